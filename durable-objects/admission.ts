@@ -28,7 +28,7 @@ import { PLANS, type PlanName, planAt, rateOf } from '#rules/plans.ts';
 import { Passing } from './passing.ts';
 
 const FLUSH_MS = 5 * SECOND;
-/** Longer than any write to the database takes: by then it is decided whether a staged change was stored. */
+/** Upper bound of a database write. After this time, whether a staged change was stored is decided. */
 const STAGE_MS = MINUTE;
 
 interface Staged {
@@ -37,9 +37,9 @@ interface Staged {
 }
 
 /**
- * One per account, and one per address of callers without a credential: may this call pass, and how many more? Where a deployment has
- * several databases, one per message of a payment too: which of them has it? Answers from memory; what must outlive
- * the object is in its own database, whose tables appear with the first write, so that strangers leave nothing behind.
+ * Admission control, one object per account and one per address of anonymous callers. With several databases, also one per payment message,
+ * which names the shard that claimed it.
+ * Answers from memory. Durable facts live in the object's own tables, which the first write creates: anonymous calls store nothing.
  */
 export class Admission extends DurableObject<Env> implements AdmissionRpc {
   #account: AdmittedAccount | null = null;
@@ -59,17 +59,15 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     this.#passing = new Passing(env.ENTITLEMENT);
     this.#hasTables = state.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'facts'").toArray().length > 0;
     if (this.#hasTables) this.#restore();
-    // Stored windows have an alarm that will drop them.
     this.#hasAlarm = this.#hits.size > 0;
   }
 
   async admit(request: AdmissionRequest): Promise<AdmissionAnswer> {
-    // A staged change whose caller never came back: whether it was stored, only the database can tell.
+    // If the writer of a staged change died, only the database knows whether the change was stored.
     if (!this.#account || this.#hasStaleStage()) return { ok: false, reason: 'unknown' };
     const key = request.credential.kind === 'key' ? this.#keys.get(request.credential.keyHash) : undefined;
     const judged = judgeCaller(this.#staged?.account ?? this.#account, key, request);
     if (!judged.ok) return judged;
-    // Counted last: a refused call costs nothing.
     const counted = await this.#count({ ...request, livemode: judged.caller.livemode }, judged.caller.plan);
     return counted.ok ? { ...counted, caller: judged.caller } : { ...counted, ...(key && { keyId: key.keyId }) };
   }
@@ -78,7 +76,6 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     return this.#account ? this.#count(call, planAt(this.#account, call.now)) : { ok: false, reason: 'unknown' };
   }
 
-  /** One more call in a bucket of the account, if there is room. */
   async #count({ bucket, livemode, rateMultiplier, now, wallNow = now }: CountedCall, plan: PlanName): Promise<Counted> {
     const name = `${bucket}-${livemode ? 'live' : 'sandbox'}`;
     const { limit, windowSeconds } = rateOf(plan, bucket, livemode, rateMultiplier);
@@ -89,8 +86,8 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   }
 
   /**
-   * Admits and passes on in one step, so that a consume is one call of the Worker. What was used is in the key's usage before the answer;
-   * every other outcome is for the Worker to `record`, which alone knows what it answers then.
+   * Admits and forwards a consume in one call of the Worker. A success is added to the key's usage before the answer. The Worker records
+   * every other outcome, because only it knows the final status.
    */
   async consume(request: AdmissionRequest, { productId, customer, call, ...use }: PassedUse): Promise<PassedAnswer> {
     const admission = await this.admit(request);
@@ -105,7 +102,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     return { admission, used, entitlementId: identity.entitlementId };
   }
 
-  /** What the database says. Never un-revokes and never steps back: a slow load cannot undo a fast revoke. */
+  /** Merges the database's state. Never un-revokes a key and never goes back a version, so a slow load cannot undo a fast revoke. */
   async load(account: AdmittedAccount, keys: AdmittedKey[]): Promise<void> {
     if (!this.#account || account.version >= this.#account.version) {
       this.#account = account;
@@ -116,14 +113,14 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   }
 
   /**
-   * Judges by a change from now on, before the database holds it, so that no request slips in between. The load of what was
-   * stored settles it; where none comes, because the writer died, the database is asked after a minute.
+   * Applies a change before the database commits it, so that no request slips in between. A later `load` settles the change. Without one
+   * (writer crashed), the database is asked after STAGE_MS.
    */
   async stage(account: AdmittedAccount): Promise<void> {
     if (!this.#account || account.version > this.#account.version) this.#setStage({ account, stagedAt: Date.now() });
   }
 
-  /** This change came to nothing: the database is asked before another caller is judged. A rival's stage is left alone. */
+  /** Drops a staged change that failed: the next caller triggers a database read. A rival's stage is not touched. */
   async unstage({ version, tokenVersion, status }: AdmittedAccount): Promise<void> {
     const staged = this.#staged?.account;
     if (staged?.version === version && staged.tokenVersion === tokenVersion && staged.status === status)
@@ -138,7 +135,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
 
   async revokeKey(keyHash: string, revokedAt: number): Promise<void> {
     const key = this.#keys.get(keyHash);
-    // Not loaded yet: the revocation is kept as a key that can do nothing, and wins over the load to come.
+    // A key that is not loaded yet is stored revoked and without permissions. The revocation wins over a later load.
     await this.putKey({ ...(key ?? { keyId: '', keyHash, permissions: [], livemode: true }), revokedAt: key?.revokedAt ?? revokedAt });
   }
 
@@ -152,8 +149,8 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   }
 
   /**
-   * Of an address: one more hit in each of these windows, or in none where one is full. Every hit is stored, so that an object that
-   * slept forgets nothing; what is over is dropped by the alarm, and with the last window the object's storage is empty again.
+   * Counts one hit in every window of an address, or in none if one is full. Every hit is stored, because the object may hibernate. The
+   * alarm deletes ended windows and, after the last one, the object's storage.
    */
   async hit(asked: AddressWindow[], now: number): Promise<AddressAnswer> {
     const counted = asked.filter(({ unlessOpen = '' }) => (this.#hits.get(unlessOpen)?.endsAt ?? 0) <= now);
@@ -172,14 +169,17 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     return answer;
   }
 
-  /** Kept and forgotten as a window of an address is. */
+  /** Returns the shard that claimed the message first. The claim is stored and expires like an address window. */
   async claimMessage(owner: string, { windowMs, now }: { windowMs: number; now: number }): Promise<string> {
     const [claimed] = this.#hits.keys();
     if (claimed === undefined) await this.hit([{ name: owner, max: 1, windowMs }], now);
     return claimed ?? owner;
   }
 
-  /** Stored with every payment: it is money, so nothing of it is forgiven. An account that was not loaded yet has the smallest budget. */
+  /**
+   * Counts fees against the daily budget and stores the count at once: fees are money. An account that is not loaded yet gets the budget of
+   * the free plan.
+   */
   async spendFees(spend: FeeSpend): Promise<FeeAnswer> {
     const plan = this.#account ? planAt(this.#account, spend.now) : 'free';
     const limit = Math.floor((spend.max ?? PLANS[plan].feesPerDay) * spend.rateMultiplier);
@@ -194,7 +194,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     this.#save('feeCount', this.#fees);
   }
 
-  /** Writes what accumulated in memory; a crash forgives at most these seconds of counting. Windows of an address end here. */
+  /** Flushes counters from memory, or deletes ended windows of an address. A crash loses at most FLUSH_MS of counting. */
   override async alarm(): Promise<void> {
     if (this.#hits.size > 0) return this.#dropEndedWindows();
     for (const name of this.#unsaved) {

@@ -1,7 +1,7 @@
 /**
- * Operations as lines of text, in the order of their ticks: the newest are the tail, which is stored with the object's page, so that
- * what is done alone writes one row. A tail that is full becomes a block, a row that fills a page of the database. Every so many blocks
- * the hashes of their keys become an index, which is held in memory: a key that was not seen is known to be new without a look at a row.
+ * Log of operations as lines of text, ordered by tick. The newest lines are the tail, stored in the object's page row, so a single
+ * operation writes one row. A full tail becomes a block of one database page.
+ * Every INDEX_BLOCKS blocks, the hashes of their keys become an index in memory: a new key is recognized without a read.
  * @module
  */
 
@@ -10,35 +10,31 @@ import { utf8 } from '#core/encoding.ts';
 import type { Tables } from './tables.ts';
 
 export const BLOCK_TABLES = {
-  // `tick` is that of the last line.
+  // Keyed by the tick of the block's last line.
   blocks: 'tick INTEGER PRIMARY KEY, content TEXT NOT NULL',
-  // Of the blocks up to this tick, and after that of the index before it: 32 bits of each key's hash, in order.
+  // Covers the blocks after the previous index up to this tick: 32 bits of each key's hash, sorted.
   indexes: 'tick INTEGER PRIMARY KEY, hashes BLOB NOT NULL',
 };
 
-/** Characters of a block: with its row it fills a page of 4,096 bytes. */
+/** Characters of a block. With the row's overhead, a block fills a database page of 4,096 bytes. */
 const BLOCK_CHARS = 3950;
-/** Blocks of one index. The keys of blocks without one are held in memory whole. */
 const INDEX_BLOCKS = 64;
 
-/** Hex digits of a key's hash (80 bits) and of what tells two requests with it apart (64 bits). */
 const [HASH_CHARS, CHECK_CHARS] = [20, 16];
 
 export interface Line {
   tick: number;
   check: string;
-  /** As the object packed it. */
   content: string;
 }
 
-/** 80 bits of a key's hash. */
 export const hashOf = (key: string): string => sha256Hex(utf8(key)).slice(0, HASH_CHARS);
 
-/** What is kept of a fingerprint. One that is a hash already is not hashed again. */
+/** Stored part of a fingerprint. A fingerprint that is a hash already is not hashed again. */
 export const checkOf = (fingerprint: string): string =>
   (/^[0-9a-f]{64}$/.test(fingerprint) ? fingerprint : sha256Hex(utf8(fingerprint))).slice(0, CHECK_CHARS);
 
-/** Every line begins with its break, so that a key is looked for at the beginnings of lines alone. */
+/** Every line begins with its line break, so that a search for a key matches only at the start of a line. */
 const lineOf = (hash: string, { tick, check, content }: Line): string => `\n${hash}${check}${tick.toString(36)}.${content}`;
 
 function readLine(text: string): Line {
@@ -49,7 +45,6 @@ function readLine(text: string): Line {
 const linesOf = (text: string): string[] => text.split('\n').slice(1);
 const lastTickOf = (text: string): number => readLine(text.slice(text.lastIndexOf('\n') + 1)).tick;
 
-/** The newest line of a key in a text. */
 function lineIn(text: string, hash: string): Line | null {
   const from = text.lastIndexOf(`\n${hash}`);
   if (from < 0) return null;
@@ -76,15 +71,14 @@ interface Index {
   hashes: Uint32Array;
 }
 
-/** Used inside operations of a ledger, which stores the tail and marks what is dirty. */
+/** Used only inside operations of a ledger, which stores the tail and the dirty flag. */
 export class Blocks {
   readonly #tables: Tables;
   tail = '';
   #indexes: Index[] = [];
-  /** The keys of blocks that no index covers yet: by hash, the block. */
   readonly #unindexed = new Map<string, number>();
   #blocksUnindexed = 0;
-  /** A key that is looked for and not there is appended next: hashing it again would cost as much as the rest of it. */
+  /** Last hash that a lookup computed. An unknown key is appended next, and a second hash would cost as much as the rest of the append. */
   #hashed: { key: string; hash: string } | null = null;
 
   constructor(tables: Tables) {
@@ -100,7 +94,6 @@ export class Blocks {
     for (const block of this.#rowsAfter(this.#indexes.at(-1)?.through ?? 0)) this.#remember(block);
   }
 
-  /** How many lines the indexes hold, of which each takes four bytes of memory. */
   get indexed(): number {
     return this.#indexes.reduce((sum, { hashes }) => sum + hashes.length, 0);
   }
@@ -122,7 +115,6 @@ export class Blocks {
     );
   }
 
-  /** Answers whether a block was made of what was there before. */
   append(key: string, line: Line): boolean {
     const text = lineOf(this.#hashOf(key), line);
     const isFull = this.tail !== '' && this.tail.length + text.length > BLOCK_CHARS;
@@ -131,7 +123,6 @@ export class Blocks {
     return isFull;
   }
 
-  /** Another content for what was done at a tick. */
   amend(tick: number, content: string): void {
     const amended = (text: string): string =>
       linesOf(text)
@@ -142,19 +133,17 @@ export class Blocks {
     else this.tail = amended(this.tail);
   }
 
-  /** When the oldest block, or where there is none the oldest line, was new; null: nothing is remembered. */
   get oldestTick(): number | null {
     const [row] = this.#tables.rows<{ tick: number | null }>('SELECT min(tick) AS tick FROM blocks');
     return row?.tick ?? (this.tail === '' ? null : readLine(this.tail.slice(1)).tick);
   }
 
-  /** Drops whole blocks, at most so many, and what is old in the tail. */
   dropBefore(before: number, blocksMax: number): void {
     const old = 'SELECT tick FROM blocks WHERE tick < ? ORDER BY tick LIMIT ?';
     this.#tables.write(`DELETE FROM blocks WHERE tick IN (${old})`, before, blocksMax);
     this.#tables.write('DELETE FROM indexes WHERE tick < (SELECT coalesce(min(tick), ?) FROM blocks)', before);
-    const kept = linesOf(this.tail).filter((line) => readLine(line).tick >= before);
-    this.load(kept.map((line) => `\n${line}`).join(''));
+    const retained = linesOf(this.tail).filter((line) => readLine(line).tick >= before);
+    this.load(retained.map((line) => `\n${line}`).join(''));
   }
 
   #hashOf(key: string): string {
@@ -176,7 +165,6 @@ export class Blocks {
     return null;
   }
 
-  /** The block a tick is in; undefined where it is in the tail. */
   #blockOf(tick: number): BlockRow | undefined {
     return this.#tables.rows<BlockRow>('SELECT tick, content FROM blocks WHERE tick >= ? ORDER BY tick LIMIT 1', tick)[0];
   }

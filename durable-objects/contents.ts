@@ -1,7 +1,6 @@
 import type { EntitlementSnapshot } from '#rules/balance.ts';
 import type { Left } from './holding.ts';
 
-/** What an entitlement's object remembers of an operation: enough to answer its key again, byte for byte. */
 export type Content =
   | ({ verb: 'consume'; units: number; isCounted: boolean; isRefunded: boolean; paymentId: string | null } & Left)
   | { verb: 'grant'; snapshot: EntitlementSnapshot }
@@ -12,7 +11,7 @@ const RADIX = 36;
 const textOf = (figure: number | null): string => figure?.toString(RADIX) ?? '';
 const figureOf = (text = ''): number | null => (text === '' ? null : Number.parseInt(text, RADIX));
 
-/** One line. A consume is figures, because there are many; everything else is JSON. */
+/** Encodes a content as one line. Consumes are packed as numbers because of their count. Everything else is JSON. */
 export function packContent(content: Content): string {
   if (content.verb !== 'consume') return JSON.stringify(content);
   const { units, isCounted, isRefunded, paymentId, remaining, paidThrough } = content;
@@ -21,7 +20,7 @@ export function packContent(content: Content): string {
   return fields.join().replace(/,+$/, '');
 }
 
-/** Throws for what no release packed so. */
+/** Throws if no release packed the text in this form. */
 export function unpackContent(text: string): Content {
   if (text.startsWith('{')) return JSON.parse(text);
   const [units, remaining, paidThrough, marks = '', paymentId = ''] = text.split(',');

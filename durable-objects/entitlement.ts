@@ -34,7 +34,10 @@ import { dueAt, EMPTY_STATE, type Event, Holding, type Left, type State } from '
 import { Ledger } from './ledger.ts';
 import type { Recorded } from './operations.ts';
 
-/** One per (merchant, mode, product, customer): the only place that counts what is left. Rules are in worker/rules/balance.ts. */
+/**
+ * Balance of one entitlement, one object per (merchant, mode, product, customer): the only authority on remaining units. Rules are in
+ * worker/rules/balance.ts.
+ */
 export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   readonly #ledger: Ledger<State, Content, Event>;
   readonly #holding: Holding;
@@ -75,7 +78,6 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     });
   }
 
-  /** One commit for all of them, unless a commit is under way: then they join what waits for the next. */
   async consumeMany(identity: EntitlementKey, uses: KeyedUse[]): Promise<(ConsumeAnswer | null)[]> {
     const outcomes = await Promise.allSettled(uses.map(({ units, ...use }) => this.consume({ ...use, identity, input: { units } })));
     return outcomes.map((one) => (one.status === 'fulfilled' ? one.value : null));
@@ -136,7 +138,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
       if (!consume) return answerOf({ by: 'none' });
       if (own?.isRefunded) return answerOf({ by: 'refunded' });
       if (last && !last.isRefunded) return answerOf({ by: own ? 'mine' : 'other', ...this.#consumption(last.tick, last) });
-      const isTaken = consume.isTold && last === undefined;
+      const isTaken = consume.isAcknowledged && last === undefined;
       if (isTaken || this.#holding.grants.find(paymentId)!.isRevoked) return answerOf({ by: 'none' });
       const made = this.#makeUse(credit.identity, `credit:${paymentId}:${consume.key}`, '', consume.units, paymentId);
       if (!made.ok) return answerOf({ by: 'none' });
@@ -176,7 +178,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   erase(): Promise<void> {
     return this.ctx.blockConcurrencyWhile(async () => {
       assert(this.#ledger.state.identity?.livemode !== true, 'what was bought for money is never erased');
-      // The alarm too.
+      // Deletes the alarm as well.
       await this.ctx.storage.deleteAll();
       this.#ledger.load();
     });
@@ -186,7 +188,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     await this.#ledger.wake(call?.retryCount ?? 0);
   }
 
-  /** In whatever order calls arrive, the one that read the payment last decides. */
+  /** Calls may arrive in any order: the one with the newest version of the payment decides. */
   #judgeFate({ identity, paymentId, paymentVersion, ...called }: PaymentCall, judge: () => void): Promise<void> {
     return this.#ledger.run(called, () => {
       this.#holding.assertSame(identity);
@@ -194,7 +196,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     });
   }
 
-  /** One effect per key; refusals are not remembered. Keys of different verbs never meet. */
+  /** Runs an effect at most once per verb and key. Refusals are not stored. */
   #once<Name extends Content['verb'], Answer>(
     verb: Name,
     { identity, key, fingerprint, ...called }: Operation<unknown>,
@@ -203,7 +205,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     return this.#ledger.run(called, () => {
       this.#holding.assertSame(identity);
       const { operations } = this.#ledger;
-      // Keys age by wall time, so business time that was moved on drops none of them.
+      // Keys expire by wall time, so a sandbox clock that is advanced drops none of them.
       const known = operations.find(`${verb}:${key}`, Date.now());
       if (!known)
         return operations.fullUntil === null ? judge(`${verb}:${key}`) : { ok: false, reason: 'full', until: operations.fullUntil };

@@ -5,7 +5,8 @@ import { hashOf } from './blocks.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * What is remembered of a payment for ever. Its last use is the one that counts, unless refunded. `keyHash` names the key a use was made under.
+ * Record of a credited payment, retained forever. The last use counts, unless refunded. `keyHash` is the hash of the key a use was made
+ * under.
  */
 export interface Credited {
   grantedUnits: number | null;
@@ -14,15 +15,13 @@ export interface Credited {
   paidThrough: number | null;
 }
 
-/**
- * `payment_id` is null for a manual grant; `credited` for that, and for a payment that was taken back before it was credited.
- */
+/** `payment_id` is null for a manual grant. `credited` is null for a manual grant and for a payment that was revoked before its credit. */
 export const GRANT_TABLES = {
   grants: `tick INTEGER PRIMARY KEY, payment_id TEXT UNIQUE, addition TEXT NOT NULL, added_at INTEGER NOT NULL,
     is_revoked INTEGER NOT NULL, credited TEXT`,
   checkpoint: 'id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, balance TEXT NOT NULL',
-  // Of payments that were ever taken back, for ever: the version of the payment that the object heard of last.
-  fates: 'payment_id TEXT PRIMARY KEY, payment_version INTEGER NOT NULL',
+  // Latest payment version seen, for every payment that was ever revoked. Retained forever.
+  outcomes: 'payment_id TEXT PRIMARY KEY, payment_version INTEGER NOT NULL',
 };
 type GrantRow = {
   tick: number;
@@ -33,30 +32,28 @@ type GrantRow = {
   credited: string | null;
 };
 type EntryRow = Pick<GrantRow, 'addition' | 'added_at'>;
-/** `use`: what was used before it was added; absent on a payment that added nothing. */
+/** `use` holds the usage before the addition. Absent on a payment that was revoked before its credit. */
 type StoredAddition = Addition & { use?: Use; isFinal?: boolean };
 
 export interface Grant {
   tick: number;
   addition: Addition;
-  /** False for a payment that was taken back before it was credited. */
   isAdded: boolean;
   isRevoked: boolean;
   credited: Credited | null;
 }
 
-/** True at its tick: the history before it need not be read again. */
+/** Balance right after the addition at `tick`. Earlier history need not be read again. */
 interface Checkpoint {
   tick: number;
   balance: Balance;
 }
 
-/** An orphaned payment is looked for during eight days; after this its fate is decided, whether or not the object was told. */
+/** Orphaned payments are rescanned for eight days. After this time an outcome is final, whether or not the object was notified. */
 const DECIDED_AFTER_MS = 30 * DAY;
-/** Grants that one call brings behind the checkpoint. */
 const ADVANCE_MAX = 1000;
 
-/** Everything that was ever added to an entitlement, in its order. Used inside operations of its ledger. */
+/** Ordered history of additions to an entitlement. Used only inside operations of its ledger. */
 export class Grants {
   readonly #tables: Tables;
 
@@ -64,7 +61,6 @@ export class Grants {
     this.#tables = tables;
   }
 
-  /** A payment's use that a key made, by that key; undefined where none is. */
   findUse({ uses }: Credited, key: string): Credited['uses'][number] | undefined {
     const hash = hashOf(key);
     return uses.find((use) => use.keyHash === hash);
@@ -83,7 +79,6 @@ export class Grants {
     return { tick: row.tick, addition, isAdded, isRevoked: row.is_revoked === 1, credited };
   }
 
-  /** `use`: what was used before it; null for a payment that is known only to have been taken back. */
   add(
     tick: number,
     now: number,
@@ -104,17 +99,16 @@ export class Grants {
     this.setCredited(paymentId, { ...credited, uses });
   }
 
-  /** The credit of a payment that is revoked: should it be reinstated, this is what it adds. */
   setWithheld(paymentId: string, addition: Addition, credited: Credited): void {
     const values = [JSON.stringify(addition), pack(credited), paymentId];
     this.#tables.write('UPDATE grants SET addition = ?, credited = ? WHERE payment_id = ?', ...values);
   }
 
-  /** False for word of an older version of a payment than was heard of before. */
+  /** Records the payment's version. Returns false if a newer version was seen before. */
   hearOf(paymentId: string, paymentVersion: number): boolean {
-    const sql = 'SELECT payment_version FROM fates WHERE payment_id = ?';
+    const sql = 'SELECT payment_version FROM outcomes WHERE payment_id = ?';
     const known = this.#tables.rows<{ payment_version: number }>(sql, paymentId)[0]?.payment_version ?? 0;
-    if (paymentVersion > known) this.#tables.write('INSERT OR REPLACE INTO fates VALUES (?, ?)', paymentId, paymentVersion);
+    if (paymentVersion > known) this.#tables.write('INSERT OR REPLACE INTO outcomes VALUES (?, ?)', paymentId, paymentVersion);
     return paymentVersion >= known;
   }
 
@@ -122,7 +116,6 @@ export class Grants {
     this.#tables.write('DELETE FROM grants WHERE tick = ?', tick);
   }
 
-  /** The balance once a grant is taken out of the history, or put back into it. */
   setRevoked({ tick }: Grant, isRevoked: boolean, balance: Balance, now: number): Balance {
     this.#tables.write('UPDATE grants SET is_revoked = ? WHERE tick = ?', isRevoked ? 1 : 0, tick);
     const known = this.#checkpoint();
@@ -130,7 +123,9 @@ export class Grants {
     return foldHistory(balance, from.balance, this.#standing(from.tick, Number.MAX_SAFE_INTEGER), now);
   }
 
-  /** A checkpoint once more from the beginning, because the fate of something before it was not decided after all. */
+  /**
+   * Rebuilds the checkpoint from the start of history, because an earlier payment was revoked or reinstated after the checkpoint passed it.
+   */
   #rebuilt({ tick, balance }: Checkpoint): Checkpoint {
     const checkpoint = { tick, balance: playUse(playEntries(emptyBalance(), this.#standing(0, tick)), balance) };
     this.setCheckpoint(checkpoint);
@@ -141,7 +136,7 @@ export class Grants {
     this.#tables.write('INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?)', tick, JSON.stringify(balance));
   }
 
-  /** Moves the checkpoint over what is decided, a bounded way; what is decided beyond that is marked. */
+  /** Advances the checkpoint over final grants, at most ADVANCE_MAX of them. Final payments beyond that are marked. */
   finalize(paymentIds: string[], now: number): void {
     const from = this.#checkpoint();
     const left = new Set(paymentIds);
@@ -154,7 +149,6 @@ export class Grants {
     this.#tables.write(`UPDATE grants SET addition = json_set(addition, '$.isFinal', json('true')) WHERE ${named}`, ...bindings);
   }
 
-  /** Goes on from a checkpoint to the first payment whose fate is open. Takes those it passes from `decided`. */
   #advanced({ tick, balance }: Checkpoint, decided: Set<string>, now: number): Checkpoint {
     let to = { tick, balance };
     for (const row of this.#tables.each<GrantRow>('SELECT * FROM grants WHERE tick > ? ORDER BY tick LIMIT ?', tick, ADVANCE_MAX)) {
@@ -171,7 +165,6 @@ export class Grants {
     return row ? { tick: row.tick, balance: JSON.parse(row.balance) } : { tick: 0, balance: emptyBalance() };
   }
 
-  /** What was not taken back, after one tick and up to another. */
   *#standing(after: number, through: number): Iterable<HistoryEntry> {
     const sql = 'SELECT addition, added_at FROM grants WHERE tick > ? AND tick <= ? AND is_revoked = 0 ORDER BY tick';
     for (const row of this.#tables.each<EntryRow>(sql, after, through)) yield entryOf(row);
@@ -183,7 +176,7 @@ type Packed = [grantedUnits: number | null, remaining: number | null, paidThroug
 
 const packUse = ({ keyHash, tick, units, isRefunded }: Credited['uses'][number]): PackedUse => [keyHash, tick, units, isRefunded ? 1 : 0];
 
-/** Kept for ever, so without the names of fields. */
+/** Packed without field names, because records are retained forever. */
 function pack({ grantedUnits, remaining, paidThrough, uses }: Credited): string {
   const packed: Packed = [grantedUnits, remaining, paidThrough, ...uses.map(packUse)];
   return JSON.stringify(packed);

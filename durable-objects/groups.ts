@@ -1,8 +1,7 @@
-import { storyOf } from '#core/errors.ts';
+import { formatErrorChain } from '#core/errors.ts';
 import { type LogLine, logRequest } from '#platform/log.ts';
 import type { Called } from '#rules/entitlement-rpc.ts';
 
-/** An operation that waits for its commit, with what its caller is answered then. */
 export interface Waiting {
   called: Called;
   arrivedAt: number;
@@ -13,9 +12,9 @@ export interface Waiting {
 export type Outcome = { ok: true; answer: unknown } | { ok: false; error: unknown };
 
 /**
- * Gathers what arrives during a commit, so that it goes together in the next one: a durable commit costs more than the work in it.
- * `commit` answers an outcome for each operation of a group, in order, once it is durable; where it rejects, nothing of the group is
- * stored.
+ * Group commit: operations that arrive during a commit go together in the next one, because a durable commit costs more than the work in
+ * it.
+ * `commit` returns an outcome per operation, in order, once durable. If it rejects, nothing of the group is stored.
  */
 export class Groups {
   readonly #commit: (group: readonly Waiting[]) => Promise<Outcome[]>;
@@ -26,7 +25,7 @@ export class Groups {
     this.#commit = commit;
   }
 
-  /** Alone it is committed at once; while a commit is in flight it waits and goes with the others that came, in order. */
+  /** Commits at once when idle. During a commit, the operation waits and joins the next group, in order. */
   run<T>(called: Called, operation: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ called, arrivedAt: Date.now(), operation, resolve: (answer) => resolve(answer as T), reject });
@@ -44,7 +43,7 @@ export class Groups {
           if (outcome.ok) group[i]!.resolve(outcome.answer);
           else group[i]!.reject(outcome.error);
         }
-        // Those just answered get a turn to bring their next, so that groups are worth their commit.
+        // Yields one turn, so that callers just answered can add their next operation to the group.
         if (group.length > 1 || this.#waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
       } catch (error) {
         for (const { reject } of group) reject(error);
@@ -53,7 +52,7 @@ export class Groups {
     this.#isCommitting = false;
   }
 
-  /** All that wait, but for those whose callers have gone: under a key they will come again. */
+  /** Takes all waiting operations except those abandoned by their callers, who retry under the same key. */
   #takeWaiting(): Waiting[] {
     const isGone = ({ called: { leftMs }, arrivedAt }: Waiting) => leftMs !== undefined && Date.now() > arrivedAt + leftMs;
     const { true: gone = [], false: group = [] } = Object.groupBy(this.#waiting, (waiting) => String(isGone(waiting)) as 'true' | 'false');
@@ -63,19 +62,17 @@ export class Groups {
   }
 }
 
-/** How the log names an object. */
 export interface LogName<State> {
   kind: NonNullable<LogLine['object']>;
   idOf(state: State): string;
 }
 
-/** One line a commit, with all that its operations go back to, and what broke in it. */
 export function logCommit<State>(
   { kind, idOf }: LogName<State>,
   state: State,
   { group, outcomes, startedAt }: { group: readonly Waiting[]; outcomes: readonly Outcome[]; startedAt: number },
 ): void {
-  const notes = outcomes.flatMap((outcome) => (outcome.ok ? [] : [storyOf(outcome.error)]));
+  const notes = outcomes.flatMap((outcome) => (outcome.ok ? [] : [formatErrorChain(outcome.error)]));
   logRequest({
     request_id: `${kind}_${idOf(state)}`,
     object: kind,

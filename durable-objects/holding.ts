@@ -17,28 +17,25 @@ import { endCounts, isNewer, judgedAt, type Renewal } from '#rules/subscriptions
 import { type Credited, type Grant, Grants } from './grants.ts';
 import type { Ledger } from './ledger.ts';
 
-/** The identity is known from the first write; ends up to `endsSeenThrough` were seen to pass. */
+/** `identity` is set by the first write. `endsSeenThrough` is the time up to which ends were processed. */
 export type State = {
   identity: EntitlementKey | null;
   balance: Balance;
   endsSeenThrough: number;
-  /** The native subscription that pays for it, as the last renewal named it. */
   renewal: Renewal | null;
 };
 export type Event = EntitlementProjection['events'][number];
 
 export const EMPTY_STATE: State = { identity: null, balance: emptyBalance(), endsSeenThrough: 0, renewal: null };
 
-/** When an end of paid time counts next; null: never. */
 export function dueAt({ balance, endsSeenThrough, renewal }: State): number | null {
   const end = nextEndOf(balance, endsSeenThrough);
   return end === null ? null : endCounts(renewal, end);
 }
 
-/** What can be used after an operation, as it was answered. */
 export type Left = { remaining: number | null; paidThrough: number | null };
 
-/** What one customer holds: the balance, the history it follows from, and the events of its changes. Used inside operations of its ledger. */
+/** Balance, grant history and change events of one customer's entitlement. Used only inside operations of its ledger. */
 export class Holding {
   readonly #ledger: Ledger<State, unknown, Event>;
   readonly grants: Grants;
@@ -52,7 +49,7 @@ export class Holding {
     return this.#ledger.state.balance;
   }
 
-  /** The moment by which ends are judged: an active subscription is served for an hour after its paid time. */
+  /** Time by which ends are judged: an active subscription is served for one hour after its paid time. */
   get judgedAt(): number {
     return judgedAt(this.#ledger.state.renewal, this.#ledger.now);
   }
@@ -65,12 +62,12 @@ export class Holding {
     return snapshotOf(this.balance, this.#ledger.state.identity!, this.judgedAt);
   }
 
-  noteRenewal(identity: EntitlementKey, told: Renewal): void {
+  noteRenewal(identity: EntitlementKey, reported: Renewal): void {
     const { state } = this.#ledger;
-    if (isNewer(state.renewal, told)) this.#ledger.state = { ...state, identity: state.identity ?? identity, renewal: told };
+    if (isNewer(state.renewal, reported)) this.#ledger.state = { ...state, identity: state.identity ?? identity, renewal: reported };
   }
 
-  /** A call for another customer is a bug of the caller, and changes nothing. */
+  /** Throws if the call names another customer: a bug of the caller. */
   assertSame({ entitlementId }: EntitlementKey): void {
     const known = this.#ledger.state.identity?.entitlementId ?? entitlementId;
     if (known !== entitlementId) throw new Error(`this is the object of ${known}, not of ${entitlementId}`);
@@ -84,7 +81,6 @@ export class Holding {
     this.#ledger.emit({ type, snapshot: this.snapshot, requestId: this.#ledger.cause });
   }
 
-  /** Answers the tick of the addition. */
   add(
     identity: EntitlementKey,
     addition: Addition,
@@ -99,7 +95,7 @@ export class Holding {
     return tick;
   }
 
-  /** Adds what a payment bought, the first time. What was taken back before it came adds nothing. */
+  /** Credits a payment once. A payment that was revoked before its credit adds nothing. */
   creditOnce({ identity, paymentId, addition }: Pick<Credit, 'identity' | 'paymentId' | 'addition'>): Credited {
     const grant = this.grants.find(paymentId);
     if (grant?.credited) return grant.credited;
@@ -118,7 +114,6 @@ export class Holding {
     const grant = this.grants.find(paymentId);
     if (grant?.isRevoked) return;
     const { now } = this.#ledger;
-    // Not credited yet: remembered, so that the credit on its way adds nothing.
     if (!grant) this.grants.add(this.#ledger.nextTick(), now, { addition: {}, use: null, paymentId, credited: null });
     this.change(identity, grant ? this.#setRevoked(grant, true) : this.balance);
   }
@@ -130,13 +125,13 @@ export class Holding {
     else this.#release(identity, paymentId, grant);
   }
 
-  /** It was taken back before its credit came: it is added now where that came meanwhile, else when it comes. */
+  /** Undoes a revocation that preceded the credit. If the credit arrived meanwhile, adds it now. Otherwise it is added on arrival. */
   #release(identity: EntitlementKey, paymentId: string, grant: Grant): void {
     this.grants.forget(grant);
     if (grant.credited) this.creditOnce({ identity, paymentId, addition: grant.addition });
   }
 
-  /** A grant or a period ended: emits the new state, and the end of all access once. */
+  /** Emits the new state after a grant or a paid period ended, and `entitlement.expired` once when all access ended. */
   passTime(): void {
     const { identity, balance } = this.#ledger.state;
     const { now } = this.#ledger;

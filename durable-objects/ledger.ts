@@ -6,45 +6,42 @@ import { Operations, type Packing, readRow, rowText } from './operations.ts';
 import { acknowledge, EMPTY_OUTBOX, noteChange, OUTBOX_TABLE, type OutboxPage, sendAt, takeMessages } from './outbox.ts';
 import { Tables } from './tables.ts';
 
-/** How far a caller's clock is believed: one that is a day ahead must not end access, nor make keys forgotten. */
+/** Tolerance for a caller's clock. A clock that is a day ahead must not end access or expire keys. */
 const CLOCK_SKEW_MS = 5 * SECOND;
 const BACKOFF_MS = 2 * SECOND;
 const BACKOFF_MAX_MS = 60 * SECOND;
-/** The platform gives an alarm up after six retries; before that we set a new one. */
+/** The platform drops an alarm after six retries. The object schedules a new one before that. */
 const RETRIES_MAX = 5;
 
 const PAGE_TABLE = { page: 'id INTEGER PRIMARY KEY, content TEXT NOT NULL' };
 
-/** What an object tells its ledger about its state. */
 interface LedgerRules<State, Content, Event> extends LogName<State>, Packing<Content> {
   empty: State;
-  /** The object's own tables: their columns, by name. */
   tables: Record<string, string>;
-  /** Grows with every change; an event is told of one version. */
+  /** Increases with every change. Each event has a version of its own. */
   versionOf(state: State): number;
-  /** When time alone will change the state next; null: never. */
   dueAt(state: State): number | null;
-  /** Runs before the first operation after that time, and with every alarm. */
+  /** Runs before the first operation after `dueAt` and with every alarm. */
   passTime(): void;
-  /** Sends a message that tells the database, which answers with `published`. May be called again with the same. */
+  /** Queues the message that updates the database, which acknowledges with `published`. May repeat the same message. */
   publish(state: State, events: Event[], called: Called): Promise<void>;
 }
 
 interface LedgerRow<State> extends OutboxPage {
   state: State;
-  /** The latest moment seen: time does not run backwards in here. */
+  /** Latest time seen. Time never runs backwards in an object. */
   seenAt: number;
-  /** A caller's time was not wall time (sandbox session, moved local chain): since then only such callers move `seenAt`. */
+  /** Set once a caller's time was not wall time (sandbox session, moved local chain). From then on only such callers advance `seenAt`. */
   followsCallers: boolean;
   lastTick: number;
-  /** Id of the request behind the last change, which the alarm that publishes it logs too; null: time alone. */
+  /** Request id of the last change, logged by the alarm that publishes the change. Null if time alone caused it. */
   changedBy: string | null;
 }
 
 /**
- * State, operations once per key, outbox and the one alarm of an object with exact accounts. Calls that arrive during a commit go together
- * in the next one, because a durable commit costs more than the work in it. Everything but `run`, `wake`, `published` and `load` belongs
- * inside an operation, which is synchronous and answers refusals instead of throwing.
+ * State, idempotent operations, outbox and the single alarm of an object that counts exactly. Calls that arrive during a commit go together
+ * in the next one. Everything except `run`, `wake`, `published` and `load` runs inside an operation, which is synchronous and returns
+ * refusals instead of throwing.
  */
 export class Ledger<State, Content, Event> {
   readonly #storage: DurableObjectStorage;
@@ -53,9 +50,8 @@ export class Ledger<State, Content, Event> {
   readonly operations: Operations<Content>;
   #page!: LedgerRow<State>;
   readonly #groups = new Groups((group) => this.#commit(group));
-  /** Id of the request that the operation under way goes back to. */
   cause: string | undefined;
-  /** As set by this instance; null: not known, so the next write sets it. */
+  /** Null if unknown to this instance: the next write sets the alarm. */
   #alarmAt: number | null = null;
   #isAwake = false;
   #backoffUntil = 0;
@@ -69,17 +65,17 @@ export class Ledger<State, Content, Event> {
   }
 
   /**
-   * Answers once it is durable, alone or with the others that came meanwhile, in order. The caller's `now` is believed within a few
-   * seconds. Rejects for a bug in the operation, of which nothing is stored then.
+   * Resolves once the operation is durable, alone or in a group, in order of arrival. The caller's `now` is clamped to CLOCK_SKEW_MS.
+   * Rejects if the operation throws, and then stores nothing of it.
    */
   run<T>(called: Called, operation: () => T): Promise<T> {
     return this.#groups.run(called, operation);
   }
 
-  /** For alarm(): lets time pass, publishes, purges, and sets the next alarm. Doing it twice is harmless. */
+  /** Alarm handler: applies time, publishes, purges and schedules the next alarm. Idempotent. */
   async wake(retryCount: number): Promise<void> {
     this.#alarmAt = null;
-    // A failing alarm is called again by the platform; one set meanwhile would take its place, and lose its count.
+    // The platform retries a failing alarm. A new alarm set meanwhile would replace the retry and reset its count.
     this.#isAwake = true;
     try {
       await this.#runHere(() => this.#rules.passTime());
@@ -95,7 +91,7 @@ export class Ledger<State, Content, Event> {
     this.#arm();
   }
 
-  /** The database has what it was told: only now may the outbox forget it. Late, doubled or out of order: harmless. */
+  /** Removes acknowledged events from the outbox. Safe if late, repeated or out of order. */
   published(projected: Projected): Promise<void> {
     return this.#runHere(() => this.#turnPage(acknowledge(this.#page, projected, Date.now(), this.tables)), projected.requestId);
   }
@@ -112,7 +108,7 @@ export class Ledger<State, Content, Event> {
     this.#turnPage({ ...this.#page, state });
   }
 
-  /** A number for whatever happens now: unique in this object, growing, and close to the time in milliseconds. */
+  /** Returns a unique, increasing number close to the current time in milliseconds. */
   nextTick(): number {
     const lastTick = Math.max(this.now, this.lastTick + 1);
     this.#turnPage({ ...this.#page, lastTick });
@@ -123,7 +119,7 @@ export class Ledger<State, Content, Event> {
     return this.#page.lastTick;
   }
 
-  /** Goes out with the state's present version: one event for each. */
+  /** Queues an event at the state's current version, which carries one event at most. */
   emit(event: Event): void {
     this.tables.write('INSERT INTO outbox VALUES (?, ?)', this.#version(), JSON.stringify(event));
   }
@@ -140,14 +136,14 @@ export class Ledger<State, Content, Event> {
       if (this.tables.isDirty || outcomes.some(({ ok }) => !ok)) logCommit(this.#rules, this.#page.state, { group, outcomes, startedAt });
       return outcomes;
     } catch (error) {
-      this.load(); // Nothing of it is stored, so nothing of it may stay in memory.
+      this.load();
       throw error;
     }
   }
 
   /**
-   * One transaction for the group. A bug in one operation rolls all of them back; only then each is given a savepoint of its own,
-   * so that its neighbours stand: one for every operation would cost a third of what a consume costs in here.
+   * Runs the group in one transaction. If an operation throws, all roll back, and each runs again under its own savepoint. A savepoint per
+   * operation from the start would add a third to the cost of a consume.
    */
   #apply(group: readonly Waiting[]): Outcome[] {
     try {
@@ -175,8 +171,8 @@ export class Ledger<State, Content, Event> {
 
   #perform({ called: { now, aheadMs = 0, requestId }, operation }: Waiting): unknown {
     const followsCallers = this.#page.followsCallers || aheadMs !== 0;
-    const standsStill = followsCallers && aheadMs === 0;
-    const seenAt = standsStill ? this.now : Math.max(this.now, believable(now - aheadMs) + aheadMs);
+    const isStable = followsCallers && aheadMs === 0;
+    const seenAt = isStable ? this.now : Math.max(this.now, believable(now - aheadMs) + aheadMs);
     this.#page = { ...this.#page, seenAt, followsCallers };
     this.cause = requestId;
     const version = this.#version();
@@ -186,7 +182,6 @@ export class Ledger<State, Content, Event> {
     return answer;
   }
 
-  /** An operation that throws takes back what it did itself. */
   #attempt(waiting: Waiting): Outcome {
     const [page, isDirty, tail] = [this.#page, this.tables.isDirty, this.operations.tail];
     try {
@@ -210,7 +205,7 @@ export class Ledger<State, Content, Event> {
 
   async #publish(): Promise<void> {
     const requestId = this.#page.changedBy ?? undefined;
-    // Noted before it is sent: a crash between the two sends it again, never not at all.
+    // Recorded before sending: a crash in between repeats the message and never loses it.
     const due = await this.#runHere(() => {
       const { page, messages } = takeMessages<LedgerRow<State>, Event>(this.#page, this.#version(), Date.now(), this.tables);
       this.#turnPage(page);
@@ -219,7 +214,7 @@ export class Ledger<State, Content, Event> {
     for (const events of due.messages) await this.#rules.publish(due.state, events, { now: due.seenAt, requestId });
   }
 
-  /** One slot for all that waits for a moment: publishing, the state's own time, purging. */
+  /** Sets the object's single alarm to the earliest of publishing, the state's own time and purging. */
   #arm(): void {
     if (this.#isAwake) return;
     const dueAt = this.#page.followsCallers ? null : this.#rules.dueAt(this.#page.state);
@@ -241,5 +236,5 @@ export class Ledger<State, Content, Event> {
   }
 }
 
-/** Callers say what time it is; the object's own clock says how far that can be true. */
+/** Clamps a caller's time to the object's clock. */
 const believable = (now: number): number => Math.min(Math.max(now, Date.now() - CLOCK_SKEW_MS), Date.now() + CLOCK_SKEW_MS);

@@ -7,9 +7,7 @@ import { entitlementObjectName } from '#platform/objects.ts';
 import type { Customer, EntitlementKey } from '#rules/balance.ts';
 import type { KeyedUse, PassedOutcome } from '#rules/entitlement-rpc.ts';
 
-/** Uses in one call of an entitlement's object. */
 const GROUP_MAX = 256;
-/** A call that is not answered by then is given up, so that what waits behind it goes on. */
 const GROUP_MS = 10 * SECOND;
 const IDENTITIES_MAX = 1000;
 
@@ -19,8 +17,8 @@ interface Passenger {
 }
 
 /**
- * Passes uses on to the objects of their entitlements, for each in the order they came. One call to an object is under way at a
- * time: what comes meanwhile goes with the next, because a call costs more than what it does.
+ * Forwards uses to the objects of their entitlements, per entitlement in order of arrival. One call per object is in flight, and uses that
+ * arrive meanwhile share the next, because a call costs more than its work.
  */
 export class Passing {
   readonly #objects: Env['ENTITLEMENT'];
@@ -32,7 +30,7 @@ export class Passing {
     this.#objects = objects;
   }
 
-  /** An entitlement's id is a hash of whose it is, which costs as much as the rest of admission, so the last ones are remembered. */
+  /** Caches recent identities: hashing an entitlement id costs as much as the rest of admission. */
   keyOf(merchantId: string, livemode: boolean, productId: string, customer: Customer): EntitlementKey {
     const name = JSON.stringify([livemode, productId, customer]);
     const known = this.#identities.get(name);
@@ -49,7 +47,7 @@ export class Passing {
     return identity;
   }
 
-  /** null where the object was out of reach or did not answer in time: what became of the use is not known. */
+  /** Returns null if the object was unavailable or timed out. The outcome of the use is then unknown. */
   async use(identity: EntitlementKey, use: KeyedUse): Promise<PassedOutcome | null> {
     this.#underWay++;
     try {
@@ -71,7 +69,7 @@ export class Passing {
   }
 
   async #serve(identity: EntitlementKey, waiting: Passenger[]): Promise<void> {
-    // One that comes alone does not wait; among others it waits until those that arrived in this turn are here, too.
+    // A single use is sent at once. Under concurrency, uses that arrive in the same turn are grouped.
     if (this.#underWay > 1) await nextTurn();
     while (waiting.length > 0) {
       const group = waiting.splice(0, GROUP_MAX);
@@ -88,7 +86,7 @@ export class Passing {
     try {
       return await inTime({ leftMs: () => GROUP_MS }, async () => object.consumeMany(identity, uses));
     } catch (error) {
-      // An object that has too much to do is not asked again. Of any other, callers ask the object themselves, under the same keys.
+      // An overloaded object is not called again. After any other error, callers retry at the object under the same keys.
       return isOverloaded(error) ? group.map(() => ({ ok: false, reason: 'overloaded' })) : [];
     }
   }

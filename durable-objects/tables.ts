@@ -1,21 +1,18 @@
 /**
- * An object's tables. They appear with the first write, so that asking leaves nothing behind. A table that
- * came since it was filled is made when it wakes; nothing in it is copied.
+ * Tables of an object, created by the first write, so that reads store nothing. A table added by a release is created when the object
+ * wakes. No data is migrated.
  */
 export class Tables {
   readonly #sql: SqlStorage;
   readonly #columns: Record<string, string>;
   #exist = false;
-  /** Whether there is something to commit. */
   isDirty = false;
 
-  /** `columns`: what stands between the parentheses of CREATE TABLE, by the table's name. */
   constructor(sql: SqlStorage, columns: Record<string, string>) {
     this.#sql = sql;
     this.#columns = columns;
   }
 
-  /** Looks at what is there: when the object wakes, and where something was rolled back. */
   load(): void {
     const found = this.#sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray();
     const names = new Set(found.map(({ name }) => name));
@@ -24,7 +21,6 @@ export class Tables {
     if (this.#exist) this.#create(missing);
   }
 
-  /** What the object fills of its storage. */
   get bytes(): number {
     return this.#sql.databaseSize;
   }
@@ -33,7 +29,7 @@ export class Tables {
     return this.#exist ? this.#sql.exec<Row>(sql, ...bindings).toArray() : [];
   }
 
-  /** One row after the other, for tables that do not fit into memory. Nothing may be written meanwhile. */
+  /** Iterates over rows of a table that may exceed memory. No write is allowed during the iteration. */
   each<Row extends Record<string, SqlStorageValue>>(sql: string, ...bindings: SqlStorageValue[]): Iterable<Row> {
     return this.#exist ? this.#sql.exec<Row>(sql, ...bindings) : [];
   }

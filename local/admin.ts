@@ -6,7 +6,7 @@ import { plain } from '../worker/pages/parts/text.ts';
 import { setUpBilling } from './admin/billing-setup.ts';
 import { type ReconciledPage, reconcileAll } from './admin/reconcile.ts';
 
-/** `npm run admin -- …`: what only the operator of the service may see and do. */
+/** `npm run admin`: calls restricted to the operator of the service. */
 const USAGE = `npm run admin -- suspend|resume|staff|unstaff <email or user id>
        npm run admin -- off|on rail:<rail_id>|product:<product_id>|mail
        npm run admin -- unbounce <email>                        enables emails to a suspended address
@@ -23,12 +23,11 @@ interface Call {
   method: 'GET' | 'POST';
   path: string;
   body?: object;
-  /** The answer, as it is printed; JSON where nothing is said. */
   said?: (answer: never) => string;
 }
 
-/** What each action calls with its words; null where the words do not fit. */
-type Action = (words: string[]) => Call | null;
+/** Maps arguments to a call, or null if they do not fit. */
+type Action = (actionArgs: string[]) => Call | null;
 
 const ofAccount =
   (action: string): Action =>
@@ -55,7 +54,6 @@ const turned =
           said: ({ switched_off: off }: { switched_off: string[] }) => (off.length > 0 ? `off: ${off.join(', ')}` : 'everything is on'),
         };
 
-/** Items as a table under their field names; `-` stands where a field is null or empty, so that each column keeps its place. */
 function lines({ items }: { items: object[] }): string {
   if (items.length === 0) return 'none';
   const rows = [Object.keys(items[0]!), ...items.map((item) => Object.values(item).map((value) => String(value ?? '') || '-'))];
@@ -73,7 +71,6 @@ function lines({ items }: { items: object[] }): string {
 const TOTALS_TEXT =
   'Live sales. sessions, confirmed, failed and expired count hosted checkouts; usdc_count and sol_count count all payments in that asset.';
 
-/** Figures by name: sums of an asset in its own unit, counts as they are. */
 function totalsText({ accounts, live }: { accounts: Record<string, number>; live: Record<string, string> }): string {
   const figure = ([name, value]: [string, string]): string => {
     const asset = ASSETS.find((one) => name.startsWith(`${one.toLowerCase()}_`) && !name.endsWith('_count'));
@@ -115,7 +112,6 @@ const ACTIONS: Record<string, Action> = {
       : { method: 'POST', path: '/v1/operator/dead-letters', body: { ids: ids[0] === 'all' ? 'all' : ids }, said: lines },
 };
 
-/** The moment that a database or objects were set back to; null where another action is meant. */
 function readMoment([action, moment]: string[]): string | null {
   if (action !== 'reconcile') return null;
   if (moment === undefined || Number.isNaN(Date.parse(moment)))
@@ -129,7 +125,6 @@ interface Order {
   stateDir: string;
 }
 
-/** Text for words that name no call, with the actions there are. */
 function refusalOf(action: string): string {
   if (Object.hasOwn(ACTIONS, action)) return `"${action}" needs other arguments.`;
   const names = [...Object.keys(ACTIONS), 'reconcile', 'billing:setup'].join(', ');
@@ -139,15 +134,15 @@ function refusalOf(action: string): string {
 function readOrder(args: string[]): Order {
   const options = { url: { type: 'string' }, state: { type: 'string' } } as const;
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
-  const [action = '', ...words] = positionals;
+  const [action = '', ...actionArgs] = positionals;
   const since = readMoment(positionals);
-  const call = since !== null ? { since } : Object.hasOwn(ACTIONS, action) ? ACTIONS[action]!(words) : null;
+  const call = since !== null ? { since } : Object.hasOwn(ACTIONS, action) ? ACTIONS[action]!(actionArgs) : null;
   if (!call) throw new Error(`${refusalOf(action)}\nUsage: ${USAGE}`);
   const stateDir = resolve(values.state ?? (process.env.STATE_DIR || '.local'));
   return { call, url: values.url ?? 'http://127.0.0.1:8787', stateDir };
 }
 
-/** From the environment, or where a local start keeps its own. Never from the command line, which every user can read. */
+/** Reads the secret from the environment or the local state directory. Never from the command line, which every local user can read. */
 function readSecret(stateDir: string): string {
   if (process.env.OPERATOR_SECRET) return process.env.OPERATOR_SECRET;
   const path = join(stateDir, 'secrets.json');
@@ -162,22 +157,25 @@ async function main(): Promise<void> {
   const { call, url, stateDir } = readOrder(process.argv.slice(2));
   const secret = readSecret(stateDir);
   if ('since' in call) {
-    const look = (body: object) => ask<ReconciledPage>(url, secret, { method: 'POST', path: '/v1/operator/reconcile', body });
-    if (!(await reconcileAll(look, call.since))) process.exitCode = 1;
+    const requestPage = (body: object) => ask<ReconciledPage>(url, secret, { method: 'POST', path: '/v1/operator/reconcile', body });
+    if (!(await reconcileAll(requestPage, call.since))) process.exitCode = 1;
     return;
   }
   const answer = await ask<never>(url, secret, call);
   console.log(call.said ? call.said(answer) : JSON.stringify(answer, null, 2));
 }
 
-/** Strangers choose names and metadata. Removes control characters from every string and field name, so that none reaches the terminal. */
+/**
+ * Merchants and buyers choose names and metadata. Removes control characters from strings and field names, so that none enters the
+ * terminal.
+ */
 function printable(_name: string, value: unknown): unknown {
   if (typeof value === 'string') return plain(value);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, held]) => [plain(name), held]));
 }
 
-/** The operator's secret goes to this host alone, and never over the network in clear. */
+/** Requires HTTPS or a local host: the operator secret must not cross the network in clear text. */
 function requirePrivate(url: URL): void {
   const isLoopback = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback)) return;
@@ -189,7 +187,7 @@ async function ask<T>(base: string, secret: string, { method, path, body }: Call
   requirePrivate(url);
   const response = await fetch(url, {
     method,
-    // The secret would be sent to the target as well.
+    // A redirect would send the secret to its target.
     redirect: 'manual',
     headers: { 'Content-Type': 'application/json', 'X-Svc-Operator-Secret': secret },
     ...(body ? { body: JSON.stringify(body) } : {}),

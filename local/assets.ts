@@ -1,8 +1,7 @@
 /**
- * Lays out what the Worker serves as files: the two API references, copied from their packages, so that the pages need no
- * foreign host, the scripts of the hosted pages, and the fonts of receipts. Runs after `npm ci`, before dev and tests, and before each
- * bundle; nothing it writes is committed. `dist/assets` is what a deployment uploads. `dist/dev-assets` holds the same and the demo wallet
- * of local development.
+ * Builds the Worker's static files: the API references from their packages, the scripts of the hosted pages and the fonts of receipts. Runs
+ * after `npm ci`, before dev, tests and each bundle. Nothing is committed.
+ * `dist/assets` is deployed. `dist/dev-assets` adds the demo wallet of local development.
  * @module
  */
 
@@ -14,7 +13,7 @@ import { writeFonts } from './assets/fonts.ts';
 import { writePages } from './assets/pages.ts';
 import { ASSETS_DIR, DEV_ASSETS_DIR, ROOT } from './cli/directories.ts';
 
-// What a content security policy would otherwise need inline: one script for both pages, their settings in the page itself.
+// External script, because the content security policy forbids inline code. Both pages share it and contain their own settings.
 const START = `'use strict';
 const configuration = JSON.parse(document.getElementById('configuration').textContent);
 const page = document.getElementById('reference');
@@ -22,13 +21,13 @@ if (window.Scalar) window.Scalar.createApiReference(page, configuration);
 else window.Redoc.init(configuration.url, configuration, page);
 `;
 
-// The names say what is inside, so a copy may be cached for ever.
+// File names contain a content hash, so caches may store them permanently.
 const HEADERS = `/assets/*
   Cache-Control: public, max-age=31536000, immutable
   X-Content-Type-Options: nosniff
 `;
 
-/** A package's built script under its version; `rewrite` takes out what would call a foreign host. */
+/** Reads a package's built script, named by version. `rewrite` removes calls to foreign hosts. */
 function readBundle(name: string, file: string, rewrite = (text: string) => text): { version: string; text: string } {
   const directory = join(ROOT, 'node_modules', name);
   const { version } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as { version: string };
@@ -36,7 +35,7 @@ function readBundle(name: string, file: string, rewrite = (text: string) => text
   return { version, text };
 }
 
-/** Redoc shows its maker's logo from its maker's server. An empty image in its place hides itself. */
+/** Replaces the maker's remote logo in Redoc by an empty image, which hides itself. */
 function withoutLogo(text: string): string {
   const url = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
   if (text.split(url).length !== 2) throw new Error(`redoc no longer loads ${url}; look at what it loads instead.`);
@@ -45,7 +44,7 @@ function withoutLogo(text: string): string {
 
 const written = new Set<string>();
 
-/** A file that is as it should be is left alone: a running server watches them all. */
+/** Skips unchanged files, because a running server watches them all. */
 function write(path: string, content: string | Uint8Array, { isForDeployment = true } = {}): void {
   for (const directory of isForDeployment ? [ASSETS_DIR, DEV_ASSETS_DIR] : [DEV_ASSETS_DIR]) {
     const target = join(directory, path);
@@ -56,8 +55,7 @@ function write(path: string, content: string | Uint8Array, { isForDeployment = t
   }
 }
 
-/** True if both directories hold the file, which then stays. */
-function keep(path: string): boolean {
+function reuseExisting(path: string): boolean {
   const targets = [ASSETS_DIR, DEV_ASSETS_DIR].map((directory) => join(directory, path));
   for (const target of targets) written.add(target);
   return targets.every((target) => existsSync(target));
@@ -71,7 +69,7 @@ function removeOthers(): void {
     }
 }
 
-/** Writes an asset under the name the Worker's pages use, and only if it is the content that name stands for. */
+/** Writes an asset under the name that the Worker's pages use. Throws if the content does not match the hash in the name. */
 function writeAsset(expected: string, name: string, text: string): void {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 8);
   const path = `/assets/${name}-${hash}.js`;
@@ -86,6 +84,6 @@ writeAsset(DOCS_ASSETS.scalar, `scalar-${scalar.version}`, scalar.text);
 writeAsset(DOCS_ASSETS.redoc, `redoc-${redoc.version}`, redoc.text);
 writeAsset(DOCS_ASSETS.start, 'start', START);
 await writePages(write);
-await writeFonts(write, keep);
+await writeFonts(write, reuseExisting);
 write('_headers', HEADERS);
 removeOthers();

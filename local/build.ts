@@ -6,25 +6,22 @@ import type { Metafile } from 'esbuild';
 import { bundle, ROOT } from './bundle.ts';
 import { runWrangler } from './service/wrangler.ts';
 
-/** `npm run build`: the Worker as it would be deployed, and what it weighs. Fails above the budget. */
+/** `npm run build`: bundles the Worker as deployed and checks its size. Fails above the budget. */
 /**
- * What is read before the first answer, gzipped: a cold start grows with it, and so does every Durable Object. More than this is a decision,
- * not an accident.
+ * Budget of the start modules, gzipped: their size delays cold starts of the Worker and of every Durable Object. Raise it only
+ * deliberately.
  */
 const START_MAX_KIB = 275;
-/** With what is loaded later. The platform's own limit is 3 MiB. */
-const WHOLE_MAX_KIB = 1536;
+const BUNDLE_MAX_KIB = 1536;
 const CONTRIBUTORS_SHOWN = 8;
 
 const kib = (bytes: number): string => (bytes / 1024).toFixed(1);
 
-/** The package a source belongs to; our own sources count by their top folder. */
 function ownerOf(source: string): string {
   const inPackage = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1];
   return inPackage ?? source.replace(/^(?:\.\.\/)+/, '').split('/')[0]!;
 }
 
-/** Minified bytes per package in these modules, the biggest first. */
 function contributorsOf({ outputs }: Metafile, paths: string[]): [owner: string, bytes: number][] {
   const bytes = new Map<string, number>();
   for (const path of paths) {
@@ -36,7 +33,7 @@ function contributorsOf({ outputs }: Metafile, paths: string[]): [owner: string,
   return [...bytes].sort(([, a], [, b]) => b - a);
 }
 
-/** The modules that are read before the first answer: the entry, and what it and they import in so many words. */
+/** Returns the start modules: the entry and its static imports, transitively. */
 function startOf({ outputs }: Metafile): string[] {
   const entry = Object.keys(outputs).find((path) => outputs[path]!.entryPoint === 'worker/index.ts');
   if (!entry) throw new Error('the metafile names no entry');
@@ -46,7 +43,6 @@ function startOf({ outputs }: Metafile): string[] {
   return [...read];
 }
 
-/** Says what these modules weigh, and whether that is within the budget. */
 function weigh(what: string, paths: string[], maxKib: number): boolean {
   const bytes = Buffer.concat(paths.map((path) => readFileSync(join(ROOT, path))));
   const gzipKib = gzipSync(bytes).length / 1024;
@@ -61,10 +57,10 @@ async function build(): Promise<void> {
   for (const [owner, bytes] of contributorsOf(metafile, start).slice(0, CONTRIBUTORS_SHOWN)) {
     console.log(`${kib(bytes).padStart(8)} KiB  ${owner}`);
   }
-  const isLight = [weigh('start', start, START_MAX_KIB), weigh('whole', modules, WHOLE_MAX_KIB)].every(Boolean);
+  const isLight = [weigh('start', start, START_MAX_KIB), weigh('whole', modules, BUNDLE_MAX_KIB)].every(Boolean);
   if (!isLight) console.error('The Worker is over its budget.');
   process.exitCode = isLight ? 0 : 1;
-  // What would be uploaded is what was weighed.
+  // Dry-run upload, so that the measured files are the deployed ones.
   const stateDir = mkdtempSync(join(tmpdir(), 'svc-build-'));
   process.once('exit', () => rmSync(stateDir, { recursive: true, force: true }));
   await runWrangler(['deploy', '--dry-run', '--outdir', join(stateDir, 'worker')], { stateDir });

@@ -1,7 +1,6 @@
 /**
- * Bundles the Worker into modules: what is imported in so many words is read before the first answer, and what is imported by
- * `await import(…)` when it is first needed. wrangler runs this (`[build]` in wrangler.toml) and uploads the modules as they are, because a
- * bundle of its own is one module, whatever is imported late.
+ * Bundles the Worker into modules: static imports are read before the first answer, `await import(…)` on first use. wrangler runs this
+ * (`[build]` in wrangler.toml) and uploads the modules unchanged, because its own bundle would be a single module.
  * @module
  */
 
@@ -14,10 +13,10 @@ export const ROOT = join(import.meta.dirname, '..');
 const ENTRY = join(ROOT, 'worker/index.ts');
 const OUT_DIR = join(ROOT, 'dist/bundle');
 
-/** What stands in the place of a package: a third of the Worker would be zod's messages in forty languages. */
+/** Replacements of packages: zod's messages in forty languages would be a third of the Worker. */
 export const REPLACED: Record<string, string> = { zod: './worker/core/zod/index.ts' };
 
-/** workerd knows Node's modules by their full names alone. */
+/** workerd resolves Node's modules only with the `node:` prefix. */
 const nodeModules: Plugin = {
   name: 'node-modules',
   setup: ({ onResolve }) => {
@@ -26,7 +25,7 @@ const nodeModules: Plugin = {
   },
 };
 
-/** What drawing PDF never needs of its libraries: WOFF2 fonts, the fourteen fonts of every reader, PNG as pdf-lib reads it. */
+/** Library parts that PDF rendering never uses: WOFF2 fonts, the fourteen standard fonts, pdf-lib's PNG reader. */
 const UNUSED: Record<string, string> = {
   'brotli/decompress.js': 'export default null;',
   '@pdf-lib/standard-fonts': 'export const Font = null, FontNames = {}, Encodings = {};',
@@ -43,7 +42,6 @@ const leaveOut: Plugin = {
   },
 };
 
-/** Writes the modules of an entry into a directory and removes what else is there; says what is in each. */
 export async function bundle(entry: string = ENTRY, outDir: string = OUT_DIR): Promise<Metafile> {
   const { outputFiles, metafile } = await build({
     entryPoints: [entry],
@@ -72,7 +70,7 @@ export async function bundle(entry: string = ENTRY, outDir: string = OUT_DIR): P
   });
   mkdirSync(outDir, { recursive: true });
   for (const { path, contents } of outputFiles) {
-    // A running service watches them: what is as it should be is left alone, and what is not appears whole.
+    // A running service watches the files, so unchanged ones are skipped and changed ones replaced atomically.
     if (existsSync(path) && readFileSync(path).equals(contents)) continue;
     const draft = `${path}.${process.pid}`;
     writeFileSync(draft, contents);

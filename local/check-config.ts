@@ -1,6 +1,6 @@
 /**
- * `npm run check-config`: what the worker would say of a configuration before it is deployed. Reads `[vars]` of wrangler.toml, and over
- * them a file of NAME='value' lines, because secrets cannot be read back from the platform. Prints names, never a value.
+ * `npm run check-config`: validates a configuration as the worker would before a deployment. Reads `[vars]` of wrangler.toml and a file of
+ * NAME='value' lines over them, because secrets cannot be read back from the platform. Prints names, never values.
  * @module
  */
 
@@ -19,7 +19,6 @@ const USAGE = `npm run check-config -- [--vars <file of NAME='value' lines>] [--
        npm run check-config -- --table   prints the table of all variables for the README`;
 const PATIENCE_MS = 8_000;
 
-/** Abilities of a deployment, and the variables that each needs. */
 const ABILITIES: Record<string, readonly (VariableName | 'RPC_URL')[]> = {
   checkout: ['SERVICE_REFERENCE'],
   'pay per request (x402)': X402_NEEDS,
@@ -39,7 +38,7 @@ const ABILITIES: Record<string, readonly (VariableName | 'RPC_URL')[]> = {
   'USDC by card': ['ONRAMP_URL'],
 };
 
-/** Two lists: what works with this configuration, and what does not, with the variables that are missing. */
+/** Formats two lists: features that work, and features with missing variables. */
 function describeAbilities(environment: Record<string, unknown>): string {
   const missing = (names: readonly string[]) => names.filter((name) => !environment[name]);
   const works = Object.keys(ABILITIES).filter((ability) => missing(ABILITIES[ability]!).length === 0);
@@ -77,13 +76,13 @@ function readVars(path: string): string {
   }
 }
 
-/** A misspelt name is a variable that is missing, told by what is there instead. */
+/** Reports unknown names: a misspelt name is a missing variable. */
 const unknownNames = (environment: object): Problem[] =>
   Object.keys(environment)
     .filter((name) => !Object.hasOwn(VARIABLES, name))
     .map((name) => ({ name, problem: 'is not a variable of this service', isFatal: false }));
 
-/** What each node says of itself: by its number, because its URL often holds a key. Asked also where other variables are not right. */
+/** Checks each node and names it by its number, because its URL often contains a key. Runs even if other variables are invalid. */
 async function askNodes({ NETWORK, RPC_URLS, RPC_URL }: Record<string, unknown>): Promise<Problem[]> {
   const network = NETWORKS[NETWORK as NetworkName];
   const urls = String(RPC_URLS || RPC_URL || '').split(',');

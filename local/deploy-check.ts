@@ -1,5 +1,5 @@
 /**
- * `npm run deploy:check`: what would go wrong with a deployment, before it is one. Asks the platform only where a token for it is there.
+ * `npm run deploy:check`: finds problems of a deployment in advance. Calls the platform only if its API token is set.
  * @module
  */
 
@@ -14,7 +14,6 @@ import { Refusal } from './cli/options.ts';
 import { runWrangler } from './service/wrangler.ts';
 
 const USAGE = `npm run deploy:check -- --vars <file of all secrets> [--env <environment of wrangler.toml>] [--offline]`;
-/** Of the file as it comes. */
 const PLACEHOLDERS = { database: /^0{8}-/, reference: '6hjrWR3LkfsPH6A8BmpkMrGUAZv7aXLf57YxZE76ba9x' };
 
 interface Flags {
@@ -22,8 +21,8 @@ interface Flags {
   env?: string;
   offline?: boolean;
 }
-/** Lines of what is open; none: it is well. null: it could not be looked at. */
-type Look = (flags: Flags) => string[] | null | Promise<string[] | null>;
+/** Returns open problems. Empty: none. Null: could not be checked. */
+type Check = (flags: Flags) => string[] | null | Promise<string[] | null>;
 
 function runScript(file: string, args: string[]): string[] {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', join(import.meta.dirname, file), ...args], {
@@ -32,14 +31,14 @@ function runScript(file: string, args: string[]): string[] {
   return status === 0 ? [] : `${stdout}${stderr}`.trim().split('\n').filter(Boolean);
 }
 
-const lookAtConfiguration: Look = ({ vars, env, offline }) =>
+const checkConfiguration: Check = ({ vars, env, offline }) =>
   runScript('check-config.ts', [
     ...(vars === undefined ? [] : ['--vars', vars]),
     ...(env === undefined ? [] : ['--env', env]),
     ...(offline ? ['--offline'] : []),
   ]);
 
-const lookAtPlaceholders: Look = ({ env }) => {
+const checkPlaceholders: Check = ({ env }) => {
   const { d1_databases, vars } = readWrangler({ config: 'wrangler.toml', ...(env === undefined ? {} : { env }) }, { hideWarnings: true });
   const isPlaceholder = d1_databases.some(({ database_id = '' }) => PLACEHOLDERS.database.test(database_id));
   return [
@@ -50,9 +49,9 @@ const lookAtPlaceholders: Look = ({ env }) => {
   ];
 };
 
-const lookAtBundle: Look = () => [...runScript('assets.ts', []), ...runScript('build.ts', [])];
+const checkBundle: Check = () => [...runScript('assets.ts', []), ...runScript('build.ts', [])];
 
-const lookAtMigrations: Look = async ({ env, offline }) => {
+const checkMigrations: Check = async ({ env, offline }) => {
   if (offline || !process.env.CLOUDFLARE_API_TOKEN) return null;
   const stateDir = mkdtempSync(join(tmpdir(), 'svc-check-'));
   try {
@@ -65,8 +64,8 @@ const lookAtMigrations: Look = async ({ env, offline }) => {
   }
 };
 
-/** Keys that open rows name, of which the file has none: what names them would wait until they are put back. */
-const lookAtKeys: Look = async ({ vars, env, offline }) => {
+/** Lists keys used by stored rows but missing from the file. Those rows could not be opened until the keys are restored. */
+const checkKeys: Check = async ({ vars, env, offline }) => {
   if (offline || vars === undefined || !process.env.CLOUDFLARE_API_TOKEN) return null;
   const secrets = parseEnv(readFileSync(vars, 'utf8'));
   const chosen = env === undefined ? [] : ['--env', env];
@@ -84,12 +83,12 @@ const lookAtKeys: Look = async ({ vars, env, offline }) => {
   }
 };
 
-const LOOKS: Record<string, Look> = {
-  configuration: lookAtConfiguration,
-  'wrangler.toml': lookAtPlaceholders,
-  'build and size': lookAtBundle,
-  migrations: lookAtMigrations,
-  'keys in use': lookAtKeys,
+const CHECKS: Record<string, Check> = {
+  configuration: checkConfiguration,
+  'wrangler.toml': checkPlaceholders,
+  'build and size': checkBundle,
+  migrations: checkMigrations,
+  'keys in use': checkKeys,
 };
 
 function readFlags(args: string[]): Flags {
@@ -104,8 +103,8 @@ function readFlags(args: string[]): Flags {
 async function main(): Promise<void> {
   const flags = readFlags(process.argv.slice(2));
   let isReady = true;
-  for (const [name, look] of Object.entries(LOOKS)) {
-    const open = await look(flags);
+  for (const [name, check] of Object.entries(CHECKS)) {
+    const open = await check(flags);
     console.log(`${open === null ? 'skipped' : open.length === 0 ? 'ok' : 'open'}  ${name}`);
     for (const line of open ?? []) console.log(`      ${line}`);
     if (open === null) console.log('      Set CLOUDFLARE_API_TOKEN and omit --offline to check the platform.');

@@ -6,7 +6,6 @@ import { Teardown } from './cli/teardown.ts';
 import { type DemoMerchant, openDemoMerchant } from './service/merchant.ts';
 import { type Service, startService } from './service/service.ts';
 
-/** `npm run dev`: everything on this machine, until it is interrupted. */
 const teardown = new Teardown();
 
 endOnSignals(teardown);
@@ -20,15 +19,15 @@ async function main(): Promise<void> {
   };
   const service = await startService({ ...options, teardown, onProgress: console.log, onLine: show, onProblem: console.error });
   const merchant = await openDemoMerchant(new Api(service.baseUrl), options.stateDir).catch((error: unknown) => {
-    // The service itself runs on: its developer wants it up, most of all when something in it is broken.
+    // The service continues without the demo merchant, because developers need it most when a part is broken.
     console.error(`The demo merchant is missing: ${error instanceof Error ? error.message : String(error)}`);
     return null;
   });
   console.log(`\nready ${service.baseUrl} chain ${service.rpcUrl}\n`);
   if (merchant) introduce(service, merchant, options);
-  const lastWords = await service.gaveUp;
+  const lastOutput = await service.gaveUp;
   if (teardown.hasBegun) return;
-  throw new Refusal(lastWords);
+  throw new Refusal(lastOutput);
 }
 
 function introduce({ baseUrl, rpcUrl }: Service, { email, password, key, payoutWallet, product }: DemoMerchant, options: DevOptions): void {

@@ -1,6 +1,6 @@
 /**
- * `npm run pay -- <checkout page, or a route that answers 402>`: pays as a buyer or an agent would, from a new wallet with play money of the
- * local chain, so that a whole sale can be seen without a browser. Only where `npm run dev` runs: the chain has to be on this machine.
+ * `npm run pay -- <checkout page or route that answers 402>`: pays like a buyer or agent from a new wallet with test money of the local
+ * chain. Requires `npm run dev` on this machine.
  * @module
  */
 
@@ -15,7 +15,6 @@ import { sign, WalletChain } from './demo/wallet.ts';
 const USAGE = 'npm run pay -- <address of a checkout page, or of a route that agents pay for> [--chain http://127.0.0.1:8899]';
 const PLAY_MONEY_UNITS = 1_000_000_000_000n;
 const PATIENCE_MS = 30_000;
-/** The network that the local chain presents itself as. */
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 
 interface Payment {
@@ -35,7 +34,6 @@ function readOrder(args: string[]): { address: URL; chainUrl: string } {
 
 const isCheckout = ({ pathname }: URL): boolean => /^\/p\/[a-z0-9-]+$/.test(pathname);
 
-/** As an agent does it: the route is called, its challenge paid by the public client, and the route called again. */
 async function payForCall(route: URL, chainUrl: string): Promise<void> {
   const agent = await new WalletChain(chainUrl).newBuyer(PLAY_MONEY_UNITS);
   const client = new x402Client().register(DEVNET, new ExactSvmScheme(agent, { rpcUrl: chainUrl }));

@@ -1,6 +1,6 @@
 /**
- * `npm run sign -- <file> --keypair <path>`: says in words what a transaction does that the service prepared, signs it with the keypair of its
- * wallet, and sends or prints it. Plans to publish, token accounts to open and refunds are signed so.
+ * `npm run sign -- <file> --keypair <path>`: describes a prepared transaction, signs it with the wallet's keypair, and sends or prints it.
+ * Used to publish plans, open token accounts and refund payments.
  * @module
  */
 
@@ -12,7 +12,7 @@ import { fromBase64 } from '../worker/pages/parts/bytes.ts';
 import { sayIn } from '../worker/pages/parts/text.ts';
 import { PRIORITY_FEE_MAX, type ReadTransaction, readTransaction } from '../worker/pages/parts/transaction.ts';
 import { findPrepared, type Prepared } from '../worker/pages/signing/prepared.ts';
-import { stepWords } from '../worker/pages/signing/words.ts';
+import { stepTexts } from '../worker/pages/signing/words.ts';
 import { NETWORKS } from '../worker/solana/assets.ts';
 import { callChain } from './chain/client.ts';
 import { Api } from './cli/api.ts';
@@ -31,8 +31,7 @@ function readPrepared(path: string): Prepared {
   return prepared;
 }
 
-/** Words of the page that signs, for either network. */
-const wordsOf = stepWords(sayIn(signing), { locale: 'en', usdcMints: Object.values(NETWORKS).map(({ usdcMint }) => usdcMint) });
+const textOf = stepTexts(sayIn(signing), { locale: 'en', usdcMints: Object.values(NETWORKS).map(({ usdcMint }) => usdcMint) });
 
 async function readSigner(path: string): Promise<KeyPairSigner> {
   const bytes: unknown = JSON.parse(readFileSync(path, 'utf8'));
@@ -53,7 +52,7 @@ function readOrder(args: string[]) {
   return { ...values, file };
 }
 
-/** Signs with the keypair of the order. A transaction that is signed already is returned as it is. */
+/** Signs with the given keypair. Returns a signed transaction unchanged. */
 async function signed(transaction: string, { signers, unsigned }: ReadTransaction, keypair: string | undefined): Promise<string> {
   if (unsigned.length === 0) return transaction;
   if (keypair === undefined) throw new Refusal(`${unsigned.join(', ')} must sign. Set the keypair file with --keypair.\nUsage: ${USAGE}`);
@@ -70,7 +69,7 @@ async function main(): Promise<void> {
   const { transaction, paymentId } = readPrepared(order.file);
   const known = readTransaction(fromBase64(transaction));
   const { signers, steps, priorityFee } = known;
-  const lines = steps.map((step, index) => `  ${index + 1}. ${wordsOf(step)}`);
+  const lines = steps.map((step, index) => `  ${index + 1}. ${textOf(step)}`);
   console.error(['This transaction:', ...lines, `Network fee paid by ${signers[0]}.`].join('\n'));
   if (steps.some(({ kind }) => kind === 'unknown') && !order['allow-unknown'])
     throw new Refusal('One instruction is unknown. Nothing was signed.');
@@ -83,7 +82,7 @@ async function main(): Promise<void> {
     await new Api(order.url).must('POST', `/v1/payments/${paymentId}/transaction`, { body: { transaction: wire } });
     console.error(`Sent. ${order.url}/v1/payments/${paymentId} has the result.`);
   } else if (order.rpc !== undefined) {
-    // On standard output alone, so that a script takes it for the confirming call.
+    // Standard output contains only the signature, for use in scripts.
     console.log(await callChain<string>(order.rpc, 'sendTransaction', [wire, { encoding: 'base64' }]));
   } else {
     console.error('The service does not send transactions of this kind. Send it through a node (--rpc):');

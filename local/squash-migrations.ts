@@ -1,7 +1,6 @@
 /**
- * Writes the one migration of the first release: `npm run db:squash`. drizzle-kit derives the tables from `worker/platform/db/tables/`;
- * `triggers.sql` in that folder holds what drizzle cannot express. Only for as long as nothing is deployed: from the first release on, each
- * change of a table is a migration of its own (`npm run db:generate`).
+ * `npm run db:squash`: writes the single migration of the first release from `worker/platform/db/tables/` and its `triggers.sql`, which
+ * contains what drizzle cannot express. Only before the first deployment. Later changes are separate migrations (`npm run db:generate`).
  * @module
  */
 
@@ -12,7 +11,7 @@ import { join, relative } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const TABLES = 'worker/platform/db/tables';
 
-/** Tables found by their keys alone need no second tree of row numbers. drizzle cannot express it. */
+/** Tables read only by key need no rowid tree. drizzle cannot express WITHOUT ROWID. */
 const WITHOUT_ROWID = /(CREATE TABLE `archived_(?:stories|types)` \([^;]*\));/g;
 
 const [folder = join(ROOT, 'migrations')] = process.argv.slice(2);
@@ -35,7 +34,7 @@ const path = join(folder, made[0]!);
 const tables = readFileSync(path, 'utf8')
   .replace(/\(`substr\([^)]*\)`\)/g, (expression) => expression.replaceAll('`', ''))
   .replace(WITHOUT_ROWID, '$1 WITHOUT ROWID;');
-// drizzle-kit notes when it ran and draws an id: two runs over the same tables would differ.
+// drizzle-kit writes a timestamp and a random id, so two runs on the same tables would differ.
 for (const [name, volatile, fixed] of [
   ['_journal.json', /"when": \d+/, '"when": 0'],
   ['0000_snapshot.json', /"id": "[0-9a-f-]+"/, '"id": "00000000-0000-4000-8000-000000000000"'],

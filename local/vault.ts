@@ -10,13 +10,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs, parseEnv } from 'node:util';
 import { Refusal } from './cli/options.ts';
-import { walletOf } from './service/wallet-of.ts';
+import { readWallet } from './service/wallet-of.ts';
 import { runWrangler } from './service/wrangler.ts';
 
 const USAGE = `npm run secrets -- --out <file for your vault>         generates all secrets and writes them once
        npm run secrets -- --out <that file> --put [--env <environment of wrangler.toml>]   uploads them to the platform`;
 
-/** What this service makes itself; secrets of other parties are added to the file by hand. */
+/** Secrets that this service generates. Secrets of other parties are added to the file manually. */
 const OWN = [
   'PEPPER',
   'JWT_KEYS',
@@ -38,13 +38,13 @@ const HEAD = `# All secrets of one deployment. Store this file in a vault: the p
 # Secrets of other parties (RESEND_API_KEY, GOOGLE_CLIENT_SECRET, PROCESSOR_API_KEY …) may be added as further lines.
 `;
 
-/** Refuses a file that is there: its values are in use, and nothing could bring them back. */
+/** Refuses to overwrite an existing file: its values are in use and could not be recovered. */
 function makeVault(path: string): void {
   const lines = OWN.map((name) => `${name}='${randomBytes(32).toString('base64url')}'\n`);
   writeFileSync(path, HEAD + lines.join(''), { mode: 0o600, flag: 'wx' });
 }
 
-/** By a file that only this user reads and that is gone afterwards: a command line is read by every user of the machine. */
+/** Uploads through a temporary file that only this user can read, because every user can read a command line. */
 async function putSecrets(path: string, environment: string | undefined): Promise<void> {
   const stateDir = mkdtempSync(join(tmpdir(), 'svc-secrets-'));
   try {
@@ -62,7 +62,7 @@ function readFlags(args: string[]): { out: string; put: boolean; env: string | u
     const { out, put = false, env } = parseArgs({ args, options }).values;
     if (out !== undefined) return { out: resolve(out), put, env };
   } catch {
-    // Said below.
+    // Handled below.
   }
   throw new Refusal(`--out is missing.\nUsage: ${USAGE}`);
 }
@@ -76,9 +76,9 @@ async function main(): Promise<void> {
     console.log(`${OWN.length} secrets are in ${out}. Move it into your vault; it cannot be generated again.`);
   }
   const { FEE_PAYER_KEYS = '', SUBSCRIPTION_KEYS = '' } = parseEnv(readFileSync(out, 'utf8'));
-  if (FEE_PAYER_KEYS) console.log(`The fee payer is ${await walletOf(FEE_PAYER_KEYS)}: send it about 0.1 SOL, and nothing else.`);
+  if (FEE_PAYER_KEYS) console.log(`The fee payer is ${await readWallet(FEE_PAYER_KEYS)}: send it about 0.1 SOL, and nothing else.`);
   if (SUBSCRIPTION_KEYS)
-    console.log(`Subscriptions are collected by ${await walletOf(SUBSCRIPTION_KEYS)}: send it about 0.1 SOL, and nothing else.`);
+    console.log(`Subscriptions are collected by ${await readWallet(SUBSCRIPTION_KEYS)}: send it about 0.1 SOL, and nothing else.`);
   if (!put) return console.log(`Next: npm run secrets -- --out ${out} --put`);
   await putSecrets(out, env);
   console.log('The secrets are uploaded.');

@@ -105,11 +105,11 @@ CREATE UNIQUE INDEX `archived_receipts_payment_id_unique` ON `archived_receipts`
 CREATE INDEX `archived_receipts_by_merchant` ON `archived_receipts` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `archived_receipts_by_product` ON `archived_receipts` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `archived_receipts_by_payer` ON `archived_receipts` (`merchant_id`,`livemode`,`payer`,`created_at`);--> statement-breakpoint
-CREATE TABLE `archived_stories` (
-	`story_id` blob NOT NULL,
+CREATE TABLE `archived_subjects` (
+	`subject_id` blob NOT NULL,
 	`archive_id` integer NOT NULL,
-	PRIMARY KEY(`story_id`, `archive_id`)
-) WITHOUT ROWID;
+	PRIMARY KEY(`subject_id`, `archive_id`)
+);
 --> statement-breakpoint
 CREATE TABLE `archived_types` (
 	`merchant_id` text NOT NULL,
@@ -337,7 +337,7 @@ CREATE TABLE `bounced_addresses` (
 CREATE TABLE `mails` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text,
-	`letter` text NOT NULL,
+	`template` text NOT NULL,
 	`facts` text NOT NULL,
 	`locale` text,
 	`address` text,
@@ -360,8 +360,8 @@ CREATE TABLE `mails` (
 CREATE UNIQUE INDEX `mails_by_cause` ON `mails` (`cause`) WHERE cause IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `mails_due` ON `mails` (`next_attempt_at`) WHERE next_attempt_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `mails_to_bring` ON `mails` (CASE WHEN queued_until > next_attempt_at THEN queued_until ELSE next_attempt_at END) WHERE next_attempt_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `mails_by_address` ON `mails` (`address_key`,`letter`,`created_at`) WHERE address_key IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `mails_by_account` ON `mails` (`account_id`,`letter`,`created_at`) WHERE account_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `mails_by_address` ON `mails` (`address_key`,`template`,`created_at`) WHERE address_key IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `mails_by_account` ON `mails` (`account_id`,`template`,`created_at`) WHERE account_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `mails_ended` ON `mails` (`ended_at`) WHERE ended_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `memberships` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -481,12 +481,12 @@ CREATE TABLE `seller_domains` (
 	`status` text NOT NULL,
 	`checked_at` integer,
 	`verified_at` integer,
-	`next_look_at` integer NOT NULL,
+	`next_check_at` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	CONSTRAINT "seller_domains_status" CHECK(status IN ('pending', 'verified', 'failed'))
 );
 --> statement-breakpoint
-CREATE INDEX `seller_domains_due` ON `seller_domains` (`next_look_at`);--> statement-breakpoint
+CREATE INDEX `seller_domains_due` ON `seller_domains` (`next_check_at`);--> statement-breakpoint
 CREATE TABLE `communities` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
@@ -511,8 +511,8 @@ CREATE TABLE `placements` (
 	`status` text NOT NULL,
 	`work` text NOT NULL,
 	`attempts` integer NOT NULL,
-	`standing` text,
-	`standing_key` text,
+	`grant` text,
+	`grant_key` text,
 	`invite_url` text,
 	`last_error` text,
 	`delivered_at` integer,
@@ -526,7 +526,7 @@ CREATE TABLE `placements` (
 --> statement-breakpoint
 CREATE INDEX `placements_due` ON `placements` (`provider`,`next_attempt_at`) WHERE next_attempt_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_placements_due` ON `placements` (`next_attempt_at`) WHERE next_attempt_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
-CREATE INDEX `placements_standing` ON `placements` (`standing_key`) WHERE standing_key IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `placements_by_grant` ON `placements` (`grant_key`) WHERE grant_key IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `placements_by_merchant` ON `placements` (`merchant_id`,`livemode`,`customer_ref`);--> statement-breakpoint
 CREATE TABLE `platform_looks` (
 	`provider` text PRIMARY KEY NOT NULL,
@@ -728,14 +728,14 @@ CREATE TABLE `unmatched_payments` (
 	`final_at` integer,
 	`doubted_at` integer,
 	`dropped_at` integer,
-	`next_look_at` integer DEFAULT 0,
+	`next_check_at` integer DEFAULT 0,
 	`created_at` integer NOT NULL,
 	CONSTRAINT "unmatched_payments_status" CHECK(status IN ('open', 'accepted'))
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `unmatched_by_signature` ON `unmatched_payments` (`livemode`,`tx_signature`) WHERE tx_signature IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `unmatched_due` ON `unmatched_payments` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
-CREATE INDEX `sandbox_unmatched_due` ON `unmatched_payments` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `unmatched_due` ON `unmatched_payments` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `sandbox_unmatched_due` ON `unmatched_payments` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `unmatched_of_payment` ON `unmatched_payments` (`payment_id`,length(amount),`amount`);--> statement-breakpoint
 CREATE TABLE `activations` (
 	`payment_id` text PRIMARY KEY NOT NULL,
@@ -900,7 +900,7 @@ CREATE TABLE `sandbox_transactions` (
 	`merchant_id` text NOT NULL,
 	`session_id` text NOT NULL,
 	`message_hash` text NOT NULL,
-	`fate` text NOT NULL,
+	`outcome` text NOT NULL,
 	`tx_signature` text,
 	`wire` text,
 	`sent_at` integer,
@@ -959,7 +959,7 @@ CREATE TABLE `metered_sessions` (
 	`payout_seen_tx` text,
 	`payout_read_tx` text,
 	`seal_due_at` integer,
-	`next_look_at` integer,
+	`next_check_at` integer,
 	`version` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	CONSTRAINT "metered_sessions_status" CHECK(status IN ('created', 'open', 'closing', 'closed', 'expired', 'failed'))
@@ -967,20 +967,20 @@ CREATE TABLE `metered_sessions` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `metered_sessions_by_channel` ON `metered_sessions` (`livemode`,`channel_id`) WHERE channel_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `metered_sessions_by_merchant` ON `metered_sessions` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
-CREATE INDEX `metered_sessions_closing` ON `metered_sessions` (`next_look_at`) WHERE status = 'closing' AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_closing` ON `metered_sessions` (`next_check_at`) WHERE status = 'closing' AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_sealing` ON `metered_sessions` (`seal_due_at`) WHERE status = 'closing' AND seal_due_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_expiring` ON `metered_sessions` (`voucher_ends_at`) WHERE status = 'open' AND voucher_ends_at IS NOT NULL AND cumulative <> settled AND livemode = 1;--> statement-breakpoint
-CREATE INDEX `metered_sessions_standing` ON `metered_sessions` (`next_look_at`) WHERE status = 'open' AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
-CREATE INDEX `metered_sessions_opening` ON `metered_sessions` (`next_look_at`) WHERE status = 'created' AND channel_id IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
-CREATE INDEX `metered_sessions_ended` ON `metered_sessions` (`next_look_at`) WHERE ended_at IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
-CREATE INDEX `metered_sessions_closing_by_merchant` ON `metered_sessions` (`merchant_id`,`next_look_at`) WHERE status = 'closing' AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
-CREATE INDEX `metered_sessions_standing_by_merchant` ON `metered_sessions` (`merchant_id`,`next_look_at`) WHERE status = 'open' AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
-CREATE INDEX `metered_sessions_opening_by_merchant` ON `metered_sessions` (`merchant_id`,`next_look_at`) WHERE status = 'created' AND channel_id IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
-CREATE INDEX `metered_sessions_ended_by_merchant` ON `metered_sessions` (`merchant_id`,`next_look_at`) WHERE ended_at IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
-CREATE INDEX `metered_sessions_unopened` ON `metered_sessions` (`livemode`,`next_look_at`) WHERE status = 'created' AND channel_id IS NULL AND next_look_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `metered_sessions_active` ON `metered_sessions` (`next_check_at`) WHERE status = 'open' AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_opening` ON `metered_sessions` (`next_check_at`) WHERE status = 'created' AND channel_id IS NOT NULL AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_ended` ON `metered_sessions` (`next_check_at`) WHERE ended_at IS NOT NULL AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_closing_by_merchant` ON `metered_sessions` (`merchant_id`,`next_check_at`) WHERE status = 'closing' AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_active_by_merchant` ON `metered_sessions` (`merchant_id`,`next_check_at`) WHERE status = 'open' AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_opening_by_merchant` ON `metered_sessions` (`merchant_id`,`next_check_at`) WHERE status = 'created' AND channel_id IS NOT NULL AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_ended_by_merchant` ON `metered_sessions` (`merchant_id`,`next_check_at`) WHERE ended_at IS NOT NULL AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_unopened` ON `metered_sessions` (`livemode`,`next_check_at`) WHERE status = 'created' AND channel_id IS NULL AND next_check_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `metered_sessions_unopened_by_product` ON `metered_sessions` (`product_id`,`created_at`) WHERE status = 'created' AND channel_id IS NULL;--> statement-breakpoint
-CREATE INDEX `sandbox_metered_sessions_due` ON `metered_sessions` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
-CREATE INDEX `metered_sessions_operators` ON `metered_sessions` (`operator`) WHERE next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `sandbox_metered_sessions_due` ON `metered_sessions` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `metered_sessions_operators` ON `metered_sessions` (`operator`) WHERE next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_over` ON `metered_sessions` (`ended_at`) WHERE ended_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `settlements` (
 	`payment_id` text PRIMARY KEY NOT NULL,
@@ -1081,7 +1081,7 @@ CREATE TABLE `subscription_authorizations` (
 	`stopped_at` integer,
 	`next_attempt_at` integer,
 	`collect_at` integer,
-	`next_look_at` integer,
+	`next_check_at` integer,
 	`asked_read_at` integer,
 	`ended_at` integer,
 	`created_at` integer NOT NULL,
@@ -1100,13 +1100,13 @@ CREATE INDEX `subscription_authorizations_by_wallet` ON `subscription_authorizat
 CREATE INDEX `subscription_authorizations_by_ref` ON `subscription_authorizations` (`merchant_id`,`livemode`,`customer_ref`,`product_id`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `subscription_collections_due` ON `subscription_authorizations` (`collect_at`) WHERE collect_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `subscription_attempts_due` ON `subscription_authorizations` (`next_attempt_at`) WHERE next_attempt_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
-CREATE INDEX `subscription_checkouts_due` ON `subscription_authorizations` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1 AND status = 'pending';--> statement-breakpoint
-CREATE INDEX `subscription_looks_due` ON `subscription_authorizations` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1 AND status <> 'pending';--> statement-breakpoint
+CREATE INDEX `subscription_checkouts_due` ON `subscription_authorizations` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 1 AND status = 'pending';--> statement-breakpoint
+CREATE INDEX `subscription_checks_due` ON `subscription_authorizations` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 1 AND status <> 'pending';--> statement-breakpoint
 CREATE INDEX `subscription_collections_by_merchant` ON `subscription_authorizations` (`merchant_id`,`collect_at`) WHERE collect_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
-CREATE INDEX `subscription_checkouts_by_merchant` ON `subscription_authorizations` (`merchant_id`,`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1 AND status = 'pending';--> statement-breakpoint
-CREATE INDEX `subscription_looks_by_merchant` ON `subscription_authorizations` (`merchant_id`,`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1 AND status <> 'pending';--> statement-breakpoint
+CREATE INDEX `subscription_checkouts_by_merchant` ON `subscription_authorizations` (`merchant_id`,`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 1 AND status = 'pending';--> statement-breakpoint
+CREATE INDEX `subscription_checks_by_merchant` ON `subscription_authorizations` (`merchant_id`,`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 1 AND status <> 'pending';--> statement-breakpoint
 CREATE INDEX `sandbox_collections_due` ON `subscription_authorizations` (`collect_at`) WHERE collect_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
-CREATE INDEX `sandbox_subscription_authorizations_due` ON `subscription_authorizations` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `sandbox_subscription_authorizations_due` ON `subscription_authorizations` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_pullers` ON `subscription_authorizations` (`puller`) WHERE ended_at IS NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_over` ON `subscription_authorizations` (`ended_at`) WHERE ended_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `subscription_collections` (
@@ -1149,15 +1149,15 @@ CREATE TABLE `tx_claims` (
 	`final_at` integer,
 	`doubted_at` integer,
 	`dropped_at` integer,
-	`next_look_at` integer DEFAULT 0,
+	`next_check_at` integer DEFAULT 0,
 	`answered_by` text,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `tx_claims_by_signature` ON `tx_claims` (`livemode`,`tx_signature`) WHERE tx_signature IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX `tx_claims_by_message` ON `tx_claims` (`livemode`,`message_hash`) WHERE message_hash IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `tx_claims_due` ON `tx_claims` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
-CREATE INDEX `sandbox_tx_claims_due` ON `tx_claims` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `tx_claims_due` ON `tx_claims` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `sandbox_tx_claims_due` ON `tx_claims` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE TABLE `endpoint_hours` (
 	`merchant_id` text NOT NULL,
 	`livemode` integer NOT NULL,

@@ -4,6 +4,7 @@ import { rootRouters, versionedRouters } from '#features/routers.ts';
 import { closeBodies } from '#platform/http/bodies/closed-bodies.ts';
 import { ICON, ICON_PATH, OPEN_ICON_HEADERS } from '#platform/http/icon.ts';
 import { registerSecuritySchemes, withSignatureHeader } from '#platform/http/security-schemes.ts';
+import { newApp } from './middleware.ts';
 import { devMailRoutes } from './pages/dev-mail.tsx';
 import { devTelegramRoutes } from './pages/dev-telegram.tsx';
 import { pageRoutes } from './pages/routes.tsx';
@@ -18,9 +19,11 @@ import { withReference } from './published/reference/describe.ts';
 import { ofDeployment } from './published/reference/of-deployment.ts';
 import { siteRoutes } from './published/site/routes.ts';
 import { webhookTestRoutes } from './published/webhook-test.routes.ts';
-import { newApp } from './serve.ts';
 
-/** Every route there is, those of `front.ts` among them: the document describes all, and each refuses what another would. */
+/**
+ * All routes, including those of `critical-routes.ts`, because the OpenAPI document describes every route and unknown paths are judged by
+ * all.
+ */
 export const app = newApp((every) => {
   for (const routes of [...versionedRouters, eventTypeRoutes, webhookTestRoutes]) every.route('/v1', routes);
   for (const routes of [...rootRouters, siteRoutes, docsRoutes, healthRoutes, metricsRoutes, pageRoutes, devMailRoutes, devTelegramRoutes])
@@ -49,27 +52,24 @@ const buildDocument = () => ({
   'x-limits': publishedLimits(),
 });
 
-/** Built once per isolate: the routes cannot change while it lives. */
 let document: ReturnType<typeof buildDocument> | null = null;
 export function openApiDocument() {
   document ??= buildDocument();
   return document;
 }
-/** What is the same for all who ask. */
-const KEEP = { 'Cache-Control': 'public, max-age=300' };
+const PUBLIC_CACHE = { 'Cache-Control': 'public, max-age=300' };
 app.get('/v1/openapi.json', (c) => {
   const { baseUrl, config } = c.var.ctx;
   const { OPERATOR_NAME: name, OPERATOR_URL: url } = config;
   const ours = ofDeployment(openApiDocument(), baseUrl, name && url ? { name, url } : null);
-  return c.json(withSignatureHeader(ours, config.RPC_WEBHOOK_HEADER), 200, KEEP);
+  return c.json(withSignatureHeader(ours, config.RPC_WEBHOOK_HEADER), 200, PUBLIC_CACHE);
 });
-/** For agents that look before they ask. */
-app.get('/.well-known/x402', (c) => c.json(x402Discovery(c.var.ctx, openApiDocument()), 200, KEEP));
-app.get('/llms.txt', (c) => c.text(llmsText(c.var.ctx.baseUrl, openApiDocument()), 200, KEEP));
-app.get('/llms-full.txt', (c) => c.text(llmsFullText(c.var.ctx.baseUrl, openApiDocument()), 200, KEEP));
+app.get('/.well-known/x402', (c) => c.json(x402Discovery(c.var.ctx, openApiDocument()), 200, PUBLIC_CACHE));
+app.get('/llms.txt', (c) => c.text(llmsText(c.var.ctx.baseUrl, openApiDocument()), 200, PUBLIC_CACHE));
+app.get('/llms-full.txt', (c) => c.text(llmsFullText(c.var.ctx.baseUrl, openApiDocument()), 200, PUBLIC_CACHE));
 app.get('/v1/docs/:operation{[A-Za-z0-9]+\\.md}', (c) => {
   const page = operationPage(c.var.ctx.baseUrl, openApiDocument(), c.req.param('operation').slice(0, -3));
-  return c.body(page ?? raise('not_found'), 200, { ...KEEP, 'Content-Type': 'text/markdown; charset=utf-8' });
+  return c.body(page ?? raise('not_found'), 200, { ...PUBLIC_CACHE, 'Content-Type': 'text/markdown; charset=utf-8' });
 });
 
 app.get(ICON_PATH, (c) => c.body(ICON, 200, OPEN_ICON_HEADERS));

@@ -12,16 +12,15 @@ import {
 import { recordNotes } from '#platform/metrics-dataset.ts';
 import { followLocalClock } from '#platform/providers/local-clock.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
-import { front, isInFront } from './front.ts';
+import { front, isInFront } from './critical-routes.ts';
 
 export { Admission } from '../durable-objects/admission.ts';
 export { Entitlement } from '../durable-objects/entitlement.ts';
 export { MeteredSession } from '../durable-objects/metered/metered-session.ts';
 
-/** One for each messaging platform. */
 const PLATFORM_QUEUES = new Set(IDENTITY_PROVIDERS.map((provider) => `svc-${provider}`));
 
-/** How long a message waits for an environment with an unsound configuration; after too many tries it is parked for the operator. */
+/** Retry delay of a message while the configuration is invalid. After the last retry the message is parked for the operator. */
 const UNSOUND_RETRY_SECONDS = 300;
 
 const answerRequest = async (received: Request, env: Env, execution: ExecutionContext): Promise<Response> => {
@@ -51,12 +50,12 @@ const runCron = async (env: Env): Promise<void> => {
   if (!checkedConfig(env).config) return;
   await followLocalClock(env);
   const now = Date.now();
-  const [{ dispatchSweeps }, { recordMetrics }, { tellAlarms }] = await Promise.all([
+  const [{ dispatchSweeps }, { recordMetrics }, { notifyAlarms }] = await Promise.all([
     import('./sweeps.ts'),
     import('./published/metrics.ts'),
-    import('#features/operations/alarms.ts'),
+    import('#features/operator/alarms.ts'),
   ]);
-  await Promise.all([dispatchSweeps(env, now), recordMetrics(env, now), tellAlarms(env, now)]);
+  await Promise.all([dispatchSweeps(env, now), recordMetrics(env, now), notifyAlarms(env, now)]);
 };
 
 export default {

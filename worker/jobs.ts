@@ -1,13 +1,13 @@
-import { storyOf } from '#core/errors.ts';
+import { formatErrorChain } from '#core/errors.ts';
 import type { AccountId, SandboxSessionId } from '#core/ids.ts';
+import { attemptMail } from '#features/email-delivery/attempt.ts';
 import { projectEntitlement } from '#features/entitlements/entitlement.ts';
-import { attemptMail } from '#features/mail-delivery/attempt.ts';
+import { attemptPlacement } from '#features/membership-delivery/attempt.ts';
 import { projectMeteredSession, scopeOfSession } from '#features/metered/session.ts';
 import { watchSessions } from '#features/metered/watch/watch-channels.ts';
 import { findQueued, recheckQueued } from '#features/payments/watch/recheck.ts';
-import { attemptPlacement } from '#features/placements/attempt.ts';
 import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt.ts';
-import { scopeOf } from '#platform/chain/scope.ts';
+import { loadScope } from '#platform/chain/scope.ts';
 import {
   type AttemptMessage,
   databasesOf,
@@ -23,7 +23,7 @@ import { type Swept, sweepPages, sweepRounds } from '#platform/db/sweeps.ts';
 import type { ParkedMessage } from '#platform/db/tables/operations.ts';
 import { deferring, logRequest } from '#platform/log.ts';
 import { deleteParked, endParked, listParked, parkMessages } from '#platform/queues/parked-messages.store.ts';
-import { followEvents } from './followers.ts';
+import { followEvents } from './event-handlers.ts';
 
 const RETRY_SECONDS = 10;
 const DEAD_RETRY_SECONDS = 60;
@@ -36,13 +36,13 @@ const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promi
   projectEntitlement: async (ctx, { projection }) => {
     const { merchantId, livemode, customer } = projection.snapshot;
     const customerRef = 'customerRef' in customer ? customer.customerRef : null;
-    await projectEntitlement(await scopeOf(ctx, { merchantId: merchantId as AccountId, livemode, customerRef }), projection);
+    await projectEntitlement(await loadScope(ctx, { merchantId: merchantId as AccountId, livemode, customerRef }), projection);
   },
-  lookAtChannels: (ctx, { sessionIds }) => watchSessions(ctx, sessionIds),
+  checkChannels: (ctx, { sessionIds }) => watchSessions(ctx, sessionIds),
   projectMeteredSession: async (ctx, { projection }) => projectMeteredSession(await scopeOfSession(ctx, projection.snapshot), projection),
   collectSubscriptions: async (ctx, job) => (await import('#features/subscriptions/sweep.ts')).collectQueued(ctx, job),
   readSubscription: async (ctx, job) => (await import('#features/subscriptions/sweep.ts')).readQueued(ctx, job),
-  // Loaded when there is a sandbox to run, because most deployments start without one.
+  // Loaded on first use, because most deployments start without a sandbox.
   runSandboxSession: async (ctx, { sessionId }) =>
     (await import('#features/sandbox/sessions/run.ts')).runSession(ctx, sessionId as SandboxSessionId, followEvents),
   sweepSandbox: async (ctx, { merchantId }) =>
@@ -50,22 +50,21 @@ const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promi
 };
 const isKnown = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(JOBS, kind);
 
-/** Consumer of JOBS: at-least-once and unordered, so every verb here is harmless doubled, late or out of order. */
+/** Consumer of JOBS: at-least-once and unordered, so every handler is idempotent. */
 export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution: ExecutionContext): Promise<void> {
-  const looks = batch.messages.filter(({ body }) => body.kind === 'lookAtChannels');
-  const others = batch.messages.filter((message) => !looks.includes(message));
-  const groups = [...others.map((message) => [message]), ...(looks.length > 0 ? [looks] : [])];
+  const channelJobs = batch.messages.filter(({ body }) => body.kind === 'checkChannels');
+  const others = batch.messages.filter((message) => !channelJobs.includes(message));
+  const groups = [...others.map((message) => [message]), ...(channelJobs.length > 0 ? [channelJobs] : [])];
   await Promise.all(groups.map((messages) => consumeJob(batch.queue, messages, env, execution)));
 }
 
-/** Makes one job of several messages: a node shows many channels at once. */
 const joined = ([first, ...others]: readonly Message<Job>[]): Job => {
   const { body } = first!;
-  if (body.kind !== 'lookAtChannels') return body;
+  if (body.kind !== 'checkChannels') return body;
   return { ...body, sessionIds: [first!, ...others].flatMap(({ body: one }) => (one.kind === body.kind ? one.sessionIds : [])) };
 };
 
-/** The same of the queue of sandboxes, one message after the other: what is tested leaves room for what is live. */
+/** Consumer of the sandbox queue. Messages run one after the other, to leave capacity for live work. */
 export async function consumeSandboxJobs(batch: MessageBatch<Job>, env: Env, execution: ExecutionContext): Promise<void> {
   for (const message of batch.messages) await consumeJob(batch.queue, [message], env, execution);
 }
@@ -82,7 +81,7 @@ async function consumeJob(queue: string, messages: readonly Message<Job>[], env:
     else await parkMessage(ctx, queue, messages, 'unknown_kind');
     for (const message of messages) message.ack();
   } catch (error) {
-    notes.push(storyOf(error));
+    notes.push(formatErrorChain(error));
     for (const message of messages) message.retry({ delaySeconds: RETRY_SECONDS });
   }
   logRequest({
@@ -94,8 +93,9 @@ async function consumeJob(queue: string, messages: readonly Message<Job>[], env:
 }
 
 /**
- * Consumer of the webhook queues. Only the claim is waited for: the POST goes on after the batch is acknowledged, so a server
- * that hangs delays no other batch (which takes the compatibility flag for it in wrangler.toml). If this worker crashes meanwhile the lease ends, and the sweep brings the attempt again.
+ * Consumer of the webhook queues. Waits only for the claim: the POST continues after the batch is acknowledged, so that a slow server
+ * delays no other batch (needs the compatibility flag in wrangler.toml). If the worker crashes, the lease expires and the sweep retries the
+ * attempt.
  */
 export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: Env, execution: ExecutionContext): Promise<void> {
   await Promise.all(
@@ -124,18 +124,18 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
         const claimed = await claimAttempt(shard, deliveryId);
         message.ack();
         if (!claimed) return;
-        // The event keeps what it goes back to, so that a retry days later, or one that a sweep or a replay brings, says it too.
+        // The event stores its cause, so that a retry, sweep or replay days later logs the same request id.
         if (claimed.event.requestId !== cause) ids.causes.push(claimed.event.requestId);
         const attempt = makeAttempt(shard, claimed).then(
           (outcome) => log(outcome?.status),
           (error: unknown) => {
-            notes.push(storyOf(error));
+            notes.push(formatErrorChain(error));
             log();
           },
         );
         execution.waitUntil(attempt);
       } catch (error) {
-        notes.push(storyOf(error));
+        notes.push(formatErrorChain(error));
         message.retry({ delaySeconds: RETRY_SECONDS });
         log();
       }
@@ -143,7 +143,7 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
   );
 }
 
-/** Each message names a row, and the row says whether there is something to do: so every one may come twice, late or for nothing. */
+/** Consumes messages that name rows. The row says whether work is due, so duplicate and late messages are harmless. */
 async function consumeRows<M extends Pick<AttemptMessage, 'requestId' | 'database'>>(
   batch: MessageBatch<M>,
   env: Env,
@@ -162,7 +162,7 @@ async function consumeRows<M extends Pick<AttemptMessage, 'requestId' | 'databas
         await run(shardNamed(ctx, database), message.body);
         message.ack();
       } catch (error) {
-        notes.push(storyOf(error));
+        notes.push(formatErrorChain(error));
         message.retry({ delaySeconds: RETRY_SECONDS });
       }
       logRequest({ ...ids, job, ms: ctx.elapsedMs(), ...(notes.length > 0 ? { notes } : {}) });
@@ -170,11 +170,9 @@ async function consumeRows<M extends Pick<AttemptMessage, 'requestId' | 'databas
   );
 }
 
-/** Consumer of the queue of letters. */
 export const consumeMail = (batch: MessageBatch<MailMessage>, env: Env, execution: ExecutionContext): Promise<void> =>
   consumeRows(batch, env, execution, { job: 'mail', idOf: ({ mailId }) => mailId, run: (ctx, { mailId }) => attemptMail(ctx, mailId) });
 
-/** Consumer of a messaging platform's queue. All calls of a batch take turns. */
 export const consumePlacements = (batch: MessageBatch<PlacementMessage>, env: Env, execution: ExecutionContext): Promise<void> =>
   consumeRows(batch, env, execution, {
     job: 'placement',
@@ -183,22 +181,21 @@ export const consumePlacements = (batch: MessageBatch<PlacementMessage>, env: En
   });
 
 /**
- * Messages that failed every time are parked for the operator, and logged. The database also keeps what most of them asked for,
- * for the sweeps; an object says it again.
+ * Parks and logs messages that failed every retry. Sweeps repeat most of that work from the database, and objects send their projections
+ * again.
  */
 export async function parkDeadMessages(batch: MessageBatch<unknown>, env: Env): Promise<void> {
   const requestId = `dead_${batch.messages[0]?.id}`;
   try {
     await parkMessage({ db: databasesOf(env)[0].db, wallNow: Date.now() }, batch.queue, batch.messages, 'failed');
   } catch (error) {
-    // The message is not acknowledged before it is stored.
-    logRequest({ request_id: requestId, notes: [storyOf(error)] });
+    logRequest({ request_id: requestId, notes: [formatErrorChain(error)] });
     for (const message of batch.messages) message.retry({ delaySeconds: DEAD_RETRY_SECONDS });
     return;
   }
   for (const message of batch.messages) {
     const { requestId: cause } = message.body as Job;
-    // What it says is in the table of parked messages; a log is no place for customers' references.
+    // The message body is in the table of parked messages, because logs must not contain customers' references.
     const dead_letter = { queue: batch.queue, kind: kindOf(message.body) };
     logRequest({ request_id: `job_${message.id}`, ...(cause ? { cause } : {}), dead_letter });
     message.ack();
@@ -224,7 +221,7 @@ function parkMessage(
 
 const PAGES = { pageMax: 100, pagesMax: 20 };
 
-/** Sends again what a release that did not know its kind had parked, and forgets what was parked for too long. */
+/** Resends parked messages of kinds that an earlier release did not know. Deletes messages parked for longer than the retention period. */
 export async function sweepParked(ctx: Shard): Promise<Swept> {
   const sent = await sweepPages(
     ctx,

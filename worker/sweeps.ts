@@ -1,4 +1,4 @@
-import { storyOf } from '#core/errors.ts';
+import { formatErrorChain } from '#core/errors.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { sweepPeppers } from '#features/accounts/auth/peppers.ts';
 import { sweepDomains } from '#features/accounts/domain/domain.ts';
@@ -7,24 +7,24 @@ import { sweepSetups } from '#features/agent-setup/expire.ts';
 import { sweepAnalytics } from '#features/analytics/fold.ts';
 import { sweepAudit } from '#features/audit/audit.ts';
 import type { AuthorizationClass } from '#features/authorizations/authorization.ts';
+import { sweepMails } from '#features/email-delivery/attempt.ts';
+import { sweepDuePlans } from '#features/email-delivery/due-plans.ts';
 import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
-import { sweepMails } from '#features/mail-delivery/attempt.ts';
-import { sweepDuePlans } from '#features/mail-delivery/due-plans.ts';
+import { sweepSeals } from '#features/key-rotation/key-rotation.ts';
+import { sweepPlacements } from '#features/membership-delivery/sweep.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
 import { sweepChannels, sweepUnopened } from '#features/metered/watch/watch-channels.ts';
-import { sweepRefunds } from '#features/payments/refunds/forget.ts';
+import { sweepRefunds } from '#features/payments/refunds/expire-refunds.ts';
 import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
 import { sweepCandidates } from '#features/payments/watch/recheck.ts';
 import { sweepReference } from '#features/payments/watch/reference-scan.ts';
-import { sweepPlacements } from '#features/placements/sweep.ts';
 import { sweepPlans } from '#features/plans/expire-plan.ts';
 import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { eraseArchived } from '#features/retention/erase.ts';
 import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
-import { sweepSeals } from '#features/seals/seals.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
 import { sweepTickets } from '#features/support/close-silent.ts';
 import { sweepDeliveries, sweepFanOut } from '#features/webhooks/deliveries/fan-out.ts';
@@ -35,29 +35,30 @@ import { sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
 import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweeps.ts';
 import { deferring, logRequest } from '#platform/log.ts';
-import { followEvents } from './followers.ts';
+import { followEvents } from './event-handlers.ts';
 import { sweepParked } from './jobs.ts';
 
 interface Sweep {
   name: string;
-  /** When it is due again after a run that began at `now`, of wall time, and left nothing. */
   nextDueAt(now: number): number;
-  /** It begins when a run of that sweep has ended, well or not; by itself only where that one has not run for long. */
+  /**
+   * Predecessor: the sweep starts when a run of that one ends, successful or not. It starts by itself only if the predecessor has not run
+   * for long.
+   */
   after?: string;
-  /** What it leaves over goes on in an invocation of its own, at once. */
   run(ctx: Shard): Promise<Swept>;
 }
 
-/** With every cron: once a minute, and every five seconds on a local machine. A message that comes twice within a moment runs once. */
+/** Due at every cron: once a minute, every five seconds on a local machine. Duplicate messages within a moment run once. */
 const atEachCron = (now: number): number => now + 3 * SECOND;
 const every = (ms: number) => (now: number) => now + ms;
-/** For sweeps that look at a sample: what they leave is no backlog. */
-const whole = (sweep: (ctx: Shard) => Promise<number>) => async (ctx: Shard) => ({ taken: await sweep(ctx), isFinished: true });
+/** For sweeps over a sample, which leave no backlog. */
+const sampleSweep = (sweep: (ctx: Shard) => Promise<number>) => async (ctx: Shard) => ({ taken: await sweep(ctx), isFinished: true });
 
 const subscriptionSweep = (kind: AuthorizationClass) => async (ctx: Shard) =>
   (await import('#features/subscriptions/sweep.ts')).sweepSubscriptions(kind)(ctx);
 
-/** The backstops behind the queue, each bounded and resumable, each in invocations of its own. */
+/** Backstops of the queues. Each sweep is bounded, resumable and runs in its own invocations. */
 export const SWEEPS: readonly Sweep[] = [
   { name: 'memberships', nextDueAt: atEachCron, run: sweepMemberships },
   { name: 'entitlements', nextDueAt: atEachCron, run: sweepEntitlements },
@@ -75,7 +76,7 @@ export const SWEEPS: readonly Sweep[] = [
   },
   { name: 'erasures', nextDueAt: atEachCron, run: sweepErasures(eraseArchived) },
   { name: 'idempotency', nextDueAt: every(10 * MINUTE), run: sweepIdempotencyRecords },
-  // What is kept for a while only: retention/retention.ts says how long.
+  // Temporary rows. retention/retention.ts defines the periods.
   { name: 'loginNonces', nextDueAt: every(10 * MINUTE), run: sweepOf('loginNonces') },
   { name: 'usedSignInStates', nextDueAt: every(10 * MINUTE), run: sweepOf('usedSignInStates') },
   { name: 'handoffs', nextDueAt: every(10 * MINUTE), run: sweepOf('handoffs') },
@@ -104,29 +105,29 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'peppers', nextDueAt: every(HOUR), run: sweepPeppers },
   { name: 'seals', nextDueAt: every(HOUR), run: sweepSeals },
   { name: 'parked', nextDueAt: every(10 * MINUTE), run: sweepParked },
-  // In this order: what the chain shows is found, then judged, and only then are sessions given up.
+  // Order matters: candidates on the chain are found, then decided, and only then do sessions expire.
   { name: 'reference', nextDueAt: atEachCron, run: (ctx) => sweepReference(ctx) },
   { name: 'candidates', nextDueAt: atEachCron, after: 'reference', run: sweepCandidates('found') },
   { name: 'expired', nextDueAt: atEachCron, after: 'candidates', run: sweepExpired },
   { name: 'sentCandidates', nextDueAt: atEachCron, run: sweepCandidates('sent') },
   { name: 'namedCandidates', nextDueAt: atEachCron, run: sweepCandidates('named') },
   { name: 'finality', nextDueAt: atEachCron, run: sweepFinality },
-  // Each class of sessions has an invocation of its own; what loses money first never waits for the rest.
+  // Separate invocations per class of session, so that the class that loses money first never waits.
   { name: 'closingChannels', nextDueAt: atEachCron, run: sweepChannels('closing') },
-  { name: 'standingChannels', nextDueAt: atEachCron, run: sweepChannels('standing') },
+  { name: 'activeChannels', nextDueAt: atEachCron, run: sweepChannels('active') },
   { name: 'channelOpenings', nextDueAt: atEachCron, run: sweepChannels('opening') },
   { name: 'endedChannels', nextDueAt: atEachCron, run: sweepChannels('ended') },
   { name: 'unopenedSessions', nextDueAt: atEachCron, run: sweepUnopened },
-  // Periods that are due, checkouts whose buyer may have signed, and looks at the rest: none of them waits for another.
+  // Separate sweeps for due periods, checkouts that may be signed, and all other checks, so that none waits for another.
   { name: 'collections', nextDueAt: atEachCron, run: subscriptionSweep('collections') },
   { name: 'subscriptionCheckouts', nextDueAt: atEachCron, run: subscriptionSweep('checkouts') },
   { name: 'subscriptions', nextDueAt: atEachCron, run: subscriptionSweep('looks') },
   { name: 'settlements', nextDueAt: atEachCron, run: sweepSettlements },
-  { name: 'feePayer', nextDueAt: atEachCron, run: whole(sweepFeePayer) },
+  { name: 'feePayer', nextDueAt: atEachCron, run: sampleSweep(sweepFeePayer) },
   { name: 'analytics', nextDueAt: atEachCron, run: sweepAnalytics },
   { name: 'domains', nextDueAt: every(10 * MINUTE), run: sweepDomains },
   { name: 'tickets', nextDueAt: every(10 * MINUTE), run: sweepTickets },
-  { name: 'audit', nextDueAt: every(10 * MINUTE), run: whole(sweepAudit) },
+  { name: 'audit', nextDueAt: every(10 * MINUTE), run: sampleSweep(sweepAudit) },
   { name: 'sandboxes', nextDueAt: atEachCron, run: async (ctx) => (await import('#features/sandbox/sweep.ts')).sweepSandboxes(ctx) },
   {
     name: 'endedSandboxes',
@@ -135,12 +136,11 @@ export const SWEEPS: readonly Sweep[] = [
   },
 ];
 
-/** How long after it is due a sweep that follows another begins by itself. */
 const FOLLOWER_PATIENCE_MS = 2 * MINUTE;
-/** Invocations in a row of one sweep; then the next cron goes on, also where rows that cannot be stored never let it finish. */
+/** Consecutive invocations of a sweep. Then the next cron continues, so that rows that always fail cannot run forever. */
 const ROUNDS_MAX = 20;
 
-/** The cron: one message for each sweep that is due, in each database. Where that one cannot say which, all that follow no other are tried. */
+/** Cron: sends one message per due sweep and database. If a database cannot answer, all sweeps without a predecessor are tried. */
 export async function dispatchSweeps(env: Env, now: number): Promise<void> {
   const requestId = `cron_${now}`;
   const ctx = newCtx(env, { requestId, wallNow: now, defer: () => {} });
@@ -148,23 +148,21 @@ export async function dispatchSweeps(env: Env, now: number): Promise<void> {
   const failures: unknown[] = [];
   for (const shard of shardsOf(ctx)) {
     const due = await takeDueSweeps(shard.db, known, now).catch((error: unknown) => {
-      logRequest({ request_id: requestId, notes: [storyOf(error)] });
+      logRequest({ request_id: requestId, notes: [formatErrorChain(error)] });
       return SWEEPS.filter(({ after }) => after === undefined).map(({ name }) => name);
     });
     const messages = due.map((sweep) => ({ body: { sweep, round: 1, requestId, ...addressOf(shard) } }));
     if (messages.length > 0) await env.SWEEPS.sendBatch(messages).catch((error: unknown) => failures.push(error));
   }
-  // Only now, so that the sweeps of one database do not wait for those of another.
+  // Thrown last, so that a failing database does not delay the others.
   if (failures.length > 0) throw failures[0];
 }
 
-/**
- * Consumer of the queue of sweeps, one message an invocation. Nothing is retried here: what could not run is due at the next cron.
- */
+/** Consumer of the sweep queue, one message per invocation. No retries, because a failed sweep is due at the next cron. */
 export async function consumeSweeps(batch: MessageBatch<SweepMessage>, env: Env, execution: ExecutionContext): Promise<void> {
   for (const { id, body } of batch.messages) {
     const sweep = SWEEPS.find(({ name }) => name === body.sweep);
-    // Of a release with other sweeps than this one: its own cron sends it again.
+    // Message of another release. The cron of that release resends the message.
     if (!sweep) logRequest({ request_id: `sweep_${id}`, sweep: body.sweep, notes: ['no such sweep'] });
     else await runSweep(env, execution, sweep, body);
   }
@@ -193,25 +191,26 @@ async function runSweep(
     await endSweep(ctx.db, name, lease.fence, { dueAt, succeededAt: Date.now() });
     if (hasMore) await env.SWEEPS.send({ sweep: name, round: round + 1, requestId, ...addressOf(ctx) });
   } catch (error) {
-    notes.push(storyOf(error));
+    notes.push(formatErrorChain(error));
   }
   const { taken = 0 } = swept ?? {};
   if (taken > 0 || notes.length > 0)
     logRequest({ request_id: requestId, cause, sweep: name, taken, ms: Date.now() - now, ...(notes.length > 0 ? { notes } : {}) });
-  // What follows begins when nothing is left, or when the next cron goes on.
+  // Successors start when nothing is left, or when the next cron continues.
   const next = hasMore ? [] : SWEEPS.filter(({ after }) => after === name);
   for (const follower of next) await env.SWEEPS.send({ sweep: follower.name, round: 1, requestId, ...addressOf(ctx) });
 }
 
-/** Renews the lease while the run lasts: a run that crashed stops renewing it. A run that throws releases it, due again. */
+/** Renews the lease during a run, so that a crashed run loses the lease. A run that throws releases the lease and is due again. */
 async function whileLeased(ctx: Shard, name: string, fence: number, run: () => Promise<Swept>): Promise<Swept> {
-  const renew = () => renewSweep(ctx.db, name, fence, Date.now()).then(undefined, (error: unknown) => ctx.note(`lease: ${storyOf(error)}`));
+  const renew = () =>
+    renewSweep(ctx.db, name, fence, Date.now()).then(undefined, (error: unknown) => ctx.note(`lease: ${formatErrorChain(error)}`));
   const renewal = setInterval(() => ctx.defer(renew()), RENEW_MS);
   try {
     return await run();
   } catch (error) {
     await endSweep(ctx.db, name, fence, { dueAt: ctx.wallNow, succeededAt: null }).catch((failure: unknown) =>
-      ctx.note(`lease: ${storyOf(failure)}`),
+      ctx.note(`lease: ${formatErrorChain(failure)}`),
     );
     throw error;
   } finally {

@@ -1,20 +1,19 @@
 import type { CommittedDelivery } from '#rules/metered/channel.ts';
 import type { Tables } from '../tables.ts';
 
-/** How many rows are dropped at once. */
 const PURGE_MAX = 5_000;
 
 export const DELIVERY_TABLES = {
   deliveries:
     'delivery_id TEXT PRIMARY KEY, sequence INTEGER NOT NULL, amount TEXT NOT NULL, cumulative TEXT NOT NULL, ' +
     'signature TEXT NOT NULL, expires_at INTEGER NOT NULL',
-  /** What deliveries were announced with of which less was paid. */
+  /** Announced amounts of deliveries that were paid with less. */
   announced: 'delivery_id TEXT PRIMARY KEY, amount TEXT NOT NULL',
 };
 
 type Row = { delivery_id: string; sequence: number; amount: string; cumulative: string; signature: string; expires_at: number };
 
-/** Deliveries that were committed, by their ids: a repeated commit is answered by them for as long as the session is kept. */
+/** Committed deliveries by id: a repeated commit gets the stored answer for as long as the session is retained. */
 export class CommittedDeliveries {
   readonly #tables: Tables;
 
@@ -37,7 +36,6 @@ export class CommittedDeliveries {
     if (announced !== amount) this.#tables.write('INSERT INTO announced VALUES (?, ?)', deliveryId, announced.toString());
   }
 
-  /** Drops some; true once none is left. */
   purge(): boolean {
     const ids = this.#tables.rows<{ delivery_id: string }>('SELECT delivery_id FROM deliveries LIMIT ?', PURGE_MAX);
     for (const { delivery_id: id } of ids)

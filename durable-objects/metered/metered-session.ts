@@ -25,7 +25,14 @@ import type {
 import { type PresentedVoucher, planCommit, planVoucher } from '#rules/metered/vouchers.ts';
 import { Ledger } from '../ledger.ts';
 import { DELIVERY_TABLES } from './deliveries.ts';
-import { EMPTY_SESSION, type KeptDelivery, SESSION_KEPT_MS, SessionBook, type SessionEvent, type SessionState } from './session-book.ts';
+import {
+  EMPTY_SESSION,
+  SESSION_RETENTION_MS,
+  SessionBook,
+  type SessionEvent,
+  type SessionState,
+  type StoredDelivery,
+} from './session-book.ts';
 
 const UNKNOWN = { ok: false, reason: 'unknown' } as const;
 
@@ -36,11 +43,11 @@ const termsOf = ({ cap, minVoucherDelta, gracePeriodSeconds }: MeteredTerms): Ch
 });
 
 /**
- * One a session: the only place that counts what its vouchers promise. The watermark and the whole voucher are durable before any caller is
- * answered. Rules are in worker/rules/metered/channel.ts; signatures were checked by the caller, who says so.
+ * Voucher accounting of one metered session. The watermark and the full voucher are durable before a caller is answered.
+ * Rules are in worker/rules/metered/channel.ts. The caller verifies signatures and passes the result.
  */
 export class MeteredSession extends DurableObject<Env> implements MeteredSessionRpc {
-  readonly #ledger: Ledger<SessionState, KeptDelivery, SessionEvent>;
+  readonly #ledger: Ledger<SessionState, StoredDelivery, SessionEvent>;
   readonly #book: SessionBook;
 
   constructor(state: DurableObjectState, env: Env) {
@@ -53,9 +60,9 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
       empty: EMPTY_SESSION,
       tables: DELIVERY_TABLES,
       versionOf: ({ channel }) => channel.version,
-      dueAt: ({ endedAt, isPurged, lookAt }) => {
-        const purgeAt = endedAt === null || isPurged ? null : endedAt + SESSION_KEPT_MS;
-        return lookAt === null || purgeAt === null ? (lookAt ?? purgeAt) : Math.min(lookAt, purgeAt);
+      dueAt: ({ endedAt, isPurged, nextCheckAt }) => {
+        const purgeAt = endedAt === null || isPurged ? null : endedAt + SESSION_RETENTION_MS;
+        return nextCheckAt === null || purgeAt === null ? (nextCheckAt ?? purgeAt) : Math.min(nextCheckAt, purgeAt);
       },
       passTime: () => this.#book.passTime(),
       publish: async (_state, events, { requestId }) => {
@@ -108,7 +115,7 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
       const { replayed, channel, committed } = planned.value;
       if (!replayed) {
         this.#book.deliveries.add(committed);
-        this.#book.store(channel, { hasUntoldVouchers: true });
+        this.#book.store(channel, { hasUnpublishedVouchers: true });
       }
       return { ok: true, replayed, committed, snapshot: this.#book.snapshot };
     });
@@ -138,9 +145,9 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
   close({ voucher, ...called }: Called & { voucher: PresentedVoucher | null }): Promise<CloseAnswer> {
     return this.#withTerms<CloseAnswer>(called, (terms) => {
       const last = this.#book.channel;
-      // The same credential again: its voucher is the watermark of a session that closes or has closed by now.
+      // A repeated close: the voucher is already the watermark of a closing or closed session.
       const isTaken = voucher?.isSigned && voucher.cumulative <= last.cumulative && last.stage !== 'open';
-      // What was reserved is free with the close, so a last voucher may pay for that too.
+      // Closing releases all reservations, so the last voucher may spend reserved amounts too.
       const taken = voucher === null || isTaken ? null : this.#take(terms, voucher, { ...last, pending: [] });
       if (taken && !taken.ok) return taken;
       const planned = planClose(this.#book.channel);
@@ -155,7 +162,7 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
     return this.#withTerms<VoucherAnswer>(called, () => {
       const { replayed, channel } = planEnd(this.#book.channel);
       if (!replayed) {
-        this.#book.tellVouchers();
+        this.#book.publishVouchers();
         this.#book.store(channel, { endedAt: this.#ledger.now });
         this.#book.emit('metered_session.closed');
       }
@@ -167,8 +174,8 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
     return this.#withTerms<AcceptedVoucher[]>(called, () => this.#book.handOut());
   }
 
-  lookAgain({ afterMs }: { afterMs: number | null }): Promise<void> {
-    return this.#ledger.run({ now: Date.now() }, () => this.#book.lookAgain(afterMs));
+  checkAgain({ afterMs }: { afterMs: number | null }): Promise<void> {
+    return this.#ledger.run({ now: Date.now() }, () => this.#book.checkAgain(afterMs));
   }
 
   published(projected: Projected): Promise<void> {
@@ -195,18 +202,18 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
     return this.#erase(({ terms, endedAt }) => terms?.livemode !== true || endedAt !== null);
   }
 
-  /** An open channel is looked at by the Worker, which has the chain: the message names the session, and comes back as calls of it. */
+  /** Queues the chain check of a due channel for the Worker, which has the chain connection. The result arrives as calls of this object. */
   override async alarm(call?: AlarmInvocationInfo): Promise<void> {
-    const isDue = await this.#ledger.run({ now: Date.now() }, () => this.#book.takeLook());
+    const isDue = await this.#ledger.run({ now: Date.now() }, () => this.#book.claimPlatformCheck());
     const sessionId = this.#ledger.state.terms?.sessionId;
-    if (isDue && sessionId) await this.env.JOBS.send({ kind: 'lookAtChannels', sessionIds: [sessionId] });
+    if (isDue && sessionId) await this.env.JOBS.send({ kind: 'checkChannels', sessionIds: [sessionId] });
     await this.#ledger.wake(call?.retryCount ?? 0);
   }
 
   #erase(mayBe: (state: SessionState) => boolean): Promise<boolean> {
     return this.ctx.blockConcurrencyWhile(async () => {
       if (!mayBe(this.#ledger.state)) return false;
-      // The alarm too.
+      // Deletes the alarm as well.
       await this.ctx.storage.deleteAll();
       this.#ledger.load();
       return true;
@@ -224,7 +231,7 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
     const planned = planVoucher(before, terms, voucher, this.#ledger.now);
     if (!planned.ok) return planned;
     const { replayed, channel } = planned.value;
-    if (!replayed) this.#book.store(channel, { hasUntoldVouchers: true });
+    if (!replayed) this.#book.store(channel, { hasUnpublishedVouchers: true });
     return { ok: true, replayed, snapshot: this.#book.snapshot };
   }
 }

@@ -25,45 +25,39 @@ import { planReserve } from '#rules/metered/vouchers.ts';
 import type { Ledger } from '../ledger.ts';
 import { CommittedDeliveries } from './deliveries.ts';
 
-/** So long after its end a session still answers repeated commits. */
-export const SESSION_KEPT_MS = 30 * DAY;
+/** Time after its end for which a session answers repeated commits. */
+export const SESSION_RETENTION_MS = 30 * DAY;
 
-/** Between two looks at an open channel: a tenth of the time that its payer leaves us after asking to close, and at most a minute. */
-const lookEveryMs = ({ gracePeriodSeconds }: MeteredTerms): number => Math.min(MINUTE, (gracePeriodSeconds * SECOND) / 10);
-/** Between two looks at one that closes, and is not sealed yet. */
-const CLOSING_LOOK_MS = 30 * SECOND;
-/** After its end a channel is looked at when the seal is final, and then ever less often. */
-const endedLookMs = (sinceEndMs: number): number => Math.min(DAY, Math.max(MINUTE, sinceEndMs));
+/** Interval of chain checks of an open channel: a tenth of the grace period after the payer's close request, at most a minute. */
+const checkEveryMs = ({ gracePeriodSeconds }: MeteredTerms): number => Math.min(MINUTE, (gracePeriodSeconds * SECOND) / 10);
+const CLOSING_CHECK_MS = 30 * SECOND;
+/** Interval of chain checks after the end, which grows with the age of the end up to a day. */
+const endedCheckMs = (sinceEndMs: number): number => Math.min(DAY, Math.max(MINUTE, sinceEndMs));
 
-/** More than a stranger can announce while a client's commit is on its way. */
+/** More announcements than a stranger can make while a client's commit is in flight. */
 const OUSTED_MAX = 2_000;
 
 export interface SessionState {
   terms: MeteredTerms | null;
   bound: BoundChannel | null;
-  /** Id of the challenge that the opener answered, which no other caller can show; null: not known. */
+  /** Id of the challenge that the opener answered. No other caller can present it. Null if unknown. */
   openedBy: string | null;
   channel: StoredChannel;
-  /** The highest amount of a voucher that was handed out to be settled, and may be public. */
+  /** Highest voucher amount handed out for settlement, and so possibly public. */
   handedOut: string;
-  /** When its channel is looked at next, by the clock of alarms; null: never. */
-  lookAt: number | null;
+  nextCheckAt: number | null;
   endedAt: number | null;
-  /** When no voucher was taken any more. */
   closingAt: number | null;
-  /** Since when no look at the chain showed the channel; null: the last one did. */
   absentSince: number | null;
-  /** Of the last change: a read is none. */
   changedAt: number;
-  /** Vouchers came since the database was last told of any: one event tells of all of them. */
-  hasUntoldVouchers: boolean;
-  /** Of an object that stands for a channel's address. */
+  /** Set if vouchers arrived after the last event. One event covers all of them. */
+  hasUnpublishedVouchers: boolean;
+  /** Session that claimed a channel address. Set only on objects that represent an address. */
   claimedBy: string | null;
   isPurged: boolean;
 }
 export type SessionEvent = MeteredProjection['events'][number];
-/** What was answered under a key of the merchant's. */
-export type KeptDelivery = { deliveryId: string; sequence: number; amount: string; expiresAt: number };
+export type StoredDelivery = { deliveryId: string; sequence: number; amount: string; expiresAt: number };
 
 export const EMPTY_SESSION: SessionState = {
   terms: null,
@@ -71,24 +65,22 @@ export const EMPTY_SESSION: SessionState = {
   openedBy: null,
   channel: toStoredChannel(newChannel(0)),
   handedOut: '0',
-  lookAt: null,
+  nextCheckAt: null,
   endedAt: null,
   closingAt: null,
   absentSince: null,
   changedAt: 0,
-  hasUntoldVouchers: false,
+  hasUnpublishedVouchers: false,
   claimedBy: null,
   isPurged: false,
 };
 
-/** What one session has counted, and the events of it. Used inside operations of its ledger. */
 export class SessionBook {
-  readonly #ledger: Ledger<SessionState, KeptDelivery, SessionEvent>;
+  readonly #ledger: Ledger<SessionState, StoredDelivery, SessionEvent>;
   readonly deliveries: CommittedDeliveries;
-  /** Announcements that made room for others. In memory alone: they hold no money, and only a flood makes them needed. */
   readonly #ousted = new Map<string, Reservation>();
 
-  constructor(ledger: Ledger<SessionState, KeptDelivery, SessionEvent>) {
+  constructor(ledger: Ledger<SessionState, StoredDelivery, SessionEvent>) {
     this.#ledger = ledger;
     this.deliveries = new CommittedDeliveries(ledger.tables);
   }
@@ -97,7 +89,7 @@ export class SessionBook {
     return fromStoredChannel(this.#ledger.state.channel);
   }
 
-  /** Hands the vouchers out to be settled: what a transaction shows, anyone may show from then on. */
+  /** Returns the vouchers for settlement and records the highest amount, because a transaction makes them public. */
   handOut(): AcceptedVoucher[] {
     const vouchers = [...this.channel.vouchers];
     const highest = (vouchers[0]?.cumulative ?? 0n).toString();
@@ -120,32 +112,32 @@ export class SessionBook {
     const closingAt = channel.stage === 'closing' ? (state.closingAt ?? now) : state.closingAt;
     const isMoved = channel.stage !== state.channel.stage;
     this.#ledger.state = { ...state, closingAt, changedAt: now, ...change, channel: toStoredChannel(channel) };
-    if (isMoved) this.#ledger.state = { ...this.#ledger.state, lookAt: this.#nextLookAt() };
+    if (isMoved) this.#ledger.state = { ...this.#ledger.state, nextCheckAt: this.#nextCheckAt() };
   }
 
-  /** In the sandbox no channel stands on any chain. */
-  #nextLookAt(): number | null {
+  /** Sandbox channels do not exist on a chain. */
+  #nextCheckAt(): number | null {
     const { terms, channel, endedAt } = this.#ledger.state;
     if (!terms?.livemode) return null;
     const now = Date.now();
-    if (endedAt !== null) return now + endedLookMs(now - endedAt);
-    return now + (channel.stage === 'closing' ? CLOSING_LOOK_MS : lookEveryMs(terms));
+    if (endedAt !== null) return now + endedCheckMs(now - endedAt);
+    return now + (channel.stage === 'closing' ? CLOSING_CHECK_MS : checkEveryMs(terms));
   }
 
-  /** True where its time has come; a look that is lost is made up for by the next. */
-  takeLook(): boolean {
-    const { lookAt } = this.#ledger.state;
-    if (lookAt === null || lookAt > Date.now()) return false;
-    this.#ledger.state = { ...this.#ledger.state, lookAt: this.#nextLookAt() };
+  /** Claims a due chain check and schedules the next, which makes up for a lost one. */
+  claimPlatformCheck(): boolean {
+    const { nextCheckAt } = this.#ledger.state;
+    if (nextCheckAt === null || nextCheckAt > Date.now()) return false;
+    this.#ledger.state = { ...this.#ledger.state, nextCheckAt: this.#nextCheckAt() };
     return true;
   }
 
-  lookAgain(afterMs: number | null): void {
-    const lookAt = afterMs === null ? null : Date.now() + afterMs;
-    if (this.#ledger.state.lookAt !== lookAt) this.#ledger.state = { ...this.#ledger.state, lookAt };
+  checkAgain(afterMs: number | null): void {
+    const nextCheckAt = afterMs === null ? null : Date.now() + afterMs;
+    if (this.#ledger.state.nextCheckAt !== nextCheckAt) this.#ledger.state = { ...this.#ledger.state, nextCheckAt };
   }
 
-  /** Announces a delivery. Under the same key of the merchant's it is answered as the first time. */
+  /** Announces a delivery. A repeat under the same merchant key gets the first answer. */
   reserve({ operation, amount, holdsMoney, lifeMs, mayOust, ...request }: DeliveryRequest): Exclude<DeliveryAnswer, { reason: 'unknown' }> {
     const answered = operation && this.#ledger.operations.find(operation.key, this.#ledger.now);
     if (answered) {
@@ -184,17 +176,17 @@ export class SessionBook {
     this.#ledger.emit({ type, snapshot: this.snapshot, requestId: this.#ledger.cause });
   }
 
-  /** Once for all vouchers since the last time, at a version that no other event has: what ends the session comes after it. */
-  tellVouchers(): void {
-    if (!this.#ledger.state.hasUntoldVouchers) return;
-    this.#ledger.state = { ...this.#ledger.state, hasUntoldVouchers: false };
+  /** Emits one event for all vouchers since the last one, at a version of its own. Events that end the session come after it. */
+  publishVouchers(): void {
+    if (!this.#ledger.state.hasUnpublishedVouchers) return;
+    this.#ledger.state = { ...this.#ledger.state, hasUnpublishedVouchers: false };
     this.emit('metered_session.committed');
   }
 
   passTime(): void {
-    this.tellVouchers();
+    this.publishVouchers();
     const { endedAt, isPurged } = this.#ledger.state;
-    if (endedAt === null || isPurged || this.#ledger.now < endedAt + SESSION_KEPT_MS) return;
+    if (endedAt === null || isPurged || this.#ledger.now < endedAt + SESSION_RETENTION_MS) return;
     if (this.deliveries.purge()) this.#ledger.state = { ...this.#ledger.state, isPurged: true };
   }
 }

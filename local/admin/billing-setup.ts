@@ -6,9 +6,8 @@ import { PAID_PLANS, type PaidPlan, PLANS } from '../../worker/rules/plans.ts';
 const WEBHOOK_PATH = '/v1/billing/webhooks/processor';
 
 /**
- * Makes at the payment processor what plans by card take: a product and a monthly price of each plan, found again by its lookup key, a portal
- * in which a subscription may be changed and cancelled, and the webhook endpoint of a deployment. Run again it makes none of them twice.
- * Prints the configuration; the secret of an endpoint is told once, when it is made.
+ * Creates products, prices, portal and webhook endpoint of the plans at the payment processor. Finds each again by its id, so a second run
+ * creates nothing.
  */
 export async function setUpBilling(args: string[], env: NodeJS.ProcessEnv): Promise<void> {
   const { values } = parseArgs({ args, options: { url: { type: 'string' } } });
@@ -33,12 +32,10 @@ export async function setUpBilling(args: string[], env: NodeJS.ProcessEnv): Prom
   console.log(`PROCESSOR_PORTAL_CONFIGURATION='${portal.id}'`);
 }
 
-/** Listed so many at a time: an account has a few. */
 const LISTED_MAX = 100;
-/** By this the portal of plans is told from others of the account. */
+/** Metadata that identifies the plan portal among others of the account. */
 const PORTAL_MARK = { made_for: 'svc_plans' };
 
-/** The portal of plans as they are now; made where there is none. */
 async function openPortal(stripe: Stripe, prices: [PaidPlan, Stripe.Price][]): Promise<Stripe.BillingPortal.Configuration> {
   const features = {
     payment_method_update: { enabled: true },
@@ -56,7 +53,7 @@ async function openPortal(stripe: Stripe, prices: [PaidPlan, Stripe.Price][]): P
   return configurations.create({ features, metadata: PORTAL_MARK });
 }
 
-/** The webhook endpoint at an address; made where there is none, with a secret that only this answer tells. */
+/** Finds the webhook endpoint of a URL, or creates it. Only the creation returns the secret. */
 async function openEndpoint(stripe: Stripe, url: string): Promise<Stripe.WebhookEndpoint> {
   const enabled_events = [...HANDLED_EVENTS];
   for await (const known of stripe.webhookEndpoints.list({ limit: LISTED_MAX }))
@@ -64,7 +61,6 @@ async function openEndpoint(stripe: Stripe, url: string): Promise<Stripe.Webhook
   return stripe.webhookEndpoints.create({ url, enabled_events });
 }
 
-/** The price of a plan as it is now, in dollars and by the month; made where there is none. */
 async function openPrice(stripe: Stripe, plan: PaidPlan): Promise<Stripe.Price> {
   const amount = Math.round(Number(PLANS[plan].priceUsdc) * 100);
   const lookupKey = `svc_${plan}_${amount}`;

@@ -1,6 +1,5 @@
-/** One page of what `POST /v1/operator/reconcile` answers, as far as it is printed. */
 export interface ReconciledPage {
-  payments_told: number;
+  payments_recredited: number;
   entitlements_compared: number;
   differing: object[];
   transactions_compared: number;
@@ -14,16 +13,16 @@ export interface ReconciledPage {
  * to. False where something is left for a person, or for another run.
  */
 export async function reconcileAll(
-  look: (body: { since: string; after?: string }) => Promise<ReconciledPage>,
+  request: (body: { since: string; after?: string }) => Promise<ReconciledPage>,
   since: string,
 ): Promise<boolean> {
   const all = { payments: 0, entitlements: 0, differing: 0, transactions: 0, unknown: 0, failed: 0 };
   for (let after: string | null = '0.'; after !== null; ) {
-    const page: ReconciledPage = await look({ since, after });
+    const page: ReconciledPage = await request({ since, after });
     for (const one of page.differing) console.log(`differed: ${JSON.stringify(one)}`);
     for (const one of page.unknown_payments) console.log(`unknown payment: ${JSON.stringify(one)}`);
     for (const one of page.failed) console.log(`no response, run again: ${one}`);
-    all.payments += page.payments_told;
+    all.payments += page.payments_recredited;
     all.entitlements += page.entitlements_compared;
     all.differing += page.differing.length;
     all.transactions += page.transactions_compared;

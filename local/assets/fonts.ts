@@ -5,26 +5,23 @@ import { create, type Font } from 'fontkit';
 import subsetFont from 'subset-font';
 
 /**
- * The fonts of receipts, as static assets: one font for Latin, Greek, Cyrillic and Vietnamese in two weights, one of fixed width for
- * addresses and hashes, and other scripts in slices as their packages cut them, each with an index that says which slice has a
- * character. Names hold the first digits of the content's SHA-256; worker/papers/text/font-assets.ts is told them.
+ * Fonts of receipts as static assets: Latin, Greek, Cyrillic and Vietnamese in two weights, fixed width for ids, and subsets for other
+ * scripts.
  */
 const ROOT = join(import.meta.dirname, '../..');
-const NAMES_FILE = join(ROOT, 'worker/papers/text/font-assets.ts');
+const NAMES_FILE = join(ROOT, 'worker/pdf/text/font-assets.ts');
 const RECORD_FILE = join(ROOT, 'dist/fonts.json');
 const NOTO = '@expo-google-fonts/noto-sans';
 const MONO = '@fontsource-variable/noto-sans-mono';
 const SUBSETTER = 'subset-font';
 
-/** Latin with its extensions, IPA, combining marks, Greek, Cyrillic, punctuation, currencies, letter-like signs and number forms. */
 const BASE_RANGES =
   'U+20-7E,U+A0-52F,U+1D00-1FFF,U+2010-2027,U+2030-205E,U+2070-218F,U+2212,U+2C60-2C7F,U+2DE0-2DFF,U+A640-A69F,U+A720-A7FF,U+AB30-AB6F,U+FB00-FB06,U+FE20-FE2F,U+FFFD';
-/** What positions combining marks; nothing else of a font's layout is used. */
+/** Layout features that position combining marks. No others are used. */
 const MARK_FEATURES = ['ccmp', 'mark', 'mkmk'];
 const UNUSED_TABLES = ['name', 'STAT', 'DSIG', 'MATH', 'BASE', 'gasp'];
 const UNUSED_LAYOUT = ['GSUB', 'GPOS', 'GDEF', 'VORG', 'vhea', 'vmtx'];
 
-/** Scripts beyond the base font, by the names worker/papers/text uses, and which files of their packages hold them. */
 const FAMILIES = {
   hebrew: { name: '@fontsource-variable/noto-sans-hebrew', slices: /^hebrew$/ },
   arabic: { name: '@fontsource-variable/noto-sans-arabic', slices: /^arabic$/ },
@@ -48,7 +45,6 @@ interface FontRecord {
 const inPackage = (name: string, file: string): string => join(ROOT, 'node_modules', name, file);
 const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
 
-/** `U+20-7E,U+2212` as code points. */
 function codePointsOf(ranges: string): number[] {
   return ranges.split(',').flatMap((range) => {
     const [from = 0, to = from] = range
@@ -60,7 +56,6 @@ function codePointsOf(ranges: string): number[] {
   });
 }
 
-/** The other way round, without the `U+`: what an index of a family says of a slice. */
 function rangesOf(codePoints: number[]): string {
   const ranges: [from: number, to: number][] = [];
   for (const codePoint of codePoints.toSorted((a, b) => a - b)) {
@@ -81,18 +76,17 @@ function assetOf(name: string, extension: 'ttf' | 'json' | 'txt', content: strin
   return { path: `/assets/fonts/${name}-${sha256(content).slice(0, 8)}.${extension}`, content };
 }
 
-async function baseFont(name: string, source: string, ranges: string, keepFeatures: string[], variationAxes?: Record<string, number>) {
+async function baseFont(name: string, source: string, ranges: string, fontFeatures: string[], variationAxes?: Record<string, number>) {
   const font = await subsetFont(readFileSync(source), textOf(codePointsOf(ranges)), {
     targetFormat: 'sfnt',
     noHinting: true,
-    keepFeatures,
-    dropTables: keepFeatures.length > 0 ? UNUSED_TABLES : [...UNUSED_TABLES, ...UNUSED_LAYOUT],
+    keepFeatures: fontFeatures,
+    dropTables: fontFeatures.length > 0 ? UNUSED_TABLES : [...UNUSED_TABLES, ...UNUSED_LAYOUT],
     ...(variationAxes ? { variationAxes } : {}),
   });
   return assetOf(name, 'ttf', font);
 }
 
-/** The slices of a family in the regular weight, without what the base font has already, and the index that leads to them. */
 async function family(key: Family, inBase: ReadonlySet<number>) {
   const { name, slices } = FAMILIES[key];
   const ranges = JSON.parse(readFileSync(inPackage(name, 'unicode.json'), 'utf8')) as Record<string, string>;
@@ -111,7 +105,7 @@ async function family(key: Family, inBase: ReadonlySet<number>) {
       variationAxes: { wght: 400 },
     });
     const characters = charactersOf(font);
-    // Some hold only what the base font has.
+    // Some slices contain only characters of the base font.
     if (characters.length === 0) continue;
     const asset = assetOf(`${short}-${label}`, 'ttf', font);
     assets.push({ path: asset.path, content: font, source });
@@ -121,7 +115,7 @@ async function family(key: Family, inBase: ReadonlySet<number>) {
   return { name: short, source: assets[0]!.source, assets, index: assetOf(short, 'json', JSON.stringify(index)) };
 }
 
-/** The licence asks that each copy carries it, with the copyright of each font. */
+/** Builds the licence file: the licence requires its text and each font's copyright in every copy. */
 function licence(fonts: { name: string; source: string }[]) {
   const text = readFileSync(inPackage(NOTO, 'LICENSE_FONT'), 'utf8');
   const notices = fonts.map(({ name, source }) => `${name}: ${(create(readFileSync(source)) as Font).copyright}`);
@@ -149,21 +143,18 @@ async function makeFonts(key: string, write: Write): Promise<FontRecord> {
   return { key, names, paths: assets.map(({ path }) => path) };
 }
 
-/** Everything the fonts are made from: as long as it stays the same, so do they. */
+/** Returns the cache key of all inputs: unchanged inputs give unchanged fonts. */
 function keyOf(): string {
   const packages = [NOTO, MONO, SUBSETTER, ...Object.values(FAMILIES).map(({ name }) => name)];
   const versions = packages.map((name) => `${name}@${JSON.parse(readFileSync(inPackage(name, 'package.json'), 'utf8')).version}`);
   return sha256([...versions, readFileSync(import.meta.filename, 'utf8')].join('\n'));
 }
 
-/**
- * Lays the fonts out and tells the worker their names. Making them takes some seconds, so what was made before from the same
- * packages by the same rules is kept: `keep` says of a path whether it is still there, and then it stays.
- */
-export async function writeFonts(write: Write, keep: (path: string) => boolean): Promise<void> {
+/** Writes the fonts and their names for the worker. Files made from the same sources are reused, because subsetting takes seconds. */
+export async function writeFonts(write: Write, isUpToDate: (path: string) => boolean): Promise<void> {
   const key = keyOf();
   const before = existsSync(RECORD_FILE) ? (JSON.parse(readFileSync(RECORD_FILE, 'utf8')) as FontRecord) : null;
-  const isCurrent = before?.key === key && before.paths.filter((path) => !keep(path)).length === 0;
+  const isCurrent = before?.key === key && before.paths.filter((path) => !isUpToDate(path)).length === 0;
   const record = isCurrent ? before : await makeFonts(key, write);
   mkdirSync(dirname(RECORD_FILE), { recursive: true });
   if (!isCurrent) writeFileSync(RECORD_FILE, JSON.stringify(record));

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
-/** The scripts of the hosted pages: bundled, named by their content, and weighed. */
+/** Bundles the scripts of the hosted pages, named by content hash, and checks their size. */
 const ROOT = join(import.meta.dirname, '../..');
 const PAGES = join(ROOT, 'worker/pages');
 const NAMES_FILE = join(PAGES, 'assets.ts');
-/** All that a buyer's browser loads of ours besides the page itself. */
+/** Budget of the service's own scripts on a buyer's page. */
 const GZIP_MAX_KIB = 120;
 
 const ENTRIES = {
@@ -32,7 +32,6 @@ async function bundle(entry: Entry): Promise<{ path: string; text: string }> {
     target: ['es2022'],
     charset: 'utf8',
     legalComments: 'none',
-    // The same components as on the server, made for the browser.
     tsconfigRaw: { compilerOptions: { jsx: 'react-jsx', jsxImportSource: 'hono/jsx/dom', target: 'ES2022' } },
   });
   const text = outputFiles[0]!.text;
@@ -40,7 +39,7 @@ async function bundle(entry: Entry): Promise<{ path: string; text: string }> {
 }
 
 /**
- * Writes the scripts, and their names for the Worker. The demo wallet's name is always written; the script is in no deployment.
+ * Writes the scripts, and their names for the Worker. The demo wallet's name is always written. The script is in no deployment.
  */
 export async function writePages(write: (path: string, text: string, options?: { isForDeployment: boolean }) => void): Promise<void> {
   const entries = Object.keys(ENTRIES) as Entry[];

@@ -16,7 +16,7 @@ import {
   TIMELINE,
 } from '../../worker/core/limits.ts';
 import { configTable } from '../../worker/platform/config-table.ts';
-import { ERROR_WORDS } from '../../worker/published/errors/words.ts';
+import { ERROR_HELP } from '../../worker/published/errors/words.ts';
 import { EVENT_CATALOG, exampleOf } from '../../worker/published/event-catalog.ts';
 import { METRICS } from '../../worker/published/metric-catalog.ts';
 import { EVENT_TYPES } from '../../worker/rules/events.ts';
@@ -55,7 +55,7 @@ const BUCKETS: Record<PublicBucketName, string> = {
   receipt: 'public receipts and their verification',
   pdf: 'public receipts as PDF',
   'agent-bootstrap': 'setups of agents',
-  letters: 'requested emails',
+  emails: 'requested emails',
   'email-proof': 'tokens of emails',
 };
 const CEILINGS: Record<AddressCeiling, string> = {
@@ -152,7 +152,7 @@ ${table(
   ['Code', 'Status', 'Retryable', 'Message', 'Next step'],
   (Object.keys(ERRORS) as ErrorCode[]).map((code) => {
     const { status, message, retryable } = ERRORS[code];
-    return [`\`${code}\``, String(status), retryable ? 'yes' : 'no', message, ERROR_WORDS[code].next.replaceAll('|', '\\|')];
+    return [`\`${code}\``, String(status), retryable ? 'yes' : 'no', message, ERROR_HELP[code].next.replaceAll('|', '\\|')];
   }),
 )}`;
 
@@ -181,7 +181,7 @@ ${configTable()}`;
 
 const metricsPage = (): string => `# Metrics
 
-\`GET /v1/operator/metrics\` answers them in the Prometheus text format. [Monitoring](../operations/monitoring.md) says when to act.
+\`/v1/operator/metrics\` answers them in the Prometheus text format. [Monitoring](../operations/monitoring.md) says when to act.
 
 ${table(
   ['Metric', 'Type', 'Meaning'],

@@ -1,4 +1,4 @@
-/** The part of the package that local/assets/fonts.ts uses; it ships no types of its own. */
+/** The part of the package that local/assets/fonts.ts uses. It ships no types of its own. */
 declare module 'subset-font' {
   export default function subsetFont(
     font: Uint8Array,

@@ -1,11 +1,9 @@
-import { BESIDE_CLIENTS } from './journeys/beside.ts';
+import { WITH_LIVE_CLIENTS } from './journeys/with-live.ts';
 import { type Measured, ratioOf, typical } from './load/measure.ts';
 
-/** What this service promised itself, and whether this run showed it. */
 export interface Aim {
   text: string;
   bound: { atLeast: number } | { atMost: number };
-  /** null: not measured in this run. */
   ratio: number | null;
 }
 
@@ -50,12 +48,12 @@ export function judgeAims(measured: Measured[]): Aim[] {
     {
       text: 'p99 of a live consume beside sandbox sessions against alone',
       bound: { atMost: 1.5 },
-      ratio: ratioOf(measured, ['liveBeside', 'liveAlone'], BESIDE_CLIENTS, ({ p99 }) => p99),
+      ratio: ratioOf(measured, ['liveBeside', 'liveAlone'], WITH_LIVE_CLIENTS, ({ p99 }) => p99),
     },
   ];
 }
 
-/** Ratios without an aim, which a reader of the aims will ask for. */
+/** Returns ratios without a goal, for comparison. */
 export function otherRatios(measured: Measured[]): { text: string; ratio: number | null }[] {
   const ratio = (above: string, below: string, clients: number) => ratioOf(measured, [above, below], clients);
   const inMemory = 'the peer that counts rates in its one process';
@@ -65,7 +63,7 @@ export function otherRatios(measured: Measured[]): { text: string; ratio: number
     { text: `64 counters, with key, against ${inMemory}, 32 clients`, ratio: ratio('authed64', 'peerMemory64', 32) },
     { text: '64 objects against 1, with key, 32 clients', ratio: ratio('authed64', 'authed', 32) },
     { text: 'the short way against the whole route, with key, 32 clients', ratio: ratio('authed', 'byRoute', 32) },
-    // A session has an object of its own, and one buyer, whose commits are not grouped with those of others.
+    // A session has an object of its own and one buyer, so its commits are not grouped with others.
     { text: 'uses of metered sessions against consume without auth, 64 objects, 32 clients', ratio: ratio('metered', 'straight64', 32) },
     { text: 'replayed against first consume, with key, 32 clients', ratio: ratio('replayed', 'authed', 32) },
     { text: 'bare object call against empty route, 32 clients', ratio: ratio('bare', 'empty', 32) },

@@ -8,9 +8,9 @@ import { endOnSignals } from '../cli/signals.ts';
 import { Teardown } from '../cli/teardown.ts';
 import { isMet, judgeAims, otherRatios } from './aims.ts';
 import { changesSince, changesText, readEarlier } from './compare.ts';
-import { measureBeside } from './journeys/beside.ts';
 import { type CostMeasured, measureCost } from './journeys/costs.ts';
 import { measureJourney } from './journeys/journeys.ts';
+import { measureWithLive } from './journeys/with-live.ts';
 import { describeMachine } from './load/machine.ts';
 import { type Measured, measureAll, typical } from './load/measure.ts';
 import { endProcess, type Server } from './load/processes.ts';
@@ -19,10 +19,10 @@ import { type BenchOptions, readBenchOptions } from './options.ts';
 import { pricesOf } from './prices.ts';
 import { aimsText, costsText, journeysText, limitsText, pricesText, tableOf } from './report.ts';
 import { INSTALL_HINT, type Postgres, startPostgres } from './services/postgres.ts';
-import { startWhole } from './services/whole.ts';
+import { startBenchService } from './services/whole-service.ts';
 import { startWorkerd } from './services/workerd.ts';
 
-/** `npm run bench`: what a consume costs, layer by layer, and beside what a user would build instead. Not a test: aims may be missed. */
+/** `npm run bench`: cost of a consume, layer by layer, compared with a self-built alternative. Not a test: goals may be missed. */
 const PEER = join(import.meta.dirname, 'services/peer.ts');
 const INTERRUPTED = 130;
 
@@ -45,7 +45,7 @@ async function bench(options: BenchOptions, teardown: Teardown): Promise<void> {
   const machine = describeMachine(stateDir);
   say(`${machine.cores} cores (${machine.cpu}), load ${machine.loadBefore}, fdatasync ${machine.fdatasyncMs} ms`);
 
-  const { costs, journeys } = await measureWhole(options, stateDir, say);
+  const { costs, journeys } = await measureService(options, stateDir, say);
   const { measured, postgres, skipped } = await measureRows(options, stateDir, teardown, say);
   const aims = judgeAims([...measured, ...journeys]);
   const others = otherRatios(measured);
@@ -56,7 +56,7 @@ async function bench(options: BenchOptions, teardown: Teardown): Promise<void> {
   if (aims.some(({ ratio }) => ratio !== null)) console.log(`\n${aimsText(aims, others)}`);
   if (measured.length > 0) console.log(['', pricesText(prices), limitsText(), ''].join('\n\n').trimEnd());
   if (earlier) console.log(`\n${changesText(changesSince(earlier, [...measured, ...journeys]))}`);
-  const { rows: _, costs: __, journeys: ___, beside: ____, out, ...how } = options;
+  const { rows: _, costs: __, journeys: ___, withLive: ____, out, ...how } = options;
   const rows = [...measured, ...journeys].map(asJson);
   const outcome = { at: new Date().toISOString(), machine, postgres, how, rows, skipped, others, prices, costs: costs.map(costAsJson) };
   mkdirSync(dirname(out), { recursive: true });
@@ -64,28 +64,28 @@ async function bench(options: BenchOptions, teardown: Teardown): Promise<void> {
   console.log(`\n${out}`);
 }
 
-interface WholeMeasured {
+interface ServiceMeasured {
   costs: CostMeasured[];
   journeys: Measured[];
 }
 
-/** A teardown of its own: the whole service and its chain must not be what is measured next to them. */
-async function measureWhole(options: BenchOptions, stateDir: string, say: (line: string) => void): Promise<WholeMeasured> {
-  const { costs, journeys, rounds, repeats, beside } = options;
+/** Separate teardown, so that the complete service and its chain do not run during the other measurements. */
+async function measureService(options: BenchOptions, stateDir: string, say: (line: string) => void): Promise<ServiceMeasured> {
+  const { costs, journeys, rounds, repeats, withLive } = options;
   const own = new Teardown();
   teardown.defer(() => own.run());
-  const isWhole = beside || journeys.length > 0 || costs.some(({ request }) => request);
-  if (isWhole) say('starting the whole service, for what one request costs at its worst');
-  const whole = isWhole ? await startWhole(stateDir, own) : null;
-  const measured: WholeMeasured = { costs: [], journeys: [] };
-  for (const cost of costs) measured.costs.push(await measureCost(cost, whole, repeats));
+  const needsService = withLive || journeys.length > 0 || costs.some(({ request }) => request);
+  if (needsService) say('starting the whole service, for what one request costs at its worst');
+  const service = needsService ? await startBenchService(stateDir, own) : null;
+  const measured: ServiceMeasured = { costs: [], journeys: [] };
+  for (const cost of costs) measured.costs.push(await measureCost(cost, service, repeats));
   for (const journey of journeys) {
-    measured.journeys.push(await measureJourney(journey, whole!, { rounds, repeats, teardown: own }));
+    measured.journeys.push(await measureJourney(journey, service!, { rounds, repeats, teardown: own }));
     say(journey.name);
   }
-  if (beside) {
+  if (withLive) {
     say('a live consume alone, and beside sessions of the sandbox');
-    measured.journeys.push(...(await measureBeside(whole!, options)));
+    measured.journeys.push(...(await measureWithLive(service!, options)));
   }
   await own.run();
   return measured;
@@ -124,7 +124,6 @@ endOnSignals(teardown, INTERRUPTED);
 try {
   await bench(readBenchOptions(process.argv.slice(2)), teardown);
 } catch (error) {
-  // Where it is ending already, what fails meanwhile fails because of that.
   if (!teardown.hasBegun) console.error(error instanceof Refusal ? error.message : error);
   process.exitCode = 1;
 } finally {

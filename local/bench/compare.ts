@@ -4,7 +4,6 @@ import type { Sample } from './load/load.ts';
 import { median } from './load/machine.ts';
 import { type Measured, typical } from './load/measure.ts';
 
-/** A row of `dist/bench.json`, as an earlier run left it. */
 interface Earlier extends Pick<Sample, 'perSecond' | 'p50' | 'p99' | 'cpuMicros'> {
   id: string;
   clients: number;
@@ -27,12 +26,11 @@ const FIGURES = [
   ['cpu', ({ cpuMicros }: Pick<Sample, 'cpuMicros'>) => cpuMicros, -1],
 ] as const;
 
-/** How far a run's own rounds lie apart, as a share of their median. */
 function spreadOf(values: number[]): number {
   return (Math.max(...values) - Math.min(...values)) / median(values);
 }
 
-/** One figure of one row now and then. `isWorse`: by more than the rounds of this run differ among themselves. */
+/** Change of one metric of one row. `isWorse`: beyond the spread of this run's rounds. */
 interface Change {
   id: string;
   clients: number;
@@ -54,7 +52,6 @@ export function changesSince(earlier: Earlier[], measured: Measured[]): Change[]
   });
 }
 
-/** A line for each row and number of clients. */
 export function changesText(changes: Change[]): string {
   const lines = [...Map.groupBy(changes, ({ id, clients }) => `${id.padEnd(14)} ${String(clients).padStart(4)} clients`)].map(
     ([name, figures]) =>

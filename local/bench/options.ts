@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Refusal } from '../cli/options.ts';
-import { BESIDE } from './journeys/beside.ts';
 import { type Cost, costsAt } from './journeys/costs.ts';
 import { type Journey, journeysAt } from './journeys/journeys.ts';
+import { WITH_LIVE } from './journeys/with-live.ts';
 import type { MeasureOptions } from './load/measure.ts';
 import { ROWS } from './load/rows.ts';
 import { FULL_SIZES, QUICK_SIZES, type Sizes } from './load/sizes.ts';
@@ -11,14 +11,10 @@ import { FULL_SIZES, QUICK_SIZES, type Sizes } from './load/sizes.ts';
 export interface BenchOptions extends MeasureOptions {
   costs: readonly Cost[];
   journeys: readonly Journey[];
-  /** Whether a live consume is measured alone and beside sessions of the sandbox. */
-  beside: boolean;
+  withLive: boolean;
   sizes: Sizes;
-  /** Of each cost, and of each journey in a round. */
   repeats: number;
-  /** The outcome of an earlier run. */
   compare: string | null;
-  /** Where the outcome is written. */
   out: string;
 }
 
@@ -27,8 +23,8 @@ const USAGE =
 const OUT_FILE = join(import.meta.dirname, '../../dist/bench.json');
 
 /**
- * `--quick` shows in a minute that everything runs, at sizes that are soon made; its numbers mean nothing. Throws a `Refusal` for what it does
- * not know.
+ * Parses the options. `--quick` checks within a minute that everything runs, at small sizes, and its numbers are meaningless. Throws a
+ * `Refusal` for unknown options.
  */
 export function readBenchOptions(args: string[]): BenchOptions {
   const { quick = false, rounds, seconds, clients, rows, compare = null, out = OUT_FILE } = parseFlags(args);
@@ -36,7 +32,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
   const names = rows?.split(',');
   const sizes = quick ? QUICK_SIZES : FULL_SIZES;
   const [costs, journeys] = [costsAt(sizes), journeysAt(sizes)];
-  const known = [...[...ROWS, ...costs, ...journeys].map(({ id }) => id), BESIDE];
+  const known = [...[...ROWS, ...costs, ...journeys].map(({ id }) => id), WITH_LIVE];
   const unknown = names?.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new Refusal(`There is no row "${unknown}". Rows: ${known.join(', ')}`);
   return {
@@ -49,7 +45,7 @@ export function readBenchOptions(args: string[]): BenchOptions {
     repeats: quick ? 5 : 100,
     compare,
     out,
-    beside: names?.includes(BESIDE) ?? true,
+    withLive: names?.includes(WITH_LIVE) ?? true,
     sizes,
     journeys: names ? journeys.filter(({ id }) => names.includes(id)) : journeys,
     costs: names ? costs.filter(({ id }) => names.includes(id)) : costs,

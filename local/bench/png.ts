@@ -1,4 +1,4 @@
-/** Writes PNG files without compression, for logos that are made rather than found. (ISO/IEC 15948, RFC 1950) */
+/** Writes uncompressed PNG files for generated logos. (ISO/IEC 15948, RFC 1950) */
 export interface PngHeader {
   width: number;
   height: number;
@@ -35,7 +35,6 @@ export function chunkOf(type: string, data: number[]): number[] {
   return [...uint32(data.length), ...body, ...uint32(crc32(body))];
 }
 
-/** A zlib stream of blocks that are stored as they are. */
 function stored(bytes: ArrayLike<number>): number[] {
   const blocks: number[] = [];
   for (let at = 0; at === 0 || at < bytes.length; at += STORED_MAX) {
@@ -47,7 +46,6 @@ function stored(bytes: ArrayLike<number>): number[] {
   return [0x78, 0x01, ...blocks, ...uint32(adler32(bytes))];
 }
 
-/** A file of a header, chunks of one's own, and rows that each begin with their filter. */
 export function pngOf(header: PngHeader, rows: ArrayLike<number>, chunks: number[] = []): Uint8Array {
   const { width, height, depth, colourType, isInterlaced } = header;
   const ihdr = [...uint32(width), ...uint32(height), depth, colourType, 0, 0, isInterlaced ? 1 : 0];

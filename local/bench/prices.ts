@@ -1,21 +1,18 @@
 import { type Measured, typical } from './load/measure.ts';
 
-/** The platform's list prices beyond what is included, in dollars for a million of each. */
+/** Cloudflare list prices beyond the included volume, in dollars per million. */
 const PRICES = { request: 0.3, cpuMs: 0.02, objectRequest: 0.15, gbSecond: 12.5, rowWritten: 1 };
-/** What an object is billed for while it is at work. */
 const OBJECT_GB = 0.128;
-/** Of a consume: its account's and its entitlement's. */
 const OBJECTS = 2;
 
 export interface Price {
   clients: number;
-  /** Consumes in one call of the entitlement's object. */
   group: number;
   rowsWritten: number;
   dollars: number;
 }
 
-/** What a million consumes with a key cost by what this run measured of them; the database hears of them every two seconds, which is left out. */
+/** Prices a million consumes with a key from this run's measurements. Excludes the reports to the database every two seconds. */
 export function pricesOf(measured: Measured[]): Price[] {
   return measured
     .filter(({ row }) => row.id === 'authed')

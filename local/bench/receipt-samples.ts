@@ -1,10 +1,10 @@
 import { sha256Hex } from '#core/crypto.ts';
 import { base58, utf8 } from '#core/encoding.ts';
-import type { InvoiceMetadata, PaperFacts, ReceiptDocument } from '#papers/facts.ts';
+import type { InvoiceMetadata, PdfFacts, ReceiptDocument } from '#pdf/facts.ts';
 import { NETWORKS } from '../../worker/solana/assets.ts';
 import { pngOf } from './png.ts';
 
-/** Receipts of every kind, always the same: what the bench renders, and what is looked at after a change of the paper. */
+/** Deterministic receipts of every kind, for the bench and for visual checks after a change of the PDF. */
 const bytes = (fill: number, length: number): string => base58.encode(new Uint8Array(length).fill(fill));
 
 const DOCUMENT: ReceiptDocument = {
@@ -26,8 +26,7 @@ const DOCUMENT: ReceiptDocument = {
   operator: { name: 'Example Operator', url: 'https://pay.example.com' },
 };
 
-/** A receipt like any other but for what is given. */
-export function receiptFacts(document: Partial<ReceiptDocument> = {}, facts: Partial<PaperFacts> = {}): PaperFacts {
+export function receiptFacts(document: Partial<ReceiptDocument> = {}, facts: Partial<PdfFacts> = {}): PdfFacts {
   const text = JSON.stringify({ ...DOCUMENT, ...document });
   return {
     document: text,
@@ -66,7 +65,7 @@ export const invoiceOf = (lines: number): InvoiceMetadata => ({
   notes: 'Thank you for your order.\nQuestions: billing@ada.example',
 });
 
-const merchantCopy = (invoice?: InvoiceMetadata): Partial<PaperFacts> => ({
+const merchantCopy = (invoice?: InvoiceMetadata): Partial<PdfFacts> => ({
   merchantCopy: {
     fee: { asset: 'USDC', amount: '12.345', base_units: '12345000' },
     net: { asset: 'USDC', amount: '1222.155', base_units: '1222155000' },
@@ -74,7 +73,7 @@ const merchantCopy = (invoice?: InvoiceMetadata): Partial<PaperFacts> => ({
   },
 });
 
-/** A sun on nothing: 200 pixels square, see-through around it. */
+/** Draws a sun on a transparent background, 200 pixels square. */
 function sun(): Uint8Array {
   const side = 200;
   const rows: number[] = [];
@@ -97,7 +96,7 @@ const named = (product_name: string, display_name: string): Partial<ReceiptDocum
   merchant: { account_id: DOCUMENT.merchant.account_id, display_name },
 });
 
-export const RECEIPT_SAMPLES: Record<string, PaperFacts> = {
+export const RECEIPT_SAMPLES: Record<string, PdfFacts> = {
   plain: receiptFacts({ version: '1', operator: undefined }),
   quoted: receiptFacts({
     amount: { asset: 'SOL', amount: '0.033022741', base_units: '33022741' },

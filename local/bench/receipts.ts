@@ -1,23 +1,22 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { renderReceipt as Render } from '#papers/render.ts';
+import type { renderReceipt as Render } from '#pdf/render.ts';
 import { bundle, ROOT } from '../bundle.ts';
 import { ASSETS_DIR } from '../cli/directories.ts';
 import { RECEIPT_SAMPLES } from './receipt-samples.ts';
 
-/** `npm run bench:receipts`: what the PDF of a receipt costs and weighs, kind by kind; the files are in dist/receipts to be looked at. */
+/** `npm run bench:receipts`: cost and size of receipt PDFs by kind. Writes the files to dist/receipts for inspection. */
 const OUT_DIR = join(import.meta.dirname, '../../dist/receipts');
 const RUNS = 15;
 
-const kept = new Map<string, Uint8Array>();
-/** As in an isolate that made a receipt before: its fonts are at hand. */
-const loadKept = async (path: string): Promise<Uint8Array> =>
-  kept.get(path) ?? kept.set(path, readFileSync(join(ASSETS_DIR, path))).get(path)!;
-const loadAnew = async (path: string): Promise<Uint8Array> => new Uint8Array(readFileSync(join(ASSETS_DIR, path)));
+const cachedFonts = new Map<string, Uint8Array>();
+/** Simulates a warm isolate: fonts are in memory. */
+const loadCached = async (path: string): Promise<Uint8Array> =>
+  cachedFonts.get(path) ?? cachedFonts.set(path, readFileSync(join(ASSETS_DIR, path))).get(path)!;
+const loadFresh = async (path: string): Promise<Uint8Array> => new Uint8Array(readFileSync(join(ASSETS_DIR, path)));
 
-/** CPU time of this process in milliseconds, with what the collector of garbage takes. */
-async function cpuOf(work: () => Promise<unknown>): Promise<number> {
+async function measureCpu(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await work();
   const { user, system } = process.cpuUsage(before);
@@ -26,15 +25,15 @@ async function cpuOf(work: () => Promise<unknown>): Promise<number> {
 
 async function bench(): Promise<void> {
   mkdirSync(OUT_DIR, { recursive: true });
-  const { outputs } = await bundle(join(ROOT, 'worker/papers/render.ts'), join(OUT_DIR, 'module'));
+  const { outputs } = await bundle(join(ROOT, 'worker/pdf/render.ts'), join(OUT_DIR, 'module'));
   const file = join(OUT_DIR, 'module/render.js');
   const text = Object.keys(outputs)
     .filter((path) => path.endsWith('.js'))
     .map((path) => readFileSync(join(ROOT, path), 'utf8'))
     .join('');
   let renderReceipt!: typeof Render;
-  const loaded = await cpuOf(async () => ({ renderReceipt } = (await import(file)) as { renderReceipt: typeof Render }));
-  const first = await cpuOf(() => renderReceipt(RECEIPT_SAMPLES.plain!, loadAnew));
+  const loaded = await measureCpu(async () => ({ renderReceipt } = (await import(file)) as { renderReceipt: typeof Render }));
+  const first = await measureCpu(() => renderReceipt(RECEIPT_SAMPLES.plain!, loadFresh));
   console.log(`the module: ${(gzipSync(text, { level: 9 }).length / 1024).toFixed(0)} KiB gzip, ${loaded.toFixed(0)} ms CPU to import`);
   console.log(`the first receipt of a fresh process: ${first.toFixed(0)} ms CPU\n`);
   console.log(`${'kind'.padEnd(18)}${'KiB'.padStart(8)}${'cold ms'.padStart(10)}${'warm ms'.padStart(10)}`);
@@ -43,10 +42,10 @@ async function bench(): Promise<void> {
     const warm: number[] = [];
     let pdf = new Uint8Array();
     for (let run = 0; run < RUNS; run++) {
-      cold.push(await cpuOf(() => renderReceipt(facts, loadAnew)));
+      cold.push(await measureCpu(() => renderReceipt(facts, loadFresh)));
       warm.push(
-        await cpuOf(async () => {
-          pdf = new Uint8Array(await renderReceipt(facts, loadKept));
+        await measureCpu(async () => {
+          pdf = new Uint8Array(await renderReceipt(facts, loadCached));
         }),
       );
     }

@@ -8,7 +8,7 @@ const CELL_WIDTH = 28;
 const CPU_WIDTH = 12;
 const COUNT_WIDTH = 11;
 
-/** What a table of one machine cannot say, beside the table, so that the one is not quoted without the other. */
+/** Limits of the measurement, printed with every table so that neither is quoted without the other. */
 const LIMITS = `How to read this
   A row is the median of its rounds; p50 and p99 are milliseconds; cpu is what the server's
   processes used, PostgreSQL's among them; a ratio is the median of rounds measured
@@ -27,7 +27,6 @@ const cell = (measured: Measured | undefined): string => {
   return `${perSecond.toFixed(0).padStart(9)} ${p50.toFixed(2).padStart(9)} ${p99.toFixed(1).padStart(8)}`;
 };
 
-/** Rows by name, for every number of clients: calls per second, p50, p99. */
 export function tableOf(measured: Measured[], clients: number[]): string {
   const rows = [...new Set(measured.map(({ row }) => row))];
   const cpuAt = clients[clients.length >> 1]!;
@@ -53,7 +52,6 @@ export function aimsText(aims: Aim[], others: { text: string; ratio: number | nu
   return ['Aims', ...aimLines, 'Other ratios', ...otherLines].join('\n');
 }
 
-/** What one call costs at the worst input that is taken. */
 export function costsText(costs: CostMeasured[]): string {
   const lines = costs.map(({ cost, cpuMs }) => {
     const verdict = cpuMs <= cost.aimMs ? 'met' : 'NOT MET';
@@ -62,7 +60,6 @@ export function costsText(costs: CostMeasured[]): string {
   return ['Processor time of one, a mean, at the worst input that is taken', ...lines].join('\n');
 }
 
-/** What the whole service does, with what one costs of its database and its objects. */
 export function journeysText(journeys: Measured[]): string {
   const lines = journeys.map((one) => {
     const { perSecond, p50, p99, cpuMicros, rowsRead, rowsWritten, objectCalls } = typical(one);
@@ -77,7 +74,6 @@ export function journeysText(journeys: Measured[]): string {
   return [title, ''.padEnd(NAME_WIDTH) + heads, ...lines].join('\n');
 }
 
-/** What a million consumes cost. */
 export function pricesText(prices: Price[]): string {
   const lines = prices.map(
     ({ clients, group, rowsWritten, dollars }) =>

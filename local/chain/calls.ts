@@ -1,4 +1,3 @@
-/** How often each method was asked for. `local_*` methods are not counted. */
 export class CallCounts {
   readonly #counts = new Map<string, number>();
 

@@ -17,25 +17,21 @@ import { putTreasuries } from './models.ts';
 import type { Commitment } from './params.ts';
 import { executeTransaction, simulateTransaction } from './run-transaction.ts';
 
-/** How many slots after its own a transaction counts as confirmed and as finalized. */
 interface CommitmentDepth {
   confirmedAfterSlots: number;
   finalizedAfterSlots: number;
 }
 
-/** One node of a chain: it shows the same blocks as the others, with misbehaviours and counters of its own. */
 export class ChainNode {
   readonly faults = new Faults();
   readonly calls = new CallCounts();
 }
 
-/** One local Solana chain: a virtual machine, its clock, its blockhashes and its history. */
 export class Chain {
   readonly id: string;
   readonly clock = new ChainClock(Date.now());
   readonly blockhashes = new BlockhashWindow();
   readonly history = new History();
-  /** Slots without a block, in the view of the cluster that won. */
   readonly skippedSlots = new Set<number>();
   readonly #nodes = new Map<string, ChainNode>();
   commitmentDepth: CommitmentDepth;
@@ -46,7 +42,6 @@ export class Chain {
     this.commitmentDepth = commitmentDepth;
   }
 
-  /** The virtual machine, made when first needed: it takes about 8 MB. */
   get machine(): Machine {
     if (this.#machine === null) {
       this.#machine = new Machine();
@@ -57,39 +52,35 @@ export class Chain {
     return this.#machine;
   }
 
-  /** A node by its name, made when first asked; `''` is the one that every chain has. */
+  /** Returns a node by name, created on first use. `''` is the default node. */
   node(name: string): ChainNode {
     const node = this.#nodes.get(name) ?? new ChainNode();
     this.#nodes.set(name, node);
     return node;
   }
 
-  /** The virtual machine with its clock account moved to this moment: what programs and readers of accounts see. */
   get machineNow(): Machine {
     const { slot, unixTimestamp } = this.clock;
     this.machine.setClock(slot, unixTimestamp);
     return this.machine;
   }
 
-  /** The newest slot that has reached a commitment. */
   slotAt(commitment: Commitment): number {
     return Math.max(0, this.clock.slot - this.#depthOf(commitment));
   }
 
-  /** The commitment a transaction of `slot` has reached. */
   commitmentOf(slot: number): Commitment {
     if (slot <= this.slotAt('finalized')) return 'finalized';
     return slot <= this.slotAt('confirmed') ? 'confirmed' : 'processed';
   }
 
-  /** Takes wire bytes apart; lookups read this chain's tables. */
   decode(bytes: ReadonlyUint8Array): DecodedTransaction {
     return decodeTransaction(bytes, (address) => this.machine.findAccount(address));
   }
 
   /**
-   * Accepts a transaction as a node's `sendTransaction` does and returns its signature. With preflight, whatever keeps it from
-   * succeeding is an error; without, one that cannot land is dropped silently and one that fails lands as failed.
+   * Accepts a transaction like `sendTransaction` and returns its signature. With preflight, any failure is an error. Without, a transaction
+   * that cannot land is dropped silently and a failing one lands as failed.
    */
   send(bytes: ReadonlyUint8Array, { skipPreflight }: { skipPreflight: boolean }): string {
     const decoded = this.decode(bytes);
@@ -101,7 +92,6 @@ export class Chain {
     return signature;
   }
 
-  /** Runs a transaction without effect. */
   simulate(decoded: DecodedTransaction, options: { sigVerify: boolean; replacementBlockhash?: string }): Simulation {
     const { replacementBlockhash } = options;
     const subject = replacementBlockhash === undefined ? decoded : replaceBlockhash(decoded, replacementBlockhash);
@@ -116,16 +106,13 @@ export class Chain {
     return refusal === null ? simulation : { ...refusal, postAccounts: new Map() };
   }
 
-  /** The block of a slot was on a fork that lost: its transactions are unknown, the slot counts as skipped. Effects stand. */
+  /** Drops a slot's block as part of a lost fork: its transactions become unknown and the slot counts as skipped. Effects remain. */
   dropBlock(slot: number): void {
     this.skippedSlots.add(slot);
     this.history.vanishSlot(slot);
   }
 
-  /**
-   * A transaction that vanished lands again, now. What it moved when it first landed stays moved; one that had failed is run
-   * once more, and may succeed.
-   */
+  /** Lands a vanished transaction again, now. Its original effects remain. A failed one runs again and may succeed. */
   landAgain(signature: string): boolean {
     const vanished = this.history.findVanished(signature);
     if (vanished === null) return false;
@@ -135,7 +122,7 @@ export class Chain {
     return true;
   }
 
-  /** Adds lamports to an account out of nowhere, creating it if there is none; returns its balance. Not a transaction. */
+  /** Mints lamports to an account, creating it if missing, outside of any transaction. Returns the balance. */
   addLamports(address: EncodedAccount['address'], amount: bigint): bigint {
     const account = this.machine.findAccount(address);
     const balance = (account?.lamports ?? 0n) + amount;
@@ -165,7 +152,7 @@ export class Chain {
   #land(decoded: DecodedTransaction, messageHash: string, signatures: { isVerified: boolean }): void {
     const { slot, unixTimestamp } = this.clock;
     const { execution, before, after, fee } = this.#run(decoded, signatures);
-    // A transaction that failed without paying its fee never made it into a block.
+    // A transaction that failed without paying its fee is never included in a block.
     if (execution.err !== null && fee === 0n) return;
     this.history.add({
       signature: decoded.signatures[0]!,

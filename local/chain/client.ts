@@ -1,4 +1,3 @@
-/** Makes one call of a chain's JSON-RPC and answers its result; throws with the node's message where it answers with an error, or where nothing answers. */
 export async function callChain<T>(url: string, method: string, params: unknown[]): Promise<T> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body }).catch((error) => {

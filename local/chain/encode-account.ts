@@ -14,7 +14,7 @@ export interface AccountEncoding {
   dataSlice: { offset: number; length: number } | null;
 }
 
-/** Reads `encoding` and `dataSlice`; a node's default is `binary`, the old bare base-58 string. */
+/** Reads `encoding` and `dataSlice`. A node's default is `binary`, the old bare base58 string. */
 export function readAccountEncoding(config: Config, fallback: AccountEncoding['encoding'] = 'binary'): AccountEncoding {
   const slice = config.dataSlice === undefined || config.dataSlice === null ? null : readConfig(config.dataSlice);
   return {
@@ -23,7 +23,6 @@ export function readAccountEncoding(config: Config, fallback: AccountEncoding['e
   };
 }
 
-/** An account as JSON-RPC shows it. */
 export function encodeAccount(
   machine: Machine,
   account: EncodedAccount,

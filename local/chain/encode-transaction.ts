@@ -7,12 +7,11 @@ import { parseInstruction } from './parse-instruction.ts';
 export const TRANSACTION_ENCODINGS = ['json', 'jsonParsed', 'base64', 'base58'] as const;
 type TransactionEncoding = (typeof TRANSACTION_ENCODINGS)[number];
 
-/** The version of a recorded transaction: `legacy` or a number. */
 export function versionOf(record: TransactionRecord): 'legacy' | number {
   return redecodeTransaction(record.bytes, record.loaded).message.version;
 }
 
-/** A recorded transaction as `getTransaction` shows it; `version` appears only to clients that name the versions they know. */
+/** Encodes a transaction for `getTransaction`. `version` appears only for clients that name a supported version. */
 export function encodeTransaction(record: TransactionRecord, encoding: TransactionEncoding, showVersion: boolean): Record<string, unknown> {
   const decoded = redecodeTransaction(record.bytes, record.loaded);
   return {
@@ -24,12 +23,10 @@ export function encodeTransaction(record: TransactionRecord, encoding: Transacti
   };
 }
 
-/** How instructions are told: taken apart, as a node answers for the encoding `jsonParsed`, or as they stand in the message. */
 interface Form {
   isParsed: boolean;
 }
 
-/** Instructions called from others, grouped under the top-level one that called them. */
 export function encodeInnerInstructions(groups: InnerInstruction[][], decoded: DecodedTransaction, form: Form): unknown[] {
   return groups
     .map((group, index) => ({
@@ -39,7 +36,6 @@ export function encodeInnerInstructions(groups: InnerInstruction[][], decoded: D
     .filter((group) => group.instructions.length > 0);
 }
 
-/** Return data as JSON-RPC shows it. */
 export function encodeReturnData(returnData: Execution['returnData']): unknown {
   return returnData === null
     ? null
@@ -54,7 +50,7 @@ function encodeMeta(record: TransactionRecord, decoded: DecodedTransaction, enco
     err: execution.err,
     fee: record.fee,
     innerInstructions: encodeInnerInstructions(execution.innerInstructions, decoded, { isParsed }),
-    // A node leaves it out when parsed: the account list already tells where each came from.
+    // A node omits the field if parsed, because the account list contains the source of each account.
     ...(isParsed ? {} : { loadedAddresses: record.loaded }),
     logMessages: execution.logs,
     postBalances: after.lamports,

@@ -20,27 +20,27 @@ const KINDS = [
 
 export type FaultKind = (typeof KINDS)[number];
 
-/** A misbehaviour asked for by a test. */
 export interface Fault {
   kind: FaultKind;
-  /** The method it strikes; null strikes every method the kind applies to. */
+  /** Affected method. Null: every method that the kind applies to. */
   method: string | null;
-  /** Calls it still strikes; null until cleared. */
+  /** Remaining affected calls. Null: until cleared. */
   timesLeft: number | null;
-  /** `delay`, `hang`: how long, in milliseconds. */
+  /** Duration of `delay` and `hang` in milliseconds. */
   ms: number;
-  /** The code that `rpc_error` answers with. */
   code: number;
   message: string;
-  /** `fail_after_broadcast`: the HTTP status to answer; null destroys the connection. */
+  /** HTTP status of `fail_after_broadcast`. Null destroys the connection. */
   status: number | null;
-  /** What `vanish` (of every node), `on_fork` (of this one, whose blocks are without it) and `unlisted` hide. Any other kind strikes only calls about this transaction; null strikes all. */
+  /**
+   * Transaction hidden by `vanish` (all nodes), `on_fork` (this node) and `unlisted`. Other kinds affect only calls about this transaction.
+   * Null: all calls.
+   */
   signature: string | null;
-  /** `no_history`: the node began at this slot and knows of none before; null: it keeps no history at all. */
+  /** First slot in a `no_history` node's history. Null: no history at all. */
   slot: number | null;
 }
 
-// Kinds that mean something for these methods only; the others strike any.
 const METHODS_OF_KIND: Partial<Record<FaultKind, readonly string[]>> = {
   null_first: ['getTransaction', 'getSignatureStatuses'],
   fail_after_broadcast: ['sendTransaction'],
@@ -50,7 +50,7 @@ const METHODS_OF_KIND: Partial<Record<FaultKind, readonly string[]>> = {
   no_history: ['getTransaction', 'getSignatureStatuses', 'getSignaturesForAddress', 'getBlock', 'getBlocks', 'getBlocksWithLimit'],
 };
 
-/** The faults waiting on one node. The earliest that applies strikes; one per call. */
+/** Pending faults of one node. Each call consumes at most one, the earliest that applies. */
 export class Faults {
   #waiting: Fault[] = [];
 
@@ -66,7 +66,6 @@ export class Faults {
     this.#waiting = [];
   }
 
-  /** The fault that strikes this call, used up by one. */
   take(method: string, params: readonly unknown[]): Fault | null {
     const fault = this.#waiting.find((waiting) => strikes(waiting, method, params));
     if (fault === undefined) return null;
@@ -78,7 +77,6 @@ export class Faults {
   }
 }
 
-/** Reads the parameter of `local_fault`. */
 export function readFault(value: unknown): Fault {
   const config: Config = readConfig(value);
   if (config.kind === undefined) throw invalidParams(`Invalid params: \`kind\` is one of ${KINDS.join(', ')}`);
@@ -100,7 +98,7 @@ export function readFault(value: unknown): Fault {
   };
 }
 
-/** Lists and blocks are asked for by address and slot: what hides a transaction from them strikes each. */
+/** Lists and blocks are requested by address and slot, so a fault that hides a transaction affects all of these calls. */
 const names = (method: string): boolean => method !== 'getSignaturesForAddress' && method !== 'getBlock';
 const isAbout = (signature: string, subject: unknown): boolean =>
   signature === subject || (Array.isArray(subject) && subject.includes(signature));

@@ -8,7 +8,6 @@ import { fundToken } from './ledger/tokens.ts';
 import { modelChannelProgram } from './programs/payment-channels/channel-model.ts';
 import type { ProgramModel } from './programs/program-call.ts';
 
-/** The programs this chain runs without their binaries, by address. */
 export const MODELS: ReadonlyMap<Address, ProgramModel> = new Map(
   [...Object.values(CHANNEL_PROGRAMS).map(modelChannelProgram), SUBSCRIPTIONS_MODEL].map((model) => [model.address, model]),
 );
@@ -17,7 +16,7 @@ const TREASURIES = Object.values(CHANNEL_PROGRAMS).map(({ treasuryOwners: { devn
   return { owner, tokenAccount: associatedTokenAddress(owner, USDC_MINT, TOKEN_PROGRAM) };
 });
 
-/** Gives the treasuries of the channel programs their USDC accounts, which every distribution names and none creates. */
+/** Creates the USDC accounts of the channel programs' treasuries, which every distribution names and no instruction creates. */
 export function putTreasuries(machine: Machine): void {
   for (const { owner, tokenAccount } of TREASURIES) fundToken(machine, USDC_MINT, owner, tokenAccount, 0n);
 }

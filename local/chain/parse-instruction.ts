@@ -4,13 +4,12 @@ import { decodeText, isMemoProgram } from './ledger/memos.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from './ledger/network.ts';
 import { isTokenProgram, toUiAmount } from './ledger/tokens.ts';
 
-/** What an instruction says, in a node's words. */
 interface ParsedInstruction {
   type: string;
   info: Record<string, unknown>;
 }
 
-/** An instruction as `jsonParsed` shows it: parsed for the known programs, its raw parts for the others. */
+/** Encodes an instruction for `jsonParsed`: parsed for known programs, raw for others. */
 export function parseInstruction(instruction: CompiledInstruction, stackHeight: number, keys: readonly Address[]): Record<string, unknown> {
   const programId = keys[instruction.programIdIndex]!;
   const accounts = instruction.accounts.map((index) => keys[index]!);
@@ -27,7 +26,7 @@ function parseKnown(programId: Address, accounts: Address[], data: Uint8Array): 
   }
   if (isTokenProgram(programId)) {
     const parsed = parseTokenInstruction(accounts, data);
-    // Both token programs share one parser, and nodes name it after the older.
+    // Nodes report both token programs under the older one's name.
     return parsed === null ? null : { program: 'spl-token', parsed };
   }
   if (programId === ASSOCIATED_TOKEN_PROGRAM) {
@@ -72,7 +71,7 @@ function parseSystemInstruction(accounts: Address[], data: Uint8Array): ParsedIn
 
 type Amount = 'amount' | 'tokenAmount' | 'none';
 
-/** How one token instruction is laid out: its named accounts, the owner that follows them, the amount after the tag. */
+/** Layout of a token instruction: named accounts, the owner after them, the amount after the tag. */
 interface Layout {
   type: string;
   accounts: readonly string[];
@@ -97,7 +96,6 @@ const LAYOUTS: Readonly<Record<number, Layout>> = {
   22: { type: 'initializeImmutableOwner', accounts: ['account'] },
 };
 
-/** Parses an SPL Token instruction; null when it is not one of the known ones. */
 function parseTokenInstruction(accounts: readonly Address[], data: Uint8Array): ParsedInstruction | null {
   const layout = LAYOUTS[data[0] ?? -1];
   return layout === undefined ? parseInitialization(accounts, data) : parseByLayout(layout, accounts, data);
@@ -112,7 +110,7 @@ function parseByLayout(layout: Layout, accounts: readonly Address[], data: Uint8
   return amount === null ? null : { type: layout.type, info: { ...info, ...amount } };
 }
 
-// The layout cannot tell cosigners of a multisig from references appended to the instruction, so a node takes any for cosigners.
+// Cosigners of a multisig and appended references have the same layout. A node treats both as cosigners.
 function nameOwner(owner: string, [authority, ...signers]: readonly Address[]): Record<string, unknown> {
   if (signers.length === 0) return { [owner]: authority };
   return { [`multisig${owner.charAt(0).toUpperCase()}${owner.slice(1)}`]: authority, signers };

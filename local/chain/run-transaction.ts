@@ -12,10 +12,10 @@ import { ProgramCall, type ProgramModel, type Trace } from './programs/program-c
 import { TransactionFailure } from './programs/program-failure.ts';
 import { Snapshot } from './programs/snapshot.ts';
 
-// What the fee depends on beside the transaction's own signatures: its price, and the signatures that programs check.
+// Programs that affect the fee in addition to the transaction's signatures: its price and verified signatures.
 const PRICED_PROGRAMS: readonly string[] = [COMPUTE_BUDGET_PROGRAM, ...SIGNATURE_PROGRAMS];
 
-/** Runs a transaction for good: in the VM where every program it names is there, else instruction by instruction. */
+/** Runs a transaction and applies its effects: in the VM if all its programs exist there, otherwise instruction by instruction. */
 export function executeTransaction(machine: Machine, decoded: DecodedTransaction, isVerified: boolean): Execution {
   return namesModel(decoded) ? execute(machine, decoded, isVerified) : machine.execute(decoded.transaction, { isVerified });
 }
@@ -36,7 +36,7 @@ const modelAt = (decoded: DecodedTransaction, index: number): ProgramModel | nul
 
 const programAt = (decoded: DecodedTransaction, index: number) => decoded.keys[decoded.instructions[index]!.programIdIndex]!;
 
-/** All of it or, apart from the fee, nothing. */
+/** Atomic apart from the fee. */
 function execute(machine: Machine, decoded: DecodedTransaction, isVerified: boolean): Execution {
   if (!isVerified && !isSigned(decoded)) return refuse('SignatureFailure');
   const priced = decoded.instructions.map((_, index) => index).filter((index) => PRICED_PROGRAMS.includes(programAt(decoded, index)));

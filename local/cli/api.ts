@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** An answer of the service: the status it gave, and the body as parsed. */
 interface Answer<T> {
   status: number;
   body: T;
@@ -22,14 +21,13 @@ interface CallOptions {
   idempotencyKey?: string;
 }
 
-/** The HTTP API as any client sees it. */
 export class Api {
   readonly baseUrl: string;
   constructor(baseUrl: string) {
     this.baseUrl = baseUrl;
   }
 
-  /** One request. `credential` is an API key or a session token; the right header is chosen by its form. */
+  /** Sends one request. `credential` is an API key or a session token, and its form selects the header. */
   async call<T>(method: string, path: string, { credential, body, idempotencyKey }: CallOptions = {}): Promise<Answer<T>> {
     const headers: Record<string, string> = { accept: 'application/json' };
     if (body !== undefined) headers['content-type'] = 'application/json';
@@ -46,7 +44,6 @@ export class Api {
     return { status, body: (text === '' ? null : parseJson(text)) as T };
   }
 
-  /** One request that must succeed; throws with the service's own words otherwise. */
   async must<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
     const { status, body } = await this.call<T>(method, path, options);
     if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${JSON.stringify(body)}`);

@@ -1,6 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** One line of the worker's log, as far as a person at a terminal wants to see it. */
 interface RequestLine {
   method?: string;
   endpoint?: string;
@@ -14,7 +13,6 @@ interface RequestLine {
   dead_letter?: unknown;
 }
 
-/** Noise of a running wrangler: what it says at every start and that it reloads. */
 const QUIET_BLOCKS = /WARNING.*Scheduled Workers are not automatically triggered/;
 
 /**
@@ -42,7 +40,7 @@ function describeRequest(text: string): string | null {
   const reasons = [line.code, ...(line.notes ?? []), line.deferred].filter((reason) => reason !== undefined).join('; ');
   if (line.dead_letter !== undefined) return `  dead letter ${JSON.stringify(line.dead_letter)}`;
   if (line.job ?? line.sweep) return reasons ? `  ${line.job ?? line.sweep}: ${reasons}` : null;
-  // Asked for every few seconds by the supervisor; only news when it is not well.
+  // The supervisor requests health every few seconds. Only failures are shown.
   if (line.endpoint?.endsWith('/health') && line.status === 200) return null;
   if (line.method === undefined) return reasons ? `  ${reasons}` : null;
   return `  ${line.method} ${line.endpoint} ${line.status} ${line.ms} ms${reasons ? ` (${reasons})` : ''}`;

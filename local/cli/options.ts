@@ -2,24 +2,21 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs, parseEnv } from 'node:util';
 
-/** What `npm run dev` may be told, from flags first, then the environment, then the defaults. */
 export interface DevOptions {
-  /** 0 takes any free port, here and for the chain. */
+  /** 0 takes a free port, here and for the chain. */
   port: number;
   chainPort: number;
-  /** Where everything that outlives a run is kept. */
   stateDir: string;
-  /** Variables of the worker that win over those of a local start; one that is empty is not set. */
+  /** Worker variables that override those of a local start. An empty one is unset. */
   variables: Record<string, string>;
   verbose: boolean;
-  /** Small parties outside run beside it: those who sign people in, and the payment processor. */
+  /** Also starts the simulated identity providers, messaging platforms and payment processor. */
   world: boolean;
 }
 
-/** A sentence for the person at the terminal: what is wrong and what to do. Printed without a stack. */
+/** Error for the person at the terminal: the problem and its fix. Printed without a stack. */
 export class Refusal extends Error {}
 
-/** Reads the command line and the environment. Throws a `Refusal` for anything it does not understand. */
 export function readOptions(args: string[], env: NodeJS.ProcessEnv): DevOptions {
   const { port, 'chain-port': chainPort, state, vars, verbose, world } = parseFlags(args);
   return {
@@ -49,7 +46,6 @@ function parseFlags(args: string[]) {
   }
 }
 
-/** `NAME='value'` lines, as `npm run check-config` reads them. */
 function readVariables(file: string | undefined): Record<string, string> {
   if (file === undefined || file === '') return {};
   try {

@@ -3,11 +3,10 @@ import { createServer } from 'node:net';
 import { Refusal } from './options.ts';
 
 const HOST = '127.0.0.1';
-/** Any free port is one of these: the system gives none of them to a program that asks for any, or that calls another. */
+/** Below the ephemeral port range, so the system never assigns these ports to other programs. */
 const CHOSEN = { from: 20_000, to: 32_000 };
 const TRIES = 20;
 
-/** What keeps a port from being listened on; null where nothing does. */
 const findObstacle = (port: number): Promise<string | null> =>
   new Promise((resolve) => {
     const probe = createServer();

@@ -1,11 +1,11 @@
 type Closer = () => unknown;
 
-/** What was started, ended in the opposite order, once, however often it is asked for. */
+/** Closers, run once in reverse order. */
 export class Teardown {
   #closers: Closer[] = [];
   #running: Promise<void> | null = null;
 
-  /** Remembers how to end something. Where the end has already come, it is ended at once. */
+  /** Registers a closer, or runs it at once if the teardown has begun. */
   defer(close: Closer): void {
     if (this.#running) void Promise.resolve(close()).catch(() => {});
     else this.#closers.push(close);
@@ -25,7 +25,7 @@ export class Teardown {
       try {
         await close();
       } catch {
-        // One thing that will not end must not keep the others running.
+        // A failed closer must not prevent the others.
       }
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The connector for Discord: where buyers come back to after they showed who they are (`/discord`), and the command by which an administrator
- * claims a guild (`/interactions`). One fetch handler, on a Worker as behind `node local/connectors/discord.ts`.
+ * Discord connector: OAuth return of identified buyers (`/discord`) and the command with which an administrator claims a guild
+ * (`/interactions`). One fetch handler, used by a Worker and by `node local/connectors/discord.ts`.
  * @module
  */
 
@@ -10,9 +10,9 @@ import { CLAIM_CODE, type ConnectorEnv, report, SESSION_ID } from './report.ts';
 export interface DiscordEnv extends ConnectorEnv {
   DISCORD_CLIENT_ID: string;
   DISCORD_CLIENT_SECRET: string;
-  /** As registered there, and as DISCORD_REDIRECT_URI of the service. */
+  /** OAuth redirect URI as registered at Discord and set as the service's DISCORD_REDIRECT_URI. */
   DISCORD_REDIRECT_URI: string;
-  /** Hex, of the application: by it Discord signs what people ask of it. */
+  /** Application's public key in hex. Discord signs interactions with it. */
   DISCORD_PUBLIC_KEY: string;
   /** Only to register the command. */
   DISCORD_BOT_TOKEN?: string;
@@ -29,12 +29,11 @@ const page = (status: number, text: string): Response =>
 interface Person {
   id: string;
   username: string;
-  /** Where they agreed to be added to a server. */
+  /** Set if the buyer agreed to be added to a server. */
   grant?: { access_token: string; expires_at: string };
 }
 
-/** Who a code of the OAuth flow is of; null where Discord says nothing of it. */
-async function personOf(env: DiscordEnv, code: string): Promise<Person | null> {
+async function readPerson(env: DiscordEnv, code: string): Promise<Person | null> {
   const form = new URLSearchParams({
     grant_type: 'authorization_code',
     code,
@@ -58,7 +57,7 @@ async function comeBack(env: DiscordEnv, query: URLSearchParams): Promise<Respon
   const [code, session = ''] = [query.get('code'), query.get('state') ?? ''];
   if (!SESSION_ID.test(session)) return page(400, 'This link is not complete. Begin again on the page where you are buying.');
   if (!code) return page(200, 'You did not agree. Go back to the page where you are buying, and try again if you want to.');
-  const person = await personOf(env, code);
+  const person = await readPerson(env, code);
   if (!person) return page(502, 'Discord did not say who you are. Go back to the page where you are buying, and try again.');
   const { id: provider_user_id, ...rest } = person;
   const body = { identity_session_id: session, provider_user_id, ...rest };
@@ -70,7 +69,6 @@ async function comeBack(env: DiscordEnv, query: URLSearchParams): Promise<Respon
 
 const bytesOf = (text: string) => Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 
-/** True where Discord signed these bytes. */
 async function isSigned(env: DiscordEnv, headers: Headers, body: string): Promise<boolean> {
   const [signature, timestamp] = [headers.get('X-Signature-Ed25519') ?? '', headers.get('X-Signature-Timestamp') ?? ''];
   if (!/^[0-9a-f]{128}$/i.test(signature)) return false;
@@ -88,7 +86,6 @@ interface Interaction {
 const MANAGE_GUILD = 1n << 5n;
 const ADMINISTRATOR = 1n << 3n;
 
-/** The answer to `/claim <code>`, seen by who asked alone. */
 async function claimGuild(env: DiscordEnv, { guild_id, member, data }: Interaction): Promise<string> {
   const code = CLAIM_CODE.exec(String(data?.options?.[0]?.value ?? ''))?.[0];
   const permissions = BigInt(member?.permissions ?? 0);
@@ -102,7 +99,7 @@ async function interact(env: DiscordEnv, request: Request): Promise<Response> {
   const body = await request.text();
   if (!(await isSigned(env, request.headers, body))) return new Response(null, { status: 401 });
   const interaction = JSON.parse(body) as Interaction;
-  // Its own check that the address is ours.
+  // Discord's endpoint verification (PING).
   if (interaction.type === 1) return Response.json({ type: 1 });
   const EPHEMERAL = 1 << 6;
   return Response.json({ type: 4, data: { content: await claimGuild(env, interaction), flags: EPHEMERAL } });
@@ -117,7 +114,6 @@ export async function handleRequest(request: Request, env: DiscordEnv): Promise<
 
 export default { fetch: handleRequest };
 
-/** The command, once for the application. */
 async function register(env: DiscordEnv): Promise<void> {
   const option = { type: 3, name: 'code', description: 'The code that the service gave you', required: true };
   const command = { name: 'claim', description: 'Claim this server', default_member_permissions: String(MANAGE_GUILD), options: [option] };
@@ -129,10 +125,9 @@ async function register(env: DiscordEnv): Promise<void> {
   console.log(status === 200 ? 'registered' : `Discord answers ${status}`);
 }
 
-/** More than Discord sends of one interaction. */
+/** Upper limit of an interaction's body. */
 const BODY_MAX = 256 * 1024;
 
-/** One request of a server of this machine, whatever it holds. */
 export async function answerNode(env: DiscordEnv, asked: IncomingMessage): Promise<Response> {
   try {
     const chunks: Uint8Array[] = [];
@@ -147,7 +142,7 @@ export async function answerNode(env: DiscordEnv, asked: IncomingMessage): Promi
     const body = method === 'POST' ? Buffer.concat(chunks) : null;
     return await handleRequest(new Request(new URL(url, ORIGIN), { method, headers: asked.headers as Record<string, string>, body }), env);
   } catch (error) {
-    // Discord or the service is away, or the request is none: this person is told so, and the next one is served.
+    // Discord or the service is unavailable, or the request is malformed: this caller gets an error and the server continues.
     console.error(error instanceof Error ? error.message : 'failed');
     return page(502, 'That did not work just now. Go back to the page where you are buying, and try again.');
   }
@@ -156,7 +151,6 @@ export async function answerNode(env: DiscordEnv, asked: IncomingMessage): Promi
 const ORIGIN = 'http://connector';
 const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const;
 
-/** Behind an address of one's own: `PORT`, 8788 unless it says otherwise. */
 async function serve(env: DiscordEnv & { PORT?: string }): Promise<void> {
   const { createServer } = await import('node:http');
   const server = createServer((asked, answered) => {

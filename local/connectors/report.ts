@@ -1,15 +1,11 @@
-/** What a connector is told by its environment, on a Worker as on a machine. */
 export interface ConnectorEnv {
-  /** Where the service is. */
   SERVICE_URL: string;
-  /** One of TELEGRAM_CONNECTOR_SECRETS or DISCORD_CONNECTOR_SECRETS there. */
+  /** Must be one of the service's TELEGRAM_CONNECTOR_SECRETS or DISCORD_CONNECTOR_SECRETS. */
   CONNECTOR_SECRET: string;
 }
 
-/** Answers of the service to a connector, as words for the person who waits. */
 export interface Reported {
   ok: boolean;
-  /** The service's own words where it refuses. */
   detail: string;
 }
 
@@ -17,15 +13,15 @@ const TRIES_MAX = 3;
 
 const PAUSE_MAX_SECONDS = 30;
 
-/** How long the service asks to be left alone; null where that is longer than a person waits. */
+/** Returns the requested pause. Null if longer than a person waits. */
 function pauseOf(response: Response): number | null {
   const seconds = Number(response.headers.get('Retry-After') ?? 1);
   return seconds <= PAUSE_MAX_SECONDS ? seconds * 1000 : null;
 }
 
 /**
- * Tells the service who came, or which chat or guild an administrator claims. The same report twice is the same answer there, so one whose
- * answer is lost is made again, and one that came too soon is made when the service wants it.
+ * Reports an identified person or a claimed chat to the service. Reports are idempotent, so a lost answer is retried, and a rate-limited
+ * report is sent again after the service's pause.
  */
 export async function report(
   { SERVICE_URL, CONNECTOR_SECRET }: ConnectorEnv,
@@ -49,7 +45,5 @@ export async function report(
   }
 }
 
-/** A code as the service makes it. */
 export const CLAIM_CODE = /\bclaim-[0-9A-Za-z]{16,48}\b/;
-/** A session as the service names it. */
 export const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,6 +1,6 @@
 /**
- * The connector for Telegram: a bot that tells the service who pressed start, and which chat an administrator claims. On a Worker it is
- * Telegram's webhook; `node local/connectors/telegram.ts` asks for updates itself, without a public address.
+ * Telegram connector: a bot that reports who pressed start, and which chat an administrator claims. Runs as Telegram's webhook on a Worker.
+ * `node local/connectors/telegram.ts` polls for updates without a public address.
  * @module
  */
 
@@ -8,7 +8,7 @@ import { CLAIM_CODE, type ConnectorEnv, type Reported, report, SESSION_ID } from
 
 export interface TelegramEnv extends ConnectorEnv {
   TELEGRAM_BOT_TOKEN: string;
-  /** Of a Worker: what Telegram shows with each update, as it was given to setWebhook. */
+  /** Worker only: secret token that was given to setWebhook and that Telegram sends with each update. */
   WEBHOOK_SECRET?: string;
   TELEGRAM_API_URL?: string;
 }
@@ -35,7 +35,7 @@ async function callBot(env: TelegramEnv, method: string, body: object): Promise<
   return ((await response.json().catch(() => ({}))) as { result?: unknown }).result;
 }
 
-/** In a channel only its administrators post; elsewhere Telegram is asked. */
+/** Only administrators post in a channel. In other chats Telegram is asked. */
 async function isAdministrator(env: TelegramEnv, { chat, from }: Message): Promise<boolean> {
   if (chat.type === 'channel') return true;
   if (!from) return false;
@@ -52,14 +52,13 @@ async function identify(env: TelegramEnv, { from, text = '' }: Message): Promise
 async function claimChat(env: TelegramEnv, message: Message): Promise<Reported | null> {
   const code = CLAIM_CODE.exec(message.text ?? '')?.[0];
   if (!code || message.chat.type === 'private') return null;
-  // A basic group has no bans, and becomes another chat the day it is made a supergroup.
+  // Basic groups have no bans and change their id when upgraded to a supergroup.
   if (message.chat.type === 'group')
     return { ok: false, detail: 'Make this group a supergroup first (show its history to new members), then post the code again.' };
   if (!(await isAdministrator(env, message))) return { ok: false, detail: 'Only an administrator of this chat can claim it.' };
   return report(env, 'telegram', 'claims', { code, chat_id: String(message.chat.id) });
 }
 
-/** Does what one update asks for, and tells the person what came of it. Harmless twice. */
 export async function handleUpdate(env: TelegramEnv, update: Update): Promise<void> {
   const message = update.message ?? update.channel_post;
   if (!message) return;
@@ -70,7 +69,6 @@ export async function handleUpdate(env: TelegramEnv, update: Update): Promise<vo
   if (reported) await callBot(env, 'sendMessage', { chat_id: message.chat.id, text: reported.ok ? done : reported.detail });
 }
 
-/** As Telegram's webhook, on a Worker. */
 export default {
   async fetch(request: Request, env: TelegramEnv): Promise<Response> {
     const shown = request.headers.get('X-Telegram-Bot-Api-Secret-Token');
@@ -80,7 +78,6 @@ export default {
   },
 };
 
-/** Without a public address: asks for updates until the process is ended. */
 async function poll(env: TelegramEnv): Promise<void> {
   const asked = { timeout: 50, allowed_updates: ['message', 'channel_post'] };
   for (let offset = 0; ; ) {

@@ -8,22 +8,20 @@ import { createClient } from '../../sdk/src/index.ts';
 import type { Teardown } from '../cli/teardown.ts';
 import { check } from './narrator.ts';
 import { inUsdc } from './purchase.ts';
-import type { Shop, Story } from './shop.ts';
+import type { DemoContext, Shop } from './shop.ts';
 
-/** The network the local chain presents itself as. */
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const DOUBLED = 5;
 
 interface WeatherApi {
   url: string;
-  /** How often the expensive part ran. */
   served(): number;
 }
 
-/** A merchant's API, an agent that uses the public client alone, and three ways to be served without paying that do not work. */
-export async function sellPerRequest(story: Story, shop: Shop, teardown: Teardown): Promise<void> {
-  const { api, chain, narrator } = story;
+/** Demonstrates a merchant's API, an agent with only the public client, and three failed attempts to be served without paying. */
+export async function sellPerRequest(demo: DemoContext, shop: Shop, teardown: Teardown): Promise<void> {
+  const { api, chain, narrator } = demo;
   narrator.step('Ada sells single calls of her API to agents, 0.05 USDC each');
   const product = await api.must<{ product_id: string; price: { amount: string; base_units: string } }>('POST', '/v1/products', {
     credential: shop.key,
@@ -72,7 +70,7 @@ export async function sellPerRequest(story: Story, shop: Shop, teardown: Teardow
   narrator.proven(`Refused: ${refused.status} (${challengeOf(refused).error}), with a fresh challenge. Nothing was sent to the chain.`);
 }
 
-/** What a merchant writes: one middleware before the expensive part. */
+/** Merchant's code: one middleware before the expensive handler. */
 async function startWeatherApi(baseUrl: string, key: string, product: string, teardown: Teardown): Promise<WeatherApi> {
   let served = 0;
   const client = createClient({ baseUrl, key });
@@ -92,7 +90,7 @@ async function startWeatherApi(baseUrl: string, key: string, product: string, te
 
 const clientOf = (agent: KeyPairSigner, rpcUrl: string) => new x402Client().register(DEVNET, new ExactSvmScheme(agent, { rpcUrl }));
 
-/** The whole dance by the public client; what it sent is kept, for those who would like to send it again. */
+/** Pays with the public client and records the sent payment for replay attempts. */
 async function callAsAgent(agent: KeyPairSigner, rpcUrl: string, url: string): Promise<{ response: Response; payment: string }> {
   let payment = '';
   const watched: typeof fetch = (input, init) => {
@@ -113,7 +111,6 @@ async function payFor(agent: KeyPairSigner, rpcUrl: string, refused: Response): 
   return http.encodePaymentSignatureHeader(payload)['PAYMENT-SIGNATURE'] ?? '';
 }
 
-/** Changes the echoed price to half, which the service must notice. */
 function tamper(payment: string): string {
   const payload = JSON.parse(Buffer.from(payment, 'base64').toString('utf8')) as { accepted: { amount: string } };
   payload.accepted.amount = String(BigInt(payload.accepted.amount) / 2n);

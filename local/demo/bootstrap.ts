@@ -6,12 +6,11 @@ import type { ApiFailure } from '../cli/api.ts';
 import type { Teardown } from '../cli/teardown.ts';
 import { DEVNET, listen, type Seller, sellToAgent } from './facilitator-shop.ts';
 import { check } from './narrator.ts';
-import type { Story } from './shop.ts';
+import type { DemoContext } from './shop.ts';
 import { sign } from './wallet.ts';
 
-const MENDS_MAX = 5;
+const FIXES_MAX = 5;
 
-/** What stands for an agent's own values in the calls it is told to make. */
 type Own = Record<string, string>;
 
 interface Action {
@@ -40,19 +39,19 @@ interface Readiness {
   checks: { code: string; status: string; message: string; fix: (Omit<Action, 'action'> & { transaction?: string }) | null }[];
 }
 
-/** `ready` speaks of the default rail, which is plain checkout. This agent sells by the request. */
+/** `ready` refers to the default rail, plain checkout. This agent sells per request. */
 const isReadyForX402 = ({ rails }: Readiness) => rails.some(({ rail_id, ready }) => rail_id === 'x402_solana_usdc' && ready);
 
-/** An agent becomes a merchant by itself: every step follows from the answer to the one before. */
-export async function letAgentSetUp(story: Story, teardown: Teardown): Promise<void> {
-  const wallet = await story.chain.newWallet();
-  const setup = await describeItself(story, wallet, teardown);
-  await buyPlan(story, setup);
-  const seller = await openForBusiness(story, setup, wallet);
-  await sellToAgent(story, seller, teardown);
+/** Turns an agent into a merchant: each step follows from the previous answer. */
+export async function letAgentSetUp(demo: DemoContext, teardown: Teardown): Promise<void> {
+  const wallet = await demo.chain.newWallet();
+  const setup = await describeItself(demo, wallet, teardown);
+  await buyPlan(demo, setup);
+  const seller = await openForBusiness(demo, setup, wallet);
+  await sellToAgent(demo, seller, teardown);
 }
 
-async function describeItself({ api, narrator }: Story, wallet: KeyPairSigner, teardown: Teardown): Promise<Setup> {
+async function describeItself({ api, narrator }: DemoContext, wallet: KeyPairSigner, teardown: Teardown): Promise<Setup> {
   narrator.step('An agent wants to sell tide tables, and nobody is there to sign it up');
   const body = { agent_name: 'Tide tables', intended_use: 'Sell tide tables by the request', plan: 'starter' };
   const setup = await api.must<Setup>('POST', '/v1/access/agent-bootstrap', { body });
@@ -92,15 +91,15 @@ async function describeItself({ api, narrator }: Story, wallet: KeyPairSigner, t
   return { ...ready, setup_secret: setup.setup_secret };
 }
 
-/** By x402, like anything else an agent buys; the service tells it how. */
-async function buyPlan({ api, chain, narrator }: Story, setup: Setup): Promise<void> {
+/** Buys the plan by x402 as the service describes. */
+async function buyPlan({ api, chain, narrator }: DemoContext, setup: Setup): Promise<void> {
   narrator.step('It asks for a live key, and is told to buy a plan first');
   const body = { setup_secret: setup.setup_secret, issue_live_key: true, live_mode_confirmed: true };
   const approve = `/v1/access/agent-bootstrap/${setup.setup_intent_id}/approve`;
-  const { status, body: told } = await api.call<ApiFailure>('POST', approve, { body });
+  const { status, body: failure } = await api.call<ApiFailure>('POST', approve, { body });
   const [buy] = setup.next_actions;
-  check(status === 409 && told.code === 'setup_not_ready' && buy?.action === 'activate_plan', `It was told ${status} ${told.code}`);
-  narrator.proven(`${status} ${told.code} (${told.meta.reason}). What to do next: ${buy.method} ${buy.path}.`);
+  check(status === 409 && failure.code === 'setup_not_ready' && buy?.action === 'activate_plan', `It was told ${status} ${failure.code}`);
+  narrator.proven(`${status} ${failure.code} (${failure.meta.reason}). What to do next: ${buy.method} ${buy.path}.`);
 
   const payer = await chain.newBuyer(25_000_000n);
   const client = new x402Client().register(DEVNET, new ExactSvmScheme(payer, { rpcUrl: chain.url }));
@@ -120,9 +119,9 @@ async function buyPlan({ api, chain, narrator }: Story, setup: Setup): Promise<v
   narrator.proven(`Its @x402/fetch paid ${most} once it was allowed to: ${activation.plan} until ${activation.paid_through}.`);
 }
 
-/** Does whatever the service says comes next, until it says that a sale over x402 would work. */
-async function openForBusiness(story: Story, setup: Setup, wallet: KeyPairSigner): Promise<Seller> {
-  const { api, chain, narrator } = story;
+/** Makes the suggested next calls until the service reports that an x402 sale would work. */
+async function openForBusiness(demo: DemoContext, setup: Setup, wallet: KeyPairSigner): Promise<Seller> {
+  const { api, chain, narrator } = demo;
   narrator.step('It has its live key, and does what it is told next');
   const path = `/v1/access/agent-bootstrap/${setup.setup_intent_id}/approve`;
   const body = { setup_secret: setup.setup_secret, issue_live_key: true, live_mode_confirmed: true };
@@ -132,7 +131,7 @@ async function openForBusiness(story: Story, setup: Setup, wallet: KeyPairSigner
   const own = { '<live_api_key>': key, '<address of your Solana wallet>': wallet.address };
   const answers = new Map<string, unknown>();
   for (const action of approved.next_actions) {
-    answers.set(action.action, await follow(story, action, own));
+    answers.set(action.action, await follow(demo, action, own));
     narrator.fact(action.action, `${action.method} ${action.path}`);
   }
   const product = answers.get('create_product') as Seller['product'];
@@ -141,10 +140,10 @@ async function openForBusiness(story: Story, setup: Setup, wallet: KeyPairSigner
   let readiness = answers.get('check_readiness') as Readiness;
   for (let mended = 0; !isReadyForX402(readiness); mended++) {
     const broken = readiness.checks.find(({ status }) => status === 'fail');
-    check(mended < MENDS_MAX && broken?.fix != null, `It does not get ready: ${JSON.stringify(readiness)}`);
+    check(mended < FIXES_MAX && broken?.fix != null, `It does not get ready: ${JSON.stringify(readiness)}`);
     const { transaction } = broken.fix;
     if (transaction) await chain.waitUntilConfirmed(await chain.send(await sign(wallet, transaction)));
-    else await follow(story, { ...broken.fix, headers: { 'X-Svc-Key': key, 'Idempotency-Key': crypto.randomUUID() } }, own);
+    else await follow(demo, { ...broken.fix, headers: { 'X-Svc-Key': key, 'Idempotency-Key': crypto.randomUUID() } }, own);
     const how = transaction ? 'signed the transaction it came with, and sent it' : `${broken.fix.method} ${broken.fix.path}`;
     narrator.fact('missing', `${broken.code}: ${how}`);
     readiness = await api.must('GET', `/v1/access/setup/readiness?product_id=${product.product_id}`, { credential: key });
@@ -153,8 +152,8 @@ async function openForBusiness(story: Story, setup: Setup, wallet: KeyPairSigner
   return { key, wallet, product };
 }
 
-/** Makes a suggested call as it is, with the agent's own values for what stands in <angle brackets>. */
-async function follow({ api }: Story, { method, path, headers, body }: Omit<Action, 'action'>, own: Own): Promise<unknown> {
+/** Makes a suggested call with the agent's values for <angle brackets>. */
+async function follow({ api }: DemoContext, { method, path, headers, body }: Omit<Action, 'action'>, own: Own): Promise<unknown> {
   const mine = { ...own, '<8 to 255 visible characters, new for every request>': crypto.randomUUID() };
   const fill = (text: string) => Object.entries(mine).reduce((left, [blank, value]) => left.replaceAll(blank, value), text);
   const response = await fetch(`${api.baseUrl}${path}`, {

@@ -9,22 +9,20 @@ import { Hono } from 'hono';
 import type { Teardown } from '../cli/teardown.ts';
 import { check } from './narrator.ts';
 import { inUsdc } from './purchase.ts';
-import type { Money, Story } from './shop.ts';
+import type { DemoContext, Money } from './shop.ts';
 
-/** The network and the money of the local chain, as it presents itself. */
 export const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 
-/** An agent that is ready to sell. */
 export interface Seller {
   key: string;
   wallet: KeyPairSigner;
   product: { product_id: string; price: Money };
 }
 
-/** Makes the same sale twice: by a server that knows nothing of us but an address and a key, and by two calls of our own. */
-export async function sellToAgent(story: Story, seller: Seller, teardown: Teardown): Promise<void> {
-  const { api, chain, narrator } = story;
+/** Makes the same sale twice: by a server with only a facilitator URL and key, and by two API calls. */
+export async function sellToAgent(demo: DemoContext, seller: Seller, teardown: Teardown): Promise<void> {
+  const { api, chain, narrator } = demo;
   narrator.step('Another agent buys two tide tables from it');
   const { product, wallet } = seller;
   const buyer = await chain.newBuyer(1_000_000n);
@@ -47,7 +45,7 @@ export async function sellToAgent(story: Story, seller: Seller, teardown: Teardo
   narrator.proven(`${inUsdc(earned)} are in the seller's own wallet. From the first call to the last, agents only.`);
 }
 
-/** The x402 reason of a refusal: a challenge names it, or the answer to a payment that was not settled. */
+/** Returns the x402 reason of a refusal, from the challenge or the settlement answer. */
 function refusalOf({ headers }: Response): string {
   const carried = headers.get('PAYMENT-RESPONSE') ?? headers.get('PAYMENT-REQUIRED');
   if (carried === null) return 'without a reason';
@@ -55,7 +53,7 @@ function refusalOf({ headers }: Response): string {
   return errorReason ?? error ?? 'without a reason';
 }
 
-/** What the seller writes itself: one route behind the public middleware, one by consume and settle. */
+/** Seller's code: one route with the public middleware, one with consume and settle. */
 function tideShop(baseUrl: string, { key, wallet, product }: Seller): Hono {
   const shop = new Hono();
   const headers = { 'X-Svc-Key': key };
@@ -68,7 +66,7 @@ function tideShop(baseUrl: string, { key, wallet, product }: Seller): Hono {
   shop.use('/plain', paymentMiddleware({ 'GET /plain': { accepts, description: 'Tide table' } }, server));
   shop.get('/plain', (c) => c.json({ high_water: '06:12' }));
   shop.get('/counted', async (c) => {
-    // A buyer pays first and is known after that: until then no customer with units is named.
+    // A buyer is identified by the payment, so the first request names no customer.
     const signature = c.req.header('PAYMENT-SIGNATURE');
     const call = signature ? 'x402/settle' : 'entitlements/consume';
     const how = signature ? { payment_signature: signature, consume_units: 1 } : { customer: { customer_ref: 'walk-in' } };
@@ -85,7 +83,6 @@ function tideShop(baseUrl: string, { key, wallet, product }: Seller): Hono {
   return shop;
 }
 
-/** On a free port of this machine, until the story is over. */
 export async function listen(shop: Hono, teardown: Teardown): Promise<string> {
   const server = await new Promise<ServerType>((resolve) => {
     const started = serve({ fetch: shop.fetch, port: 0, hostname: '127.0.0.1' }, () => resolve(started));

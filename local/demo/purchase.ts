@@ -1,7 +1,7 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { check } from './narrator.ts';
-import type { Money, Shop, Story } from './shop.ts';
-import { type Bill, preview, sign, tokenAccountOf } from './wallet.ts';
+import type { DemoContext, Money, Shop } from './shop.ts';
+import { type Bill, deriveTokenAccount, preview, sign } from './wallet.ts';
 
 export interface Payment {
   now: string;
@@ -40,7 +40,7 @@ const ROUNDS_MAX = 40;
 const BUYER_UNITS = 25_000_000n;
 const DAY_MS = 86_400_000;
 
-/** Base units as people write them: no float ever touches money, not even to show it. */
+/** Formats base units without floats, even for display. */
 export function inUsdc(units: bigint): string {
   const fraction = String(units % 1_000_000n)
     .padStart(6, '0')
@@ -48,18 +48,17 @@ export function inUsdc(units: bigint): string {
   return `${units / 1_000_000n}${fraction && `.${fraction}`} USDC`;
 }
 
-/** A buyer with a wallet of her own, and the session she opens with it. */
-export async function openSession({ api, chain }: Story, { product }: Shop): Promise<{ buyer: KeyPairSigner; session: Session }> {
+export async function openSession({ api, chain }: DemoContext, { product }: Shop): Promise<{ buyer: KeyPairSigner; session: Session }> {
   const buyer = await chain.newBuyer(BUYER_UNITS);
   const path = `/v1/products/p/${product.slug}/connect`;
   return { buyer, session: await api.must<Session>('POST', path, { body: { wallet_address: buyer.address } }) };
 }
 
-/** The main job: from a wallet with USDC in it to a membership. */
-export async function buy(story: Story, shop: Shop): Promise<Sale> {
-  const { api, chain, narrator } = story;
+/** Main flow: from a wallet with USDC to a membership. */
+export async function buy(demo: DemoContext, shop: Shop): Promise<Sale> {
+  const { api, chain, narrator } = demo;
   narrator.step('Grace comes with a wallet and asks to buy');
-  const { buyer, session } = await openSession(story, shop);
+  const { buyer, session } = await openSession(demo, shop);
   const before = await chain.balanceOf(shop.payoutWallet, session.mint);
   narrator.fact('her wallet', `${buyer.address}, ${inUsdc(BUYER_UNITS)}`);
   narrator.fact('payment', session.payment_id);
@@ -67,14 +66,14 @@ export async function buy(story: Story, shop: Shop): Promise<Sale> {
 
   narrator.step('Her wallet reads the transaction before it signs');
   const shown = preview(session.transaction);
-  const destination = await tokenAccountOf(session.recipient, session.mint);
+  const destination = await deriveTokenAccount(session.recipient, session.mint);
   check(shown.units === BigInt(session.price.base_units), `The transaction moves ${shown.units} base units, not the price`);
   check(shown.destination === destination, `The transaction pays ${shown.destination}, not the merchant's ${destination}`);
   check(shown.memo === session.memo && shown.feePayer === buyer.address, 'The transaction is not the one the session promised');
   narrator.proven(`It moves ${inUsdc(shown.units)} to the merchant's own token account ${destination}, and nothing else.`);
 
-  const signature = await sendSigned(story, session, await sign(buyer, session.transaction));
-  const { membership_id, receipt_id, payment } = await race(story, session, signature);
+  const signature = await sendSigned(demo, session, await sign(buyer, session.transaction));
+  const { membership_id, receipt_id, payment } = await race(demo, session, signature);
   check(
     membership_id !== undefined && receipt_id !== undefined,
     `The confirmed payment has no membership or no receipt: ${JSON.stringify(payment)}`,
@@ -84,11 +83,11 @@ export async function buy(story: Story, shop: Shop): Promise<Sale> {
   const after = await chain.balanceOf(shop.payoutWallet, session.mint);
   check(after - before === BigInt(session.price.base_units), `The merchant's balance went from ${before} to ${after} base units`);
   narrator.proven(`On chain, Ada's wallet went from ${inUsdc(before)} to ${inUsdc(after)}: exactly the price, straight from Grace.`);
-  await showMembership(api, story, shop, buyer.address, membership_id, payment);
+  await showMembership(api, demo, shop, buyer.address, membership_id, payment);
   return { buyer, session, signature, membershipId: membership_id, receiptId: receipt_id };
 }
 
-async function sendSigned({ api, narrator }: Story, session: Session, transaction: string): Promise<string> {
+async function sendSigned({ api, narrator }: DemoContext, session: Session, transaction: string): Promise<string> {
   narrator.step('She signs, and it goes out through the service');
   const path = `/v1/payments/${session.payment_id}/transaction`;
   const sent = await api.must<{ payment: Payment; tx_signature: string }>('POST', path, { body: { transaction } });
@@ -97,8 +96,8 @@ async function sendSigned({ api, narrator }: Story, session: Session, transactio
   return sent.tx_signature;
 }
 
-/** Eight tabs, retries and impatient scripts at once. All must be told the same, and only one may have done it. */
-async function race({ api, narrator }: Story, session: Session, signature: string): Promise<Confirmation> {
+/** Confirms from eight concurrent calls. All must get the same answer, and only one may have executed. */
+async function race({ api, narrator }: DemoContext, session: Session, signature: string): Promise<Confirmation> {
   narrator.step(`${RACERS} requests race to confirm it`);
   const body = { payment_id: session.payment_id, tx_signature: signature };
   for (let round = 1; round <= ROUNDS_MAX; round++) {
@@ -106,7 +105,7 @@ async function race({ api, narrator }: Story, session: Session, signature: strin
     const confirmed = answers.filter(({ payment }) => payment.status === 'CONFIRMED');
     const [first] = confirmed;
     if (first) {
-      // The chain may confirm between two of them: those that came before say so and ask again.
+      // The chain may confirm between two calls. Earlier ones report pending and ask again.
       const latest = await Promise.all(
         answers.map((answer) => (confirmed.includes(answer) ? answer : api.must<Confirmation>('POST', '/v1/pay/confirm', { body }))),
       );
@@ -135,8 +134,8 @@ interface Membership {
 }
 
 async function showMembership(
-  api: Story['api'],
-  { narrator }: Story,
+  api: DemoContext['api'],
+  { narrator }: DemoContext,
   shop: Shop,
   wallet: string,
   membershipId: string,
@@ -148,7 +147,7 @@ async function showMembership(
   check(membership.membership_id === membershipId, `The lookup found ${membership.membership_id}, not ${membershipId}`);
   check(membership.status === 'active', `The membership is ${membership.status}`);
   const days = (Date.parse(membership.paid_through) - Date.parse(payment.confirmed_at ?? '')) / DAY_MS;
-  // A race that had gone wrong would have paid for some of the thirty days twice.
+  // A failed race would have credited some of the thirty days twice.
   check(Math.abs(days - 30) < 0.01, `The membership lasts ${days} days`);
   const { total } = await api.must<{ total: number }>('GET', '/v1/memberships', { credential: shop.key });
   check(total === 1, `There are ${total} memberships`);

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { check } from './narrator.ts';
 import type { Sale } from './purchase.ts';
-import type { Story } from './shop.ts';
+import type { DemoContext } from './shop.ts';
 import { canonicalize, type PublishedKeys, type PublishedReceipt, verifyReceipt } from './verify-receipt.ts';
 
 type Receipt = PublishedReceipt & { receipt_id: string; document: { tx_sig: string; amount: { amount: string; base_units: string } } };
 
-/** The receipt, checked by a program that shares no code with the service; then the same program on forgeries. */
-export async function proveReceipt({ api, narrator }: Story, sale: Sale): Promise<void> {
+/** Verifies the receipt with a program that shares no code with the service, then tests that program on forgeries. */
+export async function proveReceipt({ api, narrator }: DemoContext, sale: Sale): Promise<void> {
   narrator.step('Anybody can check the receipt without trusting the service');
   const receipt = await api.must<Receipt>('GET', `/v1/receipt/${sale.receiptId}/public`);
   const keys = await api.must<PublishedKeys>('GET', '/.well-known/svc-receipt-keys.json');

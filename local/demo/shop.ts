@@ -4,8 +4,7 @@ import type { Api } from '../cli/api.ts';
 import type { Narrator } from './narrator.ts';
 import type { WalletChain } from './wallet.ts';
 
-/** What every chapter of the demo works with. */
-export interface Story {
+export interface DemoContext {
   api: Api;
   chain: WalletChain;
   narrator: Narrator;
@@ -23,8 +22,8 @@ export interface Shop {
   product: { product_id: string; slug: string; name: string; price: Money };
 }
 
-/** A merchant comes along: account, key, product. */
-export async function openShop({ api, narrator }: Story): Promise<Shop> {
+/** Sets up a merchant: account, key, product. */
+export async function openShop({ api, narrator }: DemoContext): Promise<Shop> {
   narrator.step('Ada opens an account');
   const account = { email: 'ada@weather.example', password: randomBytes(12).toString('base64url'), display_name: 'Ada’s Weather' };
   const { token, user_id, tier } = await api.must<{ token: string; user_id: string; tier: string }>('POST', '/v1/auth/register', {
@@ -37,7 +36,7 @@ export async function openShop({ api, narrator }: Story): Promise<Shop> {
     credential: token,
     body: { name: 'server' },
   });
-  // A demo's output ends up in logs and screenshots; a habit of printing whole keys would end up in production.
+  // Demo output ends up in logs and screenshots, so only a prefix of the key is printed.
   narrator.fact('key', `${raw_key.slice(0, 13)}… (shown once; may ${key.permissions.join(' and ')})`);
 
   narrator.step('She puts thirty days of forecasts up for 5 USDC');

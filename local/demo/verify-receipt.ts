@@ -1,10 +1,9 @@
 import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 
-// Nothing of the service is imported here, on purpose: this is what a third party can write who holds a receipt and the published
-// keys, and it must come to the same answer without us.
+// Imports nothing of the service: a third party with a receipt and the published keys can write this program, and it must agree with the
+// service independently.
 
-/** What is read of a receipt, as `GET /v1/receipt/{receipt_id}/public` answers it. */
 export interface PublishedReceipt {
   document: unknown;
   sha256: string;
@@ -12,14 +11,13 @@ export interface PublishedReceipt {
   key_id: string;
 }
 
-/** What `/.well-known/svc-receipt-keys.json` answers. */
 export interface PublishedKeys {
   keys: { kid: string; kty: string; crv: string; x: string }[];
 }
 
 type Finding = { valid: true; sha256: string } | { valid: false; reason: 'sha256_mismatch' | 'unknown_key' | 'signature_invalid' };
 
-/** Checks a receipt from its own bytes: canonical form, hash, then the signature under the published key it names. */
+/** Verifies a receipt from its bytes: canonical form, hash, then the signature with the published key. */
 export function verifyReceipt(receipt: PublishedReceipt, published: PublishedKeys): Finding {
   const bytes = Buffer.from(canonicalize(receipt.document), 'utf8');
   const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -32,7 +30,7 @@ export function verifyReceipt(receipt: PublishedReceipt, published: PublishedKey
   return { valid: true, sha256 };
 }
 
-/** RFC 8785: members sorted by UTF-16 code units, no white space, numbers and strings as ECMAScript writes them. */
+/** Canonicalizes JSON (RFC 8785): members sorted by UTF-16 code units, no white space, ECMAScript numbers and strings. */
 export function canonicalize(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalize).join(',')}]`;
   if (typeof value === 'object' && value !== null) {

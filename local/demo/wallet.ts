@@ -28,7 +28,6 @@ import {
 } from '@solana-program/token';
 import { callChain } from '../chain/client.ts';
 
-/** What a buyer needs to know to pay; a connect response is one. */
 export interface Bill {
   recipient: string;
   mint: string;
@@ -37,7 +36,6 @@ export interface Bill {
   references: string[];
 }
 
-/** What a wallet shows before it asks for a signature. */
 interface Preview {
   feePayer: string;
   units: bigint;
@@ -45,13 +43,12 @@ interface Preview {
   memo: string;
 }
 
-/** The memo program wallets use today; the library's default is a newer one. */
+/** Current memo program of wallets. The library's default is a newer one. */
 const MEMO_PROGRAM = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 const TRANSFER_CHECKED = 12;
 const CONFIRMED_EVERY_MS = 100;
 const CONFIRMED_TIMEOUT_MS = 20_000;
 
-/** The local chain, as a wallet application uses any node. */
 export class WalletChain {
   readonly url: string;
   constructor(url: string) {
@@ -62,30 +59,27 @@ export class WalletChain {
     return callChain<T>(this.url, method, params);
   }
 
-  /** A new wallet with 1 SOL for fees, which the local chain's faucet gives on request, and no USDC account. */
+  /** Creates a wallet with 1 SOL for fees from the faucet and without a USDC account. */
   async newWallet(): Promise<KeyPairSigner> {
     const signer = await generateKeyPairSigner();
     await this.call('local_fundSol', signer.address, '1000000000');
     return signer;
   }
 
-  /** A new wallet with 1 SOL and some USDC. */
   async newBuyer(usdcUnits: bigint): Promise<KeyPairSigner> {
     const signer = await this.newWallet();
     await this.call('local_fundUsdc', signer.address, usdcUnits.toString());
     return signer;
   }
 
-  /** Base units of a token that a wallet holds; none where it never held any. */
   async balanceOf(owner: string, mint: string): Promise<bigint> {
-    const account = await tokenAccountOf(owner, mint);
+    const account = await deriveTokenAccount(owner, mint);
     const { value } = await this.call<{ value: unknown }>('getAccountInfo', account, { encoding: 'base64' });
     if (value === null) return 0n;
     const balance = await this.call<{ value: { amount: string } }>('getTokenAccountBalance', account);
     return BigInt(balance.value.amount);
   }
 
-  /** Until the chain itself calls a transaction confirmed. */
   async waitUntilConfirmed(signature: string): Promise<void> {
     const deadline = Date.now() + CONFIRMED_TIMEOUT_MS;
     while (Date.now() < deadline) {
@@ -96,12 +90,12 @@ export class WalletChain {
     throw new Error(`The chain did not confirm ${signature}`);
   }
 
-  /** Pays any amount against a bill straight on chain, memo and references as asked; what an honest bill would not let happen. */
+  /** Pays any amount on chain with the bill's memo and references, including amounts that the API would not prepare. */
   async pay(payer: KeyPairSigner, bill: Bill, units: bigint): Promise<string> {
     const { value } = await this.call<{ value: { blockhash: string; lastValidBlockHeight: number } }>('getLatestBlockhash');
     const mint = address(bill.mint);
-    const destination = address(await tokenAccountOf(bill.recipient, mint));
-    const source = address(await tokenAccountOf(payer.address, mint));
+    const destination = address(await deriveTokenAccount(bill.recipient, mint));
+    const source = address(await deriveTokenAccount(payer.address, mint));
     const transfer = getTransferCheckedInstruction({ source, mint, destination, authority: payer, amount: units, decimals: bill.decimals });
     const references = bill.references.map((reference) => ({ address: address(reference), role: AccountRole.READONLY }));
     const message = pipe(
@@ -126,13 +120,11 @@ export class WalletChain {
     return this.send(wire);
   }
 
-  /** Sends a signed transaction; answers its signature. */
   send(wire: string): Promise<string> {
     return this.call('sendTransaction', wire, { encoding: 'base64' });
   }
 }
 
-/** Reads an unsigned transaction the way a careful wallet does, before anything is signed. */
 export function preview(transaction: string): Preview {
   const { messageBytes } = getTransactionDecoder().decode(getBase64Encoder().encode(transaction));
   const message = decompileTransactionMessage(getCompiledTransactionMessageDecoder().decode(messageBytes));
@@ -150,15 +142,13 @@ export function preview(transaction: string): Preview {
   };
 }
 
-/** Signs exactly the bytes that were given. */
 export async function sign(payer: KeyPairSigner, transaction: string): Promise<string> {
   const unsigned = getTransactionDecoder().decode(getBase64Encoder().encode(transaction));
   const signed = await partiallySignTransaction([payer.keyPair], unsigned);
   return getBase64Decoder().decode(getTransactionEncoder().encode(signed));
 }
 
-/** The associated token account of a wallet. */
-export async function tokenAccountOf(owner: string, mint: string): Promise<string> {
+export async function deriveTokenAccount(owner: string, mint: string): Promise<string> {
   const [account] = await findAssociatedTokenPda({ owner: address(owner), mint: address(mint), tokenProgram: TOKEN_PROGRAM_ADDRESS });
   return account;
 }

@@ -5,7 +5,7 @@ import Stripe from 'stripe';
 import type { Teardown } from '../cli/teardown.ts';
 import { check } from './narrator.ts';
 import type { Sale } from './purchase.ts';
-import type { Shop, Story } from './shop.ts';
+import type { DemoContext, Shop } from './shop.ts';
 
 interface Received {
   headers: Record<string, string>;
@@ -18,7 +18,6 @@ interface Event {
   data: { object: { payment_id?: string } };
 }
 
-/** Ada's own server, listening for events. */
 interface Mailbox {
   secret: string;
   received: Received[];
@@ -26,8 +25,7 @@ interface Mailbox {
 
 const ARRIVES_WITHIN_MS = 30_000;
 
-/** A receiver on loopback, and an endpoint that points at it. */
-export async function openMailbox({ api, narrator }: Story, shop: Shop, teardown: Teardown): Promise<Mailbox> {
+export async function openMailbox({ api, narrator }: DemoContext, shop: Shop, teardown: Teardown): Promise<Mailbox> {
   narrator.step('She wants to be told: a webhook to her own server');
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -52,8 +50,11 @@ export async function openMailbox({ api, narrator }: Story, shop: Shop, teardown
   return { secret: endpoint.secret, received };
 }
 
-/** The event of the sale arrived, both public libraries accept it, a changed one is refused, and it can be had again. */
-export async function readMail({ api, narrator }: Story, shop: Shop, { secret, received }: Mailbox, sale: Sale): Promise<void> {
+/**
+ * Checks that the sale's event arrived, that both public libraries accept its signatures and refuse a changed body, and that the event can
+ * be replayed.
+ */
+export async function readMail({ api, narrator }: DemoContext, shop: Shop, { secret, received }: Mailbox, sale: Sale): Promise<void> {
   narrator.step('Her server was told, and can prove by whom');
   const isTheSale = ({ body }: Received): boolean => {
     const event = JSON.parse(body) as Event;
@@ -87,10 +88,10 @@ function verify({ headers, body }: Received, secret: string): Event {
   return new Webhook(secret).verify(body, headers) as Event;
 }
 
-async function waitFor<T>(look: () => T | undefined, otherwise: string): Promise<T> {
+async function waitFor<T>(read: () => T | undefined, otherwise: string): Promise<T> {
   const deadline = Date.now() + ARRIVES_WITHIN_MS;
   for (;;) {
-    const found = look();
+    const found = read();
     if (found !== undefined) return found;
     check(Date.now() < deadline, otherwise);
     await new Promise((resolve) => setTimeout(resolve, 100));

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as the small worlds see it. */
 export interface Asked {
   method: string;
   url: URL;
@@ -9,7 +8,7 @@ export interface Asked {
   body: string;
 }
 
-/** What they answer: JSON unless it is a text, which is a page, or a place to go to; a status below 0 is no answer at all. */
+/** Answer of a simulated service: JSON, a page (text) or a redirect. A status below 0 drops the connection. */
 export interface Said {
   status: number;
   body?: unknown;
@@ -18,7 +17,6 @@ export interface Said {
 
 export const say = (status: number, body?: unknown): Said => ({ status, body });
 export const goTo = (location: string): Said => ({ status: 302, location });
-/** Of a form, or of a query. */
 export const fieldsOf = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text));
 
 async function readAsked(request: IncomingMessage): Promise<Asked> {
@@ -30,14 +28,13 @@ async function readAsked(request: IncomingMessage): Promise<Asked> {
 }
 
 function write(response: ServerResponse, { status, body, location }: Said): void {
-  // The answer is lost: the connection ends without one.
+  // Simulates a lost answer.
   if (status < 0) return void response.socket?.resetAndDestroy();
   const isPage = typeof body === 'string';
   const headers = location === undefined ? { 'content-type': isPage ? 'text/html; charset=utf-8' : 'application/json' } : { location };
   response.writeHead(status, headers).end(body === undefined ? '' : isPage ? body : JSON.stringify(body));
 }
 
-/** A server on loopback that answers by the first part of the path. */
 export async function serveParts(
   parts: Record<string, (asked: Asked) => Said | Promise<Said>>,
   port = 0,
@@ -47,7 +44,7 @@ export async function serveParts(
     const part = parts[asked.url.pathname.split('/')[1] ?? ''];
     write(response, part ? await part(asked) : say(404, { error: 'there is nothing here' }));
   });
-  // Longer than workerd keeps a connection: while it is busy it does not see that this server closed one.
+  // Longer than workerd retains a connection: a busy workerd does not notice that this server closed one.
   server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const { port: taken } = server.address() as AddressInfo;

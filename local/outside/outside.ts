@@ -5,8 +5,8 @@ import { SmallProcessor } from './processor.ts';
 import { SmallTelegram } from './telegram.ts';
 
 /**
- * Parties outside of the service, small: a payment processor, a provider of OpenID Connect, a GitHub, a Telegram and a Discord. `webhookUrl`: where the
- * processor's events go by themselves. `asks`: the providers show a page with people to choose from.
+ * Starts simulated external services: payment processor, OpenID Connect provider, GitHub, Telegram, Discord. `webhookUrl`: target of
+ * automatic processor events. `asks`: providers show a page to choose a person.
  */
 export async function startOutside({ port = 0, webhookUrl = null as string | null, asks = false } = {}): Promise<{
   url: string;

@@ -1,17 +1,16 @@
 import { type Said, say } from './http.ts';
-import { newId, now, type Place, type Session } from './subscriptions.ts';
+import { newId, now, type ProcessorAccount, type Session } from './subscriptions.ts';
 
 export const refusal = (status: number, message: string, more: { type?: string; code?: string; param?: string } = {}): Said =>
   say(status, { error: { type: status >= 500 ? 'api_error' : 'invalid_request_error', message, ...more } });
 export const noCustomer = (status: number, id: string | undefined): Said =>
   refusal(status, `No such customer: '${id}'`, { code: 'resource_missing', param: status === 404 ? 'id' : 'customer' });
-/** `metadata[account_id]` and the like. */
 export const nestedOf = (form: Record<string, string>, name: string): Record<string, string> =>
   Object.fromEntries(
     Object.entries(form).flatMap(([key, value]) => (key.startsWith(`${name}[`) ? [[key.slice(name.length + 1, -1), value] as const] : [])),
   );
 
-export const isCustomer = ({ customers }: Place, id: string | undefined): id is string =>
+export const isCustomer = ({ customers }: ProcessorAccount, id: string | undefined): id is string =>
   id !== undefined && customers.get(id) !== undefined && !customers.get(id)!.deleted;
 
 const pageOf = ({ id, customer, status, shown }: Session) => ({
@@ -23,14 +22,13 @@ const pageOf = ({ id, customer, status, shown }: Session) => ({
   ...shown,
 });
 
-/** Newest first. */
-export const pagesOf = ({ sessions, apiKey }: Place, customer: string, origin: string) =>
+export const pagesOf = ({ sessions, apiKey }: ProcessorAccount, customer: string, origin: string) =>
   [...sessions.values()]
     .filter((session) => session.id.startsWith('cs_') && session.customer === customer)
     .map((session) => ({ ...pageOf(session), url: session.status === 'open' ? `${origin}/pay/${apiKey}/${session.id}` : null }))
     .toReversed();
 
-export function expireCheckout({ sessions }: Place, id: string): Said {
+export function expireCheckout({ sessions }: ProcessorAccount, id: string): Said {
   const session = sessions.get(id);
   if (!session) return refusal(404, `No such checkout.session: '${id}'`, { code: 'resource_missing', param: 'session' });
   if (session.status !== 'open') return refusal(400, 'Only Checkout Sessions with a status in ["open"] can be expired.');
@@ -38,11 +36,11 @@ export function expireCheckout({ sessions }: Place, id: string): Said {
   return say(200, pageOf(session));
 }
 
-export function openCheckout(place: Place, form: Record<string, string>, origin: string): Said {
+export function openCheckout(account: ProcessorAccount, form: Record<string, string>, origin: string): Said {
   const price = form['line_items[0][price]'];
-  if (!isCustomer(place, form.customer)) return noCustomer(400, form.customer);
+  if (!isCustomer(account, form.customer)) return noCustomer(400, form.customer);
   if (form.mode !== 'subscription') return refusal(400, 'No such mode');
-  if (price === undefined || !place.prices.has(price))
+  if (price === undefined || !account.prices.has(price))
     return refusal(400, `No such price: '${price}'`, { code: 'resource_missing', param: 'line_items[0][price]' });
   if (!form.success_url?.startsWith('http')) return refusal(400, 'Not a valid URL');
   const metadata = nestedOf(form, 'subscription_data[metadata]');
@@ -52,28 +50,28 @@ export function openCheckout(place: Place, form: Record<string, string>, origin:
     cancel_url: form.cancel_url ?? null,
     metadata: nestedOf(form, 'metadata'),
   };
-  return openSession(place, { customer: form.customer, price, changes: null, back: form.success_url, metadata, shown }, origin, 'cs');
+  return openSession(account, { customer: form.customer, price, changes: null, back: form.success_url, metadata, shown }, origin, 'cs');
 }
 
-export function openPortal(place: Place, form: Record<string, string>, origin: string): Said {
-  if (!isCustomer(place, form.customer)) return noCustomer(400, form.customer);
-  // One that is made through the API is never the default, and the dashboard of this one was never opened.
-  if (!place.configurations.has(form.configuration ?? '')) return refusal(400, 'No configuration provided, and no default one exists');
+export function openPortal(account: ProcessorAccount, form: Record<string, string>, origin: string): Said {
+  if (!isCustomer(account, form.customer)) return noCustomer(400, form.customer);
+  // Like Stripe: a configuration created through the API is never the default, and the dashboard was never opened.
+  if (!account.configurations.has(form.configuration ?? '')) return refusal(400, 'No configuration provided, and no default one exists');
   const changes = form['flow_data[subscription_update_confirm][subscription]'] ?? null;
   const price = form['flow_data[subscription_update_confirm][items][0][price]'] ?? '';
-  const changed = place.subscriptions.find(({ id }) => id === changes);
+  const changed = account.subscriptions.find(({ id }) => id === changes);
   if (changes !== null && changed?.items.data[0]?.price.id === price) return refusal(400, 'The update changes nothing');
   const back = form.return_url ?? origin;
   const shown = { created: now(), success_url: back, cancel_url: null, metadata: {} };
-  return openSession(place, { customer: form.customer, price, changes, back, metadata: {}, shown }, origin, 'bps');
+  return openSession(account, { customer: form.customer, price, changes, back, metadata: {}, shown }, origin, 'bps');
 }
 
-function openSession(place: Place, session: Omit<Session, 'id' | 'status'>, origin: string, kind: string): Said {
+function openSession(account: ProcessorAccount, session: Omit<Session, 'id' | 'status'>, origin: string, kind: string): Said {
   const id = newId(kind);
-  place.sessions.set(id, { id, status: 'open', ...session });
+  account.sessions.set(id, { id, status: 'open', ...session });
   return say(200, {
     id,
     object: kind === 'cs' ? 'checkout.session' : 'billing_portal.session',
-    url: `${origin}/pay/${place.apiKey}/${id}`,
+    url: `${origin}/pay/${account.apiKey}/${id}`,
   });
 }

@@ -1,13 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Said } from './http.ts';
 
-/** The signing secret of the webhook endpoint of a place. */
 export const webhookSecretOf = (apiKey: string): string => `whsec_of_${apiKey}`;
 
 const MONTH_SECONDS = 30 * 86_400;
 export const newId = (kind: string): string => `${kind}_${randomBytes(9).toString('hex')}`;
 
-/** `lookup_key`: absent where it was made by hand. */
+/** `lookup_key` is absent if the price was created manually. */
 interface Price {
   id: string;
   lookup_key?: string;
@@ -32,37 +31,31 @@ export interface Session {
   id: string;
   customer: string;
   price: string;
-  /** Which subscription a portal changes; null: a new one is bought. */
+  /** Subscription changed by the portal. Null: a new purchase. */
   changes: string | null;
   back: string;
   metadata: Record<string, string>;
-  /** Id of a checkout page. */
   shown: { created: number; success_url: string; cancel_url: string | null; metadata: Record<string, string> };
   status: 'open' | 'complete' | 'expired';
 }
 
-/** One API key's Stripe. */
-export interface Place {
+export interface ProcessorAccount {
   apiKey: string;
   customers: Map<string, { id: string; metadata: Record<string, string>; deleted?: true }>;
   subscriptions: Subscription[];
   sessions: Map<string, Session>;
   prices: Map<string, Price & { product: string; unit_amount: number; currency: string }>;
-  /** Portal configurations, of which none is the default, and webhook endpoints. */
   configurations: Map<string, { id: string; object: string; active: true; metadata: Record<string, string>; form: Record<string, string> }>;
   endpoints: Map<string, { id: string; object: string; url: string }>;
-  /** By key: what was asked, and what was said. */
   idempotent: Map<string, { asked: string; said: Said }>;
-  /** False in some countries. */
+  /** False simulates countries without search. */
   hasSearch: boolean;
   requests: { method: string; path: string; form: Record<string, string> }[];
-  /** The next requests are answered so. */
   faults: number[];
-  /** Where events go by themselves; null: the caller who asked for them takes them there. */
+  /** Target of automatic events. Null: the requesting test delivers them. */
   webhookUrl: string | null;
 }
 
-/** An event as it is sent. */
 export interface SignedEvent {
   id: string;
   type: string;
@@ -70,7 +63,6 @@ export interface SignedEvent {
   signature: string;
 }
 
-/** What a test asks of a place. */
 export interface Control {
   session?: string;
   subscription?: string;
@@ -89,8 +81,8 @@ export const now = (): number => Math.floor(Date.now() / 1000);
 export const sign = (secret: string, body: string, at: number): string =>
   `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`;
 
-/** An event about an object as it is at this moment: what was sent is never changed by what happens later. */
-function eventOf({ apiKey }: Place, type: string, object: object, created: number): SignedEvent {
+/** Builds an event with a snapshot of the object, unaffected by later changes. */
+function eventOf({ apiKey }: ProcessorAccount, type: string, object: object, created: number): SignedEvent {
   const id = newId('evt');
   const body = JSON.stringify({ id, object: 'event', api_version: '2026-01-01', created, livemode: false, type, data: { object } });
   return { id, type, body, signature: sign(webhookSecretOf(apiKey), body, now()) };
@@ -103,16 +95,22 @@ const invoiceOf = ({ id, customer }: Subscription) => ({
   parent: { type: 'subscription_details', subscription_details: { subscription: id } },
 });
 
-const priceOf = ({ prices }: Place, id: string): Price => {
+const priceOf = ({ prices }: ProcessorAccount, id: string): Price => {
   const { lookup_key } = prices.get(id) ?? {};
   return lookup_key === undefined ? { id } : { id, lookup_key };
 };
 
-function newSubscription(place: Place, customer: string, price: string, metadata: Record<string, string>, at: number): Subscription {
+function newSubscription(
+  account: ProcessorAccount,
+  customer: string,
+  price: string,
+  metadata: Record<string, string>,
+  at: number,
+): Subscription {
   const item = {
     id: newId('si'),
     object: 'subscription_item' as const,
-    price: priceOf(place, price),
+    price: priceOf(account, price),
     current_period_start: at,
     current_period_end: at + MONTH_SECONDS,
   };
@@ -127,43 +125,45 @@ function newSubscription(place: Place, customer: string, price: string, metadata
     metadata,
     items: { object: 'list', data: [item] },
   };
-  place.subscriptions.push(subscription);
+  account.subscriptions.push(subscription);
   return subscription;
 }
 
-/** A session that is paid: what was bought, or changed, and the events that tell of it. One that is over buys nothing. */
-export function pay(place: Place, session: Session, at: number): SignedEvent[] {
+/** Pays a session: buys or changes a subscription and returns the events. An expired session buys nothing. */
+export function pay(account: ProcessorAccount, session: Session, at: number): SignedEvent[] {
   const { id, customer, price, changes, metadata } = session;
   if (session.status !== 'open') return [];
   session.status = 'complete';
-  if (changes !== null) return ACTS.change!(place, { subscription: changes, price }, at);
-  const subscription = newSubscription(place, customer, price, metadata, at);
+  if (changes !== null) return ACTS.change!(account, { subscription: changes, price }, at);
+  const subscription = newSubscription(account, customer, price, metadata, at);
   return [
-    eventOf(place, 'checkout.session.completed', { id, object: 'checkout.session', customer, subscription: subscription.id, metadata }, at),
-    eventOf(place, 'customer.subscription.created', subscription, at),
-    eventOf(place, 'invoice.paid', invoiceOf(subscription), at),
+    eventOf(
+      account,
+      'checkout.session.completed',
+      { id, object: 'checkout.session', customer, subscription: subscription.id, metadata },
+      at,
+    ),
+    eventOf(account, 'customer.subscription.created', subscription, at),
+    eventOf(account, 'invoice.paid', invoiceOf(subscription), at),
   ];
 }
 
-/** Something that happens to a subscription, and the events that tell of it. */
 const happen =
-  (change: (subscription: Subscription, asked: Control, at: number, place: Place) => void, ...invoices: string[]) =>
-  (place: Place, asked: Control, at: number): SignedEvent[] => {
-    const subscription = place.subscriptions.find(({ id }) => id === asked.subscription)!;
-    change(subscription, asked, at, place);
+  (change: (subscription: Subscription, asked: Control, at: number, account: ProcessorAccount) => void, ...invoices: string[]) =>
+  (account: ProcessorAccount, asked: Control, at: number): SignedEvent[] => {
+    const subscription = account.subscriptions.find(({ id }) => id === asked.subscription)!;
+    change(subscription, asked, at, account);
     const type = subscription.status === 'canceled' ? 'customer.subscription.deleted' : 'customer.subscription.updated';
-    return [eventOf(place, type, subscription, at), ...invoices.map((invoice) => eventOf(place, invoice, invoiceOf(subscription), at))];
+    return [eventOf(account, type, subscription, at), ...invoices.map((invoice) => eventOf(account, invoice, invoiceOf(subscription), at))];
   };
 
-/** What happens at the processor, by the name a test gives it. */
-export const ACTS: Record<string, (place: Place, asked: Control, at: number) => SignedEvent[]> = {
-  pay: (place, { session }, at) => pay(place, place.sessions.get(session!)!, at),
-  /** Bought beside this service: by a customer who need not be one of ours. */
-  buy: (place, { customer, price, metadata = {} }, at) => {
-    const subscription = newSubscription(place, customer!, price!, metadata, at);
-    return [eventOf(place, 'customer.subscription.created', subscription, at)];
+export const ACTS: Record<string, (account: ProcessorAccount, asked: Control, at: number) => SignedEvent[]> = {
+  pay: (account, { session }, at) => pay(account, account.sessions.get(session!)!, at),
+  buy: (account, { customer, price, metadata = {} }, at) => {
+    const subscription = newSubscription(account, customer!, price!, metadata, at);
+    return [eventOf(account, 'customer.subscription.created', subscription, at)];
   },
-  change: happen(({ items }, { price }, _, place) => Object.assign(items.data[0]!, { price: priceOf(place, price!) })),
+  change: happen(({ items }, { price }, _, account) => Object.assign(items.data[0]!, { price: priceOf(account, price!) })),
   renew: happen(
     ({ items }, _, at) => Object.assign(items.data[0]!, { current_period_start: at, current_period_end: at + MONTH_SECONDS }),
     'invoice.paid',

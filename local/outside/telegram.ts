@@ -10,16 +10,15 @@ interface Invite {
   used: number;
 }
 
-/** `uninviting`: without the right to invite; `unbanning`: without the right to ban. */
-type Standing = 'administrator' | 'kicked' | 'powerless' | 'uninviting' | 'unbanning';
+/** `uninviting`: without the right to invite. `unbanning`: without the right to ban. */
+type BotStatus = 'administrator' | 'kicked' | 'powerless' | 'uninviting' | 'unbanning';
 
-/** One bot's Telegram: chats exist once they are named, with the bot as their administrator. */
+/** Simulated Telegram of one bot. Chats exist once they are named, with the bot as administrator. */
 interface Telegram {
-  chats: Map<string, { members: Set<string>; banned: Set<string>; invites: Invite[]; bot: Standing }>;
-  /** Chats that are gone, and groups that became supergroups, under the ids these have since. */
+  chats: Map<string, { members: Set<string>; banned: Set<string>; invites: Invite[]; bot: BotStatus }>;
   deleted: Set<string>;
   upgraded: Map<string, string>;
-  /** Users who never pressed start, or blocked the bot. */
+  /** Users who never pressed start or have blocked the bot. */
   strangers: Set<string>;
   blockers: Set<string>;
   messages: { to: string; text: string }[];
@@ -29,10 +28,10 @@ const refuse = (status: number, description: string, parameters?: object): Said 
   say(status, { ok: false, error_code: status, description, ...(parameters ? { parameters } : {}) });
 const done = (result: unknown): Said => say(200, { ok: true, result });
 
-/** Ids of supergroups and channels begin with -100; any other group is a basic one, which has no bans. */
+/** True for basic groups, which have no bans. Ids of supergroups and channels begin with -100. */
 const isBasic = (id: string): boolean => !id.startsWith('-100') && Number(id) <= -1_000_000;
 
-/** A small Telegram: the methods of the Bot API that delivery calls, with the words in which it refuses. (core.telegram.org/bots/api) */
+/** Simulated Telegram: the Bot API methods of membership delivery with its error texts. (core.telegram.org/bots/api) */
 export class SmallTelegram extends SmallPlatform<Telegram> {
   protected fresh(): Telegram {
     return { chats: new Map(), deleted: new Set(), upgraded: new Map(), strangers: new Set(), blockers: new Set(), messages: [] };
@@ -52,30 +51,29 @@ export class SmallTelegram extends SmallPlatform<Telegram> {
     return known;
   }
 
-  protected happen(place: Telegram, { event, chat = '', user = '', link = '', to = '' }: Record<string, string>): void {
-    if (event === 'never_started') place.strangers.add(user);
-    if (event === 'starts') place.strangers.delete(user);
-    if (event === 'blocks') place.blockers.add(user);
-    if (event === 'bot_kicked') this.#chatOf(place, chat).bot = 'kicked';
-    if (event === 'bot_demoted') this.#chatOf(place, chat).bot = 'powerless';
-    if (event === 'bot_back') this.#chatOf(place, chat).bot = 'administrator';
-    if (event === 'bot_uninviting') this.#chatOf(place, chat).bot = 'uninviting';
-    if (event === 'bot_unbanning') this.#chatOf(place, chat).bot = 'unbanning';
-    if (event === 'bans') this.#chatOf(place, chat).banned.add(user);
-    if (event === 'deleted') place.deleted.add(chat);
-    if (event === 'upgrades') this.#upgrade(place, chat, to);
-    if (event === 'uses') this.#use(place, link, user);
+  protected happen(state: Telegram, { event, chat = '', user = '', link = '', to = '' }: Record<string, string>): void {
+    if (event === 'never_started') state.strangers.add(user);
+    if (event === 'starts') state.strangers.delete(user);
+    if (event === 'blocks') state.blockers.add(user);
+    if (event === 'bot_kicked') this.#chatOf(state, chat).bot = 'kicked';
+    if (event === 'bot_demoted') this.#chatOf(state, chat).bot = 'powerless';
+    if (event === 'bot_back') this.#chatOf(state, chat).bot = 'administrator';
+    if (event === 'bot_uninviting') this.#chatOf(state, chat).bot = 'uninviting';
+    if (event === 'bot_unbanning') this.#chatOf(state, chat).bot = 'unbanning';
+    if (event === 'bans') this.#chatOf(state, chat).banned.add(user);
+    if (event === 'deleted') state.deleted.add(chat);
+    if (event === 'upgrades') this.#upgrade(state, chat, to);
+    if (event === 'uses') this.#use(state, link, user);
   }
 
-  /** All that the group was goes on under the other id. */
-  #upgrade(place: Telegram, chat: string, to: string): void {
-    place.chats.set(to, this.#chatOf(place, chat));
-    place.chats.delete(chat);
-    place.upgraded.set(chat, to);
+  #upgrade(state: Telegram, chat: string, to: string): void {
+    state.chats.set(to, this.#chatOf(state, chat));
+    state.chats.delete(chat);
+    state.upgraded.set(chat, to);
   }
 
-  #use(place: Telegram, link: string, user: string): void {
-    for (const chat of place.chats.values()) {
+  #use(state: Telegram, link: string, user: string): void {
+    for (const chat of state.chats.values()) {
       const invite = chat.invites.find((one) => one.link === link);
       const isOpen = invite && !invite.isRevoked && invite.used < invite.limit && (invite.expiresAt ?? Infinity) > Date.now();
       if (!isOpen || chat.banned.has(user)) continue;
@@ -95,24 +93,23 @@ export class SmallTelegram extends SmallPlatform<Telegram> {
     return { chats: shown, messages };
   }
 
-  /** `POST /telegram/bot<token>/<method>`. */
   api(asked: Asked): Promise<Said> | Said {
     const [, , bot = '', method = ''] = asked.url.pathname.split('/');
     const token = bot.replace(/^bot/, '');
     if (!/^\d+:[\w-]+$/.test(token) || token.includes('wrong')) return refuse(401, 'Unauthorized');
     const body = bodyOf(asked);
-    return this.take(token, method, body, (place) => this.#answer(place, method, body));
+    return this.take(token, method, body, (state) => this.#answer(state, method, body));
   }
 
-  #answer(place: Telegram, method: string, body: Record<string, unknown>): Said {
+  #answer(state: Telegram, method: string, body: Record<string, unknown>): Said {
     const id = String(body.chat_id);
     if (method === 'getMe') return done({ id: 1, is_bot: true, first_name: 'Svc', username: 'svc_test_bot' });
-    if (method === 'sendMessage') return this.#send(place, id, String(body.text));
-    if (id === '-404' || place.deleted.has(id)) return refuse(400, 'Bad Request: chat not found');
-    const migrate_to_chat_id = place.upgraded.get(id);
+    if (method === 'sendMessage') return this.#send(state, id, String(body.text));
+    if (id === '-404' || state.deleted.has(id)) return refuse(400, 'Bad Request: chat not found');
+    const migrate_to_chat_id = state.upgraded.get(id);
     if (migrate_to_chat_id !== undefined)
       return refuse(400, 'Bad Request: group chat was upgraded to a supergroup chat', { migrate_to_chat_id: Number(migrate_to_chat_id) });
-    const chat = this.#chatOf(place, id);
+    const chat = this.#chatOf(state, id);
     if (chat.bot === 'kicked') return refuse(403, 'Forbidden: bot was kicked from the supergroup chat');
     const isAboutLink = method.endsWith('InviteLink');
     if (chat.bot === 'powerless' || (chat.bot === 'uninviting' && isAboutLink))
@@ -151,12 +148,12 @@ export class SmallTelegram extends SmallPlatform<Telegram> {
     }
   }
 
-  #send(place: Telegram, to: string, text: string): Said {
-    if (place.strangers.has(to)) return refuse(403, "Forbidden: bot can't initiate conversation with a user");
-    if (place.blockers.has(to)) return refuse(403, 'Forbidden: bot was blocked by the user');
-    place.messages.push({ to, text });
+  #send(state: Telegram, to: string, text: string): Said {
+    if (state.strangers.has(to)) return refuse(403, "Forbidden: bot can't initiate conversation with a user");
+    if (state.blockers.has(to)) return refuse(403, 'Forbidden: bot was blocked by the user');
+    state.messages.push({ to, text });
     return done({
-      message_id: place.messages.length,
+      message_id: state.messages.length,
       date: Math.floor(Date.now() / 1000),
       chat: { id: Number(to), type: 'private' },
       text,

@@ -13,7 +13,7 @@ export async function startCron(baseUrl: string, over: AbortSignal, onProblem: (
       async (response) => (response.ok ? '' : `HTTP ${response.status}: ${(await response.text()).slice(0, 400)}`),
       (error: unknown) => String(error),
     );
-    // A failure that repeats every five seconds is printed once.
+    // Prints a repeated failure once.
     if (problem !== lastProblem && problem !== '' && !over.aborted) onProblem(problem);
     lastProblem = problem;
   };

@@ -13,7 +13,6 @@ interface DemoProduct {
 export interface DemoMerchant {
   email: string;
   password: string;
-  /** A live key with read and execute. */
   key: string;
   payoutWallet: string;
   product: DemoProduct;
@@ -23,7 +22,7 @@ const SLUG = 'demo';
 const DISPLAY_NAME = 'Demo Weather Co.';
 
 /**
- * The merchant to play with: the first start registers it, makes a live key and one product; later starts sign in and find
+ * The merchant to play with: the first start registers it, makes a live key and one product. Later starts sign in and find
  * what is there. Whatever is missing is made again, so a database that was thrown away is no trouble.
  */
 export async function openDemoMerchant(api: Api, stateDir: string): Promise<DemoMerchant> {

@@ -1,6 +1,5 @@
 /**
- * Brings the local database below a state directory up to date, and keeps the same books as `wrangler d1 migrations apply`: that command
- * starts a runtime for each migration, which takes longer than all else that a start of the service does.
+ * Migrates the local database of a state directory, and records it as `wrangler d1 migrations apply` does, without starting wrangler.
  * @module
  */
 

@@ -1,12 +1,11 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The feed of SOL in dollars, as Pyth numbers it. */
 const SOL_USD_FEED = 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d';
 const BTC_USD_FEED = 'e62df6c8b4a85fe1a67db44dc12de5db330f7ac66b72dc658afedf0f4a415b43';
 export const PRICE_PATH = `/v2/updates/price/latest?ids[]=${SOL_USD_FEED}&parsed=true`;
 
-/** How a source answers; `answer` is for the bad days. Without an `id` it is the feed that was asked for, an `ema` the price. */
+/** Behaviour of a source. `answer` simulates failures. `id` defaults to the requested feed, `ema` to the price. */
 export interface PriceHabit {
   id?: string | null;
   price: string;
@@ -20,12 +19,12 @@ export interface PriceHabit {
 const GOOD: PriceHabit = { price: '15000000000', expo: -8, conf: '7500000', ageSeconds: 1, answer: 'price' };
 
 interface PriceSource {
-  /** The source that is always well. `<url>/<name>` are others, each with a habit of its own: `POST <url>/<name>/_habit`. */
+  /** Source that always works. `<url>/<name>` are others with their own behaviour: `POST <url>/<name>/_habit`. */
   url: string;
   close(): Promise<void>;
 }
 
-/** A price source on loopback with the Pyth Hermes protocol: SOL at 150 dollars, unless told otherwise. */
+/** Starts a loopback price source with the Pyth Hermes protocol, SOL at 150 dollars by default. */
 export async function startPriceSource({ port = 0 }: { port?: number } = {}): Promise<PriceSource> {
   const habits = new Map<string, PriceHabit>();
   const server = createServer(async (request, response) => {

@@ -9,9 +9,9 @@ import { clientOf } from '../outside/identity.ts';
 import { startOutside } from '../outside/outside.ts';
 import { PORTAL, PRICES } from '../outside/processor.ts';
 import { webhookSecretOf } from '../outside/subscriptions.ts';
-import { keepWorker } from './kept-worker.ts';
 import { PRICE_PATH, startPriceSource } from './price-source.ts';
-import { walletOf } from './wallet-of.ts';
+import { superviseWorker } from './supervised-worker.ts';
+import { readWallet } from './wallet-of.ts';
 import { migrate } from './wrangler.ts';
 
 interface ServiceOptions {
@@ -19,13 +19,10 @@ interface ServiceOptions {
   port: number;
   chainPort: number;
   stateDir: string;
-  /** Collects how to end what was started, from the first step on. */
+  /** Registers the end of everything started, from the first step. */
   teardown: Teardown;
-  /** Starts small parties outside beside it, and configures the worker for them. */
   world?: boolean;
-  /** Variables of the worker that differ from those of a local start. */
   variables?: Record<string, string>;
-  /** Another configuration of wrangler's than wrangler.toml. */
   configPath?: string;
   onProgress: (step: string) => void;
   onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
@@ -35,11 +32,11 @@ interface ServiceOptions {
 export interface Service {
   baseUrl: string;
   rpcUrl: string;
-  /** Resolves when the worker has ended by itself too often to be started again, with its last lines. */
+  /** Resolves with the last log lines when the worker crashed too often to be restarted. */
   gaveUp: Promise<string>;
 }
 
-/** Starts the chain, brings the database up to date, starts the worker and its clock; answers when both run. */
+/** Starts the chain, migrates the database, then starts the worker and its cron. Resolves when both run. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { stateDir, teardown, onProgress, onProblem } = options;
   const port = await freePort(options.port, '--port');
@@ -49,14 +46,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   onProgress('Starting a Solana chain (in memory: the database outlives a restart, transactions on chain do not)');
   const chain = await startChainServer({ port: chainPort });
   teardown.defer(() => chain.close());
-  await fund(chain.url, 'local_fundSol', await walletOf(secrets.feePayerKeys), '10000000000');
-  const operator = await walletOf(secrets.channelKeys);
+  await fund(chain.url, 'local_fundSol', await readWallet(secrets.feePayerKeys), '10000000000');
+  const operator = await readWallet(secrets.channelKeys);
   await fund(chain.url, 'local_fundSol', operator, '10000000000');
-  await fund(chain.url, 'local_fundSol', await walletOf(secrets.subscriptionKeys), '10000000000');
-  // Nothing, but into an account: the operator is the payee of payment channels, and a distribution pays every party there is.
+  await fund(chain.url, 'local_fundSol', await readWallet(secrets.subscriptionKeys), '10000000000');
+  // Creates the operator's token account: the operator is the payee of payment channels, and a distribution requires every party's account.
   await fund(chain.url, 'local_fundUsdc', operator, '0');
-  // One base unit, so that the account exists which the money for plans goes to.
-  const treasury = await walletOf(secrets.treasurySeed);
+  // Funds one base unit, which creates the treasury's token account.
+  const treasury = await readWallet(secrets.treasurySeed);
   await fund(chain.url, 'local_fundUsdc', treasury, '1');
   const prices = await startPriceSource();
   teardown.defer(() => prices.close());
@@ -82,16 +79,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const config = options.configPath === undefined ? [] : ['--config', options.configPath];
   const assets = ['--assets', DEV_ASSETS_DIR];
   const args = ['--local', '--persist-to', persistDir, ...address, '--env-file', envFile, ...assets, ...config];
-  const { gaveUp } = await keepWorker({ args, baseUrl, stateDir, teardown, onLine: options.onLine, onProblem });
+  const { gaveUp } = await superviseWorker({ args, baseUrl, stateDir, teardown, onLine: options.onLine, onProblem });
   return { baseUrl, rpcUrl: chain.url, gaveUp };
 }
 
-/** The variables of the worker that do not depend on where the parties beside it run. */
 const variablesOf = (secrets: ReturnType<typeof openSecrets>) => ({
   PEPPER: secrets.pepper,
   JWT_KEYS: secrets.jwtKeys,
   RECEIPT_KEYS: secrets.receiptKeys,
-  LETTER_KEYS: secrets.letterKeys,
+  LETTER_KEYS: secrets.emailKeys,
   SANDBOX_SEED: secrets.sandboxSeed,
   OPERATOR_SECRET: secrets.operatorSecret,
   SEAL_KEYS: secrets.sealKeys,
@@ -101,12 +97,12 @@ const variablesOf = (secrets: ReturnType<typeof openSecrets>) => ({
   SUBSCRIPTION_KEYS: secrets.subscriptionKeys,
   HANDOFF_SECRETS: secrets.handoffSecrets,
   RPC_WEBHOOK_SECRET: secrets.rpcWebhookSecret,
-  // There is no bot here: the developer plays the connector, with these secrets from the state directory.
+  // No bot runs locally. Developers act as the connector with the secrets in the state directory.
   TELEGRAM_BOT_USERNAME: 'svc_local_bot',
   TELEGRAM_CONNECTOR_SECRETS: secrets.telegramConnectorSecret,
   DISCORD_CLIENT_ID: '000000000000000000',
   DISCORD_CONNECTOR_SECRETS: secrets.discordConnectorSecret,
-  // Letters are read at /dev/mail.
+  // Emails appear at /dev/mail.
   MAIL_PROVIDER: 'local',
   MAIL_FROM: 'svc <post@svc.local>',
   ALLOW_INSECURE_WEBHOOKS: 'true',
@@ -115,7 +111,6 @@ const variablesOf = (secrets: ReturnType<typeof openSecrets>) => ({
   RATE_MULTIPLIER: '1000',
 });
 
-/** The small parties outside, and what the worker is told of them. */
 async function openWorld(baseUrl: string, teardown: Teardown): Promise<Record<string, string>> {
   const { url, close } = await startOutside({ webhookUrl: `${baseUrl}/v1/billing/webhooks/processor`, asks: true });
   teardown.defer(() => close());
@@ -143,6 +138,6 @@ async function openWorld(baseUrl: string, teardown: Teardown): Promise<Record<st
   };
 }
 
-/** The service's own wallets hold nothing where a chain begins, and it begins anew at every start. */
+/** Funds a wallet. Every start creates a new chain, on which the service's wallets are empty. */
 const fund = (rpcUrl: string, method: 'local_fundSol' | 'local_fundUsdc', address: string, units: string): Promise<null> =>
   callChain(rpcUrl, method, [address, units]);

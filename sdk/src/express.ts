@@ -13,21 +13,18 @@ export type { ProtectOptions } from './access/protect.ts';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** How this request was paid for; `protect` from `@svc/sdk/express` sets it. */
+    /** Access of this request, set by `protect` from `@svc/sdk/express`. */
     svc?: Access;
   }
 }
 
-/** How long an answer of 500 waits for the refund, so that a buyer who repeats at once finds the unit free again. */
+/** Longest delay of a 500 answer for its refund, so that an immediate retry finds the unit free. */
 const REFUND_WAIT_MS = 3_000;
 
 /**
- * Express middleware: the handlers behind it run once per unit used or paid for; they find how in `req.svc`. The use is given
- * back when the answer is 500 or more, whichever handler made it, and when the buyer was gone before any handler began. Once one has begun
- * the use stays used: a buyer could otherwise hang up while it works, as often as they like, and pay nothing.
- *
- * With `metered` the answer is sold by the piece, out of a payment channel that the buyer opens: `req.metered.send(pieces)` makes it. Put the
- * same middleware on `/__402/session/deliveries`, where buyers' clients announce what they are about to pay for.
+ * Returns Express middleware: later handlers run once per consumed or paid unit, with the access in `req.svc`. Refunds the use if the
+ * answer is 500 or more, or the buyer disconnected before a handler began (later disconnects cost the unit).
+ * With `metered`, sells per piece: `req.metered.send(pieces)`. Mount it on `/__402/session/deliveries` too, for clients' announcements.
  */
 export function protect(options: ProtectOptions<Request> | MeteredOptions): RequestHandler {
   return 'metered' in options ? byThePiece(options) : perUse(options);
@@ -45,7 +42,7 @@ function perUse(options: ProtectOptions<Request>): RequestHandler {
       }
       req.svc = access;
       const refund = once(() => gate.refund(access, 'handler_failed', req));
-      // The buyer hung up while we asked: the handler's answer would reach no client.
+      // The buyer disconnected during the check: no client would get the answer.
       if (res.destroyed) return void refund();
       markServed(res, paymentResponse);
       refundFailures(res, refund);
@@ -62,7 +59,7 @@ function once(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Adds our headers at the last moment, after whatever the handler set. */
+/** Adds headers last, after the handler's own. */
 function markServed(res: Response, paymentResponse: string | null): void {
   const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => Response;
   const present = { get: (name: string) => res.getHeader(name)?.toString() ?? null };

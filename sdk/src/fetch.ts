@@ -10,17 +10,13 @@ export type { Metered, MeteredAccess, MeteredOptions, Piece } from './access/met
 export type { ProtectOptions } from './access/protect.ts';
 
 type Handler<A, Rest extends unknown[]> = (request: Request, access: A, ...rest: Rest) => Response | Promise<Response>;
-/** How an answer was paid for: by the use, or by the piece. */
 type AccessOf<O> = O extends MeteredOptions ? MeteredAccess : Access;
 type Wrapped<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Promise<Response>;
 
 /**
- * For servers of the form `(request) => response` (Workers, Deno, Bun, Next): wraps a handler, which runs once per unit used or
- * paid for and is told how it was paid. Further arguments (`env`, `ctx`) are passed on. The use is given back when the handler
- * throws, or answers 500 or more.
- *
- * With `metered` the answer is sold by the piece, out of a payment channel that the buyer opens: `access.stream(pieces)` makes it. Give it
- * the requests for `/__402/session/deliveries` too, where buyers' clients announce what they are about to pay for.
+ * Wraps a handler `(request) => response` (Workers, Deno, Bun, Next), which runs once per consumed or paid unit with the access. Passes
+ * `env`, `ctx` on. Refunds the use if the handler throws or answers 500 or more.
+ * With `metered`, sells per piece: `access.stream(pieces)`. Route `/__402/session/deliveries` here too, for announcements.
  */
 export function protect<O extends ProtectOptions<Request> | MeteredOptions, Rest extends unknown[]>(
   options: O,
@@ -44,7 +40,7 @@ function perUse<Rest extends unknown[]>(options: ProtectOptions<Request>, handle
     try {
       const response = await handler(request, access, ...rest);
       if (response.status >= 500) await gate.refund(access, 'handler_failed', request, waitUntil);
-      // A response that came from another fetch does not let its headers be changed.
+      // Headers of a fetched response are immutable.
       const served = new Response(response.body, response);
       for (const [name, value] of Object.entries(servedHeaders(served.headers, paymentResponse))) served.headers.set(name, value);
       return served;
@@ -55,7 +51,6 @@ function perUse<Rest extends unknown[]>(options: ProtectOptions<Request>, handle
   };
 }
 
-/** The `ctx` of Workers, among what the handler is given. */
 function waitUntilOf(rest: unknown[]): WaitUntil | undefined {
   const execution = rest.find((value): value is { waitUntil: WaitUntil } => {
     return typeof value === 'object' && value !== null && 'waitUntil' in value && typeof value.waitUntil === 'function';

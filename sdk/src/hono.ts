@@ -10,22 +10,20 @@ export type { Access } from './access/access.ts';
 export type { Metered, MeteredAccess, MeteredOptions, Piece } from './access/metered.ts';
 export type { ProtectOptions } from './access/protect.ts';
 
-/** What `protect` adds to a Hono app: `new Hono<SvcEnv>()`, then `c.get('svc')` in handlers. */
+/** Hono environment of `protect`: `new Hono<SvcEnv>()`, then `c.get('svc')` in handlers. */
 export interface SvcEnv {
   Variables: { svc: Access };
 }
 
-/** The same for what is sold by the piece: `c.get('svc').stream(pieces)` makes the answer. */
+/** Hono environment for metered answers: `c.get('svc').stream(pieces)`. */
 export interface SvcMeteredEnv {
   Variables: { svc: MeteredAccess };
 }
 
 /**
- * Hono middleware: the handlers behind it run once per unit used or paid for. Buyers who hold nothing are answered 402 as x402
- * clients expect. The use is given back when a handler throws or answers 500 or more.
- *
- * With `metered` the answer is sold by the piece, out of a payment channel that the buyer opens. Put the same middleware on
- * `/__402/session/deliveries`, where buyers' clients announce what they are about to pay for.
+ * Returns Hono middleware: later handlers run once per consumed or paid unit. Answers 402 for x402 clients without units. Refunds the use
+ * if a handler throws or answers 500 or more.
+ * With `metered`, sells per piece. Mount it on `/__402/session/deliveries` too, for clients' announcements.
  */
 // biome-ignore lint/suspicious/noExplicitAny: fits into an app of any environment, as Hono's own middleware does.
 export function protect(options: ProtectOptions<Context<any>> | MeteredOptions): MiddlewareHandler<any> {
@@ -41,7 +39,7 @@ function byThePiece(options: MeteredOptions): MiddlewareHandler<any> {
       await next();
       return c.res;
     });
-    // Hono would put the headers of the answer before it over ours.
+    // Prevents Hono from copying the previous answer's headers over these.
     c.res = undefined;
     c.res = answer;
   };
@@ -71,7 +69,7 @@ function perUse(options: ProtectOptions<Context<any>>): MiddlewareHandler<any> {
   };
 }
 
-/** Hono's context throws where the platform has none. */
+/** Hono's context throws if the platform has no execution context. */
 function waitUntilOf(c: Context): WaitUntil | undefined {
   try {
     const execution = c.executionCtx;
@@ -81,7 +79,7 @@ function waitUntilOf(c: Context): WaitUntil | undefined {
   }
 }
 
-/** Hono turns what a handler throws into an answer; a refusal thrown on purpose (`HTTPException` below 500) is none of our failures. */
+/** Hono turns thrown errors into answers. An intended refusal (`HTTPException` below 500) is not a failure. */
 function hasFailed(c: Context): boolean {
   const isRefusal = c.error && 'getResponse' in c.error && c.res.status < 500;
   return c.res.status >= 500 || (c.error !== undefined && !isRefusal);

@@ -6,7 +6,7 @@ export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Ad
 
 let chainCount = 0;
 
-/** A chain as a client sees it, through nothing but its address; `openOn` opens one of its own for a test. */
+/** Local chain as a client sees it, through its address alone. `openOn` opens a separate chain for a test. */
 export class ClientChain {
   readonly url: string;
   readonly webSocketUrl: string;
@@ -29,7 +29,7 @@ export class ClientChain {
     return answer.result;
   }
 
-  /** A wallet with SOL, and a token account that holds an amount of USDC. */
+  /** Opens a wallet with SOL and a token account that holds `usdc` base units. */
   async openWallet(usdc: bigint): Promise<{ signer: KeyPairSigner; address: Address; tokenAccount: Address }> {
     const signer = await generateKeyPairSigner();
     await this.call('local_fundSol', signer.address, '1000000000');
@@ -37,12 +37,10 @@ export class ClientChain {
     return { signer, address: signer.address, tokenAccount };
   }
 
-  /** Base units in a token account. */
   async held(tokenAccount: Address): Promise<bigint> {
     return BigInt((await this.call<{ value: { amount: string } }>('getTokenAccountBalance', tokenAccount)).value.amount);
   }
 
-  /** The bytes of an account, or null where there is none. */
   async dataOf(address: Address): Promise<Uint8Array | null> {
     const { value } = await this.call<{ value: { data: [string] } | null }>('getAccountInfo', address, { encoding: 'base64' });
     return value === null ? null : Uint8Array.from(Buffer.from(value.data[0], 'base64'));

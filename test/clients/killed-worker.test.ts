@@ -4,16 +4,14 @@ import { serializeSessionCredential } from '@solana/mpp/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Body, type MeteredBuyer, MeteredService, untilAnswered } from './metered-service.ts';
 
-/** `SOAK_USES`: of each session in a soak, where a machine has less time. */
+/** `SOAK_USES` shortens the sessions of a soak on a slow machine. */
 const [SESSIONS, USES, KILLS] = process.env.SOAK ? [64, Number(process.env.SOAK_USES ?? 1_000), 5] : [16, 200, 2];
 
-/** Every use is two calls through three processes, which others may share the processor with. */
+/** Every use makes two calls through three processes on a shared processor. */
 const TEST_MS = process.env.SOAK ? 3_600_000 : 300_000;
 
-/** Unequal, and never the same twice in a row. */
 const priceOf = (use: number): bigint => 1n + BigInt((use * 7) % 11);
 
-/** One buyer's stream: what was acknowledged so far, as its receipts say. */
 class Stream {
   readonly buyer: MeteredBuyer;
   acknowledged = 0n;
@@ -27,7 +25,7 @@ class Stream {
     while (this.uses < USES) {
       const price = priceOf(this.uses);
       const receipt = await this.buyer.client.commitCumulative(this.acknowledged + price);
-      // What was acknowledged before is where this one begins: had the service lost it, this would be more than was announced.
+      // A service that lost an acknowledged voucher would announce a higher total here.
       expect(receipt).toMatchObject({ amount: price.toString(), cumulative: (this.acknowledged + price).toString() });
       this.acknowledged += price;
       this.uses += 1;
@@ -41,7 +39,7 @@ class Stream {
   }
 }
 
-describe(`${SESSIONS} metered sessions of ${USES} uses each, whose worker is killed ${KILLS} times while they stream`, () => {
+describe(`${SESSIONS} metered sessions of ${USES} uses each while the worker is killed ${KILLS} times`, () => {
   let service: MeteredService;
   const streams: Stream[] = [];
   beforeAll(async () => {
@@ -61,7 +59,7 @@ describe(`${SESSIONS} metered sessions of ${USES} uses each, whose worker is kil
   };
 
   it(
-    'lose no voucher that was acknowledged and take none twice: the chain pays the highest of each, to the base unit',
+    'no acknowledged voucher is lost or applied twice, and the chain pays exactly the highest one of each session',
     async () => {
       const before = await service.chain.held(service.merchantAccount);
       await Promise.all([killWhileTheyStream(), ...streams.map((stream) => stream.run())]);

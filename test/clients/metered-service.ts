@@ -7,26 +7,22 @@ import { createPaymentChannelSessionOpener, createSessionFetch, type SessionFetc
 import { DevProcess } from '../local/dev/dev-process.ts';
 import { ClientChain } from './chain.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of the service, whose shape its own tests check.
+// biome-ignore lint/suspicious/noExplicitAny: answers of the service, checked by its own tests.
 export type Body = any;
 
-/** So long a client waits where there is no worker: asking without a pause would take the processor from the one that starts. */
+/** Pause between attempts while no worker is running. Retrying without a pause would take the processor from the starting worker. */
 const PAUSE_MS = 50;
 
-/** Fails where the connection ends in the middle of the answer. */
-async function readWhole(answer: Response): Promise<Response> {
+async function readRecorded(answer: Response): Promise<Response> {
   const body = await answer.arrayBuffer();
   return new Response(body.byteLength === 0 ? null : body, answer);
 }
 
-/**
- * A client's `fetch` that sends the very same request again until somebody answers it: one under way while the worker is killed is answered
- * 5xx, in part, or not at all.
- */
+/** Repeats the identical request until a complete answer arrives. A request in flight at a kill gets 5xx, a partial answer or none. */
 export const untilAnswered: typeof fetch = async (input, init) => {
   for (;;) {
     const answer = await fetch(input, init)
-      .then(readWhole)
+      .then(readRecorded)
       .catch(() => null);
     if (answer !== null && answer.status < 500) return answer;
     await sleep(PAUSE_MS);
@@ -37,7 +33,7 @@ interface Parts extends Pick<MeteredService, 'dev' | 'chain' | 'baseUrl' | 'merc
   stateDir: string;
 }
 
-/** The service as `npm run dev` starts it, whose merchant sells by metered sessions to wallets of its chain. */
+/** Service of `npm run dev` with a merchant that sells metered sessions to wallets of its chain. */
 export class MeteredService {
   readonly dev: DevProcess;
   readonly chain: ClientChain;
@@ -45,7 +41,6 @@ export class MeteredService {
   readonly #stateDir: string;
   readonly key: string;
   readonly productId: string;
-  /** Where the merchant is paid. */
   readonly merchantAccount: Address;
 
   private constructor(parts: Parts) {
@@ -75,7 +70,6 @@ export class MeteredService {
     return new MeteredService({ dev, chain, baseUrl, merchantAccount, stateDir, key: merchant.key, productId: product.product_id });
   }
 
-  /** A call of the merchant's. Throws where it is refused. */
   call(method: string, path: string, body?: object): Promise<Body> {
     return call(this.baseUrl, this.key, method, path, body);
   }
@@ -88,7 +82,7 @@ export class MeteredService {
     });
   }
 
-  /** A session that the public client has opened for a wallet with five USDC, of which 0.1 are locked up. */
+  /** Opens a session with the public client for a wallet with 5 USDC, of which 0.1 are deposited. */
   async open(): Promise<MeteredBuyer> {
     const session = await this.newSession();
     const wallet = await this.chain.openWallet(5_000_000n);

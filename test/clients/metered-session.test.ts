@@ -9,18 +9,18 @@ import { topUpInstruction } from '../../worker/solana/programs/payment-channels/
 import { TOKEN_PROGRAM, USDC } from './chain.ts';
 import { type Body, MeteredService } from './metered-service.ts';
 
-/** As many as the protocol was made for in a soak; in every run enough to see that none is refused. */
+/** A soak runs the number of uses that the protocol was designed for. Other runs use enough to show that none is refused. */
 const USES = process.env.SOAK ? 1_000 : 250;
 const PRICE = 7n;
 
-describe('the public session client, unmodified, against the service', () => {
+describe('public session client against the service', () => {
   let service: MeteredService;
   beforeAll(async () => {
     service = await MeteredService.start();
   }, 60_000);
   afterAll(() => service.end());
 
-  it('opens a channel, streams hundreds of uses, tops up, commits what the merchant reserved, and closes: balances are exact', async () => {
+  it('open, stream, top-up, commit of a merchant reservation and close leave exact balances', async () => {
     const { chain, merchantAccount } = service;
     const before = await chain.held(merchantAccount);
     const { session, wallet: buyer, client, opened } = await service.open();

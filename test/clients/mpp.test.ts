@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A buyer with the public client, an operator who pays the fees and is the payee, a merchant whose split is everything. */
+/** Opens a buyer with the public client, an operator who pays the fees and is the payee, and a merchant who gets the full split. */
 async function openWorld() {
   const chain = ClientChain.openOn(server);
   const [buyer, operator, merchant] = [await chain.openWallet(5n * DEPOSIT), await chain.openWallet(0n), await chain.openWallet(0n)];
@@ -59,15 +59,14 @@ async function openWorld() {
   return { chain, buyer, operator, merchant, session, opening };
 }
 
-/** Adds the operator's signature to what the client signed, and broadcasts it. */
 async function coSign(chain: ClientChain, wire: string, operator: KeyPairSigner): Promise<void> {
   const partial = getTransactionDecoder().decode(getBase64Encoder().encode(wire));
   const signed = await partiallySignTransaction([operator.keyPair], partial);
   await chain.call('sendTransaction', getBase64EncodedWireTransaction(signed), { encoding: 'base64' });
 }
 
-describe('the public session client, unmodified', () => {
-  it('opens a channel of the older program by a transaction the operator only co-signs', async () => {
+describe('public session client', () => {
+  it('the client opens a channel of the older program with a transaction that the operator only co-signs', async () => {
     const { chain, buyer, operator, merchant, session, opening } = await openWorld();
     const open = await buildOpenPaymentChannelTransaction({ ...opening, rpcUrl: chain.url, signer: buyer.signer });
     await coSign(chain, open.transaction, operator.signer);
@@ -91,7 +90,7 @@ describe('the public session client, unmodified', () => {
     expect(await chain.held(buyer.tokenAccount)).toBe(4n * DEPOSIT);
   });
 
-  it('is paid for by its vouchers, to the base unit, when the operator settles and closes', async () => {
+  it('settle and close by the operator pay out exactly the vouchers of the client', async () => {
     const { chain, buyer, operator, merchant, session, opening } = await openWorld();
     const open = await buildOpenPaymentChannelTransaction({ ...opening, rpcUrl: chain.url, signer: buyer.signer });
     await coSign(chain, open.transaction, operator.signer);
@@ -127,13 +126,13 @@ describe('the public session client, unmodified', () => {
     expect(await chain.held(merchant.tokenAccount)).toBe(1_300n);
     expect(await chain.held(buyer.tokenAccount)).toBe(5n * DEPOSIT - 1_300n);
     expect(await chain.dataOf(open.channelId as Address)).toEqual(TOMBSTONE);
-    // The same opening under another blockhash finds the address taken, for ever.
+    // The same opening under another blockhash always finds the address occupied.
     await chain.call('local_warp', 1);
     const again = await buildOpenPaymentChannelTransaction({ ...opening, rpcUrl: chain.url, signer: buyer.signer });
     await expect(coSign(chain, again.transaction, operator.signer)).rejects.toThrow('InstructionError');
   });
 
-  it('derives the addresses and signs the bytes this repository does', async () => {
+  it('the client derives the same addresses and signs the same bytes as this repository', async () => {
     const addresses = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => getAddressDecoder().decode(bytes));
     const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
     await fc.assert(

@@ -19,10 +19,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DevProcess } from '../local/dev/dev-process.ts';
 import { ClientChain, TOKEN_PROGRAM, USDC } from './chain.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of the service, whose shape its own tests check.
+// biome-ignore lint/suspicious/noExplicitAny: answers of the service, checked by its own tests.
 type Body = any;
 
-/** The service as `npm run dev` starts it, whose merchant sells what renews itself. */
+/** Service of `npm run dev` with a merchant that sells a renewing product. */
 class Service {
   readonly dev: DevProcess;
   readonly stateDir: string;
@@ -70,7 +70,6 @@ class Service {
     return read;
   }
 
-  /** What a subscription's merchant reads of it. */
   readonly readAuthorization = (id: string) => this.call('GET', `/v1/access/native-subscriptions/${id}`);
 
   async end(): Promise<void> {
@@ -79,12 +78,12 @@ class Service {
   }
 }
 
-describe('the public client of the subscriptions program, unmodified, against the service', () => {
+describe('public subscriptions client against the service', () => {
   const service = new Service();
   beforeAll(() => service.start(), 60_000);
   afterAll(() => service.end());
 
-  it('subscribes while a checkout is open, and cancels: the service collects the first period, and follows without being told', async () => {
+  it('a buyer who subscribes during a checkout and cancels is collected from and updated without calling the service', async () => {
     const { chain, merchant, product, plan } = service;
     const buyer = await chain.openWallet(20_000_000n);
     const bill = await service.call('POST', `/v1/products/p/${product.slug}/connect`, { wallet_address: buyer.address });

@@ -22,7 +22,6 @@ import { TOKEN_PROGRAM } from './chain.ts';
 
 const RUNS = { numRuns: 25 };
 const addresses = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => getAddressDecoder().decode(bytes) as Address);
-// The client refuses nothing but zero.
 const amounts = fc.bigInt({ min: 1n, max: 2n ** 64n - 1n });
 const seconds = fc.bigInt({ min: 0n, max: 2n ** 40n });
 const plans = fc.record<SubscriptionPlan>({
@@ -40,7 +39,6 @@ const plans = fc.record<SubscriptionPlan>({
   metadataUri: fc.webUrl().filter((url) => url.length <= 128),
 });
 
-/** What goes over the wire. */
 const wireOf = ({ programAddress, accounts, data }: Instruction) => ({
   programAddress,
   accounts: accounts!.map(({ address, role }) => ({ address, role })),
@@ -51,8 +49,8 @@ async function expectSame(theirs: Instruction | Promise<Instruction>, built: unk
   expect(wireOf(built as Instruction)).toEqual(wireOf(await theirs));
 }
 
-describe('the addresses of the subscriptions program', () => {
-  it('are those the public client derives', async () => {
+describe('addresses of the subscriptions program', () => {
+  it('derived addresses equal those of the public client', async () => {
     expect(client.SUBSCRIPTIONS_PROGRAM_ADDRESS as string).toBe(SUBSCRIPTIONS_PROGRAM);
     expect((await client.findEventAuthorityPda())[0] as string).toBe(SUBSCRIPTIONS_EVENT_AUTHORITY);
     await fc.assert(
@@ -68,8 +66,8 @@ describe('the addresses of the subscriptions program', () => {
   });
 });
 
-describe('accounts the public client lays out', () => {
-  it('are read and written alike: plans', () => {
+describe('accounts of the subscriptions program', () => {
+  it('plan accounts decode and encode as in the public client', () => {
     fc.assert(
       fc.property(plans, (plan) => {
         const { owner, bump, status, amount, periodHours, createdAt, ...rest } = plan;
@@ -92,7 +90,7 @@ describe('accounts the public client lays out', () => {
     );
   });
 
-  it('are read and written alike: authorities and subscriptions', () => {
+  it('authority and subscription accounts decode and encode as in the public client', () => {
     const parts = fc.record({ user: addresses, mint: addresses, payer: addresses, bump: fc.nat(255), initId: seconds });
     fc.assert(
       fc.property(parts, fc.tuple(amounts, amounts, amounts), fc.tuple(seconds, seconds, seconds), (authority, numbers, times) => {
@@ -116,10 +114,10 @@ describe('accounts the public client lays out', () => {
   });
 });
 
-describe('instructions of the public client', () => {
+describe('instructions of the subscriptions program', () => {
   const tokenProgram = TOKEN_PROGRAM;
 
-  it('are built alike: authorities, with a sponsor and without', async () => {
+  it('authority instructions equal those of the public client, with and without a sponsor', async () => {
     await fc.assert(
       fc.asyncProperty(addresses, addresses, fc.option(addresses, { nil: undefined }), async (user, mint, payer) => {
         const userAta = ours.initAuthorityInstruction({ user, mint, tokenProgram }).accounts![3]!.address as Address;
@@ -141,7 +139,7 @@ describe('instructions of the public client', () => {
     );
   });
 
-  it('are built alike: plans made and deleted', async () => {
+  it('createPlan and deletePlan instructions equal those of the public client', async () => {
     await fc.assert(
       fc.asyncProperty(plans, async (plan) => {
         const owner = createNoopSigner(plan.owner);
@@ -149,7 +147,7 @@ describe('instructions of the public client', () => {
         const lists = { destinations: [...plan.destinations], pullers: [...plan.pullers] };
         const terms = { planId, mint, amount, periodHours, endTs, metadataUri, ...lists };
         const theirs = await client.getCreatePlanOverlayInstructionAsync({ owner, tokenProgram, ...terms });
-        // When the plan was made is a field the program overwrites; the client puts its own clock there.
+        // The program overwrites the creation time of a plan. The client fills in its own clock.
         const data = Uint8Array.from(theirs.data!).fill(0, 57, 65);
         await expectSame({ ...theirs, data }, ours.createPlanInstruction(plan, tokenProgram));
         const planPda = findPlanAddress(plan.owner, plan.planId).address as Address;
@@ -159,7 +157,7 @@ describe('instructions of the public client', () => {
     );
   });
 
-  it('are built alike: subscribing, collecting, cancelling, revoking', async () => {
+  it('subscribe, collect, cancel and revoke instructions equal those of the public client', async () => {
     const others = fc.tuple(addresses, addresses, addresses, fc.option(addresses, { nil: undefined }));
     await fc.assert(
       fc.asyncProperty(plans, others, amounts, seconds, async (plan, [buyer, puller, receiver, payer], amount, initId) => {
@@ -190,8 +188,8 @@ describe('instructions of the public client', () => {
   });
 });
 
-describe('errors', () => {
-  it('have the numbers of the public client, and are found by them', () => {
+describe('errors of the subscriptions program', () => {
+  it('error numbers equal those of the public client and resolve to the same errors', () => {
     const prefix = 'SUBSCRIPTIONS_ERROR__';
     const published = Object.entries(client).filter(([name]) => name.startsWith(prefix)) as [string, number][];
     const known = Object.entries(SUBSCRIPTION_ERRORS).map(([name, code]) => {

@@ -8,7 +8,6 @@ import {
   revokeAuthorityInstruction,
   updatePlanInstruction,
 } from '../../worker/solana/programs/subscriptions/instructions.ts';
-import { readSight, sightAddresses, standingOf } from '../../worker/solana/programs/subscriptions/standing.ts';
 import { buyerSteps } from '../../worker/solana/programs/subscriptions/steps.ts';
 import {
   decodeAuthority,
@@ -16,6 +15,7 @@ import {
   decodeSubscription,
   findAuthorityAddress,
 } from '../../worker/solana/programs/subscriptions/subscription.ts';
+import { readSight, sightAddresses, subscriptionStateOf } from '../../worker/solana/programs/subscriptions/subscription-state.ts';
 import { type ChainServer, ClientChain, startChainServer, TOKEN_PROGRAM, USDC } from './chain.ts';
 
 const PLAN_ID = 4n;
@@ -28,7 +28,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The public client of the program, for one wallet, with the plugins its own documentation names. */
 const clientOf = (chain: ClientChain, wallet: KeyPairSigner) =>
   createClient()
     .use(signer(wallet))
@@ -80,14 +79,12 @@ async function openSubscription(): Promise<World> {
   return world;
 }
 
-/** Sends an instruction of this repository's own through the public client. */
 const sendOurs = (client: World['buying'], wallet: KeyPairSigner, instruction: unknown) =>
   client.sendTransaction([addSignersToInstruction([wallet], instruction as Instruction)]);
 
-/** What this service makes of what the client did: whether it would collect, and what it would have the buyer sign. */
-async function judge({ chain, merchant, buyer, planPda }: World): Promise<[standing: string, steps: string[]]> {
+/** Returns the service's verdict on the client's actions: the collection state and the steps for the buyer to sign. */
+async function judge({ chain, merchant, buyer, planPda }: World): Promise<[state: string, steps: string[]]> {
   const [subscriber, receiver] = [buyer.address, merchant.address];
-  // The plan names no other pullers than its owner.
   const route = { plan: planPda, subscriber, mint: USDC, puller: receiver, receiver };
   type Account = { owner: string; data: [string] } | null;
   const options = { encoding: 'base64' };
@@ -98,28 +95,28 @@ async function judge({ chain, merchant, buyer, planPda }: World): Promise<[stand
   const sight = readSight(accounts);
   const now = BigInt((await chain.call<{ unixTimestamp: number }>('local_time')).unixTimestamp);
   const steps = sight.plan === null ? [] : buyerSteps(sight, sight.plan, route, now).map(({ kind }) => kind);
-  const standing = standingOf(sight, route, now);
-  return ['reason' in standing ? standing.reason : standing.kind, steps];
+  const state = subscriptionStateOf(sight, route, now);
+  return ['reason' in state ? state.reason : state.kind, steps];
 }
 
 const held = ({ chain, merchant, buyer }: World) => Promise.all([chain.held(buyer.tokenAccount), chain.held(merchant.tokenAccount)]);
 
-describe('the public client of the subscriptions program, unmodified', () => {
-  it('publishes a plan, subscribes, and collects once every period', async () => {
+describe('public client of the subscriptions program', () => {
+  it('the client publishes a plan, subscribes, and collects once per period', async () => {
     const world = await openSubscription();
     await world.collect(PRICE);
     await expect(world.collect(1n)).rejects.toMatchObject({ cause: { context: { code: 400 } } });
     await world.warp(DAY);
     await world.collect(PRICE - 5n);
     await world.collect(5n);
-    // Two periods go by without a collection, and are gone.
+    // Two periods pass without a collection and are lost.
     await world.warp(3 * DAY);
     await world.collect(PRICE);
     await expect(world.collect(PRICE)).rejects.toMatchObject({ cause: { context: { code: 400 } } });
     expect(await held(world)).toEqual([1_000n - 3n * PRICE, 3n * PRICE]);
   });
 
-  it('finds what it made by its own queries, in the accounts this repository reads', async () => {
+  it('queries of the client find its own accounts, which this repository decodes', async () => {
     const { chain, merchant, buyer, selling, buying, planPda, subscriptionPda } = await openSubscription();
     const [plan] = await selling.subscriptions.queries.plansForOwner(merchant.address);
     expect(plan?.address).toBe(planPda);
@@ -151,7 +148,7 @@ describe('the public client of the subscriptions program, unmodified', () => {
     expect(decodeAuthority((await chain.dataOf(pda))!)).toEqual({ ok: true, value: { ...rest, mint } });
   });
 
-  it('cancels, keeps the period that runs, and revokes the subscription and its authority when it is over', async () => {
+  it('a cancelled subscription runs to the end of its period, then the client revokes it and its authority', async () => {
     const world = await openSubscription();
     const { buying, buyer, chain, planPda, subscriptionPda } = world;
     await buying.subscriptions.instructions.cancelSubscription({ planPda }).sendTransaction();
@@ -165,13 +162,13 @@ describe('the public client of the subscriptions program, unmodified', () => {
     expect(await chain.dataOf(subscriptionPda)).toBeNull();
     expect(await chain.dataOf(findAuthorityAddress(buyer.address, USDC).address as Address)).toBeNull();
     expect(await held(world)).toEqual([1_000n - PRICE, PRICE]);
-    // The way back is open: another authority, another subscription to the same plan.
+    // Another authority allows another subscription to the same plan.
     await world.authorize();
     await world.subscribe();
     await world.collect(PRICE);
   });
 
-  it('is followed by this service in every step it takes, whoever told us of none', async () => {
+  it('the service derives the state after every client step from the chain alone', async () => {
     const world = await openWorld();
     await world.publish();
     expect(await judge(world)).toEqual(['subscription_gone', ['approve', 'subscribe']]);
@@ -195,7 +192,7 @@ describe('the public client of the subscriptions program, unmodified', () => {
     expect(await judge(world)).toEqual(['authority_gone', ['revoke']]);
   });
 
-  it('is refused where the program has changed since, and what this repository builds instead is accepted', async () => {
+  it('the program refuses outdated client instructions and accepts those built by this repository', async () => {
     const world = await openSubscription();
     const { buying, buyer, selling, merchant, planPda } = world;
     await buying.subscriptions.instructions.cancelSubscription({ planPda }).sendTransaction();

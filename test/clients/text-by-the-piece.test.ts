@@ -7,9 +7,9 @@ import { MeteredService } from './metered-service.ts';
 import { TextReader } from './text-reader.ts';
 import { openTextShop } from './text-shop.ts';
 
-const WORD = 7n;
+const PIECE_PRICE = 7n;
 
-describe('a server that sells text by the word, and the public client that reads it', () => {
+describe('text server priced by the piece', () => {
   let service: MeteredService;
   let server: Server;
   let url: string;
@@ -26,23 +26,25 @@ describe('a server that sells text by the word, and the public client that reads
     await service.end();
   });
 
-  it('streams until the deposit is used up, is paid for every word that was read, and settles on the chain to the base unit', async () => {
+  it('streaming stops when the deposit is used up, and the channel settles for exactly the text that was read', async () => {
     const { chain } = service;
     const before = await chain.held(service.merchantAccount);
     const wallet = await chain.openWallet(5_000_000n);
-    // Of a hundred words: two whole answers, and half of a third.
-    const reader = new TextReader(createPaymentChannelSessionOpener({ signer: wallet.signer, deposit: 100n * WORD, rpcUrl: chain.url }));
+    // A deposit for 100 pieces: two full answers and half of a third.
+    const reader = new TextReader(
+      createPaymentChannelSessionOpener({ signer: wallet.signer, deposit: 100n * PIECE_PRICE, rpcUrl: chain.url }),
+    );
     const lengths: number[] = [];
     for (const expected of [40, 80, 100]) {
-      const { status, words, receipt } = await reader.read(url);
-      lengths.push(words.length);
-      expect([status, words[0], receipt?.cumulative]).toEqual([200, 'solana-1', (BigInt(expected) * WORD).toString()]);
+      const { status, pieces, receipt } = await reader.read(url);
+      lengths.push(pieces.length);
+      expect([status, pieces[0], receipt?.cumulative]).toEqual([200, 'solana-1', (BigInt(expected) * PIECE_PRICE).toString()]);
     }
     expect(lengths).toEqual([40, 40, 20]);
     const over = await reader.read(url);
-    expect([over.status, over.words]).toEqual([402, []]);
+    expect([over.status, over.pieces]).toEqual([402, []]);
 
-    // The client's own announcements reach the service through the shop, where it looks for them.
+    // The client's announcements go to the service through the shop, the address that the client uses.
     const announced = await fetch(new URL('/__402/session/deliveries', url), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -52,12 +54,12 @@ describe('a server that sells text by the word, and the public client that reads
 
     const closed = await fetch(url, { headers: { authorization: reader.credentialOf(await reader.client.session!.closeAction()) } });
     expect(((await closed.json()) as { status: string }).status).toBe('closed');
-    expect((await chain.held(service.merchantAccount)) - before).toBe(100n * WORD);
-    expect(await chain.held(wallet.tokenAccount)).toBe(5_000_000n - 100n * WORD);
+    expect((await chain.held(service.merchantAccount)) - before).toBe(100n * PIECE_PRICE);
+    expect(await chain.held(wallet.tokenAccount)).toBe(5_000_000n - 100n * PIECE_PRICE);
     expect(errors).toEqual([]);
   });
 
-  it('asks a stranger for a session, and is opened by no credential of another product', async () => {
+  it('a request without a session gets 402, and a credential of another product opens none', async () => {
     const asked = await fetch(url);
     expect([asked.status, asked.headers.get('www-authenticate')]).toEqual([402, expect.stringMatching(/^Payment .*intent="session"/)]);
     const { session } = await service.open();

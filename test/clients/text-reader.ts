@@ -10,14 +10,13 @@ import {
   serializeSessionCredential,
 } from '@solana/mpp/client';
 
-/** What one answer was: its words, and what was paid for them. */
 export interface Reading {
   status: number;
-  words: string[];
+  pieces: string[];
   receipt: CommitReceipt | null;
 }
 
-/** An example: the public client of payment sessions, which reads answers word by word and pays for each when it is read. */
+/** Example: the public client of payment sessions, which reads an answer piece by piece and pays for each one on arrival. */
 export class TextReader {
   readonly client: SessionFetchClient;
 
@@ -25,28 +24,27 @@ export class TextReader {
     this.client = createSessionFetch({ opener });
   }
 
-  /** The credential of an action in the open session. */
   credentialOf(payload: Parameters<typeof serializeSessionCredential>[0]['payload']): string {
     return serializeSessionCredential({ challenge: this.client.open!.challenge, payload });
   }
 
   async read(url: string): Promise<Reading> {
     const { open } = this.client;
-    // The opening stands for the whole session: the same again reads on.
+    // The opening credential stays valid for the complete session.
     const answer = open ? await fetch(url, { headers: { authorization: open.authorization } }) : await this.client.fetchWithSession(url);
-    if (!answer.ok) return { status: answer.status, words: [], receipt: null };
+    if (!answer.ok) return { status: answer.status, pieces: [], receipt: null };
     const session = this.client.session!;
     const metered = new MeteredSseSession(new SessionConsumer({ session, transport: new HttpCommitTransport() }));
     const decoder = new SseDecoder();
-    const words: string[] = [];
+    const pieces: string[] = [];
     const accept = (events: ReturnType<SseDecoder['finish']>) => {
       for (const event of events) {
-        const told = metered.acceptEvent(event);
-        if (told.type === 'message') words.push(told.data);
+        const accepted = metered.acceptEvent(event);
+        if (accepted.type === 'message') pieces.push(accepted.data);
       }
     };
     for await (const chunk of answer.body!) accept(decoder.pushChunk(chunk));
     accept(decoder.finish());
-    return { status: answer.status, words, receipt: await metered.ack() };
+    return { status: answer.status, pieces, receipt: await metered.ack() };
   }
 }

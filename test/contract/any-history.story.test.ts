@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { CHANNEL_KEYS, fundChannels } from '../support/chain/live-channel.ts';
 import { seededRandom, shuffled, withFaults } from '../support/faults/faults.ts';
-import { FIRST_LOOK, SECOND_PROOF } from '../support/faults/finality.ts';
+import { FIRST_CHECK, SECOND_PROOF } from '../support/faults/finality.ts';
 import { AnyService } from '../support/models/any-service.ts';
 import { expectTruth } from '../support/models/reference-model.ts';
 import { AnyLife, BOUGHT, lostOnTheWay } from '../support/models/subscription-model.ts';
@@ -16,14 +16,14 @@ const random = seededRandom(SEED);
 const dice = (below: number) => Math.floor(random() * below);
 const oneOf = <T>(choices: readonly T[]): T => choices[dice(choices.length)]!;
 
-/** Customers whose histories run side by side, so that their calls and the sweeps meet. */
+/** Customers with concurrent histories, so that their calls and the sweeps interleave. */
 const SIDE_BY_SIDE = 4;
 const ROUNDS = 10;
 const RUN_MS = 18_000;
 const isSoak = SOAK > 1;
 const SOAK_HISTORIES = 1000 * SOAK;
 
-/** A queue that loses, doubles and reorders what it holds, while the database and the objects are cut off now and then. */
+/** Delivers from a queue that loses, doubles and reorders messages, while database and objects fail at times. */
 async function deliverSome(w: World): Promise<void> {
   const held = shuffled(w.queue.sent.splice(0), random).map(({ job }) => job);
   const brought = held.filter(() => dice(3) > 0);
@@ -40,19 +40,18 @@ function cut(w: World) {
 const NODE_FAULTS = ['null_first', 'http_503', 'http_429', 'rpc_error', 'no_history'];
 const ASKED = ['getTransaction', 'getSignatureStatuses', 'getSignaturesForAddress'];
 
-/** Time passes: what is due is looked for, over wires that are cut. */
+/** Advances the time and runs the due sweeps over failing connections. */
 async function letSweepsRun(w: World): Promise<void> {
-  for (const seconds of oneOf([[10], [FIRST_LOOK], [FIRST_LOOK, SECOND_PROOF], [FIRST_LOOK, SECOND_PROOF], [601]])) {
+  for (const seconds of oneOf([[10], [FIRST_CHECK], [FIRST_CHECK, SECOND_PROOF], [FIRST_CHECK, SECOND_PROOF], [601]])) {
     await skipTime(w.chain, seconds);
     await w.sweep(cut(w)).catch(lostOnTheWay);
   }
 }
 
-/** Everything answers again, and the sweeps have had their time. */
 async function calmDown(w: World, lives: AnyLife[], service: AnyService): Promise<void> {
   await w.chain.call('local_clearFaults');
   await service.close();
-  for (const seconds of [FIRST_LOOK, SECOND_PROOF, FIRST_LOOK, 601, 601, 3601, 3601, 86_401]) {
+  for (const seconds of [FIRST_CHECK, SECOND_PROOF, FIRST_CHECK, 601, 601, 3601, 3601, 86_401]) {
     await skipTime(w.chain, seconds);
     await w.sweep();
     await w.deliver();
@@ -62,7 +61,6 @@ async function calmDown(w: World, lives: AnyLife[], service: AnyService): Promis
   }
 }
 
-/** Nothing of the histories before is left in the database. */
 async function forgetAll(): Promise<void> {
   endSkips();
   const sql =
@@ -71,14 +69,13 @@ async function forgetAll(): Promise<void> {
   await testEnv.DB.batch(results.map(({ name }) => testEnv.DB.prepare(`DELETE FROM ${name}`)));
 }
 
-/** As many histories side by side as there are customers, from their first step to the truth. */
 async function runHistories(): Promise<void> {
   await forgetAll();
   const w = new World({ CHANNEL_KEYS });
   await openTreasury(w);
   await fundChannels(w);
   const merchant = await w.merchant();
-  // Buyers have a node of their own: what ails the service's does not ail theirs.
+  // Buyers use a node of their own, without the faults of the service's node.
   const node = w.chain.node('buyers');
   const spender = new Agent(await node.wallet(100_000_000_000n), node.url);
   spender.client.setSpendControls({ maxAmountPerPayment: '$199' });
@@ -113,9 +110,9 @@ async function runHistories(): Promise<void> {
 
 afterEach(endSkips);
 
-describe('any history of checkouts, x402 payments, plans, grants, uses, refunds, drops and returns', () => {
+describe('random histories of checkouts, x402 payments, plans, grants, uses, refunds, drops and reinstatements', () => {
   it(
-    `through faults between any two steps: each payment is credited once, and all that is told is what stands on the chain (seed ${SEED})`,
+    `each payment is credited once and every answer matches the chain, with faults between any steps (seed ${SEED})`,
     async () => {
       const began = performance.now();
       let histories = 0;
@@ -124,7 +121,7 @@ describe('any history of checkouts, x402 payments, plans, grants, uses, refunds,
         histories += SIDE_BY_SIDE;
       }
       expect(histories).toBeGreaterThan(0);
-      // The last histories may begin just before the time is over.
+      // The last histories may start shortly before the time limit.
     },
     isSoak ? 100 * RUN_MS * SOAK : 4 * RUN_MS,
   );

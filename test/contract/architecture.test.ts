@@ -17,11 +17,11 @@ import {
   stepOf,
 } from './sources.ts';
 
-/** A module's own variable, or a list that it begins empty. */
-const KEPT_BY_A_MODULE =
+/** Matches a module-level variable or a list that starts empty. */
+const MODULE_STATE =
   /^(?:(?:export )?(?:let|var) |(?:(?:export )?const \w+|\s*static (?:readonly )?#?\w+)\b[^=\n]* = (?:new (?:Map|Set)\b[^(\n]*\(\)|\[\]|\{\});)/m;
 
-/** Tables whose rows move from version to version. Two are copies: their version is that of the object which they are compared by. */
+/** Tables that copy the state of an object. Their version is that of the object, and comparisons use it. */
 const COPIES = ['entitlements', 'meteredSessions'];
 const VERSIONED = [...sources]
   .filter(([path]) => path.startsWith('worker/platform/db/tables/'))
@@ -29,13 +29,13 @@ const VERSIONED = [...sources]
   .filter((table) => /^ +version: integer\('version'\)/m.test(table))
   .map((table) => /^(\w+) = sqliteTable\(\s*'(\w+)'/.exec(table)!)
   .filter(([, name]) => !COPIES.includes(name!));
-/** Drizzle's update of one of them, or of a table that is not named there; and the same in SQL. */
+/** Matches a Drizzle update of a versioned or unnamed table, and the same in SQL. */
 const BARE_UPDATE = new RegExp(
   `\\.update\\((?:${VERSIONED.map(([, name]) => name).join('|')}|table)\\)|\\bUPDATE (?:OR \\w+ )?(?:${VERSIONED.map(([, , name]) => name).join('|')})\\b`,
 );
 
-describe('the direction of imports', () => {
-  it('finds the source, and every file has a rank', () => {
+describe('direction of imports', () => {
+  it('every source file is found and has a rank', () => {
     expect(sources.size).toBeGreaterThan(40);
     expect(edges.length).toBeGreaterThan(150);
     expect([...sources.keys()].filter((path) => Number.isNaN(rankOf(path)))).toEqual([]);
@@ -43,17 +43,17 @@ describe('the direction of imports', () => {
     expect(edges.filter(({ target }) => !sources.has(target)).map(({ edge }) => edge)).toEqual([]);
   });
 
-  it('goes down, or stays in the own room', () => {
+  it('imports point to lower ranks or stay in their own layer', () => {
     expect(edges.filter(({ path, target }) => rankOf(target) > rankOf(path)).map(({ edge }) => edge)).toEqual([]);
   });
 
-  it('goes from routes to verbs to stores inside a feature, never back', () => {
+  it('a feature imports from routes to verbs to stores, never back', () => {
     const inside = edges.filter(({ path, target }) => isFeature(path) && rankOf(path) === rankOf(target));
     expect(inside.length).toBeGreaterThan(20);
     expect(inside.filter(({ path, target }) => stepOf(target) > stepOf(path)).map(({ edge }) => edge)).toEqual([]);
   });
 
-  it('enters another feature through its verbs and resources; of its store it only reads, and its routes stay closed', () => {
+  it('features use another feature through its verbs and resources, only read its store, and never its routes', () => {
     const across = edges.filter(({ path, target }) => isFeature(path) && isFeature(target) && rankOf(path) !== rankOf(target));
     const isClosed = ({ target, names }: (typeof edges)[number]) =>
       stepOf(target) === 2 || (stepOf(target) === 0 && !names.every((name) => /^(?:find|get|list|load|is|has)[A-Z]/.test(name)));
@@ -61,7 +61,7 @@ describe('the direction of imports', () => {
     expect(across.filter((one) => isClosed(one) && one.path !== 'worker/features/routers.ts').map(({ edge }) => edge)).toEqual([]);
   });
 
-  it('has no cycle anywhere, tools and client package included', () => {
+  it('no import cycle exists, tools and client package included', () => {
     const state = new Map<string, 'open' | 'done'>();
     const cycles: string[] = [];
     const visit = (path: string, trail: string[]): void => {
@@ -94,18 +94,18 @@ describe('the direction of imports', () => {
     expect([...below.keys()].filter((folder) => leadsTo(folder, folder))).toEqual([]);
   });
 
-  it('keeps the objects away from the database, and their classes visible to the composition root alone', () => {
+  it('Durable Objects import no database code, and only worker/index.ts imports their classes', () => {
     expect(edges.filter(({ path, target }) => path.startsWith('durable-objects/') && target.startsWith('worker/platform/db/'))).toEqual([]);
     const users = edges.filter(({ path, target }) => target.startsWith('durable-objects/') && !path.startsWith('durable-objects/'));
     expect([...new Set(users.map(({ path }) => path))]).toEqual(['worker/index.ts']);
   });
 
-  it('imports nothing from local/ or test/', () => {
+  it('the service imports nothing from local/ or test/', () => {
     expect(edges.filter(({ target }) => !/^(?:worker|durable-objects)\//.test(target))).toEqual([]);
   });
 });
 
-describe('every matter has one owner', () => {
+describe('code ownership', () => {
   const importing = (module: RegExp): string[] =>
     [...sources].filter(([, text]) => specifiersOf(text).some((specifier) => module.test(specifier))).map(([path]) => path);
   const drizzle = [
@@ -125,7 +125,7 @@ describe('every matter has one owner', () => {
     [
       'a row that has a version is changed by the primitives of platform/db/, which fail where they miss it or raise its version',
       () => filesWith(BARE_UPDATE),
-      // Fates have no version, and the new keys of accounts are stored under theirs.
+      // Outcomes have no version, and new account keys are stored under their version.
       [/^worker\/platform\/db\/versioned\.ts$/, /^worker\/features\/(?:finality\/store|accounts\/auth\/pepper\.store)\.ts$/],
     ],
     [
@@ -166,7 +166,7 @@ describe('every matter has one owner', () => {
     [
       'ApiError is not thrown by pure rules other than the state machines',
       () => filesWith(/throw new ApiError/),
-      [/^worker\/(?:core\/errors|rules\/states|serve)\.ts$/, /^worker\/(?:platform|features|pages)\//],
+      [/^worker\/(?:core\/errors|rules\/states|middleware)\.ts$/, /^worker\/(?:platform|features|pages)\//],
     ],
     ['a rail is named in its row and in features/rails/ alone', () => filesWith(new RegExp(`\\b(?:${RAIL_IDS.join('|')})\\b`)), RAIL_FILES],
     [
@@ -177,7 +177,7 @@ describe('every matter has one owner', () => {
     ['environment variables are read through the checked configuration', () => filesWith(/\bprocess\.env\b/), []],
     [
       'what an isolate remembers it can be made to forget: core/isolate/ keeps it, but for what is built once and never changes',
-      () => filesWith(KEPT_BY_A_MODULE),
+      () => filesWith(MODULE_STATE),
       [/^worker\/core\/isolate\/memory\.ts$/, /^worker\/(?:app|published\/event-types\.routes)\.ts$/, /^worker\/pages\//],
     ],
     ['no type is escaped', () => filesWith(/\bas any\b|:\s*any\b|@ts-(?:ignore|expect-error|nocheck)/), []],
@@ -185,7 +185,7 @@ describe('every matter has one owner', () => {
     expect(outside(files(), ...allowed)).toEqual([]);
   });
 
-  it('knows what it looks for: the patterns find the places where each thing is allowed', () => {
+  it('ownership patterns match the allowed files and their own samples', () => {
     expect(importing(/^drizzle-orm/).length).toBeGreaterThan(5);
     expect(filesWith(/\bDate\.now\b/)).toContain('worker/platform/context.ts');
     expect(filesWith(/\bconsole\./)).toEqual(['worker/platform/log.ts']);
@@ -218,13 +218,13 @@ describe('every matter has one owner', () => {
       'export const known: Map<string, Seen> = new Map();',
       '  static readonly #verified = new Set<string>();',
     ])
-      expect(one).toMatch(KEPT_BY_A_MODULE);
+      expect(one).toMatch(MODULE_STATE);
     for (const one of [
       '  let fine = 0;',
       '  const found = new Map();',
       "const BUSY = new Set(['a']);",
       'const homes = new Memory<Id, string>(9);',
     ])
-      expect(one).not.toMatch(KEPT_BY_A_MODULE);
+      expect(one).not.toMatch(MODULE_STATE);
   });
 });

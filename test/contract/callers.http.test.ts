@@ -2,18 +2,16 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { operateAccount } from '#features/accounts/operator/operator.ts';
 import { newCtx } from '#platform/context.ts';
 import { exampleOf, isOpen, nameOf, pathOf, schemaOfBody, type Target, takes, targets } from '../support/clients/document.ts';
-import { type Belongings, openTenant, type Tenant, tracesOf } from '../support/people/tenant.ts';
+import { type Belongings, openTenant, readTraces, type Tenant } from '../support/people/tenant.ts';
 import { mailConfig } from '../support/servers/mail.ts';
 import { type Answer, type Merchant, World } from '../support/world.ts';
 
-/** What is expected of an answer: refused in these words, or let in. */
 type Verdict = [status: number, code: string, reason?: string] | 'let in';
 
 const UNAUTHORIZED: Verdict = [401, 'invalid_authorization'];
 const NOT_FOUND: Verdict = [404, 'not_found'];
 const DOORS = ['invalid_authorization', 'account_suspended', 'account_deleted', 'connector_secret_invalid', 'webhook_signature_failed'];
 
-/** Who may call a route, as the document says it. */
 type Door = 'open' | 'shared secret' | 'session' | 'person' | 'key' | 'viewer' | 'merchant';
 function doorOf({ operation, path }: Target): Door {
   if (operation.security === undefined) return 'open';
@@ -45,9 +43,8 @@ const CALLERS = [
 type Caller = (typeof CALLERS)[number];
 
 const isKey = (caller: Caller): boolean => / key|for a key/.test(caller);
-/** What the service pays for others: it has no sandbox. */
+/** Routes where the service pays fees for others have no sandbox. */
 const isLiveAlone = ({ method, path }: Target): boolean => method === 'POST' && path.startsWith('/v1/access/x402/facilitator/');
-/** A merchant's own, with the live door alone. */
 const isOfLiveMode = ({ path }: Target): boolean => /^\/v1\/(?:billing|account\/delivery\/claims)/.test(path);
 const isOfSandbox = ({ path }: Target): boolean => path.startsWith('/v1/testing/');
 const SANDBOX_ONLY: Verdict = [403, 'invalid_authorization', 'sandbox_key_required'];
@@ -55,7 +52,6 @@ const isOfOtherMode = (caller: Caller): boolean => /other mode/.test(caller);
 const knowsModes = ({ operation }: Target): boolean => operation.parameters?.some(({ name }) => name === 'mode') ?? false;
 const isForeign = (caller: Caller): boolean => /another tenant|other mode/.test(caller);
 
-/** What becomes of a credential, whatever it is shown for. */
 const CREDENTIALS: Partial<Record<Caller, Verdict>> = {
   'garbage for a key': UNAUTHORIZED,
   'garbage for a token': UNAUTHORIZED,
@@ -66,18 +62,15 @@ const CREDENTIALS: Partial<Record<Caller, Verdict>> = {
   'a token of a deleted account': [403, 'account_deleted'],
 };
 
-/** No merchant may, whoever's the object is. */
 const isOfStaff = ({ path }: Target): boolean => /\/resolve$/.test(path);
 
-/** The rule. `isAddressed`: an object of the owner is named in the path or the body. */
+/** Access rule of a route. `isAddressed`: the path or the body names an object of the owner. */
 function expectedOf(target: Target, caller: Caller, isAddressed: boolean): Verdict {
   const door = doorOf(target);
   if (door === 'open') return 'let in';
   if (door === 'shared secret')
     return [401, takes(target.operation, 'connectorSecret') ? 'connector_secret_invalid' : 'webhook_signature_failed'];
-  // Without a token it signs in, whatever else is shown.
   if (target.path.endsWith('/start')) return isKey(caller) || caller === 'nobody' ? 'let in' : (CREDENTIALS[caller] ?? 'let in');
-  // Keys open no session.
   if (door === 'session') return isKey(caller) || caller === 'nobody' ? UNAUTHORIZED : (CREDENTIALS[caller] ?? 'let in');
   if (caller === 'nobody') return door === 'viewer' ? 'let in' : UNAUTHORIZED;
   const refused = CREDENTIALS[caller];
@@ -86,7 +79,7 @@ function expectedOf(target: Target, caller: Caller, isAddressed: boolean): Verdi
   if (caller === 'a key without the permission' && door !== 'viewer') return [403, 'invalid_authorization', 'permission'];
   if (door === 'key' && !isKey(caller)) return [403, 'invalid_authorization', 'key_required'];
   if (isOfStaff(target)) return [403, 'invalid_authorization', 'staff_required'];
-  // The sandbox is for its own keys, and for tokens that ask for it.
+  // Sandbox routes accept sandbox keys and tokens with sandbox mode.
   if (isOfSandbox(target) && !isOfOtherMode(caller)) return SANDBOX_ONLY;
   if (isOfLiveMode(target) && caller === 'a key of the other mode') return [403, 'invalid_authorization', 'mode'];
   if (isOfOtherMode(caller)) {
@@ -94,13 +87,12 @@ function expectedOf(target: Target, caller: Caller, isAddressed: boolean): Verdi
     if (isLiveAlone(target)) return [409, 'setup_not_ready'];
     if (isKey(caller) && nameOf(target) === 'PATCH /v1/account/me') return [403, 'invalid_authorization', 'mode'];
   }
-  // An identity session stands in the body alone, where an unknown one is a fault of the field.
+  // An identity session is named only in the body, where an unknown one is a validation error.
   if (isForeign(caller) && isAddressed && nameOf(target) === 'POST /v1/testing/identity') return [422, 'validation_error'];
   return isForeign(caller) && isAddressed ? NOT_FOUND : 'let in';
 }
 
 const NAMED = 'product_id payment_id receipt_id endpoint_id delivery_id entitlement_id consumption_id key_id ticket_id tx_sig'.split(' ');
-/** What stands for an object of each kind before there is one. */
 const ANY: Belongings = Object.fromEntries(NAMED.map((name) => [name, `some-${name}`]));
 
 function bodyOf({ operation }: Target, live: Belongings): string {
@@ -108,7 +100,6 @@ function bodyOf({ operation }: Target, live: Belongings): string {
   return schema ? JSON.stringify(exampleOf(schema, live)) : '';
 }
 
-/** Does the request name an object of this tenant that other callers cannot see? */
 function addresses(target: Target, live: Belongings): boolean {
   const sent = bodyOf(target, live);
   const isInPath = [...target.path.matchAll(/\{(\w+)\}/g)].some(([, name]) => live[name!] !== undefined);
@@ -116,7 +107,7 @@ function addresses(target: Target, live: Belongings): boolean {
   return isInPath || ids.some(([, id]) => sent.includes(id));
 }
 
-describe('every route of the document, to every kind of caller', () => {
+describe('documented routes for every kind of caller', () => {
   const w = new World({ RPC_WEBHOOK_SECRET: 'the-secret-of-the-chain-provider', ALLOW_INSECURE_WEBHOOKS: 'true', ...mailConfig() });
   let owner: Tenant;
   let other: Merchant;
@@ -135,12 +126,11 @@ describe('every route of the document, to every kind of caller', () => {
     const ctx = newCtx(w.env, { requestId: 'req_callers', defer: () => {} });
     await operateAccount(ctx, { account: suspended.userId, action: 'suspend' });
     expect((await w.call('DELETE', '/v1/account/account', { key: deleted.token })).status).toBe(200);
-    const [live, sandbox] = await Promise.all((['live', 'sandbox'] as const).map((mode) => tracesOf(owner, mode, false)));
+    const [live, sandbox] = await Promise.all((['live', 'sandbox'] as const).map((mode) => readTraces(owner, mode, false)));
     traces = { live: live!, all: [...live!, ...sandbox!] };
   });
 
-  const credentialOf = async (target: Target, caller: Caller): Promise<string | null> => {
-    // What ends an account ends one of its own.
+  const makeCredential = async (target: Target, caller: Caller): Promise<string | null> => {
     const spare = async (of: Merchant) => (/\/account\/account$/.test(target.path) ? w.merchant() : of);
     const credentials: Record<Caller, () => Promise<string | null> | string | null> = {
       nobody: () => null,
@@ -166,7 +156,7 @@ describe('every route of the document, to every kind of caller', () => {
     const raw = bodyOf(target, live);
     const isKeyed = target.operation.parameters?.some(({ name }) => name === 'Idempotency-Key');
     const headers = isKeyed ? { 'Idempotency-Key': crypto.randomUUID() } : undefined;
-    const key = await credentialOf(target, caller);
+    const key = await makeCredential(target, caller);
     const path = pathOf(target, live);
     const inMode =
       caller === 'the owner in the other mode' && knowsModes(target) ? `${path}${path.includes('?') ? '&' : '?'}mode=sandbox` : path;
@@ -182,10 +172,9 @@ describe('every route of the document, to every kind of caller', () => {
     } else expect([status, body.code, ...(expected[2] ? [body.meta?.reason] : [])], said).toEqual(expected);
     if (doorOf(target) === 'open' || doorOf(target) === 'viewer' || !isForeign(caller)) return;
     if (isOfOtherMode(caller) && !knowsModes(target)) return;
-    // The account and its wallet are the same in both modes.
+    // Both modes share the account and its wallet.
     const shared = [owner.merchant.email, owner.sandbox.payout_wallet];
     const hidden = isOfOtherMode(caller) ? traces.live.filter((trace) => !shared.includes(trace)) : traces.all;
-    // What a request names may come back in its refusal.
     const sent = `${pathOf(target, owner.live)} ${bodyOf(target, owner.live)}`;
     expect(
       hidden.filter((trace) => said.includes(trace) && !sent.includes(trace)),
@@ -193,7 +182,7 @@ describe('every route of the document, to every kind of caller', () => {
     ).toEqual([]);
   };
 
-  it('are doors of the kinds that the document knows, each of them', () => {
+  it('documented routes use every kind of access that the document defines', () => {
     expect(new Set(targets.map(doorOf))).toEqual(new Set(['open', 'shared secret', 'session', 'person', 'key', 'viewer', 'merchant']));
   });
 
@@ -202,17 +191,18 @@ describe('every route of the document, to every kind of caller', () => {
       .filter((target) => /merchant|person|viewer/.test(doorOf(target)) && addresses(target, ANY))
       .filter((target) => !isOfStaff(target) && !isOfSandbox(target))
       .map((target) => [nameOf(target), target] as const),
-  )('%s answers 404 to its owner where nothing of that name exists', async (_name, target) => {
+  )('%s answers 404 to its owner if the named object does not exist', async (_name, target) => {
     const { status, body } = await send(target, 'the owner', { ...owner, live: {} });
     expect([status, body.code]).toEqual([404, 'not_found']);
   });
 
-  it.each(targets.map((target) => [nameOf(target), target] as const))('%s', async (_name, target) => {
-    // Where every call hashes a password, some of those who are let in stand for all of them.
-    const callers = /\/auth\/(?:register|login)$/.test(target.path) ? CALLERS.slice(0, 4) : CALLERS;
-    const isRefused = (caller: Caller) => expectedOf(target, caller, addresses(target, owner.live)) !== 'let in';
-    await Promise.all(callers.filter(isRefused).map(async (caller) => check(target, caller, await send(target, caller, owner))));
-    // One after the other: these change what they find.
-    for (const caller of callers) if (!isRefused(caller)) check(target, caller, await send(target, caller, owner));
-  });
+  it.each(targets.map((target) => [nameOf(target), target] as const))(
+    '%s admits or refuses every kind of caller as documented',
+    async (_name, target) => {
+      const callers = /\/auth\/(?:register|login)$/.test(target.path) ? CALLERS.slice(0, 4) : CALLERS;
+      const isRefused = (caller: Caller) => expectedOf(target, caller, addresses(target, owner.live)) !== 'let in';
+      await Promise.all(callers.filter(isRefused).map(async (caller) => check(target, caller, await send(target, caller, owner))));
+      for (const caller of callers) if (!isRefused(caller)) check(target, caller, await send(target, caller, owner));
+    },
+  );
 });

@@ -52,7 +52,7 @@ describe('docs/reference', () => {
     await expect(text).toMatchFileSnapshot(`../../docs/reference/${name}`);
   });
 
-  it('has no other page', () => {
+  it('docs/reference has no other page', () => {
     const names = pages.map(({ path }) => path).filter((path) => path.startsWith('docs/reference/'));
     expect(names.sort()).toEqual(
       Object.keys(referencePages())

@@ -7,13 +7,11 @@ import { codesNotBuiltYet, RETRYABLE, statusOfCode } from './spec-errors.ts';
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
-/** Where waiting helps, and the answer says for how long. */
 const WAITING =
   'rate_limited idempotency_in_progress idempotency_race misconfigured price_unavailable rpc_unavailable temporarily_unavailable'.split(
     ' ',
   );
 const LISTED = ['validation_error', 'unknown_field'];
-/** Headers that a code is of no use without. */
 const CARRIED: Partial<Record<ErrorCode, Record<string, RegExp>>> = {
   method_not_allowed: { Allow: /^[A-Z]+(?:, [A-Z]+)*$/ },
   payment_required: { 'PAYMENT-REQUIRED': /^[\w+/=-]{100,}$/ },
@@ -24,13 +22,13 @@ const CARRIED: Partial<Record<ErrorCode, Record<string, RegExp>>> = {
   idempotency_race: { 'Retry-After': /^1$/ },
 };
 
-describe('every error code', () => {
+describe('error codes', () => {
   let scene: Awaited<ReturnType<typeof openScene>>;
   beforeAll(async () => {
     scene = await openScene();
   });
 
-  /** The one shape of errors: nothing more, nothing less, and nothing in it that a caller could not use. */
+  /** Checks the single error shape: exactly its fields, each of them usable by the caller. */
   function expectError(code: ErrorCode, status: number, { status: said, body, headers }: Answer<Record<string, unknown>>): void {
     expect([said, body.code]).toEqual([status, code]);
     expect(Object.keys(body).sort()).toEqual(['code', 'detail', 'docs_url', 'meta', 'request_id', 'retryable']);
@@ -49,17 +47,17 @@ describe('every error code', () => {
     expect(JSON.stringify(body)).not.toMatch(/secret story|TypeError|D1_ERROR|SQLITE|select .* from|\bat \S+\.ts/i);
   }
 
-  it('is one that was promised, and each promised one that is built has a request here', () => {
+  it('the specified, the implemented and the provoked error codes are the same set', () => {
     const promised = [...statusOfCode.keys()].filter((code) => !codesNotBuiltYet.has(code));
     expect(CODES.toSorted()).toEqual(promised.toSorted());
     expect(Object.keys(PROVOKED).sort()).toEqual(promised.toSorted());
   });
 
-  it.each(CODES)('%s is what a request is answered, with its status, shape and headers', async (code) => {
+  it.each(CODES)('%s is answered with its status, shape and headers', async (code) => {
     expectError(code, statusOfCode.get(code)!, await PROVOKED[code](scene));
   });
 
-  it('invalid_authorization is 403 where the credential is good, and out of place', async () => {
+  it('invalid_authorization has status 403 if a valid key contradicts the requested mode', async () => {
     const { w, ada } = scene;
     expectError('invalid_authorization', 403, await w.call('GET', '/v1/products?mode=sandbox', { key: ada.key }));
   });

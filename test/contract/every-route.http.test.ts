@@ -9,7 +9,6 @@ import { testEnv } from '../support/runner/env.ts';
 import { type Merchant, strangerAddress, World } from '../support/world.ts';
 import { builtRoutes, fill, nameOf, type Route } from './spec-routes.ts';
 
-/** One suite for every route that exists: a route added to the table is covered by adding it there. */
 const merchantRoutes = builtRoutes.filter(({ auth }) => auth === 'merchant' || auth === 'key' || auth === 'activator');
 const closed = builtRoutes.filter((route) => merchantRoutes.includes(route) || route.auth === 'person');
 const guarded = builtRoutes.filter((route) => closed.includes(route) || route.auth === 'viewer');
@@ -21,15 +20,13 @@ const NO_METERED_SESSION = `ms_${'0'.repeat(26)}`;
 
 const FACILITATED = { x402Version: 2, paymentPayload: {}, paymentRequirements: {} };
 
-describe('every route', () => {
+describe('built routes', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   let owner: Merchant;
   let stranger: Merchant;
   let revoked: string;
-  /** Ids of live objects of the owner, by parameter name. */
   let ids: Record<string, string>;
 
-  /** A body the route accepts, so that only who calls can be what it refuses. */
   const bodyOf = (route: Route, params: Record<string, string>): unknown => {
     const bodies: Record<string, unknown> = {
       'POST /v1/keys': { name: 'another' },
@@ -74,11 +71,10 @@ describe('every route', () => {
     const { params = {}, query = '', key } = options;
     const headers = {
       ...(route.idempotent ? { 'Idempotency-Key': crypto.randomUUID() } : {}),
-      // Letters that one address asks for are few, on every machine.
       ...(/\/email\/verification$/.test(route.path) ? { 'CF-Connecting-IP': strangerAddress() } : {}),
       ...options.headers,
     };
-    // Two kinds of sessions have a route with this parameter.
+    // Sandbox sessions and metered sessions share this parameter name.
     const isMetered = route.path.includes('/metered-sessions/') && params.session_id === NOWHERE;
     const named = isMetered ? { ...params, session_id: NO_METERED_SESSION } : params;
     return w.call(route.method, fill(route.path, named) + query, { key, headers, body: bodyOf(route, params) });
@@ -111,7 +107,7 @@ describe('every route', () => {
       session_id: NOWHERE,
       slug: product.slug,
     };
-    // The free plan has two keys: a third account carries the one that is gone.
+    // The free plan has two keys, so a third account holds the revoked one.
     const odd = await w.call('POST', '/v1/auth/register', {
       body: { email: `odd-${crypto.randomUUID()}@example.com`, password: 'correct horse battery', display_name: 'Odd' },
     });
@@ -166,11 +162,11 @@ describe('every route', () => {
     ['a token that claims a symmetric algorithm', () => ({ Authorization: `Bearer ${unsigned('HS256')}AAAA` })],
   ];
 
-  it('accepts the tokens this suite signs where nothing is wrong with them', async () => {
+  it('an intact token signed by this suite is accepted', async () => {
     expect((await w.call('GET', '/v1/account/me', { key: await signed(1) })).status).toBe(200);
   });
 
-  it.each(BAD)('refuses %s, wherever a credential is looked at', async (_what, headers) => {
+  it.each(BAD)('%s gets 401 invalid_authorization on every guarded route', async (_what, headers) => {
     const given = await headers();
     for (const route of guarded) {
       const { status, body } = await send(route, { headers: given, params: ids });
@@ -178,7 +174,7 @@ describe('every route', () => {
     }
   });
 
-  it('refuses a revoked key on the very next request, however many come at once', async () => {
+  it('a revoked key is refused from the next request on, also under concurrency', async () => {
     const [{ body: list }, { body: me }] = await Promise.all([
       w.call('GET', '/v1/keys', { key: stranger.token }),
       w.call('GET', '/v1/account/me', { key: stranger.sandboxKey }),
@@ -200,7 +196,7 @@ describe('every route', () => {
     }
   });
 
-  it.each(each(guarded))('%s refuses a mode that does not exist', async (_name, route) => {
+  it.each(each(guarded))('%s refuses an unknown mode', async (_name, route) => {
     for (const mode of ['production', '', 'LIVE', 'live%20']) {
       const { status, body } = await send(route, { key: owner.token, params: ids, query: `?mode=${mode}` });
       expect([mode, status, body.code]).toEqual([mode, 422, 'validation_error']);
@@ -208,10 +204,10 @@ describe('every route', () => {
     }
   });
 
-  // A rail is nobody's: everybody sets his own.
+  // A rail setting exists for every merchant, so its path addresses no object.
   const isAddressed = (path: string) => /_id\}/.test(path) && !path.includes('{rail_id}');
   it.each(each(builtRoutes.filter(({ path, documented }) => documented && isAddressed(path))))(
-    '%s refuses an id that is not one',
+    '%s refuses a malformed id',
     async (_name, route) => {
       const numbered = route.path.includes('{delivery_id}');
       for (const bad of [numbered ? '0' : '1', numbered ? '1.5' : '-1', 'not-a-uuid', `${NOWHERE}0`, '%00', "' OR 1=1 --"]) {
@@ -222,13 +218,12 @@ describe('every route', () => {
     },
   );
 
-  it.each(each(guarded.filter(({ auth }) => auth !== 'viewer')))('%s tells how many calls are left', async (_name, route) => {
+  it.each(each(guarded.filter(({ auth }) => auth !== 'viewer')))('%s returns the number of remaining calls', async (_name, route) => {
     const before = Math.floor(Date.now() / 1000);
-    // Deleting ends the account that calls.
     const { token } = route.path === '/v1/account/account' ? await w.merchant() : owner;
     const { headers } = await send(route, { key: token, params: { ...ids, key_id: NOWHERE }, query: '?page=1' });
     const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) => Number(headers.get(`X-RateLimit-${name}`)));
-    // Consume, refund, settle, verify and writes of metered sessions are counted by the second, in a bucket of their own.
+    // These routes have a separate per-second bucket.
     const isMetered =
       /\/(?:consume|refund|settle|verify|metered-sessions|deliveries|close)$/.test(route.path) && route.path.startsWith('/v1/access/');
     expect(limit).toBe((isMetered ? PLANS.scale.meteredPerSecond : PLANS.scale.requestsPerMinute) * 100_000);
@@ -238,7 +233,7 @@ describe('every route', () => {
     expect(reset).toBeLessThanOrEqual(before + 62);
   });
 
-  it.each(each(builtRoutes))('%s names itself: version, and the request id given or a new one', async (_name, route) => {
+  it.each(each(builtRoutes))('%s returns the API version and echoes the request id or creates one', async (_name, route) => {
     const given = 'my-own_request-1';
     const [echoed, made] = await Promise.all([
       send(route, { headers: { 'X-Svc-Request-Id': given } }),
@@ -251,7 +246,6 @@ describe('every route', () => {
     expect([echoed.headers.get('X-Svc-Request-Id'), echoed.headers.get('X-Request-Id')]).toEqual([given, given]);
     expect(made.headers.get('X-Svc-Request-Id')).toMatch(/^[\w-]{8,64}$/);
     expect(made.headers.get('X-Request-Id')).toBe(made.headers.get('X-Svc-Request-Id'));
-    // A page answers a person, who is told in words.
     if (echoed.status >= 400 && route.documented)
       expect([echoed.body.request_id, made.body.request_id]).toEqual([given, made.headers.get('X-Request-Id')]);
   });

@@ -14,20 +14,20 @@ const nodesNamed = import.meta.glob<string>(['../../package.json', '../../sdk/pa
   import: 'default',
   eager: true,
 });
-describe('the version of Node', () => {
-  it('is the same one in both packages and both READMEs', () => {
+describe('Node version', () => {
+  it('both packages and both READMEs name the same Node version', () => {
     const named = Object.entries(nodesNamed).map(([path, text]) => [path, /(?:"node": ">=|Node )(\d+\.\d+)/.exec(text)?.[1]]);
     expect(named).toHaveLength(4);
     expect(named).toEqual(named.map(([path]) => [path, named[0]![1]]));
   });
 });
 
-describe('a limit', () => {
-  it('of calls is the one that the platform enforces', () => {
+describe('published limits', () => {
+  it('wrangler.toml sets the enforced number of subrequests', () => {
     expect(wrangler).toMatch(new RegExp(`\\[limits\\]\nsubrequests = ${CALLS_MAX}\n`));
   });
 
-  it('is published for machines with the figures of the plans and buckets', () => {
+  it('x-limits of the OpenAPI document contains the enforced plan and bucket values', () => {
     const { plans, public_buckets, address_ceilings, ...rest } = (
       openApi as unknown as { 'x-limits': Record<string, Record<string, object>> }
     )['x-limits'];
@@ -51,7 +51,7 @@ describe('a limit', () => {
   });
 });
 
-describe('a specified limit', () => {
+describe('specified limits', () => {
   type Parameter = {
     name: string;
     in: string;
@@ -60,8 +60,8 @@ describe('a specified limit', () => {
   const parameterOf = (route: string, name: string): Parameter['schema'] =>
     (operations.get(route)?.parameters as Parameter[] | undefined)?.find((parameter) => parameter.name === name)?.schema;
   const rows = rowsUnder('tables', 'Limit', 'Value', 'Applies to');
-  /** Where a specified limit is to be found in the document, by what it applies to; those of routes that do not exist yet are named. */
-  const PLACES: Record<string, string[]> = {
+  /** Documented routes of a specified limit, by its "Applies to" text. Limits of missing routes are listed too. */
+  const ROUTES_WITH_LIMIT: Record<string, string[]> = {
     'list routes': [...operations].filter(([, { parameters }]) => parameters?.some(({ name }) => name === 'page')).map(([name]) => name),
     receipts: ['GET /v1/receipts'],
     'webhook deliveries': ['GET /v1/webhooks/deliveries'],
@@ -74,15 +74,15 @@ describe('a specified limit', () => {
     analytics: [],
   };
 
-  it('is what the document says of every list that exists', () => {
+  it('the document states the specified page limits of every list', () => {
     const checked: string[] = [];
-    for (const { Limit, Value, 'Applies to': places } of rows) {
+    for (const { Limit, Value, 'Applies to': appliesTo } of rows) {
       const [, minimum, , maximum] = /^(?:integer >= )?(\d+)( to (\d+))?, default/.exec(Value!) ?? [];
       const [, byDefault] = /default (\d+)/.exec(Value!) ?? [];
       if (!byDefault) continue;
-      for (const route of places!.split(/[,;] /).flatMap((place) => PLACES[place] ?? [`no place is known for ${place}`])) {
+      for (const route of appliesTo!.split(/[,;] /).flatMap((label) => ROUTES_WITH_LIMIT[label] ?? [`no place is known for ${label}`])) {
         const schema = parameterOf(route, Limit!);
-        const isOptional = places!.includes('(optional)');
+        const isOptional = appliesTo!.includes('(optional)');
         expect([route, Limit, schema?.minimum, schema?.maximum, schema?.default]).toEqual([
           route,
           Limit,
@@ -96,7 +96,7 @@ describe('a specified limit', () => {
     expect(checked.length).toBeGreaterThan(12);
   });
 
-  it('is what the document says of names, keys and plans', () => {
+  it('the document states the specified limits of names, keys and plans', () => {
     const specified = Object.fromEntries(rows.map(({ Limit, Value }) => [Limit, (Value!.match(/\d+/g) ?? []).map(Number)]));
     expect(specified['external_product_id length']).toEqual([OWN_NAME_MAX]);
     for (const route of ['GET /v1/access/setup/readiness', 'GET /v1/access/products/available-rails'])
@@ -109,7 +109,7 @@ describe('a specified limit', () => {
 });
 
 describe('queues that docs/operations/deploy.md creates', () => {
-  it('is every queue of the configuration, with the queue of its dead messages', () => {
+  it('the README creates every configured queue and its dead letter queue', () => {
     const [, names = ''] = /^for name in ([\w -]+); do npx wrangler queues create svc-\$name;.*svc-\$name-dead; done$/m.exec(deploy) ?? [];
     const inPairs = names.split(' ').flatMap((name) => [`svc-${name}`, `svc-${name}-dead`]);
     const alone = [...deploy.matchAll(/^npx wrangler queues create (svc-[\w-]+)$/gm)].map(([, name]) => name!);

@@ -18,18 +18,18 @@ const ROWS = 20_000;
 const PAGE_ROWS_MAX = 400;
 const COUNT_ROWS_MAX = 10_001;
 const FILTERED_COUNT_ROWS_MAX = 2_001;
-/** Payments have five states, in turn. Only one of two filters is an index, and rows that the other leaves out are read as well. */
+/** Payments have five states in rotation. One of two filters has an index, and rows excluded by the other are read as well. */
 const LEFT_OUT_FACTOR = 5;
-/** What is found by its words is looked up in their index and then as a receipt. */
+/** A search reads a text index row and then its receipt. */
 const roundsOf = (query: string) => (query.startsWith('q=') ? 2 : 1);
 
-/** Of everything that can be narrowed to: what two thirds of all rows have, so that a list of it is longer than is counted, and what one has. */
+/** Filter values: one that two thirds of the rows have, so that its list exceeds the counted rows, and one with a single row. */
 const most = (table: string, column: string) => `CASE WHEN n % 3 > 0 THEN '${table}-${column}-most' ELSE '${table}-${column}-' || n END`;
 const UUID_OF_MOST = '01900000-0000-7000-8000-000000000001';
 const UUID_OF_ONE = '01900000-0000-7000-8000-000000000002';
 const uuids = `CASE WHEN n = 3 THEN '${UUID_OF_ONE}' WHEN n % 3 > 0 THEN '${UUID_OF_MOST}' ELSE 'other-' || n END`;
 
-describe(`a first page beside ${ROWS} rows of its merchant in every table`, () => {
+describe(`first pages with ${ROWS} rows of the merchant in every table`, () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
@@ -121,7 +121,7 @@ describe(`a first page beside ${ROWS} rows of its merchant in every table`, () =
     ['webhooks/events', 'event_type=receipt.created'],
     ['webhooks/events', 'event_type=payment.failed'],
     ['integrations/events', 'event_type=payment.created'],
-  ])('of %s?%s reads no more than itself, and what it counts', async (path, query) => {
+  ])('%s?%s reads only its page and its count', async (path, query) => {
     const { status, pages, counts, body } = await read(`/v1/${path}?${query}`);
     expect([status, body.code]).toEqual([200, undefined]);
     expect(rowsOf(pages), worstOf(pages)).toBeLessThanOrEqual(PAGE_ROWS_MAX);
@@ -141,7 +141,7 @@ describe(`a first page beside ${ROWS} rows of its merchant in every table`, () =
     ['memberships', 'wallet_address=m-wallet-most&status=active'],
     ['payments', `status=CONFIRMED&product_id=${UUID_OF_MOST}`],
     ['access/native-subscriptions', `product_id=${UUID_OF_MOST}&status=active`],
-  ])('of %s?%s counts to 2,000 and reads little more', async (path, query) => {
+  ])('%s?%s counts to 2,000 and reads little more', async (path, query) => {
     const { counts, body } = await read(`/v1/${path}?${query}&per_page=100`);
     expect([body.total, body.total_exact, body.has_more]).toEqual([2_000, false, true]);
     const factor = query.includes('&') ? LEFT_OUT_FACTOR : roundsOf(query);
@@ -159,7 +159,7 @@ describe(`a first page beside ${ROWS} rows of its merchant in every table`, () =
     ['memberships', 'wallet_address=m-wallet-most'],
     ['access/entitlements', 'customer_ref=e-ref-most'],
     ['webhooks/events', ''],
-  ])('of %s?%s counts further than 2,000', async (path, query) => {
+  ])('%s?%s counts beyond 2,000', async (path, query) => {
     expect((await read(`/v1/${path}?${query}`)).body.total).toBeGreaterThan(2_000);
   });
 
@@ -169,13 +169,13 @@ describe(`a first page beside ${ROWS} rows of its merchant in every table`, () =
     [`/v1/webhooks/timeline?membership_id=${UUID_OF_ONE}`],
     ['/v1/memberships/lookup?wallet_address=m-wallet-3'],
     ['/v1/memberships/lookup?email=m-email-3'],
-  ])('of %s, which counts nothing, reads no more than itself', async (path) => {
+  ])('%s has no count and reads only its page', async (path) => {
     const { status, pages, counts } = await read(path);
     expect(status).toBe(200);
     expect(rowsOf([...pages, ...counts]), worstOf(pages)).toBeLessThanOrEqual(PAGE_ROWS_MAX);
   });
 
-  it('of the health of integrations reads what endpoints keep of themselves', async () => {
+  it('integration health reads only the summary columns of endpoints', async () => {
     const { pages, counts, body } = await read('/v1/integrations/health');
     expect(rowsOf(pages), worstOf(pages)).toBeLessThanOrEqual(PAGE_ROWS_MAX);
     expect(rowsOf(counts), worstOf(counts)).toBeLessThanOrEqual(COUNT_ROWS_MAX);
@@ -183,7 +183,7 @@ describe(`a first page beside ${ROWS} rows of its merchant in every table`, () =
     expect('success_rate_24h' in body).toBe(false);
   });
 
-  it('is the last one at row 10,000: behind it a list is narrowed, not paged through', async () => {
+  it('page access ends at row 10,000 with 422, also for larger page numbers', async () => {
     const last = await read('/v1/payments?per_page=100&page=100');
     expect([last.status, last.body.items.length, last.body.has_more]).toEqual([200, 100, true]);
     for (const query of ['per_page=100&page=101', 'page=501', 'page=999999999']) {
@@ -194,7 +194,7 @@ describe(`a first page beside ${ROWS} rows of its merchant in every table`, () =
 
   async function read(path: string) {
     const { env, readings } = withRowCount(w.env);
-    // The crowd's ids are none of ours, so its answers are not held against the published description.
+    // Generated ids have no valid form, so the answers are not checked against the published description.
     const execution = createExecutionContext();
     const headers = { 'X-Svc-Key': ada.key };
     const response = await worker.fetch(new Request(`https://svc.test${path}`, { headers }), env, execution);

@@ -12,8 +12,8 @@ import { type Answer, World } from '../support/world.ts';
 const ROWS_MAX = 40;
 const SIZES = [200, 20_000];
 
-/** What the service does all day, measured in rows: the same however much lies beside it. */
-describe('the rows that are read', () => {
+/** Rows read per operation must not grow with the amount of stored data. */
+describe('rows read', () => {
   const w = new World();
   const measured: Record<string, number[]> = {};
   let shop: Shop;
@@ -30,12 +30,10 @@ describe('the rows that are read', () => {
     }
     product = (await w.call('GET', `/v1/products/${products[0]}`, { key: shop.merchant.key })).body;
     buyer = await w.chain.wallet();
-    // The node's time is known, and the cursor has a place.
     await w.purchase(product, buyer);
     await w.sweep();
   });
 
-  /** Runs something, and says how many rows it read. */
   async function measure<T>(name: string, run: (env: typeof w.env) => Promise<T>): Promise<T> {
     const { env, readings } = withRowCount(w.env);
     const answer = await run(env);
@@ -46,66 +44,69 @@ describe('the rows that are read', () => {
   }
   const ok = ({ status, body }: Answer<{ code?: string }>, expected = 200) => expect([status, body.code]).toEqual([expected, undefined]);
 
-  describe.each(SIZES.map((to, i) => ({ to, from: (SIZES[i - 1] ?? 0) + 1 })))('with $to rows in every table', ({ from, to }) => {
-    beforeAll(async () => {
-      await fillTables(w.env.DB, { from, to, merchants, products });
-    }, 60_000);
+  describe.each(SIZES.map((to, i) => ({ to, from: (SIZES[i - 1] ?? 0) + 1 })))(
+    'measurement with $to rows in every table',
+    ({ from, to }) => {
+      beforeAll(async () => {
+        await fillTables(w.env.DB, { from, to, merchants, products });
+      }, 60_000);
 
-    it('are counted for a checkout: connect, status, confirmation, confirmation again', async () => {
-      const payment = await measure('connect', (env) => w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {}, env }));
-      ok(payment);
-      const { payment_id: id } = payment.body;
-      ok(await measure('status', (env) => w.call('GET', `/v1/payments/${id}`, { env })));
-      const signature = await w.chain.pay(buyer, payment.body);
-      ok(await measure('confirm', (env) => w.confirm(id, signature, { env })));
-      ok(await measure('confirm again', (env) => w.confirm(id, signature, { env })));
-    });
+      it('connect, status, confirm and repeated confirm of a checkout are measured', async () => {
+        const payment = await measure('connect', (env) => w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {}, env }));
+        ok(payment);
+        const { payment_id: id } = payment.body;
+        ok(await measure('status', (env) => w.call('GET', `/v1/payments/${id}`, { env })));
+        const signature = await w.chain.pay(buyer, payment.body);
+        ok(await measure('confirm', (env) => w.confirm(id, signature, { env })));
+        ok(await measure('confirm again', (env) => w.confirm(id, signature, { env })));
+      });
 
-    it('are counted for what agents do: consume with nothing left, settle', async () => {
-      const denied = await measure('consume, nothing left', (env) => shop.consume({}, { env }));
-      expect(denied.status).toBe(403);
-      const payment = await shop.agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
-      ok(await measure('settle', (env) => shop.settle(payment, {}, { env })));
-    });
+      it('an agent’s denied consume and settle are measured', async () => {
+        const denied = await measure('consume, nothing left', (env) => shop.consume({}, { env }));
+        expect(denied.status).toBe(403);
+        const payment = await shop.agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
+        ok(await measure('settle', (env) => shop.settle(payment, {}, { env })));
+      });
 
-    it('are counted for a recheck', async () => {
-      const payment = await w.connect(product);
-      const signature = await w.chain.pay(buyer, payment);
-      for (const method of ['getSignatureStatuses', 'getTransaction']) await w.chain.fault({ kind: 'null_first', method, times: 1 });
-      await measure('confirm, not seen yet', (env) => w.confirm(payment.payment_id, signature, { env }));
-      const jobs = w.queue.sent.flatMap(({ job }) => (job.kind === 'recheckCandidate' && job.txSignature === signature ? [job] : []));
-      expect(jobs).toHaveLength(1);
-      await measure('recheck', (env) => w.deliver(jobs, env));
-      expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
-    });
+      it('a recheck is measured', async () => {
+        const payment = await w.connect(product);
+        const signature = await w.chain.pay(buyer, payment);
+        for (const method of ['getSignatureStatuses', 'getTransaction']) await w.chain.fault({ kind: 'null_first', method, times: 1 });
+        await measure('confirm, not seen yet', (env) => w.confirm(payment.payment_id, signature, { env }));
+        const jobs = w.queue.sent.flatMap(({ job }) => (job.kind === 'recheckCandidate' && job.txSignature === signature ? [job] : []));
+        expect(jobs).toHaveLength(1);
+        await measure('recheck', (env) => w.deliver(jobs, env));
+        expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
+      });
 
-    it('are counted for the end of a session that nobody paid', async () => {
-      const { payment_id: id } = await w.connect(product);
-      await w.env.DB.prepare('UPDATE payments SET expires_at = expires_at - 1500000 WHERE id = ?').bind(id).run();
-      await measure('a session ends', (env) => sweepExpired(newCtx(env, { requestId: 'req_rows', defer: () => {} })));
-      expect((await w.call('GET', `/v1/payments/${id}`)).body.status).toBe('FAILED');
-    });
+      it('the expiry of an unpaid session is measured', async () => {
+        const { payment_id: id } = await w.connect(product);
+        await w.env.DB.prepare('UPDATE payments SET expires_at = expires_at - 1500000 WHERE id = ?').bind(id).run();
+        await measure('a session ends', (env) => sweepExpired(newCtx(env, { requestId: 'req_rows', defer: () => {} })));
+        expect((await w.call('GET', `/v1/payments/${id}`)).body.status).toBe('FAILED');
+      });
 
-    it('are counted for a whole audit, which is due once a day', async () => {
-      await w.env.DB.prepare('DELETE FROM audits').run();
-      const { env, readings } = withRowCount(w.env);
-      await sweepAudit(newCtx(env, { requestId: 'req_rows', defer: () => {} }));
-      expect(rowsOf(readings), worstOf(readings)).toBeLessThan(2500);
-    });
+      it('a complete daily audit is measured', async () => {
+        await w.env.DB.prepare('DELETE FROM audits').run();
+        const { env, readings } = withRowCount(w.env);
+        await sweepAudit(newCtx(env, { requestId: 'req_rows', defer: () => {} }));
+        expect(rowsOf(readings), worstOf(readings)).toBeLessThan(2500);
+      });
 
-    it('are counted for every sweep that finds nothing due', async () => {
-      await w.env.DB.prepare('UPDATE payments SET finalized_at = 1 WHERE finalized_at IS NULL').run();
-      await w.sweepAll();
-      await w.deliver();
-      await w.sweepAll();
-      for (const { name, run } of SWEEPS)
-        await measure(`sweep ${name}`, (env) => run(newCtx(env, { requestId: 'req_rows', defer: () => {} })));
-    });
-  });
+      it('every sweep without due rows is measured', async () => {
+        await w.env.DB.prepare('UPDATE payments SET finalized_at = 1 WHERE finalized_at IS NULL').run();
+        await w.sweepAll();
+        await w.deliver();
+        await w.sweepAll();
+        for (const { name, run } of SWEEPS)
+          await measure(`sweep ${name}`, (env) => run(newCtx(env, { requestId: 'req_rows', defer: () => {} })));
+      });
+    },
+  );
 
-  it('are as many with a hundred times the rows', () => {
+  it('a hundred times the rows cause at most 10 more rows read per operation', () => {
     expect(Object.keys(measured)).toHaveLength(9 + SWEEPS.length);
-    // What was bought meanwhile is listed by the node once more, at a row or two each.
+    // Payments made in between are listed by the node again, at one or two rows each.
     for (const [name, [few, many]] of Object.entries(measured)) expect(many, name).toBeLessThanOrEqual(few! + 10);
   });
 });

@@ -16,31 +16,29 @@ import {
 } from '../support/clients/document.ts';
 import { ChannelBuyer } from '../support/clients/metered.ts';
 import { callTesting, runScenario } from '../support/clients/sandbox.ts';
-import { type Row, tablesOf } from '../support/fixtures/database-dump.ts';
+import { listTables, type Row } from '../support/fixtures/database-dump.ts';
 import { fillTables } from '../support/fixtures/load-generator.ts';
 import { type Belongings, openTenant, type Tenant } from '../support/people/tenant.ts';
 import { testEnv } from '../support/runner/env.ts';
 import { WEBHOOK_SECRET } from '../support/servers/mail.ts';
 import { World } from '../support/world.ts';
 
-/** Routes that ask for no credential serve strangers, whatever is shown: here they are tried with what is the sandbox's own. */
+/** Routes without a credential ignore any that is sent, so they are tested with sandbox objects. */
 const isForStrangers = ({ operation }: Target): boolean => operation.security === undefined || !takes(operation, 'apiKey');
-/** What a person or a stranger begins anew belongs to no mode; and how the service itself is, it tells everybody. */
+/** Routes without a mode: starting an account, and the public state of the service. */
 const isOfNoMode = ({ path }: Target): boolean =>
   /^\/v1\/(?:auth|account\/account|access\/agent-bootstrap|access\/rails$|health$)|^\/health$/.test(path);
 
-/** Tables that say which merchant and mode a row belongs to, and by which columns. */
+/** Tables that store merchant and mode of a row, and their columns. */
 const ownerOf = (row: Row) => row.merchant_id ?? row.account_id;
-/** Scenarios that run at once. */
 const SIDE_BY_SIDE = 13;
-/** Rows of each table that are live and Ada's: more than any of them has states. */
 const LIVE_ROWS = 12;
-/** What any request leaves behind, of whatever mode: counts, kept answers, and what is due. */
+/** Tables that any request of any mode changes: counters, stored answers and due times. */
 const HOUSEKEEPING = ['receipt_words', 'idempotency_keys', 'sweeps', 'guard', 'metrics', 'operations', 'chain_looks'];
 
 const HELD = /\/entitlements\/\{entitlement_id\}$|\/account\/(?:summary|analytics)/;
 
-describe('a sandbox key, on every route of the document', () => {
+describe('sandbox key on every documented route', () => {
   const w = new World({
     ALLOW_INSECURE_WEBHOOKS: 'true',
     RPC_WEBHOOK_SECRET: 'the-secret-of-the-chain-provider',
@@ -48,27 +46,23 @@ describe('a sandbox key, on every route of the document', () => {
   });
   let ada: Tenant;
   let eve: Tenant;
-  /** What was asked of the world outside, but for the merchant's own sandbox endpoint. */
   const asked: string[] = [];
   let before: Map<string, Row[]>;
   let held: Map<string, string>;
-  /** The moment as of which objects are read. */
   const opened = Date.now();
-  /** Routes that were served, and did not only refuse. */
   const served = new Set<string>();
 
-  /** Every row that is not of Ada's sandbox, by table. */
   async function outsideRows(): Promise<Map<string, Row[]>> {
-    const tables = (await tablesOf(testEnv.DB)).filter((name) => !HOUSEKEEPING.includes(name));
+    const tables = (await listTables(testEnv.DB)).filter((name) => !HOUSEKEEPING.includes(name));
     const isOutside = (row: Row) =>
       ('livemode' in row && row.livemode !== 0) || (ownerOf(row) ?? ada.merchant.userId) !== ada.merchant.userId;
     const isTheirs = (row: Row) => 'livemode' in row || ownerOf(row) !== undefined;
     const read = async (name: string) => (await testEnv.DB.prepare(`SELECT * FROM ${name}`).all<Row>()).results;
-    const kept = async (name: string) => [name, (await read(name)).filter((row) => isTheirs(row) && isOutside(row))] as const;
-    return new Map(await Promise.all(tables.map(kept)));
+    const readOutside = async (name: string) => [name, (await read(name)).filter((row) => isTheirs(row) && isOutside(row))] as const;
+    return new Map(await Promise.all(tables.map(readOutside)));
   }
 
-  /** A metered session of Ada's, open in its object, whose id and channel the sandbox is shown. */
+  /** Opens a live metered session of Ada, so that sandbox calls can name its id and channel. */
   async function openLiveObject(): Promise<void> {
     const { channelId, authorizedSigner } = new ChannelBuyer();
     const sessionId = newMeteredSessionId(Date.now());
@@ -89,14 +83,13 @@ describe('a sandbox key, on every route of the document', () => {
     const object = testEnv.METERED_SESSION.getByName(sessionId);
     const bound = { channelId, payer: null, authorizedSigner };
     await object.open({ ...bound, terms, deposit: 1_000_000n, settled: 0n, challengeId: null, ...called });
-    // No look is due: none of the chain is asked for meanwhile.
-    await object.lookAgain({ afterMs: null });
+    // Disables the next chain read of the object.
+    await object.checkAgain({ afterMs: null });
     await testEnv.METERED_SESSION.getByName(`channel:live:${channelId}`).claimChannel(sessionId);
     Object.assign(ada.live, { session_id: sessionId, channel_id: channelId });
     Object.assign(ada.sandbox, { channel_id: channelId });
   }
 
-  /** Answers that come from the live objects, and from the live figures. */
   async function readHeld(): Promise<Map<string, string>> {
     const answers = new Map<string, string>();
     const session = await testEnv.METERED_SESSION.getByName(ada.live.session_id!).read({ now: opened });
@@ -117,7 +110,6 @@ describe('a sandbox key, on every route of the document', () => {
 
   beforeAll(async () => {
     [ada, eve] = [await openTenant(w, 'ada'), await openTenant(w, 'eve')];
-    // What can only be had by being paid: so that routes which take these ids have a sandbox one.
     const { payment_id } = await w.connect({ slug: ada.sandbox.slug! }, { customer_ref: 'a-buyer' });
     const paid = await callTesting(w, ada.merchant, 'POST', 'pay', { payment_id });
     const { body } = await w.confirm(payment_id, paid.body.tx_signature);
@@ -134,11 +126,9 @@ describe('a sandbox key, on every route of the document', () => {
       payment_signature: agent.body.payment_signature,
       wallet_address: paid.body.payer_wallet,
     });
-    // Of every other kind, and in every state: payments refunded and settled, subscriptions, metered sessions with their channels.
     await fillTables(testEnv.DB, { to: LIVE_ROWS, merchants: [ada.merchant.userId], products: [ada.live.product_id!] });
     await testEnv.DB.prepare("DELETE FROM sandbox_sessions WHERE id LIKE 'sandbox_sessions-%'").run();
     await openLiveObject();
-    // What live mode has left in the queues is done before, and by itself.
     for (let i = 0; i < 4; i++) await runAll();
     before = await outsideRows();
     held = await readHeld();
@@ -146,7 +136,7 @@ describe('a sandbox key, on every route of the document', () => {
     const network = globalThis.fetch;
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (...request) => {
       const { url } = new Request(...request);
-      // Webhooks go to the endpoints that the merchant made for its sandbox, and nowhere else.
+      // Webhooks may go only to the merchant's sandbox endpoints.
       if (await isOwnEndpoint(url)) return url.includes('example.com') ? new Response() : network(...request);
       asked.push(url);
       throw new Error(`the sandbox asked ${url}`);
@@ -169,11 +159,11 @@ describe('a sandbox key, on every route of the document', () => {
   };
 
   it.each(targets.filter((target) => !isOfNoMode(target)).map((target) => [nameOf(target), target] as const))(
-    '%s asks nothing of the world outside, and finds no row but the sandbox’s own by any id',
+    '%s calls no external server and finds no row outside the sandbox by any id',
     async (name, target) => {
       const isPublic = isForStrangers(target);
-      const whose = isPublic ? [ada.sandbox] : [ada.live, eve.live, eve.sandbox, ada.sandbox];
-      for (const named of whose) {
+      const belongings = isPublic ? [ada.sandbox] : [ada.live, eve.live, eve.sandbox, ada.sandbox];
+      for (const named of belongings) {
         const { status, body } = await send(target, named);
         expect(status, `${name}: ${JSON.stringify(body)}`).toBeLessThan(500);
         if (status < 300) served.add(name);
@@ -185,9 +175,9 @@ describe('a sandbox key, on every route of the document', () => {
     },
   );
 
-  it('each scenario completes beside live rows of every kind, and asks nothing of the world outside', async () => {
+  it('every scenario completes next to live rows of every kind without external calls', async () => {
     const sessions: Awaited<ReturnType<typeof runScenario>>[] = [];
-    // A few at once: their steps meet, and none waits long for its turn.
+    // Scenarios run in small groups, so that their steps interleave without long waits.
     for (let from = 0; from < SCENARIO_NAMES.length; from += SIDE_BY_SIDE) {
       const names = SCENARIO_NAMES.slice(from, from + SIDE_BY_SIDE);
       sessions.push(...(await Promise.all(names.map((scenario) => runScenario(w, ada.merchant, scenario)))));
@@ -198,7 +188,7 @@ describe('a sandbox key, on every route of the document', () => {
     expect(asked.splice(0)).toEqual([]);
   }, 180_000);
 
-  it('every route of the sandbox alone is served, and not only refused', async () => {
+  it('every sandbox-only route answers 200 at least once', async () => {
     const { payment_id } = await w.connect({ slug: ada.sandbox.slug! });
     const [{ session_id }] = (await callTesting(w, ada.merchant, 'GET', 'sessions')).body.items;
     const club = await w.product({ ...ada.merchant, key: ada.merchant.sandboxKey }, { requires_identity: 'telegram' });
@@ -209,7 +199,7 @@ describe('a sandbox key, on every route of the document', () => {
       if (!served.has(nameOf(target))) expect([nameOf(target), (await send(target, named)).status]).toEqual([nameOf(target), 200]);
   });
 
-  it('after all of that has changed no row of live mode and none of another account, and no node was asked', async () => {
+  it('live rows, rows of other accounts and objects are unchanged afterwards, and no node was called', async () => {
     await runAll();
     expect(asked).toEqual([]);
     vi.restoreAllMocks();

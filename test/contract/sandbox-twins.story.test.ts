@@ -2,20 +2,18 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { newCtx } from '#platform/context.ts';
 import { SWEEPS } from '../../worker/sweeps.ts';
 import { nameOf, pathOf, reads, steadyText, type Target, takes } from '../support/clients/document.ts';
-import { tablesOf } from '../support/fixtures/database-dump.ts';
+import { listTables } from '../support/fixtures/database-dump.ts';
 import { openTenant, type Tenant } from '../support/people/tenant.ts';
 import { letTimeRun, setTime } from '../support/runner/clock.ts';
 import { testEnv } from '../support/runner/env.ts';
 import { rowsOf, withRowCount, worstOf } from '../support/runner/rows-read.ts';
 import { World } from '../support/world.ts';
 
-/** So many rows of the sandbox for each live one. */
 const TWINS = 5;
-/** An index is read one entry beyond its end, whatever stands there, once for each list of a route. */
+/** SQLite reads one index entry beyond the range, once for each list of a route. */
 const BEYOND = 2;
-/** What a row of the sandbox belongs to is of the sandbox too. */
+/** References of a twin row, which point to other twin rows. */
 const OF_ANOTHER = ['payment_id', 'last_payment_id', 'membership_id', 'event_id', 'receipt_id'];
-/** Sweeps that take rows of the sandbox too: those of wall time, and those that look over everything. */
 const OF_BOTH_MODES =
   /^(?:sandboxes|endedSandboxes|deliveries|idempotency|handoffs|identities|paymentSessions|failedSettlements|endedDeliveries|endedMails|endpointHours|archive|endedSessions|entitlements|refunds|analytics|endedSetups|receiptChains|audit)$/;
 
@@ -25,11 +23,11 @@ interface Column {
   pk: number;
 }
 
-const columnsOf = async (table: string): Promise<Column[]> =>
+const readColumns = async (table: string): Promise<Column[]> =>
   (await testEnv.DB.prepare(`SELECT name, type, pk FROM pragma_table_info('${table}')`).all<Column>()).results;
 
-/** Of each rule that a value is there once, and not once in each mode, the column by which a twin is another. */
-async function uniqueOf(table: string): Promise<string[]> {
+/** Returns, for each unique index without a mode, the column that must differ in a twin. */
+async function readUniqueColumns(table: string): Promise<string[]> {
   const { results } = await testEnv.DB.prepare(
     `SELECT (SELECT group_concat(name) FROM pragma_index_info(l.name)) AS names FROM pragma_index_list('${table}') l WHERE l."unique"`,
   ).all<{ names: string }>();
@@ -41,20 +39,20 @@ async function uniqueOf(table: string): Promise<string[]> {
   );
 }
 
-/** Beside each live row its twins: of the same merchant, product, customer and moment, but of the sandbox and with ids of their own. */
+/** Adds sandbox twins to each live row, with the same merchant, product, customer and time, and with ids of their own. */
 async function addTwins(): Promise<Record<string, number>> {
   const added: Record<string, number> = {};
-  for (const table of await tablesOf(testEnv.DB)) {
-    const columns = await columnsOf(table);
+  for (const table of await listTables(testEnv.DB)) {
+    const columns = await readColumns(table);
     if (!columns.some(({ name }) => name === 'livemode')) continue;
-    const unique = await uniqueOf(table);
+    const unique = await readUniqueColumns(table);
     const keys = columns.filter(({ pk }) => pk > 0);
     const expressionOf = ({ name, type, pk }: Column): string => {
       if (name === 'livemode') return '0';
       const isOwn = OF_ANOTHER.includes(name) || unique.includes(name) || (pk > 0 && keys.length === 1);
       if (!isOwn) return `t."${name}"`;
       if (type.toLowerCase() === 'integer') return 'NULL';
-      // As long as it was, so that what cuts ids into parts still can.
+      // The value has its original length, because some code cuts ids into parts.
       return type.toLowerCase() === 'blob'
         ? 'randomblob(16)'
         : `substr('twin' || i || '-' || t."${name}", 1, max(length(t."${name}"), 12))`;
@@ -69,7 +67,7 @@ async function addTwins(): Promise<Record<string, number>> {
   return added;
 }
 
-describe('beside rows of the sandbox', () => {
+describe('live mode next to sandbox rows', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   let ada: Tenant;
   const alone = new Map<string, { text: string; rows: number }>();
@@ -98,7 +96,7 @@ describe('beside rows of the sandbox', () => {
     }
     await w.sweepAll();
     setTime(now);
-    // Twice: what only the first one finds, and keeps, is not what is measured.
+    // The second run measures without the first run's caching.
     for (let i = 0; i < 2; i++) {
       for (const target of reads) alone.set(nameOf(target), await ask(target));
       for (const name of liveSweeps) alone.set(name, await sweep(name));
@@ -110,7 +108,7 @@ describe('beside rows of the sandbox', () => {
   }, 60_000);
 
   it.each(reads.map((target) => [nameOf(target), target] as const))(
-    '%s answers a live key the same bytes and reads no row more for any of them',
+    '%s answers a live key with the same bytes and reads no additional rows',
     async (name, target) => {
       const { text, rows, worst } = await ask(target);
       expect(text).toBe(alone.get(name)!.text);
@@ -118,7 +116,7 @@ describe('beside rows of the sandbox', () => {
     },
   );
 
-  it.each(liveSweeps)('the live sweep %s reads no row more', async (name) => {
+  it.each(liveSweeps)('the live sweep %s reads no additional rows', async (name) => {
     const { rows, worst } = await sweep(name);
     expect(rows, worst).toBeLessThanOrEqual(alone.get(name)!.rows + BEYOND);
   });

@@ -2,7 +2,7 @@ import { listDurableObjectIds, runInDurableObject } from 'cloudflare:test';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { base64, hex, utf8 } from '#core/encoding.ts';
 import { exampleOf, nameOf, pathOf, schemaOfBody, targets } from '../support/clients/document.ts';
-import { tablesOf } from '../support/fixtures/database-dump.ts';
+import { listTables } from '../support/fixtures/database-dump.ts';
 import { newAgent, newKey, sellToAgents } from '../support/people/agent.ts';
 import { Setup } from '../support/people/bootstrap.ts';
 import { consumer, received } from '../support/people/consumer.ts';
@@ -13,20 +13,19 @@ import { type Answer, type CallOptions, World } from '../support/world.ts';
 const PASSWORD = 'correct horse battery';
 const NEW_PASSWORD = 'staple of a quite different sort';
 const OPERATOR_SECRET = 'the secret of an operator in a test';
-/** Variables that are secrets, each of them a list. */
 const VARIABLES =
   /^(?:PEPPER|JWT_KEYS|RECEIPT_KEYS|LETTER_KEYS|SANDBOX_SEED|SEAL_KEYS|FEE_PAYER_KEYS|CHALLENGE_KEYS|CHANNEL_KEYS|SUBSCRIPTION_KEYS|HANDOFF_SECRETS|OPERATOR_SECRET|RPC_WEBHOOK_SECRET|\w+_CONNECTOR_SECRETS|\w+_BOT_TOKEN)$/;
 
 const OBJECTS = ['ADMISSION', 'ENTITLEMENT'] as const;
-const objectsOf = async (binding: (typeof OBJECTS)[number]): Promise<DurableObjectId[]> =>
+const listObjects = async (binding: (typeof OBJECTS)[number]): Promise<DurableObjectId[]> =>
   listDurableObjectIds(testEnv[binding] as unknown as DurableObjectNamespace);
-/** The names of what another file left to its worker, which are listed for ever: there is nothing behind them. */
-const former = new Set((await Promise.all(OBJECTS.map(objectsOf))).flat().map(String));
+/** Object names of earlier test files, which stay listed and are empty. */
+const former = new Set((await Promise.all(OBJECTS.map(listObjects))).flat().map(String));
 
 interface Secret {
   name: string;
   value: string;
-  /** The calls that were answered with it: more than one only where two sign-ins of one second have the same token. */
+  /** Calls that returned the secret. Two sign-ins within a second return the same token. */
   issuedBy: string[];
 }
 interface Said {
@@ -35,24 +34,22 @@ interface Said {
   text: string;
 }
 
-/** A secret as it may be written: plain, in a URL, in base64 or hex. The mark of its kind is no secret. */
+/** Returns the encodings of a secret: plain, URL, base64 and hex. The prefix of its kind is not secret. */
 const formsOf = (value: string): string[] => {
   const bare = value.replace(/^(?:whsec_|svc_live_|svc_test_)/, '');
   return [bare, encodeURIComponent(bare), base64.encode(utf8(value)).replace(/=+$/, ''), hex.encode(utf8(value))];
 };
 
-/** A field of answers whose value opens something, wherever it stands. */
 const ISSUING = /^(?:raw_key|token|secret|setup_secret|sandbox_api_key|live_api_key|handoff_token)$/;
 function* issuedIn(body: unknown): Generator<[string, string]> {
   if (typeof body !== 'object' || body === null) return;
   for (const [name, value] of Object.entries(body)) {
-    // What is to be filled in stands between brackets.
     if (ISSUING.test(name) && typeof value === 'string' && !value.startsWith('<')) yield [name, value];
     yield* issuedIn(value);
   }
 }
 
-describe('everything secret that was issued, shown or configured', () => {
+describe('issued, displayed and configured secrets', () => {
   const w = new World({
     ALLOW_INSECURE_WEBHOOKS: 'true',
     OPERATOR_SECRET,
@@ -69,7 +66,7 @@ describe('everything secret that was issued, shown or configured', () => {
 
   const listen = () => {
     for (const level of ['log', 'info', 'warn', 'error', 'debug'] as const)
-      vi.spyOn(console, level).mockImplementation((...words: unknown[]) => void logged.push(words.map(String).join(' ')));
+      vi.spyOn(console, level).mockImplementation((...parts: unknown[]) => void logged.push(parts.map(String).join(' ')));
     const network = globalThis.fetch;
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (...request) => {
       const asked = new Request(...request);
@@ -105,7 +102,6 @@ describe('everything secret that was issued, shown or configured', () => {
   }, 120_000);
   afterAll(() => vi.restoreAllMocks());
 
-  /** Every way to be given a secret, or to show one. */
   async function live(): Promise<void> {
     const { merchant } = owner;
     const email = `person-${crypto.randomUUID()}@example.com`;
@@ -115,13 +111,12 @@ describe('everything secret that was issued, shown or configured', () => {
     await w.call('POST', '/v1/auth/refresh', { body: { token: person.token } });
     const change = { current_password: PASSWORD, new_password: NEW_PASSWORD };
     await w.call('PATCH', '/v1/account/me/security', { key: person.token, body: change });
-    // A secret where it does not belong is refused without a word of it.
+    // A secret in a malformed request is refused without repeating it.
     await w.call('POST', '/v1/auth/login', { raw: `{"email":"${email}","password":"${NEW_PASSWORD}"` });
     await w.call('POST', '/v1/auth/login', { body: { email: [NEW_PASSWORD], password: { is: NEW_PASSWORD } } });
     await w.call('GET', '/v1/payments', { key: `${merchant.key}x` });
     await w.call('GET', `/v1/payments/${merchant.key}?key=${merchant.key}&mode=${merchant.token}`, { key: merchant.token });
     await w.call('GET', '/v1/nothing-here', { headers: { Authorization: `Basic ${merchant.key}`, 'User-Agent': merchant.key } });
-    // The same request again is answered as it was the first time.
     const headers = { 'Idempotency-Key': newKey() };
     for (let i = 0; i < 2; i++) await w.call('POST', '/v1/keys', { key: merchant.token, headers, body: { name: 'twice' } });
     const mine = await consumer(w, merchant, 'ok', {});
@@ -145,7 +140,6 @@ describe('everything secret that was issued, shown or configured', () => {
     await w.call('POST', '/v1/access/x402/settle', { key: merchant.key, body, headers: { 'Idempotency-Key': newKey() } });
   }
 
-  /** Every route of the document, with a key and with a token; what ends the account comes last. */
   async function askEverything(): Promise<void> {
     const isLast = (path: string) => /\/account\/account$/.test(path);
     for (const target of [...targets.filter(({ path }) => !isLast(path)), ...targets.filter(({ path }) => isLast(path))]) {
@@ -160,7 +154,7 @@ describe('everything secret that was issued, shown or configured', () => {
   const foundIn = (text: string, isMeant: (secret: Secret) => boolean = () => false): string[] =>
     secrets.filter((secret) => !isMeant(secret) && formsOf(secret.value).some((form) => text.includes(form))).map(({ name }) => name);
 
-  it('is many things, of every kind', () => {
+  it('the collected secrets include every kind', () => {
     const fields = new Set(secrets.map(({ name }) => name.split(' ')[0]));
     for (const field of ['raw_key', 'token', 'secret', 'setup_secret', 'handoff_token', 'PEPPER', 'SEAL_KEYS', 'DISCORD_CONNECTOR_SECRETS'])
       expect([...fields]).toContain(field);
@@ -169,7 +163,7 @@ describe('everything secret that was issued, shown or configured', () => {
     expect(new Set(said.map(({ call }) => call.split(' ')[0])).size, nameOf(targets[0]!)).toBeGreaterThan(3);
   });
 
-  it('is in no answer but the one that issues it, and that answer’s own repetition', () => {
+  it('no answer contains a secret except the issuing one and its replay', () => {
     const pathOfCall = (call: string) => call.split(' ').slice(0, 2).join(' ');
     for (const { call, isReplay, text } of said) {
       const isOwn = ({ issuedBy }: Secret) => issuedBy.some((one) => one === call || (isReplay && pathOfCall(one) === pathOfCall(call)));
@@ -177,12 +171,12 @@ describe('everything secret that was issued, shown or configured', () => {
     }
   });
 
-  it('is in no line of the log', () => {
+  it('no log line contains a secret', () => {
     for (const line of logged) expect(foundIn(line), line).toEqual([]);
   });
 
-  it('is in nothing that left the service, and in no message of a queue', () => {
-    // Its own platform is told the token of a bot, there where it asks for it, and no other server is.
+  it('no outgoing request and no queue message contains a secret', () => {
+    // The bot token may go to its own platform in the documented position, and to no other server.
     const asItsBot = (text: string) =>
       text
         .replaceAll(`${w.env.TELEGRAM_API_URL}/bot${w.env.TELEGRAM_BOT_TOKEN}/`, '')
@@ -191,9 +185,9 @@ describe('everything secret that was issued, shown or configured', () => {
     for (const text of [...sentOut.map(asItsBot), ...queues]) expect(foundIn(text), text).toEqual([]);
   });
 
-  it('is in no row of the database', async () => {
-    // An index of words holds none of its own.
-    const tables = (await tablesOf(testEnv.DB)).filter((table) => table !== 'receipt_words');
+  it('no database row contains a secret', async () => {
+    // The text index contains no original text.
+    const tables = (await listTables(testEnv.DB)).filter((table) => table !== 'receipt_words');
     expect(tables.length).toBeGreaterThan(20);
     for (const table of tables) {
       const { results } = await testEnv.DB.prepare(`SELECT * FROM ${table}`).all();
@@ -201,9 +195,9 @@ describe('everything secret that was issued, shown or configured', () => {
     }
   });
 
-  it.each(OBJECTS)('is in the storage of no object of %s', async (binding) => {
+  it.each(OBJECTS)('no storage of a %s object contains a secret', async (binding) => {
     const objects = testEnv[binding] as unknown as DurableObjectNamespace;
-    const ids = (await objectsOf(binding)).filter((id) => !former.has(String(id)));
+    const ids = (await listObjects(binding)).filter((id) => !former.has(String(id)));
     expect(ids.length).toBeGreaterThan(1);
     for (const id of ids) {
       const text = await runInDurableObject(objects.get(id), (_, { storage }) => storedIn(storage));
@@ -212,14 +206,12 @@ describe('everything secret that was issued, shown or configured', () => {
   });
 });
 
-/** Values of a column as text; bytes as the characters they may be. */
 const textOf = (values: unknown[]): string =>
   values
     .map((value) => (value instanceof ArrayBuffer || Array.isArray(value) ? latin1(new Uint8Array(value as ArrayBuffer)) : String(value)))
     .join('\n');
 const latin1 = (bytes: Uint8Array): string => Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
 
-/** Every row of every table of an object. */
 function storedIn({ sql }: DurableObjectStorage): string {
   const tables = sql
     .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'")

@@ -1,12 +1,11 @@
 import { RAIL_KINDS } from '#rules/product-rails.ts';
 
-/** The laws of the house, read off the source text of every file. */
 export const sources = new Map(
   Object.entries(
     import.meta.glob<string>('../../{worker,durable-objects}/**/*.{ts,tsx,js}', { query: '?raw', import: 'default', eager: true }),
   ).map(([path, text]) => [path.slice(6), text]),
 );
-/** The tools of a developer and the client package: they have no ranks, and the same budgets. */
+/** Developer tools and the client package. They have no ranks and the same budgets. */
 const tools = new Map(
   Object.entries(
     import.meta.glob<string>(['../../{local,sdk/src}/**/*.ts', '!**/*.d.ts'], { query: '?raw', import: 'default', eager: true }),
@@ -18,22 +17,22 @@ export const readmes = import.meta.glob<string>('../../{worker,durable-objects}/
   import: 'default',
   eager: true,
 });
-/** Path and text of every test, this file apart: a glob does not find the file that it stands in. */
+/** Path and text of every test except this file, because a glob does not include the importing file. */
 export const tests = Object.entries(import.meta.glob<string>('../**/*.ts', { query: '?raw', import: 'default', eager: true })).map(
   ([path, text]) => [path.replace(/^\.\//, '../contract/').replace('../', 'test/'), text] as const,
 );
 
-/** The rooms of the service from the bottom up. A file imports from lower rooms, or from its own; the first match decides. */
+/** Layers of the service from the bottom up. A file imports from lower layers or from its own, and the first match decides. */
 export const ROOMS = [
   /^worker\/core\/locales\.ts$/,
-  // What server and browser share of the pages, then what runs in the browser alone.
+  // Page code shared by server and browser, then browser code.
   /^worker\/pages\/locales\//,
   /^worker\/pages\/parts\//,
   /^worker\/pages\/browser\//,
   /^worker\/pages\/checkout\/(?!page\.tsx$|subscribe\.tsx$|listing\.tsx$|print\/|client\/|machine\/)/,
   /^worker\/pages\/checkout\/machine\//,
   /^worker\/pages\/checkout\/client\//,
-  /^worker\/pages\/receipt\/(?!page\.tsx$|papers\.tsx$|client\/)/,
+  /^worker\/pages\/receipt\/(?!page\.tsx$|documents\.tsx$|client\/)/,
   /^worker\/pages\/receipt\/client\//,
   /^worker\/pages\/subscribing\/(?!page\.tsx$|client\/)/,
   /^worker\/pages\/subscribing\/client\//,
@@ -42,12 +41,12 @@ export const ROOMS = [
   /^worker\/pages\/account\/(?!pages\.tsx$|client\/)/,
   /^worker\/pages\/account\/client\//,
   /^worker\/core\//,
-  // Receipts as papers: pure, and loaded when they are first needed.
-  /^worker\/papers\/text\//,
-  /^worker\/papers\//,
+  // PDF receipts: pure functions, loaded on first use.
+  /^worker\/pdf\/text\//,
+  /^worker\/pdf\//,
   /^worker\/rules\//,
-  // Letters as they are read, loaded when one is sent.
-  /^worker\/letters\//,
+  // Email templates, loaded when one is sent.
+  /^worker\/emails\//,
   /^worker\/solana\//,
   /^worker\/protocols\//,
   /^worker\/platform\/(?:variables\/)?[\w.-]+\.ts$/,
@@ -59,8 +58,8 @@ export const ROOMS = [
   /^worker\/platform\/chain\//,
   /^worker\/platform\/http\//,
   /^durable-objects\//,
-  /^worker\/features\/mail\//,
-  /^worker\/features\/communities\//,
+  /^worker\/features\/email\//,
+  /^worker\/features\/connected-chats\//,
   /^worker\/features\/accounts\//,
   /^worker\/features\/products\//,
   /^worker\/features\/rails\//,
@@ -76,9 +75,9 @@ export const ROOMS = [
   /^worker\/features\/pay-per-request\//,
   /^worker\/features\/facilitator\//,
   /^worker\/features\/metered\//,
-  /^worker\/features\/placements\//,
+  /^worker\/features\/membership-delivery\//,
   /^worker\/features\/webhooks\//,
-  /^worker\/features\/mail-delivery\//,
+  /^worker\/features\/email-delivery\//,
   /^worker\/features\/support\//,
   /^worker\/features\/analytics\//,
   /^worker\/features\/readiness\//,
@@ -87,11 +86,10 @@ export const ROOMS = [
   /^worker\/features\/audit\//,
   /^worker\/features\/finality\//,
   /^worker\/features\/retention\//,
-  /^worker\/features\/seals\//,
+  /^worker\/features\/key-rotation\//,
   /^worker\/features\/sandbox\//,
-  /^worker\/features\/operations\//,
+  /^worker\/features\/operator\//,
   /^worker\/features\/routers\.ts$/,
-  // What every page is made of, then the pages, then their addresses.
   /^worker\/pages\/(?!routes\.tsx$)[\w-]+\.tsx?$/,
   /^worker\/pages\/subscribing\//,
   /^worker\/pages\/signing\//,
@@ -99,21 +97,21 @@ export const ROOMS = [
   /^worker\/pages\/receipt\//,
   /^worker\/pages\/account\//,
   /^worker\/pages\/routes\.tsx$/,
-  /^worker\/followers\.ts$/,
+  /^worker\/event-handlers\.ts$/,
   /^worker\/jobs\.ts$/,
   /^worker\/sweeps\.ts$/,
   /^worker\/published\//,
-  /^worker\/serve\.ts$/,
-  /^worker\/front\.ts$/,
+  /^worker\/middleware\.ts$/,
+  /^worker\/critical-routes\.ts$/,
   /^worker\/app\.ts$/,
   /^worker\/index\.ts$/,
 ];
 
-/** What runs in a person’s browser, where clock and network are the browser’s. */
+/** Browser code, which uses the browser's clock and network. */
 export const BROWSER_FILES = /^worker\/pages\/(?:browser|(?:checkout|subscribing|signing|receipt|account)\/client)\//;
-/** Where a rail is known by name. */
+/** Files that may name a specific rail. */
 export const RAIL_FILES = [/^worker\/rules\/rails\.ts$/, /^worker\/features\/rails\//];
-/** A rail's id, kind or asset compared with another, or its kind read. */
+/** Matches a comparison of a rail's id, kind or asset, and a read of its kind. */
 export const RAIL_COMPARED = new RegExp(
   [
     String.raw`[!=]==\s*(?:X402_RAIL\b|'(?:${RAIL_KINDS.join('|')})'|RAILS\[[^\]]*\]\.asset\b)`,
@@ -122,7 +120,6 @@ export const RAIL_COMPARED = new RegExp(
   ].join('|'),
 );
 
-/** Inside a feature: routes -> verb or resource -> store. */
 const STEPS: [RegExp, number][] = [
   [/\/(?:[\w-]+\.)?routes\.tsx?$/, 2],
   [/\/(?:[\w-]+\.)?store\.ts$/, 0],
@@ -145,7 +142,7 @@ function resolve(from: string, specifier: string): string {
   }
   return parts.join('/');
 }
-/** Specifiers of our own modules. Texts as JSON import nothing. */
+/** Specifiers of own modules. Texts as JSON import nothing. */
 const IS_OWN_CODE = /^[.#](?!.*\.json$)/;
 export const specifiersOf = (text: string): string[] =>
   [...text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)['"]([^'"]+)['"]/g)].map(([, specifier]) => specifier!);
@@ -156,7 +153,6 @@ export const importsOf = (path: string, text: string): string[] =>
     .filter((specifier) => IS_OWN_CODE.test(specifier))
     .map((specifier) => targetOf(path, specifier))
     .filter((target) => !target.startsWith('node_modules/'));
-/** What a file names of another; types apart, which enter nothing. */
 const namesOf = (text: string, specifier: string): string[] =>
   [...text.matchAll(/\b(?:import|export) (type )?\{([^}]*)\} from '([^']+)'/g)].flatMap(([, type, names, from]) =>
     type || from !== specifier
@@ -176,7 +172,6 @@ export const edges = [...sources].flatMap(([path, text]) =>
 );
 
 export const filesIn = (pattern: RegExp): string[] => [...sources].filter(([, text]) => pattern.test(text)).map(([path]) => path);
-/** Files whose text matches, without comments. */
 export const filesWith = (pattern: RegExp): string[] =>
   [...sources].filter(([, text]) => pattern.test(text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, ''))).map(([path]) => path);
 export const outside = (files: string[], ...allowed: RegExp[]): string[] =>

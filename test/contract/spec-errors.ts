@@ -1,4 +1,4 @@
-/** Every error code and its status. A code with two has its usual one here. */
+/** Every error code and its status. A code with two statuses has its usual one here. */
 const ERROR_CODES: Record<number, string> = {
   400: 'idempotency_key_required idempotency_key_too_long idempotency_key_invalid invalid_product_type invalid_state invalid_rpc_payload',
   401: 'invalid_authorization invalid_credentials webhook_signature_failed connector_secret_invalid',
@@ -19,10 +19,10 @@ export const statusOfCode = new Map(
   Object.entries(ERROR_CODES).flatMap(([status, codes]) => codes.split(' ').map((code) => [code, Number(status)])),
 );
 
-/** Codes of features that do not exist yet. It only ever shrinks, and ends empty. */
+/** Codes of unbuilt features. The set only shrinks and ends empty. */
 export const codesNotBuiltYet = new Set<string>();
 
-/** Where the same request, sent again unchanged, may succeed. */
+/** Codes for which the identical request may succeed later. */
 export const RETRYABLE = new Set(
   'rate_limited idempotency_in_progress idempotency_race internal_error price_unavailable rpc_unavailable temporarily_unavailable'.split(
     ' ',

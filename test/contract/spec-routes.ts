@@ -1,15 +1,14 @@
 import { type Operation, openApi } from '../support/clients/call.ts';
 
 /**
- * Every route of the service: the rows of the specification's tables, each completed by what they leave open, and the routes added
- * since. Nothing specified can be forgotten here: a row without a reading fails whatever imports this.
+ * Every route of the service: the rows of the specified tables, completed by their readings, and the routes added since. A specified row
+ * without a reading makes this module throw.
  */
 const files = import.meta.glob<string>('./spec-*.md', { query: '?raw', import: 'default', eager: true });
 
 /**
- * Who may call. none: anybody · merchant: key or token · person: token only · session: a token here or in the body · viewer: anybody, the owner sees more ·
- * key: a key alone · signature, connector_secret, setup_secret: a shared secret of another kind · activator: key, token or
- * setup secret · proof: the request itself proves its right.
+ * Callers of a route. none: public. merchant: key or token. person: token. session: token in header or body. viewer: public, with more for
+ * its merchant.
  */
 export type Auth =
   | 'none'
@@ -29,19 +28,15 @@ export interface Route {
   method: string;
   path: string;
   auth: Auth;
-  /** What a key must be allowed; null where no key is asked for. */
   permission: 'read' | 'execute' | null;
-  /** Success status. */
   status: number;
-  /** Of the answer to a success; null where it has no body. */
   contentType: string | null;
-  /** Requires the Idempotency-Key header. */
   idempotent: boolean;
-  /** False for pages and for the description itself, which are not operations of the document. */
+  /** False for pages and for the OpenAPI document itself, which are no operations of the document. */
   documented: boolean;
 }
 
-/** The rows of a markdown table whose header begins with these cells, under any heading. */
+/** Returns the rows of a markdown table with these header cells, under any heading. */
 export function rowsUnder(file: 'tables' | 'readings', ...header: string[]): Record<string, string>[] {
   const rows: Record<string, string>[] = [];
   let names: string[] | null = null;
@@ -60,7 +55,6 @@ export function rowsUnder(file: 'tables' | 'readings', ...header: string[]): Rec
   return rows;
 }
 
-/** What the specification says of one route; undefined where it is silent. */
 interface Specified {
   method: string;
   path: string;
@@ -76,7 +70,7 @@ export const specified: Specified[] = rowsUnder('tables', 'Method', 'Path').flat
   Path!.split(',').map((path) => {
     const [, status] = /^(\d{3})\b/.exec(Response) ?? [];
     const [, contentType] = /\b((?:text|application)\/\w+)/.exec(Response) ?? [];
-    // The table of keys has no column for it, and says it with the request.
+    // The table of keys has no column for the caller and states it in the request.
     const [, inRequest] = /(?:\(|; )(KEY or JWT|JWT)\)?$/.exec(Request) ?? [];
     const auth = AUTHS[Auth ?? ''] ?? (inRequest === 'JWT' ? 'person' : AUTHS[inRequest ?? '']);
     return {
@@ -109,7 +103,7 @@ const readingsUnder = (heading: string): Map<string, Reading> =>
     }),
   );
 
-/** What was asked for and what it is read as, in one; where both speak of the same they must agree. */
+/** Merges the specified row with its reading. Throws if both define a property differently. */
 function complete({ idempotent, ...row }: Specified, reading: Reading | undefined): Route {
   const name = nameOf(row);
   if (!reading) throw new Error(`nobody has said who may call ${name}`);
@@ -131,7 +125,6 @@ function complete({ idempotent, ...row }: Specified, reading: Reading | undefine
   };
 }
 
-/** What is read into each specified route, by its name. */
 export const readings = readingsUnder('Specified route');
 const added = [...readingsUnder('Added route')].map(([name, reading]) => {
   const [method, path] = name.split(' ') as [string, string];
@@ -140,21 +133,20 @@ const added = [...readingsUnder('Added route')].map(([name, reading]) => {
 
 export const routes: Route[] = [...specified.map((row) => complete(row, readings.get(nameOf(row)))), ...added];
 
-/** Routes of the table that do not exist yet. It only ever shrinks, and ends empty. */
+/** Unbuilt routes of the table. The set only shrinks and ends empty. */
 export const notBuiltYet = new Set(rowsUnder('readings', 'Not built yet').map((row) => row['Not built yet']!));
 
 export const builtRoutes: Route[] = routes.filter((route) => !notBuiltYet.has(nameOf(route)));
 
 const NOBODYS: Record<string, string> = { delivery_id: '999999999' };
 
-/** A path with its parameters filled in; a parameter nobody names gets an id that does not exist. */
+/** Fills in the path parameters. A missing parameter gets an id that does not exist. */
 export function fill(path: string, params: Record<string, string> = {}): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(params[name] ?? NOBODYS[name] ?? '01900000-0000-7000-8000-000000000000'),
   );
 }
 
-/** The operations of the published document, by `METHOD path`. */
 export const operations = new Map<string, Operation>(
   Object.entries(openApi.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method.toUpperCase()} ${path}`, operation]),

@@ -12,7 +12,7 @@ it('the service serves the document that it was built with', async () => {
   expect(rest).toEqual(built);
 });
 
-it('the service answers 404 on every route that is not built yet, or 405 where another method of the path is', async () => {
+it('unbuilt routes answer 404, or 405 if another method of the path is built', async () => {
   const w = new World();
   const built = new Set(builtRoutes.map(({ path }) => path));
   const answers = await Promise.all(

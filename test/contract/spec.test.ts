@@ -3,7 +3,6 @@ import { openApi, validate } from '../support/clients/call.ts';
 import { codesNotBuiltYet, RETRYABLE, statusOfCode } from './spec-errors.ts';
 import { type Auth, builtRoutes, nameOf, notBuiltYet, operations, readings, routes, rowsUnder, specified } from './spec-routes.ts';
 
-/** What the document must say of each kind of caller; a kind that is not here has no route yet. */
 const KEY_OR_TOKEN: Record<string, string[]>[] = [{ apiKey: [] }, { bearer: [] }];
 const SECURITY: Partial<Record<Auth, Record<string, string[]>[] | undefined>> = {
   signature: [{ chainSignature: [] }],
@@ -15,9 +14,8 @@ const SECURITY: Partial<Record<Auth, Record<string, string[]>[] | undefined>> = 
   viewer: [{}, ...KEY_OR_TOKEN],
   key: [{ apiKey: [] }],
   activator: [...KEY_OR_TOKEN, { setupSecret: [] }],
-  // What it carries is its authority: a credential of another protocol, or a signed voucher.
+  // The request carries its own authority: a credential of another protocol or a signed voucher.
   proof: undefined,
-  // Its secret is part of the body.
   setup_secret: undefined,
   connector_secret: [{ connectorSecret: [] }],
 };
@@ -33,8 +31,8 @@ function* nodesOf(value: unknown, path = '#'): Generator<Node> {
 }
 const nodes = [...nodesOf(openApi)];
 
-describe('the route table and the published document', () => {
-  it('takes in every row of the specified tables, with all that it says', () => {
+describe('route table and published document', () => {
+  it('every row of the specified tables becomes a route with all its columns', () => {
     const rows = rowsUnder('tables', 'Method', 'Path');
     expect(rows.length).toBe(90);
     expect(specified.length).toBe(rows.reduce((count, { Path }) => count + Path!.split(',').length, 0));
@@ -51,49 +49,51 @@ describe('the route table and the published document', () => {
     expect([...readings.keys()].sort()).toEqual(specified.map(nameOf).sort());
   });
 
-  it('names every route once, and lists as missing only routes it has', () => {
+  it('each route is listed once, and the unbuilt list contains only listed routes', () => {
     const names = routes.map(nameOf);
     expect(new Set(names).size).toBe(names.length);
     expect([...notBuiltYet].filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  it('publishes exactly the routes that are built: none more, none less, none in both lists', () => {
+  it('the document contains exactly the built routes', () => {
     const built = builtRoutes.filter(({ documented }) => documented).map(nameOf);
     expect([...operations.keys()].sort()).toEqual(built.sort());
   });
 
   for (const route of builtRoutes.filter(({ documented }) => documented)) {
-    it(`describes ${nameOf(route)} with its success status and type, its callers and its idempotency`, () => {
+    it(`${nameOf(route)} is documented with its success status and type, callers and idempotency`, () => {
       const operation = operations.get(nameOf(route))!;
       const successes = Object.keys(operation.responses).filter((status) => status < '400');
-      // A payment whose outcome nobody knows yet is neither settled nor refused.
+      // A payment with an unknown outcome is neither settled nor refused.
       expect(successes).toEqual([String(route.status), ...(/^\/v1\/access\/x402\/(?:settle|activate\/)/.test(route.path) ? ['202'] : [])]);
       expect(route.auth in SECURITY, `no security is known for ${route.auth}`).toBe(true);
       const isOfProcessor = route.auth === 'signature' && route.path.includes('/processor');
       expect(operation.security).toEqual(isOfProcessor ? [{ processorSignature: [] }] : SECURITY[route.auth]);
-      const header = operation.parameters?.find(({ in: place, name }) => place === 'header' && name.toLowerCase() === 'idempotency-key');
+      const header = operation.parameters?.find(
+        ({ in: location, name }) => location === 'header' && name.toLowerCase() === 'idempotency-key',
+      );
       expect(header?.required ?? false).toBe(route.idempotent);
       expect(Object.keys(operation.responses[route.status]?.content ?? {})).toEqual(route.contentType === null ? [] : [route.contentType]);
-      const named = (operation.parameters ?? []).filter(({ in: place }) => place === 'path').map(({ name }) => name);
+      const named = (operation.parameters ?? []).filter(({ in: location }) => location === 'path').map(({ name }) => name);
       expect(named.sort()).toEqual([...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).sort());
     });
   }
 });
 
-describe('the error catalog', () => {
+describe('error catalog', () => {
   const catalog = openApi['x-error-codes'];
 
-  it('has exactly the codes that are built, and no others', () => {
+  it('the catalog contains exactly the built codes', () => {
     const expected = [...statusOfCode.keys()].filter((code) => !codesNotBuiltYet.has(String(code)));
     expect(Object.keys(catalog).sort()).toEqual(expected.sort());
     expect([...codesNotBuiltYet].filter((code) => !statusOfCode.has(code))).toEqual([]);
   });
 
-  it.each(Object.entries(catalog))('gives %s the status that was promised', (code, { status }) => {
+  it.each(Object.entries(catalog))('%s has the specified status', (code, { status }) => {
     expect(status).toBe(statusOfCode.get(code));
   });
 
-  it('says retryable only where the same request may succeed later', () => {
+  it('a code is retryable only if the identical request may succeed later', () => {
     const retryable = nodes.flatMap(({ path, node }) =>
       /^#\/x-error-codes\/\w+$/.test(path) && node.retryable === true ? [path.split('/').at(-1)] : [],
     );
@@ -101,13 +101,13 @@ describe('the error catalog', () => {
   });
 });
 
-describe('the published document', () => {
-  it('is OpenAPI 3.1.0 of version 1.0.0', () => {
+describe('published document', () => {
+  it('the document is OpenAPI 3.1.0 of version 1.0.0', () => {
     expect(openApi.openapi).toBe('3.1.0');
     expect(openApi.info.version).toBe('1.0.0');
   });
 
-  it('shows an example of every error that fits its schema, in a response of its own status', () => {
+  it('every error has a valid example in a response of its own status', () => {
     for (const [name, operation] of operations) {
       for (const [status, response] of Object.entries(operation.responses).filter(([key]) => key >= '400')) {
         if (name.endsWith('/health')) continue;
@@ -123,13 +123,13 @@ describe('the published document', () => {
     }
   });
 
-  it('names 401 and 403 on every route that looks at a credential, and 422 on every route with input', () => {
+  it('routes with a credential document 401 and 403, and routes with input document 422', () => {
     const missing = [...operations].flatMap(([name, { security, parameters, requestBody, responses }]) => [
       ...(security ? ['401'] : []).filter((status) => !responses[status]).map((status) => `${name} ${status}`),
       ...(security?.some((scheme) => 'apiKey' in scheme || 'bearer' in scheme) ? ['403'] : [])
         .filter((status) => !responses[status])
         .map((status) => `${name} ${status}`),
-      // What a provider signs is not for us to correct: 400, with a code of its own.
+      // Provider webhooks are signed, so invalid input is 400 with a separate code instead of 422.
       ...((parameters?.length || requestBody) &&
       !security?.some((scheme) => ['chainSignature', 'mailSignature', 'processorSignature'].some((name) => name in scheme))
         ? ['422']
@@ -141,13 +141,13 @@ describe('the published document', () => {
     expect(missing).toEqual([]);
   });
 
-  it('gives every operation an id of its own', () => {
+  it('every operation has a unique id', () => {
     const ids = [...operations.values()].map(({ operationId }) => operationId);
     expect(ids.every((id) => /^[a-z][A-Za-z0-9]+$/.test(id))).toBe(true);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('resolves every reference and never says nullable, which 3.1 does not know', () => {
+  it('every reference resolves, and no schema uses nullable, which 3.1 does not define', () => {
     const references = nodes.flatMap(({ node }) => (typeof node.$ref === 'string' ? [node.$ref] : []));
     expect(references.length).toBeGreaterThan(20);
     const targets = new Set(nodes.map(({ path }) => path));
@@ -155,12 +155,12 @@ describe('the published document', () => {
     expect(nodes.filter(({ node }) => 'nullable' in node).map(({ path }) => path)).toEqual([]);
   });
 
-  it('requires the body of every request that has one, unless no field of it is required', () => {
+  it('a request body is required unless none of its fields is', () => {
     const bodies = [...operations].filter(([, { requestBody }]) => requestBody);
     expect(bodies.length).toBeGreaterThan(5);
     const optional = bodies.filter(([, { requestBody }]) => requestBody!.required !== true).map(([name]) => name);
     expect(optional.sort()).toEqual([
-      // Its token may come as Bearer instead.
+      // Its token may be sent as Bearer instead of in the body.
       'POST /v1/auth/refresh',
       'POST /v1/billing/portal/processor',
       'POST /v1/payments/{payment_id}/refund-transaction',
@@ -171,7 +171,7 @@ describe('the published document', () => {
     ]);
   });
 
-  it('shows examples that fit their schemas, and uses only schemes it defines', () => {
+  it('examples match their schemas, and security refers to defined schemes only', () => {
     const examples = nodes.filter(
       ({ path, node }) => !path.endsWith('/properties') && 'example' in node && ('type' in node || '$ref' in node || 'anyOf' in node),
     );

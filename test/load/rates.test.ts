@@ -10,21 +10,20 @@ import { AttemptQueues, JOBS_BATCH, pause } from '../support/runner/queues.ts';
 import { type Merchant, World } from '../support/world.ts';
 
 const isSoak = SOAK > 1;
-/** A database in the same region, and a node elsewhere. */
+/** A database in the same region, and a distant node. */
 const TRIP_MS = isSoak ? 20 : 0;
 const NODE_MS = isSoak ? 300 : 0;
 const MINUTE_SECONDS = 60;
 
-/** Beside each measured figure what is required of it; a soak prints them. */
 const figure = (what: string, measured: string, required: string) => `${what}: ${measured} (required: ${required})`;
 
-describe('payments made final', () => {
+describe('finality of payments', () => {
   const RATE = 100;
   const COUNT = isSoak ? RATE * MINUTE_SECONDS : 1024;
   const PAGE = 256;
   const w = new World();
 
-  it(`${COUNT} that were confirmed are final after one sweep, which waits for few trips`, { timeout: 240_000 }, async ({ annotate }) => {
+  it(`one sweep finalizes ${COUNT} confirmed payments with few sequential round trips`, { timeout: 240_000 }, async ({ annotate }) => {
     const product = await w.product(await w.merchant(), { access_period_days: 30 });
     const buyer = await w.chain.wallet();
     const { payment } = await w.purchase(product, buyer);
@@ -43,7 +42,7 @@ describe('payments made final', () => {
     });
     await multiply(w.env.DB, 'tx_claims', 'subject_id', id, COUNT, { subject_id: many, tx_signature: like.signature });
     await w.env.DB.prepare('DROP TABLE land').run();
-    await w.env.DB.prepare('UPDATE tx_claims SET next_look_at = 1, confirmed_at = confirmed_at - 61000 WHERE next_look_at > 0').run();
+    await w.env.DB.prepare('UPDATE tx_claims SET next_check_at = 1, confirmed_at = confirmed_at - 61000 WHERE next_check_at > 0').run();
     await w.chain.call('local_warp', 14);
     if (NODE_MS > 0) await w.chain.fault({ kind: 'delay', ms: NODE_MS, times: 0 });
     const { database, traffic } = distantDatabase(w.env.DB, TRIP_MS);
@@ -68,7 +67,6 @@ describe('payments made final', () => {
   });
 });
 
-/** Transactions of their own on the chain, so many that they are sent in portions. */
 async function landMany(w: World, buyer: Awaited<ReturnType<World['chain']['wallet']>>, count: number): Promise<string[]> {
   const signatures: string[] = [];
   for (let from = 0; from < count; from += 500) {
@@ -89,8 +87,10 @@ describe('webhooks with one dead endpoint among ten', () => {
     merchant = await w.merchant();
   });
 
-  it(`${RATE} new deliveries a second reach the nine others on time, in two trips each`, { timeout: 240_000 }, async ({ annotate }) => {
-    // In a soak it is silent for the whole 15 s that an attempt may take.
+  it(`${RATE} new deliveries a second arrive at the nine others on time, in two round trips each`, { timeout: 240_000 }, async ({
+    annotate,
+  }) => {
+    // In a soak the dead endpoint hangs for the full 15 s of an attempt.
     const habits: Habit[] = [isSoak ? 'hang' : 'fail', ...Array<Habit>(ENDPOINTS - 1).fill('ok')];
     const [dead, ...alive] = await Promise.all(habits.map((habit) => consumer(w, merchant, habit, { event_types: ['payout.*'] })));
     const { database, traffic } = distantDatabase(w.env.DB, TRIP_MS);
@@ -102,7 +102,7 @@ describe('webhooks with one dead endpoint among ten', () => {
       jobs.push(...(await emit(w, merchant, RATE / ENDPOINTS)));
       w.queue.sent.length = 0;
       await w.deliver(jobs.splice(0, JOBS_BATCH), env);
-      // A quick run counts trips, so it need not keep to the pace.
+      // A quick run counts trips and ignores the pace.
       if (isSoak) await pause(Math.max(0, startedAt + (second + 1) * 1000 - Date.now()));
     }
     await queues.end();
@@ -117,7 +117,7 @@ describe('webhooks with one dead endpoint among ten', () => {
     const p99 = waits[Math.ceil(waits.length * 0.99) - 1]!;
     const ofDead = (await deliveries(dead!)).reduce((sum, { attempt }) => sum + attempt, 0);
     await annotate(figure('deliveries to the nine, p99 from fan-out to arrival', `${p99} ms`, `${ON_TIME_MS} ms at ${RATE} a second`));
-    // A claim and a record for each attempt, four more where it failed, and two for each event.
+    // Two trips per attempt, four more per failure, two per event.
     const trips = 2 * waits.length + 6 * (ofDead + SECONDS * 6) + 2 * SECONDS * 6;
     await annotate(figure('trips to the database', `${traffic.trips}`, `at most ${trips}`));
     expect(traffic.trips).toBeLessThanOrEqual(trips);

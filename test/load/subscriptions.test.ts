@@ -8,20 +8,19 @@ import { endSkips, skipTime } from '../support/runner/clock.ts';
 import { SOAK } from '../support/runner/env.ts';
 import { JOBS_BATCH } from '../support/runner/queues.ts';
 
-/** 20,000 in a soak of 100; a part of it, by the same code, in every other run. */
+/** A soak of 100 has 20,000 subscriptions. Other runs use a part of them with the same code. */
 const COUNT = SOAK > 1 ? 200 * SOAK : 120;
 const STEP_SECONDS = 5 * 60;
-/** The hour in which their periods begin, the ten minutes over which each is spread, and a look at what was sent last. */
+/** Minutes of the run: an hour of period starts, a spread of ten minutes, and a final check of sent collections. */
 const STEPS = 17;
 const WALL_MAX_MS = 600_000;
 const NODE_CALLS_MAX = 4;
-/** Requests to others that the platform lets one invocation make. */
 const INVOCATION_MAX = 1_000;
 
 const w = collectingWorld();
 afterAll(endSkips);
 
-it(`${COUNT} authorizations whose periods begin in one hour are each collected once, in time and with few calls`, async () => {
+it(`${COUNT} authorizations due in one hour are each collected once, in time and with few calls`, async () => {
   const seller = await SubscriptionSeller.open(w);
   const model = await seller.subscribe();
   await multiplySubscriber(model, COUNT);
@@ -39,7 +38,7 @@ it(`${COUNT} authorizations whose periods begin in one hour are each collected o
   });
   await w.chain.call('local_resetCalls');
   let most = 0;
-  /** What is sent to others in one invocation: calls of nodes and of the database, and the two counters of each fee. */
+  /** Counts the subrequests of one invocation: node and database calls, and two counter calls per fee. */
   const invoke = async (work: (env: typeof w.env) => Promise<unknown>, fees: number) => {
     const { env, trips } = withFaults(w.env);
     const before = toNode;
@@ -58,7 +57,7 @@ it(`${COUNT} authorizations whose periods begin in one hour are each collected o
   const heldMost = { jobs: 0 };
   for (let step = 0; step < STEPS; step++) {
     await timed('sweep', () => w.sweepAlone('collections'));
-    // What follows a collection, as it follows any payment, is no part of collecting.
+    // Jobs after a collection run after any payment and are not counted.
     const jobs = w.queue.sent
       .splice(0)
       .map(({ job }) => job)
@@ -69,7 +68,7 @@ it(`${COUNT} authorizations whose periods begin in one hour are each collected o
       const fees = batch.reduce((sum, job) => sum + (job as Extract<Job, { kind: 'collectSubscriptions' }>).authorizationIds.length, 0);
       await timed('collect', () => invoke((env) => w.deliver(batch, env), fees));
     }
-    // The sweep of what was sent follows within a minute; here it finds all of it at once.
+    // The sweep of sent collections runs within a minute and finds all of them here.
     await skipTime(w.chain, 15);
     await timed('store', () => w.sweepAlone('settlements'));
     w.queue.sent.length = 0;
@@ -89,7 +88,7 @@ it(`${COUNT} authorizations whose periods begin in one hour are each collected o
   const report = `${COUNT} collections: ${(wallMs / 1000).toFixed(1)} s, ${each(toNode)} calls of a node each (${each(methods)} methods), ${each(toOthers)} of the database in messages, at most ${most} in one invocation`;
   // biome-ignore lint/suspicious/noConsole: the measured numbers are what this test is for.
   console.info(report, JSON.stringify(calls), JSON.stringify(took));
-  // The model's own period among them.
+  // Includes the model's own period.
   expect(collected).toEqual({ n: COUNT + 1, authorizations: COUNT + 1 });
   expect(await w.chain.held(seller.merchant.wallet.address)).toBe(BigInt(COUNT + 2) * PRICE);
   expect(toNode / COUNT, report).toBeLessThanOrEqual(NODE_CALLS_MAX);

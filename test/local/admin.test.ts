@@ -23,10 +23,10 @@ describe('npm run admin', () => {
     closing.push(() => server.close());
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
   }
-  const admin = (url: string, ...words: string[]) =>
+  const admin = (url: string, ...args: string[]) =>
     new Promise<{ out: string; failed: string }>((done) => {
       const env = { ...process.env, OPERATOR_SECRET: SECRET };
-      execFile(process.execPath, [ADMIN, ...words, '--url', url], { env }, (_error, out, failed) => done({ out, failed }));
+      execFile(process.execPath, [ADMIN, ...args, '--url', url], { env }, (_error, out, failed) => done({ out, failed }));
     });
 
   it.each<[string[], string]>([
@@ -34,26 +34,26 @@ describe('npm run admin', () => {
     [['suspned', 'ada@example.com'], '"suspned" is not an action. The actions are suspend, resume, staff'],
     [['suspend'], '"suspend" needs other arguments.'],
     [['reconcile'], '"reconcile" needs the time of the restore, such as 2026-11-22T10:00:00Z.'],
-  ])('says of %j which actions there are and what they need', async (words, said) => {
-    const { failed } = await admin('http://127.0.0.1:1', ...words);
+  ])('the command prints for %j the available actions and their arguments', async (args, said) => {
+    const { failed } = await admin('http://127.0.0.1:1', ...args);
     expect(failed).toContain(said);
     expect(failed).toContain('Usage: npm run admin -- suspend|resume|staff|unstaff <email or user id>');
   });
 
-  it.each([['accounts'], ['payment', 'p1']])('prints no control character that a stranger put into a name, by %s', async (...words) => {
+  it.each([['accounts'], ['payment', 'p1']])('control characters in names chosen by users are not printed, by %s', async (...args) => {
     const hostile = '\u001b]52;c;cm0gLXJm\u0007Ada\u009b2J\nid  eve  active\u202e';
     const { url } = await serve((response) => {
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify({ items: [{ id: 'one', name: hostile }], metadata: { [hostile]: hostile } }));
     });
-    const { out } = await admin(url, ...words);
+    const { out } = await admin(url, ...args);
     expect(out).toContain(']52;c;cm0gLXJm Ada 2J id eve active');
     expect(out.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\p{Cf}/u);
-    if (words[0] === 'accounts') expect(out.trimEnd().split('\n')[0]).toBe('id   name');
-    if (words[0] === 'accounts') expect(out.trimEnd().split('\n')).toHaveLength(2);
+    if (args[0] === 'accounts') expect(out.trimEnd().split('\n')[0]).toBe('id   name');
+    if (args[0] === 'accounts') expect(out.trimEnd().split('\n')).toHaveLength(2);
   });
 
-  it('prints accounts as a table whose columns keep their place where nothing is known', async () => {
+  it('accounts are printed as a table with columns that stay aligned if values are missing', async () => {
     const { url } = await serve((response) => {
       response.setHeader('content-type', 'application/json');
       const known = { email: 'ada@example.com', plan: 'growth', plan_source: 'processor', plan_through: null, is_staff: false };
@@ -67,7 +67,7 @@ describe('npm run admin', () => {
     ]);
   });
 
-  it('names an account in the body of its call, never in the address, which access logs keep', async () => {
+  it('an account is named in the body of the call, never in the URL, which access logs record', async () => {
     const addresses: string[] = [];
     const { url } = await serve((response, request) => {
       addresses.push(String(request.url));
@@ -78,7 +78,7 @@ describe('npm run admin', () => {
     expect(addresses).toEqual(['/v1/operator/accounts/search']);
   });
 
-  it('prints totals in the unit of their asset, and says what each counts', async () => {
+  it('totals are printed in the unit of their asset, with a description', async () => {
     const { url } = await serve((response) => {
       response.setHeader('content-type', 'application/json');
       const live = { confirmed: '9', sol_gross: '50000000', usdc_count: '10', usdc_gross: '89020000' };
@@ -90,12 +90,12 @@ describe('npm run admin', () => {
     expect(out).toContain('usdc_count and sol_count count all payments');
   });
 
-  it.each(['http://pay.example.com', 'http://127.0.0.1.example.com', 'ftp://127.0.0.1'])('sends nothing to %s', async (url) => {
+  it.each(['http://pay.example.com', 'http://127.0.0.1.example.com', 'ftp://127.0.0.1'])('the command sends nothing to %s', async (url) => {
     const { failed } = await admin(url, 'totals');
     expect(failed).toMatch(/is not private\. Set an https URL with --url\. Nothing was sent\./);
   });
 
-  it('follows no redirect with the secret', async () => {
+  it('the command does not follow a redirect with the secret', async () => {
     const other = await serve((response) => response.end('{}'));
     const { url, asked } = await serve((response) => {
       response.writeHead(307, { location: `${other.url}/v1/operator/totals` });

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 
 const BENCH = join(import.meta.dirname, '../../local/bench/bench.ts');
 
-it('the bench starts the whole service, and what it asks of a route that has a secret is answered as it says', {
+it('the bench starts the complete service, and a route with a secret answers as expected', {
   timeout: 60_000,
 }, async () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-bench-whole-'));

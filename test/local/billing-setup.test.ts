@@ -6,7 +6,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it('makes at the processor what plans by card take, once, and prints all of the configuration; run again, but for the secret told once', async () => {
+it('setup creates the processor objects once and prints the configuration, and a rerun omits only the secret', async () => {
   const { url, close } = await startOutside();
   try {
     const key = 'sk_test_setup';
@@ -24,7 +24,7 @@ it('makes at the processor what plans by card take, once, and prints all of the 
     expect(Object.keys(first)).toEqual(names.map((name) => `PROCESSOR_${name}`));
     const { PROCESSOR_WEBHOOK_SECRETS: _, ...again } = first;
     expect(await run('https://svc.example')).toEqual(again);
-    // Another deployment has an endpoint and a secret of its own, and the same prices and portal.
+    // Another deployment gets its own endpoint and secret, with the same prices and portal.
     expect(await run('https://other.example')).toEqual({ ...again, PROCESSOR_WEBHOOK_SECRETS: expect.any(String) });
 
     const ask = async (path: string, form?: Record<string, string>) => {
@@ -44,6 +44,6 @@ it('makes at the processor what plans by card take, once, and prints all of the 
   }
 });
 
-it('says how it is called where it is told too little', async () => {
+it('setup without its arguments prints its usage', async () => {
   await expect(setUpBilling([], {})).rejects.toThrow('Usage: PROCESSOR_API_KEY=');
 });

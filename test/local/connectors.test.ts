@@ -8,9 +8,8 @@ import telegramWorker, { handleUpdate, type TelegramEnv } from '../../local/conn
 const SESSION = '01900000-0000-7000-8000-000000000001';
 const CODE = 'claim-abcdefghijklmnopqrstuvwx';
 const SERVICE = 'https://svc.example.com';
-const told = { SERVICE_URL: SERVICE, CONNECTOR_SECRET: 'the secret of the connector' };
+const variables = { SERVICE_URL: SERVICE, CONNECTOR_SECRET: 'the secret of the connector' };
 
-/** Every call that leaves, answered by what its address ends with. */
 function listen(answers: Record<string, [number, unknown, Record<string, string>?] | Error>) {
   const calls: { url: string; headers: Headers; body: string }[] = [];
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
@@ -25,8 +24,8 @@ function listen(answers: Record<string, [number, unknown, Record<string, string>
 }
 afterEach(() => vi.restoreAllMocks());
 
-describe('the connector of Telegram', () => {
-  const env: TelegramEnv = { ...told, TELEGRAM_BOT_TOKEN: '1:token', WEBHOOK_SECRET: 'of-the-webhook' };
+describe('Telegram connector', () => {
+  const env: TelegramEnv = { ...variables, TELEGRAM_BOT_TOKEN: '1:token', WEBHOOK_SECRET: 'of-the-webhook' };
   const privately = (text: string) => ({
     update_id: 1,
     message: { text, from: { id: 42, username: 'ada' }, chat: { id: 42, type: 'private' as const } },
@@ -36,15 +35,15 @@ describe('the connector of Telegram', () => {
     message: { text, from: { id: 42 }, chat: { id: -100, type: 'supergroup' as const } },
   });
 
-  it('tells the service who pressed start, with its secret, and the person what to do next', async () => {
+  it('the service gets the user who pressed start, with the secret, and the user gets the next step', async () => {
     const { calls, to } = listen({ '/identity': [200, {}] });
     await handleUpdate(env, privately(`/start ${SESSION}`));
     expect(to('/telegram/identity')).toEqual([{ identity_session_id: SESSION, provider_user_id: '42', username: 'ada' }]);
-    expect(calls[0]!.headers.get('X-Svc-Connector-Secret')).toBe(told.CONNECTOR_SECRET);
+    expect(calls[0]!.headers.get('X-Svc-Connector-Secret')).toBe(variables.CONNECTOR_SECRET);
     expect(to('/sendMessage')).toEqual([{ chat_id: 42, text: 'Thank you. Go back to the page where you are buying.' }]);
   });
 
-  it('says the service’s own words where it refuses, and asks again where its answer is lost', async () => {
+  it('a refusal shows the service’s text, and a lost answer is requested again', async () => {
     const { to } = listen({ '/identity': [410, { detail: 'This identity session is over.' }] });
     await handleUpdate(env, privately(`/start ${SESSION}`));
     expect(to('/sendMessage')[0].text).toBe('This identity session is over.');
@@ -54,7 +53,7 @@ describe('the connector of Telegram', () => {
     expect(silent.to('/identity')).toHaveLength(3);
   });
 
-  it('waits for as long as the service asks, and gives up where that is longer than a person waits', async () => {
+  it('the connector waits for Retry-After, and gives up if that is too long for a user', async () => {
     const waits = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((wake: () => void) => wake()) as unknown as typeof setTimeout);
     const { to } = listen({ '/identity': [429, { detail: 'Too many.' }, { 'Retry-After': '7' }] });
     await handleUpdate(env, privately(`/start ${SESSION}`));
@@ -67,14 +66,14 @@ describe('the connector of Telegram', () => {
     expect(long.to('/identity')).toHaveLength(1);
   });
 
-  it('claims no basic group, and says what to do', async () => {
+  it('a basic group is not claimed, and the reply says what to do', async () => {
     const { to } = listen({ '/getChatMember': [200, { ok: true, result: { status: 'creator' } }] });
     const update = inGroup(CODE);
     await handleUpdate(env, { ...update, message: { ...update.message, chat: { id: -100, type: 'group' } } });
     expect([to('/telegram/claims'), to('/sendMessage')[0].text]).toEqual([[], expect.stringMatching(/supergroup/)]);
   });
 
-  it('claims a chat for its administrators alone, and never by a private message', async () => {
+  it('a chat is claimed for its administrators only, and never by a private message', async () => {
     for (const [status, claims] of [
       ['administrator', 1],
       ['creator', 1],
@@ -92,7 +91,7 @@ describe('the connector of Telegram', () => {
     expect(calls).toEqual([]);
   });
 
-  it('is believed as a webhook with the secret that Telegram shows alone', async () => {
+  it('a webhook is accepted only with the secret that Telegram sends', async () => {
     const { calls } = listen({});
     const post = (secret?: string) =>
       telegramWorker.fetch(
@@ -108,10 +107,10 @@ describe('the connector of Telegram', () => {
   });
 });
 
-describe('the connector of Discord', () => {
+describe('Discord connector', () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const env: DiscordEnv = {
-    ...told,
+    ...variables,
     DISCORD_CLIENT_ID: '123456',
     DISCORD_CLIENT_SECRET: 'of the client',
     DISCORD_REDIRECT_URI: 'https://bot.example.com/discord',
@@ -129,7 +128,7 @@ describe('the connector of Discord', () => {
     return handleRequest(new Request('https://bot.example.com/interactions', { method: 'POST', headers, body }), env);
   };
 
-  it('tells the service who came back, and shows no code or token to anybody', async () => {
+  it('the service gets the returning user, and no code or token is shown', async () => {
     const { to } = listen({
       '/oauth2/token': [200, { access_token: 'of the person' }],
       '/users/@me': [200, { id: '99', username: 'ada' }],
@@ -140,7 +139,7 @@ describe('the connector of Discord', () => {
     expect(to('/discord/identity')).toEqual([{ identity_session_id: SESSION, provider_user_id: '99', username: 'ada' }]);
   });
 
-  it('says what to do where the link is broken, the person declined, or Discord does not know them', async () => {
+  it('a broken link, a declined consent and an unknown user get instructions', async () => {
     const { calls } = listen({ '/oauth2/token': [400, {}] });
     expect([
       (await back('code=abc&state=<script>')).status,
@@ -150,7 +149,7 @@ describe('the connector of Discord', () => {
     expect((await back(`code=abc&state=${SESSION}`)).status).toBe(502);
   });
 
-  it('claims a guild for who may manage it, by a command that Discord signed', async () => {
+  it('a guild is claimed for its managers by a command signed by Discord', async () => {
     const { to } = listen({ '/claims': [200, {}] });
     const said = async (response: Response) => ((await response.json()) as { data: { content: string } }).data.content;
     expect(await said(await command('32'))).toMatch(/claimed/);
@@ -159,7 +158,7 @@ describe('the connector of Discord', () => {
     expect(to('/discord/claims')).toEqual([{ code: CODE, guild_id: '777' }]);
   });
 
-  it('serves the next person whatever it was asked before: no address, another method, too much, or while Discord is away', async () => {
+  it('bad requests and a Discord outage do not affect the next request', async () => {
     const ask = (method: string, url: string, body: Buffer[] = []) =>
       answerNode(env, Object.assign(Readable.from(body), { method, url, headers: {} }) as unknown as IncomingMessage);
     vi.spyOn(console, 'error').mockImplementation(() => {});

@@ -20,7 +20,7 @@ const run = (script: string, args: string[], env: Record<string, string> = {}) =
 describe('npm run secrets', () => {
   const vault = join(home, 'vault.env');
 
-  it('makes all secrets once, in a file for one reader, and shows the fee payer’s address but none of them', () => {
+  it('all secrets are created once, in a file for one reader, and only the fee payer’s address is printed', () => {
     const { status, stdout } = run('vault.ts', ['--out', vault]);
     expect(status).toBe(0);
     expect(statSync(vault).mode & 0o777).toBe(0o600);
@@ -34,14 +34,14 @@ describe('npm run secrets', () => {
     expect(readConfig({ ...deployment, ...reference, ...secrets }).findings).toEqual([]);
   });
 
-  it('never makes them a second time over the first', () => {
+  it('existing secrets are never replaced by a second run', () => {
     const before = readFileSync(vault, 'utf8');
     const { status, stderr } = run('vault.ts', ['--out', vault]);
     expect([status, readFileSync(vault, 'utf8')]).toEqual([1, before]);
     expect(stderr).toContain('may be in use');
   });
 
-  it('leaves no copy behind where the platform does not take them', () => {
+  it('no copy of the secrets remains if the platform refuses them', () => {
     const { status, stdout, stderr } = run('vault.ts', ['--out', vault, '--put'], { CLOUDFLARE_API_BASE_URL: 'http://127.0.0.1:9' });
     expect(status).toBe(1);
     expect(readdirSync(home).filter((name) => name.startsWith('svc-secrets-'))).toEqual([]);
@@ -51,7 +51,7 @@ describe('npm run secrets', () => {
 });
 
 describe('npm run check-config', () => {
-  it('names what works and what is missing for the rest', () => {
+  it('the output names the working features and the missing settings of the others', () => {
     const vault = join(home, 'abilities.env');
     run('vault.ts', ['--out', vault]);
     const { stdout } = run('check-config.ts', ['--vars', vault, '--offline']);
@@ -60,7 +60,7 @@ describe('npm run check-config', () => {
     expect(stdout).toMatch(/^ {2}plans paid by card: set PROCESSOR_API_KEY, PROCESSOR_WEBHOOK_SECRETS$/m);
   });
 
-  it('says of a node that it has no connection to, in words and not as the name of an exception', () => {
+  it('an unavailable node is described in plain text, not by an exception name', () => {
     const vars = join(home, 'no-node.env');
     writeFileSync(vars, "NETWORK='devnet'\nRPC_URL='http://127.0.0.1:1/'\n");
     const { stdout } = run('check-config.ts', ['--vars', vars]);
@@ -68,14 +68,14 @@ describe('npm run check-config', () => {
     expect(stdout).not.toContain('Error');
   });
 
-  it('says which file cannot be read, without a stack trace', () => {
+  it('an unreadable file is named without a stack trace', () => {
     const { status, stderr } = run('check-config.ts', ['--vars', join(home, 'none.env'), '--offline']);
     expect([status, stderr.trim()]).toEqual([2, `${join(home, 'none.env')} cannot be read. --vars takes a file of NAME='value' lines.`]);
   });
 });
 
 describe('npm run sbom', () => {
-  it('lists every package that the Worker depends on as CycloneDX, none that only tests use, and changes no lockfile', () => {
+  it('the SBOM lists every runtime package as CycloneDX, no test package, and changes no lockfile', () => {
     const root = join(import.meta.dirname, '../..');
     const lockfile = readFileSync(join(root, 'package-lock.json'), 'utf8');
     expect(spawnSync('npm', ['run', '--silent', 'sbom'], { cwd: root }).status).toBe(0);
@@ -90,13 +90,13 @@ describe('npm run sbom', () => {
 });
 
 describe('npm run deploy:check', () => {
-  it('names what is still that of the example, builds and weighs, and is not ready', () => {
+  it('the check names remaining example values, builds and measures the bundle, and is not ready', () => {
     const vault = join(home, 'second.env');
     run('vault.ts', ['--out', vault]);
     const { status, stdout } = run('deploy-check.ts', ['--vars', vault, '--offline']);
     expect(stdout).toMatch(/^open {2}wrangler\.toml\n {6}wrangler\.toml has no database_id/m);
     expect(stdout).toMatch(/^ok {2}build and size$/m);
-    expect(stdout).toMatch(/^not looked at {2}migrations$/m);
+    expect(stdout).toMatch(/^skipped {2}migrations$/m);
     expect([status, stdout.trim().split('\n').at(-1)]).toEqual([1, 'Not ready yet.']);
   }, 120_000);
 });

@@ -10,7 +10,7 @@ const WRANGLER = fileURLToPath(import.meta.resolve('wrangler'));
 const home = mkdtempSync(join(tmpdir(), 'svc-fresh-clone-'));
 const clone = join(home, 'svc');
 const SCRIPT_NAMES = 'worker/pages/assets.ts';
-/** What `.gitignore` names, of what is in a clone that has run something. */
+/** Untracked files of a used clone, as in `.gitignore`. */
 const NOT_TRACKED = ['dist', '.wrangler', 'node_modules', SCRIPT_NAMES];
 
 beforeAll(() => {
@@ -38,7 +38,6 @@ const run = (...args: string[]) =>
   });
 const deploy = () => run(WRANGLER, 'deploy', '--dry-run');
 const namesIn = (folder: string): string[] => readdirSync(join(clone, folder), { recursive: true, encoding: 'utf8' }).sort();
-/** Scripts of pages that the Worker names, and those that would be uploaded with it. */
 function scripts() {
   const named = [...readFileSync(join(clone, SCRIPT_NAMES), 'utf8').matchAll(/'\/assets\/(.+\.js)'/g)].map(([, name]) => name!);
   return { named: named.filter((name) => !name.startsWith('demo-wallet')), laidOut: readdirSync(join(clone, 'dist/assets/assets')) };
@@ -46,11 +45,11 @@ function scripts() {
 function tracked(): Record<string, string> {
   const files = readdirSync(clone, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map(({ parentPath, name }) => relative(clone, join(parentPath, name)));
-  const kept = paths.filter((path) => !NOT_TRACKED.some((name) => path === name || path.startsWith(`${name}/`)));
-  return Object.fromEntries(kept.sort().map((path) => [path, readFileSync(join(clone, path), 'base64')]));
+  const trackedPaths = paths.filter((path) => !NOT_TRACKED.some((name) => path === name || path.startsWith(`${name}/`)));
+  return Object.fromEntries(trackedPaths.sort().map((path) => [path, readFileSync(join(clone, path), 'base64')]));
 }
 
-it('a clone in which no script of the installation has run is deployed whole, and no file of it that is tracked changes', () => {
+it('a clone without install scripts deploys completely and changes no tracked file', () => {
   const before = tracked();
   const { status, stderr } = deploy();
   expect([status, stderr]).toEqual([0, expect.not.stringContaining('ERROR')]);
@@ -60,7 +59,7 @@ it('a clone in which no script of the installation has run is deployed whole, an
   expect(tracked()).toEqual(before);
 }, 120_000);
 
-it('a deployment uploads the scripts of the pages as they are now, not as an earlier build left them', () => {
+it('a deployment uploads the current page scripts, not those of an earlier build', () => {
   const old = scripts().named;
   appendFileSync(join(clone, 'worker/pages/checkout/client/start.tsx'), "\nconsole.info('another one');\n");
   expect(deploy().status).toBe(0);
@@ -69,7 +68,7 @@ it('a deployment uploads the scripts of the pages as they are now, not as an ear
   expect(laidOut).toEqual(expect.arrayContaining(named));
 }, 120_000);
 
-it('a build takes nothing from under a service that runs beside it', () => {
+it('a build removes nothing from under a running service', () => {
   const before = namesIn('dist/dev-assets');
   expect(before.filter((name) => basename(name).startsWith('demo-wallet'))).toHaveLength(1);
   expect(run('local/build.ts').status).toBe(0);

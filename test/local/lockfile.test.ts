@@ -10,27 +10,27 @@ interface Locked {
 }
 const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
 const { workspaces, allowScripts } = read('package.json');
-/** Every package but our own: this one, and the workspaces it links to. */
+/** Third-party packages, without this one and its linked workspaces. */
 const packages = Object.entries<Locked>(read('package-lock.json').packages).filter(
-  ([path, { link, resolved }]) => ![path, link ? resolved : undefined].some((place) => ['', ...workspaces].includes(place)),
+  ([path, { link, resolved }]) => ![path, link ? resolved : undefined].some((location) => ['', ...workspaces].includes(location)),
 );
 
-it('locks every package, of every platform, to the SHA-512 of its archive', () => {
+it('the lockfile locks every package of every platform to the SHA-512 of its archive', () => {
   expect(packages.length).toBeGreaterThan(500);
   const unlocked = packages.filter(([, { integrity = '' }]) => !/^sha512-[\w+/]{86}==$/.test(integrity));
   expect(unlocked.map(([path, { version }]) => `${path}@${version}`)).toEqual([]);
 });
 
-it('locks what the manifest says now, the version of Node that it asks for included', () => {
+it('the lockfile matches the manifest, including the required Node version', () => {
   const [{ engines, dependencies, devDependencies }, { '': locked }] = [read('package.json'), read('package-lock.json').packages];
   expect(locked).toMatchObject({ engines, dependencies, devDependencies });
 });
 
-it('names no registry: an archive may come from anywhere, since its hash is known', () => {
+it('the lockfile names no registry, because the hash of each archive is known', () => {
   expect(packages.filter(([, { resolved, link }]) => resolved !== undefined || link).map(([path]) => path)).toEqual([]);
 });
 
-it('pins every package we name to one version', () => {
+it('every named package is pinned to one version', () => {
   const manifests = ['package.json', ...workspaces.map((path: string) => `${path}/package.json`)].map(read);
   const named = manifests.flatMap(({ dependencies = {}, devDependencies }) =>
     Object.entries<string>({ ...dependencies, ...devDependencies }),
@@ -39,7 +39,7 @@ it('pins every package we name to one version', () => {
   expect(ranges).toEqual([]);
 });
 
-it('runs at installation the scripts of reviewed versions alone, and installs nothing where another package has one', () => {
+it('install scripts run for reviewed versions only, and another package with one fails the installation', () => {
   const scripts = packages.filter(([, { hasInstallScript }]) => hasInstallScript);
   const nameOf = (path: string) => path.split('node_modules/').at(-1)!;
   expect(scripts.filter(([path]) => allowScripts[nameOf(path)] === undefined)).toEqual([]);

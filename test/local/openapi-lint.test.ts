@@ -6,7 +6,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { readDocument } from '../../sdk/generate.ts';
 import { ofDeployment } from '../../worker/published/reference/of-deployment.ts';
 
-/** What stays, because the paths and the redirect are the specification’s: an id is a UUID and never `p`, and a provider’s callback leads on. */
+/** Accepted findings, because the specification fixes the paths and the redirect: ids are UUIDs, and a provider's callback redirects. */
 const ACCEPTED = [
   'no-ambiguous-paths /v1/products/{product_id}/archive',
   'no-ambiguous-paths /v1/products/{product_id}/handoffs',
@@ -20,12 +20,12 @@ beforeAll(async () => {
   text = JSON.stringify(ofDeployment(document, 'https://pay.svc.dev', { name: 'Svc', url: 'https://svc.dev' }));
 }, 60_000);
 
-it('is read by the major of redocly that is current, not by an earlier one that other packages bring', () => {
+it('the installed redocly is version 2, not an older one of other packages', () => {
   const manifest = new URL('../../node_modules/@redocly/openapi-core/package.json', import.meta.url);
   expect(JSON.parse(readFileSync(manifest, 'utf8')).version).toMatch(/^2\./);
 });
 
-it('is a document in which redocly’s recommended rules find nothing but what the specification asks for', async () => {
+it('redocly’s recommended rules find only what the specification requires', async () => {
   const config = await createConfig({ extends: ['recommended'] });
   const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config });
   const found = problems.map(({ ruleId, location, message }) => {
@@ -35,7 +35,7 @@ it('is a document in which redocly’s recommended rules find nothing but what t
   expect(found.toSorted()).toEqual(ACCEPTED);
 }, 60_000);
 
-it('is a document in which spectral’s rules for OpenAPI find nothing', async () => {
+it('spectral’s OpenAPI rules find nothing', async () => {
   const linter = new spectral.Spectral();
   linter.setRuleset({ extends: [[rulesets.oas as RulesetDefinition, 'recommended']] });
   const problems = await linter.run(text);

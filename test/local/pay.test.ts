@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
-it('npm run pay names the node that does not answer, and where its address is found', async () => {
+it('npm run pay names the unavailable node and the setting of its address', async () => {
   const args = [join(import.meta.dirname, '../../local/pay.ts'), 'http://127.0.0.1:1/p/demo', '--chain', 'http://127.0.0.1:1'];
   const run = promisify(execFile)(process.execPath, args);
   await expect(run).rejects.toMatchObject({

@@ -14,20 +14,18 @@ import signing from '../../worker/pages/locales/signing/en.json' with { type: 'j
 import { fromBase64 } from '../../worker/pages/parts/bytes.ts';
 import { sayIn } from '../../worker/pages/parts/text.ts';
 import { readTransaction } from '../../worker/pages/parts/transaction.ts';
-import { stepWords } from '../../worker/pages/signing/words.ts';
+import { stepTexts } from '../../worker/pages/signing/words.ts';
 
 const { usdcMint: mint } = NETWORKS.devnet;
 const OTHER = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
 const PULLER = 'JBCFBPmjUn9CSjHe2AxwUgQYF5zWP3nmckucfAaa97K';
 const LIFETIME = { blockhash: OTHER, lastValidBlockHeight: 1n };
-const wordsOf = stepWords(sayIn(signing), { locale: 'en', usdcMints: [mint] });
-/** Lines of a transaction, with plain blanks, and who has to sign it. */
+const describeStep = stepTexts(sayIn(signing), { locale: 'en', usdcMints: [mint] });
 function linesOf(transaction: string) {
   const { signers, steps } = readTransaction(fromBase64(transaction));
-  return { signers, lines: steps.map((step) => wordsOf(step).replaceAll('\u00a0', ' ')), kinds: steps.map(({ kind }) => kind) };
+  return { signers, lines: steps.map((step) => describeStep(step).replaceAll('\u00a0', ' ')), kinds: steps.map(({ kind }) => kind) };
 }
 
-/** Runs the command without a keypair. */
 const UNSIGNING = 'no keypair';
 
 describe('npm run sign', () => {
@@ -36,7 +34,7 @@ describe('npm run sign', () => {
   let signer: KeyPairSigner;
   let chain: Awaited<ReturnType<typeof startChainServer>>;
   beforeAll(async () => {
-    // A private key in this form holds the public one as well.
+    // A private key in this form includes the public one.
     const { d, x } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
     const bytes = [d!, x!].flatMap((part) => [...Buffer.from(part, 'base64url')]);
     writeFileSync(keypair, JSON.stringify(bytes));
@@ -59,7 +57,7 @@ describe('npm run sign', () => {
   const unknownTo = (wallet: string) =>
     buildUnsigned(wallet, [{ programAddress: address(OTHER), accounts: [], data: Uint8Array.of(9) }], LIFETIME);
 
-  it('says of a plan to publish what it costs, whom it pays and who collects it', () => {
+  it('a plan to publish is described with its price, receiver and puller', () => {
     const terms = { productId: 'p', mint: mint as Address, amount: 5_000_000n, periodDays: 30, page: 'https://pay.example.com/p/x' };
     const plan = draftPlan({ ...terms, merchant: OTHER as Address, puller: PULLER as Address });
     const { lines, signers } = linesOf(buildPlanTransaction(plan, LIFETIME));
@@ -70,7 +68,7 @@ describe('npm run sign', () => {
     ]);
   });
 
-  it('says of a refund how much goes where, and shows no control character of its memo', async () => {
+  it('a refund is described with its amount and receiver, without control characters of its memo', async () => {
     const ata = await associatedTokenAccount(PULLER, mint);
     const merchant = { wallet: PULLER, ata, units: 4_000_000n, ataExists: false };
     const terms = { memo: 'svc-refund:1\u001b[2J', mint, decimals: 6, references: [], merchant, fee: null };
@@ -81,7 +79,7 @@ describe('npm run sign', () => {
     expect(lines).toContain('Writes the memo “svc-refund:1 [2J”.');
   });
 
-  it('calls no token USDC that only looks like it', async () => {
+  it('only the real USDC mint is called USDC', async () => {
     const merchant = { wallet: PULLER, ata: await associatedTokenAccount(PULLER, OTHER), units: 4n, ataExists: true };
     const terms = { memo: 'm', mint: OTHER, decimals: 6, references: [], merchant, fee: null };
     const { lines } = linesOf(await buildCheckoutTransaction(terms, PULLER, LIFETIME));
@@ -89,7 +87,7 @@ describe('npm run sign', () => {
     expect(lines.join('\n')).not.toContain('USDC');
   });
 
-  it('signs and sends the transaction that opens a token account, and prints its signature alone', async () => {
+  it('a token account opening is signed and sent, and only its signature is printed', async () => {
     const { value } = await callChain<{ value: { blockhash: string } }>(chain.url, 'getLatestBlockhash', []);
     const lifetime = { blockhash: value.blockhash, lastValidBlockHeight: 1_000n };
     const transaction = await buildAtaTransaction(signer.address, mint, lifetime);
@@ -104,7 +102,7 @@ describe('npm run sign', () => {
       .not.toBeNull();
   });
 
-  it('sends a transaction that a wallet has signed already, and asks for no keypair', async () => {
+  it('an already signed transaction is sent without a keypair', async () => {
     const { value } = await callChain<{ value: { blockhash: string } }>(chain.url, 'getLatestBlockhash', []);
     const transaction = await buildAtaTransaction(signer.address, mint, { blockhash: value.blockhash, lastValidBlockHeight: 1_000n });
     const unsigned = await run(transaction, UNSIGNING, '--rpc', chain.url);
@@ -115,7 +113,7 @@ describe('npm run sign', () => {
     expect([sent.code, sent.out]).toEqual([0, expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{64,90}\n$/)]);
   });
 
-  it('names an unknown instruction as one that may do anything, and signs it only where that is asked for', async () => {
+  it('an unknown instruction is described as able to do anything, and signed only on request', async () => {
     const refused = await run(unknownTo(signer.address));
     expect([refused.code, refused.out]).toEqual([1, '']);
     expect(refused.said).toContain(`Unknown: a step of the program ${OTHER} cannot be read. It may do anything that your wallet can.`);
@@ -123,7 +121,7 @@ describe('npm run sign', () => {
     expect((await run(unknownTo(signer.address), '--allow-unknown')).out).toMatch(/^[\w+/]+=*\n$/);
   });
 
-  it('signs nothing that would burn the wallet as a fee for being quick', async () => {
+  it('a priority fee that would drain the wallet is not signed', async () => {
     const budget = address('ComputeBudget111111111111111111111111111111');
     const step = (kind: number, value: bigint, bytes: number) => {
       const data = new Uint8Array(1 + bytes);
@@ -138,7 +136,7 @@ describe('npm run sign', () => {
     expect((await run(priced(7_000_000n))).code).toBe(0);
   });
 
-  it('signs nothing that another wallet has to sign', async () => {
+  it('a transaction that needs another wallet’s signature is not signed', async () => {
     const { code, out, said } = await run({ transaction: await buildAtaTransaction(OTHER, mint, LIFETIME) });
     expect([code, out]).toEqual([1, '']);
     expect(said).toContain(`${OTHER} must sign. Nothing was signed.`);

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import * as whole from 'zod';
+import * as original from 'zod';
 import * as ours from '#core/zod/index.ts';
 import { REPLACED } from '../../local/bundle.ts';
 
-/** zod as namespaces in itself, its messages in other languages, what reads JSON Schema, and what compiles a schema to source text. */
+/** Exports left out: the namespaces of zod in itself, locales, JSON Schema, and the schema compiler. */
 const LEFT_OUT = [
   'core',
   'locales',
@@ -15,11 +15,11 @@ const LEFT_OUT = [
   'ZodCompileUnsupportedError',
 ];
 
-it('what is deployed in the place of zod is zod, but for what nothing here uses', () => {
+it('the deployed zod module equals zod without the exports that are unused here', () => {
   const names = (module: object) => Object.keys(module).sort();
-  expect(names(ours)).toEqual(names(whole).filter((name) => !LEFT_OUT.includes(name)));
+  expect(names(ours)).toEqual(names(original).filter((name) => !LEFT_OUT.includes(name)));
   for (const name of names(ours).filter((each) => each !== 'z'))
-    expect((ours as Record<string, unknown>)[name], name).toBe((whole as Record<string, unknown>)[name]);
+    expect((ours as Record<string, unknown>)[name], name).toBe((original as Record<string, unknown>)[name]);
   expect([...names(ours.z), 'z'].sort()).toEqual(names(ours));
   expect(REPLACED).toEqual({ zod: './worker/core/zod/index.ts' });
   const messages = ours.z.object({ amount: ours.z.string().min(3) }).safeParse({ amount: 'x' }).error?.issues;

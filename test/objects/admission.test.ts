@@ -23,12 +23,12 @@ const outcome = (change: Partial<CallOutcome> = {}): CallOutcome => ({
 
 const reasonOf = (answer: AdmissionAnswer) => (answer.ok ? 'ok' : answer.reason);
 const ask = async (stub: Stub, change: Partial<AdmissionRequest> = {}) => reasonOf(await stub.admit(request(change)));
-const remainingOf = async (stub: Stub) => {
+const readRemaining = async (stub: Stub) => {
   const answer = await stub.admit(request());
   return 'rate' in answer ? answer.rate?.remaining : answer.reason;
 };
-/** Our own tables; those of the platform begin with an underscore. */
-const tablesOf = (stub: Stub) =>
+/** Tables of the object. Platform tables begin with an underscore. */
+const readTables = (stub: Stub) =>
   runInDurableObject(stub, (_, { storage }) =>
     storage.sql
       .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -36,24 +36,24 @@ const tablesOf = (stub: Stub) =>
       .map(({ name }) => name)
       .filter((name) => !name.startsWith('_')),
   );
-const alarmOf = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
+const readAlarm = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
 const loaded = async () => {
   const stub = newObject();
   await stub.load(admittedAccount(), [admittedKey()]);
   return stub;
 };
 
-describe('who may pass', () => {
-  it('is unknown to an empty object, which keeps nothing of having been asked', async () => {
+describe('admission of credentials', () => {
+  it('an empty object answers unknown and stores nothing', async () => {
     const stub = newObject();
     expect(await ask(stub)).toBe('unknown');
     expect(await ask(stub, { credential: { kind: 'jwt', accountId: 'account-1', tokenVersion: 1 } })).toBe('unknown');
     expect(await stub.usage()).toEqual({});
-    expect(await tablesOf(stub)).toEqual([]);
-    expect(await alarmOf(stub)).toBeNull();
+    expect(await readTables(stub)).toEqual([]);
+    expect(await readAlarm(stub)).toBeNull();
   });
 
-  it('is known once loaded, and still after the object was evicted', async () => {
+  it('a loaded credential is known, also after an eviction', async () => {
     const stub = await loaded();
     for (const _ of ['before', 'after']) {
       expect(await stub.admit(request({ now: NOW + (_ === 'after' ? HOUR : 0) }))).toMatchObject({
@@ -66,7 +66,7 @@ describe('who may pass', () => {
     expect(await ask(stub, { credential: { kind: 'key', keyHash: 'hash-2' } })).toBe('unknown_key');
   });
 
-  it('ends with the very next call after a revocation, and stays ended through eviction and every later load', async () => {
+  it('a revoked key is refused from the next call on, through evictions and every later load', async () => {
     const stub = await loaded();
     expect(await ask(stub)).toBe('ok');
     await stub.revokeKey('hash-1', NOW);
@@ -80,7 +80,7 @@ describe('who may pass', () => {
     expect(await ask(stub)).toBe('revoked');
   });
 
-  it('is not restored by a slow load that had been on its way when the key was revoked', async () => {
+  it('a slow load started before a revocation does not restore the key', async () => {
     for (const evicts of [false, true]) {
       const stub = newObject();
       await stub.revokeKey('hash-1', NOW);
@@ -91,7 +91,7 @@ describe('who may pass', () => {
     }
   });
 
-  it('follows the newest version of the account, whatever arrives last', async () => {
+  it('the newest account version wins in any order of arrival', async () => {
     const stub = await loaded();
     await stub.load(admittedAccount({ version: 3, status: 'suspended', tokenVersion: 2 }), []);
     await stub.load(admittedAccount({ version: 2 }), []);
@@ -105,13 +105,13 @@ describe('who may pass', () => {
   });
 });
 
-describe('how many may pass', () => {
-  it('is exact under 200 calls at once', async () => {
+describe('rate limits', () => {
+  it('the limit is exact with 200 concurrent calls', async () => {
     const stub = await loaded();
     const answers = await Promise.all(Array.from({ length: 200 }, () => stub.admit(request())));
     const passed = answers.filter((answer) => answer.ok);
     expect(passed).toHaveLength(60);
-    // Each of them was told another number: nobody was counted twice, nobody was forgotten.
+    // Distinct remaining numbers show that every call was counted exactly once.
     expect(new Set(passed.map(({ rate }) => rate.remaining)).size).toBe(60);
     const refused = answers.filter((answer) => !answer.ok);
     for (const answer of refused)
@@ -120,24 +120,24 @@ describe('how many may pass', () => {
     expect(await ask(stub, { now: NOW + MINUTE })).toBe('ok');
   });
 
-  it('is counted apart for live and sandbox', async () => {
+  it('live and sandbox have separate counts', async () => {
     const stub = newObject();
     await stub.load(admittedAccount(), [admittedKey(), admittedKey({ keyId: 'key-2', keyHash: 'hash-2', livemode: false })]);
     const sandbox = { credential: { kind: 'key', keyHash: 'hash-2' } } as const;
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask(stub, sandbox)));
     expect(answers.filter((answer) => answer === 'ok')).toHaveLength(30);
-    expect(await remainingOf(stub)).toBe(59);
+    expect(await readRemaining(stub)).toBe(59);
   });
 
-  it('is shared by all keys and tokens of an account', async () => {
+  it('all keys and tokens of an account share one count', async () => {
     const stub = newObject();
     await stub.load(admittedAccount(), [admittedKey(), admittedKey({ keyId: 'key-2', keyHash: 'hash-2' })]);
     await ask(stub, { credential: { kind: 'key', keyHash: 'hash-2' } });
     await ask(stub, { credential: { kind: 'jwt', accountId: 'account-1', tokenVersion: 1 } });
-    expect(await remainingOf(stub)).toBe(57);
+    expect(await readRemaining(stub)).toBe(57);
   });
 
-  it('is not lessened by calls that are refused', async () => {
+  it('refused calls do not count', async () => {
     const stub = newObject();
     await stub.load(admittedAccount(), [admittedKey(), admittedKey({ keyId: 'key-2', keyHash: 'hash-2', revokedAt: 1 })]);
     const refused = await Promise.all([
@@ -148,21 +148,21 @@ describe('how many may pass', () => {
       ask(stub, { credential: { kind: 'jwt', accountId: 'account-1', tokenVersion: 7 } }),
     ]);
     expect(refused).toEqual(['unknown_key', 'revoked', 'permission', 'mode', 'stale_token']);
-    expect(await remainingOf(stub)).toBe(59);
+    expect(await readRemaining(stub)).toBe(59);
   });
 
-  it('is remembered through an eviction once the alarm has written it', async () => {
+  it('the count survives an eviction once the alarm has written it', async () => {
     const stub = await loaded();
     for (let call = 0; call < 10; call++) await ask(stub);
-    expect(await alarmOf(stub)).not.toBeNull();
+    expect(await readAlarm(stub)).not.toBeNull();
     expect(await runDurableObjectAlarm(stub)).toBe(true);
     await evictDurableObject(stub);
-    expect(await remainingOf(stub)).toBe(49);
+    expect(await readRemaining(stub)).toBe(49);
   });
 });
 
-describe('what a key did', () => {
-  it('is told at once from memory, and survives an eviction after the alarm', async () => {
+describe('usage of a key', () => {
+  it('usage is readable from memory at once and survives an eviction after the alarm', async () => {
     const stub = await loaded();
     for (const status of [200, 201, 404]) await stub.record(outcome({ status, at: NOW + status }));
     await stub.record(outcome({ keyId: 'key-2' }));
@@ -174,17 +174,17 @@ describe('what a key did', () => {
     expect(await stub.usage()).toEqual(usage);
   });
 
-  it('is written within five seconds, and again after each alarm', async () => {
+  it('usage is written within five seconds, and again after each alarm', async () => {
     const stub = await loaded();
     for (let round = 1; round <= 3; round++) {
       const before = Date.now();
       await Promise.all(Array.from({ length: 20 }, () => stub.record(outcome())));
-      const alarm = await alarmOf(stub);
+      const alarm = await readAlarm(stub);
       expect(alarm).toBeGreaterThanOrEqual(before);
       expect(alarm).toBeLessThanOrEqual(Date.now() + 5 * SECOND);
       expect(await runDurableObjectAlarm(stub)).toBe(true);
-      expect(await alarmOf(stub)).toBeNull();
-      // Awake from one alarm to the next, and woken anew: both must set their own.
+      expect(await readAlarm(stub)).toBeNull();
+      // The object sets its alarm both while awake and after an eviction.
       if (round === 2) await evictDurableObject(stub);
       expect((await stub.usage())['key-1']!.totalCalls).toBe(20 * round);
     }
@@ -192,7 +192,7 @@ describe('what a key did', () => {
     expect((await stub.usage())['key-1']!.totalCalls).toBe(60);
   });
 
-  it('is counted exactly by calls at once, and keeps the last twenty', async () => {
+  it('concurrent calls are counted exactly, and the last twenty are listed', async () => {
     const stub = await loaded();
     await Promise.all(
       Array.from({ length: 100 }, (_, i) => stub.record(outcome({ requestId: `request-${i}`, status: i % 4 === 0 ? 500 : 200 }))),
@@ -203,7 +203,7 @@ describe('what a key did', () => {
   });
 });
 
-describe('the windows of an address', () => {
+describe('windows of an address', () => {
   const hitTimes = (stub: Stub, times: number, windowMs: number, now = NOW, name = 'connect') =>
     Promise.all(Array.from({ length: times }, () => stub.hit([{ name, max: 10, windowMs }], now)));
   const allowed = (answers: { allowed: boolean }[]) => answers.filter(({ allowed }) => allowed).length;
@@ -211,7 +211,7 @@ describe('the windows of an address', () => {
   it.each([
     ['a minute', MINUTE],
     ['an hour', HOUR],
-  ])('let exactly their number through in %s, of any number at once', async (_, windowMs) => {
+  ])('exactly the allowed number passes in %s, of any number of concurrent calls', async (_, windowMs) => {
     const stub = newObject('address');
     const answers = await hitTimes(stub, 100, windowMs);
     expect(allowed(answers)).toBe(10);
@@ -223,7 +223,7 @@ describe('the windows of an address', () => {
   it.each([
     ['a minute', MINUTE],
     ['an hour', HOUR],
-  ])('of %s are not opened again by an eviction', async (_, windowMs) => {
+  ])('an eviction does not reset windows of %s', async (_, windowMs) => {
     const stub = newObject('address');
     for (const left of [7, 3, 0]) {
       expect(allowed(await hitTimes(stub, 7, windowMs))).toBe(left);
@@ -231,7 +231,7 @@ describe('the windows of an address', () => {
     }
   });
 
-  it('count a call in all of its windows or, where one is full, in none', async () => {
+  it('a call counts in all its windows, or in none if one is full', async () => {
     const stub = newObject('address');
     const ask = (name: string) =>
       stub.hit(
@@ -247,21 +247,21 @@ describe('the windows of an address', () => {
     expect(await ask('three')).toMatchObject({ allowed: false, full: 'all', rate: { limit: 5, remaining: 0 } });
   });
 
-  it('leave nothing in storage once all of them are over, also after an eviction, and begin anew', async () => {
+  it('expired windows leave nothing in storage, also after an eviction, and restart', async () => {
     const stub = newObject('address');
     const past = Date.now() - HOUR;
     await hitTimes(stub, 20, MINUTE, past);
     await hitTimes(stub, 20, 2 * HOUR, past, 'long');
-    expect(await tablesOf(stub)).toEqual(['facts']);
+    expect(await readTables(stub)).toEqual(['facts']);
     expect(await runDurableObjectAlarm(stub)).toBe(true);
     const rows = await runInDurableObject(stub, (_, { storage }) => storage.sql.exec('SELECT name FROM facts').toArray());
     expect(rows).toEqual([{ name: 'hit:long' }]);
-    expect(Math.abs((await alarmOf(stub))! - past - 2 * HOUR)).toBeLessThan(MINUTE);
+    expect(Math.abs((await readAlarm(stub))! - past - 2 * HOUR)).toBeLessThan(MINUTE);
     const ended = newObject('address');
     await hitTimes(ended, 20, MINUTE, past);
     await evictDurableObject(ended);
     expect(await runDurableObjectAlarm(ended)).toBe(true);
-    expect([await tablesOf(ended), await alarmOf(ended)]).toEqual([[], null]);
+    expect([await readTables(ended), await readAlarm(ended)]).toEqual([[], null]);
     expect(allowed(await hitTimes(ended, 20, MINUTE, Date.now() + DAY))).toBe(10);
   });
 });

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DAY, HOUR } from '#core/time.ts';
 import { type Addition, snapshotOf } from '#rules/balance.ts';
 import { type EntitlementProjection, projectedOf } from '#rules/entitlement-rpc.ts';
-import { abort, alarmOf, interceptJobs, newHolder, type SentJobs, silence, untilAnswered } from '../support/clients/entitlement.ts';
+import { abort, interceptJobs, newHolder, readAlarm, type SentJobs, silence, untilAnswered } from '../support/clients/entitlement.ts';
 import { seededRandom, shuffled } from '../support/faults/faults.ts';
 import { type Happened, play } from '../support/models/history.ts';
 import { letTimeRun, setTime } from '../support/runner/clock.ts';
@@ -21,15 +21,15 @@ const ADDITIONS: Addition[] = [
   { units: 7, days: 1 },
 ];
 
-/** An object that is killed, evicted and woken at the wrong time, and a queue that loses, doubles and reorders what it sends. */
-class Story {
+/** Object that is killed, evicted and woken at bad times, behind a queue that loses, doubles and reorders messages. */
+class FaultyObject {
   readonly holder = newHolder();
   readonly history: Happened[] = [];
   readonly revoked = new Set<number>();
   readonly uses: { consumptionId: string; units: number; isCounted: boolean }[] = [];
   now = Date.now() + HOUR;
   payments = 0;
-  /** What the database holds: the newest state, and how often it took each event. */
+  /** State of the database: the newest snapshot, and the count of each event. */
   listed: EntitlementProjection['snapshot'] | null = null;
   readonly events = new Map<number, string>();
   #jobs!: SentJobs;
@@ -40,7 +40,7 @@ class Story {
     this.#jobs = await interceptJobs(this.holder.stub);
   }
 
-  /** One call, perhaps cut off in the middle, and made again until it is answered. */
+  /** Makes a call that may be cut off, and repeats it until answered. */
   async ask<T>(call: () => Promise<T>): Promise<T> {
     const first = call().catch(() => null);
     if (below(6) === 0) await abort(this.holder);
@@ -71,7 +71,7 @@ class Story {
     } else if (verb === 'refund' && uses.length > 0) {
       const [{ consumptionId, ...use }] = uses.splice(below(uses.length), 1) as [(typeof uses)[number]];
       const answer = await this.ask(() => holder.refund(key, consumptionId));
-      // After a day it is forgotten, and stays used.
+      // A refund key is dropped after a day, and the consumption stays refunded.
       if (answer.ok) history.push({ verb: 'refund', ...use, at });
     } else if (verb === 'revoke' && id < this.payments) {
       await this.ask(() => holder.revoke(`pay-${id}`));
@@ -82,52 +82,51 @@ class Story {
     } else if (verb === 'finalize') await this.ask(() => holder.finalize([`pay-${id}`, `pay-${this.payments - 1}`]));
   }
 
-  /** The alarm rings, due or not. */
   async ring(): Promise<void> {
-    if ((await alarmOf(this.holder.stub)) !== null) await runDurableObjectAlarm(this.holder.stub);
+    if ((await readAlarm(this.holder.stub)) !== null) await runDurableObjectAlarm(this.holder.stub);
     this.#queue.push(...this.#jobs.sent.splice(0));
   }
 
-  /** The queue brings what it has, in any order; of each message it may lose, double or keep the acknowledgement. */
-  async deliver(isWhole: boolean): Promise<void> {
+  /** Delivers queued messages in any order. Each may be lost or doubled, and its acknowledgement lost. */
+  async deliver(isReliable: boolean): Promise<void> {
     for (const message of shuffled(this.#queue.splice(0), random)) {
-      if (!isWhole && below(3) === 0) continue;
-      if (!isWhole && below(4) === 0) this.#queue.push(message);
+      if (!isReliable && below(3) === 0) continue;
+      if (!isReliable && below(4) === 0) this.#queue.push(message);
       if ((this.listed?.version ?? 0) < message.snapshot.version) this.listed = message.snapshot;
       for (const { type, snapshot } of message.events) this.events.set(snapshot.version, type);
-      if (isWhole || below(4) > 0) await untilAnswered(this.holder, async () => this.holder.stub.published(projectedOf(message)));
+      if (isReliable || below(4) > 0) await untilAnswered(this.holder, async () => this.holder.stub.published(projectedOf(message)));
     }
   }
 }
 
-describe('any history of an object that crashes, behind a queue that misbehaves', () => {
-  it('is at every step what a replay from the beginning says, and in the end the database has all of it', async () => {
+describe('random histories of a crashing object behind a misbehaving queue', () => {
+  it('every step equals a replay from the beginning, and finally the database has all of it', async () => {
     for (let round = 0; round < 3 * SOAK; round++) {
-      const story = new Story();
-      const { holder, history } = story;
-      await story.open();
+      const object = new FaultyObject();
+      const { holder, history } = object;
+      await object.open();
       for (let step = 0; step < 40; step++) {
-        story.now += below(3) === 0 ? below(DAY) : below(10_000);
-        await story.open();
-        await story.act(`key-${step}`);
-        if (below(4) === 0) await story.ring();
-        if (below(4) === 0) await story.deliver(false);
+        object.now += below(3) === 0 ? below(DAY) : below(10_000);
+        await object.open();
+        await object.act(`key-${step}`);
+        if (below(4) === 0) await object.ring();
+        if (below(4) === 0) await object.deliver(false);
         const shown = await holder.read();
         if (!shown) continue;
         const { version, updatedAt } = shown;
-        const balance = { ...play(history, (id) => !story.revoked.has(id)), version, updatedAt };
-        expect(shown).toEqual(snapshotOf(balance, holder.identity, story.now));
+        const balance = { ...play(history, (id) => !object.revoked.has(id)), version, updatedAt };
+        expect(shown).toEqual(snapshotOf(balance, holder.identity, object.now));
       }
       for (let calm = 0; calm < 5; calm++) {
-        story.now += 10 * 60_000;
-        await story.open();
-        await story.ring();
-        await story.deliver(true);
+        object.now += 10 * 60_000;
+        await object.open();
+        await object.ring();
+        await object.deliver(true);
       }
-      const { status: _, remaining: __, grantedUnits: ___, ...told } = story.listed!;
-      expect(await holder.read()).toMatchObject(told);
-      const granted = [...story.events.values()].filter((type) => type === 'entitlement.granted');
-      expect(granted).toHaveLength(story.payments);
+      const { status: _, remaining: __, grantedUnits: ___, ...state } = object.listed!;
+      expect(await holder.read()).toMatchObject(state);
+      const granted = [...object.events.values()].filter((type) => type === 'entitlement.granted');
+      expect(granted).toHaveLength(object.payments);
       await silence(holder.stub);
     }
   });

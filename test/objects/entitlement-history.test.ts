@@ -10,17 +10,16 @@ import { SEED, SOAK, testEnv } from '../support/runner/env.ts';
 
 afterEach(letTimeRun);
 
-/** What is held, without what tells of calls. */
 async function held({ read }: Holder) {
   const { version: _, updatedAt: __, entitlementId: ___, merchantId: ____, ...snapshot } = (await read())!;
   return snapshot;
 }
 
-describe('a payment that the chain dropped', () => {
+describe('payment dropped by the chain', () => {
   const start = Date.now();
   const at = (days: number) => setTime(start + days * DAY);
 
-  it('leaves the object as if it had never been bought, though units were used up before', async () => {
+  it('a revoked payment leaves the object as before the purchase, with earlier used units', async () => {
     const holder = newHolder();
     at(0);
     await holder.credit('pay-1', { units: 10, days: 30 }, { key: 'settle-1', units: 10 });
@@ -35,7 +34,7 @@ describe('a payment that the chain dropped', () => {
     expect(before).toMatchObject({ remaining: 5, paidThrough: start + 60 * DAY });
   });
 
-  it('and that is there after all is put back, once, as if it had never been gone', async () => {
+  it('a reinstated payment is restored once with its original effect', async () => {
     const holder = newHolder();
     at(0);
     await holder.credit('pay-1', { units: 10, days: 30 }, { key: 'settle-1', units: 3 });
@@ -53,14 +52,14 @@ describe('a payment that the chain dropped', () => {
     await holder.reinstate('pay-2');
     await holder.reinstate('unknown');
     expect((await holder.read())!.version).toBe(version);
-    // Its first use is still that of who had it, and nobody else's.
+    // The first use still belongs to its first caller alone.
     expect(await holder.credit('pay-1', { units: 10, days: 30 }, { key: 'settle-1', units: 3 })).toEqual(first);
     expect(await holder.credit('pay-1', { units: 10, days: 30 }, { key: 'other', units: 3 })).toMatchObject({
       consumption: { by: 'other' },
     });
   });
 
-  it('keeps the units that were drawn while it was gone', async () => {
+  it('units consumed while the payment was missing stay consumed', async () => {
     const holder = newHolder();
     at(0);
     await holder.credit('pay-1', { units: 4, days: null });
@@ -76,7 +75,7 @@ describe('a payment that the chain dropped', () => {
     ['its credit came between the two', ['revoke', 'credit', 'reinstate']],
     ['its credit came after both', ['revoke', 'reinstate', 'credit']],
     ['its credit came before both', ['credit', 'revoke', 'reinstate']],
-  ])('before it was credited adds once and can be used where %s', async (_, order) => {
+  ])('outcomes before the credit add units once, which are usable if %s', async (_, order) => {
     const holder = newHolder();
     at(0);
     for (const verb of [...order, ...order]) {
@@ -92,8 +91,8 @@ describe('a payment that the chain dropped', () => {
   });
 });
 
-describe('a payment whose units cannot be counted', () => {
-  it('is credited as far as they can, and its neighbours are answered', async () => {
+describe('payment with too many units to count', () => {
+  it('the credit is capped at the safe integer limit, and concurrent calls are answered', async () => {
     const holder = newHolder();
     await holder.grant('huge', { units: Number.MAX_SAFE_INTEGER - 5 });
     const answers = await Promise.all([
@@ -109,12 +108,12 @@ describe('a payment whose units cannot be counted', () => {
   });
 });
 
-describe('saying that the fate of payments is decided', () => {
-  it('changes no answer, whatever happens to them afterwards and whatever was said', async () => {
+describe('settled finality of payments', () => {
+  it('finality changes no answer, whatever later outcomes arrive', async () => {
     const random = seededRandom(SEED);
     const below = (n: number) => Math.floor(random() * n);
     for (let round = 0; round < 6 * SOAK; round++) {
-      const [told, untold] = [newHolder(), newHolder()];
+      const [finalized, unfinalized] = [newHolder(), newHolder()];
       let now = Date.now();
       let payments = 0;
       for (let step = 0; step < 40; step++) {
@@ -128,25 +127,24 @@ describe('saying that the fate of payments is decided', () => {
         ][below(3)]!;
         const verb = ['credit', 'credit', 'grant', 'consume', 'consume', 'revoke', 'reinstate', 'finalize'][below(8)]!;
         const key = `key-${step}`;
-        for (const holder of [told, untold]) {
+        for (const holder of [finalized, unfinalized]) {
           if (verb === 'credit') await holder.credit(`pay-${payments}`, addition, { key, units: 1 });
           else if (verb === 'grant') await holder.grant(key, { days: 1 });
           else if (verb === 'consume') await holder.consume(key, 1 + (step % 4));
           else if (verb === 'revoke') await holder.revoke(paymentId);
           else if (verb === 'reinstate') await holder.reinstate(paymentId);
-          else if (holder === told) await holder.finalize([paymentId, `pay-${payments - 1}`, 'unknown']);
+          else if (holder === finalized) await holder.finalize([paymentId, `pay-${payments - 1}`, 'unknown']);
         }
         if (verb === 'credit') payments++;
-        if (below(5) === 0) await evictDurableObject(told.stub);
-        const [one, two] = await Promise.all([told.read(), untold.read()]);
-        const { identity } = told;
+        if (below(5) === 0) await evictDurableObject(finalized.stub);
+        const [one, two] = await Promise.all([finalized.read(), unfinalized.read()]);
+        const { identity } = finalized;
         expect(one).toEqual(two && { ...two, entitlementId: identity.entitlementId, merchantId: identity.merchantId });
       }
-      for (const { stub } of [told, untold]) await silence(stub);
+      for (const { stub } of [finalized, unfinalized]) await silence(stub);
     }
   });
 
-  /** An object with many grants in it, each of one unit, without having to buy them one by one. */
   async function withGrants(count: number): Promise<Holder> {
     const holder = newHolder();
     await interceptJobs(holder.stub);
@@ -166,7 +164,7 @@ describe('saying that the fate of payments is decided', () => {
     return holder;
   }
 
-  /** The same object once more over its storage, with the rows it reads counted. */
+  /** Runs a second instance on the same storage that counts the rows it reads. */
   const counting = <T>({ stub }: Holder, work: (object: Entitlement, rowsRead: () => number) => Promise<T>): Promise<T> =>
     runInDurableObject(stub, async (_, state) => {
       const { sql } = state.storage;
@@ -181,14 +179,14 @@ describe('saying that the fate of payments is decided', () => {
       return work(new Entitlement(state, testEnv), rowsRead);
     });
 
-  it('lets 100,000 grants be woken and revoked without reading them', async () => {
+  it('100,000 final grants wake and revoke without being read', async () => {
     const holder = await withGrants(100_000);
     const { identity } = holder;
     const ids = ['first', ...Array.from({ length: 100_000 }, (_, i) => `pay-${i + 1}`)];
     await counting(holder, async (object, rowsRead) => {
       expect(rowsRead()).toBeLessThan(20);
       const now = Date.now();
-      // The fate of none is decided: they are read one after the other.
+      // No grant is final, so the object reads them one by one.
       await object.revoke({ identity, paymentId: 'pay-99999', paymentVersion: 1, now });
       expect(rowsRead()).toBeGreaterThan(100_000);
       expect((await object.read({ now }))!.grantedUnits).toBe(100_000);
@@ -208,8 +206,8 @@ describe('saying that the fate of payments is decided', () => {
   });
 });
 
-describe('a caller whose clock is wrong', () => {
-  it('ends no access and makes no key forgotten, by a use or a mere look', async () => {
+describe('caller with a wrong clock', () => {
+  it('a future clock ends no access and expires no key, by a use or a read', async () => {
     const holder = newHolder();
     const now = Date.now();
     setTime(now);
@@ -224,7 +222,7 @@ describe('a caller whose clock is wrong', () => {
     expect(await holder.consume('key-3', 1)).toMatchObject({ ok: true, remaining: 2 });
   });
 
-  it('is believed within five seconds, and one that is behind buys no more time', async () => {
+  it('a caller’s clock is trusted within five seconds, and a slow one buys no additional time', async () => {
     const holder = newHolder();
     const now = Date.now();
     setTime(now);

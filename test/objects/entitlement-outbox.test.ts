@@ -2,22 +2,21 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { type EntitlementProjection, projectedOf } from '#rules/entitlement-rpc.ts';
-import { alarmOf, type Holder, interceptJobs, newHolder } from '../support/clients/entitlement.ts';
+import { type Holder, interceptJobs, newHolder, readAlarm } from '../support/clients/entitlement.ts';
 import { seededRandom, shuffled } from '../support/faults/faults.ts';
 import { letTimeRun, setTime } from '../support/runner/clock.ts';
 import { SEED } from '../support/runner/env.ts';
 
 afterEach(letTimeRun);
 
-/** A time at which no alarm rings by itself. */
 const ahead = () => Date.now() + HOUR;
 const eventTypes = (sent: EntitlementProjection[]) => sent.flatMap(({ events }) => events.map(({ type }) => type));
 const versionsOf = (sent: EntitlementProjection[]) => sent.flatMap(({ events }) => events.map(({ snapshot }) => snapshot.version));
 const ring = ({ stub }: Holder, retryCount = 0) =>
   runInDurableObject(stub, (instance) => instance.alarm!({ retryCount, isRetry: retryCount > 0, scheduledTime: Date.now() }));
 
-describe('what the database is told', () => {
-  it('is the latest state and every event, two seconds after the first change, and nothing again once it has them', async () => {
+describe('projection to the database', () => {
+  it('the latest state and every event are sent two seconds after the first change, until acknowledged', async () => {
     const holder = newHolder();
     const { stub, grant, consume, credit } = holder;
     const jobs = await interceptJobs(stub);
@@ -25,30 +24,30 @@ describe('what the database is told', () => {
     await grant('grant-1', { units: 2 });
     for (const key of ['key-1', 'key-2', 'key-3']) await consume(key);
     await credit('pay-1', { units: 1 }, { key: 'settle-1', units: 1 });
-    expect(await alarmOf(stub)).toBe(Date.now() + 2 * SECOND);
+    expect(await readAlarm(stub)).toBe(Date.now() + 2 * SECOND);
     expect(await runDurableObjectAlarm(stub)).toBe(true);
     expect(jobs.sent).toHaveLength(1);
-    // The use made together with a payment empties nothing that anybody counted on.
+    // The use made with a payment does not exhaust an earlier balance.
     expect(eventTypes(jobs.sent)).toEqual(['entitlement.granted', 'entitlement.exhausted', 'entitlement.granted']);
     expect(versionsOf(jobs.sent)).toEqual([1, 3, 4]);
     expect(jobs.sent[0]!.snapshot).toEqual(await stub.read({ now: Date.now() }));
     await ring(holder);
     expect(jobs.sent).toHaveLength(1);
     await jobs.acknowledge();
-    expect(await alarmOf(stub)).toBeGreaterThan(Date.now() + 23 * HOUR);
+    expect(await readAlarm(stub)).toBeGreaterThan(Date.now() + 23 * HOUR);
     setTime(Date.now() + HOUR);
     await ring(holder);
     expect(jobs.sent).toHaveLength(1);
   });
 
-  it('is told again after five seconds, a minute and then every ten, through evictions, until the database has it', async () => {
+  it('the projection repeats after 5 s, 1 min and then every 10 min until acknowledged, through evictions', async () => {
     const holder = newHolder();
     const start = ahead();
     setTime(start);
     await holder.grant('grant-1', { units: 2 });
     const at: number[] = [];
     while (at.length < 6) {
-      const due = (await alarmOf(holder.stub))!;
+      const due = (await readAlarm(holder.stub))!;
       setTime(due - 1);
       const jobs = await interceptJobs(holder.stub);
       if (at.length > 0) await ring(holder);
@@ -61,10 +60,10 @@ describe('what the database is told', () => {
     }
     expect(at).toEqual([2, 7, 67, 667, 1267, 1867]);
     await holder.stub.published({ version: 1, eventVersions: [1] });
-    expect(await alarmOf(holder.stub)).toBe(start + 25 * HOUR);
+    expect(await readAlarm(holder.stub)).toBe(start + 25 * HOUR);
   });
 
-  it('is not forgotten by an acknowledgement of something else, nor by one that comes twice or late', async () => {
+  it('a foreign, duplicate or late acknowledgement does not clear the projection', async () => {
     const holder = newHolder();
     const random = seededRandom(SEED);
     setTime(ahead());
@@ -86,11 +85,11 @@ describe('what the database is told', () => {
     expect(versionsOf(jobs.sent.slice(1))).toEqual([271]);
   });
 
-  it('comes again although later messages arrived: one that was lost waits no longer than five seconds', async () => {
+  it('a lost message is repeated within five seconds although later messages arrived', async () => {
     const holder = newHolder();
     const start = ahead();
     const jobs = await interceptJobs(holder.stub);
-    // A change every two seconds; the first message is lost, all others are acknowledged at once.
+    // Changes come every two seconds. The first message is lost, and all others are acknowledged at once.
     for (let i = 0; i < 4; i++) {
       setTime(start + i * 2 * SECOND);
       await holder.grant(`grant-${i}`, { units: 1 });
@@ -105,40 +104,39 @@ describe('what the database is told', () => {
     expect(sent).toEqual([]);
   });
 
-  it('follows in further alarms where it is more than one alarm sends', async () => {
+  it('a projection larger than one alarm continues in further alarms', async () => {
     const holder = newHolder();
     setTime(ahead());
     await Promise.all(Array.from({ length: 1500 }, (_, i) => holder.grant(`grant-${i}`, { units: 1 })));
     const jobs = await interceptJobs(holder.stub);
     await ring(holder);
-    // The next alarm is due at once, and rings by itself.
     await vi.waitFor(() => expect(versionsOf(jobs.sent)).toHaveLength(1500));
     expect(versionsOf(jobs.sent)).toEqual(Array.from({ length: 1500 }, (_, i) => i + 1));
     expect(jobs.sent.map(({ events }) => events.length)).toEqual(Array.from({ length: 30 }, () => 50));
     await jobs.acknowledge();
-    expect(await alarmOf(holder.stub)).toBeGreaterThan(Date.now() + 24 * HOUR);
+    expect(await readAlarm(holder.stub)).toBeGreaterThan(Date.now() + 24 * HOUR);
   });
 
-  it('comes again when sending failed, and the alarm does not give up', async () => {
+  it('a failed send is repeated, and the alarm continues', async () => {
     const holder = newHolder();
     const jobs = await interceptJobs(holder.stub);
     jobs.isFailing = true;
     setTime(ahead());
     await holder.grant('grant-1', { units: 2 });
     await expect(ring(holder)).rejects.toThrow('queue is down');
-    // The platform calls a failed alarm again; what it could not send has its own time.
+    // The platform repeats a failed alarm. The unsent message has a due time of its own.
     await ring(holder, 1);
-    expect(await alarmOf(holder.stub)).toBe(Date.now() + 5 * SECOND);
+    expect(await readAlarm(holder.stub)).toBe(Date.now() + 5 * SECOND);
     setTime(Date.now() + 5 * SECOND);
     await ring(holder, 5);
-    expect(await alarmOf(holder.stub)).toBe(Date.now() + MINUTE);
+    expect(await readAlarm(holder.stub)).toBe(Date.now() + MINUTE);
     jobs.isFailing = false;
     setTime(Date.now() + MINUTE);
     await ring(holder);
     expect(eventTypes(jobs.sent)).toEqual(['entitlement.granted']);
   });
 
-  it('comes again where the object died while it sent', async () => {
+  it('a send interrupted by a crash is repeated', async () => {
     const holder = newHolder();
     setTime(ahead());
     await holder.grant('grant-1', { units: 2 });
@@ -151,13 +149,13 @@ describe('what the database is told', () => {
     holder.reconnect();
     const jobs = await interceptJobs(holder.stub);
     await ring(holder);
-    expect(await alarmOf(holder.stub)).toBe(Date.now() + 5 * SECOND);
+    expect(await readAlarm(holder.stub)).toBe(Date.now() + 5 * SECOND);
     setTime(Date.now() + 5 * SECOND);
     await ring(holder);
     expect(versionsOf(jobs.sent)).toEqual([1]);
   });
 
-  it('is that time ended access, once per end', async () => {
+  it('expiry by time is sent once per end', async () => {
     const holder = newHolder();
     const { stub, grant, consume, identity, read } = holder;
     const start = ahead();
@@ -178,18 +176,18 @@ describe('what the database is told', () => {
     expect(jobs.sent.at(-1)!.snapshot).toMatchObject({ ...identity, status: 'expired', usedUnits: 6, version: 4 });
     await jobs.acknowledge();
     await grant('grant-2', { days: 1 });
-    expect(await alarmOf(stub)).toBeLessThan(Date.now() + MINUTE);
+    expect(await readAlarm(stub)).toBeLessThan(Date.now() + MINUTE);
     await ring(holder);
     await jobs.acknowledge();
-    expect(await alarmOf(stub)).toBe(paidThrough + DAY);
+    expect(await readAlarm(stub)).toBe(paidThrough + DAY);
     expect(eventTypes(jobs.sent).slice(2)).toEqual(['entitlement.granted']);
   });
 
-  it('leaves nothing behind in an object that was never written', async () => {
+  it('an object without writes stays empty', async () => {
     const { stub } = newHolder();
     await stub.published({ version: 3, eventVersions: [1, 2] });
     await stub.finalize({ paymentIds: ['pay-1'], now: Date.now() });
     expect(await stub.read({ now: Date.now() })).toBeNull();
-    expect(await alarmOf(stub)).toBeNull();
+    expect(await readAlarm(stub)).toBeNull();
   });
 });

@@ -14,7 +14,7 @@ afterEach(letTimeRun);
 const okOnly = (answers: ConsumeAnswer[]) => answers.filter((answer) => answer.ok);
 
 describe('10,000 consumes from 64 clients, a fifth of them repeated, on 1,000 units', () => {
-  it('use exactly 1,000 units, and every replay is its first answer', async () => {
+  it('exactly 1,000 units are consumed, and every replay equals its first answer', async () => {
     const { stub, consume, grant } = newHolder();
     const random = seededRandom(SEED);
     await interceptJobs(stub);
@@ -49,8 +49,8 @@ describe('10,000 consumes from 64 clients, a fifth of them repeated, on 1,000 un
   });
 });
 
-describe('a payment credited by many at once', () => {
-  it('is added once and first used by exactly one of them, whatever the object suffers', async () => {
+describe('concurrent credits of one payment', () => {
+  it('the payment is added once and first consumed by exactly one caller, through crashes and evictions', async () => {
     for (let round = 0; round < 10 * SOAK; round++) {
       const holder = newHolder();
       const keys = Array.from({ length: 20 }, (_, i) => `settle-${i % 10}`);
@@ -67,8 +67,8 @@ describe('a payment credited by many at once', () => {
   });
 });
 
-describe('any sequence of operations, evictions and crashes', () => {
-  it('loses nothing that was answered, and does nothing twice', async () => {
+describe('random sequences of operations, evictions and crashes', () => {
+  it('no answered operation is lost, and none runs twice', async () => {
     const random = seededRandom(SEED);
     const below = (n: number) => Math.floor(random() * n);
     for (let round = 0; round < 8 * SOAK; round++) {
@@ -78,7 +78,7 @@ describe('any sequence of operations, evictions and crashes', () => {
       const uses = new Map<string, ConsumeAnswer & { ok: true }>();
       let granted = 0;
       let changes = 0;
-      /** Each call is made, perhaps cut off in the middle, and made again until it is answered. */
+      /** Makes each call, which may be cut off, and repeats it until answered. */
       const ask = async <T extends object>(key: string, call: () => Promise<T>): Promise<T> => {
         const first = call().catch(() => null);
         if (below(4) === 0) await abort(holder);
@@ -96,7 +96,7 @@ describe('any sequence of operations, evictions and crashes', () => {
         if (verb < 5) {
           const answer = await ask(key, () => consume(key, units));
           expect(answer.ok).toBe(left >= units);
-          // A refusal is not remembered: the same key may succeed later, so it is not asked again.
+          // A refusal is not stored, so the same key may succeed later and is not repeated.
           if (!answer.ok) again.delete(key);
           else uses.set(key, answer);
           changes += answer.ok ? 1 : 0;
@@ -130,7 +130,6 @@ describe('group commit', () => {
     version: number;
   }
 
-  /** A ledger of a counter, on the storage of a fresh object, which counts its commits. */
   async function counting(
     test: (
       ledger: Ledger<Count, string, string>,
@@ -173,20 +172,19 @@ describe('group commit', () => {
       return ledger.state.version;
     });
 
-  it('takes operations that came during a commit together, in order, and one alone waits for nobody', async () => {
+  it('operations that arrive during a commit run together in order, and a single one does not wait', async () => {
     await counting(async (ledger, commits) => {
       const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => count(ledger, `key-${i}`)));
       expect(answers).toEqual(Array.from({ length: 200 }, (_, i) => i + 1));
       expect(commits).toEqual({ transactions: 2, syncs: 2 });
       for (const key of ['a', 'b', 'c']) await count(ledger, key);
       expect(commits).toEqual({ transactions: 5, syncs: 5 });
-      // What reads only commits nothing.
       expect(await ledger.run({ now: 0 }, () => ledger.operations.find('key-7', 0)?.content)).toBe('key-7');
       expect(commits.syncs).toBe(5);
     });
   });
 
-  it('with bugs in it refuses these alone: their neighbours are answered and stored, and nothing of them is', async () => {
+  it('an operation that throws is refused alone: its neighbours are stored and answered', async () => {
     await counting(async (ledger, _, storage) => {
       const broken = (key: string) =>
         ledger.run({ now: Date.now() }, () => {
@@ -217,7 +215,7 @@ describe('group commit', () => {
     });
   });
 
-  it('with a bug in its very first write leaves no table', async () => {
+  it('a throw in the very first write leaves no table', async () => {
     await counting(async (ledger, _, storage) => {
       const broken = ledger.run({ now: 0 }, () => {
         ledger.operations.record(ledger.nextTick(), 'key', '', '');
@@ -229,7 +227,7 @@ describe('group commit', () => {
     });
   });
 
-  it('gives ticks that grow with the time and never repeat, though the clock steps back', async () => {
+  it('ticks grow with the time and never repeat, even if the clock steps back', async () => {
     await counting(async (ledger, _, storage) => {
       const start = Date.now() + HOUR;
       const tick = (from: Ledger<Count, string, string>, now: number) => {

@@ -3,28 +3,28 @@ import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it } from 'vitest';
 import { consumptionIdOf } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
-import { alarmOf, type Holder, interceptJobs, newHolder, tablesOf } from '../support/clients/entitlement.ts';
+import { type Holder, interceptJobs, listTables, newHolder, readAlarm } from '../support/clients/entitlement.ts';
 import { letTimeRun, setTime } from '../support/runner/clock.ts';
 
-const statusOf = async (holder: Holder, now = Date.now()) => (await holder.stub.read({ now }))?.status ?? null;
+const readStatus = async (holder: Holder, now = Date.now()) => (await holder.stub.read({ now }))?.status ?? null;
 
 afterEach(letTimeRun);
 
-describe('an entitlement nobody granted', () => {
-  it('has no tables and no alarm after denials, refunds and reads', async () => {
+describe('entitlement without a grant', () => {
+  it('denials, refunds and reads create no tables and no alarm', async () => {
     const { stub, consume, refund, identity } = newHolder();
     const denied = { ok: false, reason: 'entitlement_missing', remaining: 0, paidThrough: null };
     expect(await consume('key-1')).toEqual(denied);
     expect(await stub.read({ now: Date.now() })).toBeNull();
     expect(await refund('key-2', consumptionIdOf(identity.entitlementId, 5))).toEqual({ ok: false, reason: 'not_found' });
-    expect(await tablesOf(stub)).toEqual([]);
-    expect(await alarmOf(stub)).toBeNull();
+    expect(await listTables(stub)).toEqual([]);
+    expect(await readAlarm(stub)).toBeNull();
     await evictDurableObject(stub);
     expect(await consume('key-1')).toEqual(denied);
-    expect(await tablesOf(stub)).toEqual([]);
+    expect(await listTables(stub)).toEqual([]);
   });
 
-  it('forgets a denial: after a grant the same key consumes', async () => {
+  it('a denial is not stored: after a grant the same key consumes', async () => {
     const { consume, grant } = newHolder();
     expect(await consume('key-1')).toMatchObject({ ok: false });
     await grant('grant-1', { units: 1 });
@@ -34,8 +34,8 @@ describe('an entitlement nobody granted', () => {
   });
 });
 
-describe('a key', () => {
-  it('consumes once, and gets its first answer again through eviction; another request with it conflicts', async () => {
+describe('idempotency keys', () => {
+  it('a key consumes once and replays its first answer through evictions, and another request with it conflicts', async () => {
     const { stub, consume, grant } = newHolder();
     await grant('grant-1', { units: 10 });
     const first = await consume('key-1', 3);
@@ -49,7 +49,7 @@ describe('a key', () => {
     expect(await stub.read({ now: Date.now() })).toMatchObject({ grantedUnits: 10, usedUnits: 7, remaining: 3, status: 'active' });
   });
 
-  it('grants once, and never meets the key of a consume', async () => {
+  it('a grant key runs once and never conflicts with a consume key', async () => {
     const { stub, consume, grant } = newHolder();
     const first = await grant('same-key', { units: 2 });
     expect(first).toMatchObject({ ok: true, replayed: false, snapshot: { grantedUnits: 2, version: 1 } });
@@ -60,7 +60,7 @@ describe('a key', () => {
     expect(await stub.read({ now: Date.now() })).toMatchObject({ grantedUnits: 2, version: 2 });
   });
 
-  it('can be refunded for exactly a day after it was used, whether it was dropped by then or not', async () => {
+  it('a consumption is refundable for exactly a day after its use, also if its key was already dropped', async () => {
     const { stub, consume, grant, refund } = newHolder();
     const now = Date.now();
     await interceptJobs(stub);
@@ -75,7 +75,7 @@ describe('a key', () => {
     expect(await refund('in-time', idOf(first))).toMatchObject({ ok: true, replayed: true });
   });
 
-  it('is dropped a day later, not sooner, and no consumption id is ever given twice', async () => {
+  it('a key is dropped after a day, not sooner, and no consumption id is issued twice', async () => {
     const { stub, consume, grant, read } = newHolder();
     const now = Date.now();
     const jobs = await interceptJobs(stub);
@@ -94,14 +94,14 @@ describe('a key', () => {
     expect('consumptionId' in again && 'consumptionId' in old && again.consumptionId !== old.consumptionId).toBe(true);
     await runDurableObjectAlarm(stub);
     await jobs.acknowledge();
-    expect(await alarmOf(stub)).toBe(now + 2 * MINUTE + 25 * HOUR);
+    expect(await readAlarm(stub)).toBe(now + 2 * MINUTE + 25 * HOUR);
     await evictDurableObject(stub);
     expect(await consume('old', 1)).toEqual({ ...again, replayed: true });
   });
 });
 
-describe('the object of one customer', () => {
-  it('refuses every call that names another, and changes nothing', async () => {
+describe('object of one customer', () => {
+  it('a call that names another customer is refused and changes nothing', async () => {
     const [one, two] = [newHolder(), newHolder()];
     await one.grant('grant-1', { units: 1 });
     const { identity } = two;
@@ -121,8 +121,8 @@ describe('the object of one customer', () => {
   });
 });
 
-describe('a refund', () => {
-  it('frees the units; the refunded key is never served again, the same refund gets its first answer', async () => {
+describe('refunds', () => {
+  it('a refund frees the units, replays its first answer, and the refunded key is never served again', async () => {
     const { stub, consume, grant, refund } = newHolder();
     await grant('grant-1', { units: 3 });
     const used = await consume('key-1', 3);
@@ -137,7 +137,7 @@ describe('a refund', () => {
     expect(await consume('key-2', 3)).toMatchObject({ ok: true, remaining: 0 });
   });
 
-  it('finds only consumptions of its own entitlement', async () => {
+  it('a refund finds only consumptions of its own entitlement', async () => {
     const [one, two] = [newHolder(), newHolder()];
     for (const { grant } of [one, two]) await grant('grant-1', { units: 3 });
     const used = await one.consume('key-1');
@@ -148,8 +148,8 @@ describe('a refund', () => {
   });
 });
 
-describe('a payment', () => {
-  it('is credited once, and its first use belongs to the first key', async () => {
+describe('payments', () => {
+  it('a payment is credited once, and its first use belongs to the first key', async () => {
     const { stub, credit } = newHolder();
     const first = await credit('pay-1', { units: 5, days: null }, { key: 'settle-1', units: 2 });
     expect(first).toMatchObject({ grantedUnits: 5, consumption: { by: 'mine', units: 2 }, remaining: 3, paidThrough: null });
@@ -163,7 +163,7 @@ describe('a payment', () => {
     expect(await stub.read({ now: Date.now() })).toMatchObject({ grantedUnits: 5, usedUnits: 2, version: 2 });
   });
 
-  it('of a period on chain pays until that ends, and taken back leaves the periods that stand, through eviction', async () => {
+  it('an on-chain period pays until its end, and revoking it leaves the other periods, through evictions', async () => {
     const { stub, credit, identity } = newHolder();
     const start = Date.now();
     const through = (periods: number) => start + periods * 30 * DAY;
@@ -179,7 +179,7 @@ describe('a payment', () => {
     expect((await stub.read({ now: Date.now() }))?.paidThrough).toBe(through(3));
   });
 
-  it('credited without its use, because somebody died between, is used by who asks next', async () => {
+  it('a credit without its use, after a crash in between, is consumed by the next request', async () => {
     const { credit, consume } = newHolder();
     expect(await credit('pay-1', { units: 1 })).toMatchObject({ consumption: { by: 'none' }, remaining: 1 });
     expect(await credit('pay-1', { units: 1 }, { key: 'settle-1', units: 1 })).toMatchObject({ consumption: { by: 'mine' }, remaining: 0 });
@@ -188,24 +188,24 @@ describe('a payment', () => {
     expect(await credit('pay-2', { units: 1 }, { key: 'settle-2', units: 1 })).toMatchObject({ consumption: { by: 'none' }, remaining: 1 });
   });
 
-  it('whose use was refunded is not served to that key again, but to another one, once', async () => {
+  it('a refunded first use is not served to that key again, and to another key once', async () => {
     const { credit, refund } = newHolder();
     const use = (key: string) => credit('pay-1', { units: 1 }, { key, units: 1 });
-    const refundOf = async (key: string, { consumption }: Awaited<ReturnType<typeof use>>) =>
+    const refundUse = async (key: string, { consumption }: Awaited<ReturnType<typeof use>>) =>
       refund(key, 'consumptionId' in consumption ? consumption.consumptionId : '');
     const first = await use('settle-1');
-    expect(await refundOf('refund-1', first)).toMatchObject({ ok: true, remaining: 1 });
+    expect(await refundUse('refund-1', first)).toMatchObject({ ok: true, remaining: 1 });
     expect(await use('settle-1')).toMatchObject({ consumption: { by: 'refunded' }, remaining: 0 });
     const second = await use('settle-2');
     expect(second).toMatchObject({ consumption: { by: 'mine' }, remaining: 0 });
     expect(await use('settle-3')).toEqual({ ...second, consumption: { ...second.consumption, by: 'other' } });
     expect(await use('settle-1')).toMatchObject({ consumption: { by: 'refunded' } });
-    expect(await refundOf('refund-2', second)).toMatchObject({ ok: true, remaining: 1 });
+    expect(await refundUse('refund-2', second)).toMatchObject({ ok: true, remaining: 1 });
     for (const key of ['settle-1', 'settle-2']) expect(await use(key)).toMatchObject({ consumption: { by: 'refunded' } });
     expect(await use('settle-3')).toMatchObject({ consumption: { by: 'mine' } });
   });
 
-  it('taken back leaves what was used, and what else was bought', async () => {
+  it('revoking a payment leaves used units and other purchases', async () => {
     const { stub, credit, consume, grant, revoke } = newHolder();
     await credit('pay-1', { units: 10 });
     await grant('grant-1', { units: 2 });
@@ -225,7 +225,7 @@ describe('a payment', () => {
     expect((await stub.read({ now: Date.now() }))?.remaining).toBe(3);
   });
 
-  it('taken back before it came adds nothing when it comes', async () => {
+  it('a payment revoked before its credit adds nothing', async () => {
     const { stub, credit, revoke } = newHolder();
     await revoke('pay-1');
     expect(await stub.read({ now: Date.now() })).toBeNull();
@@ -235,6 +235,6 @@ describe('a payment', () => {
     expect(await stub.read({ now: Date.now() })).toBeNull();
     await credit('pay-2', { units: null, days: 30 });
     await revoke('pay-2');
-    expect(await statusOf({ stub } as Holder)).toBe('revoked');
+    expect(await readStatus({ stub } as Holder)).toBe('revoked');
   });
 });

@@ -20,7 +20,7 @@ afterEach(letTimeRun);
 const use = (key: string, now: number): KeyedUse => ({ key: `consume:${key}`, fingerprint: sha256Hex(utf8(key)), now, units: 1 });
 const uuids = (count: number) => Array.from({ length: count }, () => crypto.randomUUID());
 
-/** The object's own code on its storage, which counts the rows that statements write as the platform bills them. */
+/** Runs the object's code on its storage and counts written rows as the platform bills them. */
 async function billed(stub: ReturnType<typeof newHolder>['stub'], work: (object: Entitlement) => Promise<unknown>) {
   return runInDurableObject(stub, async (_, state) => {
     let rows = 0;
@@ -30,7 +30,7 @@ async function billed(stub: ReturnType<typeof newHolder>['stub'], work: (object:
       rows += cursor.rowsWritten;
       return cursor;
     };
-    // How long a disk takes is not what is counted.
+    // Disk time is not measured.
     Object.defineProperty(state.storage, 'sync', { value: async () => {} });
     Object.defineProperty(state.storage, 'sql', { value: { exec, databaseSize: 0 } });
     const object = new Entitlement(state, testEnv);
@@ -58,7 +58,7 @@ describe('2,000 consumes with keys of 36 characters', () => {
     return { rows: rows / COUNT, bytes: bytes / COUNT };
   };
 
-  it('take at most 90 bytes each, and one row for a commit with a fiftieth of one for each of them', async () => {
+  it('each consume takes at most 90 bytes, and a commit writes one row plus a fiftieth of one per consume', async () => {
     for (const group of [1, 8, 100]) {
       const { rows, bytes } = await spent(group);
       expect(bytes, `${group} at once`).toBeLessThanOrEqual(90);
@@ -67,22 +67,22 @@ describe('2,000 consumes with keys of 36 characters', () => {
   });
 });
 
-describe('a settled payment and its first use', () => {
-  it('leave at most 200 characters for ever, whatever names its caller', async () => {
+describe('settled payment and its first use', () => {
+  it('a payment leaves at most 200 characters permanently, whatever names its caller', async () => {
     const { stub, credit } = newHolder();
     const payments = uuids(20);
     for (const id of payments) await credit(id, { units: 1 }, { key: sha256Hex(utf8(id)), units: 1 });
     const lengths = await runInDurableObject(stub, (_, { storage }) =>
-      storage.sql.exec<{ kept: number }>('SELECT length(payment_id || addition || credited) AS kept FROM grants').toArray(),
+      storage.sql.exec<{ stored: number }>('SELECT length(payment_id || addition || credited) AS stored FROM grants').toArray(),
     );
     expect(lengths).toHaveLength(payments.length);
-    for (const { kept } of lengths) expect(kept).toBeLessThanOrEqual(200);
+    for (const { stored } of lengths) expect(stored).toBeLessThanOrEqual(200);
     await silence(stub);
   });
 });
 
 describe('stored form of an object', () => {
-  it('refuses every call, and changes nothing, when the stored form is unknown', async () => {
+  it('an unknown stored form refuses every call and changes nothing', async () => {
     const { stub, identity, grant } = newHolder();
     await grant('grant-1', { units: 5 });
     const read = (storage: DurableObjectStorage) => storage.sql.exec<{ content: string }>('SELECT content FROM page').one().content;
@@ -100,7 +100,7 @@ describe('stored form of an object', () => {
   });
 });
 
-describe('what an object remembers of its operations', () => {
+describe('operation ledger', () => {
   const packing = { pack: packContent, unpack: unpackContent };
   const content = (units: number): Content => ({
     verb: 'consume',
@@ -112,7 +112,7 @@ describe('what an object remembers of its operations', () => {
     paidThrough: units % 4 === 0 ? null : 1_800_000_000_000 + units,
   });
 
-  it('is what a plain table would tell, through blocks and indexes, changes, sleep and purging', async () => {
+  it('the ledger equals a plain table through blocks, indexes, changes, sleep and purging', async () => {
     const random = seededRandom(SEED);
     const { stub } = newHolder();
     await runInDurableObject(stub, async (_, { storage }) => {
@@ -162,7 +162,7 @@ describe('what an object remembers of its operations', () => {
     });
   });
 
-  it('wakes within 50 ms beside 100,000 grants and 100,000 consumes of a day', async () => {
+  it('an object with 100,000 grants and 100,000 consumes of a day wakes within 50 ms', async () => {
     const { stub, identity, grant, consume } = newHolder();
     await grant('grant-1', { units: 1_000_000 });
     const now = Date.now();
@@ -196,8 +196,8 @@ describe('what an object remembers of its operations', () => {
   });
 });
 
-describe('an object that is nearly full', () => {
-  it('refuses what it would have to remember, says until when, and still credits what was paid and replays what it knows', async () => {
+describe('nearly full object', () => {
+  it('a full object refuses new operations with a retry time, and still credits payments and replays answers', async () => {
     const { stub, identity, grant, consume } = newHolder();
     const now = Date.now();
     setTime(now);

@@ -19,7 +19,7 @@ const REQUEST: AdmissionRequest = {
 };
 const CALL = { method: 'POST', endpoint: '/v1/access/entitlements/consume', requestId: 'request-1' };
 
-/** An account with a key, and an entitlement of 1,000 units that its object passes uses on to. */
+/** Opens an account with a key and an entitlement of 1,000 units, to which the account object forwards consumes. */
 async function openAccount() {
   const holder = newHolder();
   const { merchantId, productId, customer } = holder.identity;
@@ -33,8 +33,8 @@ async function openAccount() {
   return { holder, stub, consume };
 }
 
-describe('uses that an account’s object passes on', () => {
-  it('are each admitted, counted and done once, and replayed byte for byte', async () => {
+describe('consumes forwarded by the account object', () => {
+  it('each consume is admitted, counted and run once, and replays byte for byte', async () => {
     const { holder, stub, consume } = await openAccount();
     const names = Array.from({ length: 600 }, (_, i) => `key-${i}`);
     const answers = await Promise.all(names.map((name) => consume(name)));
@@ -51,7 +51,7 @@ describe('uses that an account’s object passes on', () => {
     expect(await holder.stub.read({ now })).toMatchObject({ usedUnits: 600, remaining: 400 });
   });
 
-  it('end with the key: the very next one is refused while others are on their way, and uses nothing', async () => {
+  it('a revoked key is refused from the next consume on, while earlier ones are in flight', async () => {
     const { holder, stub, consume } = await openAccount();
     const before = Array.from({ length: 100 }, (_, i) => consume(`before-${i}`));
     await stub.revokeKey('hash-1', now);
@@ -62,7 +62,7 @@ describe('uses that an account’s object passes on', () => {
   });
 });
 
-describe('calls of an entitlement’s object', () => {
+describe('calls of an entitlement object', () => {
   const answer = (use: KeyedUse): ConsumeAnswer => ({
     ok: true,
     replayed: false,
@@ -78,7 +78,7 @@ describe('calls of an entitlement’s object', () => {
   };
   const keyOf = (one: PassedOutcome | null) => (one?.ok ? one.consumptionId : null);
 
-  it('are one at a time for each, with all that came meanwhile, in order', async () => {
+  it('calls to one object run one at a time with all consumes that arrived meanwhile, in order', async () => {
     const groups: string[][] = [];
     let underWay = 0;
     const pass = open(async (_, uses) => {
@@ -96,20 +96,20 @@ describe('calls of an entitlement’s object', () => {
     expect(groups.length).toBeLessThanOrEqual(2);
   });
 
-  it('that fail leave those they carried undecided, and no others', async () => {
+  it('a failed call leaves only its own consumes undecided', async () => {
     let calls = 0;
     const pass = open(async ({ customer }, uses) => {
       calls++;
       if ('customerRef' in customer && customer.customerRef === 'broken') throw new Error('away');
       return uses.map((one, i) => (i === 1 ? null : answer(one)));
     });
-    const [broken, ...whole] = await Promise.all([pass('broken', 'x'), ...['a', 'b', 'c'].map((name) => pass('whole', name))]);
-    expect([keyOf(broken!), ...whole.map(keyOf)]).toEqual([null, 'a', null, 'c']);
+    const [broken, ...others] = await Promise.all([pass('broken', 'x'), ...['a', 'b', 'c'].map((name) => pass('whole', name))]);
+    expect([keyOf(broken!), ...others.map(keyOf)]).toEqual([null, 'a', null, 'c']);
     expect(calls).toBe(2);
     expect(keyOf(await pass('whole', 'd'))).toBe('d');
   });
 
-  it('that an object has too much to do for are told so, because it must not be asked again at once', async () => {
+  it('an overloaded object answers overloaded, so that callers do not retry at once', async () => {
     const pass = open(() => Promise.reject(Object.assign(new Error('Durable Object is overloaded.'), { overloaded: true })));
     expect(await Promise.all([pass('a', 'x'), pass('a', 'y')])).toEqual(Array(2).fill({ ok: false, reason: 'overloaded' }));
   });

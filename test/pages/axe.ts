@@ -13,7 +13,7 @@ interface Size {
   height: number;
 }
 
-/** The narrowest phone, a phone, one held sideways, a laptop, and that laptop at 200 %, which leaves half of its pixels. */
+/** Viewports: the narrowest phone, a phone, a phone held sideways, a laptop, and that laptop at 200 % zoom. */
 const SIZES: Size[] = [
   { width: 320, height: 640 },
   { width: 390, height: 844 },
@@ -24,16 +24,16 @@ const SIZES: Size[] = [
 const NARROW = SIZES[0]!;
 
 /**
- * What is wrong with the state the page is in, whoever looks at it: what axe-core finds as it stands, and in the other colour scheme on
- * the narrowest phone; and where it is wider than the screen, at every size. Leaves the page as it was.
+ * Returns axe-core findings in the current state and in the other colour scheme on the narrowest phone, and overflow at every size.
+ * Restores the page.
  */
-export async function violationsOf(page: Page): Promise<string[]> {
+export async function findViolations(page: Page): Promise<string[]> {
   const size = page.viewportSize()!;
   const isDark = (await page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")) as boolean;
   const found = await runAxe(page, 'as it stands');
   for (const other of SIZES) {
     await page.setViewportSize(other);
-    found.push(...(await overflowOf(page, other)));
+    found.push(...(await findOverflow(page, other)));
   }
   await page.setViewportSize(NARROW);
   await page.emulateMedia({ colorScheme: isDark ? 'light' : 'dark' });
@@ -45,7 +45,7 @@ export async function violationsOf(page: Page): Promise<string[]> {
 
 async function runAxe(page: Page, where: string): Promise<string[]> {
   const isThere = await page.evaluate('typeof axe === "object"');
-  // Through the debugger, past the page's policy, which would rightly refuse a stranger's script.
+  // Runs through the debugger, because the page's policy refuses foreign scripts.
   if (!isThere) await page.evaluate(SOURCE);
   const found = (await page.evaluate(
     'axe.run(document, { resultTypes: ["violations"] }).then((result) => result.violations)',
@@ -55,8 +55,7 @@ async function runAxe(page: Page, where: string): Promise<string[]> {
   );
 }
 
-/** Names what reaches past the right edge of the screen, where the page can be scrolled there. */
-async function overflowOf(page: Page, { width, height }: Size): Promise<string[]> {
+async function findOverflow(page: Page, { width, height }: Size): Promise<string[]> {
   const wide = await page.evaluate<string[] | null>(`(() => {
     if (document.documentElement.scrollWidth <= innerWidth) return null;
     const reaches = [...document.body.querySelectorAll('*')].filter((one) => one.getBoundingClientRect().right > innerWidth + 0.5);

@@ -9,7 +9,6 @@ const shop = new SubscriptionShop();
 beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
 
-/** Sets the device's clock off by so much, in every page of the browser. */
 async function shiftClock(context: BrowserContext, ms: number): Promise<void> {
   await context.addInitScript(`
     const Real = Date;
@@ -23,13 +22,13 @@ async function shiftClock(context: BrowserContext, ms: number): Promise<void> {
 describe.each([
   ['an hour fast', HOUR_MS],
   ['an hour slow', -HOUR_MS],
-])('a buyer with a device that is %s', (_name, ms) => {
-  it('counts on the service’s time at every step, and pays without noticing', async () => {
+])('pages on a device %s', (_name, ms) => {
+  it('the checkout counts down on the service’s time at every step, and the payment succeeds', async () => {
     const product = await shop.sell();
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, offences, close } = await shop.visit('desktop', [{ signer }]);
     await shiftClock(page.context(), ms);
-    // No answer tells the time by its header: that of a proxy may be gone.
+    // Removes the Date header, because a proxy may drop the header.
     await page.route('**/v1/**', async (route) => {
       const response = await route.fetch();
       const { date: _, ...headers } = response.headers();
@@ -51,14 +50,13 @@ describe.each([
     }
     await press(page, 'Pay with Test wallet');
     await seeHeading(page, 'Paid');
-    // Its end is kept for its day, by the service's time.
     await page.reload();
     await seeHeading(page, 'Paid');
     expect(offences).toEqual([]);
     await close();
   });
 
-  it('subscribes and cancels without noticing', async () => {
+  it('a buyer subscribes and cancels', async () => {
     const product = await shop.sellByPeriod();
     const { page, offences, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
     await shiftClock(page.context(), ms);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationsOf } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { enter, register } from './merchant.ts';
 import { press, Shop, seeHeading } from './shop.ts';
 
@@ -10,11 +10,11 @@ afterAll(() => shop.close());
 
 const DAY = 86_400_000;
 
-/** The account is told with this beside what it is: what brings it about takes letters, which no browser gets. */
-async function tellBeside(page: Page, beside: object): Promise<void> {
+/** Adds fields to GET /v1/account/me. The states behind them need emails that no browser receives. */
+async function addAccountFields(page: Page, fields: object): Promise<void> {
   await page.route('**/v1/account/me', async (route) => {
     const response = await route.fetch();
-    await route.fulfill({ response, json: { ...(await response.json()), ...beside } });
+    await route.fulfill({ response, json: { ...(await response.json()), ...fields } });
   });
 }
 async function open(page: Page, email: string, title = 'Account'): Promise<void> {
@@ -23,29 +23,32 @@ async function open(page: Page, email: string, title = 'Account'): Promise<void>
   await seeHeading(page, title);
 }
 
-describe('the dashboard says what its owner would else not hear of', () => {
+describe('dashboard notices', () => {
   it.each([
     ['bounced', 'came back, so none is sent there any more.', 'Otherwise give another address with PATCH /v1/account/me/security.'],
     ['complained', 'was reported as spam', 'follow its link, and they come again.'],
-  ])('that letters to its address %s, and what to do, with the button that sends the one letter', async (problem, what, next) => {
-    const { email } = await register(shop);
-    const { page, offences, shoot, close } = await shop.visit('phone', [], { viewport: { width: 320, height: 640 } });
-    await tellBeside(page, { email_verified: true, email_problem: problem });
-    await open(page, email);
-    const note = page.locator('.notice', { hasText: what });
-    await note.waitFor();
-    expect(await note.innerText()).toContain(email);
-    expect(await note.innerText()).toContain(next);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
-    expect(await violationsOf(page)).toEqual([]);
-    await shoot(`62-address-${problem}`);
-    await press(page, 'Send confirmation e-mail');
-    await page.getByText(`An e-mail is on its way to ${email}.`).waitFor();
-    expect(offences).toEqual([]);
-    await close();
-  });
+  ])(
+    'a notice says that the email address %s, gives the next step and a button that sends the confirmation email',
+    async (problem, what, next) => {
+      const { email } = await register(shop);
+      const { page, offences, shoot, close } = await shop.visit('phone', [], { viewport: { width: 320, height: 640 } });
+      await addAccountFields(page, { email_verified: true, email_problem: problem });
+      await open(page, email);
+      const note = page.locator('.notice', { hasText: what });
+      await note.waitFor();
+      expect(await note.innerText()).toContain(email);
+      expect(await note.innerText()).toContain(next);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+      expect(await findViolations(page)).toEqual([]);
+      await shoot(`62-address-${problem}`);
+      await press(page, 'Send confirmation e-mail');
+      await page.getByText(`An e-mail is on its way to ${email}.`).waitFor();
+      expect(offences).toEqual([]);
+      await close();
+    },
+  );
 
-  it('nothing of the kind where letters arrive', async () => {
+  it('no notice is shown while emails are delivered', async () => {
     const { email } = await register(shop);
     const { page, close } = await shop.visit('desktop');
     await open(page, email);
@@ -53,18 +56,18 @@ describe('the dashboard says what its owner would else not hear of', () => {
     await close();
   });
 
-  it('that the account was taken over, and what ended with it; after a month no more', async () => {
+  it('a takeover notice lists the access that was revoked, and disappears after a month', async () => {
     const { email } = await register(shop);
     const claimed = { at: new Date(Date.now() - DAY).toISOString(), keys: 2, endpoints: 1, providers: 0, wallets: 3 };
     const { page, offences, shoot, close } = await shop.visit('phone');
-    await tellBeside(page, { claimed });
+    await addAccountFields(page, { claimed });
     await open(page, email, 'This account is yours now');
     await page.getByText('API keys: 2. Webhook endpoints: 1. Linked sign-in providers: 0. Payout wallets: 3.').waitFor();
     await page.getByText('Name your payout wallet, make new keys and enable your endpoints before you sell.').waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('63-claimed');
     await page.unrouteAll({ behavior: 'wait' });
-    await tellBeside(page, { claimed: { ...claimed, at: new Date(Date.now() - 31 * DAY).toISOString() } });
+    await addAccountFields(page, { claimed: { ...claimed, at: new Date(Date.now() - 31 * DAY).toISOString() } });
     await page.reload();
     await seeHeading(page, 'Account');
     expect(await page.locator('#claimed').count()).toBe(0);

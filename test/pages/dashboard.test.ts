@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationsOf } from './axe.ts';
-import { enter, register, sessionOf, signIn } from './merchant.ts';
+import { findViolations } from './axe.ts';
+import { enter, readSession, register, signIn } from './merchant.ts';
 import { press, Shop, seeHeading } from './shop.ts';
 
 const shop = new Shop();
 beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
 
-const keysOf = (token: string) => shop.api.must<{ name: string; sandbox_mode: boolean }[]>('GET', '/v1/keys', { credential: token });
+const readKeys = (token: string) => shop.api.must<{ name: string; sandbox_mode: boolean }[]>('GET', '/v1/keys', { credential: token });
 
-describe('the dashboard', () => {
-  it('makes a key, shows it once with a button that copies it, and never again', async () => {
+describe('dashboard', () => {
+  it('a new key is shown once with a copy button, and never again after a reload', async () => {
     const { email, token } = await register(shop);
     const { page, offences, shoot, close } = await shop.visit('desktop', [], { permissions: ['clipboard-read', 'clipboard-write'] });
     await signIn(shop, page, email);
@@ -21,7 +21,7 @@ describe('the dashboard', () => {
     await page.locator('#made-key:focus').waitFor();
     const rawKey = (await page.locator('#raw-key').textContent())!;
     expect(rawKey).toMatch(/^svc_live_/);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('51-key-made');
     await press(page, 'Copy: Your new key: My server');
     await page.getByRole('button', { name: 'Copied' }).waitFor();
@@ -35,12 +35,12 @@ describe('the dashboard', () => {
     await page.reload();
     await page.getByText('My server').waitFor();
     expect(await shown()).not.toContain(rawKey);
-    expect((await keysOf(token)).map(({ name, sandbox_mode }) => [name, sandbox_mode])).toEqual([['My server', false]]);
+    expect((await readKeys(token)).map(({ name, sandbox_mode }) => [name, sandbox_mode])).toEqual([['My server', false]]);
     expect(offences).toEqual([]);
     await close();
   });
 
-  it('shows no key to whoever goes back to it, and selects it where the browser lets nothing be copied', async () => {
+  it('a new key is gone after navigating back, and is selected if the browser blocks copying', async () => {
     const { email } = await register(shop);
     const { page, close } = await shop.visit('phone');
     await signIn(shop, page, email);
@@ -59,7 +59,7 @@ describe('the dashboard', () => {
     await close();
   });
 
-  it('makes one key where the answer to the first try was lost, and says what stands in the way of another', async () => {
+  it('a retry after a lost answer makes one key, and a refusal names its reason', async () => {
     const { email, token } = await register(shop);
     const { page, close } = await shop.visit('phone');
     await signIn(shop, page, email);
@@ -75,7 +75,7 @@ describe('the dashboard', () => {
     await page.locator('.problem', { hasText: 'No connection.' }).waitFor();
     await press(page, 'Make a key');
     await seeHeading(page, 'Your new key: server');
-    expect(await keysOf(token)).toHaveLength(1);
+    expect(await readKeys(token)).toHaveLength(1);
     await press(page, 'Done, I saved it');
     const refused = { code: 'invalid_authorization', detail: 'sign in', meta: { reason: 'sign_in_required' } };
     await page.route('**/v1/keys', (route) => route.fulfill({ status: 403, json: refused }), { times: 1 });
@@ -83,7 +83,7 @@ describe('the dashboard', () => {
     await press(page, 'Make a key');
     const problem = page.locator('.problem', { hasText: 'Sign in once more, then repeat it.' });
     await problem.waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await problem.getByRole('link', { name: 'Sign in' }).click();
     await page.getByText('This needs a person who signed in just now.').waitFor();
     await enter(page, email);
@@ -91,7 +91,7 @@ describe('the dashboard', () => {
     await close();
   });
 
-  it('lists what is sold in both modes, and what has ended is said before anything else', async () => {
+  it('products of both modes are listed, and an ended session is announced on the sign-in page', async () => {
     const { email, token } = await register(shop);
     const body = { name: '<b>Forecasts</b>\u202e', price: { asset: 'USDC', amount: '12.5' }, payout_wallet: shop.wallet };
     const live = await shop.api.must<{ checkout_url: string }>('POST', '/v1/products', { credential: token, body });
@@ -100,27 +100,27 @@ describe('the dashboard', () => {
     await signIn(shop, page, email);
     await page.getByText('<b>Forecasts</b>').waitFor();
     const text = await page.locator('main').innerText();
-    for (const words of ['12.50\u00a0USDC · Live', 'Trial', '12.50\u00a0USDC · Test']) expect(text).toContain(words);
+    for (const part of ['12.50\u00a0USDC · Live', 'Trial', '12.50\u00a0USDC · Test']) expect(text).toContain(part);
     expect(text).not.toContain('\u202e');
     expect(await page.getByRole('link', { name: 'Checkout page: <b>Forecasts</b>' }).getAttribute('href')).toBe(live.checkout_url);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('52-dashboard-narrow-dark');
-    // A password that was changed elsewhere ends this session too.
+    // A password changed elsewhere ends this session too.
     const security = { current_password: 'correct horse battery', new_password: 'battery staple 9' };
     await shop.api.must('PATCH', '/v1/account/me/security', { credential: token, body: security });
     await page.reload();
     await page.getByText('Your session has ended. Sign in again.').waitFor();
-    expect(await sessionOf(page)).toBeNull();
+    expect(await readSession(page)).toBeNull();
     expect(offences).toEqual([]);
     await close();
   });
 
-  it('renews a session that has expired meanwhile, and says what cannot be loaded', async () => {
+  it('an expired session is refreshed, and a list that cannot be loaded shows an error with a retry', async () => {
     const { email } = await register(shop);
     const { page, close } = await shop.visit('desktop');
     await signIn(shop, page, email);
-    const first = (await sessionOf(page)) as string;
+    const first = (await readSession(page)) as string;
     const { token } = JSON.parse(first) as { token: string };
     await page.evaluate(
       `sessionStorage.setItem('svc:session', ${JSON.stringify(JSON.stringify({ token, expires_at: '2020-01-01T00:00:00Z' }))})`,
@@ -129,7 +129,7 @@ describe('the dashboard', () => {
     await page.reload();
     expect((await renewed).status()).toBe(200);
     await seeHeading(page, 'Account');
-    expect(JSON.parse((await sessionOf(page)) as string).expires_at).not.toContain('2020');
+    expect(JSON.parse((await readSession(page)) as string).expires_at).not.toContain('2020');
     await page.route('**/v1/products', (route) => route.abort(), { times: 1 });
     await page.reload();
     await page.locator('.problem', { hasText: 'No connection.' }).waitFor();
@@ -139,7 +139,7 @@ describe('the dashboard', () => {
   });
 });
 
-describe('every merchant', () => {
+describe('merchant pages', () => {
   const TITLES = {
     en: ['Sign in', 'Dashboard'],
     es: ['Iniciar sesión', 'Panel'],
@@ -150,7 +150,7 @@ describe('every merchant', () => {
   };
 
   it.each(Object.entries(TITLES))(
-    'is spoken to in %s, on a narrow screen as well, by light and dark',
+    'sign-in and dashboard are in %s, fit 320 pixels and pass axe in light or dark',
     async (locale, [login, dashboard]) => {
       const { email } = await register(shop);
       const colorScheme = locale === 'de' || locale === 'ja' ? 'dark' : 'light';
@@ -162,16 +162,15 @@ describe('every merchant', () => {
       await page.goto(`${shop.baseUrl}/login`);
       await seeHeading(page, login!);
       await page.locator('button[type=submit]:enabled').waitFor();
-      expect(await violationsOf(page)).toEqual([]);
+      expect(await findViolations(page)).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
       await shoot(`53-login-${locale}`);
       await page.locator('[name=email]').fill(email);
       await page.locator('[name=password]').fill('correct horse battery');
-      // The keyboard is enough.
       await page.keyboard.press('Enter');
       await page.locator('#account').waitFor();
       await seeHeading(page, dashboard!);
-      expect(await violationsOf(page)).toEqual([]);
+      expect(await findViolations(page)).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
       await shoot(`54-dashboard-${locale}`);
       expect(offences).toEqual([]);
@@ -179,7 +178,7 @@ describe('every merchant', () => {
     },
   );
 
-  it('is told without JavaScript what the pages need', async () => {
+  it('every merchant page says without JavaScript that JavaScript is needed', async () => {
     const { page, close } = await shop.visit('phone', [], { javaScriptEnabled: false });
     for (const path of ['/login', '/dashboard', '/verify-email', '/reset-password']) {
       await page.goto(`${shop.baseUrl}${path}`);

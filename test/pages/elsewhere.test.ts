@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationsOf } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { press, Shop, seeHeading } from './shop.ts';
 
 const USDC = 1_000_000n;
@@ -7,8 +7,8 @@ const shop = new Shop();
 beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
 
-describe('a payment that was begun elsewhere is offered before a second one', () => {
-  it('in the browser of a wallet, as what its maker gets; a link of the shop is a purchase of its own', async () => {
+describe('payment begun elsewhere', () => {
+  it('a wallet’s browser offers the payment begun elsewhere, and a hand-off link starts a purchase of its own', async () => {
     const [product, other] = [await shop.sell(), await shop.sell()];
     const safari = await shop.visit('phone');
     await safari.page.goto(shop.urlOf(product));
@@ -16,15 +16,14 @@ describe('a payment that was begun elsewhere is offered before a second one', ()
     await safari.page.getByRole('timer').waitFor();
     const href = (await safari.page.getByRole('link', { name: 'Open this page in Phantom' }).getAttribute('href'))!;
     const inWallet = decodeURIComponent(/browse\/([^?]+)/.exec(href)![1]!);
-    const [payment] = await shop.paymentsOf(product);
+    const [payment] = await shop.readPayments(product);
     expect(inWallet).toBe(shop.urlOf(product, `#payment=${payment!.payment_id}`));
     await safari.page.goto(await shop.handOff(product));
     await safari.page.locator('.recognised').waitFor();
     await safari.page.getByRole('button', { name: 'Pay with a wallet app' }).waitFor();
-    expect(await shop.paymentsOf(product)).toHaveLength(1);
+    expect(await shop.readPayments(product)).toHaveLength(1);
 
     const phantom = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
-    // Of another product, or no id at all: nothing is offered.
     for (const wrong of [shop.urlOf(other, `#payment=${payment!.payment_id}`), shop.urlOf(product, '#payment=../../evil')]) {
       await phantom.page.goto(wrong);
       await phantom.page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
@@ -33,17 +32,17 @@ describe('a payment that was begun elsewhere is offered before a second one', ()
     await phantom.page.goto(inWallet);
     await phantom.page.getByText('Whoever began it gets what you pay for.').waitFor();
     expect(await phantom.page.locator('.panel .button').allInnerTexts()).toEqual(['Begin my own payment']);
-    expect(await violationsOf(phantom.page)).toEqual([]);
+    expect(await findViolations(phantom.page)).toEqual([]);
     await phantom.shoot('32-underway');
     await press(phantom.page, 'Go on with that payment');
     await press(phantom.page, 'Pay with Test wallet');
     await seeHeading(phantom.page, 'Paid');
-    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
+    expect((await shop.readPayments(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
     await safari.close();
     await phantom.close();
   });
 
-  it('and nothing is begun while it is unknown how it stands, whatever else the address names', async () => {
+  it('no payment begins while the status of an earlier one is unknown, even if the address names another', async () => {
     const product = await shop.sell();
     const { page, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
     await page.goto(await shop.handOff(product));
@@ -67,17 +66,17 @@ describe('a payment that was begun elsewhere is offered before a second one', ()
     await press(page, 'Pay with Test wallet');
     await seeHeading(page, 'You may be paying for this already');
     expect(await page.locator('.panel .button').allInnerTexts()).toEqual(['Go on with that payment']);
-    expect(await shop.paymentsOf(product)).toHaveLength(1);
+    expect(await shop.readPayments(product)).toHaveLength(1);
     await close();
   });
 
-  it('what is said of one payment is not taken for the next, and one that may not be paid any more is not offered', async () => {
+  it('a late answer about one payment does not change the next, and a payment that now needs identity is not offered', async () => {
     const product = await shop.sell();
     const { page, shoot, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
     await page.goto(shop.urlOf(product));
     await press(page, 'Show a QR code');
     await page.getByRole('timer').waitFor();
-    const [first] = await shop.paymentsOf(product);
+    const [first] = await shop.readPayments(product);
     const next = crypto.randomUUID();
     let release = () => {};
     const released = new Promise<void>((resolve) => {

@@ -1,17 +1,16 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationsOf } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { type Product, press, Shop, seeHeading } from './shop.ts';
 
 const shop = new Shop();
 beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
 
-/** A product that lets its buyers into a chat. */
 const sellEntry = (): Promise<Product> =>
   shop.sellInSandbox({ name: 'The club', product_type: 'telegram', delivery: { provider: 'telegram', chat_id: '-1001234567890' } });
 
-/** Shows who the buyer is at the platform, under this name there, and pays. */
+/** Verifies the buyer's identity at the platform, and pays. */
 async function buyAs(page: Page, product: Product, name: string): Promise<void> {
   await page.goto(shop.urlOf(product));
   await press(page, 'Pay with Test wallet');
@@ -25,7 +24,7 @@ async function buyAs(page: Page, product: Product, name: string): Promise<void> 
   await seeHeading(page, 'Paid');
 }
 
-const membershipOf = (product: Product) =>
+const readMembership = (product: Product) =>
   shop
     .callAs<{ items: { membership_id: string; delivery: { status: string; invite_url: string } }[] }>(
       product,
@@ -34,16 +33,16 @@ const membershipOf = (product: Product) =>
     )
     .then(({ items }) => items[0]!);
 
-describe('the page of a buyer who paid for access to a chat', () => {
-  it('shows the invitation that is theirs alone, also when the page is loaded again, and no other visitor', async () => {
+describe('checkout page of a product with chat access', () => {
+  it('the invitation is shown to its buyer, also after a reload, and to no other visitor', async () => {
     const product = await sellEntry();
     const { page, offences, shoot, close } = await shop.visit('phone');
     await buyAs(page, product, 'buyer-4711');
     await page.getByText('You are invited. The invitation is for you alone.').waitFor();
     const link = page.getByRole('link', { name: 'Open the invitation (sandbox.invalid)' });
-    expect(await link.getAttribute('href')).toBe((await membershipOf(product)).delivery.invite_url);
+    expect(await link.getAttribute('href')).toBe((await readMembership(product)).delivery.invite_url);
     expect([await link.getAttribute('rel'), await link.getAttribute('target')]).toEqual(['noreferrer', '_blank']);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('60-entry-invited');
     await page.reload();
     await link.waitFor();
@@ -56,15 +55,15 @@ describe('the page of a buyer who paid for access to a chat', () => {
     await close();
   });
 
-  it('says what to do where the platform would not tell them, and lets them in once the seller has tried again', async () => {
+  it('the page says what to do if the invitation was not delivered, and shows it after the seller’s retry', async () => {
     const product = await sellEntry();
     const { page, offences, shoot, close } = await shop.visit('phone');
     await buyAs(page, product, 'refuses-first-1');
     await page.getByText('Your payment is complete, but you could not be told how to get in.').waitFor();
     await page.getByRole('link', { name: 'Open the invitation (sandbox.invalid)' }).waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('61-entry-failed');
-    const { membership_id, delivery } = await membershipOf(product);
+    const { membership_id, delivery } = await readMembership(product);
     expect(delivery.status).toBe('failed');
     await shop.callAs(product, 'POST', `/v1/memberships/${membership_id}/retry-delivery`);
     await page.reload();

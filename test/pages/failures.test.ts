@@ -1,7 +1,7 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationsOf } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { type Product, Shop, type TestWallet, type Visit } from './shop.ts';
 
 const USDC = 1_000_000n;
@@ -11,7 +11,7 @@ let abandoned: { sold: Product; visit: Visit };
 beforeAll(async () => {
   await shop.open();
   product = await shop.sell();
-  // Its session ends by the service's own clock while the other tests run; the last one looks at it.
+  // The session ends by the service's own clock while the other tests run. The last test checks this.
   abandoned = { sold: await shop.sell({ session_seconds: undefined }), visit: await shop.visit('desktop') };
   await abandoned.visit.page.goto(shop.urlOf(abandoned.sold));
   await abandoned.visit.page.getByRole('button', { name: 'Show a QR code' }).click();
@@ -19,7 +19,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => shop.close());
 
-/** Pays with the one wallet there is and answers the sentence the page has for what happens then. */
+/** Pays with the only wallet and returns the problem text of the page. */
 async function tryToPay(wallet: TestWallet, shot?: string): Promise<string> {
   const { page, offences, shoot, close } = await shop.visit('phone', [wallet]);
   await page.goto(shop.urlOf(product));
@@ -27,54 +27,53 @@ async function tryToPay(wallet: TestWallet, shot?: string): Promise<string> {
   const problem = page.locator('.problem');
   await problem.waitFor();
   expect(await page.locator('#announcement').textContent()).toMatch(/^Not paid\. /);
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   expect(offences).toEqual([]);
   if (shot) await shoot(shot);
-  // A way on: the same choice again.
   expect(await page.getByRole('button', { name: 'Pay with Test wallet' }).isEnabled()).toBe(true);
   const text = await problem.innerText();
   await close();
   return text;
 }
 
-describe('the page has one clear sentence and a way on', () => {
-  it('where the buyer declined', async () => {
+describe('checkout page: failed attempts', () => {
+  it('a declined request shows its message and leaves the wallet button enabled', async () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     expect(await tryToPay({ signer, onAct: () => 'error:4001:User rejected the request.' }, '8-rejected')).toContain('You declined');
   });
 
-  it('where there is too little money', async () => {
+  it('a balance below the price shows its message and leaves the wallet button enabled', async () => {
     const signer = await shop.chain.newBuyer(1n * USDC);
     expect(await tryToPay({ signer })).toContain('not enough USDC');
   });
 
-  it('where there is no token account', async () => {
+  it('a wallet without a token account gets its own message', async () => {
     const signer = await generateKeyPairSigner();
     await shop.chain.call('local_fundSol', signer.address, '1000000000');
     expect(await tryToPay({ signer })).toContain('holds no USDC yet');
   });
 
-  it('where there is no SOL for the fee', async () => {
+  it('a wallet without SOL for the network fee gets its own message', async () => {
     const signer = await generateKeyPairSigner();
     await shop.chain.call('local_fundUsdc', signer.address, '100000000');
     expect(await tryToPay({ signer })).toContain('not enough SOL');
   });
 
-  it('where the wallet shares no account', async () => {
+  it('a wallet that shares no account gets its own message', async () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     expect(await tryToPay({ signer, accounts: 'none' })).toContain('shared no account');
   });
 
-  it('where the wallet breaks', async () => {
+  it('a wallet that throws an error gets its own message', async () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     expect(await tryToPay({ signer, onAct: () => 'error:-32603:Internal error' })).toContain('Test wallet reported a problem');
     expect(await tryToPay({ signer, isBroken: true })).toContain('Test wallet reported a problem');
   });
 
-  it('where the wallet is on the wrong network, which is named before it is chosen', async () => {
+  it('a wallet on the wrong network is disabled and labelled before it is chosen', async () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     const right = { signer, name: 'Right wallet' };
-    // Reads like another one: it is not a second button that only looks the same.
+    // A name that differs by a zero-width space must not add a second button.
     const alike = { signer, name: 'Right\u200b wallet' };
     const wrong = { signer, name: 'Wrong wallet', chains: ['solana:mainnet'] };
     const { page, shoot, close } = await shop.visit('desktop', [wrong, right, alike]);
@@ -82,12 +81,12 @@ describe('the page has one clear sentence and a way on', () => {
     await page.getByText('Not on Solana devnet').waitFor();
     expect(await page.getByRole('button', { name: 'Pay with Wrong wallet' }).isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Pay with Right wallet' }).isEnabled()).toBe(true);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('9-several');
     await close();
   });
 
-  it('where there is no wallet at all: the phone, another way, by hand', async () => {
+  it('a buyer without a wallet gets links into wallet apps, a QR payment and a manual transfer', async () => {
     const { page, offences, shoot, close } = await shop.visit('phone');
     await page.goto(shop.urlOf(product));
     await page.getByText('No Solana wallet was found').waitFor();
@@ -97,7 +96,7 @@ describe('the page has one clear sentence and a way on', () => {
     await link.waitFor();
     expect(await link.getAttribute('href')).toMatch(new RegExp(`^solana:${shop.wallet}\\?amount=12\\.5&`));
     await page.getByText('Send it by hand').click();
-    // A browser that lets nothing be copied, in both ways there are.
+    // Browsers that block copying: no clipboard, and a clipboard that rejects.
     for (const clipboard of ['undefined', '{ writeText: () => Promise.reject(new Error()) }']) {
       await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: ${clipboard}, configurable: true })`);
       await page.getByRole('button', { name: 'Copy: To' }).click();
@@ -106,7 +105,7 @@ describe('the page has one clear sentence and a way on', () => {
       await page.getByRole('button', { name: 'Copy: Memo' }).click();
       await page.getByRole('button', { name: 'Selected: Memo' }).waitFor();
     }
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     expect(offences).toEqual([]);
     await shoot('10-no-wallet');
     await page.getByLabel('Already sent?').fill('nonsense');
@@ -115,7 +114,7 @@ describe('the page has one clear sentence and a way on', () => {
     await close();
   });
 
-  it('where there is no connection while it begins', async () => {
+  it('an offline start shows its message, and the next attempt pays', async () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, close } = await shop.visit('desktop', [{ signer }]);
     await page.goto(shop.urlOf(product));
@@ -129,7 +128,7 @@ describe('the page has one clear sentence and a way on', () => {
   });
 });
 
-/** Begins a payment, then lets the service say of it what it will say one day. */
+/** Begins a payment, then replaces later answers of the service. */
 async function beginThen(visit: Visit, answer: Record<string, unknown>, confirming: Record<string, unknown> | null = null): Promise<void> {
   const { page } = visit;
   await page.goto(shop.urlOf(product));
@@ -146,10 +145,10 @@ async function pretend(page: Page, answer: Record<string, unknown>, confirming: 
   if (confirming) await page.route('**/v1/pay/confirm', (route) => route.fulfill({ status: 410, json: confirming }));
 }
 
-describe('how a session ends without a payment', () => {
+describe('checkout page: session ends without a payment', () => {
   const over = { status: 'FAILED', poll_after_ms: null };
 
-  it('first makes sure, then offers a fresh session, and never begins one before', async () => {
+  it('the page first checks for late payments, and offers a fresh session only after that', async () => {
     const visit = await shop.visit('phone');
     const { page } = visit;
     const sold = await shop.sell();
@@ -163,50 +162,50 @@ describe('how a session ends without a payment', () => {
     });
     await page.getByText('We make sure that no payment is still on its way.').waitFor();
     expect(await page.getByRole('button', { name: 'Start again', exact: true }).count()).toBe(0);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await visit.shoot('11-closing');
     await page.unroute('**/v1/payments/*');
     await pretend(page, { ...over, failure_code: 'session_expired' }, null);
     await page.reload();
     await page.getByText('No payment arrived.').waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await visit.shoot('12-expired');
-    expect(await shop.paymentsOf(sold)).toHaveLength(1);
+    expect(await shop.readPayments(sold)).toHaveLength(1);
     await page.getByRole('button', { name: 'Start again' }).click();
     await page.getByRole('heading', { name: 'Choose how to pay' }).waitFor();
     await page.unroute('**/v1/payments/*');
     await page.getByRole('button', { name: 'Pay with a wallet app' }).click();
     await page.getByRole('timer').waitFor();
-    expect(await shop.paymentsOf(sold)).toHaveLength(2);
+    expect(await shop.readPayments(sold)).toHaveLength(2);
     await visit.close();
   });
 
   it.each([
     ['transaction_failed', 'so no money moved', '13-failed'],
     ['underpaid', 'Less than the price arrived', '14-underpaid'],
-  ])('says what %s means', async (failure_code, words, shot) => {
+  ])('failure code %s is explained, and the buyer can start again', async (failure_code, message, shot) => {
     const visit = await shop.visit('desktop');
     await beginThen(visit, { ...over, failure_code });
-    await visit.page.getByText(words).waitFor();
-    expect(await violationsOf(visit.page)).toEqual([]);
+    await visit.page.getByText(message).waitFor();
+    expect(await findViolations(visit.page)).toEqual([]);
     await visit.shoot(shot);
     await visit.page.getByRole('button', { name: 'Start again' }).click();
     await visit.page.getByRole('heading', { name: 'Choose how to pay' }).waitFor();
     await visit.close();
   });
 
-  it('says that late money is not lost, and offers no second payment', async () => {
+  it('late money is reported as not lost, and no second payment is offered', async () => {
     const visit = await shop.visit('phone');
     const late = { code: 'session_expired', detail: 'late', meta: { reason: 'late' } };
     await beginThen(visit, { ...over, failure_code: 'session_expired', tx_signature: '5VERv8' }, late);
     await visit.page.getByRole('heading', { name: 'Your payment arrived too late' }).waitFor();
     expect(await visit.page.getByRole('button', { name: 'Start again' }).count()).toBe(0);
-    expect(await violationsOf(visit.page)).toEqual([]);
+    expect(await findViolations(visit.page)).toEqual([]);
     await visit.shoot('15-late');
     await visit.close();
   });
 
-  it('opens no wallet in the last moments of a price', async () => {
+  it('no wallet opens in the last seconds of a quote', async () => {
     const sold = await shop.sell({ accepted_assets: ['USDC', 'SOL'] });
     let isAsked = false;
     const onAct = () => {
@@ -229,14 +228,14 @@ describe('how a session ends without a payment', () => {
     await close();
   });
 
-  it('a session that nobody paid really ends, and really begins anew', { timeout: 150_000 }, async () => {
+  it('an unpaid session expires on the service, and the buyer can start a new one', { timeout: 150_000 }, async () => {
     const { page, offences, close } = abandoned.visit;
     await page.getByRole('button', { name: 'Start again', exact: true }).waitFor({ timeout: 120_000 });
-    expect((await shop.paymentsOf(abandoned.sold)).map(({ status }) => status)).toEqual(['FAILED']);
+    expect((await shop.readPayments(abandoned.sold)).map(({ status }) => status)).toEqual(['FAILED']);
     await page.getByRole('button', { name: 'Start again' }).click();
     await page.getByRole('button', { name: 'Show a QR code' }).click();
     await page.getByRole('timer').waitFor();
-    expect((await shop.paymentsOf(abandoned.sold)).map(({ status }) => status)).toEqual(['PENDING_SIGNATURE', 'FAILED']);
+    expect((await shop.readPayments(abandoned.sold)).map(({ status }) => status)).toEqual(['PENDING_SIGNATURE', 'FAILED']);
     expect(offences).toEqual([]);
     await close();
   });

@@ -10,9 +10,8 @@ declare module 'vitest' {
   }
 }
 
-/** One service with its chain for all files. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const child = spawn(process.execPath, ['--no-warnings', join(import.meta.dirname, 'serve.ts')], {
+  const child = spawn(process.execPath, ['--no-warnings', join(import.meta.dirname, 'middleware.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Shop } from './shop.ts';
 
-/** A picture that a browser shows whatever it is sent, as wide as it likes. */
 const PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="1600" height="700"><rect width="1600" height="700" fill="#123"/></svg>';
 
-describe('a merchant with a hero image', () => {
+describe('hero image', () => {
   const shop = new Shop();
   beforeAll(() => shop.open({ checkout_hero_image_url: 'https://cdn.shop.example/hero.svg' }), 60_000);
   afterAll(() => shop.close());
 
-  it.each(['phone', 'desktop'] as const)('keeps name and price in sight on a %s', async (size) => {
+  it.each(['phone', 'desktop'] as const)('name and price stay visible below the hero image on a %s', async (size) => {
     const product = await shop.sell();
     const { page, close } = await shop.visit(size, []);
     await page.route('https://cdn.shop.example/**', (route) => route.fulfill({ contentType: 'image/svg+xml', body: PICTURE }));

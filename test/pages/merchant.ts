@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core';
 import { type Shop, seeHeading } from './shop.ts';
 
-/** A merchant who signs in, and the letters this machine sent them. */
 export const PASSWORD = 'correct horse battery';
 export const BUSINESS = 'Ada’s Weather Ltd';
 
@@ -18,7 +17,6 @@ export async function register(shop: Shop, email = newEmail()): Promise<Register
   return { email, token };
 }
 
-/** Fills the sign-in form that the page shows, and sends it. */
 export async function enter(page: Page, email: string, password = PASSWORD): Promise<void> {
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
@@ -31,25 +29,23 @@ export async function signIn(shop: Shop, page: Page, email: string): Promise<voi
   await seeHeading(page, 'Account');
 }
 
-/** What the tab holds of a session; null where nobody is signed in. */
-export const sessionOf = (page: Page): Promise<unknown> => page.evaluate("sessionStorage.getItem('svc:session')");
+export const readSession = (page: Page): Promise<unknown> => page.evaluate("sessionStorage.getItem('svc:session')");
 
-interface SentLetter {
-  letter: string;
+interface SentEmail {
+  found: string;
   to: string;
   text: string;
 }
 
-/** The newest letter of a kind to an address, once it was written. */
-export async function letterTo(shop: Shop, email: string, kind: string): Promise<SentLetter> {
+/** Waits for the newest email of a kind to an address. */
+export async function emailTo(shop: Shop, email: string, kind: string): Promise<SentEmail> {
   for (let tries = 0; tries < 100; tries++) {
-    const { items } = await shop.api.must<{ items: SentLetter[] }>('GET', '/dev/mail?format=json');
-    const letter = items.find((one) => one.to === email && one.letter === kind);
-    if (letter) return letter;
+    const { items } = await shop.api.must<{ items: SentEmail[] }>('GET', '/dev/mail?format=json');
+    const found = items.find((one) => one.to === email && one.found === kind);
+    if (found) return found;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error(`no ${kind} to ${email}`);
 }
 
-/** Where the link of a letter leads. */
-export const linkIn = ({ text }: SentLetter): string => /https?:\S+#token=\S+/.exec(text)![0];
+export const linkIn = ({ text }: SentEmail): string => /https?:\S+#token=\S+/.exec(text)![0];

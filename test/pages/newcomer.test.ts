@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationsOf } from './axe.ts';
-import { letterTo, newEmail } from './merchant.ts';
+import { findViolations } from './axe.ts';
+import { emailTo, newEmail } from './merchant.ts';
 import { press, Shop, type Size, seeHeading } from './shop.ts';
 
 const USDC = 1_000_000n;
@@ -8,9 +8,9 @@ const shop = new Shop();
 beforeAll(() => shop.open({ default_support_url: 'https://help.shop.example/' }), 60_000);
 afterAll(() => shop.close());
 
-describe('a buyer without a wallet', () => {
+describe('checkout page: buyer without a wallet', () => {
   it.each<Size>(['phone', 'desktop'])(
-    'reads three steps on a %s: wallets of their makers, money with a card, and back to this page',
+    'three steps are shown on a %s: wallet makers, buying USDC with a card, and back to this page',
     async (size) => {
       const product = await shop.sell();
       const { page, offences, shoot, close } = await shop.visit(size);
@@ -28,7 +28,7 @@ describe('a buyer without a wallet', () => {
         .getByRole('link', { name: /Help from the seller/ })
         .waitFor();
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(page.viewportSize()!.width);
-      expect(await violationsOf(page)).toEqual([]);
+      expect(await findViolations(page)).toEqual([]);
       await shoot('83-newcomer');
       expect(offences).toEqual([]);
       await close();
@@ -36,8 +36,8 @@ describe('a buyer without a wallet', () => {
   );
 });
 
-describe('a buyer who wants the receipt by e-mail', () => {
-  it('names an address once, is sent the receipt of each purchase, and may leave it out', async () => {
+describe('checkout page: receipt by email', () => {
+  it('the address is entered once, receives the receipt, and an incomplete address does not block a purchase', async () => {
     const [first, second] = [await shop.sell(), await shop.sell()];
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, offences, shoot, close } = await shop.visit('phone', [{ signer }]);
@@ -46,19 +46,18 @@ describe('a buyer who wants the receipt by e-mail', () => {
     const pay = async (product: typeof first) => {
       await press(page, 'Pay with Test wallet');
       await seeHeading(page, 'Paid');
-      return (await shop.paymentsOf(product))[0]!;
+      return (await shop.readPayments(product))[0]!;
     };
     await page.goto(shop.urlOf(first));
     await field.fill(email);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('84-email');
     await pay(first);
-    const letter = await letterTo(shop, email, 'buyer_receipt');
-    expect(letter.text).toContain(`${shop.baseUrl}/r/`);
+    const sentEmail = await emailTo(shop, email, 'buyer_receipt');
+    expect(sentEmail.text).toContain(`${shop.baseUrl}/r/`);
     await page.goto(shop.urlOf(second));
     await field.waitFor();
     expect(await field.inputValue()).toBe(email);
-    // Half an address is none, and stops no purchase.
     await field.fill('ada@');
     expect((await pay(second)).status).toBe('CONFIRMED');
     expect(offences).toEqual([]);

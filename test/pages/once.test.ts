@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../local/demo/wallet.ts';
-import { violationsOf } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { press, Shop, seeHeading, type TestWallet } from './shop.ts';
 
 const USDC = 1_000_000n;
@@ -8,7 +8,7 @@ const shop = new Shop();
 beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
 
-/** A wallet whose prompts stay open until the test approves them. */
+/** Wallet with prompts that stay open until the test approves them. */
 async function slowWallet(wallet: Partial<TestWallet> = {}): Promise<{ wallet: TestWallet; prompts: (() => void)[] }> {
   const signer = await shop.chain.newBuyer(100n * USDC);
   const prompts: (() => void)[] = [];
@@ -19,8 +19,8 @@ async function slowWallet(wallet: Partial<TestWallet> = {}): Promise<{ wallet: T
   return { wallet: { signer, onAct, ...wallet }, prompts };
 }
 
-describe('one payment is asked of one wallet', () => {
-  it('a wallet that was left answers in vain, and what is sent is remembered before it goes out', async () => {
+describe('checkout page: one wallet at a time', () => {
+  it('an abandoned wallet’s signature is not sent, and a transaction is stored before it is sent', async () => {
     const product = await shop.sell();
     const [a, b] = [await slowWallet({ name: 'Wallet A' }), await slowWallet({ name: 'Wallet B' })];
     const { page, shoot, close } = await shop.visit('desktop', [a.wallet, b.wallet]);
@@ -37,7 +37,7 @@ describe('one payment is asked of one wallet', () => {
     await expect.poll(() => a.prompts.length).toBe(1);
     await press(page, 'Choose another way');
     await page.locator('.problem', { hasText: 'First close the request in Wallet A' }).waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('30-close-first');
     a.prompts[0]!();
     await page.waitForTimeout(500);
@@ -53,22 +53,22 @@ describe('one payment is asked of one wallet', () => {
     a.prompts[1]!();
     await seeHeading(page, 'Paid');
     expect(sent).toBe(1);
-    const [payment] = (await shop.paymentsOf(product)) as unknown as { payment_id: string; tx_signature: string; payer_wallet: string }[];
+    const [payment] = (await shop.readPayments(product)) as unknown as { payment_id: string; tx_signature: string; payer_wallet: string }[];
     expect(payment!.payer_wallet).toBe(b.wallet.signer.address);
     expect(remembered).toContain(payment!.tx_signature);
 
-    // Money that was sent is never offered to be sent again, though the service cannot be reached.
+    // A sent payment is never offered again, even if the service does not answer.
     await page.route('**/v1/pay**', (route) => route.abort());
     await page.reload();
     await seeHeading(page, 'Payment seen');
     await page.unroute('**/v1/pay**');
     await seeHeading(page, 'Paid');
-    // What is over does not hide the payment that the address names.
+    // A finished payment does not hide the payment named by the address.
     const phone = await shop.visit('desktop');
     await phone.page.goto(shop.urlOf(product));
     await press(phone.page, 'Show a QR code');
     await phone.page.getByRole('timer').waitFor();
-    const named = (await shop.paymentsOf(product)).find(({ status }) => status === 'PENDING_SIGNATURE')!;
+    const named = (await shop.readPayments(product)).find(({ status }) => status === 'PENDING_SIGNATURE')!;
     await page.goto('about:blank');
     await page.goto(shop.urlOf(product, `#payment=${named.payment_id}`));
     await seeHeading(page, 'You may be paying for this already');
@@ -76,7 +76,7 @@ describe('one payment is asked of one wallet', () => {
     await close();
   });
 
-  it('in all tabs, and a wallet that sends by itself has to be answered first', async () => {
+  it('a second tab asks no wallet, and a wallet that sends by itself must answer before the next request', async () => {
     const product = await shop.sell();
     const { wallet, prompts } = await slowWallet({ features: ['solana:signAndSendTransaction'] });
     const { page, shoot, close } = await shop.visit('desktop', [wallet]);
@@ -91,7 +91,7 @@ describe('one payment is asked of one wallet', () => {
     await press(page, 'Pay with Test wallet');
     await page.locator('.problem', { hasText: 'Test wallet is still asking you' }).waitFor();
     await shoot('31-still-asked');
-    // The tab that asked is gone, and with it its hold on the payment, as soon as the browser has taken it away.
+    // Closing the tab releases its lock on the payment, but only once the browser has removed the tab.
     await page.close();
     await expect.poll(() => tab.evaluate('navigator.locks.query().then(({ held }) => held.length)')).toBe(0);
     await press(tab, 'Pay with Test wallet');
@@ -99,11 +99,11 @@ describe('one payment is asked of one wallet', () => {
     await press(tab, 'Choose another way');
     prompts[1]!();
     await seeHeading(tab, 'Paid');
-    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
+    expect((await shop.readPayments(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
     await close();
   });
 
-  it('a wallet that breaks off after it has sent is not taken for a refusal, and nothing is paid until that is certain', async () => {
+  it('a wallet that errors after sending closes every way to pay until the outcome is known', async () => {
     const product = await shop.sell();
     const signer = await shop.chain.newBuyer(100n * USDC);
     const onAct = async (transaction: string) => {
@@ -111,7 +111,6 @@ describe('one payment is asked of one wallet', () => {
       return 'error:0:The message port closed before a response was received.';
     };
     const { page, shoot, close } = await shop.visit('desktop', [{ signer, features: ['solana:signAndSendTransaction'], onAct }]);
-    // The service has not seen it yet.
     await page.route('**/v1/payments/*', async (route) => {
       const { tx_signature: _, ...answer } = (await (await route.fetch()).json()) as { tx_signature?: string };
       return route.fulfill({ json: { ...answer, status: 'PENDING_SIGNATURE', poll_after_ms: 500 } });
@@ -126,7 +125,7 @@ describe('one payment is asked of one wallet', () => {
     await page.locator('.problem', { hasText: 'Look in your wallet' }).waitFor();
     await page.waitForTimeout(5000);
     await expectClosed();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('33-unclear');
     await page.reload();
     await expectClosed();
@@ -135,16 +134,16 @@ describe('one payment is asked of one wallet', () => {
     await close();
   });
 
-  it('tells of a second payment that a wallet sent after another way had paid', async () => {
+  it('a second transaction sent by a wallet after another payment is reported to the service and the buyer', async () => {
     const product = await shop.sell();
     const { wallet, prompts } = await slowWallet({ features: ['solana:signAndSendTransaction'] });
     const { page, shoot, close } = await shop.visit('desktop', [wallet]);
     await page.goto(shop.urlOf(product));
     await press(page, 'Pay with Test wallet');
     await expect.poll(() => prompts.length).toBe(1);
-    // Before the service speaks of the other payment: after that there is no other way to choose.
+    // Chosen before the service reports the other payment, because no other way can be chosen afterwards.
     await press(page, 'Choose another way');
-    const told: string[] = [];
+    const reported: string[] = [];
     const other = { status: 'PENDING_CONFIRMATION', tx_signature: '5VERv8', poll_after_ms: 300 };
     let payment: object = {};
     await page.route('**/v1/payments/*', async (route) => {
@@ -152,21 +151,21 @@ describe('one payment is asked of one wallet', () => {
       return route.fulfill({ json: payment });
     });
     await page.route('**/v1/pay/confirm', (route) => {
-      told.push((route.request().postDataJSON() as { tx_signature: string }).tx_signature);
+      reported.push((route.request().postDataJSON() as { tx_signature: string }).tx_signature);
       return route.fulfill({ json: { payment } });
     });
     await seeHeading(page, 'Payment seen');
     prompts[0]!();
     await page.locator('.problem', { hasText: 'Two payments were sent for this' }).waitFor();
-    await expect.poll(() => told.filter((signature) => signature !== other.tx_signature)).toHaveLength(1);
-    expect(await violationsOf(page)).toEqual([]);
+    await expect.poll(() => reported.filter((signature) => signature !== other.tx_signature)).toHaveLength(1);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('34-twice');
     await close();
   });
 });
 
-describe('what the page remembers', () => {
-  it('is shown to its end although the product is gone, then forgotten, and cannot break the page', async () => {
+describe('stored payment', () => {
+  it('a stored payment can be finished after the product is archived, expires a day later, and cannot break the page', async () => {
     const product = await shop.sell();
     const { page, offences, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
     await page.goto(shop.urlOf(product));
@@ -180,11 +179,11 @@ describe('what the page remembers', () => {
     expect(await page.getByRole('button', { name: 'Buy once more' }).count()).toBe(0);
 
     const key = `svc:payment:${product.slug}:`;
-    const kept = JSON.parse((await page.evaluate(`localStorage.getItem('${key}')`)) as string) as { until: number };
-    expect(kept.until - Date.now()).toBeGreaterThan(23 * 3_600_000);
-    expect(kept.until - Date.now()).toBeLessThan(25 * 3_600_000);
+    const stored = JSON.parse((await page.evaluate(`localStorage.getItem('${key}')`)) as string) as { until: number };
+    expect(stored.until - Date.now()).toBeGreaterThan(23 * 3_600_000);
+    expect(stored.until - Date.now()).toBeLessThan(25 * 3_600_000);
     const damaged = { version: 1, value: { paymentId: crypto.randomUUID() } };
-    for (const item of [{ ...kept, until: Date.now() - 1000 }, damaged, 'nonsense']) {
+    for (const item of [{ ...stored, until: Date.now() - 1000 }, damaged, 'nonsense']) {
       await page.evaluate(`localStorage.setItem('${key}', ${JSON.stringify(JSON.stringify(item))})`);
       const response = await page.reload();
       expect(response!.status()).toBe(404);

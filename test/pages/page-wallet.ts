@@ -3,24 +3,23 @@ import { registerWallet } from '@wallet-standard/wallet';
 
 type Feature = 'solana:signTransaction' | 'solana:signAndSendTransaction' | 'solana:signMessage' | 'solana:signIn';
 
-/** Runs in the page: a Wallet Standard wallet whose keys and will are the test's. Bundled and injected by shop.ts. */
+/** Wallet Standard wallet that runs in the page under the test's control. Bundled and injected by shop.ts. */
 export interface WalletPlan {
   name: string;
   address: string;
   publicKey: number[];
   chains: string[];
-  /** What it can do; the account has the same. */
   features: Feature[];
-  /** `another_first`: it shares an account of somebody else before its own. */
+  /** `another_first` shares a foreign account before its own. */
   accounts: 'one' | 'none' | 'another_first';
-  /** Throws before it answers with a promise, as no wallet should; of a text it writes another one than it was asked for. */
+  /** Throws synchronously instead of rejecting, and writes another sign-in text than requested. */
   isBroken: boolean;
 }
 
 const OTHER_ADDRESS = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
 
 declare global {
-  /** The test's side: answers base64, or throws what the wallet would. */
+  /** Calls the test, which returns base64 or throws the wallet's error. */
   function walletActs(name: string, act: string, transaction: string): Promise<string>;
   var walletPlans: WalletPlan[];
 }
@@ -37,7 +36,7 @@ async function act(name: string, what: string, transaction: Uint8Array): Promise
   return fromBase64(answer);
 }
 
-/** Writes the text by itself, in the order and spacing of the standard, as wallets that know it do. */
+/** Writes the sign-in text in the order and spacing of the standard, as some wallets do. */
 function writeSignIn(address: string, input: Record<string, string | undefined>): Uint8Array {
   const lines = [
     `${input.domain} wants you to sign in with your Solana account:`,
@@ -55,7 +54,6 @@ function writeSignIn(address: string, input: Record<string, string | undefined>)
   return new TextEncoder().encode(lines.join('\n'));
 }
 
-/** What a wallet does with texts: shows and signs them. */
 const textFeatures = (plan: WalletPlan, account: WalletAccount) => ({
   'solana:signMessage': {
     version: '1.1.0',
@@ -85,7 +83,7 @@ function newWallet(plan: WalletPlan): Wallet {
     'standard:connect': {
       version: '1.0.0',
       accounts,
-      // Like some wallets of the world: no use without the object it belongs to.
+      // Requires `this`, as some real wallets do.
       async connect(this: { accounts: WalletAccount[] }) {
         return { accounts: this.accounts };
       },

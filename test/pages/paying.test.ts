@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../local/demo/wallet.ts';
-import { violationsOf } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { Shop, type Size } from './shop.ts';
 
 const USDC = 1_000_000n;
@@ -9,7 +9,7 @@ const shop = new Shop();
 beforeAll(() => shop.open({ checkout_brand_name: 'Ada’s Weather', checkout_accent_hex: '#0f766e' }), 60_000);
 afterAll(() => shop.close());
 
-/** The shop's own page, which opens when the test lets it: until then the checkout page is there to be looked at. */
+/** Holds the shop's own page closed until the test opens the gate, so that the checkout page can be checked first. */
 async function holdShop(page: Page): Promise<{ arrived: Promise<string>; letOpen: () => void }> {
   let letOpen = () => {};
   const isOpen = new Promise<void>((resolve) => {
@@ -25,8 +25,8 @@ async function holdShop(page: Page): Promise<{ arrived: Promise<string>; letOpen
   return { arrived, letOpen };
 }
 
-describe.each<Size>(['phone', 'desktop'])('a payment on a %s', (size) => {
-  it('goes from the offer to the receipt, accessible and alone with us at every step', async () => {
+describe.each<Size>(['phone', 'desktop'])('checkout on a %s', (size) => {
+  it('a purchase from the offer to the receipt passes axe and requests no other origin at every step', async () => {
     const product = await shop.sell({ description: 'Hourly forecasts for every place on earth.\nUpdated every ten minutes.' });
     const signer = await shop.chain.newBuyer(100n * USDC);
     let approve: (() => void) | undefined;
@@ -42,50 +42,50 @@ describe.each<Size>(['phone', 'desktop'])('a payment on a %s', (size) => {
     expect(await page.locator('.offer .amount').innerText()).toContain('12.50');
     expect(await page.locator('.about').innerText()).toContain(shop.wallet);
     await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('1-choosing');
 
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('heading', { name: 'Approve the payment in Test wallet' }).waitFor();
     await page.locator('#panel-title:focus').waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('2-waiting');
 
-    // So that what comes after the signature can be looked at, the service is kept from confirming for a moment.
+    // Delays the confirmation so that the state after the signature can be checked.
     let isHeld = true;
     await page.route('**/v1/pay/confirm', (route) => (isHeld ? route.abort() : route.continue()));
     approve!();
     await page.getByRole('heading', { name: 'Payment seen' }).waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('3-seen');
     isHeld = false;
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
     expect(await page.locator('#announcement').textContent()).toBe('Paid');
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('4-confirmed');
-    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
+    expect((await shop.readPayments(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
 
     await page.getByRole('link', { name: 'Open the receipt' }).click();
     await page.getByRole('heading', { name: 'This receipt is genuine' }).waitFor();
     await page.getByText('How do I know?').click();
     await page.getByText('Your own browser checked the signature too.').waitFor();
     expect(await page.locator('main').innerText()).toContain(signer.address);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('5-receipt');
     expect(offences).toEqual([]);
     await close();
   });
 });
 
-describe('one purchase is one payment', () => {
-  it('survives a refresh and another tab, and is not begun twice by two ways of paying', async () => {
+describe('one purchase, one payment', () => {
+  it('a reload, a second tab and a second way of paying use the same payment', async () => {
     const product = await shop.sell();
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, close, shoot } = await shop.visit('desktop', [{ signer }]);
     await page.goto(shop.urlOf(product));
     await page.getByRole('button', { name: 'Show a QR code' }).click();
     await page.getByRole('img', { name: /QR code/ }).waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('6-qr');
     await page.reload();
     await page.getByRole('timer').waitFor();
@@ -96,25 +96,25 @@ describe('one purchase is one payment', () => {
     await tab.getByRole('timer').waitFor();
     await tab.getByRole('button', { name: 'Show a QR code' }).click();
     await tab.getByRole('img', { name: /QR code/ }).waitFor();
-    expect(await shop.paymentsOf(product)).toHaveLength(1);
+    expect(await shop.readPayments(product)).toHaveLength(1);
 
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
     await tab.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
     await page.reload();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
-    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
+    expect((await shop.readPayments(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
 
     const again = page.getByRole('button', { name: 'Buy once more' });
     expect(await again.isVisible()).toBe(false);
     await page.getByText('Buy again').click();
     await again.click();
     await page.getByRole('heading', { name: 'Choose how to pay' }).waitFor();
-    expect(await shop.paymentsOf(product)).toHaveLength(1);
+    expect(await shop.readPayments(product)).toHaveLength(1);
     await close();
   });
 
-  it('is found again by a buyer who closed the page right after signing', async () => {
+  it('a buyer who leaves right after signing finds the payment again, and is never redirected over http', async () => {
     const product = await shop.sell();
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, close } = await shop.visit('phone', [{ signer }]);
@@ -124,7 +124,7 @@ describe('one purchase is one payment', () => {
     await page.goto('about:blank');
     await page.goBack();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
-    // Whatever an answer may say, no buyer is sent to a page without encryption.
+    // A redirect over http is never followed, whatever the answer says.
     await page.route('**/v1/pay/confirm', async (route) =>
       route.fulfill({ json: { ...((await (await route.fetch()).json()) as object), redirect_url: 'http://shop.example.com/' } }),
     );
@@ -136,7 +136,7 @@ describe('one purchase is one payment', () => {
     await close();
   });
 
-  it('is paid by a wallet that sends by itself', async () => {
+  it('a wallet that sends by itself pays, and the announced redirect stops if the page comes back from the cache', async () => {
     const product = await shop.sell({ success_url: 'https://shop.example.com/thanks' });
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, offences, close } = await shop.visit('desktop', [{ signer, features: ['solana:signAndSendTransaction'] }]);
@@ -145,14 +145,14 @@ describe('one purchase is one payment', () => {
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
     await page.getByText('You are being taken to shop.example.com').waitFor();
-    // Kept by the browser while it was away, and shown again as it was.
+    // Simulates a restore from the back-forward cache.
     await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))");
     await page.getByText('You are being taken to shop.example.com').waitFor({ state: 'detached' });
     expect(offences.filter((offence) => !offence.startsWith('asked https://shop.example.com/'))).toEqual([]);
     await close();
   });
 
-  it('takes the buyer back to the shop, and only there', async () => {
+  it('the buyer is redirected once, to the success_url of the product, and to no address from the query', async () => {
     const product = await shop.sell({ success_url: 'https://shop.example.com/thanks?order=7' });
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, close, shoot } = await shop.visit('desktop', [{ signer }]);
@@ -160,13 +160,13 @@ describe('one purchase is one payment', () => {
     await page.goto(shop.urlOf(product, '?success_url=https://evil.example/&redirect_url=https://evil.example/'));
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('link', { name: 'Continue to shop.example.com' }).waitFor({ timeout: 30_000 });
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('7-leaving');
-    const [payment] = await shop.paymentsOf(product);
+    const [payment] = await shop.readPayments(product);
     expect(await arrived).toBe(`https://shop.example.com/thanks?order=7&payment_id=${payment!.payment_id}&status=CONFIRMED`);
     letOpen();
     await page.waitForURL('https://shop.example.com/**');
-    // Who comes back wants to see this page, not to be sent away again.
+    // A returning buyer is not redirected again.
     await page.goto(shop.urlOf(product));
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
     await page.waitForTimeout(6000);

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationsOf } from './axe.ts';
-import { register, sessionOf, signIn } from './merchant.ts';
+import { findViolations } from './axe.ts';
+import { readSession, register, signIn } from './merchant.ts';
 import { press, Shop, seeHeading } from './shop.ts';
 
 const shop = new Shop();
@@ -10,20 +10,20 @@ afterAll(() => shop.close());
 
 const urlOf = (path: string): string => `${shop.baseUrl}${path}`;
 const choose = (page: Page, name: string): Promise<void> => page.getByRole('link', { name, exact: true }).click();
-const seeProblem = (page: Page, words: string): Promise<void> => page.locator('.problem', { hasText: words }).waitFor();
-/** The provider itself is a stranger, and the only one. */
+const seeProblem = (page: Page, message: string): Promise<void> => page.locator('.problem', { hasText: message }).waitFor();
+/** Offences other than requests to the provider itself. */
 const elsewhere = (offences: string[]): string[] =>
   offences.filter((one) => !/^asked http:\/\/127\.0\.0\.1:\d+\/(?:openid|github)\//.test(one));
 
-describe.each(['Google', 'GitHub'])('signing in with %s', (title) => {
+describe.each(['Google', 'GitHub'])('sign-in with %s', (title) => {
   const size = title === 'Google' ? 'phone' : 'desktop';
 
-  it('tells a person without an account so, makes one, and finds it the next time; the token stays in no address', async () => {
+  it('an unknown person is asked to create an account, the next sign-in finds it, and no address contains the token', async () => {
     for (const isKnown of [false, true]) {
       const { page, offences, shoot, close } = await shop.visit(size);
       await page.goto(urlOf('/login?next=%2Fdashboard%3Flocale%3Den'));
       await page.getByRole('button', { name: `Sign in with ${title}` }).waitFor();
-      expect(await violationsOf(page)).toEqual([]);
+      expect(await findViolations(page)).toEqual([]);
       await shoot(`45-login-providers-${title}`);
       await press(page, `Sign in with ${title}`);
       await choose(page, title === 'Google' ? 'Ada' : 'Bob');
@@ -31,18 +31,17 @@ describe.each(['Google', 'GitHub'])('signing in with %s', (title) => {
         await seeHeading(page, 'Create an account');
         await seeProblem(page, `No account here belongs to this account at ${title}.`);
         expect(await page.locator('#announcement').textContent()).toContain(`at ${title}`);
-        expect(await violationsOf(page)).toEqual([]);
+        expect(await findViolations(page)).toEqual([]);
         expect(new URL(page.url()).hash).toBe('');
         await press(page, `Create an account with ${title}`);
         await choose(page, title === 'Google' ? 'Ada' : 'Bob');
       }
       await seeHeading(page, 'Account');
       expect(page.url()).toBe(urlOf('/dashboard?locale=en'));
-      expect(await sessionOf(page)).toContain('token');
+      expect(await readSession(page)).toContain('token');
       const text = await page.locator('main').innerText();
       expect(text).toContain(`Remove ${title}`);
-      expect(await violationsOf(page)).toEqual([]);
-      // Going back shows no address with a token in it.
+      expect(await findViolations(page)).toEqual([]);
       for (let steps = 0; steps < 2; steps++) {
         await page.goBack();
         expect(page.url()).not.toContain('token');
@@ -52,7 +51,7 @@ describe.each(['Google', 'GitHub'])('signing in with %s', (title) => {
     }
   });
 
-  it('can be declined there, refused for an address without proof, and left by going back', async () => {
+  it('a declined sign-in, an unverified address and going back each leave the person signed out', async () => {
     const { page, close } = await shop.visit(size);
     await page.goto(urlOf('/login'));
     await press(page, `Sign in with ${title}`);
@@ -65,11 +64,11 @@ describe.each(['Google', 'GitHub'])('signing in with %s', (title) => {
     await page.getByRole('heading', { name: 'Who are you?' }).waitFor();
     await page.goBack();
     await page.locator('button[type=submit]:enabled').waitFor();
-    expect(await sessionOf(page)).toBeNull();
+    expect(await readSession(page)).toBeNull();
     await close();
   });
 
-  it('is added on the dashboard and removed there', async () => {
+  it('the provider is linked and removed on the dashboard', async () => {
     const { email } = await register(shop);
     const { page, offences, shoot, close } = await shop.visit(size);
     await signIn(shop, page, email);
@@ -77,14 +76,13 @@ describe.each(['Google', 'GitHub'])('signing in with %s', (title) => {
     await choose(page, 'Cancel');
     await seeProblem(page, `Nothing was allowed at ${title}`);
     await press(page, `Add sign-in with ${title}`);
-    // Both have accounts of their own by now.
     await choose(page, title === 'Google' ? 'Ada' : 'Bob');
     await seeProblem(page, `This account at ${title} belongs to another account here`);
     await press(page, `Add sign-in with ${title}`);
     await choose(page, 'Eve, unverified');
     await page.getByText(`From now on you can sign in with ${title} too.`).waitFor();
     expect(page.url()).toBe(urlOf('/dashboard'));
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot(`55-dashboard-linked-${title}`);
     await press(page, `Remove ${title}`);
     await page.getByRole('button', { name: `Add sign-in with ${title}` }).waitFor();
@@ -93,30 +91,30 @@ describe.each(['Google', 'GitHub'])('signing in with %s', (title) => {
   });
 });
 
-describe('an address that says who signed in', () => {
-  it('opens nothing in a tab that asked no provider, and is gone from the address at once', async () => {
+describe('session token in the address', () => {
+  it('a token opens no session in a tab that asked no provider, and is removed from the address', async () => {
     const { token } = await register(shop);
     for (const path of ['/login', '/dashboard']) {
       const { page, close } = await shop.visit('phone');
       await page.goto(urlOf(`${path}#token=${token}`));
       await seeProblem(page, 'This sign-in was not begun in this tab.');
       expect(page.url()).not.toContain('token');
-      expect(await sessionOf(page)).toBeNull();
-      expect(await violationsOf(page)).toEqual([]);
+      expect(await readSession(page)).toBeNull();
+      expect(await findViolations(page)).toEqual([]);
       await close();
     }
   });
 
-  it('changes nobody who is signed in', async () => {
+  it('a token of another account does not change the session of the person who is signed in', async () => {
     const { email } = await register(shop);
     const stranger = await register(shop);
     const { page, close } = await shop.visit('phone');
     await signIn(shop, page, email);
-    const before = await sessionOf(page);
+    const before = await readSession(page);
     await page.goto(urlOf(`/dashboard?again#token=${stranger.token}`));
     await seeProblem(page, 'This sign-in was not begun in this tab.');
     expect(page.url()).not.toContain('token');
-    expect(await sessionOf(page)).toBe(before);
+    expect(await readSession(page)).toBe(before);
     await close();
   });
 });

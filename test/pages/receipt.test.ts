@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationsOf } from './axe.ts';
-import { enter, letterTo, linkIn, newEmail, PASSWORD } from './merchant.ts';
+import { findViolations } from './axe.ts';
+import { emailTo, enter, linkIn, newEmail, PASSWORD } from './merchant.ts';
 import { press, Shop, seeHeading } from './shop.ts';
 
 const USDC = 1_000_000n;
@@ -9,7 +9,7 @@ const shop = new Shop();
 beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
 
-/** A receipt of a purchase in SOL of what costs dollars, as the buyer's browser comes to it, and its seller. */
+/** Buys a USDC-priced product with SOL and opens its receipt. */
 async function buy(page: Page): Promise<string> {
   const product = await shop.sell({ name: 'Forecasts & “more”', accepted_assets: ['USDC', 'SOL'], price: { asset: 'USDC', amount: '15' } });
   await page.goto(shop.urlOf(product));
@@ -20,14 +20,13 @@ async function buy(page: Page): Promise<string> {
   return new URL(page.url()).pathname;
 }
 
-describe('a receipt', () => {
-  it('leads to paper, file, letter and network, says price and rate, and prints without its buttons', async () => {
+describe('receipt page', () => {
+  it('the page links the PDF, email and explorer, shows price and rate, and prints without its buttons', async () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, offences, shoot, close } = await shop.visit('desktop', [{ signer }]);
     const path = await buy(page);
     const receiptId = path.split('/')[2]!;
     const text = await page.locator('main').innerText();
-    // First what was bought, from whom and until when; the proof is one line that unfolds.
     expect(await page.locator('h1').innerText()).toBe('Forecasts & “more”');
     expect(text).toMatch(/Access until/);
     expect(text.indexOf('Access until')).toBeLessThan(text.indexOf('This receipt is genuine'));
@@ -36,7 +35,7 @@ describe('a receipt', () => {
     await page.getByText('Check it yourself').waitFor();
     await page.getByText('Your own browser checked the signature too.').waitFor();
     expect(text).toMatch(/15\.00\u00a0USDC at 150\.00\u00a0USDC for one SOL, by \S+ at /);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('55-receipt');
     const pdf = await fetch(`${shop.baseUrl}${await page.getByRole('link', { name: 'Open as PDF' }).getAttribute('href')}`);
     expect([pdf.status, pdf.headers.get('content-type')]).toEqual([200, 'application/pdf']);
@@ -45,8 +44,8 @@ describe('a receipt', () => {
         .subarray(0, 5)
         .toString(),
     ).toBe('%PDF-');
-    const letter = new URL((await page.getByRole('link', { name: 'Send by e-mail' }).getAttribute('href'))!);
-    expect([letter.protocol, letter.searchParams.get('subject'), letter.searchParams.get('body')]).toEqual([
+    const mailto = new URL((await page.getByRole('link', { name: 'Send by e-mail' }).getAttribute('href'))!);
+    expect([mailto.protocol, mailto.searchParams.get('subject'), mailto.searchParams.get('body')]).toEqual([
       'mailto:',
       'Receipt: Forecasts & “more”',
       `${shop.baseUrl}${path}`,
@@ -60,15 +59,15 @@ describe('a receipt', () => {
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     for (const unwanted of ['footer', '.papers', '.seller', '.by-yourself'])
       expect(await page.locator(unwanted).first().isVisible()).toBe(false);
-    for (const words of ['15.00', receiptId, signer.address])
-      expect((await page.locator('main').innerText()).replace(/\s/g, '')).toContain(words);
+    for (const part of ['15.00', receiptId, signer.address])
+      expect((await page.locator('main').innerText()).replace(/\s/g, '')).toContain(part);
     expect(await page.evaluate("getComputedStyle(document.querySelector('.sheet')).backgroundColor")).toBe('rgb(255, 255, 255)');
     await shoot('56-receipt-print');
     expect(offences).toEqual([]);
     await close();
   });
 
-  it.each(['light', 'dark'] as const)('fits 320 pixels with all that leads on from it, in the %s', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('the page fits 320 pixels in three languages with the %s scheme', async (colorScheme) => {
     const options = { viewport: { width: 320, height: 640 }, colorScheme };
     const { page, shoot, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }], options);
     const path = await buy(page);
@@ -76,22 +75,22 @@ describe('a receipt', () => {
       await page.goto(`${shop.baseUrl}${path}?locale=${locale}`);
       await page.locator('#print').waitFor();
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
-      expect(await violationsOf(page)).toEqual([]);
+      expect(await findViolations(page)).toEqual([]);
       await shoot(`57-receipt-${locale}-${colorScheme}`);
     }
     await close();
   });
 
-  it('is mailed by its seller from its page, and by nobody else', async () => {
+  it('the seller emails the proof once from the page, and no other account can', async () => {
     const { page, offences, shoot, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
     const path = await buy(page);
     expect(await page.locator('#send-proof').isVisible()).toBe(false);
-    const link = linkIn(await letterTo(shop, shop.email, 'verify_email'));
+    const link = linkIn(await emailTo(shop, shop.email, 'verify_email'));
     await shop.api.must('POST', '/v1/account/email/verify', { body: { token: link.split('#token=')[1] } });
     await page.locator('#seller-sign-in a').click();
     await enter(page, shop.email);
     await page.waitForURL(({ pathname }) => pathname === path);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('58-receipt-seller');
     const to = newEmail();
     const fields = { To: to, 'A few words of yours, if you like': 'As you wished. <b>Ada</b>' };
@@ -110,11 +109,11 @@ describe('a receipt', () => {
     await page.getByText('No connection.').waitFor();
     await send();
     await page.getByText(`The proof is on its way to ${to}.`).waitFor();
-    const letter = await letterTo(shop, to, 'receipt_proof');
-    expect(letter.text).toContain(`${shop.baseUrl}${path}`);
+    const mailto = await emailTo(shop, to, 'receipt_proof');
+    expect(mailto.text).toContain(`${shop.baseUrl}${path}`);
     const { items } = await shop.api.must<{ items: { to: string }[] }>('GET', '/dev/mail?format=json');
     expect(items.filter((one) => one.to === to)).toHaveLength(1);
-    // Another seller's session opens no receipt but its own.
+    // Another seller's session cannot send this receipt.
     await shop.sell();
     await page.goto(`${shop.baseUrl}/login?next=${encodeURIComponent(path)}`);
     await enter(page, shop.email, PASSWORD);

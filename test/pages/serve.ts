@@ -5,7 +5,7 @@ import { endOnSignals } from '../../local/cli/signals.ts';
 import { Teardown } from '../../local/cli/teardown.ts';
 import { startService } from '../../local/service/service.ts';
 
-/** The service the browsers visit, in a process of its own: `ready <base_url> <rpc_url>`, until it is told to end. */
+/** Service for the browsers, in a process of its own. Prints `ready <base_url> <rpc_url>` and runs until it is stopped. */
 const teardown = new Teardown();
 endOnSignals(teardown);
 const stateDir = mkdtempSync(join(tmpdir(), 'svc-browser-'));
@@ -22,8 +22,7 @@ try {
       TELEGRAM_CONNECTOR_SECRETS: 'connector-secret-of-the-browser-tests:telegram',
       DISCORD_CONNECTOR_SECRETS: 'connector-secret-of-the-browser-tests:discord',
       ONRAMP_URL: 'https://ramp.example/buy?to={wallet}&asset={asset}&amount={amount}',
-      // For the one test that waits for a real end, a little longer than the last moments in which nothing is offered; every
-      // other product has sessions of its own length.
+      // Only for the test that waits for a real expiry. Slightly longer than the last seconds in which no wallet is offered.
       SESSION_SECONDS: '19',
       LATE_GRACE_SECONDS: '0',
     },
@@ -31,8 +30,8 @@ try {
     onProblem: () => {},
   });
   console.log(`ready ${service.baseUrl} ${service.rpcUrl}`);
-  const lastWords = await service.gaveUp;
-  if (!teardown.hasBegun) throw new Error(lastWords);
+  const reason = await service.gaveUp;
+  if (!teardown.hasBegun) throw new Error(reason);
 } catch (error) {
   if (!teardown.hasBegun) console.error(error);
   await teardown.run();

@@ -8,7 +8,6 @@ import { Api } from '../../local/cli/api.ts';
 import { sign, WalletChain } from '../../local/demo/wallet.ts';
 import type { WalletPlan } from './page-wallet.ts';
 
-/** A merchant's shop, buyers with wallets of the test, and browsers to visit it with. */
 const SCREENS = join(import.meta.dirname, '../../dist/screens');
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const ARGS =
@@ -28,7 +27,7 @@ export const SIZES = {
 } as const satisfies Record<string, BrowserContextOptions>;
 export type Size = keyof typeof SIZES;
 
-/** With SHOTS set each state is drawn at these widths, by light and dark. */
+/** Widths at which each state is drawn if SHOTS is set, in light and dark. */
 const EVERY_WIDTH = [320, 390, 1280];
 const EVERY_SCHEME = ['light', 'dark'] as const;
 
@@ -52,7 +51,7 @@ export interface Product {
   slug: string;
 }
 
-/** What a wallet does when it is asked; answers `error:<code>:<message>` for what it would throw. */
+/** Answers a wallet request. `error:<code>:<message>` makes the wallet throw. */
 type Act = (transaction: string) => Promise<string> | string;
 export interface TestWallet extends Partial<Omit<WalletPlan, 'address' | 'publicKey'>> {
   signer: KeyPairSigner;
@@ -61,7 +60,7 @@ export interface TestWallet extends Partial<Omit<WalletPlan, 'address' | 'public
 
 export interface Visit {
   page: Page;
-  /** What the page must never have done: refused by its policy, asked of a stranger, or thrown. */
+  /** Policy violations, requests to foreign origins and thrown errors. */
   offences: string[];
   shoot(name: string): Promise<void>;
   close(): Promise<void>;
@@ -90,11 +89,11 @@ export class Shop {
   readonly api = new Api(this.baseUrl);
   readonly chain = new WalletChain(inject('rpcUrl'));
   wallet = '';
-  /** Of the merchant whose product was made last. */
+  /** Email of the merchant of the newest product. */
   email = '';
   #token = '';
   #settings: Record<string, string> = {};
-  /** Whose product it is: a merchant of the free plan has three, so there are as many merchants as it takes. */
+  /** Merchant token by product. The free plan allows three products, so several merchants are used. */
   readonly #keys = new Map<string, string>();
   #browser: Browser | undefined;
 
@@ -109,7 +108,6 @@ export class Shop {
     await this.#browser?.close();
   }
 
-  /** The address of a product's checkout. */
   urlOf({ slug }: Product, query = ''): string {
     return `${this.baseUrl}/p/${slug}${query}`;
   }
@@ -128,7 +126,6 @@ export class Shop {
     return this.#sellWith(await this.#newMerchant(), terms);
   }
 
-  /** A test product, sold with a sandbox key. */
   async sellInSandbox(terms: Record<string, unknown> = {}): Promise<Product> {
     await this.#newMerchant();
     const body = { name: 'tests', sandbox_mode: true };
@@ -151,19 +148,16 @@ export class Shop {
     return product;
   }
 
-  /** As the merchant of a product. */
   callAs<T>(product: Product, method: string, path: string, body?: unknown): Promise<T> {
     const credential = this.#keys.get(product.product_id)!;
     return this.api.must<T>(method, path, { credential, body, idempotencyKey: crypto.randomUUID() });
   }
 
-  /** A link for a buyer the shop already knows. */
   async handOff(product: Product): Promise<string> {
     const body = { customer_ref: 'customer-4711', email: 'grace@example.com' };
     return (await this.callAs<{ url: string }>(product, 'POST', `/v1/products/${product.product_id}/handoffs`, body)).url;
   }
 
-  /** As our connector at a messaging platform. */
   async connector(provider: string, body: unknown): Promise<void> {
     const response = await fetch(`${this.baseUrl}/v1/integrations/connectors/${provider}/identity`, {
       method: 'POST',
@@ -173,14 +167,13 @@ export class Shop {
     if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
   }
 
-  /** The payments a product ever had, in the merchant's eyes. */
-  async paymentsOf(product: Product): Promise<{ payment_id: string; status: string }[]> {
+  async readPayments(product: Product): Promise<{ payment_id: string; status: string }[]> {
     const path = `/v1/payments?product_id=${product.product_id}`;
     const credential = this.#keys.get(product.product_id)!;
     return (await this.api.must<{ items: { payment_id: string; status: string }[] }>('GET', path, { credential })).items;
   }
 
-  /** A browser of its own, with these wallets in it. The demo wallet of local development stays out unless asked for. */
+  /** Opens a browser with these wallets. The demo wallet is excluded unless requested. */
   async visit(size: Size, wallets: TestWallet[] = [], options: BrowserContextOptions & { demo?: boolean } = {}): Promise<Visit> {
     const { demo = false, ...rest } = options;
     const context = await this.#browser!.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...SIZES[size], ...rest });
@@ -202,7 +195,7 @@ export class Shop {
       if (process.env.SHOTS) await shootAll(page, path, rest.colorScheme === 'dark' ? 'dark' : 'light');
       else await page.screenshot({ path: `${path}.png`, fullPage: true });
     };
-    // What a page asks for in its last moment is not looked at any more.
+    // Requests in the page's last moment are ignored.
     const close = async () => {
       for (const tab of context.pages()) await tab.unrouteAll({ behavior: 'ignoreErrors' });
       await context.unrouteAll({ behavior: 'ignoreErrors' });
@@ -232,7 +225,7 @@ export class Shop {
     await context.addInitScript({ content: `globalThis.walletPlans=${JSON.stringify(plans)};${await walletScript}` });
   }
 
-  /** Signs and sends past us, as a wallet that insists on it; answers its signature's bytes. */
+  /** Signs and sends without the service, as some wallets do. Returns the signature's bytes. */
   async sendBy(signer: KeyPairSigner, transaction: string): Promise<string> {
     const signed = await sign(signer, transaction);
     await this.chain.call('sendTransaction', signed, { encoding: 'base64' });

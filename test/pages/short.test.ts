@@ -2,7 +2,7 @@ import type { KeyPairSigner } from '@solana/kit';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bill } from '../../local/demo/wallet.ts';
-import { violationsOf } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { type Product, press, Shop, seeHeading, type Visit } from './shop.ts';
 
 const USDC = 1_000_000n;
@@ -10,7 +10,7 @@ const shop = new Shop();
 beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
 
-/** A buyer who sends less than the price by hand, with the right memo. */
+/** Sends less than the price by hand, with the right memo. */
 async function sendTooLittle({ page }: Visit, product: Product, signer: KeyPairSigner): Promise<{ paymentId: string; signature: string }> {
   await page.goto(shop.urlOf(product));
   const answered = page.waitForResponse('**/connect');
@@ -25,15 +25,15 @@ const seeShort = async (page: Page) => {
   await page.getByText('Do not pay again. Ask the seller first.').waitFor();
 };
 
-describe('the page of a buyer who paid too little', () => {
-  it('says what came, what is missing and whom to ask, stays so over a refresh, and is paid once the seller accepts it', async () => {
+describe('checkout page: underpaid', () => {
+  it('the page names the amount, the missing rest and the seller, survives a reload, and is paid once accepted', async () => {
     const product = await shop.sell();
     const signer = await shop.chain.newBuyer(100n * USDC);
     const visit = await shop.visit('desktop', [{ signer }]);
     const { page, offences, shoot, close } = visit;
     const { paymentId, signature } = await sendTooLittle(visit, product, signer);
     await seeShort(page);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('81-short');
     expect(await page.getByRole('button', { name: /Pay with|QR code/ }).count()).toBe(0);
     await press(page, 'Copy this for the seller');
@@ -51,7 +51,7 @@ describe('the page of a buyer who paid too little', () => {
     await close();
   });
 
-  it('pays the whole price where the buyer insists, and only then', async () => {
+  it('the full price can be paid again only after the buyer insists', async () => {
     const product = await shop.sell();
     const signer = await shop.chain.newBuyer(100n * USDC);
     const visit = await shop.visit('phone', [{ signer }], { userAgent: 'Mozilla/5.0 (X11; Linux x86_64)' });
@@ -60,7 +60,7 @@ describe('the page of a buyer who paid too little', () => {
     await seeShort(page);
     await page.getByText('Pay the whole price all the same?').click();
     await page.getByText('You then pay 12.50\u00a0USDC on top of 10.00\u00a0USDC.').waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('82-short-again');
     await press(page, 'Start again');
     await press(page, 'Pay with Test wallet');

@@ -1,7 +1,7 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationsOf } from './axe.ts';
-import { BUSINESS, enter, newEmail, PASSWORD, register, sessionOf, signIn } from './merchant.ts';
+import { findViolations } from './axe.ts';
+import { BUSINESS, enter, newEmail, PASSWORD, readSession, register, signIn } from './merchant.ts';
 import { press, Shop, seeHeading, type TestWallet } from './shop.ts';
 
 const shop = new Shop();
@@ -10,30 +10,29 @@ afterAll(() => shop.close());
 
 const urlOf = (path: string): string => `${shop.baseUrl}${path}`;
 
-describe('signing in by password', () => {
-  it.each(['phone', 'desktop'] as const)('leads to where the person wanted to go, on a %s', async (size) => {
+describe('password sign-in', () => {
+  it.each(['phone', 'desktop'] as const)('sign-in leads to the page that the person wanted, on a %s', async (size) => {
     const { email } = await register(shop);
     const { page, offences, shoot, close } = await shop.visit(size);
     await page.goto(urlOf('/dashboard'));
     await page.waitForURL(/\/login\?/);
     await seeHeading(page, 'Sign in');
-    // Nobody was signed in, so no session has ended.
     expect(await page.locator('#panel').innerText()).not.toContain('Your session has ended');
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('40-login');
     await enter(page, email);
     await seeHeading(page, 'Account');
     expect(new URL(page.url()).pathname).toBe('/dashboard');
     const text = await page.locator('main').innerText();
-    for (const words of [BUSINESS, email, 'not confirmed yet', 'free', 'No products yet.']) expect(text).toContain(words);
-    expect(await violationsOf(page)).toEqual([]);
+    for (const part of [BUSINESS, email, 'not confirmed yet', 'free', 'No products yet.']) expect(text).toContain(part);
+    expect(await findViolations(page)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     await shoot('41-dashboard');
     expect(offences).toEqual([]);
     await close();
   });
 
-  it('says of a wrong password and of an unknown e-mail the same, keeps what was typed, and lets go on', async () => {
+  it('a wrong password and an unknown email get the same message, and the typed email stays', async () => {
     const { email } = await register(shop);
     const { page, close } = await shop.visit('phone');
     await page.goto(urlOf('/login'));
@@ -49,14 +48,14 @@ describe('signing in by password', () => {
     expect(unknown).toContain('E-mail and password do not belong together.');
     expect(await page.locator('#announcement').textContent()).toContain('E-mail and password do not belong together.');
     expect(await page.getByLabel('E-mail').inputValue()).toBe(email);
-    expect(await violationsOf(page)).toEqual([]);
-    expect(await sessionOf(page)).toBeNull();
+    expect(await findViolations(page)).toEqual([]);
+    expect(await readSession(page)).toBeNull();
     await enter(page, email);
     await seeHeading(page, 'Account');
     await close();
   });
 
-  it('keeps what was typed before the script was there', async () => {
+  it('input typed before the script loaded is preserved', async () => {
     const { email } = await register(shop);
     const { page, close } = await shop.visit('phone');
     let release = () => {};
@@ -79,7 +78,7 @@ describe('signing in by password', () => {
     await close();
   });
 
-  it('needs no account before: one is made there, and an e-mail that has one is told so', async () => {
+  it('an account is created on the page, and a registered email is refused with a message', async () => {
     const email = newEmail();
     const { page, shoot, close } = await shop.visit('phone');
     for (const isKnown of [false, true]) {
@@ -92,7 +91,7 @@ describe('signing in by password', () => {
       await page.getByLabel('New password').fill('short');
       await press(page, 'Create the account');
       await page.locator('.problem', { hasText: 'A password has 8 to 128 characters.' }).waitFor();
-      expect(await violationsOf(page)).toEqual([]);
+      expect(await findViolations(page)).toEqual([]);
       await shoot('42-register');
       await page.getByLabel('New password').fill(PASSWORD);
       await press(page, 'Create the account');
@@ -102,7 +101,7 @@ describe('signing in by password', () => {
     await close();
   });
 
-  it('shows a password only on request, and says when a pause is asked for and when nothing answers', async () => {
+  it('the password is shown only on request, and a rate limit and a lost connection have their own messages', async () => {
     const { page, close } = await shop.visit('phone');
     await page.goto(urlOf('/login'));
     const field = page.getByLabel('Password', { exact: true });
@@ -121,32 +120,35 @@ describe('signing in by password', () => {
   });
 });
 
-describe('signing in by wallet', () => {
+describe('wallet sign-in', () => {
   const ways = { 'the whole text': ['solana:signMessage'], 'a text it wrote itself': ['solana:signIn'] } as const;
-  it.each(Object.keys(ways) as (keyof typeof ways)[])('makes its account the first time and finds it the second, with %s', async (way) => {
-    const wallet: TestWallet = { signer: await generateKeyPairSigner(), features: [...ways[way]] };
-    const ids = [];
-    for (const _ of ['first', 'second']) {
-      const { page, offences, shoot, close } = await shop.visit('desktop', [wallet]);
-      await page.goto(urlOf('/login'));
-      await page.getByRole('button', { name: 'Sign in with Test wallet' }).waitFor();
-      expect(await violationsOf(page)).toEqual([]);
-      await shoot('43-login-wallet');
-      await press(page, 'Sign in with Test wallet');
-      await seeHeading(page, 'Account');
-      expect(await page.locator('main').innerText()).toContain(`${wallet.signer.address.slice(0, 4)}…`);
-      const { token } = JSON.parse((await sessionOf(page)) as string) as { token: string };
-      const claims = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { sub: string; amr: string };
-      // The text names this service, so the session may do what one of a bare nonce may not.
-      expect(claims.amr).toBe('siws');
-      ids.push(claims.sub);
-      expect(offences).toEqual([]);
-      await close();
-    }
-    expect(new Set(ids).size).toBe(1);
-  });
+  it.each(Object.keys(ways) as (keyof typeof ways)[])(
+    'the first sign-in creates the account and the second finds it, with %s',
+    async (way) => {
+      const wallet: TestWallet = { signer: await generateKeyPairSigner(), features: [...ways[way]] };
+      const ids = [];
+      for (const _ of ['first', 'second']) {
+        const { page, offences, shoot, close } = await shop.visit('desktop', [wallet]);
+        await page.goto(urlOf('/login'));
+        await page.getByRole('button', { name: 'Sign in with Test wallet' }).waitFor();
+        expect(await findViolations(page)).toEqual([]);
+        await shoot('43-login-wallet');
+        await press(page, 'Sign in with Test wallet');
+        await seeHeading(page, 'Account');
+        expect(await page.locator('main').innerText()).toContain(`${wallet.signer.address.slice(0, 4)}…`);
+        const { token } = JSON.parse((await readSession(page)) as string) as { token: string };
+        const claims = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { sub: string; amr: string };
+        // The text names this service, so the session has more rights than one of a bare nonce.
+        expect(claims.amr).toBe('siws');
+        ids.push(claims.sub);
+        expect(offences).toEqual([]);
+        await close();
+      }
+      expect(new Set(ids).size).toBe(1);
+    },
+  );
 
-  it('never sends a signature of a text that names another site', async () => {
+  it('a signature over a text that names another site is not sent', async () => {
     const wallet: TestWallet = { signer: await generateKeyPairSigner(), features: ['solana:signIn'], isBroken: true };
     const { page, close } = await shop.visit('phone', [wallet]);
     let isSent = false;
@@ -161,7 +163,7 @@ describe('signing in by wallet', () => {
     await close();
   });
 
-  it('asks for the service’s own text where a wallet wrote another one', async () => {
+  it('a wallet that writes a text of its own is asked to sign the service’s text instead', async () => {
     const features: TestWallet['features'] = ['solana:signIn', 'solana:signMessage'];
     const { page, close } = await shop.visit('phone', [{ signer: await generateKeyPairSigner(), features, isBroken: true }]);
     await page.goto(urlOf('/login'));
@@ -170,7 +172,7 @@ describe('signing in by wallet', () => {
     await close();
   });
 
-  it('can be declined, and can be left while the wallet is silent; what it says afterwards signs nobody in', async () => {
+  it('a wallet request can be declined or left, and a late answer signs no one in', async () => {
     const signer = await generateKeyPairSigner();
     const declining: TestWallet = { signer, features: ['solana:signMessage'], onAct: () => 'error:4001:User rejected the request.' };
     let answer = (_signature: string): void => {};
@@ -185,27 +187,26 @@ describe('signing in by wallet', () => {
     await press(page, 'Sign in with Test wallet');
     await page.locator('.problem', { hasText: 'You declined in your wallet.' }).waitFor();
     expect(await page.getByRole('button', { name: 'Paying wallet' }).count()).toBe(0);
-    // It can be reached, and says why it cannot sign in.
     await page.getByRole('button', { name: 'Sign in with Other wallet' }).focus();
     await page.keyboard.press('Enter');
     await page.locator('.problem', { hasText: 'Other wallet does not offer Solana devnet' }).waitFor();
     await press(page, 'Sign in with Silent wallet');
     await seeHeading(page, 'Sign in with Silent wallet');
     await page.getByText(`names ${new URL(shop.baseUrl).host}.`).waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('44-wallet-asked');
     await press(page, 'Back');
-    const told = page.waitForResponse('**/v1/auth/wallet');
+    const walletAnswer = page.waitForResponse('**/v1/auth/wallet');
     answer(Buffer.alloc(64).toString('base64'));
-    await told;
+    await walletAnswer;
     await page.waitForTimeout(300);
     await seeHeading(page, 'Sign in');
     expect(await page.locator('.problem').count()).toBe(0);
-    expect(await sessionOf(page)).toBeNull();
+    expect(await readSession(page)).toBeNull();
     await close();
   });
 
-  it('works with the demo wallet of a local machine, which says what it is', async () => {
+  it('the demo wallet signs in on a local machine and says that its money is not real', async () => {
     const { page, offences, close } = await shop.visit('desktop', [], { demo: true });
     await page.goto(urlOf('/login'));
     await page.getByText('The money in it is not real.').waitFor();
@@ -216,7 +217,7 @@ describe('signing in by wallet', () => {
   });
 });
 
-describe('where a person goes after signing in', () => {
+describe('target after sign-in', () => {
   const OFF_SITE = [
     'https://evil.example',
     '//evil.example',
@@ -237,7 +238,7 @@ describe('where a person goes after signing in', () => {
     '',
   ];
 
-  it('is a page of this site, however another one is spelled', async () => {
+  it('the target is a page of this site, however another site is spelled', async () => {
     const { email } = await register(shop);
     const { page, offences, close } = await shop.visit('desktop');
     await page.goto(urlOf('/login?next=%2Fr%2Fnothing%3Flocale%3Dde'));
@@ -245,7 +246,6 @@ describe('where a person goes after signing in', () => {
     await seeHeading(page, 'Diese Quittung gibt es nicht');
     expect(page.url()).toBe(urlOf('/r/nothing?locale=de'));
     for (const next of OFF_SITE) {
-      // Every link and every address that the page could go to.
       await page.goto(urlOf(`/login?next=${encodeURIComponent(next)}`));
       const facts = JSON.parse((await page.locator('#facts').textContent())!) as { next: string };
       const target = (await page.evaluate(`new URL(${JSON.stringify(facts.next)}, location.href).href`)) as string;
@@ -261,8 +261,8 @@ describe('where a person goes after signing in', () => {
   });
 });
 
-describe('signing out', () => {
-  it('ends the session of every tab, and going back shows nothing of it', async () => {
+describe('sign-out', () => {
+  it('sign-out ends the session in every tab, and going back shows none of its data', async () => {
     const { email } = await register(shop);
     const { page, close } = await shop.visit('desktop');
     await signIn(shop, page, email);
@@ -272,7 +272,7 @@ describe('signing out', () => {
     await seeHeading(page, 'Sign in');
     await page.getByText('You are signed out.').waitFor();
     await seeHeading(tab, 'Sign in');
-    expect([await sessionOf(page), await sessionOf(tab)]).toEqual([null, null]);
+    expect([await readSession(page), await readSession(tab)]).toEqual([null, null]);
     await page.goBack();
     await page.waitForTimeout(500);
     expect(await page.locator('body').innerText()).not.toContain(email);

@@ -2,13 +2,12 @@ import { address, type KeyPairSigner } from '@solana/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../local/demo/wallet.ts';
 import { buildUnsigned } from '../../worker/solana/checkout-transaction.ts';
-import { violationsOf } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { type Product, press, Shop, seeHeading } from './shop.ts';
 
 const SENDS = ['solana:signAndSendTransaction'] as ['solana:signAndSendTransaction'];
 const FIELD = 'Prepared transaction';
 
-/** Shop with the keys of the wallet that is paid. */
 class SignerShop extends Shop {
   seller!: KeyPairSigner;
 
@@ -18,7 +17,6 @@ class SignerShop extends Shop {
     this.wallet = this.seller.address;
   }
 
-  /** A refund of a paid sale, as the merchant's call has prepared it. */
   async prepareRefund(): Promise<{ product: Product; paymentId: string; transaction: string }> {
     const product = await this.sell();
     const buyer = await this.chain.newBuyer(100_000_000n);
@@ -39,22 +37,22 @@ const shop = new SignerShop();
 beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
 
-/** Programs that pass links on may encode what stands behind the #. */
+/** Programs that pass links on may encode the fragment. */
 const pageOf = (transaction: string): string => `${shop.baseUrl}/sign#${encodeURIComponent(transaction)}`;
 
-describe('the page that signs a prepared transaction', () => {
-  it('shows a refund in words, has the wallet sign and send it, and the refund lands', async () => {
+describe('signing page', () => {
+  it('a refund is described in plain text, signed and sent by the wallet, and confirmed', async () => {
     const { product, paymentId, transaction } = await shop.prepareRefund();
     const { page, offences, shoot, close } = await shop.visit('desktop', [{ signer: shop.seller, features: SENDS }]);
     await page.goto(pageOf(transaction));
     await seeHeading(page, 'This transaction does the following');
     const steps = await page.locator('.transaction-steps').innerText();
     expect(steps).toContain(`Sends 2.50\u00a0USDC of ${shop.wallet} to the account`);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('90-sign-refund');
     await press(page, 'Sign with Test wallet');
     await seeHeading(page, 'Signed and sent');
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('91-signed');
     const txSignature = await page.locator('.copies .value').innerText();
     type Paid = { refunded: { amount: { amount: string } }[] };
@@ -64,7 +62,7 @@ describe('the page that signs a prepared transaction', () => {
     await close();
   });
 
-  it('says which wallet signs where another one is connected, and signs with neither', async () => {
+  it('a wallet of another address is refused, and the page names the wallet that must sign', async () => {
     const { transaction } = await shop.prepareRefund();
     const other = await shop.chain.newBuyer(0n);
     const { page, offences, shoot, close } = await shop.visit('phone', [{ signer: other, features: SENDS, onAct: () => 'error:1:asked' }]);
@@ -76,7 +74,7 @@ describe('the page that signs a prepared transaction', () => {
     await close();
   });
 
-  it('has the account sign that the transaction names where the wallet shares another one first', async () => {
+  it('the wallet signs with the account named by the transaction, even if it shares another one first', async () => {
     const { transaction } = await shop.prepareRefund();
     const { page, offences, close } = await shop.visit('desktop', [{ signer: shop.seller, features: SENDS, accounts: 'another_first' }]);
     await page.goto(pageOf(transaction));
@@ -86,7 +84,7 @@ describe('the page that signs a prepared transaction', () => {
     await close();
   });
 
-  it('says that garbage is no transaction, and takes the whole answer of a call', async () => {
+  it('input that is no transaction is refused, and the full JSON answer of a call is accepted', async () => {
     const { transaction } = await shop.prepareRefund();
     const { page, offences, shoot, close } = await shop.visit('phone', [{ signer: shop.seller }], { locale: 'de-DE' });
     await page.goto(`${shop.baseUrl}/sign`);
@@ -101,12 +99,12 @@ describe('the page that signs a prepared transaction', () => {
     await field.fill(JSON.stringify({ checks: [{ name: 'payout_ata_exists', fix: { detail: 'Sign this', transaction } }] }));
     await press(page, 'Zeigen, was sie tut');
     await seeHeading(page, 'Diese Transaktion tut Folgendes');
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     expect(offences).toEqual([]);
     await close();
   });
 
-  it('shows the signed transaction to copy where the wallet does not send, and says so where it declines', async () => {
+  it('a wallet that only signs yields a copyable transaction, and a declined request shows its message', async () => {
     const { transaction } = await shop.prepareRefund();
     let declines = true;
     const onAct = (asked: string) => (declines ? 'error:4001:User rejected the request.' : sign(shop.seller, asked));
@@ -123,7 +121,7 @@ describe('the page that signs a prepared transaction', () => {
     await close();
   });
 
-  it('names a step that it cannot read, and offers no wallet for it', async () => {
+  it('an unreadable step is named, and no wallet is offered for it', async () => {
     const lifetime = { blockhash: shop.wallet, lastValidBlockHeight: 1n };
     const step = { programAddress: address('Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa'), accounts: [], data: Uint8Array.of(9) };
     const { page, offences, shoot, close } = await shop.visit('phone', [{ signer: shop.seller, features: SENDS }]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationsOf } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { Shop } from './shop.ts';
 
 const PATHS = [
@@ -13,16 +13,16 @@ const PATHS = [
   '/dev/mail',
 ];
 
-describe('pages of the site', () => {
+describe('public pages', () => {
   const shop = new Shop();
   beforeAll(() => shop.open(), 60_000);
   afterAll(() => shop.close());
 
-  it.each(PATHS)('%s fits every screen in both colour schemes, runs no script of another origin, and axe finds nothing', async (path) => {
+  it.each(PATHS)('%s fits every screen size in both colour schemes, runs no foreign script and passes axe', async (path) => {
     const { page, offences, close } = await shop.visit('phone', []);
     await page.goto(shop.baseUrl + path);
     expect(await page.locator('h1').count()).toBe(1);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     expect(offences).toEqual([]);
     await close();
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationsOf } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { press, Shop, seeHeading } from './shop.ts';
 import { SubscriptionShop, subscribe } from './subscription-shop.ts';
 
@@ -8,8 +8,8 @@ const shop = new SubscriptionShop();
 beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
 
-describe('a subscription before and after it is paid', () => {
-  it('says at once that there is nothing to subscribe to while the plan is not published, or is outdated', async () => {
+describe('subscription page before and after payment', () => {
+  it('an unpublished or outdated plan cannot be subscribed to, and the page says so', async () => {
     const unpublished = await shop.sellUnpublished();
     const outdated = await shop.sellByPeriod();
     await shop.callAs(outdated, 'PATCH', `/v1/products/${outdated.product_id}`, { price: { asset: 'USDC', amount: '6' } });
@@ -24,7 +24,7 @@ describe('a subscription before and after it is paid', () => {
     await close();
   });
 
-  it('hides a logo and a picture that do not load, and shows the initial in their place', async () => {
+  it('a logo or hero image that fails to load is hidden, and the initial is shown instead', async () => {
     const branded = new Shop();
     await branded.open({
       checkout_logo_url: 'https://pictures.example/logo.png',
@@ -41,7 +41,7 @@ describe('a subscription before and after it is paid', () => {
     await branded.close();
   });
 
-  it('keeps the way to cancel: after a refresh, on the receipt, and in a browser that knows nothing', async () => {
+  it('the cancel link stays available after a reload, on the receipt, and in another browser', async () => {
     const product = await shop.sellByPeriod();
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, offences, shoot, close } = await shop.visit('phone', [{ signer }]);
@@ -53,21 +53,20 @@ describe('a subscription before and after it is paid', () => {
     await page.reload();
     await seeHeading(page, 'You are subscribed');
     expect(await way.getAttribute('href')).toBe(href);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('73-subscribed-again');
     const receipt = (await page.getByRole('link', { name: 'Open the receipt' }).getAttribute('href'))!;
     await page.goto(shop.baseUrl + receipt);
     expect((await way.getAttribute('href'))!.split('?')[0]).toBe(href);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     expect(offences).toEqual([]);
     await close();
-    // The same wallet in another browser.
     const other = await shop.visit('desktop', [{ signer }]);
     await other.page.goto(shop.urlOf(product));
     await press(other.page, 'Subscribe with Test wallet');
     await seeHeading(other.page, 'This wallet is subscribed already');
     expect(await other.page.getByText('Not paid').count()).toBe(0);
-    expect(await violationsOf(other.page)).toEqual([]);
+    expect(await findViolations(other.page)).toEqual([]);
     await other.shoot('80-subscribed-already');
     await other.page.getByRole('link', { name: 'See or cancel the subscription' }).click();
     await seeHeading(other.page, 'Your subscription');
@@ -75,7 +74,7 @@ describe('a subscription before and after it is paid', () => {
     await other.close();
   });
 
-  it('offers to subscribe anew once what was begun here is cancelled', async () => {
+  it('the product can be subscribed to again after the subscription was cancelled', async () => {
     const product = await shop.sellByPeriod();
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, offences, close } = await shop.visit('desktop', [{ signer }]);

@@ -3,7 +3,6 @@ import type { Page } from 'playwright-core';
 import { sign } from '../../local/demo/wallet.ts';
 import { type Product, press, Shop, seeHeading } from './shop.ts';
 
-/** Seller of what renews itself: the wallet that is paid publishes the plan. */
 export class SubscriptionShop extends Shop {
   #seller!: KeyPairSigner;
 
@@ -13,12 +12,10 @@ export class SubscriptionShop extends Shop {
     this.wallet = this.#seller.address;
   }
 
-  /** A product that renews itself and cannot be bought yet. */
   sellUnpublished(terms: Record<string, unknown> = {}): Promise<Product> {
     return this.sell({ renewal_mode: 'AUTOMATIC', live_mode_confirmed: true, price: { asset: 'USDC', amount: '5' }, ...terms });
   }
 
-  /** A product that renews itself, with its plan on the chain. */
   async sellByPeriod(terms: Record<string, unknown> = {}): Promise<Product> {
     const product = await this.sellUnpublished(terms);
     const path = `/v1/access/products/${product.product_id}/subscription-plan`;
@@ -29,7 +26,7 @@ export class SubscriptionShop extends Shop {
   }
 }
 
-/** From the choice of a wallet to the end, with a wallet that never subscribed before. */
+/** Subscribes from the wallet choice to the end, with a wallet that never subscribed before. */
 export async function subscribe(page: Page): Promise<void> {
   await press(page, 'Subscribe with Test wallet');
   await press(page, 'Continue in Test wallet');

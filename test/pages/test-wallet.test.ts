@@ -1,39 +1,38 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationsOf } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { type Product, press, Shop, type Size, seeHeading } from './shop.ts';
 
 const shop = new Shop();
 beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
 
-const statusesOf = async (product: Product) => (await shop.paymentsOf(product)).map(({ status }) => status);
+const readStatuses = async (product: Product) => (await shop.readPayments(product)).map(({ status }) => status);
 
-/** The page asks the test wallet, which asks what the buyer does. */
 async function openWallet(page: Page, address: string): Promise<void> {
   await page.goto(address);
   await press(page, 'Pay with Test wallet');
   await page.getByRole('dialog', { name: 'Test wallet' }).waitFor();
 }
 
-describe.each<Size>(['phone', 'desktop'])('a test product on a %s', (size) => {
-  it('is paid by the test wallet of its page, marked as a test, alone with us and accessible at every step', async () => {
+describe.each<Size>(['phone', 'desktop'])('sandbox product on a %s', (size) => {
+  it('the test wallet pays the product, and each page is marked as a test, passes axe and requests no other origin', async () => {
     const product = await shop.sellInSandbox();
     const { page, offences, shoot, close } = await shop.visit(size, [{ signer: await shop.chain.newBuyer(0n), name: 'Real wallet' }]);
     await page.goto(shop.urlOf(product));
     await page.getByText('This is a test.').waitFor();
     await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
-    // No wallet of the browser knows this chain, and none on a phone does.
+    // No wallet of a browser or phone supports the simulated chain.
     expect(await page.locator('#pay').getByRole('button').allInnerTexts()).toHaveLength(1);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('40-test-choosing');
     await press(page, 'Pay with Test wallet');
     await page.getByRole('dialog', { name: 'Test wallet' }).waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('41-test-wallet');
     await press(page, 'Approve');
     await seeHeading(page, 'Paid');
-    expect(await statusesOf(product)).toEqual(['CONFIRMED']);
+    expect(await readStatuses(product)).toEqual(['CONFIRMED']);
     await page.getByRole('link', { name: 'Open the receipt' }).click();
     await page.getByText('This receipt is of a test, not of a sale.').waitFor();
     await page.getByText('How do I know?').click();
@@ -43,7 +42,6 @@ describe.each<Size>(['phone', 'desktop'])('a test product on a %s', (size) => {
   });
 });
 
-/** A test product that renews itself, whose plan is on the simulated chain. */
 async function sellByPeriod(): Promise<Product> {
   const product = await shop.sellInSandbox({ renewal_mode: 'AUTOMATIC', price: { asset: 'USDC', amount: '5' } });
   const path = `/v1/access/products/${product.product_id}/subscription-plan`;
@@ -53,7 +51,7 @@ async function sellByPeriod(): Promise<Product> {
   return product;
 }
 
-/** On the page of a subscription. Nothing is paid there, so nothing can be paid short. */
+/** Cancels on the subscription page. The wallet offers no underpayment there, because nothing is paid. */
 async function cancelInWallet(page: Page, deed: string): Promise<void> {
   await press(page, 'Cancel with Test wallet');
   await seeHeading(page, 'End the subscription');
@@ -64,8 +62,8 @@ async function cancelInWallet(page: Page, deed: string): Promise<void> {
   await press(page, deed);
 }
 
-describe('a buyer with the test wallet', () => {
-  it('who subscribes approves each step in it, is subscribed, and ends it with the same wallet, all marked as a test', async () => {
+describe('test wallet', () => {
+  it('a subscription is approved step by step and cancelled with the same wallet, all marked as a test', async () => {
     const product = await sellByPeriod();
     const { page, offences, shoot, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(0n), name: 'Real wallet' }]);
     await page.goto(shop.urlOf(product));
@@ -78,21 +76,21 @@ describe('a buyer with the test wallet', () => {
       await press(page, 'Approve');
     }
     await seeHeading(page, 'You are subscribed');
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('79-test-subscribed');
-    expect(await statusesOf(product)).toEqual(['CONFIRMED']);
+    expect(await readStatuses(product)).toEqual(['CONFIRMED']);
     await page.getByRole('link', { name: 'See or cancel the subscription' }).click();
     await seeHeading(page, 'Your subscription');
     await page.getByText(/^Active\. Renews on /).waitFor();
     await page.getByText('This is a test.').waitFor();
     await page.getByRole('button', { name: 'Cancel with Test wallet' }).waitFor();
     expect(await page.locator('.subscription').getByRole('button').allInnerTexts()).toHaveLength(1);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await cancelInWallet(page, 'Decline');
     await page.locator('.problem', { hasText: 'You declined in your wallet.' }).waitFor();
     await cancelInWallet(page, 'Approve');
     await seeHeading(page, 'It is cancelled');
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('80-test-cancelled');
     await page.reload();
     await page.getByText('You have cancelled it.').waitFor();
@@ -100,7 +98,7 @@ describe('a buyer with the test wallet', () => {
     await close();
   });
 
-  it('who has to show who they are follows one link, comes back, and pays', async () => {
+  it('a buyer verifies their identity by one link, comes back and pays', async () => {
     const product = await shop.sellInSandbox({ requires_identity: 'telegram' });
     const { page, offences, close } = await shop.visit('phone');
     await page.goto(shop.urlOf(product));
@@ -108,25 +106,25 @@ describe('a buyer with the test wallet', () => {
     const link = page.getByRole('link', { name: 'Open Telegram' });
     const [platform] = await Promise.all([page.context().waitForEvent('page'), link.click()]);
     await seeHeading(platform, 'You are known as a test buyer');
-    expect(await violationsOf(platform)).toEqual([]);
+    expect(await findViolations(platform)).toEqual([]);
     await platform.close();
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
     await page.getByRole('timer').waitFor();
     await press(page, 'Pay with Test wallet');
     await press(page, 'Approve');
     await seeHeading(page, 'Paid');
-    expect(await statusesOf(product)).toEqual(['CONFIRMED']);
+    expect(await readStatuses(product)).toEqual(['CONFIRMED']);
     expect(offences).toEqual([]);
     await close();
   });
 
-  it('who declines has paid nothing, and can pay all the same', async () => {
+  it('a declined request pays nothing, and the next one pays', async () => {
     const product = await shop.sellInSandbox();
     const { page, close } = await shop.visit('desktop');
     await openWallet(page, shop.urlOf(product));
     await press(page, 'Decline');
     await page.locator('.problem', { hasText: 'You declined in your wallet.' }).waitFor();
-    expect(await statusesOf(product)).toEqual(['PENDING_SIGNATURE']);
+    expect(await readStatuses(product)).toEqual(['PENDING_SIGNATURE']);
     await press(page, 'Pay with Test wallet');
     await page.getByRole('dialog', { name: 'Test wallet' }).waitFor();
     await page.keyboard.press('Escape');
@@ -137,7 +135,7 @@ describe('a buyer with the test wallet', () => {
     await close();
   });
 
-  it('who pays too little reads what is missing in the words of a real sale, and the seller finds the money beside the payment', async () => {
+  it('an underpayment shows what is missing, and the seller sees the money on the payment', async () => {
     const product = await shop.sellInSandbox();
     const { page, close } = await shop.visit('desktop');
     await openWallet(page, shop.urlOf(product));
@@ -145,30 +143,30 @@ describe('a buyer with the test wallet', () => {
     await seeHeading(page, '6.25\u00a0USDC of 12.50\u00a0USDC arrived');
     await page.getByText('Do not pay again. Ask the seller first.').waitFor();
     expect(await page.getByRole('button', { name: 'Pay with Test wallet' }).count()).toBe(0);
-    expect(await violationsOf(page)).toEqual([]);
-    const [payment] = await shop.paymentsOf(product);
+    expect(await findViolations(page)).toEqual([]);
+    const [payment] = await shop.readPayments(product);
     expect(payment!.status).toBe('PENDING_SIGNATURE');
-    const told = await shop.callAs<{ unmatched: unknown[] }>(product, 'GET', `/v1/payments/${payment!.payment_id}`);
-    expect(told.unmatched).toHaveLength(1);
+    const withUnmatched = await shop.callAs<{ unmatched: unknown[] }>(product, 'GET', `/v1/payments/${payment!.payment_id}`);
+    expect(withUnmatched.unmatched).toHaveLength(1);
     await close();
   });
 
-  it('who walks away leaves a page that waits, and another one that can pay', async () => {
+  it('a request that is walked away from stays open, and a reloaded page can pay', async () => {
     const product = await shop.sellInSandbox();
     const { page, close } = await shop.visit('desktop');
     await openWallet(page, shop.urlOf(product));
     await press(page, 'Walk away');
     await seeHeading(page, 'Approve the payment in Test wallet');
-    expect(await statusesOf(product)).toEqual(['PENDING_SIGNATURE']);
+    expect(await readStatuses(product)).toEqual(['PENDING_SIGNATURE']);
     await page.reload();
     await press(page, 'Pay with Test wallet');
     await press(page, 'Approve');
     await seeHeading(page, 'Paid');
-    expect(await statusesOf(product)).toEqual(['CONFIRMED']);
+    expect(await readStatuses(product)).toEqual(['CONFIRMED']);
     await close();
   });
 
-  it('pays by a hand-off and in a payment session as on the page itself, and again where no answer came', async () => {
+  it('a hand-off and a payment session are paid like the page itself, and a lost answer can be retried', async () => {
     const { page, close } = await shop.visit('desktop');
     const [handed, opened] = [await shop.sellInSandbox(), await shop.sellInSandbox()];
     await openWallet(page, await shop.handOff(handed));
@@ -179,15 +177,15 @@ describe('a buyer with the test wallet', () => {
       customer_ref: 'customer-4711',
     });
     await openWallet(page, session.checkout_url);
-    // While the service does not answer, the wallet stays open: nothing is unclear, and the buyer presses again.
+    // The wallet stays open while the service does not answer, so the buyer can press again.
     await page.route('**/test-wallet', (route) => route.abort());
     await press(page, 'Approve');
     await page.getByRole('alert').getByText('No connection.').waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.unroute('**/test-wallet');
     await press(page, 'Approve');
     await seeHeading(page, 'Paid');
-    expect([await statusesOf(handed), await statusesOf(opened)]).toEqual([['CONFIRMED'], ['CONFIRMED']]);
+    expect([await readStatuses(handed), await readStatuses(opened)]).toEqual([['CONFIRMED'], ['CONFIRMED']]);
     await close();
   });
 });

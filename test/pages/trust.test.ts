@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { violationsOf } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { type Product, Shop } from './shop.ts';
 
 const USDC = 1_000_000n;
 const SCRIPT = '<script>window.stolen=1</script><img src=x onerror="window.stolen=1">';
 const shortOf = (address: string) => `${address.slice(0, 4)}…${address.slice(-4)}`;
 
-describe('a merchant who means ill', () => {
+describe('untrusted merchant input on hosted pages', () => {
   const shop = new Shop();
   beforeAll(
     () =>
@@ -21,7 +21,7 @@ describe('a merchant who means ill', () => {
   );
   afterAll(() => shop.close());
 
-  it.each(['phone', 'desktop'] as const)('runs no script, hides no wallet and cannot make a %s unreadable', async (size) => {
+  it.each(['phone', 'desktop'] as const)('hostile texts run no script, hide no wallet and break no layout on a %s', async (size) => {
     const product = await shop.sell({
       name: `\u202eUSDC 0.00 diap${SCRIPT} ${'W'.repeat(60)}`.slice(0, 160),
       description: `${SCRIPT}\u202e\u0000${'x'.repeat(400)}\n]]></script>-->`,
@@ -29,7 +29,7 @@ describe('a merchant who means ill', () => {
       usage_units: 3,
     });
     const { page, offences, shoot, close } = await shop.visit(size, [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
-    // The one foreign host a page may ask is that of the merchant's own pictures.
+    // The merchant's image host is the only foreign origin that the page may request.
     await page.route('https://cdn.shop.example/**', (route) => route.fulfill({ status: 404, body: '' }));
     await page.goto(shop.urlOf(product));
     await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
@@ -38,14 +38,14 @@ describe('a merchant who means ill', () => {
     expect(await page.locator('.about').innerText()).toContain(shop.wallet);
     expect(await page.locator('body').innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]{2}|\u202e/);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     expect(offences.filter((offence) => !offence.startsWith('asked https://cdn.shop.example/'))).toEqual([]);
     await shoot('16-hostile');
     const payee = page.locator('.payee');
     expect(await payee.innerText()).toContain(shortOf(shop.wallet));
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
-    // What the page itself says of the payment names the account and its wallet, in quotation, and not the shop's own invention.
+    // The page's own texts name the account and its wallet, not the shop's brand.
     const said = await page.locator('.panel').innerText();
     expect(said).toContain('“Ada’s Weather Ltd”');
     expect(said).toContain(shortOf(shop.wallet));
@@ -60,7 +60,7 @@ describe('a merchant who means ill', () => {
   });
 });
 
-describe('every buyer', () => {
+describe('checkout page for every buyer', () => {
   const shop = new Shop();
   let product: Product;
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describe('every buyer', () => {
     ['fr', '1\u202f234,50', 'Choisissez comment payer'],
     ['pt-BR', '1.234,50', 'Escolha como pagar'],
     ['ja', '1,234.50', 'お支払い方法を選んでください'],
-  ])('is spoken to in %s', async (locale, amount, title) => {
+  ])('the page is in %s up to the receipt', async (locale, amount, title) => {
     const signer = await shop.chain.newBuyer(2000n * USDC);
     const { page, offences, shoot, close } = await shop.visit('phone', [{ signer }], { locale });
     await page.goto(shop.urlOf(product, '?locale=fr'));
@@ -85,41 +85,39 @@ describe('every buyer', () => {
     await page.getByRole('heading', { name: title }).waitFor();
     expect(await page.locator('.offer .amount').innerText()).toContain(amount);
     expect(await page.evaluate('document.documentElement.lang')).toBe(locale);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot(`17-language-${locale}`);
-    // The payment by an app, then by the wallet of the browser, to its end.
     await page.locator('.way').last().getByRole('button').first().click();
     await page.getByRole('timer').waitFor();
     await page.locator('.by-hand summary').click();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.locator('button.wallet').click();
     await page.locator('.step-confirmed').waitFor({ timeout: 30_000 });
     expect(await page.locator('.panel').innerText()).toContain(amount);
     expect(await page.locator('main').innerText()).not.toMatch(/[{}]|undefined/);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot(`17-paid-${locale}`);
     expect(offences).toEqual([]);
     await close();
   });
 
-  it('reads everything without JavaScript', async () => {
+  it('the offer is readable without JavaScript', async () => {
     const { page, shoot, close } = await shop.visit('phone', [], { javaScriptEnabled: false });
     await page.goto(shop.urlOf(product));
     const text = await page.locator('body').innerText();
-    for (const words of ['Ada’s Weather', '1,234.50', 'Forecasts, 30 days', 'How paying works', shop.wallet, 'allow JavaScript'])
-      expect(text).toContain(words);
+    for (const part of ['Ada’s Weather', '1,234.50', 'Forecasts, 30 days', 'How paying works', shop.wallet, 'allow JavaScript'])
+      expect(text).toContain(part);
     await shoot('18-no-script');
     await close();
   });
 
-  it('can pay with a keyboard alone', async () => {
+  it('a buyer can pay with the keyboard alone', async () => {
     const signer = await shop.chain.newBuyer(2000n * USDC);
     const { page, close } = await shop.visit('desktop', [{ signer }]);
     await page.goto(shop.urlOf(product));
     await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.className')).toBe('skip');
-    // True at every step, after paying too.
     expect(await page.locator('.skip').innerText()).toBe('Skip to the payment');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
@@ -134,7 +132,7 @@ describe('every buyer', () => {
     await close();
   });
 
-  it.each(['light', 'dark'] as const)('fits 320 pixels, in the %s as well', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('the page fits 320 pixels in the %s scheme', async (colorScheme) => {
     const options = { viewport: { width: 320, height: 640 }, colorScheme };
     const signer = await shop.chain.newBuyer(1n);
     const elsewhere = { signer, name: 'Wallet eines anderen Netzwerks', chains: ['solana:mainnet'] };
@@ -143,19 +141,18 @@ describe('every buyer', () => {
     await page.getByRole('button', { name: 'Mit Test wallet zahlen' }).waitFor();
     const other = page.getByRole('button', { name: 'Mit Wallet eines anderen' });
     expect((await other.boundingBox())!.height).toBeLessThan(160);
-    // It can be reached, and says why it cannot pay.
     await other.focus();
     await page.keyboard.press('Enter');
     await page.locator('.problem', { hasText: 'bietet Solana Devnet (Testgeld) nicht an' }).waitFor();
     await page.getByRole('button', { name: 'Mit einer Wallet-App zahlen' }).click();
     await page.getByText('Von Hand senden').click();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot(`19-narrow-${colorScheme}`);
     await close();
   });
 
-  it('is not spoken to by the countdown, but for twice', async () => {
+  it('the countdown is not announced every second', async () => {
     const { page, close } = await shop.visit('phone');
     await page.goto(shop.urlOf(product));
     await page.getByRole('button', { name: 'Pay with a wallet app' }).click();
@@ -170,7 +167,7 @@ describe('every buyer', () => {
     await close();
   });
 
-  it('compares amount, wallet and rate before approving, each part of it', async () => {
+  it('amount, wallet, fee and rate are shown before the approval', async () => {
     const sold = await shop.sell({ accepted_assets: ['USDC', 'SOL'], price: { asset: 'USDC', amount: '15' } });
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, offences, shoot, close } = await shop.visit('phone', [{ signer, onAct: () => new Promise<string>(() => {}) }]);
@@ -188,20 +185,19 @@ describe('every buyer', () => {
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByText(/^1 SOL = 150\.00/).waitFor();
     const waiting = await page.locator('.panel').innerText();
-    for (const words of ['0.1\u00a0SOL', '0.098\u00a0SOL', shop.wallet, '0.002\u00a0SOL', feeWallet]) expect(waiting).toContain(words);
-    expect(await violationsOf(page)).toEqual([]);
+    for (const part of ['0.1\u00a0SOL', '0.098\u00a0SOL', shop.wallet, '0.002\u00a0SOL', feeWallet]) expect(waiting).toContain(part);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('29-waiting-sol');
     await page.getByRole('button', { name: 'Choose another way' }).click();
     await page.locator('.problem', { hasText: 'First close the request in Test wallet' }).waitFor();
-    // Nothing is signed: the other currency stays a choice.
     expect(await page.getByRole('radio', { name: 'USDC' }).isEnabled()).toBe(true);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('30-asset-fixed');
     expect(offences).toEqual([]);
     await close();
   });
 
-  it.each(['phone', 'desktop'] as const)('reads a number in one piece and a long story when they wish, on a %s', async (size) => {
+  it.each(['phone', 'desktop'] as const)('a number is never broken across lines and a long description folds, on a %s', async (size) => {
     const name = 'A subscription to every forecast there is, for all places on earth and some beyond';
     const sold = await shop.sell({
       name,
@@ -222,7 +218,7 @@ describe('every buyer', () => {
     }
     const foldable = page.locator('.foldable');
     expect((await foldable.boundingBox())!.height).toBeLessThan(200);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('31-long');
     await page.getByText('Alles anzeigen').click();
     expect((await foldable.boundingBox())!.height).toBeGreaterThan(400);
@@ -230,7 +226,7 @@ describe('every buyer', () => {
     await close();
   });
 
-  it('prints a receipt without what is no part of it', async () => {
+  it('a receipt prints without its page controls', async () => {
     const { page, shoot, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(2000n * USDC) }], {
       colorScheme: 'dark',
     });
@@ -249,32 +245,31 @@ describe('every buyer', () => {
     await close();
   });
 
-  it('finds a friendly page where nothing is sold', async () => {
+  it('an unknown product shows a helpful page', async () => {
     const { page, offences, shoot, close } = await shop.visit('phone');
     const response = await page.goto(`${shop.baseUrl}/p/no-such-thing`);
     expect(response!.status()).toBe(404);
     await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     expect(offences).toEqual([]);
     await shoot('20-not-found');
     await close();
   });
 
-  it('can click a payment through with the demo wallet, which says what it is', async () => {
+  it('the demo wallet pays a purchase and says what it is', async () => {
     const cheap = await shop.sell({ price: { asset: 'USDC', amount: '0.5' } });
     const { page, offences, shoot, close } = await shop.visit('desktop', [], { demo: true });
     await page.goto(shop.urlOf(cheap));
     await page.getByText('The money in it is not real.').waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('21-demo');
     const asked = page.getByRole('dialog', { name: 'Demo wallet' });
     const pay = () => page.getByRole('button', { name: 'Pay with Demo wallet' }).click();
     await pay();
     await asked.waitFor();
-    // What it is about to sign, read from the transaction: how much, and to which wallet.
     expect(await asked.innerText()).toContain('0.50\u00a0USDC');
     expect(await asked.innerText()).toContain(shop.wallet);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('21-demo-asks');
     await asked.getByRole('button', { name: 'Decline' }).click();
     await page.locator('.problem', { hasText: 'You declined in your wallet. Nothing was paid.' }).waitFor();
@@ -285,7 +280,7 @@ describe('every buyer', () => {
     await asked.waitFor();
     await page.keyboard.press('Escape');
     await page.locator('.problem', { hasText: 'You declined in your wallet.' }).waitFor();
-    expect((await shop.paymentsOf(cheap)).map(({ status }) => status)).toEqual(['PENDING_SIGNATURE']);
+    expect((await shop.readPayments(cheap)).map(({ status }) => status)).toEqual(['PENDING_SIGNATURE']);
     await pay();
     await asked.getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationsOf } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { Shop } from './shop.ts';
 
 const USDC = 1_000_000n;
@@ -8,28 +8,28 @@ beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
 
 describe('paying in SOL', () => {
-  it.each(['phone', 'desktop'] as const)('is a choice, at a price that is shown with its end, on a %s', async (size) => {
+  it.each(['phone', 'desktop'] as const)('SOL is a choice with a quote and its end, on a %s', async (size) => {
     const product = await shop.sell({ accepted_assets: ['USDC', 'SOL'], price: { asset: 'USDC', amount: '15' } });
     const signer = await shop.chain.newBuyer(0n);
     const { page, offences, shoot, close } = await shop.visit(size, [{ signer }]);
     await page.goto(`${shop.baseUrl}/p/${product.slug}`);
     await page.getByRole('radio', { name: 'SOL' }).check();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('22-assets');
     await page.getByRole('button', { name: /QR code|wallet app/ }).click();
     await page.getByText(/^1 SOL = 150\.00/).waitFor();
     expect(await page.locator('.quote strong').innerText()).toContain('0.1');
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('23-quote');
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
     expect(await page.locator('.panel').innerText()).toContain('0.1\u00a0SOL');
-    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
+    expect((await shop.readPayments(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
     expect(offences).toEqual([]);
     await close();
   });
 
-  it('is the way for a product with a price in SOL, which needs no rate', async () => {
+  it('a product priced in SOL is paid in SOL without a quote', async () => {
     const product = await shop.sell({ price: { asset: 'SOL', amount: '0.25' } });
     const { page, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(0n) }]);
     await page.goto(`${shop.baseUrl}/p/${product.slug}`);
@@ -38,7 +38,7 @@ describe('paying in SOL', () => {
     await close();
   });
 
-  it('is not offered where there is no price to be trusted', async () => {
+  it('a payment in SOL is refused without a reliable price, and USDC still works', async () => {
     const product = await shop.sell({ accepted_assets: ['USDC', 'SOL'] });
     const { page, shoot, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
     await page.goto(`${shop.baseUrl}/p/${product.slug}`);
@@ -48,7 +48,7 @@ describe('paying in SOL', () => {
     await page.getByRole('radio', { name: 'SOL' }).check();
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.locator('.problem', { hasText: 'no reliable price' }).waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('24-no-price');
     await page.unroute('**/connect');
     await page.getByRole('radio', { name: 'USDC' }).check();
@@ -59,7 +59,7 @@ describe('paying in SOL', () => {
 });
 
 describe('paying with a service fee', () => {
-  it('names the fee and leaves out what cannot be sent by hand', async () => {
+  it('the fee is named, and the manual transfer is left out', async () => {
     const product = await shop.sell();
     const { page, shoot, close } = await shop.visit('phone');
     await page.goto(`${shop.baseUrl}/p/${product.slug}`);
@@ -74,14 +74,14 @@ describe('paying with a service fee', () => {
     await page.getByText('Includes a service fee of 0.25').waitFor();
     expect(await page.getByRole('link', { name: 'Open my wallet' }).getAttribute('href')).toMatch(/^solana:http.*\/solana-pay$/);
     expect(await page.getByText('Send it by hand').count()).toBe(0);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('28-fee');
     await close();
   });
 });
 
-describe('a buyer handed over by the shop', () => {
-  it('is recognised, pays, and cannot use the link twice', async () => {
+describe('hand-off link', () => {
+  it('the buyer is recognised and pays, and the link cannot buy twice', async () => {
     const product = await shop.sell();
     const url = await shop.handOff(product);
     expect(url).toContain(`/p/${product.slug}?handoff=`);
@@ -89,32 +89,32 @@ describe('a buyer handed over by the shop', () => {
     const { page, offences, shoot, close } = await shop.visit('phone', [{ signer }]);
     await page.goto(url);
     await page.locator('.recognised').waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await shoot('25-recognised');
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
     expect(offences).toEqual([]);
-    const [payment] = (await shop.paymentsOf(product)) as { payment_id: string; status: string; customer_ref?: string }[];
+    const [payment] = (await shop.readPayments(product)) as { payment_id: string; status: string; customer_ref?: string }[];
     expect(payment!.customer_ref).toBe('customer-4711');
     await close();
 
-    // The link leads to what it paid for, in any browser, and to no other purchase.
+    // A used link opens the paid purchase in any browser, and cannot start another.
     const other = await shop.visit('desktop', [{ signer }]);
     await other.page.goto(url);
     await other.page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
     expect(await other.page.getByRole('button', { name: 'Buy once more' }).count()).toBe(0);
-    expect(await violationsOf(other.page)).toEqual([]);
+    expect(await findViolations(other.page)).toEqual([]);
     await other.shoot('26-handoff-used');
     await other.close();
-    expect(await shop.paymentsOf(product)).toHaveLength(1);
+    expect(await shop.readPayments(product)).toHaveLength(1);
   });
 
-  it('is offered nothing by a link that is damaged, forged or over', async () => {
+  it('a damaged, forged or expired link offers no payment', async () => {
     const product = await shop.sell();
     const url = await shop.handOff(product);
     const { page, offences, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(0n) }]);
-    const expectNothing = async (words: string) => {
-      await page.locator('.notice', { hasText: words }).waitFor();
+    const expectNothing = async (message: string) => {
+      await page.locator('.notice', { hasText: message }).waitFor();
       expect(await page.getByRole('button').count()).toBe(0);
     };
     for (const damaged of [`${url}%20`, `${url})`, `${url.slice(0, -6)}AAAAAA`]) {
@@ -130,7 +130,7 @@ describe('a buyer handed over by the shop', () => {
     await close();
   });
 
-  it('is sent back to the shop where the payment failed', async () => {
+  it('a failed payment sends the buyer back to the shop for a new link', async () => {
     const product = await shop.sell();
     const { page, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(0n) }]);
     await page.goto(await shop.handOff(product));
@@ -142,13 +142,13 @@ describe('a buyer handed over by the shop', () => {
     });
     await page.getByText('go back to the shop and open a new link there').waitFor();
     expect(await page.getByRole('button', { name: 'Start again' }).count()).toBe(0);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await close();
   });
 });
 
-describe('a payment session of the shop', () => {
-  it('keeps its price, goes on in another browser, and is paid once', async () => {
+describe('payment session', () => {
+  it('the price stays fixed, another browser continues the payment, and it is paid once', async () => {
     const product = await shop.sell({ price: { asset: 'USDC', amount: '5' }, live_mode_confirmed: true });
     const session = await shop.callAs<{ checkout_url: string }>(product, 'POST', '/v1/access/payment-sessions', {
       product_id: product.product_id,
@@ -165,7 +165,7 @@ describe('a payment session of the shop', () => {
     await phone.page.getByRole('timer').waitFor();
     await phone.page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     for (const { page } of [phone, laptop]) await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
-    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
+    expect((await shop.readPayments(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
     expect([...phone.offences, ...laptop.offences]).toEqual([]);
     await phone.close();
     await laptop.close();
@@ -177,7 +177,7 @@ describe('a payment session of the shop', () => {
     await stranger.close();
   });
 
-  it('is followed where it is being paid or was paid elsewhere, and never paid twice', async () => {
+  it('a session that is being paid or was paid elsewhere is followed and never paid twice', async () => {
     const product = await shop.sell({ live_mode_confirmed: true });
     const open = () =>
       shop.callAs<{ checkout_url: string; payment_session_id: string }>(product, 'POST', '/v1/access/payment-sessions', {
@@ -192,7 +192,7 @@ describe('a payment session of the shop', () => {
     page.on('request', (request) => request.url().endsWith('/solana-pay') && asked.push(request.url()));
     const first = await open();
     await page.goto(first.checkout_url);
-    // Between the page and the press another browser pays: first it is on its way, then it has arrived.
+    // Another browser pays between page load and press: first pending, then confirmed.
     const isOnItsWay = { status: 'PENDING_CONFIRMATION', poll_after_ms: 300 };
     await page.route(/\/connect$|\/v1\/payments\//, async (route) => {
       const { transaction: _, ...answer } = (await (await route.fetch()).json()) as { transaction?: string };
@@ -218,7 +218,7 @@ describe('a payment session of the shop', () => {
     await close();
   });
 
-  it('says when there will be a new price, and when the link is over', async () => {
+  it('the page says when a new quote is available, and when the link has expired', async () => {
     const product = await shop.sell({ live_mode_confirmed: true });
     const session = await shop.callAs<{ checkout_url: string }>(product, 'POST', '/v1/access/payment-sessions', {
       product_id: product.product_id,
@@ -238,42 +238,43 @@ describe('a payment session of the shop', () => {
   });
 });
 
-describe('a buyer who has to show who they are', () => {
+describe('identity verification on the checkout page', () => {
   it.each([
     ['telegram', 'Telegram', /^https:\/\/t\.me\/svc_local_bot\?start=/, 'start'],
     ['discord', 'Discord', /^https:\/\/discord\.com\/oauth2\/authorize\?/, 'state'],
-  ] as const)('is walked through it at %s, over a refresh, and then pays', async (provider, name, address, parameter) => {
-    const product = await shop.sell({ requires_identity: provider });
-    const signer = await shop.chain.newBuyer(100n * USDC);
-    const { page, offences, shoot, close } = await shop.visit('phone', [{ signer }]);
-    await page.goto(`${shop.baseUrl}/p/${product.slug}`);
-    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
-    const link = page.getByRole('link', { name: `Open ${name}` });
-    await link.waitFor();
-    expect(await violationsOf(page)).toEqual([]);
-    await shoot(`27-identity-${provider}`);
-    const href = (await link.getAttribute('href'))!;
-    expect(href).toMatch(address);
-    await page.getByRole('button', { name: 'Back' }).click();
-    await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
-    await page.reload();
-    await page.getByRole('button', { name: 'I have done it' }).click();
-    await page.locator('.problem', { hasText: 'has not told us yet' }).waitFor();
-    // Ten minutes later: a new link, said to be one.
-    const over = { status: 410, json: { code: 'identity_expired', detail: 'over', meta: {} } };
-    await page.route('**/connect', (route) => route.fulfill(over), { times: 1 });
-    await page.getByRole('button', { name: 'I have done it' }).click();
-    await page.locator('.problem', { hasText: `The link for ${name} had expired.` }).waitFor();
-    const renewed = (await link.getAttribute('href'))!;
-    expect(renewed).not.toBe(href);
-    await shop.connector(provider, { identity_session_id: new URL(renewed).searchParams.get(parameter), provider_user_id: '4711' });
-    // Coming back is enough.
-    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
-    await page.getByRole('timer').waitFor();
-    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
-    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
-    expect(await shop.paymentsOf(product)).toHaveLength(1);
-    expect(offences).toEqual([]);
-    await close();
-  });
+  ] as const)(
+    'the buyer verifies at %s, survives a reload and an expired link, and then pays',
+    async (provider, name, address, parameter) => {
+      const product = await shop.sell({ requires_identity: provider });
+      const signer = await shop.chain.newBuyer(100n * USDC);
+      const { page, offences, shoot, close } = await shop.visit('phone', [{ signer }]);
+      await page.goto(`${shop.baseUrl}/p/${product.slug}`);
+      await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+      const link = page.getByRole('link', { name: `Open ${name}` });
+      await link.waitFor();
+      expect(await findViolations(page)).toEqual([]);
+      await shoot(`27-identity-${provider}`);
+      const href = (await link.getAttribute('href'))!;
+      expect(href).toMatch(address);
+      await page.getByRole('button', { name: 'Back' }).click();
+      await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
+      await page.reload();
+      await page.getByRole('button', { name: 'I have done it' }).click();
+      await page.locator('.problem', { hasText: 'has not told us yet' }).waitFor();
+      const over = { status: 410, json: { code: 'identity_expired', detail: 'over', meta: {} } };
+      await page.route('**/connect', (route) => route.fulfill(over), { times: 1 });
+      await page.getByRole('button', { name: 'I have done it' }).click();
+      await page.locator('.problem', { hasText: `The link for ${name} had expired.` }).waitFor();
+      const renewed = (await link.getAttribute('href'))!;
+      expect(renewed).not.toBe(href);
+      await shop.connector(provider, { identity_session_id: new URL(renewed).searchParams.get(parameter), provider_user_id: '4711' });
+      await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+      await page.getByRole('timer').waitFor();
+      await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+      await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+      expect(await shop.readPayments(product)).toHaveLength(1);
+      expect(offences).toEqual([]);
+      await close();
+    },
+  );
 });

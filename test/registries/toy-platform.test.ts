@@ -1,19 +1,19 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import type { DeliveryPlace, IdentityProvider } from '#rules/payment-terms.ts';
+import type { DeliveryTarget, IdentityProvider } from '#rules/payment-terms.ts';
 import { MembersWorld } from '../support/people/members.ts';
 import type { Merchant } from '../support/world.ts';
 import { asked } from './toy-platform.ts';
 
-// The service was loaded before this file: it is loaded once more, with the row.
+// Loads the service again with the added row, because it was loaded before this file.
 const TOY = vi.hoisted(() => {
   vi.resetModules();
   return 'toy' as IdentityProvider;
 });
-// The two lines that a third platform takes beside its own file: its fields, and its line in the registry.
+// Two lines that a third platform needs apart from its file: its fields and its registry line.
 vi.mock('#rules/payment-terms.ts', async (original) => {
   const terms = await original<typeof import('#rules/payment-terms.ts')>();
   const PLATFORM_FIELDS = { ...terms.PLATFORM_FIELDS, [TOY]: ['room_id'] };
-  const communityOf = (place: DeliveryPlace) => place[PLATFORM_FIELDS[place.provider][0]!]!;
+  const communityOf = (target: DeliveryTarget) => target[PLATFORM_FIELDS[target.provider][0]!]!;
   return { ...terms, PLATFORM_FIELDS, IDENTITY_PROVIDERS: Object.keys(PLATFORM_FIELDS), communityOf };
 });
 vi.mock('#platform/providers/messaging/registry.ts', async (original) => {
@@ -22,7 +22,7 @@ vi.mock('#platform/providers/messaging/registry.ts', async (original) => {
   return { PLATFORMS: { ...registry.PLATFORMS, [TOY]: toyPlatform } };
 });
 
-describe('a third messaging platform of one file, one row of fields and one line in the registry', () => {
+describe('third messaging platform: one file, one row of fields and one registry line', () => {
   const w = new MembersWorld();
   let ada: Merchant;
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe('a third messaging platform of one file, one row of fields and one line
     return w.call('POST', `/v1/integrations/connectors/${TOY}/${what}`, { headers, body });
   };
 
-  it('is in readiness, is tested, and its rooms are claimed', async () => {
+  it('the platform appears in readiness, can be tested, and its chats can be claimed', async () => {
     const ready = await w.call('GET', '/v1/account/delivery/readiness', { key: ada.key });
     expect(ready.body[TOY]).toMatchObject({ configured: true, missing: [] });
     const tested = await w.call('POST', '/v1/account/delivery/test', { key: ada.key, body: { provider: TOY } });
@@ -42,7 +42,7 @@ describe('a third messaging platform of one file, one row of fields and one line
     expect((await report('claims', { code: body.code, room_id: '7' })).body).toMatchObject({ provider: TOY, room_id: '7' });
   });
 
-  it('sells, knows its buyers, lets them in, and takes their place away when their time is over', async () => {
+  it('the platform sells, identifies buyers, grants access and revokes it when their time ends', async () => {
     const delivery = { provider: TOY, room_id: '7' };
     const club = await w.product(ada, { product_type: TOY, delivery, grace_hours: 0 });
     expect(club).toMatchObject({ product_type: TOY, requires_identity: TOY, delivery });

@@ -2,12 +2,12 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { priceClock } from '../support/chain/price-clock.ts';
 import { World } from '../support/world.ts';
 
-// The service was loaded before this file: it is loaded once more, with the row.
+// Loads the service again with the added row, because it was loaded before this file.
 const TOY = vi.hoisted(() => {
   vi.resetModules();
   return 'toy_average';
 });
-// What a second source takes beside its own file: its name, and its line in the registry.
+// Two additions that a second source needs apart from its file: its name and its registry line.
 vi.mock('#rules/price-sources.ts', async (original) => {
   const { PRICE_SOURCES } = await original<typeof import('#rules/price-sources.ts')>();
   return { PRICE_SOURCES: [...PRICE_SOURCES, TOY] };
@@ -20,7 +20,7 @@ vi.mock('#platform/providers/price-sources.ts', async (original) => {
   return { getPriceSource: (name: string) => (name === TOY ? toyAverage : getPriceSource(name as Parameters<typeof getPriceSource>[0])) };
 });
 
-describe('a second price source of one name, one file and one line in the registry', () => {
+describe('second price source: one name, one file and one registry line', () => {
   const w = new World();
   const { prices, passTime } = priceClock(w);
   let slug: string;
@@ -32,13 +32,13 @@ describe('a second price source of one name, one file and one line in the regist
     return (await w.call('POST', `/v1/products/p/${slug}/connect`, { body: { asset: 'SOL' }, env })).body;
   };
 
-  it('is asked where the configuration names it, and quotes by what it reads', async () => {
+  it('the configured source is called, and quotes use its price', async () => {
     await prices({ price: '16000000000', ema: '15000000000' });
     expect((await quoted('pyth_hermes')).price_quote.rate).toBe('160');
     expect((await quoted(TOY)).price_quote.rate).toBe('150');
   });
 
-  it('is believed no more than any other: what is stale or out of bounds is no price', async () => {
+  it('a stale or out-of-range price of the source is refused like any other', async () => {
     for (const habit of [{ ageSeconds: 62 }, { expo: -5 }, { answer: 'garbage' as const }, { answer: 'nothing' as const }]) {
       await prices(habit);
       expect((await quoted(TOY)).code).toBe('price_unavailable');

@@ -1,6 +1,6 @@
 import type { PriceSource } from '#platform/providers/price-source.ts';
 
-/** A source of the same bodies as Pyth Hermes that goes by the average of the last hour, and doubts nothing. */
+/** Source with the response format of Pyth Hermes that uses the average of the last hour, without a confidence check. */
 export const toyAverage: PriceSource = {
   read: (_url, answer) => {
     const { parsed } = answer as { parsed: { ema_price: { price: string; expo: number; publish_time: number } }[] };

@@ -4,12 +4,12 @@ import { readyToBePaid, withConfig } from '../support/people/agent.ts';
 import { checkOf, openSession, readiness } from '../support/people/sale.ts';
 import { type Merchant, World } from '../support/world.ts';
 
-// The service was loaded before this file: it is loaded once more, with the row.
+// Loads the service again with the added row, because it was loaded before this file.
 const TOY = vi.hoisted(() => {
   vi.resetModules();
   return 'toy_usdc';
 });
-// The two lines that a sixth rail takes beside its own file: its row, and its line in the registry.
+// Two lines that a sixth rail needs apart from its file: its row and its registry line.
 vi.mock('#rules/rails.ts', async (original) => {
   const rails = await original<typeof import('#rules/rails.ts')>();
   const row = {
@@ -31,7 +31,7 @@ vi.mock('#features/rails/registry.ts', async (original) => {
   return { getRail: (railId: string) => (railId === TOY ? toyRail : getRail(railId as Parameters<typeof getRail>[0])) };
 });
 
-describe('a sixth rail of one row, one file and one line in the registry', () => {
+describe('sixth rail: one row, one file and one registry line', () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe('a sixth rail of one row, one file and one line in the registry', () =>
   const over = (product: { product_id: string }) => listed(`/v1/access/products/${product.product_id}/available-rails`);
   const sold = (terms: Record<string, unknown> = {}) => w.product(ada, { allowed_rails: [TOY], live_mode_confirmed: true, ...terms });
 
-  it('is in the public list of rails with what its row says, and as its own file finds it', async () => {
+  it('the public list of rails shows its row and the status from its file', async () => {
     const row = { rail_id: TOY, name: 'USDC by toy', kind: 'toy', asset: 'USDC', decimals: 6, supports: ['one_off'] };
     expect(await listed('/v1/access/rails')).toMatchObject({ ...row, status: 'available' });
     const mute = new World();
@@ -56,7 +56,7 @@ describe('a sixth rail of one row, one file and one line in the registry', () =>
     expect(discovered).toContain(TOY);
   });
 
-  it('is unavailable, and sells nothing, where the configuration lacks what its row needs', async () => {
+  it('the rail is unavailable and sells nothing without the configuration that its row needs', async () => {
     const without = withConfig(w, { CHALLENGE_KEYS: '' });
     expect(await listed('/v1/access/rails', without)).toMatchObject({ status: 'unavailable', reason: 'not_configured' });
     const terms = { name: 'Weather', price: { asset: 'USDC', amount: '5' }, allowed_rails: [TOY] };
@@ -64,7 +64,7 @@ describe('a sixth rail of one row, one file and one line in the registry', () =>
     expect([refused.status, refused.body.detail[0].type]).toEqual([422, 'rail_unavailable']);
   });
 
-  it('has a setting of its own, which the merchant can switch', async () => {
+  it('the rail has a setting of its own, which the merchant can switch', async () => {
     const unset = { rail_id: TOY, enabled: true, payout_wallet: null, updated_at: null };
     expect(await listed('/v1/access/rail-settings')).toMatchObject(unset);
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
@@ -75,7 +75,7 @@ describe('a sixth rail of one row, one file and one line in the registry', () =>
     await w.call('PUT', path, { key: ada.key, body: { enabled: true }, headers: again });
   });
 
-  it('sells a product that names it, and every product that suits it, and readiness judges the sale over it', async () => {
+  it('the rail sells products that name it and all suitable ones, and readiness checks it', async () => {
     const product = await sold();
     expect([product.allowed_rails, product.default_rail]).toEqual([[TOY], TOY]);
     expect(await over(product)).toMatchObject({ status: 'available' });
@@ -85,19 +85,19 @@ describe('a sixth rail of one row, one file and one line in the registry', () =>
     expect((await w.product(ada)).allowed_rails).toContain(TOY);
   });
 
-  it('refuses the price, the buyers and the haste that its row does not take, each with the call that mends it', async () => {
+  it('an unsupported price asset, identity requirement or unconfirmed live mode is refused with its fix', async () => {
     const asked = await w.product(ada, { requires_identity: 'telegram' });
     expect(asked.allowed_rails).not.toContain(TOY);
     expect(await over(asked)).toMatchObject({ reason: 'rail_enabled', fix: { body: { requires_identity: null } } });
     const inSol = await w.product(ada, { price: { asset: 'SOL', amount: '1' } });
     expect(inSol.allowed_rails).not.toContain(TOY);
-    expect(await over(inSol)).toMatchObject({ reason: 'price_set', fix: { detail: `${TOY} needs a price in USDC.` } });
+    expect(await over(inSol)).toMatchObject({ reason: 'price_set', fix: { detail: `${TOY} requires a price in USDC. Change the price.` } });
     const hasty = await sold({ live_mode_confirmed: false });
     expect(await over(hasty)).toMatchObject({ reason: 'live_mode_confirmed' });
     expect((await readiness(w, ada, `product_id=${hasty.product_id}`)).blocking).toEqual(['live_mode_confirmed']);
   });
 
-  it('says what its own look found, and warns of a price as its own file does', async () => {
+  it('the rail reports the result of its own probe and its own price warning', async () => {
     const bare = await sold({ payout_wallet: (await w.chain.wallet(0n)).address });
     expect(await over(bare)).toMatchObject({ status: 'unavailable', reason: 'payout_ata_exists' });
     expect((await readiness(w, ada, `product_id=${bare.product_id}`)).blocking).toEqual(['payout_ata_exists']);
@@ -106,7 +106,7 @@ describe('a sixth rail of one row, one file and one line in the registry', () =>
     expect(check).toMatchObject({ status: 'warn', message: 'More than 10 USDC is much for a toy.' });
   });
 
-  it('is no rail of the hosted checkout: a payment session over it is refused', async () => {
+  it('the rail is no rail of the hosted checkout: a payment session over it is refused', async () => {
     const product = await sold();
     const { status } = await openSession(w, ada, { product_id: product.product_id, rail_id: TOY });
     expect(status).toBe(422);

@@ -2,15 +2,18 @@ import { payoutOf } from '#features/products/selling/obstacles.ts';
 import { AVAILABLE, type Rail } from '#features/rails/rail.ts';
 import { payoutAccountExists } from '#platform/chain/token-accounts.ts';
 
-/** What features/rails/toy.ts would be. */
 export const toyRail: Rail = {
-  looksAgain: false,
+  overridesStatus: false,
   status: async (ctx) => ((await ctx.chain.isHealthy(ctx.now)) ? AVAILABLE : { status: 'degraded', reason: 'rpc_unavailable' }),
-  look: async (ctx, prospect) => {
+  probe: async (ctx, prospect) => {
     const payTo = payoutOf(prospect);
     const hasAccount = payTo === null ? null : await payoutAccountExists(ctx, payTo, 'nothing');
     const isSilent = payTo !== null && hasAccount === null;
-    return { obstacles: hasAccount === false ? ['payout_ata_exists'] : [], hasAccount, silent: isSilent ? 'rpc_unavailable' : null };
+    return {
+      obstacles: hasAccount === false ? ['payout_ata_exists'] : [],
+      hasAccount,
+      unavailableDependency: isSilent ? 'rpc_unavailable' : null,
+    };
   },
-  caution: ({ priceAmount }) => (priceAmount > 10_000_000n ? 'More than 10 USDC is much for a toy.' : null),
+  priceWarning: ({ priceAmount }) => (priceAmount > 10_000_000n ? 'More than 10 USDC is much for a toy.' : null),
 };

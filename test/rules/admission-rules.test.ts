@@ -22,8 +22,8 @@ const callerOf = (judged: Judged) => {
   return judged.caller;
 };
 
-describe('who calls', () => {
-  it('is the key with its own permissions and mode', () => {
+describe('judgeCaller', () => {
+  it('a key acts with its own permissions, mode and plan', () => {
     const judged = judgeCaller(
       account({ plan: 'growth', isStaff: true }),
       admittedKey({ permissions: ['read', 'admin'], livemode: false }),
@@ -42,7 +42,7 @@ describe('who calls', () => {
     });
   });
 
-  it('is, with a token, the person: read and execute, never admin, live unless the sandbox is asked for', () => {
+  it('a session token has read and execute, never admin, and is live unless the sandbox is requested', () => {
     const judge = (change: Partial<AdmissionRequest>) =>
       judgeCaller(account(), undefined, admissionRequest({ credential: jwt, ...change }));
     expect(callerOf(judge({}))).toMatchObject({ keyId: null, livemode: true, permissions: ['read', 'execute'] });
@@ -54,7 +54,7 @@ describe('who calls', () => {
     );
   });
 
-  // One broken thing after the other is added; the first broken one in the order of the house must name the refusal.
+  // Each row adds one fault. The first fault in the fixed order names the refusal.
   const broken: [RefusalReason, Parameters<typeof judgeCaller>][] = [
     ['mode', [account(), admittedKey(), admissionRequest({ mode: 'sandbox' })]],
     ['permission', [account(), admittedKey(), admissionRequest({ mode: 'sandbox', permission: 'admin' })]],
@@ -65,7 +65,7 @@ describe('who calls', () => {
     ],
     ['unknown_key', [account({ status: 'deleted' }), undefined, admissionRequest({ mode: 'sandbox', permission: 'admin' })]],
   ];
-  it.each(broken)('with a key is refused first for what comes first: %s', (reason, [account, key, request]) => {
+  it.each(broken)('a request with a key and several faults gets the first reason in order: %s', (reason, [account, key, request]) => {
     expect(reasonOf(judgeCaller(account, key, request))).toBe(reason);
   });
 
@@ -80,22 +80,25 @@ describe('who calls', () => {
       [account({ status: 'deleted' }), undefined, admissionRequest({ ...ask, credential: { ...jwt, accountId: 'account-2' } })],
     ],
   ];
-  it.each(brokenTokens)('with a token is refused first for what comes first: %s', (reason, [account, key, request]) => {
-    expect(reasonOf(judgeCaller(account, key, request))).toBe(reason);
-  });
+  it.each(brokenTokens)(
+    'a request with a token and several faults gets the first reason in order: %s',
+    (reason, [account, key, request]) => {
+      expect(reasonOf(judgeCaller(account, key, request))).toBe(reason);
+    },
+  );
 
-  it('with the key of a deleted account is told only that the key is gone', () => {
+  it('a key of a deleted account is refused as revoked', () => {
     expect(reasonOf(judgeCaller(account({ status: 'deleted' }), admittedKey(), admissionRequest()))).toBe('revoked');
   });
 
-  it('with a token of another version is refused, older and newer alike', () => {
+  it('a token of an older or newer version is refused with stale_token', () => {
     for (const tokenVersion of [2, 4]) {
       const credential = { ...jwt, tokenVersion };
       expect(reasonOf(judgeCaller(account(), undefined, admissionRequest({ credential })))).toBe('stale_token');
     }
   });
 
-  it('never passes without exactly the permission asked for', () => {
+  it('no key passes without the requested permission, and admin requires staff', () => {
     const permission = fc.constantFrom(...PERMISSIONS);
     fc.assert(
       fc.property(fc.uniqueArray(permission), permission, fc.boolean(), (held, asked, isStaff) => {
@@ -108,7 +111,7 @@ describe('who calls', () => {
     );
   });
 
-  it('never acts in a mode the key does not have', () => {
+  it('no key acts in a mode that it does not have', () => {
     fc.assert(
       fc.property(fc.boolean(), fc.constantFrom('live', 'sandbox', null), (livemode, mode) => {
         const judged = judgeCaller(account(), admittedKey({ livemode }), admissionRequest({ mode }));
@@ -120,8 +123,8 @@ describe('who calls', () => {
   });
 });
 
-describe('the rate of a plan', () => {
-  it('is the published one, and in the sandbox a fifth of it but at least 30', () => {
+describe('rateOf', () => {
+  it('the request rate of the sandbox is a fifth of the published rate, and at least 30', () => {
     const rates = PLAN_NAMES.map((plan) => [true, false].map((livemode) => rateOf(plan, 'requests', livemode, 1).limit));
     expect(Object.fromEntries(PLAN_NAMES.map((plan, i) => [plan, rates[i]]))).toEqual({
       free: [60, 30],
@@ -131,7 +134,7 @@ describe('the rate of a plan', () => {
     });
   });
 
-  it('has a bucket by the second for consume, settle and metered calls', () => {
+  it('consume, settle and metered calls have a limit per second', () => {
     const rates = PLAN_NAMES.map((plan) => [true, false].map((livemode) => rateOf(plan, 'metered', livemode, 1)));
     expect(Object.fromEntries(PLAN_NAMES.map((plan, i) => [plan, rates[i]!.map(({ limit }) => limit)]))).toEqual({
       free: [5, 1],
@@ -143,10 +146,10 @@ describe('the rate of a plan', () => {
   });
 });
 
-describe('a window of hits', () => {
+describe('hitWindow', () => {
   const calls = fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 200 });
 
-  it('never lets more through than its limit, and counts down without a gap', () => {
+  it('the limit bounds the calls that pass, and the remaining count falls by one per call', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 1, max: 1000 }), calls, (limit, windowMs, waits) => {
         let window: Window | undefined;
@@ -161,10 +164,9 @@ describe('a window of hits', () => {
           expect(passed.get(next.openedAt)).toBeLessThanOrEqual(limit);
           expect(next.hits).toBe(passed.get(next.openedAt));
           expect(rate).toEqual({ limit, remaining: limit - next.hits, resetAt: next.openedAt + windowMs });
-          // The moment named is ahead of us, and no further away than one window.
           expect(rate.resetAt).toBeGreaterThan(now);
           expect(rate.resetAt).toBeLessThanOrEqual(now + windowMs);
-          // Refused only where the window is full, and a refusal changes nothing.
+          // A call is refused only if the window is full, and a refusal changes nothing.
           if (!allowed) expect(next.hits).toBe(limit);
           if (!allowed && before?.openedAt === next.openedAt) expect(next).toEqual(before);
         }
@@ -172,7 +174,7 @@ describe('a window of hits', () => {
     );
   });
 
-  it('is free again at the very moment it named, and not a millisecond sooner', () => {
+  it('the window reopens at the announced millisecond and not earlier', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 10_000 }), (limit, windowMs) => {
         let window: Window | undefined;
@@ -190,7 +192,7 @@ describe('a window of hits', () => {
     );
   });
 
-  it('lets nobody through where the limit is nothing', () => {
+  it('a limit of zero lets no call through', () => {
     expect(hitWindow(undefined, 0, 1000, 5)).toEqual({
       allowed: false,
       window: { openedAt: 5, hits: 0 },
@@ -198,14 +200,14 @@ describe('a window of hits', () => {
     });
   });
 
-  it('shows nothing remaining, and no debt, when a plan shrinks below what was used', () => {
+  it('the remaining count is zero, never negative, after a plan shrinks below the use', () => {
     const { allowed, rate } = hitWindow({ openedAt: 0, hits: 50 }, 30, 1000, 10);
     expect(allowed).toBe(false);
     expect(rate.remaining).toBe(0);
   });
 });
 
-describe('the usage of a key', () => {
+describe('addOutcome', () => {
   const outcome = (i: number, status: number): CallOutcome => ({
     keyId: 'key-1',
     at: 1000 + i,
@@ -215,7 +217,7 @@ describe('the usage of a key', () => {
     requestId: `request-${i}`,
   });
 
-  it('counts every call once, as success or error, and keeps the last twenty, newest first', () => {
+  it('every call counts once as success or error, and the twenty newest stay, newest first', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 200, max: 599 }), { minLength: 1, maxLength: 60 }), (statuses) => {
         const usage = statuses.reduce((usage, status, i) => addOutcome(usage, outcome(i, status)), emptyUsage());
@@ -229,12 +231,12 @@ describe('the usage of a key', () => {
     );
   });
 
-  it('never moves back in time when an outcome arrives late', () => {
+  it('a late outcome does not move the latest activity back', () => {
     const usage = addOutcome(addOutcome(emptyUsage(), outcome(9, 200)), outcome(1, 200));
     expect(usage.latestActivityAt).toBe(1009);
   });
 
-  it('starts empty, without anything shared between two keys', () => {
+  it('the usage of a new key is empty and shares nothing with another key', () => {
     const first = addOutcome(emptyUsage(), outcome(1, 200));
     expect(emptyUsage()).toMatchObject({ totalCalls: 0, latestActivityAt: null, latestEndpoint: null, recent: [] });
     expect(first.recent).toHaveLength(1);

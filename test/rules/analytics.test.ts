@@ -30,7 +30,6 @@ const anyFacts: fc.Arbitrary<PaymentFacts> = fc.record({
   confirmedAt: fc.option(fc.integer({ min: 0, max: 4e12 })),
 });
 
-/** Sums by moment, product and name: what rollups are, without their form. */
 function summed(deltas: { at: number; productId?: string; counts: Counts }[]): Record<string, Counts> {
   const sums: Record<string, Counts> = {};
   for (const { at, productId = '', counts } of deltas) {
@@ -41,17 +40,17 @@ function summed(deltas: { at: number; productId?: string; counts: Counts }[]): R
   return Object.fromEntries(Object.entries(sums).filter(([, counts]) => Object.keys(counts).length > 0));
 }
 
-describe('the metrics of payments', () => {
-  it('come out the same whether a payment’s changes are added one by one or it is counted as it ended', () => {
+describe('payment metrics', () => {
+  it('summed deltas of a payment’s changes equal the counts of its final state', () => {
     fc.assert(
-      fc.property(fc.array(anyFacts, { minLength: 1, maxLength: 8 }), (story) => {
-        const steps = story.flatMap((after, i) => deltasBetween(story[i - 1] ?? null, after));
-        expect(summed(steps)).toEqual(summed(deltasOf(story.at(-1)!)));
+      fc.property(fc.array(anyFacts, { minLength: 1, maxLength: 8 }), (history) => {
+        const steps = history.flatMap((after, i) => deltasBetween(history[i - 1] ?? null, after));
+        expect(summed(steps)).toEqual(summed(deltasOf(history.at(-1)!)));
       }),
     );
   });
 
-  it('never add amounts of two assets, and are exact above 2^53', () => {
+  it('amounts of two assets are not added, and sums are exact above 2^53', () => {
     const facts: PaymentFacts = {
       merchantId: 'm',
       livemode: true,
@@ -76,12 +75,12 @@ describe('the metrics of payments', () => {
     });
   });
 
-  it('say that more went out than came in by a sign', () => {
+  it('a net amount is negative if refunds and fees exceed the payments', () => {
     const { USDC } = sumsByAsset({ usdc_gross: 5_000_000n, usdc_fee: 250_000n, usdc_refunded: 5_000_000n });
     expect(USDC).toEqual({ gross: '5', net: '-0.25', fee: '0.25', refunded: '5' });
   });
 
-  it('take nothing for received of what the chain dropped, and forget no refund of it', () => {
+  it('an orphaned payment counts as not received, and its refund still counts', () => {
     const [facts] = fc.sample(anyFacts, 1);
     const dropped = { ...facts!, confirmedAt: 5, isOrphaned: true, refundedUnits: 3n, asset: 'USDC' as const };
     const counts = countsOf(...deltasOf(dropped).map((delta) => delta.counts));
@@ -89,8 +88,8 @@ describe('the metrics of payments', () => {
   });
 });
 
-describe('the answers of endpoints', () => {
-  it('are told by the bound under which 95 of 100 of them lie', () => {
+describe('endpoint answer metrics', () => {
+  it('p95 is the smallest bound that covers 95 of 100 answers', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 60 }), (answers) => {
         const counts = countsOf(...answers.map((ms) => deliveryCounts(true, answerClassOf(ms))));
@@ -102,7 +101,7 @@ describe('the answers of endpoints', () => {
     expect(p95Of({})).toBeNull();
   });
 
-  it('are rated to four decimals, and not at all where there were none', () => {
+  it('success rates have four decimals, and are null without answers', () => {
     expect([shareOf(1n, 3n), shareOf(2n, 3n), shareOf(0n, 5n), shareOf(7n, 7n), shareOf(0n, 0n)]).toEqual([0.3333, 0.6667, 0, 1, null]);
   });
 });

@@ -32,8 +32,7 @@ function consume(balance: Balance, units: number, now = NOW): Balance {
   if (!planned.ok) throw new Error(planned.reason);
   return planned.balance;
 }
-/** The balance when only these additions stand. */
-const fold = (balance: Balance, standing: HistoryEntry[], now = NOW) => foldHistory(balance, emptyBalance(), standing, now);
+const fold = (balance: Balance, activeEntries: HistoryEntry[], now = NOW) => foldHistory(balance, emptyBalance(), activeEntries, now);
 const having = (...additions: Addition[]) => additions.reduce((balance, addition) => add(balance, addition), emptyBalance());
 const shown = (balance: Balance, now = NOW) => {
   const { status, grantedUnits, usedUnits, remaining, paidThrough } = snapshotOf(balance, identity, now);
@@ -44,7 +43,7 @@ const reasonOf = (balance: Balance, units: number, now: number) => {
   return planned.ok ? 'ok' : planned.reason;
 };
 
-describe('what is added', () => {
+describe('planAddition', () => {
   it.each<[string, Addition[], Partial<Balance>]>([
     ['units without a word of time have no end', [{ units: 5 }], { grantedUnits: 5, unitsThrough: null, unlimitedThrough: 0 }],
     ['units with an end', [{ units: 5, days: 2 }], { grantedUnits: 5, unitsThrough: day(2), unlimitedThrough: 0 }],
@@ -111,19 +110,19 @@ describe('what is added', () => {
     expect(having(...additions)).toMatchObject(expected);
   });
 
-  it('counts days from now where the time before is over, and does not revive other time', () => {
+  it('days count from now if the earlier time is over, and other time is not revived', () => {
     const both = having({ units: 3, days: 30 }, { units: null, days: 1 });
     expect(add(both, { units: null, days: 2 }, day(5))).toMatchObject({ unitsThrough: day(30), unlimitedThrough: day(7) });
     expect(add(both, { days: 2 }, day(5))).toMatchObject({ unitsThrough: day(32), unlimitedThrough: day(1) });
     expect(add(having({ units: 3, days: 1 }), { days: 2 }, day(5))).toMatchObject({ unitsThrough: day(7) });
   });
 
-  it('ends with the calendar where it is for longer than that', () => {
+  it('an end beyond the calendar is cut to its last date', () => {
     const planned = planAddition(emptyBalance(), { units: 1, days: 100_000_000 }, NOW);
     expect(planned.ok && new Date(planned.balance.unitsThrough!).getUTCFullYear()).toBe(275_760);
   });
 
-  it('begins an end of its own where what was there is used up', () => {
+  it('units bought after earlier ones were used up have an end of their own', () => {
     const spent = consume(having({ units: 1, days: null }), 1);
     const pack = planAddition(spent, { units: 100, days: 30 }, NOW);
     expect(pack.ok && paidThroughOf(pack.balance)).toBe(NOW + 30 * DAY);
@@ -132,14 +131,14 @@ describe('what is added', () => {
     expect(gift.ok && remainingOf(gift.balance, NOW + 30 * DAY)).toBe(0);
   });
 
-  it('keeps the time that was paid for where the units of a purchase are used up before it ends', () => {
+  it('time paid for remains if its units are used up before it ends', () => {
     const spent = consume(having({ units: 1, days: 30 }), 1);
     expect(add(spent, { units: 1, days: 30 }, day(10))).toMatchObject({ unitsThrough: day(60) });
     expect(add(spent, { units: 1, days: 30 }, day(40)).unitsThrough).toBe(day(70));
     expect(remainingOf(add(spent, { days: 30 }, day(10)), day(10))).toBe(null);
   });
 
-  it('grants of a product that sells units and time add up alike in every order', () => {
+  it('grants of units and of days add up the same in every order', () => {
     const sold = { usageUnits: 5, accessPeriodDays: 30 };
     const grants = fc.array(fc.record({ units: fc.integer({ min: 1, max: 9 }), days: fc.integer({ min: 1, max: 9 }) }), { minLength: 1 });
     fc.assert(
@@ -152,7 +151,7 @@ describe('what is added', () => {
     );
   });
 
-  it('is refused where it could no longer be counted exactly', () => {
+  it('an addition that could not be counted exactly is refused with too_many', () => {
     const full = having({ units: Number.MAX_SAFE_INTEGER });
     expect(planAddition(full, { units: 1 }, NOW)).toEqual({ ok: false, reason: 'too_many' });
     const used = consume(having({ units: null }), Number.MAX_SAFE_INTEGER - 1);
@@ -161,7 +160,7 @@ describe('what is added', () => {
     expect(planConsume(used, 1, NOW).ok).toBe(true);
   });
 
-  it('is a bug where it is no count', () => {
+  it('values that are no counts throw, as a programming error', () => {
     for (const units of [-1, 0.5, Number.NaN, 2 ** 53]) {
       expect(() => planAddition(emptyBalance(), { units }, NOW)).toThrow('not numbers');
       expect(() => planAddition(emptyBalance(), { days: units }, NOW)).toThrow('not numbers');
@@ -171,7 +170,7 @@ describe('what is added', () => {
   });
 });
 
-describe('how it stands', () => {
+describe('snapshotOf', () => {
   const seven = having({ units: 7, days: 2 });
   const free = having({ units: null, days: 2 });
   it.each<[string, Balance, number, unknown[]]>([
@@ -200,11 +199,11 @@ describe('how it stands', () => {
     ],
     ['units used up after the time ended', consume(add(free, { units: 3 }), 3, day(5)), day(6), ['exhausted', 3, 3, 0, null]],
     ['everything taken back', fold(consume(seven, 2), []), NOW, ['revoked', 2, 2, 0, null]],
-  ])('%s', (_, balance, now, expected) => {
+  ])('the snapshot is correct for %s', (_, balance, now, expected) => {
     expect(shown(balance, now)).toEqual(expected);
   });
 
-  it('changes by itself only at the ends of what there is', () => {
+  it('the balance changes by itself only at the ends of what it holds', () => {
     const both = having({ units: 3, days: 5 }, { units: null, days: 2 });
     expect([nextEndOf(both, NOW), nextEndOf(both, day(2)), nextEndOf(both, day(5))]).toEqual([day(2), day(5), null]);
     expect(nextEndOf(consume(seven, 7), NOW)).toBeNull();
@@ -212,8 +211,8 @@ describe('how it stands', () => {
   });
 });
 
-describe('use', () => {
-  it('is all or nothing, and says what is missing', () => {
+describe('planConsume', () => {
+  it('consumption is all or nothing, and a refusal names its reason', () => {
     const balance = having({ units: 3, days: 2 });
     expect(reasonOf(balance, 4, NOW)).toBe('entitlement_missing');
     expect(reasonOf(balance, 3, NOW)).toBe('ok');
@@ -223,13 +222,13 @@ describe('use', () => {
     expect(reasonOf(fold(balance, []), 1, NOW)).toBe('entitlement_missing');
   });
 
-  it('costs no units while it is not counted', () => {
+  it('use during uncounted time costs no units', () => {
     const both = having({ units: 3 }, { units: null, days: 2 });
     expect(consume(both, 100, day(1))).toMatchObject({ drawnUnits: 0, uncountedUnits: 100 });
     expect(consume(both, 2, day(2))).toMatchObject({ drawnUnits: 2, uncountedUnits: 0 });
   });
 
-  it('refunded restores what was left, but not what was taken back meanwhile', () => {
+  it('a refund restores the units, but not those that were revoked meanwhile', () => {
     const used = consume(having({ units: 10 }), 6);
     expect(shown(planRefund(used, { units: 6, isCounted: true }, NOW))).toEqual(shown(having({ units: 10 })));
     const revoked = fold(used, []);
@@ -239,7 +238,7 @@ describe('use', () => {
     expect(shown(planRefund(bought, { units: 6, isCounted: true }, NOW))).toEqual(['active', 3, 0, 3, null]);
   });
 
-  it('of what was taken back costs a later purchase nothing', () => {
+  it('use of revoked units is not charged to a later purchase', () => {
     const revoked = fold(consume(having({ units: 10 }), 5), []);
     const [three, four] = [{ units: 3 }, { units: 4 }];
     const bought = add(add(revoked, three), four);
@@ -256,7 +255,7 @@ const additions = fc.record(
 );
 const times = fc.integer({ min: 0, max: 2 * DAY });
 
-describe('any history', () => {
+describe('balance over random histories', () => {
   const steps = fc.array(
     fc.record({
       wait: times,
@@ -268,18 +267,18 @@ describe('any history', () => {
     { maxLength: 60 },
   );
 
-  it('never lets more be used than was granted, counts every use, and grows by one version a change', () => {
+  it('use never exceeds the grants, every use counts, and each change adds one version', () => {
     fc.assert(
       fc.property(steps, (history) => {
         let balance = emptyBalance();
         let now = NOW;
-        let standing: HistoryEntry[] = [];
+        let activeEntries: HistoryEntry[] = [];
         let uses: { units: number; isCounted: boolean }[] = [];
         for (const { wait, verb, addition, units, pick } of history) {
           now += wait;
           const before = balance;
           if (verb === 'add') {
-            standing.push({ addition, at: now, use: useOf(balance) });
+            activeEntries.push({ addition, at: now, use: useOf(balance) });
             balance = add(balance, addition, now);
           } else if (verb === 'use') {
             const planned = planConsume(balance, units, now);
@@ -291,11 +290,11 @@ describe('any history', () => {
             const use = uses[pick % uses.length]!;
             uses = uses.filter((other) => other !== use);
             balance = planRefund(balance, use, now);
-          } else if (verb === 'revoke' && standing.length > 0) {
-            const gone = standing[pick % standing.length];
-            standing = standing.filter((other) => other !== gone);
-            balance = fold(balance, standing, now);
-            if (standing.length === 0) expect(entitlementStatusOf(balance, now)).toBe('revoked');
+          } else if (verb === 'revoke' && activeEntries.length > 0) {
+            const gone = activeEntries[pick % activeEntries.length];
+            activeEntries = activeEntries.filter((other) => other !== gone);
+            balance = fold(balance, activeEntries, now);
+            if (activeEntries.length === 0) expect(entitlementStatusOf(balance, now)).toBe('revoked');
           }
           assertBalance(balance);
           const { usedUnits, remaining, status } = snapshotOf(balance, identity, now);
@@ -303,8 +302,8 @@ describe('any history', () => {
           expect(usedUnits).toBe(uses.reduce((sum, use) => sum + use.units, 0));
           expect(remaining === 0).toBe(status !== 'active');
           expect(balance.version - before.version).toBe(balance === before ? 0 : 1);
-          // Nothing given back, taken back or used up makes units: only what stands can be used.
-          const given = standing.reduce((sum, { addition }) => sum + (addition.units ?? 0), 0);
+          // Only additions in force provide units. Refunds, revocations and use add none.
+          const given = activeEntries.reduce((sum, { addition }) => sum + (addition.units ?? 0), 0);
           expect(remaining ?? 0).toBeLessThanOrEqual(given);
         }
       }),

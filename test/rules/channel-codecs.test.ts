@@ -73,11 +73,10 @@ const channelOf = (program: ChannelProgram): fc.Arbitrary<Channel> => {
 };
 const laidOut = programs.chain((program) => fc.record({ program: fc.constant(program), channel: channelOf(program) }));
 
-/** What the program would get of an instruction. */
 const rawOf = ({ accounts, data }: Instruction) => ({ accounts: accounts!.map(({ address }) => address), data: data! });
 
-describe('a channel account', () => {
-  it('is read as it was laid out, in exactly the bytes of its program', () => {
+describe('channel account codec', () => {
+  it('an encoded channel decodes to itself, in exactly the byte length of its program', () => {
     fc.assert(
       fc.property(laidOut, ({ program, channel }) => {
         const bytes = encodeChannel(program, channel);
@@ -87,7 +86,7 @@ describe('a channel account', () => {
     );
   });
 
-  it('is refused for any other length, kind, version or state, and told from a tombstone', () => {
+  it('another length, discriminator, version or status is refused, and a tombstone is recognised', () => {
     fc.assert(
       fc.property(laidOut, fc.uint8Array({ maxLength: 300 }), fc.integer({ min: 4, max: 255 }), ({ program, channel }, other, byte) => {
         const bytes = encodeChannel(program, channel);
@@ -106,7 +105,7 @@ describe('a channel account', () => {
     });
   });
 
-  it('has an address that its own fields derive, and no other field moves', () => {
+  it('the channel address derives from its seeds and from no other field', () => {
     fc.assert(
       fc.property(laidOut, ({ program, channel }) => {
         const { address } = findChannelAddress(program, channel);
@@ -121,8 +120,8 @@ describe('a channel account', () => {
   });
 });
 
-describe('the programs', () => {
-  it('are found by their address, with the event authority their address derives', () => {
+describe('channel programs', () => {
+  it('each program is found by its address, with its derived event authority', () => {
     for (const program of Object.values(CHANNEL_PROGRAMS)) {
       expect(findChannelProgram(program.address)).toBe(program);
       expect(eventAuthorityOf(program.address)).toBe(program.eventAuthority);
@@ -132,7 +131,7 @@ describe('the programs', () => {
     expect(CHANNEL_PROGRAMS.older.treasuryOwners).toEqual({ mainnet: null, devnet: placeholder });
   });
 
-  it('name their errors, each its own', () => {
+  it('each program names its own error codes', () => {
     const { current, older } = CHANNEL_PROGRAMS;
     for (const [name, code] of Object.entries(CHANNEL_ERRORS)) expect(findChannelError(current, code)).toBe(name);
     expect(findChannelError(older, 2201)).toBeNull();
@@ -141,8 +140,8 @@ describe('the programs', () => {
   });
 });
 
-describe('a distribution', () => {
-  it('is read as it was written, and hashed over those bytes', () => {
+describe('distribution codec', () => {
+  it('an encoded distribution decodes to itself and hashes per program', () => {
     fc.assert(
       fc.property(shareLists, (shares) => {
         expect(decodeDistribution(encodeDistribution(shares))).toEqual({ ok: true, value: shares });
@@ -152,7 +151,7 @@ describe('a distribution', () => {
     );
   });
 
-  it('is refused where a byte is missing or over', () => {
+  it('a distribution with missing or extra bytes is refused', () => {
     fc.assert(
       fc.property(shareLists, fc.integer({ min: 1, max: 34 }), (shares, bytes) => {
         const written = encodeDistribution(shares);
@@ -162,7 +161,7 @@ describe('a distribution', () => {
     );
   });
 
-  it('never pays more than was settled, and in many steps exactly what it pays in one', () => {
+  it('shares never exceed the settled amount, and many steps pay exactly what one step pays', () => {
     fc.assert(
       fc.property(shareLists, fc.array(fc.bigInt({ min: 0n, max: 2n ** 60n }), { minLength: 1, maxLength: 6 }), (shares, steps) => {
         const rises = [...steps].sort((a, b) => (a < b ? -1 : 1));
@@ -186,10 +185,10 @@ describe('a distribution', () => {
   });
 });
 
-describe('a voucher', () => {
+describe('voucher codec', () => {
   const vouchers: fc.Arbitrary<Voucher> = fc.record({ channelId: addresses, cumulativeAmount: u64, expiresAt: i64 });
 
-  it('is read as it was written, and from no other bytes', () => {
+  it('an encoded voucher decodes to itself, and other bytes are refused', () => {
     fc.assert(
       fc.property(programs, vouchers, fc.uint8Array({ maxLength: 60 }), (program, voucher, other) => {
         const bytes = encodeVoucher(program, voucher);
@@ -202,7 +201,7 @@ describe('a voucher', () => {
     );
   });
 
-  it('is found in the check of its signature, and not where one offset of that check is another', () => {
+  it('a voucher is read from its Ed25519 instruction, and refused if one offset differs', () => {
     const signatures = fc.uint8Array({ minLength: 64, maxLength: 64 });
     fc.assert(
       fc.property(
@@ -211,12 +210,12 @@ describe('a voucher', () => {
         hashes,
         signatures,
         fc.integer({ min: 0, max: 15 }),
-        (program, voucher, publicKey, signature, place) => {
+        (program, voucher, publicKey, signature, offset) => {
           const message = encodeVoucher(program, voucher);
           const { data } = ed25519Instruction({ publicKey, signature, message });
           expect(data.length).toBe(program.generation === 'current' ? 162 : 160);
           expect(parseEd25519Instruction(program, data)).toEqual({ publicKey, signature, message });
-          expect(parseEd25519Instruction(program, data.with(place, data[place]! ^ 1))).toBeNull();
+          expect(parseEd25519Instruction(program, data.with(offset, data[offset]! ^ 1))).toBeNull();
           expect(parseEd25519Instruction(program, Uint8Array.of(...data, 0))).toBeNull();
         },
       ),
@@ -224,14 +223,14 @@ describe('a voucher', () => {
   });
 });
 
-describe('an instruction', () => {
+describe('channel instruction codec', () => {
   const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
   const parse = (program: ChannelProgram, instruction: Instruction) => {
     expect(instruction.programAddress).toBe(program.address);
     return parseChannelInstruction(program, rawOf(instruction));
   };
 
-  it('is taken apart into what it was built from', () => {
+  it('a built instruction parses into its inputs', () => {
     fc.assert(
       fc.property(laidOut, shareLists, addresses, fc.option(u64), ({ program, channel }, shares, treasuryOwner, last) => {
         const address = findChannelAddress(program, channel).address;
@@ -278,7 +277,7 @@ describe('an instruction', () => {
     );
   });
 
-  it('of any bytes at all is taken apart or refused, never a crash', () => {
+  it('arbitrary bytes parse or are refused, and never throw', () => {
     fc.assert(
       fc.property(
         programs,

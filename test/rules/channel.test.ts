@@ -42,26 +42,26 @@ const commit = (
 ) => planCommit(channel, TERMS, { deliveryId, voucher, known }, now);
 const reasonOf = (result: { ok: boolean; reason?: string }) => (result.ok ? 'ok' : result.reason);
 
-describe('an opening', () => {
+describe('planOpen', () => {
   it.each([
     ['nothing', 0n, 'invalid-deposit'],
     ['more than the cap', 1_001n, 'exceeds-cap'],
     ['the cap', 1_000n, 'ok'],
-  ])('with %s locked up is %s', (_, deposit, reason) => {
+  ])('a deposit of %s is answered with %s', (_, deposit, reason) => {
     expect(reasonOf(planOpen(newChannel(NOW), TERMS, { deposit, settled: 0n }, NOW))).toBe(reason);
   });
 
-  it('is the same the second time, and refused once the session is over', () => {
+  it('a second opening is a replay, and is refused with channel-sealed after the end', () => {
     expect(planOpen(opened(), TERMS, { deposit: 50n, settled: 0n }, NOW)).toMatchObject({ ok: true, value: { replayed: true } });
     expect(reasonOf(planOpen(planEnd(opened()).channel, TERMS, { deposit: 50n, settled: 0n }, NOW))).toBe('channel-sealed');
   });
 });
 
-describe('an announcement of a stranger', () => {
+describe('reservation that holds no money', () => {
   it.each([
     ['the same amount', 30n],
     ['another amount', 1n],
-  ])('of %s stands in the way of nothing that the merchant reserves under its id', (_, amount) => {
+  ])('an announcement of %s under the same id does not block the merchant’s reservation', (_, amount) => {
     const announced = reserve(opened(), 'page-1', amount, false);
     const reserved = value(planReserve(announced, asked('page-1', 30n), null, NOW));
     expect([reserved.replayed, reservedOf(reserved.channel), reserved.reservation.sequence]).toEqual([false, 30n, 2]);
@@ -69,13 +69,13 @@ describe('an announcement of a stranger', () => {
     expect(reasonOf(planReserve(reserved.channel, asked('page-1', 1n, false), null, NOW))).toBe('delivery-conflict');
   });
 
-  it('does not put off the moment at which the session is idle', () => {
+  it('an announcement does not postpone the idle time of the session', () => {
     const channel = opened();
     expect(value(planReserve(channel, asked('a', 1n, false), null, NOW + MINUTE)).channel.usedAt).toBe(channel.usedAt);
   });
 });
 
-describe('a voucher is judged in the order of the reference server', () => {
+describe('planVoucher, checks in the order of the reference server', () => {
   const paid = value(planVoucher(opened(), TERMS, at(10n), NOW)).channel;
   const soon = BigInt(NOW / SECOND);
   it.each<[string, MeteredChannel, PresentedVoucher, string]>([
@@ -95,17 +95,17 @@ describe('a voucher is judged in the order of the reference server', () => {
     ['that ends before the epoch', paid, at(11n, { expiresAt: -1n }), 'expired'],
     ['that ends before it can be settled', paid, at(11n, { expiresAt: soon + 1_499n }), 'expires-within-settlement-window'],
     ['that ends just late enough', paid, at(11n, { expiresAt: soon + 1_500n }), 'ok'],
-  ])('%s', (_name, channel, voucher, reason) => {
+  ])('a voucher (%s) gets the verdict of the reference server', (_name, channel, voucher, reason) => {
     expect(reasonOf(planVoucher(channel, TERMS, voucher, NOW))).toBe(reason);
   });
 
-  it('smaller steps than agreed are refused', () => {
+  it('a voucher below the minimum delta is refused with below-min-delta', () => {
     const terms = { ...TERMS, minVoucherDelta: 5n };
     expect(reasonOf(planVoucher(opened(100n, terms), terms, at(4n), NOW))).toBe('below-min-delta');
     expect(reasonOf(planVoucher(opened(100n, terms), terms, at(5n), NOW))).toBe('ok');
   });
 
-  it('takes nothing of what the merchant reserved', () => {
+  it('a voucher cannot use the amount that the merchant reserved', () => {
     const channel = reserve(opened(), 'a', 60n);
     expect(reasonOf(planVoucher(channel, TERMS, at(41n), NOW))).toBe('exceeds-deposit');
     expect(reasonOf(planVoucher(channel, TERMS, at(40n), NOW))).toBe('ok');
@@ -113,8 +113,8 @@ describe('a voucher is judged in the order of the reference server', () => {
   });
 });
 
-describe('a reservation', () => {
-  it('keeps its amount free, is numbered, and is the same when it is asked for again', () => {
+describe('planReserve', () => {
+  it('a reservation holds its amount, gets the next sequence number, and replays for the same amount', () => {
     const first = value(planReserve(opened(), asked('a', 60n), null, NOW));
     expect(first).toMatchObject({ replayed: false, reservation: { sequence: 1, amount: 60n } });
     expect(planReserve(first.channel, asked('a', 60n), null, NOW)).toMatchObject({
@@ -127,20 +127,20 @@ describe('a reservation', () => {
     expect(value(planReserve(first.channel, asked('b', 40n), null, NOW)).reservation.sequence).toBe(2);
   });
 
-  it('of a committed delivery is answered as the first time, and conflicts with another amount', () => {
+  it('a reservation of a committed delivery replays, and conflicts for another amount', () => {
     const done = value(commit(reserve(opened(), 'a', 60n), 'a', at(60n)));
     expect(planReserve(done.channel, asked('a', 60n), done.committed, NOW)).toMatchObject({ ok: true, value: { replayed: true } });
     expect(reasonOf(planReserve(done.channel, asked('a', 61n), done.committed, NOW))).toBe('delivery-conflict');
   });
 
-  it('of which less was paid is answered as the first time too, and conflicts with what was paid', () => {
+  it('a reservation of a partly paid delivery replays for the reserved amount, and conflicts for the paid one', () => {
     const done = value(commit(reserve(opened(), 'a', 60n), 'a', at(20n)));
     const again = planReserve(done.channel, asked('a', 60n), done.committed, NOW);
     expect(again).toMatchObject({ ok: true, value: { replayed: true, reservation: { amount: 60n, sequence: 1 } } });
     expect(reasonOf(planReserve(done.channel, asked('a', 20n), done.committed, NOW))).toBe('delivery-conflict');
   });
 
-  it('that anybody can make holds nothing, and makes room instead of being refused', () => {
+  it('announcements hold no money, and the oldest is evicted at the limit instead of refusing a new one', () => {
     let channel = opened();
     for (let i = 0; i < 1_000; i++) channel = reserve(channel, `stranger-${i}`, 100n, false);
     expect([channel.pending.length, reservedOf(channel)]).toEqual([ANNOUNCED_MAX, 0n]);
@@ -148,7 +148,7 @@ describe('a reservation', () => {
     expect(reasonOf(commit(channel, 'stranger-0', at(100n)))).toBe('unknown-delivery');
   });
 
-  it('that made room may still be committed by a caller who remembers it, in its time and for its amount', () => {
+  it('an evicted announcement can be committed by a caller who remembers it, before it expires and up to its amount', () => {
     let channel = reserve(opened(), 'mine', 40n, false);
     for (let i = 1; i < ANNOUNCED_MAX; i++) channel = reserve(channel, `stranger-${i}`, 1n, false);
     const last = value(planReserve(channel, asked('stranger-last', 1n, false), null, NOW));
@@ -160,14 +160,14 @@ describe('a reservation', () => {
     expect(value(late(at(40n))).channel).toMatchObject({ cumulative: 40n, pending: { length: ANNOUNCED_MAX } });
   });
 
-  it('that anybody can make keeps no session from being idle', () => {
+  it('an announcement does not delay idleness, and a reservation of the merchant does', () => {
     const later = NOW + 5 * MINUTE;
     const usedAt = (holdsMoney: boolean) =>
       value(planReserve(opened(), { ...asked('a', 1n, holdsMoney), expiresAt: later + MINUTE }, null, later)).channel.usedAt;
     expect([usedAt(false), usedAt(true)]).toEqual([NOW, later]);
   });
 
-  it('of the merchant is bounded, and refused before the session is open and after it ends', () => {
+  it('merchant reservations are limited, and refused before the opening and after the end', () => {
     let channel = opened(1_000n);
     for (let i = 0; i < RESERVED_MAX; i++) channel = reserve(channel, `mine-${i}`, 1n);
     expect(reasonOf(planReserve(channel, asked('more', 1n), null, NOW))).toBe('too-many-reservations');
@@ -177,8 +177,8 @@ describe('a reservation', () => {
   });
 });
 
-describe('a commit', () => {
-  it('pays at most what was reserved, frees the rest, and is the same the second time, also when all is over', () => {
+describe('planCommit', () => {
+  it('a commit pays at most the reserved amount, frees the rest, and replays even after the end', () => {
     const channel = reserve(opened(), 'a', 60n);
     expect(reasonOf(commit(channel, 'a', at(61n)))).toBe('exceeds-reservation');
     const done = value(commit(channel, 'a', at(20n)));
@@ -190,36 +190,36 @@ describe('a commit', () => {
     expect(reasonOf(commit(over, 'b', at(30n)))).toBe('channel-sealed');
   });
 
-  it('names a delivery that was announced, in its time', () => {
+  it('a commit of an unknown or expired delivery is refused', () => {
     const channel = reserve(opened(), 'a', 60n);
     expect(reasonOf(commit(channel, 'b', at(1n)))).toBe('unknown-delivery');
     expect(reasonOf(commit(channel, 'a', at(1n), null, NOW + MINUTE))).toBe('delivery-expired');
   });
 });
 
-describe('what the chain says', () => {
-  it('only ever adds, and a look that is behind changes nothing', () => {
+describe('planSeen', () => {
+  it('a chain reading only raises the amounts, and an older reading changes nothing', () => {
     const channel = planSeen(opened(), { deposit: 150n, settled: 0n }).channel;
     expect(planSeen(channel, { deposit: 100n, settled: 0n })).toMatchObject({ replayed: true, channel: { deposit: 150n } });
   });
 
-  it('takes no voucher away: a fork may drop what was settled', () => {
+  it('vouchers are retained after a settlement, because a fork may drop it', () => {
     const paid = value(planVoucher(opened(), TERMS, at(60n), NOW)).channel;
     const seen = planSeen(paid, { deposit: 100n, settled: 70n }).channel;
     expect(seen).toMatchObject({ cumulative: 70n, settled: 70n });
     expect(seen.vouchers).toMatchObject([{ cumulative: 60n }]);
   });
 
-  it('wins over reservations where somebody settled a voucher that we never saw', () => {
+  it('a settlement of an unknown voucher wins over reservations', () => {
     const channel = reserve(reserve(opened(), 'a', 30n), 'b', 30n);
     const seen = planSeen(channel, { deposit: 100n, settled: 50n }).channel;
     expect(seen).toMatchObject({ cumulative: 50n, settled: 50n, vouchers: [], pending: [{ deliveryId: 'a' }] });
   });
 });
 
-describe('the vouchers that a channel keeps', () => {
+describe('stored vouchers of a channel', () => {
   const inMinutes = (minutes: number) => BigInt(NOW / SECOND + minutes * 60);
-  const keptAfter = (...vouchers: [bigint, bigint][]) =>
+  const storedAfter = (...vouchers: [bigint, bigint][]) =>
     vouchers
       .reduce(
         (channel, [cumulative, expiresAt]) => value(planVoucher(channel, TERMS, at(cumulative, { expiresAt }), NOW)).channel,
@@ -227,22 +227,26 @@ describe('the vouchers that a channel keeps', () => {
       )
       .vouchers.map(({ cumulative }) => cumulative);
 
-  it('are the highest one alone where it lasts as long as those before it', () => {
-    expect(keptAfter([20n, 0n], [30n, 0n])).toEqual([30n]);
-    expect(keptAfter([20n, inMinutes(60)], [30n, inMinutes(60)], [40n, 0n])).toEqual([40n]);
+  it('only the highest voucher is stored if it lasts as long as the earlier ones', () => {
+    expect(storedAfter([20n, 0n], [30n, 0n])).toEqual([30n]);
+    expect(storedAfter([20n, inMinutes(60)], [30n, inMinutes(60)], [40n, 0n])).toEqual([40n]);
   });
 
-  it('include a lower one that ends later than the highest', () => {
-    expect(keptAfter([20n, 0n], [30n, inMinutes(30)])).toEqual([30n, 20n]);
-    expect(keptAfter([90n, inMinutes(30 * 24 * 60)], [91n, inMinutes(26)])).toEqual([91n, 90n]);
+  it('a lower voucher is stored if it expires later than the highest', () => {
+    expect(storedAfter([20n, 0n], [30n, inMinutes(30)])).toEqual([30n, 20n]);
+    expect(storedAfter([90n, inMinutes(30 * 24 * 60)], [91n, inMinutes(26)])).toEqual([91n, 90n]);
   });
 
-  it('are the highest and the two that pay most beyond the next lower one, however many dates the payer chooses', () => {
-    expect(keptAfter([10n, inMinutes(900)], [20n, inMinutes(800)], [30n, inMinutes(700)], [40n, inMinutes(600)])).toEqual([40n, 20n, 10n]);
-    expect(keptAfter([1n, 0n], [90n, inMinutes(900)], [91n, inMinutes(27)], [92n, inMinutes(26)])).toEqual([92n, 90n, 1n]);
+  it('three vouchers are stored at most: the highest and the two that pay most beyond the next lower one', () => {
+    expect(storedAfter([10n, inMinutes(900)], [20n, inMinutes(800)], [30n, inMinutes(700)], [40n, inMinutes(600)])).toEqual([
+      40n,
+      20n,
+      10n,
+    ]);
+    expect(storedAfter([1n, 0n], [90n, inMinutes(900)], [91n, inMinutes(27)], [92n, inMinutes(26)])).toEqual([92n, 90n, 1n]);
   });
 
-  it('are none that the chain has used already', () => {
+  it('vouchers that the chain has already settled are dropped', () => {
     const used = value(planVoucher(opened(), TERMS, at(20n, { expiresAt: 0n }), NOW)).channel;
     const { channel } = planSeen(used, { deposit: used.deposit, settled: 20n });
     const { vouchers } = value(planVoucher(channel, TERMS, at(30n, { expiresAt: inMinutes(30) }), NOW)).channel;
@@ -250,7 +254,7 @@ describe('the vouchers that a channel keeps', () => {
   });
 });
 
-it('counts as a plain second model does, in any order of what may happen', () => {
+it('the channel agrees with a plain second model in any order of commands', () => {
   const amount = fc.bigInt({ min: 1n, max: 60n });
   const id = fc.constantFrom('a', 'b', 'c', 'd');
   const commands = fc.array(

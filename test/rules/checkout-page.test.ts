@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LOCALE_NAMES } from '#core/locales.ts';
 import { holdsTurn, next, watchOf } from '../../worker/pages/checkout/machine/next.ts';
 import { type PageState, paymentOf, requestOf, type Step } from '../../worker/pages/checkout/state.ts';
-import { wordsOf } from '../../worker/pages/checkout/words.ts';
+import { stepTextsOf } from '../../worker/pages/checkout/words.ts';
 import { loadDictionary } from '../../worker/pages/locales/dictionaries.ts';
 import { sayIn } from '../../worker/pages/parts/text.ts';
 import { DEEDS, pageFacts } from '../support/fixtures/page-values.ts';
@@ -12,9 +12,8 @@ import { SOAK, testEnv } from '../support/runner/env.ts';
 
 const texts = new Map(await Promise.all(LOCALE_NAMES.map(async (locale) => [locale, await loadDictionary(locale)] as const)));
 
-/** Walks of random events through the page, its wallets and the service. */
 const RUNS = 400 * SOAK;
-/** A test run asks the same of every commit; a soak, or a caller that names a seed, asks something else. */
+/** A test run uses one seed for every commit. A soak or TEST_FUZZ_SEED uses another. */
 const FIRST_SEED = Number(testEnv.TEST_FUZZ_SEED);
 const walks = fc.array(fc.nat(10_000), { minLength: 5, maxLength: 120, size: 'max' });
 const SHOPS = {
@@ -50,7 +49,6 @@ const everyWalk = (check: (model: PageModel) => void, { afterwards = () => {}, s
 const isPending = ({ pending }: PageModel, kind: string, attempt?: number | null): boolean =>
   pending.some((effect) => effect.kind === kind && (attempt === undefined || ('attempt' in effect && effect.attempt === attempt)));
 
-/** Whether what the page says it waits for is under way. */
 function isAwaited(model: PageModel): boolean {
   const { state } = model;
   if (state.step === 'connecting') {
@@ -68,53 +66,52 @@ function isAwaited(model: PageModel): boolean {
   if (state.step === 'identity') return !state.isBusy || isPending(model, 'beginPayment', null);
   if (state.step !== 'choosing' || state.busyWith === null) return true;
   const effects = {
-    'opening page': ['readHandoff', 'lookElsewhere'],
+    'opening page': ['readHandoff', 'tryElsewhere'],
     'beginning payment': ['beginPayment'],
     'checking signature': ['checkSignature'],
   };
   return effects[state.busyWith].some((kind) => isPending(model, kind));
 }
 
-/** The steps in which nothing is left to do on this page; their words say what to do elsewhere. */
 const LAST: Step[] = ['unavailable', 'failed', 'expired', 'confirmed'];
 
-/** Whether something the buyer can do changes more than what is said. */
+/** True if an action of the buyer changes more than the problem text. */
 function hasDeed({ facts, state, now }: PageModel): boolean {
   const seenOf = (page: PageState) => JSON.stringify({ ...page, problem: null });
   return DEEDS.some((deed) => seenOf(next(facts, state, { ...deed, at: now }).state) !== seenOf(state));
 }
 
-describe('whatever happens in whatever order', () => {
-  it('the walks reach every step and every kind of answer that moves money', () => {
-    const reached = new Set<string>();
-    const reach = ({ state, refused }: PageModel): void => {
-      reached.add(state.step);
-      if (state.isTwice) reached.add('paid twice');
-      if (refused.size > 0) reached.add('refused for good');
-      if (state.step === 'choosing' && state.openRequest?.sends) reached.add('left while a wallet may send');
-      if (state.step === 'choosing' && state.isUnclear) reached.add('unclear');
+describe('checkout page over random walks', () => {
+  it('the walks cover every step and every answer that moves money', () => {
+    const covered = new Set<string>();
+    const cover = ({ state, refused }: PageModel): void => {
+      covered.add(state.step);
+      if (state.isTwice) covered.add('paid twice');
+      if (refused.size > 0) covered.add('refused for good');
+      if (state.step === 'choosing' && state.openRequest?.sends) covered.add('left while a wallet may send');
+      if (state.step === 'choosing' && state.isUnclear) covered.add('unclear');
     };
-    everyWalk(reach, { seed: 20260302 });
+    everyWalk(cover, { seed: 20260302 });
     const begun = ['choosing', 'unavailable', 'identity', 'connecting', 'waiting', 'left while a wallet may send', 'unclear'];
     const paid = ['sending', 'refused for good', 'seen', 'confirmed', 'paid twice', 'closing', 'expired'];
-    expect([...reached].sort()).toEqual([...begun, ...paid].sort());
+    expect([...covered].sort()).toEqual([...begun, ...paid].sort());
   });
 
-  it('no page asks two wallets whose answers would both move money', () => {
+  it('no page asks two wallets at once for answers that both move money', () => {
     everyWalk((model) => {
       expect(model.movingPrompts().length).toBeLessThanOrEqual(1);
-      // Every prompt that moves money is one the page knows of, and holds its turn for in all tabs.
+      // Every prompt that moves money is known to the page, which holds the lock for that prompt in all tabs.
       for (const { attempt } of model.movingPrompts()) expect(requestOf(model.state)?.attempt).toBe(attempt);
       if (requestOf(model.state)) expect(holdsTurn(model.state)).toBe(true);
     });
   });
 
-  it('no payment under way is lost: the page, or what it stores, or the service knows of every transaction that went out', () => {
+  it('every sent transaction is known to the page, to its storage or to the service', () => {
     everyWalk((model) => {
       for (const [txSignature, paymentId] of model.sent) {
-        if (model.shown.has(paymentId) || model.toldSecond.has(txSignature)) continue;
+        if (model.shown.has(paymentId) || model.reportedSecond.has(txSignature)) continue;
         const known = model.payments.get(paymentId)!.tx_signature;
-        // Another transaction of the same payment is what the service, and so the page, holds on to.
+        // The service and the page may hold another transaction of the payment.
         expect(paymentOf(model.state)?.paymentId).toBe(paymentId);
         expect(model.stored?.payment.paymentId).toBe(paymentId);
         expect(model.stored?.payment.txSignature).toBeOneOf([txSignature, known]);
@@ -122,7 +119,7 @@ describe('whatever happens in whatever order', () => {
     });
   });
 
-  it('no transaction that was refused for good is taken for one that was sent', () => {
+  it('no transaction refused for good counts as sent', () => {
     everyWalk((model) => {
       const { refused, payments, payment, stored } = model;
       const known = [payment?.txSignature, stored?.payment.txSignature].filter((signature) => refused.has(signature ?? ''));
@@ -130,11 +127,11 @@ describe('whatever happens in whatever order', () => {
     });
   });
 
-  it('every page the buyer waits at is waiting for something that is under way', () => {
+  it('every waiting page waits for something that is under way', () => {
     everyWalk((model) => expect(isAwaited(model), JSON.stringify(model.state)).toBe(true));
   });
 
-  it('every page has a way out: a deed of the buyer, an answer that is under way, or the service that is asked again', () => {
+  it('every page has a way out: an action of the buyer, a pending answer or a poll of the service', () => {
     everyWalk((model) => {
       const { state } = model;
       if (LAST.includes(state.step) || watchOf(state) !== null) return;
@@ -142,7 +139,7 @@ describe('whatever happens in whatever order', () => {
     });
   });
 
-  it('no page is stuck once every answer is there and the time is over', () => {
+  it('no page is stuck after every answer arrived and the time is over', () => {
     everyWalk(() => {}, {
       afterwards: (model) => {
         model.end();
@@ -152,42 +149,42 @@ describe('whatever happens in whatever order', () => {
     });
   });
 
-  it('every page has its words in each language, with nothing left to fill in', () => {
+  it('every page has its texts in each language, with every placeholder filled', () => {
     everyWalk((model) => {
       for (const locale of LOCALE_NAMES) {
         const say = sayIn(texts.get(locale)!);
-        const { title, help, values } = wordsOf(model.state, { ...model.facts, locale });
+        const { title, help, values } = stepTextsOf(model.state, { ...model.facts, locale });
         const said = [say(title, values), ...(help === null ? [] : [say(help, values)])];
         const problem = 'problem' in model.state ? model.state.problem : null;
         if (problem) said.push(say(problem.key, problem.values));
-        for (const words of said) expect(words).toMatch(/^[^{}]+$/);
+        for (const text of said) expect(text).toMatch(/^[^{}]+$/);
       }
     });
   });
 });
 
-/** A page as a buyer sees it: which step, of which payment. A wallet has to be asked again, and what was sent was seen. */
+/** Reduces a page to the state after a reload: a wallet must be asked again, and a sent transaction counts as seen. */
 function pageOf(state: PageState): unknown {
   const step = { connecting: 'choosing', waiting: 'choosing', sending: 'seen' }[state.step as string] ?? state.step;
   const isUnclear = state.step === 'choosing' && state.isUnclear;
   return { step, paymentId: paymentOf(state)?.paymentId ?? null, isUnclear };
 }
 
-describe('a page that is loaded again', () => {
-  it('is the same page, wherever it was left', () => {
+describe('checkout page after a reload', () => {
+  it('a reloaded page shows the same step, payment and uncertainty', () => {
     fc.assert(
       fc.property(walks, (choices) => {
         const model = new PageModel();
         walk(model, choices, () => {});
         const wasAsking = model.state.step === 'waiting';
-        // A choice that had begun no payment is made again; so is the way out of what is over.
+        // A choice without a payment starts over, as does an ended payment.
         if (!model.payment) return;
-        model.look();
+        model.poll();
         const left = pageOf(model.state);
         model.open();
-        model.look();
+        model.poll();
         const found = pageOf(model.state) as { step: Step };
-        // In its last seconds a payment is only finished, not offered.
+        // A payment in its last seconds is only finished, not offered.
         if (!(wasAsking && found.step === 'closing')) expect(found).toEqual(left);
       }),
       { numRuns: RUNS * 2, seed: FIRST_SEED },

@@ -36,7 +36,6 @@ const key = (fill: number) => base58.encode(new Uint8Array(32).fill(fill));
 const LIFETIME = { blockhash: key(9), lastValidBlockHeight: 1_000n };
 const REFERENCES = [key(11), key(12)];
 const FOREIGN = key(13);
-// Signing needs no chain.
 const wallet = new TestChain('');
 const bytesOf = (base64: string) => Uint8Array.from(getBase64Encoder().encode(base64));
 const decode = (base64: string) => getTransactionDecoder().decode(bytesOf(base64));
@@ -67,7 +66,7 @@ const instructionsOf = (base64: string): readonly Instruction[] =>
   decompileTransactionMessage(getCompiledTransactionMessageDecoder().decode(decode(base64).messageBytes)).instructions;
 const prepared = (of: CheckoutTerms) => buildCheckoutTransaction(of, buyer.address, LIFETIME);
 
-/** The prepared transaction with its instructions changed, signed by the buyer: what a careless or hostile wallet sends back. */
+/** Prepared transaction with changed instructions, signed by the buyer: the answer of a careless or hostile wallet. */
 async function tampered(of: CheckoutTerms, change: (instructions: readonly Instruction[]) => readonly Instruction[]): Promise<string> {
   const message = pipe(
     createTransactionMessage({ version: 0 }),
@@ -94,8 +93,8 @@ const transferTo = async (destination: string, units: bigint, mint: string = USD
 const is = (program: string) => (ix: Instruction) => ix.programAddress === program;
 const lacks = (program: string) => (ix: Instruction) => ix.programAddress !== program;
 
-describe('the transaction a buyer is asked to sign', () => {
-  it('ends with the memo and, right behind it, the transfer that carries the references in their order', async () => {
+describe('buildCheckoutTransaction', () => {
+  it('the transaction ends with the memo and the transfer that carries the references in order', async () => {
     for (const of of [terms, termsWithFee]) {
       const instructions = instructionsOf(await prepared(of));
       const [memo, transfer] = instructions.slice(-2);
@@ -112,7 +111,7 @@ describe('the transaction a buyer is asked to sign', () => {
     }
   });
 
-  it('pays the price in one transfer, and with a fee in two', async () => {
+  it('the price is paid in one transfer, and with a fee in two', async () => {
     const transfersOf = (base64: string) =>
       instructionsOf(base64)
         .filter(is(TOKEN_PROGRAM))
@@ -125,7 +124,7 @@ describe('the transaction a buyer is asked to sign', () => {
     ]);
   });
 
-  it('creates a token account only where one is missing', async () => {
+  it('a token account is created only if it is missing', async () => {
     const created = async (merchantExists: boolean, feeExists: boolean) => {
       const fee = { ...termsWithFee.fee!, ataExists: feeExists };
       const instructions = instructionsOf(
@@ -139,7 +138,7 @@ describe('the transaction a buyer is asked to sign', () => {
     expect(await created(false, false)).toEqual([termsWithFee.merchant.ata, termsWithFee.fee!.ata]);
   });
 
-  it('is of version 0, costs the buyer alone, carries no signature yet and fits into a packet', async () => {
+  it('the transaction has version 0, is paid by the buyer, is unsigned and fits into a packet', async () => {
     const fee = { ...termsWithFee.fee!, ataExists: false };
     const base64 = await prepared({ ...termsWithFee, merchant: { ...termsWithFee.merchant, ataExists: false }, fee });
     const message = getCompiledTransactionMessageDecoder().decode(decode(base64).messageBytes);
@@ -150,8 +149,8 @@ describe('the transaction a buyer is asked to sign', () => {
   });
 });
 
-describe('a signed transaction is sent on', () => {
-  it('when it is the one we prepared, and is known by the signature it will have on chain', async () => {
+describe('checkPreparedTransaction, accepted', () => {
+  it('the prepared transaction passes with the signature that it will have on chain', async () => {
     for (const of of [terms, termsWithFee]) {
       const signed = await wallet.sign(buyer, await prepared(of));
       const signature = base58.encode(Uint8Array.from(decode(signed).signatures[buyer.address]!));
@@ -159,12 +158,12 @@ describe('a signed transaction is sent on', () => {
     }
   });
 
-  it('when the missing accounts are created by it', async () => {
+  it('a transaction that creates the missing accounts passes', async () => {
     const of = { ...terms, merchant: { ...terms.merchant, ataExists: false } };
     expect(verdict(await wallet.sign(buyer, await prepared(of)), of)).toBe('ok');
   });
 
-  it('when the wallet added what protects its user', async () => {
+  it('a transaction with a guard, budget or memo added by the wallet passes', async () => {
     const guard: Instruction = { programAddress: address(LIGHTHOUSE_PROGRAM), accounts: [], data: Uint8Array.of(1, 2, 3) };
     const budget = getSetComputeUnitLimitInstruction({ units: 90_000 });
     const withoutBudget = (all: readonly Instruction[]) => all.filter(lacks(COMPUTE_BUDGET_PROGRAM));
@@ -175,12 +174,12 @@ describe('a signed transaction is sent on', () => {
   });
 });
 
-describe('a signed transaction is refused', () => {
-  it('when nobody signed it', async () => {
+describe('checkPreparedTransaction, refused', () => {
+  it('an unsigned transaction is refused with unsigned', async () => {
     expect(verdict(await prepared(terms), terms)).toBe('unsigned');
   });
 
-  it('when one byte of a signature or of the signed message differs', async () => {
+  it('a transaction with one changed byte in a signature or in the message is refused', async () => {
     const wire = bytesOf(await wallet.sign(buyer, await prepared(terms)));
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 64 }), fc.integer({ min: 1, max: 255 }), (at, change) => {
@@ -195,7 +194,7 @@ describe('a signed transaction is refused', () => {
     }
   });
 
-  it('when it is no transaction at all', async () => {
+  it('bytes that are no transaction are refused', async () => {
     const wire = bytesOf(await wallet.sign(buyer, await prepared(terms)));
     expect(checkPreparedTransaction(new Uint8Array(), terms)).toEqual({ ok: false, reason: 'undecodable' });
     for (const length of [1, 64, 65, 70, wire.length - 1]) expect(checkPreparedTransaction(wire.slice(0, length), terms).ok).toBe(false);
@@ -206,17 +205,16 @@ describe('a signed transaction is refused', () => {
     );
   });
 
-  it('when anything follows it: the bytes we would send on must be the transaction and nothing else', async () => {
+  it('a transaction followed by extra bytes is refused', async () => {
     const wire = bytesOf(await wallet.sign(buyer, await prepared(terms)));
     for (const tail of [[0], [1, 2, 3], [...wire]])
       expect(checkPreparedTransaction(Uint8Array.from([...wire, ...tail]), terms).ok, `${tail.length} bytes`).toBe(false);
   });
 
-  it('when a second signature it needs is missing or broken', async () => {
+  it('a transaction with a missing second signature is refused', async () => {
     const tip = getTransferSolInstruction({ source: stranger, destination: buyer.address, amount: 1n });
     const half = await tampered(terms, (all) => [tip, ...all]);
     expect(verdict(half, terms)).toBe('unsigned');
-    // With both signatures it is complete, and still none of ours.
     expect(verdict(await wallet.sign(stranger, half), terms)).toBe('foreign_instruction');
   });
 
@@ -262,11 +260,11 @@ describe('a signed transaction is refused', () => {
     getCreateAssociatedTokenIdempotentInstruction({ payer: asBuyer(), ata: address(ata), owner: address(FOREIGN), mint: address(mint) });
   const nonceAdvance = () => getAdvanceNonceAccountInstruction({ nonceAccount: address(FOREIGN), nonceAuthority: asBuyer() });
 
-  it.each(cases)('when %s (%s)', async (_, reason, change) => {
+  it.each(cases)('a transaction is refused if %s (%s)', async (_, reason, change) => {
     expect(verdict(await tampered(terms, await change()), terms)).toBe(reason);
   });
 
-  it('when the fee is missing, short, or goes elsewhere', async () => {
+  it('a transaction without the full fee to the right account is refused', async () => {
     const { fee } = termsWithFee;
     const isFee = (ix: Instruction) => ix.accounts?.[2]?.address === fee!.ata;
     const withFee = (by: Instruction) => tampered(termsWithFee, (all) => all.map((ix) => (isFee(ix) ? by : ix)));
@@ -275,10 +273,10 @@ describe('a signed transaction is refused', () => {
     expect(verdict(await withFee(await transferTo(FOREIGN, 50_000n)), termsWithFee)).toBe('fee');
   });
 
-  it('when it leaves accounts to lookup tables, where nobody can check them', async () => {
+  it('a transaction with lookup tables is refused with lookup_tables', async () => {
     const table = { lookupTableAddress: address(FOREIGN), writableIndexes: [0], readonlyIndexes: [] };
     const { messageBytes } = decode(await prepared(terms));
-    // A version 0 message ends with the number of its tables.
+    // A version 0 message ends with the number of its lookup tables.
     const withTable = [...messageBytes.slice(0, -1), 1, ...base58.decode(table.lookupTableAddress), 1, 0, 0];
     const unsigned = Uint8Array.from([1, ...new Uint8Array(64), ...withTable]);
     const signed = await wallet.sign(buyer, btoa(String.fromCharCode(...unsigned)));

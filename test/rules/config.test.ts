@@ -9,7 +9,6 @@ import { testConfig } from '../support/runner/env.ts';
 
 const seed = () => base64url.encode(crypto.getRandomValues(new Uint8Array(32)));
 const WALLET = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
-/** What mainnet needs, and nothing more. */
 const MAINNET = {
   NETWORK: 'mainnet',
   RPC_URL: 'https://rpc.example.com/?key=1',
@@ -27,8 +26,8 @@ const findingsOf = (changes: Record<string, string>, base: Record<string, string
 const said = (changes: Record<string, string>, base?: Record<string, string>): string[] =>
   findingsOf(changes, base).map(({ name, problem, isFatal }) => `${isFatal ? 'wrong' : 'weak'}: ${name} ${problem}`);
 
-describe('a configuration', () => {
-  it('is sound with what is always needed and nothing more, also where the rest is set to nothing', () => {
+describe('readConfig', () => {
+  it('the required variables alone are sound, also if all others are empty', () => {
     const nothing = Object.fromEntries(variables.filter(([name]) => !Object.hasOwn(MAINNET, name)).map(([name]) => [name, '']));
     for (const more of [{}, nothing]) {
       const { config, findings } = readConfig({ ...MAINNET, ...more });
@@ -38,14 +37,14 @@ describe('a configuration', () => {
     expect(findingsOf({ SERVICE_REFERENCE: WALLET }, testConfig('any')).filter(({ isFatal }) => isFatal)).toEqual([]);
   });
 
-  it('makes the keys of sandboxes of a seed of their own, and of no other secret', () => {
+  it('sandbox keys derive from SANDBOX_SEED and from no other secret', () => {
     const keysUnder = (changes: Record<string, string>) => simulatedConfig(readConfig({ ...MAINNET, ...changes }).config!).FEE_PAYER_KEYS;
     const mine = keysUnder({});
     for (const name of ['RECEIPT_KEYS', 'PEPPER', 'JWT_KEYS', 'SEAL_KEYS']) expect(keysUnder({ [name]: seed() })).toBe(mine);
     expect(keysUnder({ SANDBOX_SEED: seed() })).not.toBe(mine);
   });
 
-  it('tells everything that is missing together, by name', () => {
+  it('all missing variables are reported together, by name', () => {
     const missing = readConfig({}).findings.map(({ name }) => name);
     expect(missing.toSorted()).toEqual([
       'JWT_KEYS',
@@ -89,38 +88,38 @@ describe('a configuration', () => {
       { PEPPER: `short,${MAINNET.PEPPER}` },
       'weak: PEPPER holds a comma and a part under 32 bytes, so the whole value counts as one pepper',
     ],
-  ])('says so of %s', (_name, changes, words) => {
-    expect(said(changes)).toEqual([words]);
-    expect(readConfig({ ...MAINNET, ...changes }).config === null).toBe(words.startsWith('wrong'));
+  ])('a finding is reported for %s', (_name, changes, finding) => {
+    expect(said(changes)).toEqual([finding]);
+    expect(readConfig({ ...MAINNET, ...changes }).config === null).toBe(finding.startsWith('wrong'));
   });
 
-  it('is not to hold on mainnet what it may hold on a local machine', () => {
+  it('settings allowed on a local machine are refused on mainnet', () => {
     const local = { RATE_MULTIPLIER: '1000', ALLOW_INSECURE_WEBHOOKS: 'true', DEMO_WALLET: 'true', BASE_URL: 'http://127.0.0.1:8787' };
     expect(said({ ...local, NETWORK: 'devnet', RPC_URL: 'http://127.0.0.1:8899' })).toEqual([]);
     expect(said(local)).toHaveLength(4);
   });
 
-  it('takes a clock of this machine alone, so that no deployment has one', () => {
+  it('LOCAL_CLOCK_URL must be a URL of this machine', () => {
     const local = { NETWORK: 'devnet', RPC_URL: 'http://127.0.0.1:8899' };
     expect(said({ ...local, LOCAL_CLOCK_URL: 'http://127.0.0.1:8899' })).toEqual([]);
     for (const url of ['http://clock.example', 'https://127.0.0.1.example', 'http://127.0.0.1@clock.example'])
       expect(said({ ...local, LOCAL_CLOCK_URL: url })).toEqual(['wrong: LOCAL_CLOCK_URL must be URL of this machine']);
   });
 
-  it('never says a value, whatever the values are', () => {
+  it('findings contain no value of a variable', () => {
     const names = variables.map(([name]) => name);
     const value = fc.string({ minLength: 6, maxLength: 60 }).filter((text) => !JSON.stringify(variables).includes(text));
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...names), value), (environment) => {
-        const words = JSON.stringify(readConfig(environment).findings);
-        for (const text of Object.values(environment)) expect(words).not.toContain(JSON.stringify(text).slice(1, -1));
+        const finding = JSON.stringify(readConfig(environment).findings);
+        for (const text of Object.values(environment)) expect(finding).not.toContain(JSON.stringify(text).slice(1, -1));
       }),
     );
   });
 });
 
-describe('the table of variables', () => {
-  it('knows every variable that wrangler.toml sets, and keeps every secret out of there', () => {
+describe('variable table', () => {
+  it('wrangler.toml sets only known variables and no secret', () => {
     const vars = /^\[vars\]\n([\s\S]*?)\n\n(?:#|\[)/m.exec(wranglerToml)![1]!;
     const set = [...vars.matchAll(/^([A-Z_]+) = /gm)].map(([, name]) => name as VariableName);
     expect(set.length).toBeGreaterThan(3);
@@ -128,7 +127,7 @@ describe('the table of variables', () => {
     expect(set.filter((name) => !known.has(name) || known.get(name)!.isSecret)).toEqual([]);
   });
 
-  it('is reached under the names it was given alone', () => {
+  it('the Worker answers only under its configured names', () => {
     for (const name of ['workers_dev', 'preview_urls']) expect(wranglerToml).toMatch(new RegExp(`^${name} = false$`, 'm'));
   });
 });

@@ -19,14 +19,14 @@ const seed = (fill: number) => new Uint8Array(32).fill(fill);
 const flip = (bytes: Uint8Array, bit: number) => bytes.map((byte, i) => (i === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
 
-/** A signature whose second half, the scalar, is raised by the group order: the same point, another encoding. */
+/** Raises the scalar of a signature by the group order: the same point in another encoding. */
 function withScalarPlusOrder(signature: Uint8Array): Uint8Array {
   const scalar = BigInt(`0x${hex.encode(signature.slice(32).reverse())}`) + ORDER;
   return Uint8Array.from([...signature.slice(0, 32), ...hex.decode(scalar.toString(16).padStart(64, '0')).reverse()]);
 }
 
 describe('Ed25519', () => {
-  it('verifies the vectors of RFC 8032', () => {
+  it('RFC 8032 vectors verify', () => {
     const vectors = [
       [
         'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',
@@ -43,7 +43,7 @@ describe('Ed25519', () => {
       expect(verifyEd25519(hex.decode(signature), hex.decode(message), hex.decode(key))).toBe(true);
   });
 
-  it('refuses a signature with any bit flipped', () => {
+  it('a signature with any bit flipped is refused', () => {
     const message = utf8('pay 5 USDC');
     const signature = ed25519.sign(message, seed(1));
     const key = ed25519.getPublicKey(seed(1));
@@ -51,7 +51,7 @@ describe('Ed25519', () => {
     for (let bit = 0; bit < 512; bit++) expect(verifyEd25519(flip(signature, bit), message, key), `bit ${bit}`).toBe(false);
   });
 
-  it('refuses a message or a key with any bit flipped', () => {
+  it('a message or key with any bit flipped is refused', () => {
     const message = utf8('pay 5 USDC');
     const signature = ed25519.sign(message, seed(1));
     const key = ed25519.getPublicKey(seed(1));
@@ -59,17 +59,17 @@ describe('Ed25519', () => {
     for (let bit = 0; bit < 256; bit++) expect(verifyEd25519(signature, message, flip(key, bit))).toBe(false);
   });
 
-  it('refuses the keys of small order, for which one signature would fit every message', () => {
+  it('keys of small order, for which one signature fits every message, are refused', () => {
     for (const text of ED25519_TORSION_SUBGROUP) {
       const key = hex.decode(text);
       const forged = Uint8Array.from([...hex.decode(ED25519_TORSION_SUBGROUP[0]!), ...new Uint8Array(32)]);
-      // The attack is real: a lenient verifier accepts it.
+      // The attack is real: a lenient verifier accepts the signature.
       expect(ed25519.verify(forged, utf8('anything'), key, { zip215: true })).toBe(true);
       for (const message of ['anything', 'pay me everything', '']) expect(verifyEd25519(forged, utf8(message), key)).toBe(false);
     }
   });
 
-  it('refuses a second encoding of the same signature', () => {
+  it('a second encoding of the same signature is refused', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (message) => {
         const signature = ed25519.sign(message, seed(5));
@@ -80,8 +80,8 @@ describe('Ed25519', () => {
     );
   });
 
-  it('refuses a point that is written in a second way', () => {
-    // R is the neutral element, written as y = p + 1 instead of y = 1; S answers for it with the real key.
+  it('a point in a second encoding is refused', () => {
+    // R is the neutral element, encoded as y = p + 1 instead of y = 1. S answers with the real key.
     const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(seed(5));
     const message = utf8('pay 5 USDC');
     const point = Uint8Array.of(0xee, ...new Uint8Array(30).fill(0xff), 0x7f);
@@ -92,7 +92,7 @@ describe('Ed25519', () => {
     expect(verifyEd25519(signature, message, pointBytes)).toBe(false);
   });
 
-  it('answers false, and never throws, for bytes of any length', () => {
+  it('verification returns false and never throws for bytes of any length', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 70 }), fc.uint8Array({ maxLength: 5 }), fc.uint8Array({ maxLength: 40 }), (s, m, k) => {
         expect(verifyEd25519(s, m, k)).toBe(false);
@@ -100,7 +100,7 @@ describe('Ed25519', () => {
     );
   });
 
-  it('knows a secret key by its own public half', () => {
+  it('a secret key is recognised by its public half', () => {
     const secret = Uint8Array.from([...seed(9), ...ed25519.getPublicKey(seed(9))]);
     expect(isSecretKey(secret)).toBe(true);
     expect(isSecretKey(secret.slice(0, 63))).toBe(false);
@@ -109,7 +109,7 @@ describe('Ed25519', () => {
     expect(isSecretKey(ed25519.sign(utf8('x'), seed(9)))).toBe(false);
   });
 
-  it('tells points of the curve from other bytes', () => {
+  it('points of the curve are distinguished from other bytes', () => {
     for (let fill = 0; fill < 20; fill++) expect(isOnCurve(ed25519.getPublicKey(seed(fill)))).toBe(true);
     // y = 2 has no x on the curve.
     expect(isOnCurve(Uint8Array.of(2, ...new Uint8Array(31)))).toBe(false);
@@ -117,10 +117,10 @@ describe('Ed25519', () => {
   });
 });
 
-describe('a key ring', () => {
+describe('key ring', () => {
   const [old, fresh] = [base64url.encode(seed(2)), base64url.encode(seed(3))];
 
-  it('signs with the first key and names each by the hash of its public half', () => {
+  it('the first key signs, and a key id is the hash of its public half', () => {
     const [first, second] = keyRing(`${fresh},${old}`);
     expect(first!.publicKey).toEqual(ed25519.getPublicKey(seed(3)));
     expect(second!.publicKey).toEqual(ed25519.getPublicKey(seed(2)));
@@ -131,7 +131,7 @@ describe('a key ring', () => {
     }
   });
 
-  it('a rotated ring still verifies what the old key signed', () => {
+  it('a rotated ring still verifies signatures of the old key', () => {
     const message = utf8('signed last year');
     const [before] = keyRing(old);
     const signature = before!.sign(message);
@@ -144,20 +144,20 @@ describe('a key ring', () => {
 });
 
 describe('passwords', () => {
-  it('verify when right, and only then', async () => {
+  it('a right password verifies, and only that one', async () => {
     const stored = await hashPassword('correct horse battery');
     expect(await verifyPassword('correct horse battery', stored)).toBe(true);
     for (const wrong of ['correct horse batterz', 'Correct horse battery', 'correct horse battery ', ''])
       expect(await verifyPassword(wrong, stored), wrong).toBe(false);
   });
 
-  it('are stored as scrypt N=2^14 r=8 p=5 with a salt of their own', async () => {
+  it('passwords are stored as scrypt N=2^14 r=8 p=5 with a salt each', async () => {
     const [a, b] = await Promise.all([hashPassword('the same'), hashPassword('the same')]);
     for (const stored of [a, b]) expect(stored).toMatch(/^\$scrypt\$ln=14,r=8,p=5\$[A-Za-z0-9+/]{22}==\$[A-Za-z0-9+/]{43}=$/);
     expect(a).not.toBe(b);
   });
 
-  it('are verified at the cost they were stored with, whatever new ones are hashed with', async () => {
+  it('a stored password verifies at its own cost, whatever cost new hashes use', async () => {
     // RFC 7914 section 12, cut to the 32 bytes that are stored.
     const vector = Uint8Array.from('fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162'.match(/../g)!, (byte) =>
       parseInt(byte, 16),
@@ -168,15 +168,15 @@ describe('passwords', () => {
     expect(await verifyPassword('password', stored.replace('p=16', 'p=15'))).toBe(false);
   });
 
-  it('are the same however the keyboard composes an accent', async () => {
+  it('a password is the same however the keyboard composes an accent', async () => {
     expect(await verifyPassword('cafe\u0301 au lait', await hashPassword('caf\u00e9 au lait'))).toBe(true);
   });
 
-  it('of nobody are wrong, whatever they are', async () => {
+  it('a password without an account is always wrong', async () => {
     for (const guess of ['', 'correct horse battery', '\0'.repeat(32)]) expect(await verifyPassword(guess, null)).toBe(false);
   });
 
-  it('of an unknown account cost a hash like those of a known one', async () => {
+  it('verification for an unknown account costs a hash like that of a known one', async () => {
     const stored = await hashPassword('correct horse battery');
     const cost = async (account: string | null): Promise<number> => {
       await scheduler.wait(1);
@@ -185,7 +185,7 @@ describe('passwords', () => {
       await scheduler.wait(1);
       return Date.now() - startedAt;
     };
-    // Far below one hash each, if the hash were skipped. The quickest of several: a busy machine only ever adds.
+    // Without the hash the time would be far below that of one hash. The fastest run counts, because a busy machine only adds time.
     const costs = { known: Number.POSITIVE_INFINITY, unknown: Number.POSITIVE_INFINITY };
     for (let round = 0; round < 4; round++) {
       costs.known = Math.min(costs.known, await cost(stored));
@@ -195,7 +195,7 @@ describe('passwords', () => {
     expect(costs.unknown).toBeGreaterThan(costs.known / 3);
   });
 
-  it('of a burst of logins are all answered, each with its own answer', async () => {
+  it('a burst of logins is answered completely, each with its own result', async () => {
     const stored = await hashPassword('correct horse battery');
     const guesses = Array.from({ length: 12 }, (_, i) => (i % 3 === 0 ? 'correct horse battery' : `guess number ${i}`));
     const answers = await Promise.all(guesses.map((guess) => verifyPassword(guess, stored)));
@@ -204,7 +204,7 @@ describe('passwords', () => {
 });
 
 describe('keyed hashes', () => {
-  it('differ by pepper, purpose and value, so no use of a pepper can be replayed in another', () => {
+  it('hashes differ by pepper, purpose and value', () => {
     const hashes = [
       pepperedHash('pepper one', 'api-key', 'x'),
       pepperedHash('pepper two', 'api-key', 'x'),
@@ -218,13 +218,13 @@ describe('keyed hashes', () => {
     expect(pepperedHash('pepper one', 'api-key', 'x')).toBe(hashes[0]);
   });
 
-  it('are HMAC-SHA256 of purpose, a zero byte and value, as WebCrypto computes it', async () => {
+  it('a keyed hash is HMAC-SHA256 of purpose, a zero byte and value, as in WebCrypto', async () => {
     const key = await crypto.subtle.importKey('raw', utf8('a pepper'), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
     const mac = await crypto.subtle.sign('HMAC', key, utf8('api-key\0svc_live_x'));
     expect(pepperedHash('a pepper', 'api-key', 'svc_live_x')).toBe(hex.encode(new Uint8Array(mac)));
   });
 
-  it('are compared byte by byte, and never equal at another length', () => {
+  it('hashes are compared byte by byte, and differ at another length', () => {
     expect(equalBytes(Uint8Array.of(1, 2), Uint8Array.of(1, 2))).toBe(true);
     expect(equalBytes(Uint8Array.of(1, 2), Uint8Array.of(1, 3))).toBe(false);
     expect(equalBytes(Uint8Array.of(1, 2), Uint8Array.of(1, 2, 0))).toBe(false);

@@ -8,8 +8,8 @@ const numberOf = (text: string) => [...text].reduce((sum, digit) => sum * 62n + 
 const milliseconds = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 const timeOf = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
 
-describe('texts of bytes', () => {
-  it('writes base62 at a fixed width, most significant digit first, without losing a bit', () => {
+describe('byte encodings', () => {
+  it('base62 has a fixed width, most significant digit first, and loses no bit', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (value) => {
         const text = base62(value, 11);
@@ -23,16 +23,16 @@ describe('texts of bytes', () => {
     expect(base62(2n ** 32n - 1n, 6)).toBe('4gfFC3');
   });
 
-  it('draws base62 digits of the asked length, all digits alike', () => {
+  it('random base62 digits have the requested length and an even distribution', () => {
     const counts = new Map<string, number>();
     for (const digit of randomBase62(62_000)) counts.set(digit, (counts.get(digit) ?? 0) + 1);
     expect(counts.size).toBe(62);
-    // 1000 expected of each, standard deviation 32: eight of them never happen, while a modulo bias adds 250 to some digits.
+    // 1000 expected per digit with standard deviation 32. Eight of them never happen, while a modulo bias adds 250 to some digits.
     for (const [digit, count] of counts) expect(Math.abs(count - 1000), digit).toBeLessThan(250);
     expect([0, 1, 21, 24].map((length) => randomBase62(length).length)).toEqual([0, 1, 21, 24]);
   });
 
-  it('reads back base64url it wrote, without padding and safe in a URL', () => {
+  it('base64url round-trips without padding', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         const text = base64url.encode(bytes);
@@ -44,7 +44,7 @@ describe('texts of bytes', () => {
     expect(() => base64url.decode('+/==')).toThrow();
   });
 
-  it('reads base58 of exactly the asked number of bytes, and nothing else', () => {
+  it('base58 decodes exactly the requested number of bytes, and refuses other texts', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
         expect(base58Bytes(base58.encode(bytes), 32)).toEqual(bytes);
@@ -59,7 +59,7 @@ describe('texts of bytes', () => {
 });
 
 describe('canonical JSON (RFC 8785)', () => {
-  it('orders keys by UTF-16 units, as the example of the RFC does', () => {
+  it('keys are ordered by UTF-16 units, as in the example of the RFC', () => {
     const sample = {
       '\u20ac': 'Euro Sign',
       '\r': 'Carriage Return',
@@ -75,14 +75,14 @@ describe('canonical JSON (RFC 8785)', () => {
     );
   });
 
-  it('writes the string, the literals and the integers of the RFC as the RFC does, without whitespace', () => {
+  it('strings, literals and integers match the RFC, without whitespace', () => {
     const sample = { string: '\u20ac$\u000f\nA\'B"\\\\"/', literals: [null, true, false], integers: [0, -0, 9007199254740991] };
     expect(canonicalJson(sample)).toBe(
       '{"integers":[0,0,9007199254740991],"literals":[null,true,false],"string":"\u20ac$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
     );
   });
 
-  it('gives one text for equal values in any key order, and leaves out what JSON has no word for', () => {
+  it('equal values give one text in any key order, and values that JSON cannot express are left out', () => {
     expect(canonicalJson({ b: { d: 1, c: 2 }, a: [3, { z: 1, y: 2 }] })).toBe('{"a":[3,{"y":2,"z":1}],"b":{"c":2,"d":1}}');
     expect(canonicalJson({ a: undefined, b: 1 })).toBe('{"b":1}');
     expect(() => canonicalJson(undefined)).toThrow();
@@ -100,14 +100,14 @@ describe('canonical JSON (RFC 8785)', () => {
     );
   });
 
-  it('keeps unicode as it came: no normalisation, no escapes for what needs none', () => {
+  it('Unicode stays unchanged: no normalisation, and no unneeded escapes', () => {
     expect(canonicalJson(['e\u0301', '\u00e9', '\u2028', '\u007f'])).toBe('["e\u0301","\u00e9","\u2028","\u007f"]');
     expect(canonicalJson('\u0001\b\t\f')).toBe('"\\u0001\\b\\t\\f"');
   });
 });
 
 describe('ids', () => {
-  it('are UUIDv7: version, variant and the millisecond they were made in', () => {
+  it('ids are UUIDv7 with version, variant and the millisecond of creation', () => {
     fc.assert(
       fc.property(milliseconds, (now) => {
         const id = newId(now);
@@ -117,7 +117,7 @@ describe('ids', () => {
     );
   });
 
-  it('sort as text in the order of their milliseconds', () => {
+  it('ids sort as text in the order of their milliseconds', () => {
     fc.assert(
       fc.property(milliseconds, milliseconds, (a, b) => {
         fc.pre(a !== b);
@@ -127,7 +127,7 @@ describe('ids', () => {
     );
   });
 
-  it('carry 74 random bits, each of which is 0 about as often as 1', () => {
+  it('ids have 74 random bits, each of which is 0 about as often as 1', () => {
     const runs = 2000;
     const ones = new Array<number>(128).fill(0);
     for (let run = 0; run < runs; run++) {
@@ -142,7 +142,7 @@ describe('ids', () => {
     for (const count of varying) expect(Math.abs(count - runs / 2)).toBeLessThan(200);
   });
 
-  it('name the admission object by their last 64 bits alone, in 11 digits', () => {
+  it('the admission object’s name derives from the last 64 bits of the id, in 11 digits', () => {
     const hex = (length: number) => fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length });
     fc.assert(
       fc.property(hex(16), hex(16), hex(16), (high, other, low) => {
@@ -155,7 +155,7 @@ describe('ids', () => {
     );
   });
 
-  it('of events are `evt_` and a ULID of the millisecond they were made in', () => {
+  it('event ids are `evt_` and a ULID of the millisecond of creation', () => {
     const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
     fc.assert(
       fc.property(milliseconds, (now) => {

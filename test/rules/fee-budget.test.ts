@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type FeesSpent, spendWithin, withFailedFee } from '#rules/admission.ts';
 
-describe('the fees of a day', () => {
+describe('daily fee budget', () => {
   const DAY = 86_400_000;
   const step = fc.record({ fees: fc.integer({ min: -3, max: 12 }), isKnownPayer: fc.boolean(), failed: fc.boolean() });
 
-  it('are never more than the limit, and failures keep out nobody but strangers, after half of it', () => {
+  it('fees never exceed the limit, and after failures of half the limit only unknown payers are refused', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 0, max: 40 }), (steps, limit) => {
         let spent: FeesSpent | undefined;
@@ -25,7 +25,7 @@ describe('the fees of a day', () => {
     );
   });
 
-  it('begin anew with the UTC day, failures too, and no clock that is behind brings one back', () => {
+  it('the budget and its failures reset with the UTC day, and a late clock does not bring a day back', () => {
     const full = { day: 5, fees: 10, failed: 10 };
     const ask = (now: number, spent = full) => spendWithin(spent, { fees: 1, isKnownPayer: false, now }, 10);
     expect(ask(5 * DAY).allowed).toBe(false);

@@ -19,13 +19,12 @@ const NOW = 1_800_000_000_000;
 const day = (days: number) => NOW + days * DAY;
 const identity = { entitlementId: 'e', merchantId: 'm', livemode: true, productId: 'p', customer: { customerRef: 'c' } };
 
-/** An entitlement as its object keeps it: a running balance, and an entry for each addition. */
+/** Entitlement as stored by its object: a running balance and an entry per addition. */
 class Holder {
   balance = emptyBalance();
   readonly history: Happened[] = [];
   readonly entries: (HistoryEntry & { isRevoked: boolean })[] = [];
   readonly uses: { units: number; isCounted: boolean }[] = [];
-  /** Entries before it are folded once and for all. */
   checkpoint = { count: 0, balance: emptyBalance() };
 
   add(addition: Addition, at: number): number {
@@ -62,35 +61,35 @@ class Holder {
 
   #refold(at: number): void {
     const { count, balance } = this.checkpoint;
-    this.balance = foldHistory(this.balance, balance, this.standing(count), at);
+    this.balance = foldHistory(this.balance, balance, this.activeEntries(count), at);
   }
 
-  standing(from: number): HistoryEntry[] {
+  activeEntries(from: number): HistoryEntry[] {
     return this.entries.slice(from).filter(({ isRevoked }) => !isRevoked);
   }
 
-  /** As a replay from the beginning has it; version and time of the last change tell of calls, not of what is held. */
+  /** Replays the history from the start. Version and time of the last change are copied, because they depend on calls. */
   replayed(): Balance {
     const { version, updatedAt } = this.balance;
     return { ...play(this.history, (id) => !this.entries[id]!.isRevoked), version, updatedAt };
   }
 }
 
-const story = (steps: (holder: Holder) => void): Holder => {
+const holderAfter = (steps: (holder: Holder) => void): Holder => {
   const holder = new Holder();
   steps(holder);
   return holder;
 };
 const shown = ({ balance }: Holder, at: number) => [remainingOf(balance, at), paidThroughOf(balance)];
 
-describe('a payment that is dropped leaves what would be there without it', () => {
-  it('where units were used up before more were bought: the dropped one moves no end', () => {
-    const without = story((h) => {
+describe('dropped payment', () => {
+  it('a dropped payment moves no end if units were used up before it', () => {
+    const without = holderAfter((h) => {
       h.add({ units: 10, days: 30 }, day(0));
       h.use(10, day(1));
       h.add({ units: 5, days: 30 }, day(2));
     });
-    const dropped = story((h) => {
+    const dropped = holderAfter((h) => {
       h.add({ units: 10, days: 30 }, day(0));
       h.use(10, day(1));
       h.add({ units: 5, days: 30 }, day(2));
@@ -100,8 +99,8 @@ describe('a payment that is dropped leaves what would be there without it', () =
     expect(shown(dropped, day(4))).toEqual(shown(without, day(4)));
   });
 
-  it('where units without end were given after others were used up: they keep having none', () => {
-    const dropped = story((h) => {
+  it('units without an end stay endless if another payment is dropped', () => {
+    const dropped = holderAfter((h) => {
       h.add({ units: 10, days: 30 }, day(0));
       h.use(10, day(1));
       h.add({ units: 5, days: null }, day(2));
@@ -110,8 +109,8 @@ describe('a payment that is dropped leaves what would be there without it', () =
     expect(shown(dropped, day(4))).toEqual([5, null]);
   });
 
-  it('where uncounted time was spent before days were given: they make no uncounted time', () => {
-    const dropped = story((h) => {
+  it('days added after uncounted time was over create no uncounted time', () => {
+    const dropped = holderAfter((h) => {
       h.add({ units: null, days: 30 }, day(0));
       h.add({ units: 5, days: 40 }, day(0));
       h.use(1, day(31));
@@ -121,8 +120,8 @@ describe('a payment that is dropped leaves what would be there without it', () =
     expect(shown(dropped, day(52))).toEqual([4, day(80)]);
   });
 
-  it('where both of two were used up and dropped: later units are not charged for them', () => {
-    const dropped = story((h) => {
+  it('later units are not charged for units that were used up and then dropped', () => {
+    const dropped = holderAfter((h) => {
       const [one, two] = [h.add({ units: 5 }, day(0)), h.add({ units: 5 }, day(0))];
       h.use(10, day(1));
       h.revoke(two, day(2));
@@ -133,8 +132,8 @@ describe('a payment that is dropped leaves what would be there without it', () =
     expect(snapshotOf(dropped.balance, identity, day(4))).toMatchObject({ usedUnits: 10, grantedUnits: 20 });
   });
 
-  it('where its uncounted time comes back while others were drawn: that time is whole again', () => {
-    const returned = story((h) => {
+  it('reinstated uncounted time covers the use that was drawn from units meanwhile', () => {
+    const returned = holderAfter((h) => {
       const time = h.add({ units: null, days: 30 }, day(0));
       h.add({ units: 5 }, day(0));
       h.revoke(time, day(1));
@@ -161,8 +160,8 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-describe('any history', () => {
-  it('folds to what a replay from the beginning gives, whatever is revoked, reinstated and folded before', () => {
+describe('foldHistory over random histories', () => {
+  it('folding equals a replay from the beginning, whatever was revoked, reinstated and folded before', () => {
     fc.assert(
       fc.property(steps, (list) => {
         const holder = new Holder();
@@ -183,17 +182,16 @@ describe('any history', () => {
           }
           expect(holder.balance).toEqual(holder.replayed());
         }
-        // All of it, from the beginning and from the checkpoint, is the running balance.
         const { balance, checkpoint } = holder;
-        const whole = { ...balance, version: balance.version + 1, updatedAt: now };
-        expect(foldHistory(balance, emptyBalance(), holder.standing(0), now)).toEqual(whole);
-        expect(foldHistory(balance, checkpoint.balance, holder.standing(checkpoint.count), now)).toEqual(whole);
+        const expected = { ...balance, version: balance.version + 1, updatedAt: now };
+        expect(foldHistory(balance, emptyBalance(), holder.activeEntries(0), now)).toEqual(expected);
+        expect(foldHistory(balance, checkpoint.balance, holder.activeEntries(checkpoint.count), now)).toEqual(expected);
       }),
       { numRuns: 3000 },
     );
   });
 
-  it('never takes back a use, never gives more than what stands, and revoking and reinstating is as if nothing had been', () => {
+  it('uses remain, holdings never exceed the grants, and a revocation plus a reinstatement changes nothing', () => {
     fc.assert(
       fc.property(steps, fc.nat(), (list, pick) => {
         const holder = new Holder();
@@ -209,7 +207,7 @@ describe('any history', () => {
         holder.revoke(id, now);
         const without = snapshotOf(holder.balance, identity, now);
         expect(without.usedUnits).toBe(before.usedUnits);
-        const given = holder.standing(0).reduce((sum, { addition }) => sum + (addition.units ?? 0), 0);
+        const given = holder.activeEntries(0).reduce((sum, { addition }) => sum + (addition.units ?? 0), 0);
         expect(without.remaining ?? 0).toBeLessThanOrEqual(given);
         holder.reinstate(id, now);
         const { version, updatedAt, ...after } = snapshotOf(holder.balance, identity, now);
@@ -220,11 +218,11 @@ describe('any history', () => {
   });
 });
 
-describe('units beyond what can be counted', () => {
+describe('units beyond the countable maximum', () => {
   const MAX = Number.MAX_SAFE_INTEGER;
 
-  it('are left out, so that a payment is never refused for them, and come in when what is in their way is taken back', () => {
-    const holder = story((h) => {
+  it('excess units are left out without refusing the payment, and count once the larger grant is revoked', () => {
+    const holder = holderAfter((h) => {
       const huge = h.add({ units: MAX }, NOW);
       h.add({ units: 7 }, NOW);
       expect(h.balance.grantedUnits).toBe(MAX);
@@ -233,8 +231,8 @@ describe('units beyond what can be counted', () => {
     expect(shown(holder, NOW)).toEqual([7, null]);
   });
 
-  it('are left out again when a fold counts what was used without count', () => {
-    const holder = story((h) => {
+  it('excess units are left out again if a fold counts uncounted use', () => {
+    const holder = holderAfter((h) => {
       h.add({ units: null, days: 1 }, NOW);
       const id = h.add({ units: MAX - 10 }, NOW);
       h.use(10, NOW);

@@ -4,14 +4,14 @@ import { localPathOf } from '#core/local-path.ts';
 
 const HERE = 'https://svc.test';
 
-describe('a path of this site', () => {
+describe('localPathOf', () => {
   it.each([
     ['/', '/'],
     ['/dashboard?locale=de', '/dashboard?locale=de'],
     ['/r/one/../two', '/r/two'],
     ['/a?next=//evil.example', '/a?next=//evil.example'],
     ['/%2f/evil.example', '/%2f/evil.example'],
-  ])('%s is taken', (text, path) => {
+  ])('%s is accepted', (text, path) => {
     expect(localPathOf(text)).toBe(path);
   });
 
@@ -33,11 +33,11 @@ describe('a path of this site', () => {
     '/dashboard#token=stolen',
     '/\u0085/evil.example',
     `/${'a'.repeat(2000)}`,
-  ])('%j is not', (text) => {
+  ])('%j is refused', (text) => {
     expect(localPathOf(text)).toBeNull();
   });
 
-  it('is one to every browser, whatever it is made of: what is taken stays on the site, and is taken again as it is', () => {
+  it('an accepted path stays on the site in every browser, and is accepted again unchanged', () => {
     const piece = fc.oneof(
       fc.constantFrom('/', '\\', '.', '..', '//', '\t', '\r', '@', ':', 'evil.example', '?', '#', '%2f', '%5c', ' '),
       fc.string(),

@@ -9,7 +9,6 @@ import { NETWORKS, TOKEN_PROGRAM } from '#solana/assets.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 
 const SERVICE_WALLET = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
-/** The USDC account of a wallet: off the curve, as all of them are. */
 const PROGRAM_ADDRESS = await associatedTokenAccount(SERVICE_WALLET, NETWORKS.devnet.usdcMint);
 
 const FACTS: ManifestFacts = {
@@ -32,7 +31,6 @@ const manifestWith = (over: Over) => ManifestBody.parse({ ...MANIFEST_EXAMPLE, .
 const payTo = (wallet_address: string, rail_id = 'x402_solana_usdc') => ({ payout: { rail_id, wallet_address } });
 const wallet = MANIFEST_EXAMPLE.payout.wallet_address;
 
-/** One manifest for each finding: what provokes it, and where it is said to stand. */
 const CASES: [FindingCode, string, Over, Partial<ManifestFacts>?][] = [
   ['homepage_url_refused', 'homepage_url', { homepage_url: 'http://weather.example.com' }],
   ['homepage_url_refused', 'homepage_url', { homepage_url: 'https://127.0.0.1' }],
@@ -111,12 +109,12 @@ const CASES: [FindingCode, string, Over, Partial<ManifestFacts>?][] = [
   ['webhooks_missing', 'webhooks', { webhooks: [] }],
 ];
 
-describe('the evaluation of a manifest', () => {
-  it('finds nothing in the published example', () => {
+describe('evaluateManifest', () => {
+  it('the published example has no findings', () => {
     expect(evaluateManifest(manifestWith({}), FACTS)).toEqual({ score: 100, findings: [] });
   });
 
-  it.each(CASES)('says %s at %s', (code, path, over, facts = {}) => {
+  it.each(CASES)('finding %s is reported at %s', (code, path, over, facts = {}) => {
     const { findings, score } = evaluateManifest(manifestWith(over), { ...FACTS, ...facts });
     const found = findings.find((finding) => finding.code === code);
     expect(found, JSON.stringify(findings)).toMatchObject({ path, severity: FINDINGS[code].severity });
@@ -126,7 +124,7 @@ describe('the evaluation of a manifest', () => {
     expect(isAcceptable({ score, findings })).toBe(findings.every(({ severity }) => severity !== 'error'));
   });
 
-  it('lets a product be priced in what only the checkout takes, unless a resource is paid for with it', () => {
+  it('a price that only the checkout takes is allowed, unless a resource is sold with it', () => {
     const tip = { name: 'Tip', price: { asset: 'SOL', amount: '1' } };
     const codes = (over: Over) => evaluateManifest(manifestWith(over), FACTS).findings.map(({ code }) => code);
     expect(codes({ products: [product, tip] })).toEqual(['product_unused']);
@@ -135,22 +133,22 @@ describe('the evaluation of a manifest', () => {
     ]);
   });
 
-  it('has a case for everything it can say', () => {
+  it('every finding code has a case', () => {
     expect(new Set(CASES.map(([code]) => code))).toEqual(new Set(Object.keys(FINDINGS)));
   });
 
-  it('accepts what live mode needs only where live mode is asked for', () => {
+  it('a manifest without live mode passes without the requirements of live mode', () => {
     const plain = manifestWith({ live_requested: false, payout: undefined, products: [], resources: [], webhooks: [] });
     expect(isAcceptable(evaluateManifest(plain, FACTS))).toBe(true);
   });
 
-  it('reads spend limits exactly, and tells none from one it cannot read', () => {
+  it('spend limits are read exactly, and unreadable ones are left out', () => {
     const limits = (spend_limits: Over) => spendLimitsOf(manifestWith({ spend_limits }));
     expect(limits({ per_payment: usdc('12.5') })).toEqual({ perPayment: 12_500_000n, perDay: null });
     expect(limits({ per_payment: usdc('1e3'), per_day: { asset: 'SOL', amount: '1' } })).toEqual({});
   });
 
-  it('never throws, says the same twice, and keeps its score within 0 and 100, whatever an agent writes', () => {
+  it('any manifest is evaluated without throwing, reproducibly, with a score of 0 to 100', () => {
     const text = (max: number) =>
       fc.oneof(fc.string({ maxLength: max }), fc.constantFrom('x', 'https://a.example.com', '*', 'USDC', 'SOL', '1', wallet));
     const amount = fc.record({ asset: text(16), amount: text(64) });

@@ -24,7 +24,7 @@ const expectation = (change: Partial<Expectation> = {}): Expectation => ({
 });
 const withFee = (change: Partial<Expectation> = {}) => expectation({ fee: { destination: 'ata-fee', units: FEE }, ...change });
 
-/** A transaction in which `gains` of the price's mint arrived, each by a transfer of the buyer. */
+/** Transaction in which `gains` of the price's mint arrived, each transferred by the buyer. */
 function paying(gains: Record<string, bigint>, change: Partial<ChainTransaction> = {}): ChainTransaction {
   const total = Object.values(gains).reduce((sum, units) => sum + units, 0n);
   return {
@@ -55,8 +55,8 @@ const exact = (change: Partial<ChainTransaction> = {}) => paying({ 'ata-merchant
 const verdict = (match: Match): string => (match.ok ? 'ok' : match.reason);
 const judge = (transaction: ChainTransaction, expected = expectation()) => verdict(matchPayment(transaction, expected));
 
-describe('a payment', () => {
-  it('is not made of what a channel pays out, whatever memo stands beside, unless vouchers promised it', () => {
+describe('matchPayment', () => {
+  it('a channel payout is no payment, whatever its memo, unless vouchers promised it', () => {
     const channels = new Map([['channel', 'wallet-buyer']]);
     const transfer = { source: 'ata-channel', mint: MINT, destination: 'ata-merchant', authority: 'channel', units: PRICE };
     const payout = exact({ channels, transfers: [transfer] });
@@ -73,7 +73,7 @@ describe('a payment', () => {
     });
   });
 
-  it('is not made of a collection of a subscription, whatever memo stands beside, unless it is the payment of a period', () => {
+  it('a subscription collection is no payment, whatever its memo, unless it pays a period', () => {
     const wallet = base58.encode(new Uint8Array(32).fill(7)) as Address;
     const authority = findAuthorityAddress(wallet, wallet).address;
     const collected = Uint8Array.of(2, ...new Uint8Array(64), ...new Uint8Array(64).fill(7), ...new Uint8Array(128));
@@ -85,7 +85,7 @@ describe('a payment', () => {
     expect(judge(exact({ transfers: [transfer] }))).toBe('ok');
   });
 
-  it('out of a channel is counted by what the channel itself moved, and never where the transaction failed', () => {
+  it('a channel payout counts the amounts that the channel itself moved, and zero if the transaction failed', () => {
     const transfers = [
       { source: 'ata-channel', mint: MINT, destination: 'ata-merchant', authority: 'channel', units: 5n },
       { source: 'ata-channel', mint: MINT, destination: 'ata-buyer', authority: 'channel', units: 3n },
@@ -95,7 +95,7 @@ describe('a payment', () => {
     expect(paidOutOf(exact({ transfers, failed: true }), 'channel', 'ata-merchant')).toEqual({ all: 0n, paid: 0n });
   });
 
-  it('of exactly the price, on time, is accepted, and its payer is who spent the money, not who paid the network', () => {
+  it('an exact payment on time is accepted, and its payer is the owner of the money, not the fee payer', () => {
     expect(matchPayment(exact(), expectation())).toEqual({
       ok: true,
       payment: { payer: 'wallet-buyer', paidUnits: PRICE, overpaidUnits: 0n, feeOwedUnits: 0n, feePaidUnits: 0n },
@@ -122,11 +122,11 @@ describe('a payment', () => {
     ['is from before the session', 'too_early', exact({ blockTimeSeconds: CREATED - 121 })],
     ['has no time yet', 'too_early', exact({ blockTimeSeconds: null })],
     ['comes after the end', 'late', exact({ blockTimeSeconds: EXPIRES + 121 })],
-  ])('that %s is refused as %s', (_, reason, transaction) => {
+  ])('a payment that %s is refused with %s', (_, reason, transaction) => {
     expect(judge(transaction)).toBe(reason);
   });
 
-  it('in another mint is refused as that, even where it lands in the very account', () => {
+  it('a payment in another mint is refused with mint_mismatch, even in the right account', () => {
     const otherMint = new Map([
       ['ata-buyer', { mint: 'mint-fake', delta: -PRICE }],
       ['ata-merchant', { mint: 'mint-fake', delta: PRICE }],
@@ -134,30 +134,29 @@ describe('a payment', () => {
     expect(judge(exact({ tokenDeltas: otherMint }))).toBe('mint_mismatch');
   });
 
-  it('is judged by what arrived, never by what a transfer instruction claims', () => {
+  it('the payment is judged by balance changes, not by what a transfer instruction claims', () => {
     const claimed = exact();
     claimed.tokenDeltas.set('ata-merchant', { mint: MINT, delta: PRICE / 2n });
     expect(judge(claimed)).toBe('underpaid');
-    // And money that arrived without any transfer has no payer.
     expect(judge(exact({ transfers: [] }))).toBe('recipient_mismatch');
   });
 
-  it('is correlated first: a stranger’s transaction learns nothing about the rest', () => {
+  it('the memo is checked first, so a foreign transaction shows nothing else', () => {
     expect(judge(exact({ failed: true, memos: ['svc:other'], blockTimeSeconds: 0 }))).toBe('memo_mismatch');
     expect(judge(exact({ failed: true, blockTimeSeconds: 0 }))).toBe('transaction_failed');
   });
 
-  it('may carry memos of its own beside ours', () => {
+  it('a payment may have other memos next to ours', () => {
     expect(judge(exact({ memos: ['order 7', 'svc:nonce', ''] }))).toBe('ok');
   });
 
-  it('is on time at both edges, which belong to the window', () => {
+  it('both edges of the time window count as on time', () => {
     const at = (blockTimeSeconds: number) => judge(exact({ blockTimeSeconds }));
     expect([CREATED - 121, CREATED - 120, CREATED - 119].map(at)).toEqual(['too_early', 'ok', 'ok']);
     expect([EXPIRES + 119, EXPIRES + 120, EXPIRES + 121].map(at)).toEqual(['ok', 'ok', 'late']);
   });
 
-  it('that is late or short still shows the money, so that nothing is lost from sight', () => {
+  it('a late or short payment still reports its amounts', () => {
     const late = matchPayment(paying({ 'ata-merchant': PRICE + 7n }, { blockTimeSeconds: EXPIRES + 500 }), expectation());
     expect(late).toMatchObject({ reason: 'late', payment: { payer: 'wallet-buyer', paidUnits: PRICE + 7n, overpaidUnits: 7n } });
     const short = matchPayment(paying({ 'ata-merchant': 5n }), expectation());
@@ -166,7 +165,7 @@ describe('a payment', () => {
   });
 });
 
-describe('a payment with a fee', () => {
+describe('matchPayment with a fee', () => {
   const pay = (merchant: bigint, fee: bigint) => matchPayment(paying({ 'ata-merchant': merchant, 'ata-fee': fee }), withFee());
   const summary = (match: Match) => {
     if (!('payment' in match)) return match.reason;
@@ -185,17 +184,17 @@ describe('a payment with a fee', () => {
     ['more than the price to the merchant, no fee', PRICE + 9n, 0n, `ok: overpaid 9, fee owed ${FEE}`],
     ['everything to the service', 0n, PRICE, 'recipient_mismatch'],
     ['the fee account losing money', PRICE - FEE, -FEE, 'underpaid: overpaid 0, fee owed 0'],
-  ])('%s', (_, merchant, fee, expected) => {
+  ])('price and fee (%s) get their verdict', (_, merchant, fee, expected) => {
     expect(summary(pay(merchant, fee))).toBe(expected);
   });
 
-  it('in another mint is a fee that did not arrive', () => {
+  it('a fee in another mint counts as owed', () => {
     const transaction = paying({ 'ata-merchant': PRICE });
     transaction.tokenDeltas.set('ata-fee', { mint: 'mint-fake', delta: FEE });
     expect(summary(matchPayment(transaction, withFee()))).toBe(`ok: overpaid 0, fee owed ${FEE}`);
   });
 
-  it('to one and the same account counts each unit once', () => {
+  it('a price and fee to the same account count each unit once', () => {
     const oneAccount = withFee({ fee: { destination: 'ata-merchant', units: FEE } });
     const both = matchPayment(paying({ 'ata-merchant': PRICE }), oneAccount);
     expect(both).toMatchObject({ ok: true, payment: { paidUnits: PRICE, overpaidUnits: 0n } });
@@ -203,11 +202,11 @@ describe('a payment with a fee', () => {
   });
 });
 
-describe('whatever arrives', () => {
+describe('matchPayment over random amounts', () => {
   const amount = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.bigInt({ min: 0n, max: 50n }));
   const around = (edge: bigint) => fc.bigInt({ min: -5n, max: 5n }).map((step) => (edge + step < 0n ? 0n : edge + step));
 
-  it('is accepted if and only if the price is covered, and the surplus is what was paid beyond it', () => {
+  it('a payment is accepted exactly if the price is covered, and the surplus is the amount beyond it', () => {
     const cases = fc.bigInt({ min: 1n, max: 2n ** 63n }).chain((price) => fc.tuple(fc.constant(price), fc.oneof(amount, around(price))));
     fc.assert(
       fc.property(cases, ([price, received]) => {
@@ -221,7 +220,7 @@ describe('whatever arrives', () => {
     );
   });
 
-  it('with a fee neither makes nor loses a unit: paid is price and surplus, and the fee is paid or owed', () => {
+  it('paid equals price plus surplus, and the fee is either paid or owed', () => {
     const price = fc.bigInt({ min: 2n, max: 2n ** 40n });
     const cases = price.chain((price) =>
       fc.bigInt({ min: 1n, max: price / 2n }).chain((fee) =>
@@ -247,7 +246,7 @@ describe('whatever arrives', () => {
         if (match.ok) expect(paidUnits).toBe(price + overpaidUnits);
         if (match.ok) expect(counted + feeOwedUnits).toBe(fee);
         else expect([overpaidUnits, feeOwedUnits]).toEqual([0n, 0n]);
-        // The merchant is never left with less than price - fee.
+        // The merchant never gets less than price - fee.
         if (match.ok) expect(received >= price - fee).toBe(true);
       }),
       { numRuns: 500 },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { forgetAll, Memory, remembered } from '#core/isolate/memory.ts';
 
-describe('what an isolate remembers', () => {
-  it('is bounded: of too many the older half goes, and what is told again takes no room', () => {
+describe('isolate memory', () => {
+  it('a memory is bounded: the older half is evicted, and a repeated key takes no room', () => {
     const memory = new Memory<number, string>(4);
     for (const asked of [1, 2, 3, 4, 4]) memory.set(asked, `${asked}`);
     expect([...memory.keys()]).toEqual([1, 2, 3, 4]);
@@ -18,7 +18,7 @@ describe('what an isolate remembers', () => {
     expect([...single.keys()]).toEqual([2]);
   });
 
-  it('can be forgotten at any moment, all of it, and is then as at first', () => {
+  it('forgetAll restores the initial state of every memory', () => {
     const memory = new Memory<string, number>(2).set('a', 1);
     const seen = remembered(() => ({ isWhole: false, missing: [] as string[] }));
     seen.isWhole = true;

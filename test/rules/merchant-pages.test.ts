@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PROVIDER_ERRORS } from '#features/accounts/oauth/provider.ts';
 import { type DashboardNews, type DashboardState, FIRST_DASHBOARD, nextDashboard } from '../../worker/pages/account/dashboard/machine.ts';
-import type { DashboardFacts, LetterLinkFacts, LoginFacts } from '../../worker/pages/account/facts.ts';
-import { FIRST_LETTER_LINK, type LetterLinkNews, nextLetterLink } from '../../worker/pages/account/letter-link/machine.ts';
+import { type EmailLinkNews, FIRST_EMAIL_LINK, nextEmailLink } from '../../worker/pages/account/email-link/machine.ts';
+import type { DashboardFacts, EmailLinkFacts, LoginFacts } from '../../worker/pages/account/facts.ts';
 import { firstLogin, type LoginEffect, type LoginNews, nextLogin } from '../../worker/pages/account/login/machine.ts';
 import { problemOfReturn, readOutcome } from '../../worker/pages/account/provider-return.ts';
 import account from '../../worker/pages/locales/account/en.json';
@@ -55,18 +55,18 @@ const loginNews: fc.Arbitrary<LoginNews> = fc.oneof(
         { kind: 'signedIn', attempt, session },
         { kind: 'signInRefused', attempt, failure: failure('invalid_credentials', 401), wrong: 'pWrong' },
         { kind: 'walletRefused', attempt, walletName: 'Signer', refusal: 'rejected' },
-        { kind: 'letterTaken', attempt, email: 'a@b.example' },
+        { kind: 'emailTaken', attempt, email: 'a@b.example' },
       ),
     ),
 );
 
-describe('the sign-in page', () => {
-  it('holds no password and no session, asks once for one wish, and enters only by the answer to the last one', () => {
+describe('sign-in page machine', () => {
+  it('the state contains no password or session, each request is sent once, and only the last answer signs in', () => {
     fc.assert(
-      fc.property(fc.array(loginNews, { maxLength: 30 }), (told) => {
+      fc.property(fc.array(loginNews, { maxLength: 30 }), (events) => {
         let state = firstLogin(login);
         const asked: LoginEffect[] = [];
-        for (const news of told) {
+        for (const news of events) {
           const before = state;
           const turn = nextLogin(login, state, news);
           state = turn.state;
@@ -89,32 +89,32 @@ describe('the sign-in page', () => {
   });
 });
 
-describe('a provider’s way back', () => {
+describe('provider return', () => {
   const jwtOf = (claims: object) => ['e30', btoa(JSON.stringify(claims)).replaceAll('=', ''), 'c2lnbmF0dXJl'].join('.');
   const token = jwtOf({ sub: 'ada', exp: 4_070_908_800 });
   const signedIn = readOutcome(`#token=${token}`)!;
 
-  it('opens the account where this tab had begun it, until the second that the token names', () => {
+  it('an outcome signs in if this tab began it, until the second named by the token', () => {
     expect(signedIn).toEqual({ kind: 'signedIn', session: { token, expires_at: '2099-01-01T00:00:00.000Z' } });
     const turn = nextLogin(login, firstLogin(login), { kind: 'returned', returned: { outcome: signedIn, from: 'google' } });
     expect([turn.state.step, turn.effects]).toEqual(['signedIn', [{ kind: 'enter', session: { token, expires_at: expect.any(String) } }]]);
   });
 
-  it('opens nothing where this tab had not begun it, whatever it says', () => {
+  it('an outcome is ignored with oNotBegun if this tab did not begin it', () => {
     for (const outcome of [signedIn, readOutcome('#linked=google')!, readOutcome('#error=account_suspended')!]) {
       const { state, effects } = nextLogin(login, firstLogin(login), { kind: 'returned', returned: { outcome, from: null } });
       expect([state.step, (state as { problem?: unknown }).problem, effects]).toEqual(['choosing', { key: 'oNotBegun' }, []]);
     }
   });
 
-  it('has words for every error there is, and a code for one that there is not', () => {
+  it('every provider error has a text of its own, and an unknown one shows pUnknown', () => {
     const keyOf = (error: string) => problemOfReturn(login, { outcome: readOutcome(`#error=${error}`)!, from: 'google' }).key;
     expect(PROVIDER_ERRORS.map(keyOf)).not.toContain('pUnknown');
     expect(new Set(PROVIDER_ERRORS.map(keyOf)).size).toBe(PROVIDER_ERRORS.length);
     for (const strange of ['constructor', '__proto__', 'new_error']) expect(keyOf(strange)).toBe('pUnknown');
   });
 
-  it('is nothing where a fragment is anything else', () => {
+  it('another fragment yields no outcome', () => {
     for (const fragment of ['', '#', '#token=', '#token=x', '#token=a.b.c', '#top', `#token=${token}&x`, '#error=<b>', ` #linked=google`])
       expect(readOutcome(fragment), fragment).toBeNull();
   });
@@ -139,12 +139,12 @@ const dashboardNews: fc.Arbitrary<DashboardNews> = fc.oneof(
     { kind: 'keyCopied', isSelected: false },
     { kind: 'keyCopied', isSelected: true },
     { kind: 'copyShown' },
-    { kind: 'letterWanted' },
-    { kind: 'letterTaken' },
+    { kind: 'emailWanted' },
+    { kind: 'emailTaken' },
     { kind: 'linkWanted', provider: 'github' },
     { kind: 'unlinkWanted', provider: 'google' },
     { kind: 'unlinked', provider: 'google' },
-    { kind: 'letterRefused', failure: { ...failure('state_conflict', 409), meta: { reason: 'already_verified' } } },
+    { kind: 'emailRefused', failure: { ...failure('state_conflict', 409), meta: { reason: 'already_verified' } } },
   ),
   fc.constantFrom('offline', 'invalid_authorization', 'plan_limit_reached', 'rate_limited').chain((code) => {
     const refused = failure(code, code === 'offline' ? 0 : code === 'invalid_authorization' ? 401 : 429);
@@ -155,10 +155,10 @@ const dashboardNews: fc.Arbitrary<DashboardNews> = fc.oneof(
     .map((terms) => ({ kind: 'keyEntered', terms }) as const),
 );
 
-describe('the dashboard', () => {
-  const play = (told: DashboardNews[], from: DashboardState = FIRST_DASHBOARD) => {
+describe('dashboard machine', () => {
+  const play = (events: DashboardNews[], from: DashboardState = FIRST_DASHBOARD) => {
     let state = from;
-    const effects = told.flatMap((news) => {
+    const effects = events.flatMap((news) => {
       const turn = nextDashboard(dashboard, state, news);
       state = turn.state;
       return turn.effects;
@@ -166,13 +166,13 @@ describe('the dashboard', () => {
     return { state, effects };
   };
 
-  it('forgets a key that is kept, left or signed out of, whatever happened before', () => {
+  it('a new key is removed from the state when it is confirmed, left or signed out of', () => {
     fc.assert(
       fc.property(
         fc.array(dashboardNews, { maxLength: 20 }),
         fc.constantFrom('keyKept', 'pageLeft', 'signOutPressed').map((kind) => ({ kind }) as DashboardNews),
-        (told, end) => {
-          const { state } = play([{ kind: 'loaded', holdings }, { kind: 'keyMade', key, rawKey: RAW }, ...told, end]);
+        (events, end) => {
+          const { state } = play([{ kind: 'loaded', holdings }, { kind: 'keyMade', key, rawKey: RAW }, ...events, end]);
           expect(JSON.stringify(state)).not.toContain(RAW);
         },
       ),
@@ -180,7 +180,7 @@ describe('the dashboard', () => {
     );
   });
 
-  it('asks for a key again under the Idempotency-Key of the try without an answer, and for another one under its own', () => {
+  it('a retry after a lost answer uses the same Idempotency-Key, and another key uses its own', () => {
     const terms = (name: string, idempotencyKey: string) =>
       ({ kind: 'keyEntered', terms: { name, isLive: true, idempotencyKey } }) as const;
     const lost = { kind: 'keyRefused', failure: failure('offline', 0) } as const;
@@ -200,20 +200,20 @@ describe('the dashboard', () => {
     expect(again.effects.map((effect) => effect.kind === 'makeKey' && effect.terms.idempotencyKey)).toEqual(['1', '2']);
   });
 
-  it('leaves once when its session has ended, and then changes no more', () => {
+  it('an ended session leaves the page once, and later events change nothing', () => {
     fc.assert(
-      fc.property(fc.array(dashboardNews, { maxLength: 20 }), (told) => {
-        const { state, effects } = play([{ kind: 'loadRefused', failure: failure('invalid_authorization', 401) }, ...told]);
+      fc.property(fc.array(dashboardNews, { maxLength: 20 }), (events) => {
+        const { state, effects } = play([{ kind: 'loadRefused', failure: failure('invalid_authorization', 401) }, ...events]);
         expect([state, effects]).toEqual([{ step: 'leaving' }, [{ kind: 'leave', why: 'ended' }]]);
       }),
     );
   });
 });
 
-describe('the page of a letter’s link', () => {
-  const facts = (page: LetterLinkFacts['page']): LetterLinkFacts => ({ ...common, page });
+describe('email link machine', () => {
+  const facts = (page: EmailLinkFacts['page']): EmailLinkFacts => ({ ...common, page });
   const news = fc.oneof(
-    fc.constantFrom<LetterLinkNews>(
+    fc.constantFrom<EmailLinkNews>(
       { kind: 'confirmed', password: SECRET },
       { kind: 'notMine' },
       { kind: 'named', account: { name: 'Ada', createdAt: '2026-11-14T22:13:20.000Z' } },
@@ -226,13 +226,13 @@ describe('the page of a letter’s link', () => {
       .map((code) => ({ kind: 'refused', failure: failure(code, code === 'invalid_credentials' ? 401 : 422) }) as const),
   );
 
-  it('spends its token only when a person wants it, once at a time, and never after it has ended', () => {
+  it('the token is used only on a press, once at a time, and never after the end', () => {
     fc.assert(
-      fc.property(fc.constantFrom('verify', 'reset'), fc.array(news, { maxLength: 20 }), (page, told) => {
-        let state = FIRST_LETTER_LINK;
-        for (const one of told) {
+      fc.property(fc.constantFrom('verify', 'reset'), fc.array(news, { maxLength: 20 }), (page, events) => {
+        let state = FIRST_EMAIL_LINK;
+        for (const one of events) {
           const before = state;
-          const turn = nextLetterLink(facts(page), state, one);
+          const turn = nextEmailLink(facts(page), state, one);
           state = turn.state;
           expect(JSON.stringify(state)).not.toContain(SECRET);
           const isSpent = turn.effects.some(({ kind }) => kind === 'spendToken');

@@ -15,7 +15,6 @@ import {
 } from '#core/money.ts';
 
 const asset = fc.constantFrom(...ASSETS);
-/** Any amount the chain can hold; small ones, round ones and the largest as likely as the rest. */
 const units = fc.oneof(
   fc.bigInt({ min: 0n, max: MONEY_UNITS_MAX }),
   fc.bigInt({ min: 0n, max: 1_000n }),
@@ -32,8 +31,8 @@ const refusal = (asset: Asset, text: string): string | null => {
   return parsed.ok ? null : parsed.reason;
 };
 
-describe('money as text', () => {
-  it('reads back every amount it writes, over all of u64 and both assets', () => {
+describe('parseAmount and formatAmount', () => {
+  it('every written amount parses to itself, over all of u64 and both assets', () => {
     fc.assert(
       fc.property(asset, units, (asset, units) => {
         const text = formatAmount({ asset, units });
@@ -43,7 +42,7 @@ describe('money as text', () => {
     );
   });
 
-  it('writes exactly one text per amount: no trailing zero, no bare point, no leading zero', () => {
+  it('an amount has exactly one text: no trailing zero, no bare point, no leading zero', () => {
     fc.assert(
       fc.property(asset, units, (asset, units) => {
         const text = formatAmount({ asset, units });
@@ -53,12 +52,12 @@ describe('money as text', () => {
     );
   });
 
-  it('reads any number of trailing zeros the asset has room for as the same amount', () => {
+  it('trailing zeros within the asset’s decimals parse to the same amount', () => {
     expect(['5', '5.0', '5.00', '5.000000'].map((text) => unitsOf('USDC', text))).toEqual(Array(4).fill(5_000_000n));
     expect(refusal('USDC', '5.0000000')).toBe('too_many_decimals');
   });
 
-  it('holds every price in cents up to ten thousand dollars exactly', () => {
+  it('every price in cents up to ten thousand dollars parses exactly', () => {
     for (let cents = 0; cents <= 1_000_000; cents++) {
       const text = `${Math.trunc(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
       const parsed = parseAmount('USDC', text);
@@ -66,7 +65,7 @@ describe('money as text', () => {
     }
   });
 
-  it('refuses more decimals than the asset has and never rounds them away, zeros included', () => {
+  it('more decimals than the asset has are refused and never rounded, zeros included', () => {
     expect(refusal('USDC', '0.0000001')).toBe('too_many_decimals');
     expect(refusal('USDC', '1.9999999')).toBe('too_many_decimals');
     expect(refusal('SOL', '0.0000000001')).toBe('too_many_decimals');
@@ -74,14 +73,14 @@ describe('money as text', () => {
     expect(unitsOf('SOL', '0.000000001')).toBe(1n);
     fc.assert(
       fc.property(asset, units, fc.integer({ min: 0, max: 9 }), (asset, units, digit) => {
-        const whole = formatAmount({ asset, units }).split('.')[0];
+        const integerPart = formatAmount({ asset, units }).split('.')[0];
         const fraction = units.toString().padStart(DECIMALS[asset], '0').slice(-DECIMALS[asset]);
-        expect(parseAmount(asset, `${whole}.${fraction}${digit}`)).toEqual({ ok: false, reason: 'too_many_decimals' });
+        expect(parseAmount(asset, `${integerPart}.${fraction}${digit}`)).toEqual({ ok: false, reason: 'too_many_decimals' });
       }),
     );
   });
 
-  it('reads the largest amount of the chain and refuses one unit more', () => {
+  it('the largest amount of the chain parses, and one unit more is refused', () => {
     expect(unitsOf('USDC', '18446744073709.551615')).toBe(MONEY_UNITS_MAX);
     expect(refusal('USDC', '18446744073709.551616')).toBe('out_of_range');
     expect(unitsOf('SOL', '18446744073.709551615')).toBe(MONEY_UNITS_MAX);
@@ -100,24 +99,26 @@ describe('money as text', () => {
     ['digits of another script', ['１', '١', '४', '𝟙', '1.٥', '²']],
     ['separators', ['1,5', '1_000', "1'000", '1,000.00']],
     ['another notation', ['0x10', '0b1', '1n', 'NaN', 'Infinity', '1/2', '$5', '5 USDC', 'null']],
-  ])('refuses %s', (_, texts) => {
+  ])('parseAmount refuses %s as not_a_decimal', (_, texts) => {
     for (const text of texts) for (const asset of ASSETS) expect(refusal(asset, text), JSON.stringify(text)).toBe('not_a_decimal');
   });
 
-  it('accepts of all text only what means exactly the amount it gives', () => {
+  it('an accepted text means exactly the returned amount', () => {
     const characters = fc.constantFrom(...'0123456789.+-eE, x٣');
     fc.assert(
       fc.property(asset, fc.string({ unit: characters, maxLength: 24 }), (asset, text) => {
         const parsed = parseAmount(asset, text);
         if (!parsed.ok) return;
-        const [whole = '', fraction = ''] = text.split('.');
-        expect(BigInt(whole) * 10n ** BigInt(DECIMALS[asset]) + BigInt(fraction.padEnd(DECIMALS[asset], '0'))).toBe(parsed.value.units);
+        const [integerPart = '', fraction = ''] = text.split('.');
+        expect(BigInt(integerPart) * 10n ** BigInt(DECIMALS[asset]) + BigInt(fraction.padEnd(DECIMALS[asset], '0'))).toBe(
+          parsed.value.units,
+        );
       }),
       { numRuns: 3000 },
     );
   });
 
-  it('shows both spellings of an amount on the wire, as strings', () => {
+  it('the money resource has both notations of an amount, as strings', () => {
     expect(toMoneyResource(money('USDC', 12_500_000n))).toEqual({ asset: 'USDC', amount: '12.5', base_units: '12500000' });
     expect(toMoneyResource(money('SOL', MONEY_UNITS_MAX))).toEqual({
       asset: 'SOL',
@@ -127,15 +128,15 @@ describe('money as text', () => {
   });
 });
 
-describe('money as numbers', () => {
-  it('refuses to exist below zero or above what the chain counts', () => {
+describe('money arithmetic', () => {
+  it('an amount below zero or above u64 throws', () => {
     expect(() => money('USDC', -1n)).toThrow('out of range');
     expect(() => money('SOL', MONEY_UNITS_MAX + 1n)).toThrow('out of range');
     expect(money('SOL', MONEY_UNITS_MAX).units).toBe(MONEY_UNITS_MAX);
     expect(money('USDC', 0n).units).toBe(0n);
   });
 
-  it('takes basis points rounded down, and never more than the amount', () => {
+  it('basis points are rounded down and never exceed the amount', () => {
     fc.assert(
       fc.property(asset, units, fc.integer({ min: 0, max: 10_000 }), (asset, units, bps) => {
         const share = basisPoints({ asset, units }, bps);
@@ -151,7 +152,7 @@ describe('money as numbers', () => {
     expect(basisPoints(money('USDC', MONEY_UNITS_MAX), 10_000).units).toBe(MONEY_UNITS_MAX);
   });
 
-  it('splits an amount into two parts that are the amount again', () => {
+  it('the parts of a split amount add up to the amount', () => {
     fc.assert(
       fc.property(asset, units, fc.integer({ min: 0, max: 5_000 }), (asset, units, bps) => {
         const fee = basisPoints({ asset, units }, bps);
@@ -160,14 +161,14 @@ describe('money as numbers', () => {
     );
   });
 
-  it('never has two assets in one sum', () => {
+  it('a sum of two assets throws', () => {
     const usdc: Money = money('USDC', 5n);
     const sol: Money = money('SOL', 5n);
     expect(() => subtract(usdc, sol)).toThrow('two assets');
     expect(() => subtract(sol, usdc)).toThrow('two assets');
   });
 
-  it('never lets a difference become a debt', () => {
+  it('a negative difference throws', () => {
     expect(() => subtract(money('USDC', 1n), money('USDC', 2n))).toThrow('out of range');
     expect(subtract(money('USDC', 2n), money('USDC', 2n))).toEqual({ asset: 'USDC', units: 0n });
   });

@@ -7,8 +7,8 @@ import { type BoughtTime, paidThroughAfter } from '#rules/subscriptions/paid-tim
 
 const START = Date.UTC(2027, 10, 3);
 
-describe('paid time', () => {
-  it('follows what was paid before by days, and a period on chain by its own end', () => {
+describe('paidThroughAfter', () => {
+  it('days extend the earlier paid time, and a period on chain ends at its own end', () => {
     expect(paidThroughAfter(0, { accessPeriodDays: 30 }, START)).toBe(START + 30 * DAY);
     expect(paidThroughAfter(START + DAY, { accessPeriodDays: 30 }, START)).toBe(START + 31 * DAY);
     expect(paidThroughAfter(START + DAY, { accessPeriodDays: 30, periodEndsAt: START + 30 * DAY }, START)).toBe(START + 30 * DAY);
@@ -17,7 +17,7 @@ describe('paid time', () => {
     expect(paidThroughAfter(null, { accessPeriodDays: 30, periodEndsAt: START }, START)).toBeNull();
   });
 
-  it('of 24 periods over a leap day is right to the millisecond, each collected up to an hour late', () => {
+  it('24 periods over a leap day are exact to the millisecond, each collected up to an hour late', () => {
     const ends = Array.from({ length: 24 }, (_, at) => START + (at + 1) * 30 * DAY);
     let through: number | null = 0;
     for (const [at, periodEndsAt] of ends.entries()) {
@@ -27,7 +27,7 @@ describe('paid time', () => {
     expect(new Date(ends.at(-1)!).toISOString()).toBe('2029-10-23T00:00:00.000Z');
   });
 
-  it('is the same for a membership and for the entitlement beside it, whatever was bought', () => {
+  it('a membership and its entitlement have the same end, whatever was bought', () => {
     const payments = fc.array(
       fc.record({
         wait: fc.integer({ min: 0, max: 40 * DAY }),
@@ -52,21 +52,21 @@ describe('paid time', () => {
   });
 });
 
-describe('periods that follow each other on the chain', () => {
-  it('never drift: the end is that of the last, however late in it each was collected, and whichever were', () => {
+describe('consecutive periods on chain', () => {
+  it('the end equals that of the last collected period, however late each was collected', () => {
     const collected = fc.array(fc.record({ late: fc.integer({ min: 0, max: 30 * DAY - 1 }), isCollected: fc.boolean() }), { minLength: 1 });
     fc.assert(
       fc.property(collected, (periods) => {
         let balance = emptyBalance();
-        const standing: HistoryEntry[] = [];
+        const entries: HistoryEntry[] = [];
         for (const [at, { late, isCollected }] of periods.entries()) {
           if (!isCollected) continue;
           const now = START + 30 * at * DAY + late;
           const addition = { units: null, days: 30, through: START + 30 * (at + 1) * DAY };
-          standing.push({ addition, at: now, use: useOf(balance) });
+          entries.push({ addition, at: now, use: useOf(balance) });
           balance = addPaid(balance, addition, now);
           expect(balance.unlimitedThrough).toBe(addition.through);
-          expect(foldHistory(balance, emptyBalance(), standing, now).unlimitedThrough).toBe(addition.through);
+          expect(foldHistory(balance, emptyBalance(), entries, now).unlimitedThrough).toBe(addition.through);
         }
       }),
     );

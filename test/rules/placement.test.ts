@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import {
   type DeliverTo,
   followMembership,
+  grantKeyOf,
   type PlacementState,
-  placeKeyOf,
+  type PlatformGrant,
   retryPlacement,
-  type StandingPlace,
   waitAfter,
   wantedOf,
   workOf,
@@ -14,24 +14,24 @@ import {
 import { MEMBERSHIP, PLACEMENT } from '#rules/states.ts';
 
 const user = fc.constantFrom('1', '2');
-const place = fc.constantFrom<DeliverTo['place']>(
+const target = fc.constantFrom<DeliverTo['target']>(
   { provider: 'telegram', chat_id: '-1' },
   { provider: 'telegram', chat_id: '-2' },
   { provider: 'discord', guild_id: '1', role_id: '2' },
   { provider: 'discord', guild_id: '1', role_id: '2', channel_id: '3' },
 );
 const deliverTo = fc
-  .tuple(place, user)
-  .map(([where, id]): DeliverTo => ({ place: where, identity: { provider: where.provider, providerUserId: id, username: null } }));
-const standing = fc
-  .tuple(place, user, fc.boolean())
+  .tuple(target, user)
+  .map(([where, id]): DeliverTo => ({ target: where, identity: { provider: where.provider, providerUserId: id, username: null } }));
+const grant = fc
+  .tuple(target, user, fc.boolean())
   .map(
-    ([where, id, isLeaving]): StandingPlace => ({ place: where, providerUserId: id, ...(isLeaving ? { isLeaving: true as const } : {}) }),
+    ([where, id, isLeaving]): PlatformGrant => ({ target: where, providerUserId: id, ...(isLeaving ? { isLeaving: true as const } : {}) }),
   );
 const state: fc.Arbitrary<PlacementState> = fc.record({
   status: fc.constantFrom(...PLACEMENT.states),
   provider: fc.constantFrom('telegram', 'discord'),
-  standing: fc.option(standing),
+  grant: fc.option(grant),
   work: fc.constantFrom('give', 'take'),
   attempts: fc.nat(6),
   paymentId: fc.constantFrom('a', 'b'),
@@ -44,8 +44,8 @@ const member = fc.record({
 });
 const NOW = 1000;
 
-describe('what an event does to a member’s place', () => {
-  it('is the same however often the event comes', () => {
+describe('followMembership', () => {
+  it('a repeated event changes nothing', () => {
     fc.assert(
       fc.property(state, member, (before, of) => {
         const first = followMembership(before, of, NOW);
@@ -55,7 +55,7 @@ describe('what an event does to a member’s place', () => {
     );
   });
 
-  it('leaves nothing to do where the place stands as it is wanted, and always something due where it is paid anew', () => {
+  it('no work is left if the grant is as wanted, and a new payment always makes work due', () => {
     fc.assert(
       fc.property(state, member, (before, of) => {
         const after = { ...before, ...followMembership(before, of, NOW) };
@@ -67,25 +67,25 @@ describe('what an event does to a member’s place', () => {
     );
   });
 
-  it('waits in the queue of the platform that is asked, and what is due has not failed', () => {
+  it('work waits in the queue of its platform, and due work has not failed', () => {
     fc.assert(
       fc.property(state, member, fc.boolean(), (before, of, isRetried) => {
         const patch = isRetried ? retryPlacement(before, of, NOW, false) : followMembership(before, of, NOW);
         if (patch === null || patch.nextAttemptAt === null) return;
-        const place = patch.work === 'give' ? of.deliverTo!.place : before.standing?.place;
-        expect([patch.provider, patch.status === 'failed']).toEqual([place?.provider ?? before.provider, false]);
+        const target = patch.work === 'give' ? of.deliverTo!.target : before.grant?.target;
+        expect([patch.provider, patch.status === 'failed']).toEqual([target?.provider ?? before.provider, false]);
       }),
     );
   });
 
-  it('gives nothing while another place of the member is still to be taken away, and takes every place of who has no access', () => {
+  it('nothing is granted before another grant of the member is revoked, and a member without access loses every grant', () => {
     fc.assert(
       fc.property(state, member, (before, of) => {
         const wanted = wantedOf(of);
         const work = workOf(before, wanted);
-        const held = before.standing;
+        const held = before.grant;
         const isSame =
-          held && wanted && placeKeyOf(held.place, held.providerUserId) === placeKeyOf(wanted.place, wanted.identity.providerUserId);
+          held && wanted && grantKeyOf(held.target, held.providerUserId) === grantKeyOf(wanted.target, wanted.identity.providerUserId);
         if (held && (!isSame || held.isLeaving)) expect(work).toBe('take');
         if (!wanted && held) expect(work).toBe('take');
         if (work === 'give') expect(wanted).not.toBeNull();
@@ -93,7 +93,7 @@ describe('what an event does to a member’s place', () => {
     );
   });
 
-  it('is begun anew by a merchant’s retry unless it is done or under way, and a second retry changes nothing', () => {
+  it('a merchant’s retry starts the work over unless it is done or under way, and a second retry changes nothing', () => {
     fc.assert(
       fc.property(state, member, fc.boolean(), (before, of, isUnderWay) => {
         const patch = retryPlacement(before, of, NOW, isUnderWay);
@@ -105,9 +105,9 @@ describe('what an event does to a member’s place', () => {
   });
 });
 
-describe('the time to the next attempt', () => {
+describe('waitAfter', () => {
   const SCHEDULE = [60, 300, 1800, 7200, 43_200];
-  it('follows the schedule, obeys a platform that asks for more, and ends after the last', () => {
+  it('delays follow the schedule, respect a longer request of the platform, and end after the last attempt', () => {
     const later = (afterSeconds?: number) => ({ kind: 'later' as const, reason: '429', ...(afterSeconds ? { afterSeconds } : {}) });
     expect([1, 2, 3, 4, 5, 6].map((attempt) => waitAfter(later(), attempt, SCHEDULE))).toEqual([
       60_000,

@@ -8,7 +8,7 @@ interface Delivery {
   paid: { cumulative: bigint; signature: string } | null;
 }
 
-/** A metered session once more, as a bookkeeper would keep it: lists, sums made anew each time, and nothing shared with the rules. */
+/** Independent model of a metered session. Shares no code with the rules and recomputes every sum. */
 export class PlainChannel {
   readonly #terms: ChannelTerms;
   #stage = 'created';
@@ -22,7 +22,6 @@ export class PlainChannel {
     this.#terms = terms;
   }
 
-  /** A chain that has settled a little more, and may hold a little more. */
   chainAfter(amount: bigint): { deposit: bigint; settled: bigint } {
     const settled = this.#settled + (amount % 3n);
     const deposit = this.#deposit + (amount % 2n);
@@ -33,7 +32,6 @@ export class PlainChannel {
     return { deposit: this.#deposit, cumulative: this.#cumulative, settled: this.#settled, free: this.#free(now) };
   }
 
-  /** The same figure of the rules' own state. */
   freeOf(channel: MeteredChannel, now: number): bigint {
     const held = withoutExpired(channel, now).pending.filter(({ holdsMoney }) => holdsMoney);
     return channel.deposit - channel.cumulative - held.reduce((sum, { amount }) => sum + amount, 0n);

@@ -40,7 +40,6 @@ const body = fc.oneof(
   fc.record({ product_id: productId, customer, extra: fc.jsonValue(), __proto__: fc.constant(null) }, { requiredKeys: ['product_id'] }),
   fc.jsonValue(),
 );
-/** As clients write it: close together, laid out, with numbers in other notations, or broken. */
 const text = fc.oneof(
   { weight: 8, arbitrary: body.map((value) => JSON.stringify(value)) },
   body.map((value) => JSON.stringify(value, null, 2)),
@@ -50,8 +49,8 @@ const text = fc.oneof(
   fc.string(),
 );
 
-describe('a body that goes the short way of the plain consume', () => {
-  it('is one that the route takes, in the same sense and under the same fingerprints', () => {
+describe('plainBodyOf', () => {
+  it('every body that takes the plain path is valid for the route, with the same values and fingerprints', () => {
     let plain = 0;
     const property = fc.property(text, (sent) => {
       const short = plainBodyOf(sent);
@@ -75,7 +74,7 @@ describe('a body that goes the short way of the plain consume', () => {
     expect(plain).toBeGreaterThan(RUNS / 20);
   });
 
-  it('is every plain one: nothing else stands in the way of the short one', () => {
+  it('every plain consume body takes the plain path', () => {
     const plain = fc.record({
       product_id: fc.uuid(),
       customer: fc.record({ customer_ref: fc.string({ unit: visible, minLength: 1, maxLength: 85 }) }),
@@ -88,8 +87,8 @@ describe('a body that goes the short way of the plain consume', () => {
   });
 });
 
-describe('the text of a body', () => {
-  it('is read alike after bytes that are none: nothing of one body is left for the next', () => {
+describe('textOf', () => {
+  it('a body after invalid UTF-8 decodes without residue of the earlier one', () => {
     const bytesOf = (...bytes: number[]) => Uint8Array.from(bytes).buffer;
     const broken = [bytesOf(0x7b, 0xff), bytesOf(0x22, 0xe2, 0x82), bytesOf(0xef, 0xbb, 0xbf, 0x7b, 0x7d)];
     for (const bytes of broken) {

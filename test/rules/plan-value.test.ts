@@ -11,11 +11,10 @@ const LIST: Record<PaidPlan, bigint> = { starter: 19_000_000n, growth: 49_000_00
 const PLANS = ['starter', 'growth', 'scale'] as const;
 const HISTORIES = 200_000;
 
-/** What is held is worth at an instant, in base units of USDC times milliseconds. */
+/** Worth of a plan at an instant, in base units of USDC times milliseconds. */
 const worthOf = (held: PaidTime, at: number): bigint =>
   planAt(held, at) === 'free' || held.planThrough === null ? 0n : BigInt(held.planThrough - at) * held.planPrice;
 
-/** A handful of purchases, hours to weeks apart; now and then at a price of another list. */
 function newHistory(random: () => number, listChanges: boolean): PlanPurchase[] {
   let at = START;
   return Array.from({ length: 1 + Math.floor(random() * 8) }, () => {
@@ -26,13 +25,13 @@ function newHistory(random: () => number, listChanges: boolean): PlanPurchase[] 
   });
 }
 
-describe(`over random histories of purchases (seed ${SEED})`, () => {
+describe(`plan value over random purchase histories (seed ${SEED})`, () => {
   it.each([
-    // Base units of USDC that one purchase may lose to rounding: a millisecond of the dearest plan, or one unit of an averaged price
-    // in each of the months held.
+    // Base units of USDC lost to rounding per purchase: one millisecond of the highest plan, or one unit of an averaged price per month
+    // held.
     ['one price list', false, 0.08],
     ['price lists that change', true, 9],
-  ])('what is held is never worth more than was paid, and at most a rounding less: %s', (_lists, listChanges, lossMax) => {
+  ])('the plan is never worth more than was paid, and at most a rounding less: %s', (_lists, listChanges, lossMax) => {
     const random = seededRandom(SEED);
     let worst = 0;
     for (let i = 0; i < HISTORIES / 2; i++) {
@@ -48,7 +47,7 @@ describe(`over random histories of purchases (seed ${SEED})`, () => {
     expect(worst).toBeLessThan(lossMax);
   });
 
-  it('the order of two purchases at one instant does not matter', () => {
+  it('two purchases at the same instant give the same result in either order', () => {
     const random = seededRandom(SEED + 1);
     for (let i = 0; i < HISTORIES; i++) {
       const [first, ...before] = newHistory(random, false);
@@ -60,7 +59,7 @@ describe(`over random histories of purchases (seed ${SEED})`, () => {
     }
   });
 
-  it('what is held is what the whole history folds to, whatever was in between, and never a lower plan than was bought last', () => {
+  it('the plan equals the fold of its history, and is never lower than the last purchase', () => {
     const step = fc.record({
       plan: fc.constantFrom(...PLANS),
       waited: fc.integer({ min: 0, max: 60 * DAY }),

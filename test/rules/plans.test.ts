@@ -15,16 +15,15 @@ import {
 const NOW = 1_800_000_000_000;
 const DAY = 86_400_000;
 
-describe('a plan and its end', () => {
-  it('counts until its very instant, and is free from then on', () => {
+describe('paid plans', () => {
+  it('a plan applies until its end, and the account is free from that instant', () => {
     const held = { plan: 'growth', planThrough: NOW } as const;
     expect([planAt(held, NOW - 1), planAt(held, NOW), planAt(held, NOW + DAY)]).toEqual(['growth', 'free', 'free']);
     expect(planAt({ plan: 'scale', planThrough: null }, NOW)).toBe('scale');
-    // An object that was stored before plans had an end.
     expect(planAt({ plan: 'scale' } as { plan: 'scale'; planThrough: null }, NOW)).toBe('scale');
   });
 
-  it('has the price that is written once', () => {
+  it('plan prices are 19, 49 and 199 USDC, and free costs nothing', () => {
     expect(PAID_PLANS.map(planPrice)).toEqual([19_000_000n, 49_000_000n, 199_000_000n]);
     expect(planPrice('free')).toBe(0n);
   });
@@ -41,11 +40,11 @@ describe('a plan and its end', () => {
     ['more of what never ends', held('growth', null), 'growth', held('growth', null)],
     ['less than what never ends', held('growth', null), 'starter', held('growth', null)],
     ['more than what never ends', held('growth', null), 'scale', held('growth', null)],
-  ] as const)('adds %s', (_which, before, plan, after) => {
+  ] as const)('extendPlan adds %s', (_which, before, plan, after) => {
     expect(extendPlan(before, bought(plan))).toEqual(after);
   });
 
-  it('a higher plan begins now, and lasts 30 days plus what was left, converted at the two prices', () => {
+  it('an upgrade starts now, and lasts 30 days plus the remaining time converted at the two prices', () => {
     for (const [from, to] of [
       ['starter', 'growth'],
       ['starter', 'scale'],
@@ -56,7 +55,7 @@ describe('a plan and its end', () => {
     }
   });
 
-  it('a ladder of cheap months is worth what was paid for it, not months of the plan at its top', () => {
+  it('cheap months before an upgrade are worth their price, not months of the higher plan', () => {
     const steps = [bought('starter'), bought('starter'), bought('starter'), bought('scale')];
     const { plan, planThrough } = foldPurchases(steps);
     const days = (planThrough! - NOW) / DAY;
@@ -64,7 +63,7 @@ describe('a plan and its end', () => {
     expect((days / 30) * 199).toBeCloseTo(3 * 19 + 199, 6);
   });
 
-  it('loses no money to a plan that has become the lower one: time at the price of the higher', () => {
+  it('a lower plan bought during a higher one extends the higher at its price', () => {
     for (const [running, lower] of [
       ['growth', 'starter'],
       ['scale', 'starter'],
@@ -75,7 +74,7 @@ describe('a plan and its end', () => {
     }
   });
 
-  it('a new price list does not reprice time that was sold', () => {
+  it('a new price list does not change the value of sold time', () => {
     const cheap = { ...held('starter', NOW + 30 * DAY), planPrice: 10_000_000n };
     const upgraded = extendPlan(cheap, bought('scale'));
     expect(upgraded.planThrough! - NOW - 30 * DAY).toBe(Math.floor((30 * DAY * 10) / 199));
@@ -89,8 +88,8 @@ describe('a plan and its end', () => {
   });
 });
 
-describe('the names of what the service sells', () => {
-  it('are UUIDs of their own, the same for ever', () => {
+describe('plan product ids', () => {
+  it('each plan and the service account have a fixed UUID of their own', () => {
     const ids = PAID_PLANS.map(planProductIdOf);
     expect(new Set(ids).size).toBe(3);
     for (const id of [...ids, SERVICE_ACCOUNT_ID])

@@ -15,15 +15,14 @@ const some = fc.array(receipt, { minLength: 1, maxLength: 40 });
 const link: fc.Arbitrary<Link> = fc.record({ seq: fc.integer({ min: 1, max: 2 ** 40 }), prevHash: sha256 });
 const end: fc.Arbitrary<End> = fc.option(fc.record({ seq: fc.integer({ min: 1, max: 2 ** 40 }), prevHash: sha256, sha256 }));
 
-/** What anybody can compute from the contract alone: SHA-256 of the canonical JSON, its members sorted by name. */
+/** Computes the hash from the published contract alone: SHA-256 of the canonical JSON with sorted members. */
 const hashElsewhere = ({ seq, prevHash }: Link, sha256: string): string =>
   createHash('sha256').update(`{"prev_hash":"${prevHash}","seq":${seq},"sha256":"${sha256}"}`).digest('hex');
 
-/** The end a chain has after these receipts, as the database would give it back. */
 const endOf = (before: End, chain: Chain, of: { sha256: string }[]): End =>
   chain.length === 0 ? before : { seq: chain.at(-1)!.seq, prevHash: chain.at(-1)!.prevHash, sha256: of.at(-1)!.sha256 };
 
-/** The first place where a chain and the receipts under it do not hold together, or null. */
+/** First index at which the chain and its receipts disagree, or null. */
 function breakOf(chain: Link[], of: { sha256: string }[]): number | null {
   const index = chain.findIndex(({ seq, prevHash }, i) => {
     if (i === 0) return seq !== 1 || prevHash !== ZEROS;
@@ -32,7 +31,6 @@ function breakOf(chain: Link[], of: { sha256: string }[]): number | null {
   return index === -1 ? null : index;
 }
 
-/** The same list with one hash replaced by another. */
 const changed = <T extends { sha256: string }>(list: T[], at: number, sha256: string): T[] =>
   list.map((item, i) => (i === at ? { ...item, sha256 } : item));
 
@@ -41,8 +39,8 @@ const someWithChange = fc
   .map(([list, n, other]) => ({ list, at: n % list.length, other }))
   .filter(({ list, at, other }) => list[at]!.sha256 !== other);
 
-describe('the hash of a link', () => {
-  it('is what the contract says, computed without us', () => {
+describe('linkHash', () => {
+  it('the hash equals the documented formula, computed independently', () => {
     fc.assert(
       fc.property(link, sha256, (link, sha256) => {
         expect(linkHash(link, sha256)).toBe(hashElsewhere(link, sha256));
@@ -52,7 +50,7 @@ describe('the hash of a link', () => {
     expect(linkHash(first, 'ab'.repeat(32))).toBe(hashElsewhere(first, 'ab'.repeat(32)));
   });
 
-  it('is 64 hex digits, and another for any other place, past or receipt', () => {
+  it('the hash is 64 hex digits and differs for another sequence, previous hash or receipt', () => {
     fc.assert(
       fc.property(link, sha256, link, sha256, (a, ofA, b, ofB) => {
         expect(linkHash(a, ofA)).toMatch(/^[0-9a-f]{64}$/);
@@ -64,7 +62,7 @@ describe('the hash of a link', () => {
     );
   });
 
-  it('depends on nothing else that the link carries', () => {
+  it('the hash depends on no other field of the link', () => {
     fc.assert(
       fc.property(link, sha256, fc.uuid(), (link, sha256, receiptId) => {
         const stored = { ...link, receiptId };
@@ -74,8 +72,8 @@ describe('the hash of a link', () => {
   });
 });
 
-describe('a chain of receipts', () => {
-  it('begins at one with 64 zeros, and holds together to its end', () => {
+describe('extendReceiptChain', () => {
+  it('a chain starts at 1 with 64 zeros and is consistent to its end', () => {
     fc.assert(
       fc.property(receipts, (list) => {
         const chain = extendReceiptChain(null, list);
@@ -88,7 +86,7 @@ describe('a chain of receipts', () => {
     expect(extendReceiptChain(null, [])).toEqual([]);
   });
 
-  it('goes on where it ended', () => {
+  it('a chain continues from its stored end', () => {
     fc.assert(
       fc.property(end, some, (end, list) => {
         const [first] = extendReceiptChain(end, list);
@@ -101,7 +99,7 @@ describe('a chain of receipts', () => {
     );
   });
 
-  it('is the same for the same receipts, and changes nothing it is given', () => {
+  it('the same receipts give the same chain, and the inputs stay unchanged', () => {
     fc.assert(
       fc.property(end, receipts, (end, list) => {
         const before = structuredClone({ end, list });
@@ -111,7 +109,7 @@ describe('a chain of receipts', () => {
     );
   });
 
-  it('extended in parts, however many, is the one extended at once', () => {
+  it('a chain extended in parts equals the one extended at once', () => {
     fc.assert(
       fc.property(end, fc.array(receipts, { maxLength: 5 }), (end, parts) => {
         let last = end;
@@ -127,7 +125,7 @@ describe('a chain of receipts', () => {
     );
   });
 
-  it('shows any change of a receipt in every later link, and in no earlier one', () => {
+  it('a changed receipt changes every later link and no earlier one', () => {
     fc.assert(
       fc.property(someWithChange, ({ list, at, other }) => {
         const honest = extendReceiptChain(null, list);
@@ -140,12 +138,12 @@ describe('a chain of receipts', () => {
     );
   });
 
-  it('shows a receipt changed, taken out or swapped under the stored links at the very next one', () => {
+  it('a receipt changed, removed or swapped under stored links breaks the chain at the next link', () => {
     fc.assert(
       fc.property(someWithChange, ({ list, at, other }) => {
         const chain = extendReceiptChain(null, list);
         const isLast = at === list.length - 1;
-        // What the last link stands for is sealed by the link after it, not before.
+        // The last receipt is sealed only by the next link.
         expect(breakOf(chain, changed(list, at, other))).toBe(isLast ? null : at + 1);
         const without = <T>(items: T[]) => items.filter((_, i) => i !== at);
         expect(breakOf(without(chain), without(list))).toBe(isLast ? null : at);
@@ -156,7 +154,7 @@ describe('a chain of receipts', () => {
     );
   });
 
-  it('of receipts with one and the same hash still has no two links alike', () => {
+  it('receipts with the same hash still give different links', () => {
     fc.assert(
       fc.property(sha256, fc.integer({ min: 2, max: 50 }), (sha256, length) => {
         const list = Array.from({ length }, (_, i) => ({ id: `${i}` as ReceiptId, sha256 }));

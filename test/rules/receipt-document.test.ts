@@ -29,7 +29,7 @@ const stored = (change: Partial<ReceiptFacts> = {}, keys = OLD) => {
   return { ...signReceipt(all, keys), id: all.receiptId, txSignature: all.txSignature };
 };
 
-/** Every text that differs from `text` in one bit of its UTF-8 and is still text. */
+/** Yields every valid text that differs from `text` in one bit of its UTF-8. */
 function* flippedTexts(text: string): Generator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const bytes = utf8(text);
@@ -38,20 +38,20 @@ function* flippedTexts(text: string): Generator<string> {
     try {
       yield decoder.decode(bytes);
     } catch {
-      // Not UTF-8 any more: nobody could store or serve it as text.
+      // Invalid UTF-8 cannot be stored or served as text.
     }
     bytes[bit >> 3]! ^= 1 << (bit & 7);
   }
 }
 
-describe('a receipt', () => {
-  it('verifies as it was signed, and tells the hash of what it stored', () => {
+describe('signReceipt and verifyReceipt', () => {
+  it('a signed receipt verifies and returns its SHA-256', () => {
     const receipt = stored();
     expect(verifyReceipt(receipt, OLD)).toEqual({ valid: true, sha256Matches: true, signatureValid: true, sha256: receipt.sha256 });
     expect(verifyReceipt(stored({ fee: { asset: 'USDC', units: 7n } }), OLD).valid).toBe(true);
   });
 
-  it('is canonical JSON of exactly the published fields', () => {
+  it('the document is canonical JSON of exactly the published fields', () => {
     for (const fee of [null, { asset: 'USDC', units: 50_000n } as const]) {
       const { document } = stored({ fee });
       expect(canonicalize(JSON.parse(document))).toBe(document);
@@ -76,7 +76,7 @@ describe('a receipt', () => {
     }
   });
 
-  it('of the same facts is the same bytes, and of other facts other bytes', () => {
+  it('the same facts give the same bytes, and other facts give other bytes', () => {
     expect(stored()).toEqual(stored());
     for (const change of [
       { slot: 43 },
@@ -87,7 +87,7 @@ describe('a receipt', () => {
       expect(stored(change).sha256).not.toBe(stored().sha256);
   });
 
-  it('is invalid with any single bit of its text changed', () => {
+  it('a document with any single bit changed is invalid', () => {
     const receipt = stored();
     let tried = 0;
     for (const document of flippedTexts(receipt.document)) {
@@ -95,11 +95,11 @@ describe('a receipt', () => {
       if (verified.valid || verified.sha256Matches || verified.signatureValid) expect(verified, document).toBe('invalid');
       tried++;
     }
-    // Nearly every bit but the highest of each byte leaves text behind.
+    // Nearly every bit except the highest of each byte leaves valid text.
     expect(tried).toBeGreaterThan(receipt.document.length * 6);
   });
 
-  it.each(['sha256', 'signature', 'keyId'] as const)('is invalid with any single bit of its %s changed', (field) => {
+  it.each(['sha256', 'signature', 'keyId'] as const)('a receipt with any single bit of its %s changed is invalid', (field) => {
     const receipt = stored();
     let tried = 0;
     for (const text of flippedTexts(receipt[field])) {
@@ -110,7 +110,7 @@ describe('a receipt', () => {
     expect(tried).toBeGreaterThanOrEqual(receipt[field].length * 7);
   });
 
-  it('says why it is invalid', () => {
+  it('an invalid receipt has a reason', () => {
     const receipt = stored();
     const reasonOf = (change: Partial<typeof receipt>) => verifyReceipt({ ...receipt, ...change }, OLD).reason;
     expect(reasonOf({ keyId: '0'.repeat(16) })).toBe('unknown_key');
@@ -123,7 +123,7 @@ describe('a receipt', () => {
     expect(reasonOf({ txSignature: base58.encode(new Uint8Array(64).fill(7)) })).toBe('record_mismatch');
   });
 
-  it('of somebody else, genuine as it is, does not verify under this record', () => {
+  it('a genuine receipt under another record is refused with record_mismatch', () => {
     const other = stored({ receiptId: '0197a3c0-0000-7000-8000-00000000000f' });
     const swapped = { ...other, id: facts().receiptId };
     expect(verifyReceipt(swapped, OLD)).toMatchObject({
@@ -134,7 +134,7 @@ describe('a receipt', () => {
     });
   });
 
-  it('stays valid through a rotation of keys, and is unknown to a service without its key', () => {
+  it('a receipt stays valid through a key rotation, and is unknown without its key', () => {
     const receipt = stored();
     expect(verifyReceipt(receipt, `${NEW},${OLD}`).valid).toBe(true);
     expect(verifyReceipt(stored({}, `${NEW},${OLD}`), NEW).valid).toBe(true);
@@ -142,7 +142,7 @@ describe('a receipt', () => {
   });
 });
 
-describe('a receipt without us', () => {
+describe('independent receipt verification', () => {
   let keys: Map<string, CryptoKey>;
   beforeAll(async () => {
     const imported = receiptKeySet(`${NEW},${OLD}`).keys.map(
@@ -151,7 +151,7 @@ describe('a receipt without us', () => {
     keys = new Map(await Promise.all(imported));
   });
 
-  /** What anybody can do with the document, its signature and the published keys. */
+  /** Verifies with the document, its signature and the published keys alone. */
   const verifyElsewhere = async (receipt: { document: string; sha256: string; signature: string; keyId: string }): Promise<boolean> => {
     const bytes = utf8(receipt.document);
     const digest = [...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))]
@@ -161,11 +161,11 @@ describe('a receipt without us', () => {
     return digest === receipt.sha256 && key !== undefined && crypto.subtle.verify('Ed25519', key, base58.decode(receipt.signature), bytes);
   };
 
-  it('is verified by the published keys and the platform’s own cryptography, old key and new', async () => {
+  it('published keys and WebCrypto verify receipts of the old and the new key', async () => {
     for (const ring of [OLD, NEW, `${NEW},${OLD}`]) expect(await verifyElsewhere(stored({}, ring))).toBe(true);
   });
 
-  it('is refused there exactly where we refuse it', async () => {
+  it('a forged receipt is refused independently and by the service alike', async () => {
     const receipt = stored();
     const other = stored({ slot: 43 });
     const forged = [
@@ -181,7 +181,7 @@ describe('a receipt without us', () => {
     }
   });
 
-  it('needs only public halves: the key set holds nothing private', () => {
+  it('the published key set contains no private key', () => {
     const { keys } = receiptKeySet(`${NEW},${OLD}`);
     expect(keys).toHaveLength(2);
     for (const jwk of keys) {

@@ -18,15 +18,14 @@ interface Described {
   parameters?: (Node & { name: string })[];
 }
 
-/** The fields below a schema that nothing is said of. */
-function silent(node: Node, place: string): string[] {
+function silent(node: Node, path: string): string[] {
   const inner = [node.items, node.additionalProperties, ...(node.anyOf ?? []), ...(node.oneOf ?? []), ...(node.allOf ?? [])];
   return [
     ...Object.entries(node.properties ?? {}).flatMap(([name, field]) => [
-      ...(field.description ? [] : [`${place}.${name}`]),
-      ...silent(field, `${place}.${name}`),
+      ...(field.description ? [] : [`${path}.${name}`]),
+      ...silent(field, `${path}.${name}`),
     ]),
-    ...inner.flatMap((one) => (typeof one === 'object' ? silent(one, place) : [])),
+    ...inner.flatMap((one) => (typeof one === 'object' ? silent(one, path) : [])),
   ];
 }
 
@@ -39,8 +38,8 @@ const operations = [...Object.values(openApi.paths), ...Object.values(document.w
   Object.values(methods as unknown as Record<string, Described>),
 );
 
-describe('the reference', () => {
-  it('says of every field of every schema what it is', () => {
+describe('API reference', () => {
+  it('every field of every schema has a description', () => {
     const schemas = Object.entries(openApi.components.schemas as Record<string, Node>);
     expect(schemas.length).toBeGreaterThan(100);
     expect(schemas.flatMap(([name, schema]) => silent(schema, name))).toEqual([]);
@@ -57,7 +56,7 @@ describe('the reference', () => {
     expect(bodies).toEqual([]);
   });
 
-  it('says of every parameter what it is, and of every operation what it does, under a name as short as a menu’s', () => {
+  it('every parameter and operation has a description, and every summary has at most 32 characters', () => {
     expect(
       operations.flatMap(({ operationId, parameters = [] }) =>
         parameters.filter(({ description }) => !description).map(({ name }) => `${operationId} ${name}`),
@@ -67,7 +66,7 @@ describe('the reference', () => {
     expect(operations.filter(({ summary }) => summary.length > 32 || /[.?,;:]$/.test(summary)).map(({ summary }) => summary)).toEqual([]);
   });
 
-  it('puts every operation under one tag, every tag into one group, and says of each tag what it is for', () => {
+  it('every operation has one tag, every tag has a description and one group', () => {
     const used = [...new Set(operations.flatMap(({ tags }) => tags))].toSorted();
     expect(operations.filter(({ tags }) => tags.length !== 1)).toEqual([]);
     expect(document.tags.map(({ name }) => name).toSorted()).toEqual(used);

@@ -7,16 +7,14 @@ import { sha256 } from '#core/crypto.ts';
 import { base58, base64, utf8 } from '#core/encoding.ts';
 import { findUnacceptable } from '#platform/http/bodies/refused-content.ts';
 
-/** The seed of a wallet: as random as a real one, and the same in every run. */
 const seedOf = (name: string) => sha256(utf8(`wallet ${name}`));
 const secretKeyOf = (name: string) => Uint8Array.from([...seedOf(name), ...ed25519.getPublicKey(seedOf(name))]);
 const names = fc.string({ maxLength: 8 });
-/** As a request carries it: JSON text, read once. */
 const holdsSecret = (text: string) => findUnacceptable(JSON.parse(text)) === 'secret_refused';
 const body = (field: unknown) => JSON.stringify({ name: 'Weather API', payout_wallet: field });
 
-describe('a body that holds a secret is recognised', () => {
-  it('where it is a secret key as wallets export it, in base58', () => {
+describe('findUnacceptable, secrets', () => {
+  it('a base58 secret key as exported by wallets is found', () => {
     fc.assert(
       fc.property(names, (name) => {
         expect(holdsSecret(body(base58.encode(secretKeyOf(name))))).toBe(true);
@@ -25,7 +23,7 @@ describe('a body that holds a secret is recognised', () => {
     );
   });
 
-  it('where it is a secret key as the command line keeps it, an array of 64 numbers', () => {
+  it('a secret key as an array of 64 numbers, as in Solana CLI files, is found', () => {
     fc.assert(
       fc.property(names, (name) => {
         const numbers = [...secretKeyOf(name)];
@@ -41,18 +39,18 @@ describe('a body that holds a secret is recognised', () => {
   it.each([
     [12, 16],
     [24, 32],
-  ])('with a seed phrase of %i words', (words, length) => {
+  ])('a seed phrase of %i terms is found', (termCount, length) => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: length, maxLength: length }), (entropy) => {
         const phrase = entropyToMnemonic(entropy, wordlist);
-        expect(phrase.split(' ')).toHaveLength(words);
+        expect(phrase.split(' ')).toHaveLength(termCount);
         expect(holdsSecret(body(phrase))).toBe(true);
         expect(holdsSecret(body(` ${phrase.toUpperCase().replaceAll(' ', '  ')} `))).toBe(true);
       }),
     );
   });
 
-  it('wherever it stands: in a list, deep inside, or as the whole body', () => {
+  it('a secret is found in a list, deep inside, in a key and as the complete body', () => {
     const secret = base58.encode(secretKeyOf('deep'));
     for (const value of [secret, [secret], { a: { b: [{ c: secret }] } }, { [secret]: 1 }])
       expect(holdsSecret(JSON.stringify(value))).toBe(true);
@@ -60,8 +58,8 @@ describe('a body that holds a secret is recognised', () => {
   });
 });
 
-describe('a body without a secret passes', () => {
-  it('where it holds transaction signatures, which look just like a secret key', () => {
+describe('findUnacceptable, harmless bodies', () => {
+  it('transaction signatures pass, although they resemble a secret key', () => {
     fc.assert(
       fc.property(names, names, (name, message) => {
         const signature = ed25519.sign(utf8(message), seedOf(name));
@@ -72,7 +70,7 @@ describe('a body without a secret passes', () => {
     );
   });
 
-  it('where it holds addresses and public keys', () => {
+  it('addresses and public keys pass', () => {
     fc.assert(
       fc.property(names, (name) => {
         const publicKey = ed25519.getPublicKey(seedOf(name));
@@ -83,7 +81,7 @@ describe('a body without a secret passes', () => {
     );
   });
 
-  it('where it holds transactions in base64 and other long texts', () => {
+  it('base64 transactions and other long texts pass', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 1232 }), (bytes) => {
         expect(holdsSecret(JSON.stringify({ transaction: base64.encode(bytes) }))).toBe(false);
@@ -92,14 +90,14 @@ describe('a body without a secret passes', () => {
     );
   });
 
-  it('where it holds 64 bytes as no encoder of base64 writes them', () => {
+  it('non-canonical base64 of 64 bytes passes', () => {
     const spelled = base64.encode(secretKeyOf('spelled'));
     expect(holdsSecret(body(spelled))).toBe(true);
     expect(spelled.at(-3)).toMatch(/[AQgw]/);
     for (const last of 'BCDPRfhv9+/') expect(holdsSecret(body(`${spelled.slice(0, -3)}${last}==`))).toBe(false);
   });
 
-  it('where it holds prose, even in the words seed phrases are made of', () => {
+  it('prose passes, even in the vocabulary of seed phrases', () => {
     const prose = [
       'The quick brown fox jumps over the lazy dog while seven cold winds blow from the north',
       'Pay once and read every forecast for thirty days without any advert at all',
@@ -109,37 +107,36 @@ describe('a body without a secret passes', () => {
       `${Array(11).fill('abandon').join(' ')} about and two more words`,
     ];
     for (const text of prose) expect(holdsSecret(body(text)), text).toBe(false);
-    // The same words with the right last one are a phrase: the checksum decides, not the vocabulary.
+    // The right last term makes a phrase, because the checksum decides and not the vocabulary.
     expect(holdsSecret(body(`${Array(11).fill('abandon').join(' ')} about`))).toBe(true);
   });
 
-  it('where it holds lists of 64 numbers that are no bytes, or bytes that are no key', () => {
+  it('lists of 64 numbers that are no bytes, or bytes that are no key, pass', () => {
     expect(holdsSecret(body(Array(64).fill(256)))).toBe(false);
     expect(holdsSecret(body(Array(64).fill(999)))).toBe(false);
     expect(holdsSecret(body([...Array(64).keys()]))).toBe(false);
     expect(holdsSecret(body([...secretKeyOf('a'), 0]))).toBe(false);
   });
 
-  it('where it is any value but an object', () => {
+  it('values that are no object pass', () => {
     for (const value of ['', '"', '[', '[1,2,', null, 0, true, '\u0000'.repeat(100)]) expect(findUnacceptable(value)).toBeNull();
   });
 });
 
-describe('a body that is not Unicode', () => {
-  it('is recognised by half a character anywhere, names of members included', () => {
+describe('findUnacceptable, Unicode', () => {
+  it('half a surrogate pair anywhere is refused with not_unicode, in keys as well', () => {
     for (const value of ['a\ud800b', ['\udc00'], { a: { '\ud83d': 1 } }]) expect(findUnacceptable(value)).toBe('not_unicode');
     expect(findUnacceptable({ name: 'whole 😀 characters' })).toBeNull();
   });
 });
 
-describe('looking for secrets', () => {
-  it('judges any text without failing, numbers with leading zeros included', () => {
+describe('findUnacceptable, any text', () => {
+  it('texts of odd numbers are judged without throwing', () => {
     const numbers = (text: string) => `[${Array(64).fill(text).join(',')}]`;
     for (const text of [numbers('007'), numbers('012'), numbers('00'), numbers('-1'), numbers('1.5')])
       expect(findUnacceptable({ text }), text.slice(0, 60)).toBeNull();
   });
 
-  /** Words of seed phrases, and never their checksum. */
   const phrase = `${Array(11).fill('abandon').join(' ')} zoo`;
   const full = (one: string, bytes = 65_000) => Array.from({ length: Math.floor(bytes / (one.length + 3)) }, () => one);
   it.each<[string, unknown]>([
@@ -157,7 +154,7 @@ describe('looking for secrets', () => {
     ['keys with a wrong half, in base58', full(base58.encode(new Uint8Array(64).fill(7)))],
     ['keys with a wrong half, in hex', full('07'.repeat(64))],
     ['a megabyte of phrases', full(phrase, 1_000_000)],
-  ])('finds none in a body of %s', (_, value) => {
+  ])('no secret is found in a body of %s', (_, value) => {
     expect(findUnacceptable(value)).toBeNull();
   });
 });

@@ -10,7 +10,7 @@ const BUDGET = address('ComputeBudget111111111111111111111111111111');
 const MEMO = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 
 const memo = { programAddress: MEMO, accounts: [], data: Uint8Array.of(104, 105) };
-/** Offers so many millionths of a lamport for each unit of computing. */
+/** Sets the price per compute unit, in micro-lamports. */
 const priced = (price: bigint) => {
   const data = new Uint8Array(9);
   data[0] = 3;
@@ -23,16 +23,16 @@ const pasted = (...steps: Parameters<typeof buildUnsigned>[1]): SigningNews => (
 });
 const play = (...news: SigningNews[]): SigningState => news.reduce((state, one) => nextSigning(FACTS, state, one).state, FIRST_SIGNING);
 
-describe('the page that signs a prepared transaction', () => {
-  it('offers no wallet what pays more than a hundredth of a SOL to be quick', () => {
-    // 200,000 units where no step says how many.
+describe('signing page machine', () => {
+  it('a transaction with a priority fee above 0.01 SOL is not offered to a wallet', () => {
+    // A transaction without a limit counts 200,000 units.
     const dear = play(pasted(priced(50_000_001n), memo));
-    expect(dear).toMatchObject({ step: 'choosing', paper: { obstacle: { key: 'gPriorityHelp' }, priorityFee: 10_000_001n } });
+    expect(dear).toMatchObject({ step: 'choosing', request: { obstacle: { key: 'gPriorityHelp' }, priorityFee: 10_000_001n } });
     expect(nextSigning(FACTS, dear, { kind: 'walletPressed', walletName: 'W' })).toEqual({ state: dear, effects: [] });
-    expect(play(pasted(priced(50_000_000n), memo))).toMatchObject({ step: 'choosing', paper: { obstacle: null } });
+    expect(play(pasted(priced(50_000_000n), memo))).toMatchObject({ step: 'choosing', request: { obstacle: null } });
   });
 
-  it('has the wallet open the account that the transaction names, and says which one is needed if another one opens', () => {
+  it('the wallet opens the account named by the transaction, and another account is refused with its signer', () => {
     const read = play(pasted(memo));
     const { state, effects } = nextSigning(FACTS, read, { kind: 'walletPressed', walletName: 'W' });
     expect(effects).toEqual([{ kind: 'openWallet', attempt: 1, walletName: 'W', signer: SELLER }]);
@@ -41,7 +41,7 @@ describe('the page that signs a prepared transaction', () => {
     expect(other.state).toMatchObject({ step: 'choosing', problem: { key: 'gNotYours', values: { signer: SELLER } } });
   });
 
-  it('knows what a wallet has sent although its person went back meanwhile, and offers it for signing no more', () => {
+  it('a transaction sent after the person went back is shown as done, and an unsent signature is ignored', () => {
     const asked: SigningNews[] = [
       pasted(memo),
       { kind: 'walletPressed', walletName: 'W' },

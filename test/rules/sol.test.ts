@@ -28,7 +28,6 @@ const token = (units: bigint): RpcInstruction => ({
   data: base58.encode(Uint8Array.of(3, ...u64(units))),
 });
 
-/** A transaction whose accounts gained so many lamports, by index. */
 function landed(instructions: RpcInstruction[], gains: Record<number, number>, change: Partial<NonNullable<RpcTransaction['meta']>> = {}) {
   const before = KEYS.map(() => 1_000_000_000);
   return parseTransaction('signature', {
@@ -60,7 +59,7 @@ const paid = (paidUnits: bigint, feePaidUnits = 0n, feeOwedUnits = 0n) => ({
   feeOwedUnits,
 });
 
-describe('a payment in lamports', () => {
+describe('matchPayment in SOL', () => {
   it.each<[string, ReturnType<typeof judge>, ReturnType<typeof landed>]>([
     ['exact', paid(PRICE), landed([memo(), lamports(1, PRICE)], { 0: -50_005_000, 1: 50_000_000 })],
     ['generous', paid(PRICE + 1n), landed([memo(), lamports(1, PRICE + 1n)], { 1: 50_000_001 })],
@@ -78,31 +77,31 @@ describe('a payment in lamports', () => {
       'recipient_mismatch',
       landed([memo(), lamports(1, PRICE)], {}, { preBalances: null, postBalances: null }),
     ],
-  ])('%s', (_, expected, transaction) => {
+  ])('a SOL payment (%s) gets its verdict', (_, expected, transaction) => {
     expect(judge(transaction)).toEqual(expected);
   });
 
-  it('is no token, and a token is no lamport: wrapped SOL neither', () => {
+  it('a token payment is no SOL payment, nor the reverse, and wrapped SOL is a token', () => {
     for (const mint of ['So11111111111111111111111111111111111111112', NETWORKS.devnet.usdcMint]) {
       const balance = (amount: string) => [{ accountIndex: 1, mint, uiTokenAmount: { amount } }];
       const moved = { preTokenBalances: balance('0'), postTokenBalances: balance('50000000') };
       const tokens = landed([memo(), token(PRICE)], { 0: -5000 }, moved);
       expect(judge(tokens)).toBe('mint_mismatch');
-      // Not even where a lamport of rent arrives beside it.
+      // A lamport of rent in the same transaction does not change the verdict.
       expect(judge(landed([memo(), token(PRICE), lamports(1, 1n)], { 1: 1 }, moved))).toBe('underpaid');
       expect(judge(landed([memo(), lamports(1, PRICE)], { 1: 50_000_000 }), expectation({ mint }))).toBe('recipient_mismatch');
     }
   });
 
-  it('names as payer who signed for the lamports, whoever paid the network', () => {
+  it('the payer is the signer of the lamports, not the fee payer', () => {
     const relayed = landed([memo(), lamports(1, PRICE, 3)], { 0: -5000, 1: 50_000_000, 3: -50_000_000 });
     expect(judge(relayed)).toMatchObject({ payer: STRANGER });
-    // A tip to a token account with our address in it is not the payment.
+    // A tip to a token account that names our address is not the payment.
     const token = landed([memo(), lamports(4, 7n, 3), lamports(1, PRICE)], { 1: 50_000_000, 4: 7 });
     expect(judge(token)).toMatchObject({ payer: BUYER });
   });
 
-  it('beside a payment in tokens to the same address is told apart from it, whoever sent which', () => {
+  it('a payment in SOL and one in tokens to the same address are judged separately', () => {
     const mint = NETWORKS.devnet.usdcMint;
     const balance = (amount: string) => [{ accountIndex: 1, mint, uiTokenAmount: { amount } }];
     const moved = { preTokenBalances: balance('0'), postTokenBalances: balance('50000000') };
@@ -114,7 +113,7 @@ describe('a payment in lamports', () => {
     expect(judge(reversed, expectation({ mint }))).toMatchObject({ payer: BUYER });
   });
 
-  it('does not judge a balance that JSON has rounded', () => {
+  it('a balance that JSON has rounded is not judged', () => {
     const rounded = landed(
       [memo(), lamports(1, PRICE)],
       {},
@@ -128,12 +127,12 @@ describe('a payment in lamports', () => {
     [PRICE, 0n, paid(PRICE, 0n, SHARE)],
     [PRICE - SHARE, 0n, 'underpaid'],
     [PRICE - SHARE, SHARE - 1n, 'underpaid'],
-  ])('with a fee: %s to the merchant and %s to the service', (toMerchant, toService, expected) => {
+  ])('fee in SOL: %s to the merchant and %s to the service', (toMerchant, toService, expected) => {
     const transaction = landed([memo(), lamports(2, toService), lamports(1, toMerchant)], { 1: Number(toMerchant), 2: Number(toService) });
     expect(judge(transaction, expectation({ fee: { destination: FEE, units: SHARE } }))).toEqual(expected);
   });
 
-  it('is accepted if and only if the price arrived', () => {
+  it('a payment is accepted exactly if the price arrived', () => {
     const units = fc.bigInt({ min: 1n, max: 2n ** 50n });
     fc.assert(
       fc.property(units, units, (priceUnits, received) => {
@@ -146,13 +145,13 @@ describe('a payment in lamports', () => {
   });
 });
 
-describe('a transfer of lamports', () => {
+describe('system transfer instruction', () => {
   const ix = (data: number[], accounts = [BUYER, MERCHANT], programId: string = SYSTEM_PROGRAM) => ({
     programId,
     accounts,
     data: Uint8Array.from(data),
   });
-  it('is read as what it is, and nothing else is read as one', () => {
+  it('a transfer of lamports is parsed, and other instructions are not', () => {
     const real = getTransferSolInstruction({
       source: createNoopSigner(address(BUYER)),
       destination: address(MERCHANT),
@@ -160,12 +159,12 @@ describe('a transfer of lamports', () => {
     });
     const expected = { source: BUYER, mint: NATIVE_MINT, destination: MERCHANT, authority: BUYER, units: MONEY_UNITS_MAX };
     expect(parseLamportTransfer(ix([...real.data]))).toEqual(expected);
-    const whole = [...real.data];
-    for (let length = 0; length < 12; length++) expect(parseLamportTransfer(ix(whole.slice(0, length)))).toBeNull();
-    for (const kind of [0, 1, 3, 4, 8, 11]) expect(parseLamportTransfer(ix([kind, ...whole.slice(1)]))).toBeNull();
-    expect(parseLamportTransfer(ix([2, 1, 0, 0, ...whole.slice(4)]))).toBeNull();
-    expect(parseLamportTransfer(ix(whole, [BUYER]))).toBeNull();
-    expect(parseLamportTransfer(ix(whole, [BUYER, MERCHANT], TOKEN_PROGRAM))).toBeNull();
+    const validBytes = [...real.data];
+    for (let length = 0; length < 12; length++) expect(parseLamportTransfer(ix(validBytes.slice(0, length)))).toBeNull();
+    for (const kind of [0, 1, 3, 4, 8, 11]) expect(parseLamportTransfer(ix([kind, ...validBytes.slice(1)]))).toBeNull();
+    expect(parseLamportTransfer(ix([2, 1, 0, 0, ...validBytes.slice(4)]))).toBeNull();
+    expect(parseLamportTransfer(ix(validBytes, [BUYER]))).toBeNull();
+    expect(parseLamportTransfer(ix(validBytes, [BUYER, MERCHANT], TOKEN_PROGRAM))).toBeNull();
     const [source, baseAccount] = [address(STRANGER), createNoopSigner(address(BUYER))];
     const seeded = { source, baseAccount, destination: address(MERCHANT), amount: 1n, fromSeed: 'x', fromOwner: address(STRANGER) };
     const { data, accounts } = getTransferSolWithSeedInstruction(seeded);
@@ -180,7 +179,7 @@ describe('a transfer of lamports', () => {
   });
 });
 
-describe('the prepared transaction in SOL', () => {
+describe('checkPreparedTransaction in SOL', () => {
   const LIFETIME = { blockhash: key(9), lastValidBlockHeight: 1000n };
   let buyer: KeyPairSigner;
   const leg = (wallet: string, units: bigint) => ({ wallet, ata: wallet, units, ataExists: false });
@@ -208,7 +207,7 @@ describe('the prepared transaction in SOL', () => {
     ['one of another session', { memo: 'svc:other' }, 'memo'],
     ['one nobody could find', { references: [key(11)] }, 'reference'],
     ['one that pays in a token', { mint: NETWORKS.devnet.usdcMint }, 'foreign_instruction'],
-  ])('is known again: %s', async (_, change, expected) => {
+  ])('a prepared SOL transaction (%s) gets its verdict', async (_, change, expected) => {
     const checked = checkPreparedTransaction(await signed(terms(change)), terms());
     expect(checked.ok ? 'ok' : checked.reason).toBe(expected);
     if (checked.ok) expect(checked.value.payer).toBe(buyer.address);
@@ -218,7 +217,7 @@ describe('the prepared transaction in SOL', () => {
   });
 });
 
-describe('a rate', () => {
+describe('SOL rate', () => {
   const rate = (price: bigint, expo: number): Rate => ({ price, expo });
   it.each<[bigint, number, string, bigint, bigint]>([
     [15_142_050_000n, -8, '151.4205', 33_020_628n, 151_420_500n],
@@ -226,16 +225,16 @@ describe('a rate', () => {
     [1n, -8, '0.00000001', 500_000_000_000_000_000n, 1n],
     [5n, -1, '0.5', 10_000_000_000n, 500_000n],
     [123_456_789n, -18, '0.000000000123456789', 0n, 1n],
-  ])('of %s × 10^%s is %s', (price, expo, text, lamportsOfFive, microOfOne) => {
+  ])('a rate of %s × 10^%s is %s', (price, expo, text, lamportsOfFive, microOfOne) => {
     expect(formatRate(rate(price, expo))).toBe(text);
     const five = convert({ asset: 'USDC', units: 5_000_000n }, 'SOL', rate(price, expo));
-    // Where five dollars are more SOL than there can be, there is no price.
+    // If five dollars exceed the possible amount of SOL, there is no price.
     expect(five?.units ?? 0n).toBe(lamportsOfFive);
     expect(convert({ asset: 'SOL', units: 1_000_000_000n }, 'USDC', rate(price, expo))?.units).toBe(microOfOne);
     expect(convert({ asset: 'SOL', units: 7n }, 'SOL', rate(price, expo))).toEqual({ asset: 'SOL', units: 7n });
   });
 
-  it('never gives the merchant less than the price, nor takes a whole unit more', () => {
+  it('a conversion never gives less than the price, nor a full unit more', () => {
     const amounts = fc.bigInt({ min: 1n, max: 10n ** 13n });
     const prices = fc.tuple(fc.bigInt({ min: 1n, max: 10n ** 12n }), fc.integer({ min: -12, max: 0 }));
     fc.assert(
@@ -243,7 +242,7 @@ describe('a rate', () => {
         const other = asset === 'USDC' ? 'SOL' : 'USDC';
         const due = convert({ asset, units }, other, rate(price, expo));
         fc.pre(due !== null);
-        // Both sides in units of 10^-(9 - expo) dollars, where nothing is rounded.
+        // Both sides in units of 10^-(9 - expo) dollars, without rounding.
         const worth = (of: 'USDC' | 'SOL', amount: bigint) => (of === 'SOL' ? amount * price : amount * 10n ** BigInt(3 - expo));
         expect(worth(other, due!.units) >= worth(asset, units)).toBe(true);
         expect(worth(other, due!.units - 1n) < worth(asset, units)).toBe(true);

@@ -18,7 +18,7 @@ import {
   UNMATCHED,
 } from '#rules/states.ts';
 
-/** What a machine lets happen, as `from -transition-> to`; everything not listed must be refused. */
+/** Allowed transitions as `from -transition-> to`. All others must be refused. */
 interface Promised {
   machine: {
     readonly states: readonly string[];
@@ -224,7 +224,7 @@ const PROMISES: Record<string, Promised> = {
     ]),
   },
 };
-/** Copies of what an object decided: rows that follow a balance, and move by no rule of their own. */
+/** Projections of an object's state. They have no machine of their own. */
 const PROJECTED = ['entitlements', 'metered_sessions'];
 
 const codeOf = (act: () => unknown): string => {
@@ -236,17 +236,17 @@ const codeOf = (act: () => unknown): string => {
   return 'nothing thrown';
 };
 
-describe.each(Object.entries(PROMISES))('the states of a %s', (_, { machine, transitions, terminal, edges }) => {
+describe.each(Object.entries(PROMISES))('state machine: %s', (_, { machine, transitions, terminal, edges }) => {
   const pairs = machine.states.flatMap((state) => transitions.map((transition) => ({ state, transition })));
 
-  it('change exactly as promised, and no other way', () => {
+  it('the machine allows exactly the listed transitions', () => {
     const found = pairs
       .filter(({ state, transition }) => machine.can(state, transition))
       .map(({ state, transition }) => `${state} -${transition}-> ${machine.next(state, transition)}`);
     expect(found.sort()).toEqual([...edges].sort());
   });
 
-  it('refuse every other change as a conflict that names state and transition', () => {
+  it('any other transition throws 409 state_conflict with state and transition', () => {
     const refused = pairs.filter(({ state, transition }) => !edges.some((edge) => edge.startsWith(`${state} -${transition}->`)));
     expect(refused.length).toBe(pairs.length - edges.length);
     for (const { state, transition } of refused) {
@@ -259,7 +259,7 @@ describe.each(Object.entries(PROMISES))('the states of a %s', (_, { machine, tra
     }
   });
 
-  it('lead only to states of the same machine', () => {
+  it('every transition leads to a state of the machine', () => {
     for (const edge of edges) {
       const [from, , to] = edge.split(/ -|-> /);
       expect(machine.states).toContain(from);
@@ -267,15 +267,15 @@ describe.each(Object.entries(PROMISES))('the states of a %s', (_, { machine, tra
     }
   });
 
-  it('end in the terminal ones, which nothing leaves', () => {
+  it('no transition leaves a terminal state', () => {
     expect(machine.states.filter((state) => machine.isTerminal(state))).toEqual(terminal);
     for (const state of terminal) for (const transition of transitions) expect(machine.can(state, transition)).toBe(false);
   });
 });
 
-describe('the states the database admits', () => {
+describe('status columns', () => {
   const migrations = import.meta.glob<string>('../../migrations/*.sql', { query: '?raw', import: 'default', eager: true });
-  /** The last word of the migrations on each table's states, in their order. */
+  /** States of each table by the last migration that lists them. */
   const lists = new Map<string, string[]>();
   for (const path of Object.keys(migrations).sort()) {
     for (const [, table, list] of migrations[path]!.matchAll(/CONSTRAINT "(\w+)_status" CHECK\s*\(status IN \(([^)]*)\)\)/g))
@@ -285,11 +285,11 @@ describe('the states the database admits', () => {
       );
   }
 
-  it.each(Object.values(PROMISES))('for $table are those of the machine', ({ machine, table }) => {
+  it.each(Object.values(PROMISES))('the CHECK of $table lists the states of its machine', ({ machine, table }) => {
     expect(lists.get(table)).toEqual([...machine.states]);
   });
 
-  it('belong to a machine wherever a table has a status', () => {
+  it('every table with a status has a state machine or is a projection', () => {
     expect([...lists.keys()].sort()).toEqual([...Object.values(PROMISES).map(({ table }) => table), ...PROJECTED].sort());
     const created = Object.values(migrations).flatMap((sql) => sql.split('--> statement-breakpoint'));
     for (const statement of created.filter((sql) => /^\s*CREATE TABLE/.test(sql) && /`status` text/.test(sql)))

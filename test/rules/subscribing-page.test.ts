@@ -31,7 +31,6 @@ const APPROVE = { kind: 'approve', transaction: 'A' } as const;
 const LATER = { kind: 'subscribe', transaction: null } as const;
 const SUBSCRIBE = { kind: 'subscribe', transaction: 'S' } as const;
 
-/** Plays events one after the other; every effect of them, in order. */
 function play(news: SubscribingNews[], from: SubscribingState = FIRST_SUBSCRIBING) {
   let state = from;
   const effects: SubscribingEffect[] = [];
@@ -54,47 +53,47 @@ const SIGN_FIRST: SubscribingNews[] = [
   { kind: 'sent' },
 ];
 
-describe('the page on which a buyer subscribes', () => {
-  it('asks no wallet for what another tab asks it for, and says so', () => {
+describe('subscription checkout machine', () => {
+  it('a wallet asked in another tab is not asked again, and the page says so', () => {
     const { state } = play([...TO_FIRST, { kind: 'continuePressed' }]);
     expect(holdsTurn(state)).toBe(true);
     const refused = play([{ kind: 'turnRefused', attempt: 1 }], state);
     expect(refused.state).toMatchObject({ step: 'choosing', problem: { key: 'pElsewhere' } });
     expect([refused.effects, holdsTurn(refused.state)]).toEqual([[], false]);
     expect(play([{ kind: 'turnRefused', attempt: 0 }], state).state).toEqual(state);
-    // Until what was signed has landed nothing else is to be signed, in any tab.
+    // Nothing else is signed in any tab until the signed step has landed.
     const landing = play(SIGN_FIRST.slice(1), state);
     expect([landing.state.step, holdsTurn(landing.state)]).toEqual(['landing', true]);
     const done = play([{ kind: 'progressed', progress: progress([SUBSCRIBE]) }], landing.state);
     expect([done.state.step, holdsTurn(done.state)]).toEqual(['explaining', false]);
   });
 
-  it('waits for nothing where the wallet is subscribed already, and says so', () => {
+  it('a wallet that is already subscribed ends at the existing subscription', () => {
     const { state } = play([...TO_FIRST, ...SIGN_FIRST]);
     const subscribed = progress([], { problem: 'subscribed', manageUrl: 'https://svc.test/s/nsa_9' });
-    const told = play([{ kind: 'progressed', progress: subscribed }], state);
-    expect(told.state).toMatchObject({ step: 'already', path: '/s/nsa_9' });
-    expect(told.effects).toEqual([{ kind: 'store', stored: null }]);
+    const result = play([{ kind: 'progressed', progress: subscribed }], state);
+    expect(result.state).toMatchObject({ step: 'already', path: '/s/nsa_9' });
+    expect(result.effects).toEqual([{ kind: 'store', stored: null }]);
     const failure = { code: 'state_conflict', meta: { reason: 'subscribed', authorization_id: 'nsa_9' } } as unknown as Failure;
     const refused = play([...TO_FIRST.slice(0, 2), { kind: 'refused', failure }]);
     expect(refused.state).toMatchObject({ step: 'already', path: '/s/nsa_9' });
     expect(play([{ kind: 'startAgainPressed' }], refused.state).state).toMatchObject({ step: 'choosing', problem: null });
   });
 
-  it('shows its own address to a phone where that is asked for, and goes on showing it', () => {
+  it('the QR code of the page is shown on request and stays shown', () => {
     const { state } = play([{ kind: 'phonePressed' }]);
     expect(state).toMatchObject({ step: 'choosing', isPhoneOpen: true });
     expect(play([...TO_FIRST.slice(0, 1), { kind: 'backPressed' }], state).state).toMatchObject({ step: 'choosing', isPhoneOpen: true });
   });
 
-  it('asks the wallet for nothing before it has said what for', () => {
+  it('the wallet is asked only after the step was explained', () => {
     const { state, kinds } = play(TO_FIRST);
     expect(state).toMatchObject({ step: 'explaining', consent: { kind: 'approve', step: 1, steps: 2 } });
     expect(kinds).toEqual(['openWallet', 'prepare', 'store']);
     expect(play([{ kind: 'continuePressed' }], state).effects).toEqual([{ kind: 'ask', attempt: 1, transaction: 'A' }]);
   });
 
-  it('waits until a step has landed, and then explains the next one', () => {
+  it('the next step is explained after the previous one has landed', () => {
     const landing = play([...TO_FIRST, ...SIGN_FIRST]).state;
     expect(landing.step).toBe('landing');
     const waiting = play([{ kind: 'progressed', progress: progress([APPROVE, LATER]) }], landing);
@@ -103,7 +102,7 @@ describe('the page on which a buyer subscribes', () => {
     expect(next.state).toMatchObject({ step: 'explaining', consent: { kind: 'subscribe', step: 2, steps: 2 } });
   });
 
-  it('collects when nothing is left to sign, and ends with the receipt', () => {
+  it('collection starts after the last signature, and ends with the receipt', () => {
     const collecting = play([...TO_FIRST, ...SIGN_FIRST, { kind: 'progressed', progress: progress([]) }]);
     expect(collecting.state.step).toBe('collecting');
     expect(collecting.effects.at(-1)).toMatchObject({ kind: 'look', asksChain: true, txSignature: 'a' });
@@ -112,7 +111,7 @@ describe('the page on which a buyer subscribes', () => {
     expect(done.effects).toEqual([{ kind: 'store', stored: { paymentId: 'p1', payer: 'buyer' } }]);
   });
 
-  it('shows a finished subscription again while it runs, and forgets one that does not', () => {
+  it('a stored subscription is shown while it runs and forgotten afterwards', () => {
     const opened = { kind: 'pageOpened', stored: { paymentId: 'p1', payer: 'buyer' } } as const;
     const renewedAs = (status: AuthorizationStatus) =>
       play([opened, { kind: 'progressed', progress: progress([], { status: 'CONFIRMED', renewal: { status, nextChargeAt: null } }) }]);
@@ -124,7 +123,7 @@ describe('the page on which a buyer subscribes', () => {
     }
   });
 
-  it('tells plainly where the first period could not be collected, and forgets what an earlier visit left behind', () => {
+  it('a failed first collection is shown, and an expired payment of an earlier visit is forgotten', () => {
     const collecting = play([...TO_FIRST, ...SIGN_FIRST, { kind: 'progressed', progress: progress([]) }]).state;
     const failed = progress([], { status: 'FAILED', failureCode: 'collection_failed' });
     expect(play([{ kind: 'progressed', progress: failed }], collecting).state).toMatchObject({ step: 'failed', isCollection: true });
@@ -137,7 +136,7 @@ describe('the page on which a buyer subscribes', () => {
     expect([state.step, state.paymentId, effects.at(-1)]).toEqual(['choosing', null, { kind: 'store', stored: null }]);
   });
 
-  it('goes on with a payment of the same wallet alone', () => {
+  it('a stored payment is continued only by the same wallet', () => {
     const stored = { paymentId: 'p0', payer: 'buyer' };
     const opened = (account: string) =>
       play([
@@ -149,7 +148,7 @@ describe('the page on which a buyer subscribes', () => {
     expect(opened('another')).toEqual({ kind: 'prepare', account: 'another', paymentId: null });
   });
 
-  it('sends only what the present question was answered with, whatever comes in whatever order', () => {
+  it('only the answer to the current request is sent, in any order of events', () => {
     const arbitrary = fc.constantFrom<SubscribingNews>(
       ...TO_FIRST,
       ...SIGN_FIRST,
@@ -160,7 +159,7 @@ describe('the page on which a buyer subscribes', () => {
       { kind: 'progressed', progress: progress([]) },
       { kind: 'unanswered' },
       { kind: 'startAgainPressed' },
-      { kind: 'cancelled', standing: { status: 'cancelled', nextChargeAt: null, paidThrough: null }, effectiveAt: null },
+      { kind: 'cancelled', subscription: { status: 'cancelled', nextChargeAt: null, paidThrough: null }, effectiveAt: null },
     );
     fc.assert(
       fc.property(fc.array(arbitrary, { maxLength: 40 }), (events) => {

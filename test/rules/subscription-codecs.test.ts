@@ -62,8 +62,8 @@ const subscriptions: fc.Arbitrary<Subscription> = fc.record({
 });
 const authorities = fc.record({ user: addresses, mint: addresses, payer: addresses, bump: fc.nat(255), initId: i64 });
 
-describe('an account of the subscriptions program', () => {
-  it('is read as it was laid out', () => {
+describe('subscriptions program accounts', () => {
+  it('an encoded account decodes to itself', () => {
     fc.assert(
       fc.property(plans, subscriptions, authorities, (plan, subscription, authority) => {
         const laidOut = [encodePlan(plan), encodeSubscription(subscription), encodeAuthority(authority)];
@@ -75,7 +75,7 @@ describe('an account of the subscriptions program', () => {
     );
   });
 
-  it('is refused for any other length, kind, version or status', () => {
+  it('another length, discriminator, version or status is refused', () => {
     fc.assert(
       fc.property(plans, subscriptions, authorities, fc.integer({ min: 5, max: 255 }), (plan, subscription, authority, byte) => {
         const longer = (bytes: Uint8Array) => Uint8Array.of(...bytes, 0);
@@ -96,7 +96,7 @@ describe('an account of the subscriptions program', () => {
     );
   });
 
-  it('has terms that are the same only in every part', () => {
+  it('terms are equal only in every part', () => {
     fc.assert(
       fc.property(plans, ({ amount, periodHours, createdAt }) => {
         const terms = { amount, periodHours, createdAt };
@@ -108,18 +108,18 @@ describe('an account of the subscriptions program', () => {
     );
   });
 
-  it('writes its events by the authority its program derives', () => {
+  it('the event authority derives from the program', () => {
     expect(eventAuthorityOf(SUBSCRIPTIONS_PROGRAM)).toBe(SUBSCRIPTIONS_EVENT_AUTHORITY);
   });
 });
 
-describe('an instruction of the subscriptions program', () => {
+describe('subscriptions program instructions', () => {
   const parse = ({ programAddress, accounts, data }: Instruction) => {
     expect(programAddress).toBe(SUBSCRIPTIONS_PROGRAM);
     return parseSubscriptionInstruction({ accounts: accounts!.map(({ address }) => address), data: data! });
   };
 
-  it('is taken apart into what it was built from', () => {
+  it('a built instruction parses into its inputs', () => {
     fc.assert(
       fc.property(
         plans,
@@ -177,7 +177,7 @@ describe('an instruction of the subscriptions program', () => {
     );
   });
 
-  it('of any bytes at all is taken apart or refused, never a crash', () => {
+  it('arbitrary bytes parse or are refused, and never throw', () => {
     fc.assert(
       fc.property(fc.array(addresses, { maxLength: 12 }), fc.uint8Array({ maxLength: 500 }), fc.nat(20), (accounts, rest, first) => {
         expect(typeof parseSubscriptionInstruction({ accounts, data: Uint8Array.of(first, ...rest) }).ok).toBe('boolean');
@@ -186,22 +186,22 @@ describe('an instruction of the subscriptions program', () => {
   });
 });
 
-describe('periods', () => {
+describe('subscription periods', () => {
   const DAY = 86_400n;
   const clocked = fc.record({
-    // Starts from 1999 to 2101, with their leap days and the year 2100 that has none.
+    // Starts from 1999 to 2101, with their leap days and the non-leap year 2100.
     currentPeriodStartTs: fc.bigInt({ min: 915_148_800n, max: 4_133_980_800n }),
     periodHours: fc.bigInt({ min: 1n, max: 8_760n }),
     amountPulledInPeriod: fc.bigInt({ min: 0n, max: 1_000n }),
   });
 
-  /** The same rule, walked period by period as one would by hand. */
+  /** Independent walk, period by period. */
   function walk(subscription: Parameters<typeof periodAt>[0], endTs: bigint, now: bigint) {
     let start = subscription.currentPeriodStartTs;
     let pulled = subscription.amountPulledInPeriod;
     for (;;) {
       const next = start + subscription.periodHours * 3_600n;
-      // A period begins when its time has come, unless the plan has nothing left for it but its last second.
+      // A period begins at its start time, unless the plan ends at that second or earlier.
       if (next > now || (endTs !== 0n && next >= endTs)) break;
       start = next;
       pulled = 0n;
@@ -210,7 +210,7 @@ describe('periods', () => {
     return { startTs: start, endTs: endTs !== 0n && end > endTs ? endTs : end, amountPulled: pulled };
   }
 
-  it('are those one finds walking from the start, with a plan that ends and without', () => {
+  it('periodAt equals a walk from the start, with and without a plan end', () => {
     fc.assert(
       fc.property(
         clocked,
@@ -227,10 +227,10 @@ describe('periods', () => {
     );
   });
 
-  it('follow each other by their hours alone, over leap days as over any other', () => {
+  it('periods follow each other by their hours alone, over leap days as well', () => {
     const monthly = { periodHours: 720n, amountPulledInPeriod: 5n };
     for (const [start, after] of [
-      // 2024 has a 29 February, 2023 and 2100 have none.
+      // 2024 has a 29 February. 2023 and 2100 have none.
       ['2024-01-31T00:00:00Z', '2024-03-01T00:00:00Z'],
       ['2023-01-31T00:00:00Z', '2023-03-02T00:00:00Z'],
       ['2100-01-31T00:00:00Z', '2100-03-02T00:00:00Z'],
@@ -246,7 +246,7 @@ describe('periods', () => {
     }
   });
 
-  it('end a cancelled subscription when the running one ends, not after the plan, and at once without a plan', () => {
+  it('a cancelled subscription ends with its period, not after the plan, and at once without a plan', () => {
     fc.assert(
       fc.property(
         clocked,

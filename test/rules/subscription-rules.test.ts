@@ -8,7 +8,7 @@ import {
   type ConsentSeen,
   isCollected,
   stepAfterCollection,
-  stepAfterLook,
+  stepAfterReading,
   stepAfterShortage,
 } from '#rules/subscriptions/authorization.ts';
 import { firstAttemptAt, isInPeriod, nextAttemptAt, periodIn } from '#rules/subscriptions/schedule.ts';
@@ -17,23 +17,23 @@ import { servedUntil } from '#rules/subscriptions/served.ts';
 const START = 1_800_000_000_000;
 const lucks = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-describe('the collections of a period', () => {
-  it('begin within ten minutes of its start, and never before it on the chain’s clock', () => {
+describe('collection schedule', () => {
+  it('the first attempt is 30 seconds to ten minutes after the start of the period', () => {
     fc.assert(
-      fc.property(lucks, (luck) => {
-        const at = firstAttemptAt(START, luck) - START;
+      fc.property(lucks, (jitter) => {
+        const at = firstAttemptAt(START, jitter) - START;
         expect(at).toBeGreaterThanOrEqual(30 * SECOND);
         expect(at).toBeLessThan(10 * MINUTE);
       }),
     );
   });
 
-  it('are tried again after 1 h, 6 h and 24 h, then daily, and after its end no more', () => {
+  it('retries follow after 1 h, 6 h and 24 h, then daily, until the period ends', () => {
     const tried = (days: number) => {
       const period = periodIn(START, days * DAY, START);
       const attempts = [firstAttemptAt(START, 0)];
       for (let failures = 1; attempts.at(-1)! < period.endsAt; failures += 1)
-        attempts.push(nextAttemptAt(period, { failures, now: attempts.at(-1)!, luck: 0 }));
+        attempts.push(nextAttemptAt(period, { failures, now: attempts.at(-1)!, jitter: 0 }));
       return attempts.map((at) => (at - START - 30 * SECOND) / HOUR);
     };
     expect(tried(1)).toEqual([0, 1, 7, 24]);
@@ -42,18 +42,18 @@ describe('the collections of a period', () => {
     expect(tried(30).at(-1)).toBe(720);
   });
 
-  it('all lie in it, whatever the period and however late a sweep comes, or are the first of the next', () => {
+  it('every attempt is inside its period or is the first of the next, however late a sweep comes', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 365 }),
         fc.integer({ min: 1, max: 400 }),
         fc.nat(400 * DAY),
         lucks,
-        (days, failures, late, luck) => {
+        (days, failures, late, jitter) => {
           const period = periodIn(START, days * DAY, START + late);
           const now = Math.max(START + late, period.startsAt + 30 * SECOND);
           expect([period.startsAt <= START + late, START + late < period.endsAt]).toEqual([true, true]);
-          const next = nextAttemptAt(period, { failures, now, luck });
+          const next = nextAttemptAt(period, { failures, now, jitter: jitter });
           expect(next).toBeGreaterThan(now);
           const following = periodIn(START, days * DAY, next);
           expect(isInPeriod(following, next)).toBe(true);
@@ -63,7 +63,7 @@ describe('the collections of a period', () => {
     );
   });
 
-  it('keep to the second over years and leap days: a period starts where the one before ended', () => {
+  it('a period starts at the second at which the previous one ended, over years and leap days', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 365 }), fc.integer({ min: 1, max: 500 }), (days, count) => {
         const { startsAt } = periodIn(START, days * DAY, START + count * days * DAY);
@@ -74,13 +74,12 @@ describe('the collections of a period', () => {
     );
   });
 
-  it('have an hour to land in, in which the buyer is served', () => {
+  it('a collection has one hour to land, in which the buyer is served', () => {
     expect(servedUntil(START) - START).toBe(HOUR);
     expect(servedUntil(START)).toBeGreaterThan(firstAttemptAt(START, 0.999));
   });
 });
 
-/** One thing that happens; between them time passes. */
 type Happening = { passed: number } & ({ kind: 'look'; seen: ConsentSeen } | { kind: 'collected' } | { kind: 'short' });
 
 const happenings: fc.Arbitrary<Happening[]> = fc.array(
@@ -101,7 +100,7 @@ const happenings: fc.Arbitrary<Happening[]> = fc.array(
 );
 
 const PERIOD = 30 * DAY;
-/** The same told by what a person would say of it: is it over, did the buyer cancel, did they lose it, is it paid. */
+/** Independent model of the status: over, cancelled, approval lost, short of money. */
 class PlainAuthorization {
   now = START;
   paidThrough: number | null = null;
@@ -143,8 +142,8 @@ class PlainAuthorization {
   }
 }
 
-describe('an authorization', () => {
-  it('has after any history the status that a second, plain telling has, by edges of its machine alone', () => {
+describe('authorization steps', () => {
+  it('the status equals that of a plain second model after any history', () => {
     fc.assert(
       fc.property(happenings, (history) => {
         const plain = new PlainAuthorization();
@@ -155,7 +154,7 @@ describe('an authorization', () => {
           now += happening.passed;
           const step =
             happening.kind === 'look'
-              ? stepAfterLook(facts, happening.seen, now)
+              ? stepAfterReading(facts, happening.seen, now)
               : happening.kind === 'short'
                 ? stepAfterShortage(facts.status)
                 : stepAfterCollection(facts.status);
@@ -168,7 +167,7 @@ describe('an authorization', () => {
     );
   });
 
-  it('says nothing twice: a second look that shows the same makes no step', () => {
+  it('a repeated reading of the same state makes no step', () => {
     fc.assert(
       fc.property(
         fc.constantFrom<AuthorizationStatus>('active', 'past_due', 'cancel_requested', 'cancelled', 'requires_reapproval'),
@@ -176,19 +175,19 @@ describe('an authorization', () => {
         fc.option(fc.integer({ min: -95, max: 30 })),
         (status, seen, paidDays) => {
           const facts = { status, paidThrough: paidDays === null ? null : START + paidDays * DAY, startedAt: START, periodMs: PERIOD };
-          const step = stepAfterLook(facts, seen, START);
+          const step = stepAfterReading(facts, seen, START);
           if (step === null) return;
-          expect(stepAfterLook({ ...facts, status: AUTHORIZATION.next(status, step) }, seen, START)).toBeNull();
+          expect(stepAfterReading({ ...facts, status: AUTHORIZATION.next(status, step) }, seen, START)).toBeNull();
         },
       ),
     );
   });
 
-  it('is collected from only while its buyer consents, and is never moved by a look before it was begun or after it is over', () => {
+  it('only active and past_due are collected, and pending and expired ignore readings', () => {
     expect(AUTHORIZATION.states.filter(isCollected)).toEqual(['active', 'past_due']);
     for (const status of ['pending', 'expired'] as const)
       for (const seen of ['given', 'cancelled', 'lost'] as const)
-        expect(stepAfterLook({ status, paidThrough: null, startedAt: START, periodMs: PERIOD }, seen, START + 400 * DAY)).toBeNull();
+        expect(stepAfterReading({ status, paidThrough: null, startedAt: START, periodMs: PERIOD }, seen, START + 400 * DAY)).toBeNull();
     expect(stepAfterCollection('expired')).toBeNull();
   });
 });

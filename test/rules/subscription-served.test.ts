@@ -7,15 +7,15 @@ import { endCounts, isNewer, judgedAt, type Renewal } from '#rules/subscriptions
 const THROUGH = Date.UTC(2026, 11, 22);
 const of = (through: number | null, version = 1, authorizationId = 'nsa_1'): Renewal => ({ authorizationId, version, through });
 
-describe('the hour after the paid time of a subscription', () => {
-  it('is judged as its last paid moment, and only while the subscription is active', () => {
+describe('hour after the paid time', () => {
+  it('a call in that hour is judged at the last paid moment, only while the subscription is active', () => {
     expect(judgedAt(of(THROUGH), THROUGH - 1)).toBe(THROUGH - 1);
     expect([0, 1, HOUR - 1].map((late) => judgedAt(of(THROUGH), THROUGH + late))).toEqual([THROUGH - 1, THROUGH - 1, THROUGH - 1]);
     expect(judgedAt(of(THROUGH), THROUGH + HOUR)).toBe(THROUGH + HOUR);
     for (const none of [null, of(null)]) expect(judgedAt(none, THROUGH + 1)).toBe(THROUGH + 1);
   });
 
-  it('lets use through that is paid by time, to its last moment and not beyond', () => {
+  it('a use paid by time is allowed until the last moment of the hour and not beyond', () => {
     const balance = addPaid(emptyBalance(), { units: null, days: 30, through: THROUGH }, THROUGH - 30 * 24 * HOUR);
     const isServed = (now: number, renewal: Renewal | null) => planConsume(balance, 1, now, judgedAt(renewal, now)).ok;
     fc.assert(
@@ -26,7 +26,7 @@ describe('the hour after the paid time of a subscription', () => {
     );
   });
 
-  it('moves an end of paid time that lies in it to its own end, and no other', () => {
+  it('an end of paid time inside the hour moves to its end, and no other end does', () => {
     expect([THROUGH - 1, THROUGH, THROUGH + HOUR - 1, THROUGH + HOUR].map((end) => endCounts(of(THROUGH), end))).toEqual([
       THROUGH - 1,
       THROUGH + HOUR,
@@ -36,12 +36,12 @@ describe('the hour after the paid time of a subscription', () => {
     expect(endCounts(null, THROUGH)).toBe(THROUGH);
   });
 
-  it('is told by the newest word alone, in whatever order words come', () => {
-    const words = [of(THROUGH, 1), of(null, 2), of(THROUGH + 1, 3), of(THROUGH + 2, 1, 'nsa_2'), of(null, 2, 'nsa_2')];
+  it('the newest renewal wins in any order of arrival', () => {
+    const renewals = [of(THROUGH, 1), of(null, 2), of(THROUGH + 1, 3), of(THROUGH + 2, 1, 'nsa_2'), of(null, 2, 'nsa_2')];
     fc.assert(
-      fc.property(fc.shuffledSubarray(words, { minLength: words.length }), (told) => {
-        const known = told.reduce<Renewal | null>((before, word) => (isNewer(before, word) ? word : before), null);
-        expect(known).toEqual(words.at(-1));
+      fc.property(fc.shuffledSubarray(renewals, { minLength: renewals.length }), (arrivals) => {
+        const known = arrivals.reduce<Renewal | null>((before, renewal) => (isNewer(before, renewal) ? renewal : before), null);
+        expect(known).toEqual(renewals.at(-1));
       }),
     );
   });

@@ -3,7 +3,7 @@ import { MINTED, OF_ALL_MERCHANTS, ON_CHAIN, tenantTables, unboundParts } from '
 
 const ALL = 'id, merchant_id, livemode, nonce';
 
-describe('the check of statements that find rows of tenants', () => {
+describe('tenant statement check', () => {
   it.each([
     ['a mode in the select list alone', `select ${ALL} from payments where nonce = ?`],
     ['a mode in the returning list alone', `update refunds set seen_at = ? where nonce = ? returning ${ALL}`],
@@ -26,7 +26,7 @@ describe('the check of statements that find rows of tenants', () => {
     ['one half of a union', 'select 1 from payments where livemode = 1 and nonce = ? union all select 1 from payments where nonce = ?'],
     ['a delete', 'delete from "settlements" where "settlements"."tx_signature" = ?'],
     ['the source of an insert', 'insert into guard select null from metered_sessions where channel_id = ? on conflict do nothing'],
-  ])('refuses %s', (_, sql) => expect(unboundParts(sql)).not.toEqual([]));
+  ])('the check refuses %s', (_, sql) => expect(unboundParts(sql)).not.toEqual([]));
 
   it.each([
     ['mode and merchant', `select ${ALL} from "payments" where ("payments"."merchant_id" = ? and "payments"."livemode" = ?) and nonce = ?`],
@@ -43,14 +43,14 @@ describe('the check of statements that find rows of tenants', () => {
     ['a row by its time and state', "select 1 from payments where status = 'CONFIRMED' and expires_at <= ? order by created_at limit ?"],
     ['a table of no tenant', 'select 1 from accounts where email_key = ?'],
     ['a condition without a table', 'insert into guard (veto) select null where ? > 3'],
-  ])('passes %s', (_, sql) => expect(unboundParts(sql)).toEqual([]));
+  ])('the check passes %s', (_, sql) => expect(unboundParts(sql)).toEqual([]));
 
-  it('gives a reason for each exception', () => {
+  it('every exception has a reason', () => {
     for (const { why } of [...MINTED, ...OF_ALL_MERCHANTS, ...ON_CHAIN]) expect(why.split(' ').length).toBeGreaterThan(5);
   });
 });
 
-describe('unique keys of tenants’ rows', () => {
+describe('unique keys of tenant tables', () => {
   const keysOf = ({ columns, primaryKeys, indexes, uniqueConstraints }: (typeof tenantTables)[number]): string[][] => [
     ...columns.filter(({ primary, isUnique }) => primary || isUnique).map(({ name }) => [name]),
     ...primaryKeys.map((key) => key.columns.map(({ name }) => name)),
@@ -64,7 +64,7 @@ describe('unique keys of tenants’ rows', () => {
     return keysOf(table).map((key) => ({ table: table.name, key, hasMode }));
   });
 
-  it('each unique key of tenants’ rows begins with the mode, with merchant and mode, or with a value that one row has', () => {
+  it('every unique key begins with the mode, with merchant and mode, or with a value unique to one row', () => {
     const isMinted = (column = '') => MINTED.some(({ names }) => names.test(column));
     const isApart = ({ key: [first, second], hasMode }: (typeof keys)[number]) =>
       isMinted(first) || (hasMode ? first === 'livemode' || (first === 'merchant_id' && second === 'livemode') : first === 'merchant_id');

@@ -55,8 +55,8 @@ const raw = ({
 });
 const parse = (options?: Raw) => parseTransaction('signature', raw(options));
 
-describe('a transaction as the node tells it', () => {
-  it('becomes memo, transfer, what each account gained, and who paid the network', () => {
+describe('parseTransaction', () => {
+  it('a transaction yields memo, transfer, balance changes and fee payer', () => {
     expect(parse()).toEqual({
       signature: 'signature',
       slot: 42,
@@ -76,7 +76,7 @@ describe('a transaction as the node tells it', () => {
     });
   });
 
-  it('finds accounts loaded from tables behind the static ones: writable first, then read-only', () => {
+  it('accounts from lookup tables follow the static ones: writable first, then read-only', () => {
     const parsed = parse({
       keys: [BUYER, TOKEN_PROGRAM],
       instructions: [{ programIdIndex: 1, accounts: [2, 4, 3, 0], data: checked(9n) }, memo('svc:nonce', 5)],
@@ -91,7 +91,7 @@ describe('a transaction as the node tells it', () => {
     expect(parsed.tokenDeltas.get(MERCHANT)).toEqual({ mint: MINT, delta: 9n });
   });
 
-  it('counts an account that did not exist before, or no longer exists after, as nothing there', () => {
+  it('an account that did not exist before, or does not after, counts as zero', () => {
     const created = parse({ meta: { preTokenBalances: [balance(1, '10')], postTokenBalances: [balance(1, '4'), balance(2, '6')] } });
     expect(created.tokenDeltas.get(MERCHANT)).toEqual({ mint: MINT, delta: 6n });
     const closed = parse({ meta: { preTokenBalances: [balance(1, '10'), balance(2, '6')], postTokenBalances: [balance(2, '16')] } });
@@ -100,7 +100,7 @@ describe('a transaction as the node tells it', () => {
     expect(parse({ meta: { preTokenBalances: undefined, postTokenBalances: undefined } }).tokenDeltas.size).toBe(0);
   });
 
-  it('keeps amounts beyond 2^53 exact', () => {
+  it('amounts beyond 2^53 stay exact', () => {
     const parsed = parse({
       instructions: [transfer(2n ** 64n - 1n)],
       meta: { preTokenBalances: [balance(2, '1')], postTokenBalances: [balance(2, '18446744073709551615')] },
@@ -109,7 +109,7 @@ describe('a transaction as the node tells it', () => {
     expect(parsed.tokenDeltas.get(MERCHANT)!.delta).toBe(2n ** 64n - 2n);
   });
 
-  it('has failed where the node says so, and where the node says nothing', () => {
+  it('a transaction is failed if the node says so or says nothing', () => {
     expect(parse({ meta: { err: { InstructionError: [1, { Custom: 1 }] } } }).failed).toBe(true);
     expect(parse({ meta: { err: 'AccountNotFound' } }).failed).toBe(true);
     const unknown = parse({ meta: null });
@@ -118,11 +118,11 @@ describe('a transaction as the node tells it', () => {
     expect(parse().failed).toBe(false);
   });
 
-  it('may have no time yet', () => {
+  it('the block time may be null', () => {
     expect(parse({ blockTime: null }).blockTimeSeconds).toBeNull();
   });
 
-  it('shows transfers made by other programs, but lets no program speak in a memo', () => {
+  it('transfers of other programs are listed, but their memos are not', () => {
     const parsed = parse({
       instructions: [{ programIdIndex: 6, accounts: [], data: '' }],
       meta: { innerInstructions: [{ index: 0, instructions: [transfer(3n), memo('svc:nonce')] }] },
@@ -131,7 +131,7 @@ describe('a transaction as the node tells it', () => {
     expect(parsed.memos).toEqual([]);
   });
 
-  it('cannot be made ours, or another’s, by the memo of a program it calls', () => {
+  it('a memo of a program called by the transaction cannot claim a payment', () => {
     const expected = {
       memo: 'svc:nonce',
       mint: MINT,
@@ -148,7 +148,7 @@ describe('a transaction as the node tells it', () => {
     });
   });
 
-  it('survives indices that point nowhere, without inventing a payment', () => {
+  it('indices out of range yield no payment', () => {
     const parsed = parse({
       instructions: [
         { programIdIndex: 99, accounts: [1, 2], data: checked(5n) },
@@ -161,10 +161,10 @@ describe('a transaction as the node tells it', () => {
   });
 });
 
-describe('one instruction', () => {
+describe('instruction parsers', () => {
   const ix = (programId: string, accounts: string[], data: Iterable<number>) => ({ programId, accounts, data: Uint8Array.from(data) });
 
-  it('is a transfer as the token program’s own client writes it, references and all', () => {
+  it('a transfer of the token program’s client is parsed, references included', () => {
     const { accounts, data, programAddress } = getTransferCheckedInstruction({
       source: address(SOURCE),
       mint: address(MINT),
@@ -183,7 +183,7 @@ describe('one instruction', () => {
     });
   });
 
-  it('is a transfer of unknown mint in its old form', () => {
+  it('an old-form transfer is parsed with an unknown mint', () => {
     expect(parseTokenTransfer(ix(TOKEN_PROGRAM, [SOURCE, MERCHANT, BUYER], [3, ...u64(7n)]))).toEqual({
       source: SOURCE,
       mint: null,
@@ -193,20 +193,20 @@ describe('one instruction', () => {
     });
   });
 
-  it('is no transfer in another program, of another kind, or cut short', () => {
+  it('another program, kind or length is no transfer', () => {
     const accounts = [SOURCE, MINT, MERCHANT, BUYER];
-    const whole = [12, ...u64(7n), 6];
-    expect(parseTokenTransfer(ix(TOKEN_PROGRAM, accounts, whole))).not.toBeNull();
-    expect(parseTokenTransfer(ix(STRANGER, accounts, whole))).toBeNull();
-    expect(parseTokenTransfer(ix('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb', accounts, whole))).toBeNull();
-    for (let length = 0; length < whole.length; length++)
-      expect(parseTokenTransfer(ix(TOKEN_PROGRAM, accounts, whole.slice(0, length)))).toBeNull();
-    for (let count = 0; count < 4; count++) expect(parseTokenTransfer(ix(TOKEN_PROGRAM, accounts.slice(0, count), whole))).toBeNull();
+    const fullData = [12, ...u64(7n), 6];
+    expect(parseTokenTransfer(ix(TOKEN_PROGRAM, accounts, fullData))).not.toBeNull();
+    expect(parseTokenTransfer(ix(STRANGER, accounts, fullData))).toBeNull();
+    expect(parseTokenTransfer(ix('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb', accounts, fullData))).toBeNull();
+    for (let length = 0; length < fullData.length; length++)
+      expect(parseTokenTransfer(ix(TOKEN_PROGRAM, accounts, fullData.slice(0, length)))).toBeNull();
+    for (let count = 0; count < 4; count++) expect(parseTokenTransfer(ix(TOKEN_PROGRAM, accounts.slice(0, count), fullData))).toBeNull();
     for (const kind of [0, 4, 7, 8, 9, 14, 255])
-      expect(parseTokenTransfer(ix(TOKEN_PROGRAM, accounts, [kind, ...whole.slice(1)]))).toBeNull();
+      expect(parseTokenTransfer(ix(TOKEN_PROGRAM, accounts, [kind, ...fullData.slice(1)]))).toBeNull();
   });
 
-  it('is a memo in every deployed generation of the program, and in no other program', () => {
+  it('a memo of every deployed memo program is read, and of no other program', () => {
     expect(MEMO_PROGRAMS).toHaveLength(3);
     for (const program of MEMO_PROGRAMS) expect(parseMemo(ix(program, [], utf8('svc:ü')))).toBe('svc:ü');
     expect(parseMemo(ix(STRANGER, [], utf8('svc:x')))).toBeNull();
@@ -214,14 +214,14 @@ describe('one instruction', () => {
     expect(parseMemo(ix(MEMO_PROGRAM, [], [0xff, 0xfe]))).not.toBeNull();
   });
 
-  it('is a memo byte for byte: what stands before `svc:` makes it another memo', () => {
+  it('a memo is compared byte for byte: text before `svc:` makes another memo', () => {
     for (const before of [[0x20], [0x00], [0xff], [0xef, 0xbb, 0xbf]]) {
       const text = parseMemo(ix(MEMO_PROGRAM, [], [...before, ...utf8('svc:nonce')]));
       expect(svcMemos([text!]), before.join(' ')).toEqual([]);
     }
   });
 
-  it('is the creation of a token account only in the two forms that take no further say', () => {
+  it('only the two forms without further arguments create a token account', () => {
     const accounts = [BUYER, SOURCE, BUYER, MINT];
     const created = { payer: BUYER, ata: SOURCE, owner: BUYER, mint: MINT };
     for (const data of [[], [0], [1]]) expect(parseAtaCreation(ix(ATA_PROGRAM, accounts, data))).toEqual(created);
@@ -230,15 +230,15 @@ describe('one instruction', () => {
     expect(parseAtaCreation(ix(ATA_PROGRAM, accounts.slice(0, 3), [1]))).toBeNull();
   });
 
-  it('is the advance of a nonce only in the system program', () => {
+  it('a nonce advance is one only in the system program', () => {
     expect(isNonceAdvance(ix(SYSTEM_PROGRAM, [], [4, 0, 0, 0]))).toBe(true);
     expect(isNonceAdvance(ix(SYSTEM_PROGRAM, [], [2, 0, 0, 0]))).toBe(false);
     expect(isNonceAdvance(ix(STRANGER, [], [4, 0, 0, 0]))).toBe(false);
   });
 });
 
-describe('a wallet address', () => {
-  it('is 32 bytes of base58 on the curve: no token account, no program address, no typo', () => {
+describe('parseWallet', () => {
+  it('a wallet address is 32 bytes of base58 on the curve', () => {
     const wallet = '6hjrWR3LkfsPH6A8BmpkMrGUAZv7aXLf57YxZE76ba9x';
     expect(parseWallet(wallet)).toEqual({ ok: true, value: wallet });
     for (const text of ['', wallet.slice(2), `${wallet}1`, `${wallet} `, wallet.replace('6', '0')])

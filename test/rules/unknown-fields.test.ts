@@ -19,8 +19,8 @@ const Body = z
   .openapi('BodyOfATest');
 const stray = (body: unknown) => unknownFields(Body, body);
 
-describe('unknown fields', () => {
-  it('are none in a body of known ones, however it is nested', () => {
+describe('unknownFields', () => {
+  it('a body of known fields has none, however nested', () => {
     const customer = { wallet_address: 'a', customer_ref: 'b' };
     const body = { name: 'x', price: { asset: 'USDC', amount: '1' }, lines: [{ url: 'u' }], customer, metadata: { any: 'x' } };
     expect(stray(body)).toEqual([]);
@@ -28,7 +28,7 @@ describe('unknown fields', () => {
     expect(stray({ protocol: { version: 2, extra: { deep: 1 } } })).toEqual([]);
   });
 
-  it('are told with their place and the nearest known name, in objects, lists and alternatives', () => {
+  it('an unknown field is reported with its path and the nearest known name, in objects, lists and unions', () => {
     expect(stray({ payoutWallet: 'a' })).toEqual([{ path: ['payoutWallet'], nearest: 'payout_wallet' }]);
     expect(stray({ price: { asset: 'USDC', amout: '1' } })).toEqual([{ path: ['price', 'amout'], nearest: 'amount' }]);
     expect(stray({ lines: [{ url: 'u' }, { urls: 'u' }] })).toEqual([{ path: ['lines', 1, 'urls'], nearest: 'url' }]);
@@ -36,12 +36,12 @@ describe('unknown fields', () => {
     expect(stray({ whatever: 1, name: 'x' })).toEqual([{ path: ['whatever'] }]);
   });
 
-  it('never take what every object inherits for a field of theirs', () => {
+  it('names inherited by every object are unknown fields', () => {
     const body: unknown = JSON.parse('{"__proto__": {"name": "x"}, "constructor": 1, "toString": 2}');
     expect(stray(body).map(({ path }) => path)).toEqual([['__proto__'], ['constructor'], ['toString']]);
   });
 
-  it('name a nearest only within three edits and half of what was written', () => {
+  it('a nearest name is within three edits and half of the written name', () => {
     const near = (name: string) => stray({ [name]: 1 })[0]?.nearest;
     expect(near('nam')).toBe('name');
     expect(near('na')).toBeUndefined();
@@ -49,18 +49,18 @@ describe('unknown fields', () => {
     expect(near('payout_walletwxyz')).toBeUndefined();
   });
 
-  it('name the known field that a slip of one letter was made in', () => {
+  it('a typo of one character names the intended field', () => {
     const known = Object.keys(Body.shape).filter((name) => name.length >= 4);
     const slip = fc.record({ name: fc.constantFrom(...known), at: fc.nat(3), letter: fc.constantFrom('q', 'Z', '-') });
     fc.assert(
-      fc.property(slip, ({ name, at, letter }) => {
-        for (const written of [name.slice(0, at) + letter + name.slice(at), name.slice(0, at) + letter + name.slice(at + 1)])
+      fc.property(slip, ({ name, at, letter: character }) => {
+        for (const written of [name.slice(0, at) + character + name.slice(at), name.slice(0, at) + character + name.slice(at + 1)])
           expect(stray({ [written]: 1 })).toEqual([{ path: [written], nearest: name }]);
       }),
     );
   });
 
-  it('are told twenty at a time, and cost no more than that however many there are', () => {
+  it('the report lists at most twenty unknown fields, however many there are', () => {
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`payout_wallet${i}`, i]));
     expect(stray(many)).toHaveLength(20);
     expect(stray({ lines: Array.from({ length: 5000 }, () => many) })).toHaveLength(20);

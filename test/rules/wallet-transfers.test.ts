@@ -24,15 +24,15 @@ import { USDC } from '../support/chain/chain.ts';
 const key = (fill: number) => base58.encode(new Uint8Array(32).fill(fill));
 const LIFETIME = { blockhash: key(9), lastValidBlockHeight: 1_000n };
 
-async function transactionOf(terms: Partial<CheckoutTerms>): Promise<Uint8Array> {
+async function buildTransaction(terms: Partial<CheckoutTerms>): Promise<Uint8Array> {
   const buyer = (await generateKeyPairSigner()).address;
   const common = { memo: 'svc:nonce', mint: USDC, decimals: 6, references: [key(11), key(12)], fee: null };
   const wire = await buildCheckoutTransaction({ ...common, ...terms } as CheckoutTerms, buyer, LIFETIME);
   return Uint8Array.from(getBase64Encoder().encode(wire));
 }
 
-describe('what the demo wallet reads of a transaction before its person signs', () => {
-  it('is each amount with where it goes, and whose account is opened', async () => {
+describe('readTransfers of the demo wallet', () => {
+  it('a token transfer is listed with its amount, recipient and opened account', async () => {
     const [merchant, service] = [(await generateKeyPairSigner()).address, (await generateKeyPairSigner()).address];
     const leg = async (wallet: string, units: bigint, ataExists: boolean) => ({
       wallet,
@@ -41,22 +41,22 @@ describe('what the demo wallet reads of a transaction before its person signs', 
       ataExists,
     });
     const terms = { merchant: await leg(merchant, 12_500_000n, false), fee: await leg(service, 1n, true) };
-    const read = readTransfers(await transactionOf(terms));
+    const read = readTransfers(await buildTransaction(terms));
     expect(read.toSorted((a, b) => Number(b.units - a.units))).toEqual([
       { mint: USDC, decimals: 6, units: 12_500_000n, destination: terms.merchant.ata, owner: merchant, periodHours: null },
       { mint: USDC, decimals: 6, units: 1n, destination: terms.fee.ata, owner: null, periodHours: null },
     ]);
   });
 
-  it('is lamports with the wallet they go to', async () => {
+  it('a SOL transfer is listed with lamports and recipient', async () => {
     const wallet = (await generateKeyPairSigner()).address;
     const merchant = { wallet, ata: wallet, units: 18_446_744_073_709_551_615n, ataExists: true };
-    expect(readTransfers(await transactionOf({ mint: NATIVE_MINT, decimals: 9, merchant }))).toEqual([
+    expect(readTransfers(await buildTransaction({ mint: NATIVE_MINT, decimals: 9, merchant }))).toEqual([
       { mint: null, decimals: 9, units: merchant.units, destination: wallet, owner: null, periodHours: null },
     ]);
   });
 
-  it('is what a subscription charges, how often, and who is paid', async () => {
+  it('a subscription is listed with amount, period and recipient', async () => {
     const [owner, subscriber] = [(await generateKeyPairSigner()).address, (await generateKeyPairSigner()).address];
     const asked = { owner, planId: 7n, bump: 255, mint: USDC as Address, amount: 5_000_000n, periodHours: 720n, createdAt: 1n };
     const instruction = subscribeInstruction({ subscriber, asked, initId: 3n });
@@ -71,28 +71,36 @@ describe('what the demo wallet reads of a transaction before its person signs', 
     expect(readTransfers(wire)).toEqual([{ mint: USDC, decimals: 6, units: 5_000_000n, destination: owner, owner, periodHours: 720n }]);
   });
 
-  it('is refused where the transaction ends too early, wherever that is', async () => {
+  it('a truncated transaction is refused at any length', async () => {
     const wallet = (await generateKeyPairSigner()).address;
-    const whole = await transactionOf({ mint: NATIVE_MINT, decimals: 9, merchant: { wallet, ata: wallet, units: 1n, ataExists: true } });
-    // The last byte counts the lookup tables, of which there are none: nothing is read of them.
+    const complete = await buildTransaction({
+      mint: NATIVE_MINT,
+      decimals: 9,
+      merchant: { wallet, ata: wallet, units: 1n, ataExists: true },
+    });
+    // The last byte counts the lookup tables. There are none, so a cut there is not noticed.
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: whole.length - 2 }), (length) => {
-        expect(() => readTransfers(whole.slice(0, length))).toThrow();
+      fc.property(fc.integer({ min: 0, max: complete.length - 2 }), (length) => {
+        expect(() => readTransfers(complete.slice(0, length))).toThrow();
       }),
     );
   });
 
-  it('refuses a transaction that names accounts by a lookup table, goes on after its end, or has an unknown version', async () => {
+  it('a transaction with lookup tables, trailing bytes or an unknown version is refused', async () => {
     const wallet = (await generateKeyPairSigner()).address;
-    const whole = await transactionOf({ mint: NATIVE_MINT, decimals: 9, merchant: { wallet, ata: wallet, units: 1n, ataExists: true } });
-    const withTable = Uint8Array.from([...whole.slice(0, -1), 1, ...new Uint8Array(34)]);
+    const complete = await buildTransaction({
+      mint: NATIVE_MINT,
+      decimals: 9,
+      merchant: { wallet, ata: wallet, units: 1n, ataExists: true },
+    });
+    const withTable = Uint8Array.from([...complete.slice(0, -1), 1, ...new Uint8Array(34)]);
     expect(() => readTransaction(withTable)).toThrow('lookup table');
-    expect(() => readTransaction(Uint8Array.from([...whole, 0]))).toThrow('after its end');
-    const version = 1 + 64 * whole[0]!;
-    expect(() => readTransaction(whole.with(version, 0x81))).toThrow('version');
+    expect(() => readTransaction(Uint8Array.from([...complete, 0]))).toThrow('after its end');
+    const version = 1 + 64 * complete[0]!;
+    expect(() => readTransaction(complete.with(version, 0x81))).toThrow('version');
   });
 
-  it('writes amounts as the decimals they are', () => {
+  it('amounts are written as exact decimals', () => {
     expect([decimalOf(500_000n, 6), decimalOf(1n, 9), decimalOf(5n, 0), decimalOf(0n, 6), decimalOf(20_000_000n, 6)]).toEqual([
       '0.5',
       '0.000000001',

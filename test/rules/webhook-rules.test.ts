@@ -27,26 +27,26 @@ const answered = (status: number | null, retryAfterMs: number | null = null): At
   excerpt: null,
   retryAfterMs,
 });
-/** How long after a failed attempt the next is due, on the middle of the jitter unless told; null where none is. */
+/** Delay before the next attempt, at the middle of the jitter by default, or null if none follows. */
 const waitAfter = (attempt: number, livemode: boolean, { random = 0.5, outcome = answered(500) } = {}): number | null => {
   const step = stepAfter(outcome, attempt, scheduleOf(livemode).length, livemode, NOW, random);
   return step.kind === 'retrying' ? step.nextAttemptAt - NOW : null;
 };
 const LIVE = [0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
 
-describe('the schedule', () => {
-  it('has ten attempts in live mode and four in the sandbox, at the promised delays', () => {
+describe('delivery schedule', () => {
+  it('live mode has ten attempts and the sandbox four, at the published delays', () => {
     expect(scheduleOf(true)).toEqual(LIVE);
     expect(scheduleOf(false)).toEqual(LIVE.slice(0, 4));
   });
 
-  it('is walked to its end and not beyond', () => {
+  it('attempts end after the last delay of the schedule', () => {
     const walked = (livemode: boolean) => scheduleOf(livemode).map((_, index) => waitAfter(index + 1, livemode));
     expect(walked(true)).toEqual([...LIVE.slice(1), null]);
     expect(walked(false)).toEqual([...LIVE.slice(1, 4), null]);
   });
 
-  it('is exact up to the second attempt, and varies by at most a tenth after it', () => {
+  it('the first retry delay is exact, and later ones vary by at most a tenth', () => {
     const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(fc.property(random, (r) => waitAfter(1, true, { random: r }) === 5 * SECOND));
     fc.assert(
@@ -59,11 +59,11 @@ describe('the schedule', () => {
     expect([0, 0.999999].map((r) => Math.round(waitAfter(9, true, { random: r })! / HOUR / 0.024) / 1000)).toEqual([0.9, 1.1]);
   });
 
-  it('ends where fewer attempts were granted, as for a replay', () => {
+  it('a delivery with fewer granted attempts, as a replay, ends after those', () => {
     expect(stepAfter(answered(500), 1, 1, true, NOW, 0.5)).toEqual({ kind: 'failed', isGone: false });
   });
 
-  it('takes every 2xx for delivered, 410 for gone, and everything else for a failure to be tried again', () => {
+  it('2xx succeeds, 410 ends the delivery as gone, and any other answer is retried', () => {
     for (let status = 100; status < 600; status++) {
       const step = stepAfter(answered(status), 1, 10, true, NOW, 0.5);
       const expected = status >= 200 && status < 300 ? 'succeeded' : status === 410 ? 'failed' : 'retrying';
@@ -77,7 +77,7 @@ describe('the schedule', () => {
 });
 
 describe('Retry-After', () => {
-  it('is read as seconds or as an HTTP date, and is otherwise no wish', () => {
+  it('parseRetryAfter accepts seconds and HTTP dates, otherwise returns null', () => {
     const [later, before] = [90_000, -90_000].map((ms) => new Date(NOW + ms).toUTCString());
     const wishes: [string, number][] = Object.entries({ '0': 0, '120': 120_000, ' 7 ': 7000, [later!]: 90_000, [before!]: 0 });
     for (const [header, wish] of wishes) expect([header, parseRetryAfter(header, NOW)]).toEqual([header, wish]);
@@ -85,7 +85,7 @@ describe('Retry-After', () => {
       expect([header, parseRetryAfter(header, NOW)]).toEqual([header, null]);
   });
 
-  it('only ever lengthens a wait, to a day at the most', () => {
+  it('Retry-After only lengthens the delay, to at most a day', () => {
     const wait = (retryAfterMs: number) => waitAfter(1, true, { outcome: answered(503, retryAfterMs) });
     expect([0, 1000, 5000, 6000, HOUR, DAY, DAY + 1, 400 * DAY].map(wait)).toEqual([
       ...Array(3).fill(5 * SECOND),
@@ -99,7 +99,7 @@ describe('Retry-After', () => {
   });
 });
 
-describe('the health of an endpoint', () => {
+describe('endpoint health', () => {
   const fresh: Health = { failureStreak: 0, lastSuccessAt: null, lastFailureAt: null, failingSince: null };
   const failed = (times: number, from = NOW, every = 1000): Health => ({
     failureStreak: times,
@@ -108,20 +108,20 @@ describe('the health of an endpoint', () => {
     failingSince: from,
   });
 
-  it('is given up after five days without a success, by time alone', () => {
+  it('an endpoint is disabled after five days without a success, by time alone', () => {
     const one = failed(1);
     expect([5 * DAY - 1, 5 * DAY, 50 * DAY].map((later) => isGivenUp(one, NOW + later))).toEqual([false, true, true]);
     expect(isGivenUp(failed(5000, NOW, 1), NOW + DAY)).toBe(false);
     expect(isGivenUp(fresh, NOW + 50 * DAY)).toBe(false);
   });
 
-  it('is warned about at 24 and at 72 hours', () => {
+  it('warnings are due at 24 and 72 hours', () => {
     const hours = [0, 23.999, 24, 71.999, 72, 500];
     expect(hours.map((h) => warningsDue(failed(1), NOW + h * HOUR))).toEqual([0, 0, 1, 1, 2, 2]);
     expect(warningsDue(fresh, NOW + 500 * HOUR)).toBe(0);
   });
 
-  it('holds attempts back after twenty failures in a row, but for a probe every five minutes', () => {
+  it('the circuit opens after twenty failures in a row, with a probe every five minutes', () => {
     const last = NOW + 19 * 1000;
     expect(heldUntil(failed(19), NOW + 19_000)).toBeNull();
     expect(heldUntil(failed(20), last)).toBe(last + 5 * MINUTE);
@@ -131,8 +131,8 @@ describe('the health of an endpoint', () => {
   });
 });
 
-describe('patterns of event types', () => {
-  it('mean one type, all of a group, or everything', () => {
+describe('event type patterns', () => {
+  it('a pattern matches one type, all of a group, or everything', () => {
     for (const type of EVENT_TYPES) {
       expect([matchesType(['*'], type), matchesType([type], type), matchesType([`${type.split('.')[0]}.*`], type)]).toEqual(
         Array(3).fill(true),
@@ -150,7 +150,7 @@ describe('patterns of event types', () => {
       expect([pattern, matchesType([pattern], 'payment.confirmed')]).toEqual([pattern, false]);
   });
 
-  it('are known only where an event can match', () => {
+  it('a pattern is valid only if an event can match it', () => {
     for (const pattern of ['*', 'payment.*', 'membership.*', ...EVENT_TYPES])
       expect([pattern, isTypePattern(pattern)]).toEqual([pattern, true]);
     for (const pattern of ['', '**', 'payment', 'payment.x', 'pay.*', '*.*', 'payment.*.*', ' payment.*', '.*', 'Payment.confirmed'])
@@ -158,7 +158,7 @@ describe('patterns of event types', () => {
   });
 });
 
-describe('signatures', () => {
+describe('webhook signatures', () => {
   const body = '{"id":"evt_1","data":{"object":{"name":"Ada’s weather ☀"}}}';
   const signable: Signable = {
     eventId: 'evt_1',
@@ -177,7 +177,7 @@ describe('signatures', () => {
     return { headers, ours: headers['X-Svc-Signature']! };
   };
 
-  it('have a secret of 32 random bytes as Standard Webhooks writes it, and a hint that gives none of it away', () => {
+  it('a secret has 32 random bytes in Standard Webhooks form, and its hint shows four characters', () => {
     const secrets = Array.from({ length: 50 }, newSecret);
     expect(new Set(secrets).size).toBe(50);
     for (const secret of secrets) {
@@ -187,7 +187,7 @@ describe('signatures', () => {
     }
   });
 
-  it('come with every header that was promised', () => {
+  it('a delivery has every published header', () => {
     const { headers } = signed([newSecret()]);
     const timestamp = String(Math.floor(at / 1000));
     expect(headers).toMatchObject({
@@ -203,14 +203,14 @@ describe('signatures', () => {
     expect(headers['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
   });
 
-  it('are accepted by the official stripe and standardwebhooks packages', async () => {
+  it('the official stripe and standardwebhooks packages accept the signatures', async () => {
     const secret = newSecret();
     const { headers, ours } = signed([secret]);
     expect(await stripe(body, ours, secret)).toEqual(JSON.parse(body));
     expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
   });
 
-  it('are accepted with the old and the new secret while a rotation lasts, and with no third', async () => {
+  it('both the old and the new secret verify during a rotation, and no third does', async () => {
     const [old, fresh, other] = [newSecret(), newSecret(), newSecret()];
     const { headers, ours } = signed([fresh, old]);
     expect(ours.match(/v1=/g)).toHaveLength(2);
@@ -222,7 +222,7 @@ describe('signatures', () => {
     expect(() => new Webhook(other).verify(body, headers)).toThrow(/No matching signature/);
   });
 
-  it('are refused by both where body, time or id was changed, or where they are older than the tolerance', async () => {
+  it('both packages refuse a changed body, time or id, and an old timestamp', async () => {
     const secret = newSecret();
     const { headers, ours } = signed([secret]);
     const t = Math.floor(at / 1000);
@@ -238,7 +238,7 @@ describe('signatures', () => {
     expect(() => new Webhook(secret).verify(body, stale.headers)).toThrow(/too old/);
   });
 
-  it('are the plain HMAC of the raw body where an endpoint asks for `body`, Standard Webhooks staying what it is', () => {
+  it('signed_payload `body` gives the plain HMAC of the raw body, and Standard Webhooks headers stay the same', () => {
     const secret = newSecret();
     const { headers, ours } = signed([secret], { signedPayload: 'body' });
     expect(ours.split('v1=')[1]).toBe(hex.encode(hmacSha256(utf8(secret), utf8(body))));
@@ -247,10 +247,10 @@ describe('signatures', () => {
   });
 });
 
-describe('sealing', () => {
+describe('seal and unseal', () => {
   const key = (fill: number) => base64url.encode(new Uint8Array(32).fill(fill));
 
-  it('gives back any text to the purpose it was sealed for, and shows none of it', async () => {
+  it('any text unseals for its purpose, and the sealed text does not show it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 200 }), async (text) => {
         const sealed = await seal(key(1), 'webhook:a', text);
@@ -263,7 +263,7 @@ describe('sealing', () => {
     expect(twice.join()).not.toContain('whsec_');
   });
 
-  it('opens for no other purpose, no other key, and not where one character was changed', async () => {
+  it('another purpose, another key or one changed character is refused', async () => {
     const sealed = await seal(key(1), 'webhook:a', newSecret());
     await expect(unseal(key(1), 'webhook:b', sealed)).rejects.toThrow();
     await expect(unseal(key(2), 'webhook:a', sealed)).rejects.toThrow(/unknown key/);
@@ -275,7 +275,7 @@ describe('sealing', () => {
       await expect(unseal(key(1), 'webhook:a', garbage), garbage).rejects.toThrow();
   });
 
-  it('survives a rotation of keys: the first seals, all open', async () => {
+  it('the first key seals and every key of the ring unseals after a rotation', async () => {
     const old = await seal(key(1), 'p', 'before');
     const both = `${key(2)},${key(1)}`;
     expect(await unseal(both, 'p', old)).toBe('before');

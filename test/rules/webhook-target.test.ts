@@ -111,19 +111,19 @@ const NASTY: Record<string, string[]> = {
   ],
 };
 
-describe('a target of webhooks', () => {
-  it.each(Object.entries(NASTY))('is refused as %s', (reason, urls) => {
+describe('checkTarget', () => {
+  it.each(Object.entries(NASTY))('a URL is refused with %s', (reason, urls) => {
     for (const url of urls) expect([url.slice(0, 60), judge(url)]).toEqual([url.slice(0, 60), reason]);
   });
 
-  it('is refused under the rules of local development all the same, but for plain http to this machine', () => {
+  it('local development refuses the same URLs, except plain http to 127.0.0.1', () => {
     for (const [reason, urls] of Object.entries(NASTY)) {
       for (const url of urls.filter((one) => !/^http:\/\/127\.0\.0\.1/.test(one)))
         expect([url.slice(0, 60), judge(url, LOCAL)]).toEqual([url.slice(0, 60), reason]);
     }
   });
 
-  it('may be any public name over https, on 443 or 8443', () => {
+  it('any public name over https on port 443 or 8443 is allowed', () => {
     for (const url of [
       'https://shop.dev',
       'https://shop.dev:443/hooks?a=b#c',
@@ -143,7 +143,7 @@ describe('a target of webhooks', () => {
       expect([url, judge(url)]).toEqual([url, 'ok']);
   });
 
-  it('may be plain http on loopback where that is allowed: 127.0.0.1 and nothing else', () => {
+  it('plain http is allowed to 127.0.0.1 in local development, and to no other host', () => {
     for (const url of ['http://127.0.0.1/', 'http://127.0.0.1:8788/hooks'])
       expect([judge(url), judge(url, LOCAL)]).toEqual(['https_required', 'ok']);
     for (const url of [
@@ -159,7 +159,7 @@ describe('a target of webhooks', () => {
     expect(judge('http://user:x@127.0.0.1/', LOCAL)).toBe('credentials');
   });
 
-  it('is never an address, however its four bytes are written', () => {
+  it('an IPv4 address is refused, however its bytes are written', () => {
     const byte = fc.integer({ min: 0, max: 255 });
     const spelled = fc
       .tuple(byte, fc.constantFrom(10, 8, 16))
@@ -170,7 +170,7 @@ describe('a target of webhooks', () => {
     fc.assert(fc.property(fc.integer({ min: 0, max: 0xffffffff }), (n) => judge(`https://${n}/`) === 'ip_address'));
   });
 
-  it('is judged without throwing, whatever the text', () => {
+  it('any text is judged without throwing', () => {
     fc.assert(fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl()), (text) => judge(text) !== ''));
   });
 });

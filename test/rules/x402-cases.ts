@@ -16,9 +16,9 @@ import {
 
 export interface Case {
   name: string;
-  /** Ours, without the prefix. */
+  /** Reason of our verdict, without the prefix. */
   reason: string;
-  /** Where the reference answers otherwise: it accepts, it throws, or another reason. */
+  /** Other verdict of the reference, if any: accepts, throws or another reason. */
   reference?: string;
   make(rig: Rig): Promise<{ payload: PaymentPayload; requirements: PaymentRequirements }>;
 }
@@ -61,7 +61,6 @@ export const transfer = (
 ): Case =>
   crafted(name, reason, async (rig, all) => ({ ...draft, instructions: all.with(2, transferLike(rig, await change(rig))) }), reference);
 
-/** Accepted by both. */
 export const PAYMENTS: Case[] = [
   raw('as the public client writes it', 'ok', ({ payload }) => payload.payload.transaction),
   listed('guarded by a wallet once', 'ok', (all, rig) => [...all, lighthouse(rig.payer.address)]),

@@ -36,8 +36,8 @@ const check = (text: string, of = facts, { keys = OLD, now = NOW } = {}) => {
   return answer.ok ? 'ok' : answer.reason;
 };
 
-describe('a challenge', () => {
-  it('is a memo of 42 characters that begins with its expiry and its random bytes', () => {
+describe('x402 challenge', () => {
+  it('the memo has 42 characters and begins with expiry and random bytes', () => {
     expect(memo).toMatch(/^svc:[A-Za-z0-9_-]{38}$/);
     expect(utf8(memo).length).toBeLessThanOrEqual(64);
     const nonce = base64url.decode(memo.slice(4));
@@ -46,18 +46,18 @@ describe('a challenge', () => {
     expect(nonce.slice(4, 12)).toEqual(random);
   });
 
-  it('is the same for the same facts, time and random bytes, and another for other random bytes', () => {
+  it('the memo is deterministic, and other random bytes give another memo', () => {
     expect(newChallenge(facts, { keys: OLD, random, expiresAt })).toBe(memo);
     expect(newChallenge(facts, { keys: OLD, random: random.with(7, 9), expiresAt }).slice(-22)).not.toBe(memo.slice(-22));
   });
 
-  it('stands until its expiry and not a moment longer', () => {
+  it('a challenge is valid until its expiry and expired from that moment', () => {
     expect(verifyChallenge(memo, facts, { keys: OLD, now: NOW })).toEqual({ ok: true, expiresAt });
     expect(check(memo, facts, { now: expiresAt - 1 })).toBe('ok');
     expect(check(memo, facts, { now: expiresAt })).toBe('expired');
   });
 
-  it('survives a rotation for as long as its key is listed, and new ones are signed by the first key', () => {
+  it('a challenge stays valid while its key is listed, and the first key signs new ones', () => {
     expect(check(memo, facts, { keys: `${NEW},${OLD}` })).toBe('ok');
     expect(check(memo, facts, { keys: `${LATER}, ${NEW}` })).toBe('forged');
     const rotated = newChallenge(facts, { keys: `${NEW},${OLD}`, random, expiresAt });
@@ -65,13 +65,13 @@ describe('a challenge', () => {
     expect(check(rotated, facts, { keys: OLD })).toBe('forged');
   });
 
-  it('takes keys of 32 bytes and random bytes of eight only', () => {
+  it('keys have 32 bytes and the random part has 8', () => {
     expect(() => newChallenge(facts, { keys: base64url.encode(new Uint8Array(16)), random, expiresAt })).toThrow('32 bytes');
     expect(() => newChallenge(facts, { keys: '', random, expiresAt })).toThrow('32 bytes');
     expect(() => newChallenge(facts, { keys: OLD, random: new Uint8Array(7), expiresAt })).toThrow('8 random bytes');
   });
 
-  it('is forged where any one fact is another', () => {
+  it('a challenge is forged if one fact differs', () => {
     const other = fc.constantFrom(...(Object.keys(facts) as (keyof ChallengeFacts)[])).chain((field) =>
       fc.record({
         field: fc.constant(field),
@@ -85,7 +85,7 @@ describe('a challenge', () => {
     fc.assert(property, { numRuns: 500 });
   });
 
-  it('is forged where text moves from one fact to its neighbour, or two facts change places', () => {
+  it('a challenge is forged if text moves between facts or two facts are swapped', () => {
     const texts = ['merchantId', 'productId', 'network', 'asset', 'amount', 'payTo', 'feePayer'] as const;
     const splits = fc.tuple(fc.nat(texts.length - 2), fc.string(), fc.string(), fc.nat(), fc.nat());
     const property = fc.property(splits, ([at, left, right, from, to]) => {
@@ -100,7 +100,7 @@ describe('a challenge', () => {
     fc.assert(property, { numRuns: 300 });
   });
 
-  it('is forged or malformed where one of its own characters is another', () => {
+  it('a challenge with one changed character is forged or malformed', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     for (let at = 4; at < memo.length; at++) {
       for (const character of alphabet) {
@@ -110,18 +110,18 @@ describe('a challenge', () => {
     }
   });
 
-  it('of many pieces is another than of one', () => {
+  it('a challenge for a quantity is forged for another quantity', () => {
     const many = newChallenge({ ...facts, quantity: 25 }, { keys: OLD, random, expiresAt });
     expect(check(many, { ...facts, quantity: 25 })).toBe('ok');
     for (const quantity of [1, 2, 24, 250]) expect(check(many, { ...facts, quantity })).toBe('forged');
   });
 
   it.each(['', 'svc:', 'svc:nonce', memo.slice(4), `${memo}A`, memo.slice(0, -1), ` ${memo}`, memo.replace('svc:', 'SVC:'), `${memo}=`])(
-    'is malformed as %j',
+    '%j is malformed',
     (text) => expect(check(text)).toBe('malformed'),
   );
 
-  it('is refused, never an exception, for any text', () => {
+  it('any text is refused without throwing', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -134,10 +134,10 @@ describe('a challenge', () => {
   });
 });
 
-describe('the offer', () => {
+describe('x402 payment requirements', () => {
   const requirements = requirementsFor(facts, memo);
 
-  it('is a requirement of the exact scheme, with the memo in it', () => {
+  it('the requirements are of the exact scheme and contain the memo', () => {
     expect(requirements).toEqual({
       scheme: 'exact',
       network: facts.network,
@@ -150,7 +150,7 @@ describe('the offer', () => {
     expect(requirementsFor({ ...facts, quantity: 25 }, memo).extra).toEqual({ feePayer: 'operator', memo, quantity: 25 });
   });
 
-  it('fills a valid PaymentRequired, with an error only where there is one', () => {
+  it('PaymentRequired is valid, with an error only if there is one', () => {
     const resource = { url: 'https://api.example/report' };
     expect(paymentRequired(resource, [requirements])).toEqual({ x402Version: 2, resource, accepts: [requirements] });
     const refused = paymentRequired(resource, [requirements], 'invalid_exact_svm_payload_amount_mismatch');
@@ -158,7 +158,7 @@ describe('the offer', () => {
     expect(PaymentRequired.parse(refused)).toEqual(refused);
   });
 
-  it('comes back in the echo as the facts and the memo it was made of', () => {
+  it('an echo yields the facts and the memo of its challenge', () => {
     const sale = { livemode: true, merchantId: 'merchant', productId: 'product' };
     for (const terms of [{}, { quantity: 25 }, { units: null, days: 30 }, { quantity: 2, units: 1000 }]) {
       const of = { ...facts, ...terms };
@@ -185,7 +185,7 @@ describe('the offer', () => {
       { feePayer: 'operator', memo, units: count },
       { feePayer: 'operator', memo, days: count },
     ]),
-  ])('is not claimed by an echo with the extra %j', (extra) => {
+  ])('an echo with the extra %j yields no challenge', (extra) => {
     expect(claimedChallenge({ ...requirements, extra }, { livemode: true, merchantId: 'merchant', productId: 'product' })).toBeNull();
   });
 });

@@ -7,10 +7,10 @@ import { coSign, verifyExact } from '#protocols/x402/exact.ts';
 import type { PaymentPayload, PaymentRequirements } from '#protocols/x402/wire.ts';
 import { PAYMENTS } from './x402-cases.ts';
 import {
-  ataOf,
   chain,
   craft,
   FEE_PAYER,
+  findAta,
   MEMO,
   messageOf,
   newRig,
@@ -41,8 +41,8 @@ const verified = async (payload: PaymentPayload = rig.payload, requirements = ri
   return answer.value;
 };
 
-describe('a payment by the unmodified public client', () => {
-  it('is accepted, and read as what it is', async () => {
+describe('payment by the unmodified @x402 client', () => {
+  it('a payment is accepted and read correctly', async () => {
     const wire = wireOf(rig.payload);
     expect(await verified()).toEqual({
       wire,
@@ -51,37 +51,37 @@ describe('a payment by the unmodified public client', () => {
       signatures: [new Uint8Array(64), wire.slice(65, 129)],
       feePayer: FEE_PAYER,
       payer: rig.payer.address,
-      source: await ataOf(rig.payer.address, rig.requirements.asset),
+      source: await findAta(rig.payer.address, rig.requirements.asset),
       amount: PRICE,
       memo: MEMO,
       blockhash: expect.any(String),
     });
   });
 
-  it('lands on the chain once co-signed, under the signature foretold', async () => {
+  it('a co-signed payment lands on chain under the predicted signature', async () => {
     await chain.call('local_fundSol', FEE_PAYER, '1000000000');
     await chain.call('local_fundUsdc', rig.merchant, '1');
     const payment = await verified(await payWith(rig.payer, rig.requirements));
     const { wire, txSignature } = coSign(payment, OPERATOR);
     expect(await chain.call('sendTransaction', base64.encode(wire), { encoding: 'base64' })).toBe(txSignature);
-    const ata = await ataOf(rig.merchant, rig.requirements.asset);
+    const ata = await findAta(rig.merchant, rig.requirements.asset);
     const balance = await chain.call<{ value: { amount: string } }>('getTokenAccountBalance', ata, { commitment: 'processed' });
     expect(balance.value.amount).toBe((PRICE + 1n).toString());
   });
 
-  it.each(PAYMENTS)('is accepted $name', async ({ make }) => {
+  it.each(PAYMENTS)('a payment is accepted $name', async ({ make }) => {
     const { payload, requirements } = await make(rig);
     expect(await verdict(payload, requirements)).toBe('ok');
   });
 });
 
-describe('a payment is refused, line by line of the checklist', () => {
-  it.each(VIOLATIONS)('$name', async ({ make, reason }) => {
+describe('payments refused by the checklist', () => {
+  it.each(VIOLATIONS)('a payment is refused, item $name', async ({ make, reason }) => {
     const { payload, requirements } = await make(rig);
     expect(await verdict(payload, requirements)).toBe(PREFIX + reason);
   });
 
-  it('the payer is named from the moment it is known', async () => {
+  it('a refusal names the payer once it is known', async () => {
     for (const { name, make, reason } of VIOLATIONS) {
       const { payload, requirements } = await make(rig);
       const answer = await verifyExact(payload, requirements, RULES);
@@ -90,7 +90,7 @@ describe('a payment is refused, line by line of the checklist', () => {
     }
   });
 
-  it('a payment is never refused by an exception, whatever the bytes', async () => {
+  it('any bytes are refused without throwing', async () => {
     const check = async (bytes: Uint8Array) => {
       expect(await verdict(withTransaction(rig, base64.encode(bytes)))).toMatch(/^invalid_exact_svm_/);
     };
@@ -109,8 +109,8 @@ describe('a payment is refused, line by line of the checklist', () => {
   });
 });
 
-describe('one byte', () => {
-  it('of the message or of the payer’s signature, changed in any way, is refused', async () => {
+describe('single byte changes', () => {
+  it('any changed byte of the message or the payer’s signature is refused', async () => {
     const wire = wireOf(rig.payload);
     const flip = async (at: number, mask: number) => {
       const flipped = wire.with(at, wire[at]! ^ mask);
@@ -121,7 +121,7 @@ describe('one byte', () => {
     await fc.assert(anywhere, { numRuns: 300 });
   });
 
-  it('of our own slot means nothing: it is overwritten, and the payment stays the same', async () => {
+  it('a changed byte in our signature slot has no effect, because the slot is overwritten', async () => {
     const [wire, before] = [wireOf(rig.payload), await verified()];
     for (const at of [1, 32, 64]) {
       const after = await verified(withTransaction(rig, base64.encode(wire.with(at, 0xff))));
@@ -131,8 +131,8 @@ describe('one byte', () => {
   });
 });
 
-describe('our signature', () => {
-  it('covers the exact bytes received, and only slot 0 changes', async () => {
+describe('facilitator signature', () => {
+  it('the signature covers the exact received bytes, and only slot 0 changes', async () => {
     for (const version of [0, 'legacy'] as const) {
       const payment = await verified(withTransaction(rig, await craft(rig, { instructions: rig.instructions, version })));
       const { wire, txSignature } = coSign(payment, OPERATOR);
@@ -147,7 +147,7 @@ describe('our signature', () => {
     }
   });
 
-  it('is never that of another key than the one in slot 0', async () => {
+  it('the signature is made only by the key of slot 0', async () => {
     const payment = await verified();
     expect(() => coSign(payment, SECOND_OPERATOR)).toThrow('the fee payer signs for itself');
   });

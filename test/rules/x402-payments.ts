@@ -30,7 +30,6 @@ import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { TestChain, USDC } from '../support/chain/chain.ts';
 import { testEnv } from '../support/runner/env.ts';
 
-/** Payments by the unmodified public client, and every way to bend one. */
 export const key = (fill: number): string => base58.encode(new Uint8Array(32).fill(fill));
 const operatorKey = (fill: number) => keyRing(base64url.encode(new Uint8Array(32).fill(fill)))[0]!;
 export const [OPERATOR, SECOND_OPERATOR] = [operatorKey(21), operatorKey(22)];
@@ -48,12 +47,11 @@ export interface Rig {
   stranger: KeyPairSigner;
   merchant: string;
   requirements: PaymentRequirements;
-  /** By the public client, for `requirements`. */
   payload: PaymentPayload;
   instructions: readonly Instruction[];
 }
 
-/** What `@x402/fetch` sends: the client's payload, and the requirement it chose, echoed. */
+/** Payload as sent by `@x402/fetch`, with the chosen requirement echoed. */
 export async function payWith(signer: KeyPairSigner, accepted: PaymentRequirements): Promise<PaymentPayload> {
   const client = new ExactSvmScheme(signer, { rpcUrl: chain.url });
   const made = await client.createPaymentPayload(2, accepted as Parameters<typeof client.createPaymentPayload>[1]);
@@ -89,7 +87,7 @@ export interface Draft {
   tables?: AddressesByLookupTableAddress;
 }
 
-/** A transaction of these instructions, signed by the payer: what a careless or hostile client sends. */
+/** Signs a transaction of these instructions as the payer, like a careless or hostile client. */
 export async function craft(rig: Rig, draft: Draft): Promise<string> {
   const { instructions, feePayer = FEE_PAYER, version = 0, signers = [rig.payer], tables } = draft;
   const lifetime = { blockhash: BLOCKHASH as Blockhash, lastValidBlockHeight: 0n };
@@ -107,7 +105,7 @@ export async function craft(rig: Rig, draft: Draft): Promise<string> {
   return getBase64EncodedWireTransaction(await partiallySignTransaction(needed, compiled));
 }
 
-/** Any bytes as a message with two signers, the payer's signature over exactly these. */
+/** Signs arbitrary bytes as a message of two signers, with the payer's signature. */
 export async function signedRaw(rig: Rig, message: Uint8Array): Promise<string> {
   const signature = await signBytes(rig.payer.keyPair.privateKey, message);
   return base64.encode(Uint8Array.from([2, ...new Uint8Array(64), ...signature, ...message]));
@@ -144,7 +142,6 @@ export interface TransferChange {
   more?: string[];
 }
 
-/** The client's transfer with parts of it replaced. */
 export function transferLike(rig: Rig, change: TransferChange): Instruction {
   const original = rig.instructions[2]!;
   const [source, mint, destination, authority] = original.accounts!.map((account) => account.address as string) as [string, ...string[]];
@@ -162,4 +159,4 @@ export function transferLike(rig: Rig, change: TransferChange): Instruction {
   };
 }
 
-export const ataOf = associatedTokenAccount;
+export const findAta = associatedTokenAccount;

@@ -9,7 +9,7 @@ import { PAYMENTS } from './x402-cases.ts';
 import { craft, FEE_PAYER, foreign, lighthouse, MEMO, memoOf, newRig, type Rig, RULES, withTransaction } from './x402-payments.ts';
 import { VIOLATIONS } from './x402-violations.ts';
 
-/** The unmodified reference facilitator with our caps, on a chain that simulates everything successfully. */
+/** Unmodified reference facilitator with our limits. Its chain simulates every transaction successfully. */
 const unused = () => Promise.reject(new Error('verification neither signs nor sends'));
 const facilitator = new ExactSvmScheme(
   {
@@ -44,29 +44,34 @@ beforeAll(async () => {
   rig = await newRig();
 });
 
-describe('the reference facilitator', () => {
-  it.each(PAYMENTS)('accepts what we accept: $name', async ({ make }) => {
+describe('reference facilitator', () => {
+  it.each(PAYMENTS)('the reference accepts a payment $name, as we do', async ({ make }) => {
     const { payload, requirements } = await make(rig);
     expect(await theirs(payload, requirements)).toEqual({ verdict: 'accepts', payer: rig.payer.address });
     expect(await ours(payload, requirements)).toEqual({ verdict: 'accepts', payer: rig.payer.address });
   });
 
-  it.each(VIOLATIONS.filter(({ reference }) => !reference))('refuses for the same reason: $name', async ({ make, reason }) => {
-    const { payload, requirements } = await make(rig);
-    expect((await theirs(payload, requirements)).verdict).toBe(reason);
-  });
+  it.each(VIOLATIONS.filter(({ reference }) => !reference))(
+    'the reference refuses for the same reason: $name',
+    async ({ make, reason }) => {
+      const { payload, requirements } = await make(rig);
+      expect((await theirs(payload, requirements)).verdict).toBe(reason);
+    },
+  );
 
-  it.each(VIOLATIONS.filter(({ reference }) => reference))('is less strict, or less clear: $name', async ({ make, reference }) => {
-    const { payload, requirements } = await make(rig);
-    expect((await theirs(payload, requirements)).verdict).toBe(reference);
-  });
+  it.each(VIOLATIONS.filter(({ reference }) => reference))(
+    'the reference is less strict or less specific: $name',
+    async ({ make, reference }) => {
+      const { payload, requirements } = await make(rig);
+      expect((await theirs(payload, requirements)).verdict).toBe(reference);
+    },
+  );
 });
 
-describe('for any list of instructions', () => {
-  /** Where ours alone refuses. */
+describe('reference facilitator, random instructions', () => {
   const STRICTER = 'payload_transaction_fee_payer_included_in_instruction_accounts';
 
-  it('we and the reference say the same, but for our stricter rules', async () => {
+  it('our verdict equals the reference’s, except for our stricter rules', async () => {
     const menu = (): Instruction[] => [
       ...rig.instructions,
       ...rig.instructions,

@@ -10,17 +10,17 @@ const answers = (value: unknown[], transactions: unknown[], statusSlot = 1000): 
 ];
 const confirmed = { confirmationStatus: 'confirmed' };
 
-describe('what a node’s answers prove', () => {
+describe('readSightings', () => {
   it.each([
     ['neither knows it', null, null, 'not_found'],
     ['only its status', confirmed, null, 'seen'],
     ['only the transaction', null, raw, 'seen'],
     ['both, but not its block yet', confirmed, raw, 'seen'],
-  ])('%s', (_, status, transaction, kind) => {
+  ])('one sighting from the answers of a node (%s)', (_, status, transaction, kind) => {
     expect(readSightings(answers([status], [transaction]), ['s'])).toEqual({ kind: 'sightings', finalHeight: 900, sightings: [{ kind }] });
   });
 
-  it('absence proves nothing where the statuses are of a view behind the height’s', () => {
+  it('an absent status is no proof if its slot is behind the height', () => {
     const finalHeight = (slot: number) => readSightings(answers([null], [null], slot), ['s']);
     expect([finalHeight(999), finalHeight(1000), finalHeight(1031)]).toMatchObject([
       { finalHeight: null },
@@ -29,7 +29,7 @@ describe('what a node’s answers prove', () => {
     ]);
   });
 
-  it('nothing where an answer is missing or short, or an error about all', () => {
+  it('a missing, short or failed answer proves nothing', () => {
     const error = { error: { code: -32005, message: 'Node is behind' } };
     const [epoch, statuses, transaction] = answers([null], [null]);
     for (const bad of [[error, statuses!, transaction!], [epoch!, error, transaction!], [epoch!], answers([], [null])])
@@ -37,7 +37,7 @@ describe('what a node’s answers prove', () => {
     expect(readSightings(answers([null], []), ['s'])).toMatchObject({ sightings: [{ kind: 'unavailable' }] });
   });
 
-  it('an error about one transaction says nothing about those beside it', () => {
+  it('an error about one transaction does not affect the others', () => {
     const error = { error: { code: -32015, message: 'Transaction version (1) is not supported' } };
     const [epoch, statuses, absent] = answers([confirmed, null], [null]);
     const read = readSightings([epoch!, statuses!, error, absent!], ['odd', 'absent']);

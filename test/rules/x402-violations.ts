@@ -11,11 +11,11 @@ import { ATA_PROGRAM, MEMO_PROGRAMS, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '#sola
 import { USDC } from '../support/chain/chain.ts';
 import { asked, type Case, crafted, listed, raw, transfer } from './x402-cases.ts';
 import {
-  ataOf,
   budget,
   checked,
   craft,
   FEE_PAYER,
+  findAta,
   foreign,
   key,
   lighthouse,
@@ -152,11 +152,11 @@ const transferCases: Case[] = [
     authority: SECOND_FEE_PAYER,
     authorityRole: AccountRole.READONLY,
   })),
-  transfer('13: the money is taken from our fee payer', TRANSFERRING, async () => ({ source: await ataOf(FEE_PAYER, USDC) }), ACCEPTS),
+  transfer('13: the money is taken from our fee payer', TRANSFERRING, async () => ({ source: await findAta(FEE_PAYER, USDC) }), ACCEPTS),
   transfer(
     '13: the money is taken from another of our keys',
     TRANSFERRING,
-    async () => ({ source: await ataOf(SECOND_FEE_PAYER, USDC) }),
+    async () => ({ source: await findAta(SECOND_FEE_PAYER, USDC) }),
     ACCEPTS,
   ),
   transfer('14: the mint is another', 'payload_mint_mismatch', () => ({ mint: key(14) })),
@@ -165,7 +165,7 @@ const transferCases: Case[] = [
     reason: 'payload_mint_mismatch',
     reference: ACCEPTS,
     make: async (rig) => {
-      const change = { mint: key(14), destination: await ataOf(rig.merchant, key(14)) };
+      const change = { mint: key(14), destination: await findAta(rig.merchant, key(14)) };
       const transaction = await craft(rig, { instructions: rig.instructions.with(2, transferLike(rig, change)) });
       return { payload: withTransaction(rig, transaction), requirements: { ...rig.requirements, asset: key(14) } };
     },
@@ -174,10 +174,10 @@ const transferCases: Case[] = [
     destination: rig.merchant,
   })),
   transfer('15: the destination is the token account of somebody else', 'payload_recipient_mismatch', async (rig) => ({
-    destination: await ataOf(rig.stranger.address, USDC),
+    destination: await findAta(rig.stranger.address, USDC),
   })),
   transfer('15: the destination is the token account of another mint', 'payload_recipient_mismatch', async (rig) => ({
-    destination: await ataOf(rig.merchant, key(14)),
+    destination: await findAta(rig.merchant, key(14)),
   })),
   asked('15: the recipient is another', 'payload_recipient_mismatch', (rig) => ({ payTo: rig.stranger.address })),
   asked('15: the recipient is no address', 'payload_recipient_mismatch', () => ({ payTo: 'merchant' })),
@@ -187,7 +187,7 @@ const transferCases: Case[] = [
     reason: 'payload_recipient_mismatch',
     reference: ACCEPTS,
     make: async (rig) => {
-      const change = { destination: await ataOf(rig.payer.address, USDC) };
+      const change = { destination: await findAta(rig.payer.address, USDC) };
       const transaction = await craft(rig, { instructions: rig.instructions.with(2, transferLike(rig, change)) });
       return { payload: withTransaction(rig, transaction), requirements: { ...rig.requirements, payTo: rig.payer.address } };
     },
@@ -248,7 +248,7 @@ function withAccountIndex(rig: Rig, index: number): Uint8Array {
   const instructions = message.instructions.map((ix, at) => (at === 3 ? { ...ix, accountIndices: [index] } : ix));
   return Uint8Array.from(getCompiledTransactionMessageEncoder().encode({ ...message, instructions }));
 }
-/** The message with the payer in place of its token account, so that the payer is in the list twice. */
+/** Message with the payer instead of its token account, so the payer is listed twice. */
 function sourceListedAsPayer(rig: Rig): Uint8Array {
   const message = getCompiledTransactionMessageDecoder().decode(messageOf(wireOf(rig.payload)));
   const source = rig.instructions[2]!.accounts![0]!.address;

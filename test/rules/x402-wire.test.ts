@@ -41,8 +41,8 @@ const reasonOf = (text: string) => {
   return parsed.ok ? 'ok' : parsed.reason;
 };
 
-describe('headers', () => {
-  it('of the public client are read, and ours are read by it', () => {
+describe('x402 headers', () => {
+  it('headers of the public client are parsed, and ours are parsed by it', () => {
     const theirs = encodePaymentSignatureHeader(payload as Parameters<typeof encodePaymentSignatureHeader>[0]);
     expect(parsePaymentSignature(theirs)).toEqual({ ok: true, value: payload });
     expect(encodeHeader(payload)).toBe(theirs);
@@ -54,7 +54,7 @@ describe('headers', () => {
     expect(decodePaymentResponseHeader(encodeHeader(settled))).toEqual(settled);
   });
 
-  it('round trip, whatever a payload holds', () => {
+  it('any payload round-trips', () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1 });
     const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
     const keys = text.filter((key) => key !== '__proto__');
@@ -70,7 +70,7 @@ describe('headers', () => {
     fc.assert(property, { numRuns: 200 });
   });
 
-  it('with null where something is absent are read as the reference reads them', () => {
+  it('null values are read as absent, as in the reference', () => {
     const nulls = { ...payload, resource: { url: 'x', description: null, tags: null }, extensions: null };
     expect(reasonOf(header(nulls))).toBe('ok');
     expect(parsePaymentPayload(nulls).success).toBe(true);
@@ -78,7 +78,7 @@ describe('headers', () => {
   });
 });
 
-describe('a hostile header is refused', () => {
+describe('parsePaymentSignature, hostile headers', () => {
   const deep = (open: string, close: string, depth: number) =>
     `{"x402Version":2,"accepted":${JSON.stringify(requirements)},"payload":{"a":${open.repeat(depth)}1${close.repeat(depth)}}}`;
   const withField = (change: Record<string, unknown>) => header({ ...payload, ...change });
@@ -115,15 +115,15 @@ describe('a hostile header is refused', () => {
     ['with a timeout of zero', accepting({ maxTimeoutSeconds: 0 })],
     ['with an endless timeout', header(JSON.stringify(payload).replace('300', '1e999'))],
     ['with six tags', withField({ resource: { url: 'x', tags: Array(6).fill('a') } })],
-  ])('that is %s', (_, text) => {
+  ])('a header that is %s is refused with invalid_payload', (_, text) => {
     expect(reasonOf(text)).toBe('invalid_payload');
   });
 
-  it.each([1, 3, '2', null, 2.5, [2]])('that speaks version %j', (x402Version) => {
+  it.each([1, 3, '2', null, 2.5, [2]])('version %j is refused with invalid_x402_version', (x402Version) => {
     expect(reasonOf(withField({ x402Version }))).toBe('invalid_x402_version');
   });
 
-  it('whatever it is: there is always an answer', () => {
+  it('any header gets an answer without throwing', () => {
     const anything = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.base64String(),
@@ -143,7 +143,7 @@ describe('a hostile header is refused', () => {
   });
 });
 
-describe('the echo', () => {
+describe('sameRequirements', () => {
   const reversed = (value: object) => Object.fromEntries(Object.entries(value).reverse());
   const extra = requirements.extra!;
   const cases: [string, boolean, PaymentRequirements, unknown][] = [
@@ -174,12 +174,12 @@ describe('the echo', () => {
     return { ...requirements, extra: { ...requirements.extra, ...more } };
   }
 
-  it.each(cases)('that %s: %s', (_, same, advertised, echoed) => {
+  it.each(cases)('an echo that %s matches: %s', (_, same, advertised, echoed) => {
     expect(sameRequirements(advertised, echoed as PaymentRequirements)).toBe(same);
     expect(theyMatch(advertised, echoed as PaymentRequirements)).toBe(same);
   });
 
-  /** The unmodified reference server, told which extras the SVM scheme lets a client change. */
+  /** Unmodified reference server with the extras that the SVM scheme lets a client change. */
   function theyMatch(advertised: PaymentRequirements, accepted: PaymentRequirements): boolean {
     const server = new x402ResourceServer();
     const scheme = { scheme: 'exact', dynamicExtraFields: ['recentBlockhash', 'lastValidBlockHeight'] };
@@ -189,15 +189,15 @@ describe('the echo', () => {
     return found !== undefined;
   }
 
-  it('is judged without an exception however deep it is', () => {
+  it('a deeply nested echo is compared without throwing', () => {
     const nested = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`) as Record<string, unknown>;
     expect(sameRequirements({ ...requirements, extra: nested(20) }, { ...requirements, extra: nested(20) })).toBe(true);
     expect(sameRequirements({ ...requirements, extra: nested(3_000) }, { ...requirements, extra: nested(3_000) })).toBe(false);
   });
 });
 
-describe('the other shapes', () => {
-  it('are those of the reference', () => {
+describe('other x402 schemas', () => {
+  it('the schemas agree with the reference', () => {
     expect(SettleResponse.safeParse({ success: false, errorReason: 'settlement_pending', transaction: '', network: 'a:b' }).success).toBe(
       true,
     );

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ClientOptions, createClient, SvcError } from '../../sdk/src/index.ts';
 
-/** A service that says what the test tells it to, one entry per request; the last one again and again. */
+/** Client of a scripted service: one entry per request, the last one for all further requests. */
 function scripted(script: (Response | Error | 'silence')[], options: Partial<ClientOptions> = {}) {
   const seen: { at: number; method: string; url: string; key: string | null; headers: Headers }[] = [];
   const client = createClient({
@@ -36,7 +36,7 @@ const refusal = (status: number, code: string, extra: { retryable?: boolean; hea
   );
 const weather = () => refusal(503, 'temporarily_unavailable', { retryable: true });
 const payment = (fields: object) => Response.json({ payment_id: 'p1', ...fields });
-const failureOf = async (work: Promise<unknown>): Promise<SvcError> => {
+const catchFailure = async (work: Promise<unknown>): Promise<SvcError> => {
   const error = await work.then(
     () => null,
     (thrown: unknown) => thrown,
@@ -49,8 +49,8 @@ const CONSUME = { product_id: 'p', customer: { customer_ref: 'ada' } };
 const PRODUCT = { name: 'Weather', price: { asset: 'USDC' as const, amount: '1' } };
 const CONFIRM = { payment_id: 'p1', tx_signature: 'sig' };
 
-describe('answers', () => {
-  it('are what the service sent, with `replayed` and `response` beside it', async () => {
+describe('client answers', () => {
+  it('an answer serialises as the service’s body, and has `replayed` and `response`', async () => {
     const { client, seen } = scripted([Response.json({ consumed: true, units: 1 }, { headers: { 'Idempotent-Replayed': 'true' } })]);
     const answer = await client.entitlements.consume(CONSUME, { idempotencyKey: 'my-own-key' });
     expect(answer.replayed).toBe(true);
@@ -60,9 +60,9 @@ describe('answers', () => {
     expect(seen[0]!.headers.get('X-Svc-Key')).toBe('svc_live_abc');
   });
 
-  it('of failures carry code, status, request id, retryable, docs URL and meta', async () => {
+  it('a failure has code, status, request id, retryable, docs URL and meta', async () => {
     const { client } = scripted([refusal(403, 'entitlement_missing', { meta: { reason: 'x' }, headers: { 'PAYMENT-REQUIRED': 'abc' } })]);
-    const error = await failureOf(client.entitlements.consume(CONSUME));
+    const error = await catchFailure(client.entitlements.consume(CONSUME));
     expect(error).toMatchObject({
       code: 'entitlement_missing',
       status: 403,
@@ -84,25 +84,29 @@ describe('answers', () => {
       'validation_error',
       'body.name: missing',
     ],
-  ])('reads code and text of every error shape: %j', async (body, code, message) => {
+  ])('code and text are read from every error shape: %j', async (body, code, message) => {
     const { client } = scripted([Response.json(body, { status: 422 })]);
-    expect(await failureOf(client.products.get('p'))).toMatchObject({ code, message, status: 422 });
+    expect(await catchFailure(client.products.get('p'))).toMatchObject({ code, message, status: 422 });
   });
 
-  it('that are not the service’s own are `unexpected_response`', async () => {
+  it('an answer that is not the service’s own fails with `unexpected_response`', async () => {
     const { client } = scripted([new Response('<h1>Bad gateway</h1>', { status: 502 })], { maxRetries: 0 });
-    expect(await failureOf(client.products.get('p'))).toMatchObject({ code: 'unexpected_response', status: 502, retryable: true });
+    expect(await catchFailure(client.products.get('p'))).toMatchObject({ code: 'unexpected_response', status: 502, retryable: true });
     const login = scripted([new Response('<h1>Sign in</h1>')]);
-    expect(await failureOf(login.client.products.get('p'))).toMatchObject({ code: 'unexpected_response', status: 200, retryable: false });
+    expect(await catchFailure(login.client.products.get('p'))).toMatchObject({
+      code: 'unexpected_response',
+      status: 200,
+      retryable: false,
+    });
   });
 });
 
 describe('idempotency keys', () => {
   it.each(['short', 'has space', 'x'.repeat(256), 'naïve-key', 'line\nbreak'])(
-    'local key validation: %j is never sent',
+    'the invalid key %j is refused locally and not sent',
     async (idempotencyKey) => {
       const { client, seen } = scripted([Response.json({})]);
-      expect(await failureOf(client.entitlements.consume(CONSUME, { idempotencyKey }))).toMatchObject({
+      expect(await catchFailure(client.entitlements.consume(CONSUME, { idempotencyKey }))).toMatchObject({
         code: 'invalid_idempotency_key',
         status: 0,
       });
@@ -110,7 +114,7 @@ describe('idempotency keys', () => {
     },
   );
 
-  it('are made where the caller gives none, another for every call', async () => {
+  it('a call without a key gets a new key of its own', async () => {
     const { client, seen } = scripted([Response.json({})]);
     await client.entitlements.consume(CONSUME);
     await client.entitlements.refund({ consumption_id: 'c', reason: 'r' });
@@ -118,7 +122,7 @@ describe('idempotency keys', () => {
     expect(seen.every(({ key }) => /^[0-9a-f-]{36}$/.test(key ?? ''))).toBe(true);
   });
 
-  it('are used again by retries', async () => {
+  it('a retry uses the key of its first attempt', async () => {
     const { client, seen } = scripted([weather(), new TypeError('reset'), Response.json({ consumed: true })]);
     const answer = await client.entitlements.consume(CONSUME);
     expect(seen.map(({ key }) => key)).toEqual([seen[0]!.key, seen[0]!.key, seen[0]!.key]);
@@ -126,51 +130,51 @@ describe('idempotency keys', () => {
   });
 });
 
-describe.concurrent('retries', () => {
-  it('reads are repeated, and no more often than allowed', async () => {
+describe.concurrent('client retries', () => {
+  it('a read is retried up to maxRetries times', async () => {
     const { client, seen } = scripted([weather()], { maxRetries: 3 });
-    expect((await failureOf(client.payments.list())).code).toBe('temporarily_unavailable');
+    expect((await catchFailure(client.payments.list())).code).toBe('temporarily_unavailable');
     expect(seen.length).toBe(4);
   });
 
-  it('what will not change is not asked twice', async () => {
+  it('a final error is not retried', async () => {
     const { client, seen } = scripted([refusal(404, 'not_found')]);
-    await failureOf(client.products.get('p'));
+    await catchFailure(client.products.get('p'));
     expect(seen.length).toBe(1);
   });
 
-  it('products, endpoints and anything else that leaves a record are not made twice', async () => {
+  it('a write that creates a record is not retried', async () => {
     for (const answer of [
       weather(),
       refusal(429, 'rate_limited', { retryable: true, headers: { 'Retry-After': '1' } }),
       new TypeError('reset'),
     ]) {
       const { client, seen } = scripted([answer]);
-      await failureOf(client.products.create(PRODUCT));
-      await failureOf(client.products.update('p', { name: 'x' }));
-      await failureOf(client.products.archive('p'));
-      await failureOf(client.webhookEndpoints.create({ url: 'https://a.test', event_types: ['*'] }));
-      await failureOf(client.webhookDeliveries.replay(7));
+      await catchFailure(client.products.create(PRODUCT));
+      await catchFailure(client.products.update('p', { name: 'x' }));
+      await catchFailure(client.products.archive('p'));
+      await catchFailure(client.webhookEndpoints.create({ url: 'https://a.test', event_types: ['*'] }));
+      await catchFailure(client.webhookDeliveries.replay(7));
       expect(seen.length).toBe(5);
     }
   });
 
-  it('a short Retry-After is waited for', async () => {
+  it('a short Retry-After is waited for before the retry', async () => {
     const limited = refusal(429, 'rate_limited', { retryable: true, headers: { 'Retry-After': '1' } });
     const { client, seen } = scripted([limited, Response.json({ items: [] })]);
     await client.products.list();
     expect(seen[1]!.at - seen[0]!.at).toBeGreaterThanOrEqual(990);
   });
 
-  it('a long Retry-After is handed to the caller at once', async () => {
+  it('a long Retry-After is returned to the caller at once', async () => {
     const { client, seen } = scripted([refusal(429, 'rate_limited', { retryable: true, headers: { 'Retry-After': '60' } })]);
-    expect(await failureOf(client.products.list())).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 60 });
+    expect(await catchFailure(client.products.list())).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 60 });
     expect(seen.length).toBe(1);
   });
 
-  it('an attempt that is not answered ends, is repeated for reads, and says request_timeout', async () => {
+  it('an unanswered attempt ends with request_timeout, and a read is retried', async () => {
     const { client, seen } = scripted(['silence'], { timeoutMs: 30, maxRetries: 1 });
-    expect(await failureOf(client.products.list())).toMatchObject({
+    expect(await catchFailure(client.products.list())).toMatchObject({
       code: 'request_timeout',
       status: 0,
       retryable: true,
@@ -180,43 +184,43 @@ describe.concurrent('retries', () => {
     expect(seen.length).toBe(2);
   });
 
-  it('a body that stops half way is a timeout too', async () => {
+  it('a body that stops half way ends with request_timeout', async () => {
     const stuck = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{"a":')) });
     const { client } = scripted([], { timeoutMs: 30, maxRetries: 0, fetch: async () => new Response(stuck) });
-    expect((await failureOf(client.products.list())).code).toBe('request_timeout');
+    expect((await catchFailure(client.products.list())).code).toBe('request_timeout');
   });
 });
 
-describe('a client', () => {
+describe('createClient', () => {
   it.each(['api.example.com', 'localhost:8911', '', 'ftp://api.example.com', 'https://'])(
-    'refuses the base URL %j when it is made',
+    'the base URL %j is refused at creation',
     (baseUrl) => {
       expect(() => createClient({ baseUrl })).toThrow(/needs a scheme and a host, as in https:/);
     },
   );
 
-  it.each([undefined, ''])('refuses the key %j when it is made: a variable that is not set', (key) => {
+  it.each([undefined, ''])('the key %j is refused at creation, as an unset variable', (key) => {
     expect(() => createClient({ baseUrl: 'https://svc.test', key } as { baseUrl: string; key: string })).toThrow('key is empty');
     expect(() => createClient({ baseUrl: 'https://svc.test' })).not.toThrow();
   });
 
-  it('links the errors of its own to the page of their code', async () => {
+  it('the client’s own errors link to the page of their code', async () => {
     const { client } = scripted([], { maxRetries: 0, fetch: async () => Promise.reject(new Error('down')) });
-    const failed = await failureOf(client.products.list());
+    const failed = await catchFailure(client.products.list());
     expect([failed.code, failed.docsUrl]).toEqual(['connection_failed', 'https://svc.test/docs/errors/connection_failed']);
-    const invalid = await failureOf(
+    const invalid = await catchFailure(
       client.entitlements.consume({ product_id: 'p', customer: { customer_ref: 'u' } }, { idempotencyKey: 'x' }),
     );
     expect([invalid.code, invalid.docsUrl]).toEqual(['invalid_idempotency_key', 'https://svc.test/docs/errors/invalid_idempotency_key']);
   });
 });
 
-describe.concurrent('confirm', () => {
+describe.concurrent('client.payments.confirm', () => {
   const calls = (seen: { method: string; url: string }[]) => seen.map(({ method, url }) => `${method} ${new URL(url).pathname}`);
   const POST = 'POST /v1/pay/confirm';
   const GET = 'GET /v1/payments/p1';
 
-  it('confirm reads first: a lost answer is not followed by a second confirm when the payment is CONFIRMED', async () => {
+  it('a lost answer is followed by a read, and a CONFIRMED payment is not confirmed again', async () => {
     const confirmed = payment({ status: 'CONFIRMED', tx_signature: 'sig', receipt_id: 'r1' });
     const { client, seen } = scripted([new TypeError('reset'), confirmed]);
     const answer = await client.payments.confirm(CONFIRM);
@@ -224,7 +228,7 @@ describe.concurrent('confirm', () => {
     expect(calls(seen)).toEqual([POST, GET]);
   });
 
-  it('confirm reads first: it is repeated only while the payment is open', async () => {
+  it('an open payment is confirmed again after the read', async () => {
     const { client, seen } = scripted([
       weather(),
       payment({ status: 'PENDING_CONFIRMATION' }),
@@ -238,21 +242,21 @@ describe.concurrent('confirm', () => {
     [{ status: 'FAILED', failure_code: 'session_expired' }, 'session_expired'],
     [{ status: 'FAILED', failure_code: 'underpaid' }, 'payment_failed'],
     [{ status: 'CONFIRMED', tx_signature: 'another' }, 'payment_transaction_conflict'],
-  ])('a payment that ended otherwise (%j) is never confirmed again', async (fields, code) => {
+  ])('a payment that ended otherwise (%j) is not confirmed again', async (fields, code) => {
     const { client, seen } = scripted([new TypeError('reset'), payment(fields)]);
-    expect((await failureOf(client.payments.confirm(CONFIRM))).code).toBe(code);
+    expect((await catchFailure(client.payments.confirm(CONFIRM))).code).toBe(code);
     expect(calls(seen)).toEqual([POST, GET]);
   });
 
-  it('when the payment cannot be read, nothing is repeated', async () => {
+  it('an unreadable payment is not confirmed again', async () => {
     const { client, seen } = scripted([new TypeError('reset'), refusal(404, 'not_found')]);
-    expect((await failureOf(client.payments.confirm(CONFIRM))).code).toBe('connection_failed');
+    expect((await catchFailure(client.payments.confirm(CONFIRM))).code).toBe('connection_failed');
     expect(calls(seen)).toEqual([POST, GET]);
   });
 
-  it('a refusal is final', async () => {
+  it('a refusal of the confirmation is final', async () => {
     const { client, seen } = scripted([refusal(422, 'payment_mismatch')]);
-    expect((await failureOf(client.payments.confirm(CONFIRM))).code).toBe('payment_mismatch');
+    expect((await catchFailure(client.payments.confirm(CONFIRM))).code).toBe('payment_mismatch');
     expect(calls(seen)).toEqual([POST]);
   });
 });

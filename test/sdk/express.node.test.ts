@@ -5,7 +5,7 @@ import express from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ProtectOptions, protect } from '../../sdk/src/express.ts';
 import { createClient } from '../../sdk/src/index.ts';
-import { StandIn } from './stand-in.ts';
+import { FakeService } from './service-double.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -16,14 +16,14 @@ const listen = async (server: Server): Promise<string> => {
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
-/** However long it takes: the test ends where it never comes. */
+/** Waits until the condition holds. The test's timeout is the limit. */
 const eventually = async (isTrue: () => boolean): Promise<void> => {
   while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10));
 };
 
-/** An Express app with paid routes, listening; `gate` opens the handler that waits. */
+/** Express app with paid routes. `gate` releases the waiting handlers. */
 async function protectedServer(options: Partial<ProtectOptions<express.Request>> = {}) {
-  const service = new StandIn();
+  const service = new FakeService();
   const client = service.client();
   const gate = Promise.withResolvers<void>();
   const state = { served: 0, hungUp: 0 };
@@ -58,7 +58,7 @@ async function protectedServer(options: Partial<ProtectOptions<express.Request>>
     await gate.promise;
     res.end();
   });
-  // Express prints what its handlers throw.
+  // Prevents Express from printing the errors of handlers.
   app.use(((_error, _req, res, _next) => void res.status(500).send('oops')) as express.ErrorRequestHandler);
   const base = await listen(createServer(app));
   const ask = (path: string, payment?: string, headers: Record<string, string> = {}) =>
@@ -66,8 +66,8 @@ async function protectedServer(options: Partial<ProtectOptions<express.Request>>
   return { service, state, gate, base, ask };
 }
 
-describe('Express', () => {
-  it('never serves without consumption, and serves a payment once', async () => {
+describe('protect for Express', () => {
+  it('a request without consumption is not served, and a payment is served once', async () => {
     const { ask, service, state } = await protectedServer();
     const refused = await ask('/paid/forecast?city=Oslo');
     expect([refused.status, refused.headers.has('PAYMENT-REQUIRED'), refused.headers.get('Cache-Control')]).toEqual([
@@ -80,10 +80,10 @@ describe('Express', () => {
     expect([paid.status, await paid.json(), paid.headers.has('PAYMENT-RESPONSE')]).toEqual([200, { left: 0 }, true]);
     expect(paid.headers.get('Cache-Control')).toBe('private, max-age=60');
     expect((await ask('/paid/forecast', 'pay:bob:1')).status).toBe(409);
-    expect([state.served, service.standingUses]).toEqual([1, 1]);
+    expect([state.served, service.openUses]).toEqual([1, 1]);
   });
 
-  it('marks an answer written by hand too', async () => {
+  it('an answer written with writeHead gets the payment headers', async () => {
     const { ask } = await protectedServer();
     const response = await ask('/paid/raw', 'pay:bob:1');
     expect([await response.text(), response.headers.get('Cache-Control'), response.headers.has('PAYMENT-RESPONSE')]).toEqual([
@@ -93,15 +93,15 @@ describe('Express', () => {
     ]);
   });
 
-  it('refunds when the handler throws, before the answer is sent: the same payment is served at once', async () => {
+  it('a throwing handler is refunded before the answer is sent, and the same payment is then served', async () => {
     const { ask, service } = await protectedServer();
     expect((await ask('/paid/crash', 'pay:bob:1')).status).toBe(500);
-    expect(service.standingUses).toBe(0);
+    expect(service.openUses).toBe(0);
     expect((await ask('/paid/forecast', 'pay:bob:1')).status).toBe(200);
   });
 
-  it('refunds when the buyer is gone before the handler began', async () => {
-    const service = new StandIn();
+  it('a buyer who hangs up before the handler starts is refunded and not served', async () => {
+    const service = new FakeService();
     const settled = Promise.withResolvers<void>();
     const fetchLate = async (request: Request) => {
       const isSettle = request.url.endsWith('/settle');
@@ -112,15 +112,15 @@ describe('Express', () => {
     const { state, base } = await protectedServer({ client: createClient({ baseUrl: 'https://svc.test', fetch: fetchLate }) });
     const call = httpRequest(`${base}/paid/slow`, { headers: { 'PAYMENT-SIGNATURE': 'pay:bob:1' } }).on('error', () => {});
     call.end();
-    await eventually(() => service.standingUses === 1);
+    await eventually(() => service.openUses === 1);
     call.destroy();
     await eventually(() => state.hungUp === 1);
     settled.resolve();
-    await eventually(() => service.standingUses === 0);
+    await eventually(() => service.openUses === 0);
     expect(state.served).toBe(0);
   });
 
-  it('does not refund a buyer who hangs up while the handler works: no work for free', async () => {
+  it('a buyer who hangs up while the handler works is not refunded', async () => {
     const { service, state, base, gate, ask } = await protectedServer();
     const call = httpRequest(`${base}/paid/slow`, { headers: { 'PAYMENT-SIGNATURE': 'pay:bob:1' } }).on('error', () => {});
     call.end();
@@ -129,24 +129,24 @@ describe('Express', () => {
     await eventually(() => state.hungUp === 1);
     gate.resolve();
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(service.standingUses).toBe(1);
+    expect(service.openUses).toBe(1);
     expect((await ask('/paid/slow', 'pay:bob:1')).status).toBe(409);
     expect(state.served).toBe(1);
   });
 
-  it('refunds when the handler fails after the buyer hung up', async () => {
+  it('a handler that fails after the buyer hung up is refunded', async () => {
     const { service, state, base, gate } = await protectedServer();
     const call = httpRequest(`${base}/paid/slow-crash`, { headers: { 'PAYMENT-SIGNATURE': 'pay:bob:1' } }).on('error', () => {});
     call.end();
     await eventually(() => state.served === 1);
     call.destroy();
     await eventually(() => state.hungUp === 1);
-    expect(service.standingUses).toBe(1);
+    expect(service.openUses).toBe(1);
     gate.resolve();
-    await eventually(() => service.standingUses === 0);
+    await eventually(() => service.openUses === 0);
   });
 
-  it('does not refund a buyer who hangs up half way through the answer', async () => {
+  it('a buyer who hangs up half way through the answer is not refunded', async () => {
     const { service, state, base, gate } = await protectedServer();
     const call = httpRequest(`${base}/paid/stream`, { headers: { 'PAYMENT-SIGNATURE': 'pay:bob:1' } }).on('error', () => {});
     call.end();
@@ -156,10 +156,10 @@ describe('Express', () => {
     await eventually(() => state.hungUp === 1);
     gate.resolve();
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(service.standingUses).toBe(1);
+    expect(service.openUses).toBe(1);
   });
 
-  it('a refund that hangs holds the answer only for so long', async () => {
+  it('a refund that hangs delays the answer for less than five seconds', async () => {
     const { ask, service } = await protectedServer();
     service.faults.push(null, 'late');
     const start = Date.now();
@@ -167,7 +167,7 @@ describe('Express', () => {
     expect(Date.now() - start).toBeLessThan(5_000);
   });
 
-  it('fails closed', async () => {
+  it('an unreachable service answers 503 and serves nothing', async () => {
     const { ask, service, state } = await protectedServer();
     service.faults.push('unreachable', 'unreachable', 'unreachable');
     const response = await ask('/paid/forecast', 'pay:bob:1');

@@ -2,10 +2,10 @@ import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { describe, expect, it } from 'vitest';
 import { type ProtectOptions, protect, type SvcEnv } from '../../sdk/src/hono.ts';
-import { StandIn } from './stand-in.ts';
+import { FakeService } from './service-double.ts';
 
 function protectedApp(options: Partial<ProtectOptions<Context>> = {}) {
-  const service = new StandIn();
+  const service = new FakeService();
   const app = new Hono<SvcEnv>();
   app.use('/paid/*', protect({ client: service.client(), product: { external_product_id: 'weather' }, ...options }));
   app.get('/paid/forecast', (c) => c.json({ left: c.get('svc').remaining }));
@@ -20,43 +20,43 @@ function protectedApp(options: Partial<ProtectOptions<Context>> = {}) {
   return { service, app, ask };
 }
 
-/** Headers of an answer of `fetch` cannot be changed in place. */
+/** Answers of `fetch` have immutable headers. */
 const fetchedElsewhere = () => Response.redirect('https://weather.test/elsewhere');
 
-describe('Hono', () => {
-  it('never serves without consumption, and serves a payment once', async () => {
+describe('protect for Hono', () => {
+  it('a request without consumption is not served, and a payment is served once', async () => {
     const { ask, service } = protectedApp();
     expect((await ask('/paid/forecast')).status).toBe(402);
     const paid = await ask('/paid/forecast', 'pay:bob:1');
     expect([paid.status, await paid.json(), paid.headers.has('PAYMENT-RESPONSE')]).toEqual([200, { left: 0 }, true]);
     expect([paid.headers.get('Cache-Control'), paid.headers.get('Access-Control-Expose-Headers')]).toEqual(['private', 'PAYMENT-RESPONSE']);
     expect((await ask('/paid/forecast', 'pay:bob:1')).status).toBe(409);
-    expect(service.standingUses).toBe(1);
+    expect(service.openUses).toBe(1);
     expect(service.seen[0]!.body).toMatchObject({ external_product_id: 'weather' });
   });
 
-  it('refunds when the handler throws, whatever the app makes of the error', async () => {
+  it('a throwing handler is refunded, whatever the app makes of the error', async () => {
     const { ask, service, app } = protectedApp();
     expect((await ask('/paid/crash', 'pay:bob:1')).status).toBe(500);
-    expect(service.standingUses).toBe(0);
+    expect(service.openUses).toBe(0);
     app.onError((_error, c) => c.json({ oops: true }, 200));
     expect((await ask('/paid/crash', 'pay:bob:2')).status).toBe(200);
-    expect(service.standingUses).toBe(0);
+    expect(service.openUses).toBe(0);
   });
 
-  it('a refusal thrown on purpose was served', async () => {
+  it('a refusal thrown with HTTPException counts as served', async () => {
     const { ask, service } = protectedApp();
     expect((await ask('/paid/refuse', 'pay:bob:1')).status).toBe(404);
-    expect(service.standingUses).toBe(1);
+    expect(service.openUses).toBe(1);
   });
 
-  it('adds its headers to an answer that came from elsewhere', async () => {
+  it('the payment headers are added to an immutable response', async () => {
     const { ask } = protectedApp();
     const response = await ask('/paid/passed-on', 'pay:bob:1');
     expect([response.status, response.headers.has('PAYMENT-RESPONSE')]).toEqual([302, true]);
   });
 
-  it('what is not behind it stays free', async () => {
+  it('a route outside the middleware stays free', async () => {
     const { app, service } = protectedApp();
     app.get('/free', (c) => c.text('hello'));
     expect((await app.request('/free')).status).toBe(200);

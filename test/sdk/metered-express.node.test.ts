@@ -19,24 +19,23 @@ const session = {
 };
 const open = `Payment ${encode({ challenge: { request: encode({ externalId: session.session_id }) }, payload: { action: 'open' } })}`;
 
-/** What the service says, without the service. */
-const told =
+const answering =
   (answer: object, headers: Record<string, string> = {}) =>
   async () => ({ ...answer, response: { headers: new Headers(headers) } });
-function standIn(reserved: string) {
+function fakeClient(reserved: string) {
   const announced: unknown[] = [];
   const meteredSessions = {
-    create: told(session),
-    get: told(session),
-    authorize: told(session, { 'Payment-Receipt': 'receipt' }),
-    reserve: told({ amount: reserved, deliveryId: 'delivery-1', sessionId: 'channel' }),
-    announce: (body: object) => told({ said: announced.push(body) })(),
+    create: answering(session),
+    get: answering(session),
+    authorize: answering(session, { 'Payment-Receipt': 'receipt' }),
+    reserve: answering({ amount: reserved, deliveryId: 'delivery-1', sessionId: 'channel' }),
+    announce: (body: object) => answering({ said: announced.push(body) })(),
   };
   return { client: { meteredSessions } as unknown as Client, announced };
 }
 
-async function shopOf(pieces: () => AsyncIterable<string> | Iterable<string>, parses = false, reserved = '30') {
-  const { client, announced } = standIn(reserved);
+async function openShop(pieces: () => AsyncIterable<string> | Iterable<string>, parses = false, reserved = '30') {
+  const { client, announced } = fakeClient(reserved);
   const sell = protect({ client, product: 'p1', metered: { unitPrice: '0.00001', cap: '0.001', unitsMax: 3 } });
   const app = express();
   if (parses) app.use(express.json());
@@ -48,8 +47,8 @@ async function shopOf(pieces: () => AsyncIterable<string> | Iterable<string>, pa
   return { base, announced, end: () => void server.close().closeAllConnections() };
 }
 
-it.each([false, true])('an Express app sells by the piece, and forwards what clients announce (parsed before: %s)', async (parses) => {
-  const shop = await shopOf(() => ['one', 'two', 'three', 'four'], parses);
+it.each([false, true])('an Express app sells by the piece and forwards client announcements (body parsed before: %s)', async (parses) => {
+  const shop = await openShop(() => ['one', 'two', 'three', 'four'], parses);
   try {
     const asked = await fetch(`${shop.base}/text`);
     expect([asked.status, asked.headers.get('WWW-Authenticate')]).toEqual([402, 'Payment id="1"']);
@@ -69,9 +68,9 @@ it.each([false, true])('an Express app sells by the piece, and forwards what cli
   }
 });
 
-it('a maker of pieces is told that the buyer hung up', async () => {
+it('the generator of pieces is ended after the buyer hung up', async () => {
   const ended = Promise.withResolvers<void>();
-  async function* words() {
+  async function* endlessPieces() {
     try {
       for (;;) {
         yield 'word';
@@ -81,7 +80,7 @@ it('a maker of pieces is told that the buyer hung up', async () => {
       ended.resolve();
     }
   }
-  const shop = await shopOf(words, false, '1000000');
+  const shop = await openShop(endlessPieces, false, '1000000');
   try {
     const request = httpRequest(`${shop.base}/text`, { headers: { Authorization: open } });
     request.on('error', () => {});

@@ -7,7 +7,7 @@ import { clientOf } from './real-client.ts';
 
 const ANNOUNCE = '/__402/session/deliveries';
 
-describe('a Hono app that sells by the piece', () => {
+describe('metered sale with Hono', () => {
   const w = new World();
   let app: Hono<SvcMeteredEnv>;
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe('a Hono app that sells by the piece', () => {
     });
   });
 
-  it('asks for a session, streams what is reserved, and takes the voucher for what was used', async () => {
+  it('the app asks for a session, streams the reserved pieces and takes the voucher for the usage', async () => {
     const asked = await app.request('/text');
     const challenge = asked.headers.get('WWW-Authenticate')!;
     expect([asked.status, asked.headers.get('Cache-Control')]).toEqual([402, 'private, no-store']);

@@ -11,7 +11,6 @@ interface Sse {
   event: string;
   data: string;
 }
-/** The events of a stream, as they were sent. */
 const eventsIn = (text: string): Sse[] =>
   text
     .split('\n\n')
@@ -21,7 +20,7 @@ const eventsIn = (text: string): Sse[] =>
       data: [...block.matchAll(/^data: (.*)$/gm)].map(([, line]) => line).join('\n'),
     }));
 
-describe('an answer that is sold by the piece', () => {
+describe('metered stream of protect()', () => {
   const w = new World();
   let merchant: Merchant;
   let product: string;
@@ -31,8 +30,7 @@ describe('an answer that is sold by the piece', () => {
     product = (await w.call('POST', '/v1/products', { key: merchant.sandboxKey, body })).body.product_id;
   });
 
-  /** A shop with its handler's pieces, and a buyer who locks up so much. */
-  async function shopOf(pieces: () => AsyncIterable<Piece> | Iterable<Piece>, deposit: bigint, change: Partial<MeteredOptions> = {}) {
+  async function openShop(pieces: () => AsyncIterable<Piece> | Iterable<Piece>, deposit: bigint, change: Partial<MeteredOptions> = {}) {
     const errors: unknown[] = [];
     const client = clientOf(w, merchant.sandboxKey);
     const metered = { unitPrice: '0.00001', cap: '0.001', unitsMax: 4 };
@@ -43,7 +41,6 @@ describe('an answer that is sold by the piece', () => {
     const buyer = new ChannelBuyer();
     const authorization = asked.status === 402 ? credential(challenge, buyer.ephemeralOpen(deposit.toString())) : '';
     const ask = (header = authorization) => app(new Request(RESOURCE, { headers: { Authorization: header } }));
-    /** Reads an answer, and pays what its usage says. */
     let promised = 0n;
     const read = async () => {
       const answer = await ask();
@@ -60,11 +57,11 @@ describe('an answer that is sold by the piece', () => {
     };
     return { app, asked, ask, read, pay, errors, challenge, buyer };
   }
-  const words = (count: number): Piece[] => Array.from({ length: count }, (_, i) => `word ${i}`);
+  const textPieces = (count: number): Piece[] => Array.from({ length: count }, (_, i) => `word ${i}`);
   const sent = (events: Sse[]) => events.filter(({ event }) => event === 'message').map(({ data }) => data);
 
-  it('tells first what is reserved and last what was used, and ends where its price is reached', async () => {
-    const shop = await shopOf(() => words(9), 10n * PRICE);
+  it('the stream begins with the reservation, ends with the usage, and stops at its price', async () => {
+    const shop = await openShop(() => textPieces(9), 10n * PRICE);
     const { answer, events, usage } = await shop.read();
     expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
     expect([answer.headers.has('Payment-Receipt'), answer.headers.get('Cache-Control')]).toEqual([true, 'private, no-store']);
@@ -74,34 +71,34 @@ describe('an answer that is sold by the piece', () => {
     expect(await (await shop.pay(usage!)).json()).toMatchObject({ status: 'committed', amount: '40' });
   });
 
-  it('is cut off at the deposit, also where answers before it were never paid for', async () => {
-    const shop = await shopOf(() => words(9), 7n * PRICE);
+  it('the stream is cut off at the deposit, even if earlier answers were not paid', async () => {
+    const shop = await openShop(() => textPieces(9), 7n * PRICE);
     expect(sent((await shop.read()).events)).toHaveLength(4);
     expect(sent((await shop.read()).events)).toHaveLength(3);
     const over = await shop.ask();
     expect([over.status, ((await over.json()) as { code: string }).code]).toEqual([402, 'deposit_used_up']);
   });
 
-  it('costs what its pieces cost, each of them whole or not at all', async () => {
-    const shop = await shopOf(() => [{ data: 'a\nb', units: 3 }, { data: 'c', units: 2 }, 'd'], 9n * PRICE);
+  it('the price is the sum of the pieces, and a piece is sent complete or not at all', async () => {
+    const shop = await openShop(() => [{ data: 'a\nb', units: 3 }, { data: 'c', units: 2 }, 'd'], 9n * PRICE);
     const { events, usage } = await shop.read();
     expect([sent(events), usage!.amount]).toEqual([['a\nb'], '30']);
     expect(((await (await shop.pay(usage!)).json()) as { amount: string }).amount).toBe('30');
     expect((await shop.read()).usage!.amount).toBe('30');
   });
 
-  it('that breaks off is paid for as far as it was sent, and told to the merchant', async () => {
+  it('a stream that breaks off is charged for the sent pieces, and the merchant’s onError gets the error', async () => {
     const broken = function* (): Generator<Piece> {
       yield 'only';
       throw new Error('the model is away');
     };
-    const shop = await shopOf(broken, 9n * PRICE);
+    const shop = await openShop(broken, 9n * PRICE);
     const { events, usage } = await shop.read();
     expect([sent(events), usage!.amount, events.at(-1)!.event]).toEqual([['only'], '10', 'done']);
     expect(shop.errors).toEqual([new Error('the model is away')]);
   });
 
-  it('stops being made when its buyer goes away', async () => {
+  it('the generator ends after the buyer cancels the stream', async () => {
     let isEnded = false;
     const endless = async function* (): AsyncGenerator<Piece> {
       try {
@@ -110,7 +107,7 @@ describe('an answer that is sold by the piece', () => {
         isEnded = true;
       }
     };
-    const shop = await shopOf(endless, 9n * PRICE);
+    const shop = await openShop(endless, 9n * PRICE);
     const reader = (await shop.ask()).body!.getReader();
     await reader.read();
     await reader.read();
@@ -118,33 +115,33 @@ describe('an answer that is sold by the piece', () => {
     expect(isEnded).toBe(true);
   });
 
-  it('is refused with the service’s reason, and with a challenge, where a credential does not open the session', async () => {
-    const shop = await shopOf(() => words(1), 9n * PRICE);
+  it('a credential that does not open the session is refused with the service’s reason and a challenge', async () => {
+    const shop = await openShop(() => textPieces(1), 9n * PRICE);
     const refused = await shop.ask(credential(shop.challenge, shop.buyer.ephemeralOpen('99999999')));
     expect([refused.status, ((await refused.json()) as { meta: object }).meta]).toMatchObject([402, { reason: 'exceeds-cap' }]);
     expect(challengeIn(refused.headers.get('WWW-Authenticate')!).intent).toBe('session');
   });
 
-  it('is 429 for a request without a payment that the shop does not admit, and begins no session', async () => {
+  it('an unpaid request that the shop does not admit gets 429 and begins no session', async () => {
     const asked: string[] = [];
     const admitUnpaid = ({ url }: Request) => asked.push(url) < 2;
-    const shop = await shopOf(() => words(1), 9n * PRICE, { admitUnpaid });
+    const shop = await openShop(() => textPieces(1), 9n * PRICE, { admitUnpaid });
     const refused = await shop.app(new Request(RESOURCE));
     expect([shop.asked.status, refused.status, refused.headers.get('WWW-Authenticate')]).toEqual([402, 429, null]);
-    // A buyer who pays is not asked about.
+    // admitUnpaid is not called for a buyer who pays.
     expect([(await shop.read()).answer.status, asked.length]).toEqual([200, 2]);
   });
 
-  it('begins a new session where the old one is over', async () => {
-    const shop = await shopOf(() => words(1), 9n * PRICE);
+  it('a closed session is answered with the challenge of a new one', async () => {
+    const shop = await openShop(() => textPieces(1), 9n * PRICE);
     await shop.read();
     expect((await shop.ask(credential(shop.challenge, { action: 'close', channelId: shop.buyer.channelId }))).status).toBe(200);
     const again = await shop.ask(credential(shop.challenge, { action: 'voucher', voucher: shop.buyer.voucher(10n) }));
     expect([again.status, again.headers.get('WWW-Authenticate') !== shop.challenge]).toEqual([402, true]);
   });
 
-  it('is served to its buyer alone, and to nobody who knows what the chain tells of the channel and where to ask for a challenge', async () => {
-    const shop = await shopOf(() => words(9), 9n * PRICE);
+  it('a stream is served only to its buyer, not to another caller who knows the channel and its challenge', async () => {
+    const shop = await openShop(() => textPieces(9), 9n * PRICE);
     const [directive] = (await shop.read()).events;
     const { session_id } = JSON.parse(directive!.data) as { session_id: string };
     const asked = await w.call('POST', `/v1/access/metered-sessions/${session_id}/authorize`);
@@ -153,10 +150,10 @@ describe('an answer that is sold by the piece', () => {
     expect(sent((await shop.read()).events)).toHaveLength(4);
   });
 
-  it('is not served for a session of another price, as of a cheaper resource of the same product, which is still paid', async () => {
-    const cheap = await shopOf(() => words(1), 9n * PRICE);
+  it('a session of another price is refused, and its open delivery can still be committed', async () => {
+    const cheap = await openShop(() => textPieces(1), 9n * PRICE);
     const { usage } = await cheap.read();
-    const dear = await shopOf(() => words(1), 9n * PRICE, { metered: { unitPrice: '0.0001', cap: '0.001', unitsMax: 4 } });
+    const dear = await openShop(() => textPieces(1), 9n * PRICE, { metered: { unitPrice: '0.0001', cap: '0.001', unitsMax: 4 } });
     const refused = await dear.ask(credential(cheap.challenge, cheap.buyer.ephemeralOpen('90')));
     expect([refused.status, refused.headers.get('WWW-Authenticate') === cheap.challenge]).toEqual([402, false]);
     const { amount, deliveryId } = usage!;
@@ -164,8 +161,8 @@ describe('an answer that is sold by the piece', () => {
     expect((await dear.ask(credential(cheap.challenge, commit))).status).toBe(200);
   });
 
-  it('hands announcements on to the service, and nothing else that is said there', async () => {
-    const shop = await shopOf(() => words(1), 9n * PRICE);
+  it('announcements are forwarded to the service, and other bodies are refused with 422', async () => {
+    const shop = await openShop(() => textPieces(1), 9n * PRICE);
     await shop.read();
     const announce = (body: string, method = 'POST') =>
       shop.app(new Request('https://shop.test/__402/session/deliveries', { method, ...(method === 'POST' ? { body } : {}) }));
@@ -180,8 +177,8 @@ describe('an answer that is sold by the piece', () => {
     expect((await announce('', 'GET')).status).toBe(422);
   });
 
-  it('is not served while the service is away, and its merchant is told', async () => {
-    const shop = await shopOf(() => words(1), 9n * PRICE, {
+  it('an unreachable service answers 503 access_unavailable, and the merchant’s onError gets the error', async () => {
+    const shop = await openShop(() => textPieces(1), 9n * PRICE, {
       client: clientOf(w, merchant.sandboxKey, async () => Promise.reject(new Error('away'))),
     });
     expect([shop.asked.status, ((await shop.asked.json()) as { code: string }).code]).toEqual([503, 'access_unavailable']);

@@ -10,26 +10,25 @@ import express from 'express';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateTypes } from '../../sdk/generate.ts';
-import { StandIn } from './stand-in.ts';
+import { FakeService } from './service-double.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'sdk');
 const bin = (name: string) => join(ROOT, 'node_modules/.bin', name);
 
-it('its types are those of the routes: `node sdk/generate.ts` would change nothing', async () => {
+it('sdk/src/api.d.ts equals the output of `node sdk/generate.ts`', async () => {
   expect(readFileSync(join(SDK, 'src/api/api.d.ts'), 'utf8')).toBe(await generateTypes());
 });
 
-/** The TypeScript examples of the README, as they stand there. */
 const examples = [...readFileSync(join(SDK, 'README.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!);
 
-describe('the package as a merchant installs it', () => {
+describe('installed SDK package', () => {
   const home = mkdtempSync(join(tmpdir(), 'svc-sdk-'));
   const installed = join(home, 'node_modules/@svc/sdk');
   const servers: Server[] = [];
 
   beforeAll(() => {
-    // A copy, so that a build of the working tree is neither needed nor disturbed.
+    // Builds a copy, so that the build of the working tree is neither needed nor changed.
     mkdirSync(installed, { recursive: true });
     for (const name of ['package.json', 'tsconfig.json', 'src']) cpSync(join(SDK, name), join(installed, name), { recursive: true });
     for (const name of ['hono', 'express', '@types']) symlinkSync(join(ROOT, 'node_modules', name), join(home, 'node_modules', name));
@@ -54,19 +53,19 @@ describe('the package as a merchant installs it', () => {
       servers.push(server);
     });
 
-  it('has no runtime dependencies, and its exports exist', () => {
+  it('the package has no runtime dependencies, and its exports exist', () => {
     const { dependencies, exports } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
     expect(dependencies).toBeUndefined();
     for (const { types, default: code } of Object.values<{ types: string; default: string }>(exports)) {
       expect(readFileSync(join(installed, types), 'utf8')).not.toBe('');
-      // Nothing but its own files is loaded: no Node module, no package.
+      // The package loads only its own files: no Node module and no other package.
       const imports = [...readFileSync(join(installed, code), 'utf8').matchAll(/from '([^']+)'/g)].map(([, from]) => from);
       expect(imports.filter((from) => !from!.startsWith('./'))).toEqual([]);
     }
   });
 
-  it('runs on Node from dist: client, Hono on node-server, Express and a fetch-style server, over real sockets', async () => {
-    const service = new StandIn();
+  it('the built package runs on Node with the client, Hono, Express and a fetch-style server', async () => {
+    const service = new FakeService();
     const baseUrl = await listen(getRequestListener(service.fetch));
     const [{ createClient }, forHono, forExpress, forFetch] = await Promise.all(['index', 'hono', 'express', 'fetch'].map(load));
     const options = { client: createClient({ baseUrl, key: 'svc_live_x' }), product: 'p1' };
@@ -85,13 +84,13 @@ describe('the package as a merchant installs it', () => {
       expect(await (await pay()).text(), name).toBe('served');
       expect((await pay()).status, name).toBe(409);
     }
-    expect(service.standingUses).toBe(3);
+    expect(service.openUses).toBe(3);
   });
 
-  it('the examples of the README compile against its types, strictly', () => {
+  it('the README examples compile strictly against the package’s types', () => {
     expect(examples.length).toBeGreaterThanOrEqual(5);
     for (const [index, code] of examples.entries()) writeFileSync(join(home, `example-${index}.ts`), code);
-    // Were a declaration file missing, everything would be `any`, and anything would compile.
+    // Without a declaration file everything would be `any` and would compile.
     const typed = `import { createClient } from '@svc/sdk';
       export const product = await createClient({ baseUrl: '' }).products.get('p');
       // @ts-expect-error a name is a text
@@ -107,12 +106,12 @@ describe('the package as a merchant installs it', () => {
     { project: 'Express', adapter: '@svc/sdk/express', packages: ['express', '@types', 'undici-types'], types: ['node', 'express'] },
     { project: 'a plain Worker', adapter: '@svc/sdk/fetch', packages: ['@cloudflare/workers-types'], types: ['@cloudflare/workers-types'] },
   ])(
-    'packed and installed into a fresh project for $project, the example compiles with every check there is',
+    'the packed package compiles in a fresh project for $project with every strict check',
     ({ adapter, packages, types }) => {
       const code = examples.find((one) => one.includes(`'${adapter}'`))!;
       const fresh = mkdtempSync(join(tmpdir(), 'svc-fresh-'));
       try {
-        // Exactly the files that npm would put into the archive.
+        // Exactly the files that npm would pack.
         const packed = JSON.parse(
           execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: installed, encoding: 'utf8' }),
         );
@@ -123,7 +122,7 @@ describe('the package as a merchant installs it', () => {
           mkdirSync(join(fresh, 'node_modules', name, '..'), { recursive: true });
           symlinkSync(join(ROOT, 'node_modules', name), join(fresh, 'node_modules', name));
         }
-        // A Worker has no process of Node's.
+        // A Worker has no `process`.
         writeFileSync(
           join(fresh, 'index.ts'),
           types.includes('node') ? code : `declare const process: { env: Record<string, string> };\n${code}`,
@@ -148,13 +147,13 @@ describe('the package as a merchant installs it', () => {
     60_000,
   );
 
-  it('the examples of the README for Hono and fetch-style servers run as they stand', async () => {
-    const service = new StandIn();
+  it('the README examples for Hono and fetch-style servers run unchanged', async () => {
+    const service = new FakeService();
     const baseUrl = await listen(getRequestListener(service.fetch));
     Object.assign(process.env, { SVC_URL: baseUrl, SVC_KEY: 'svc_live_x', SVC_PRODUCT: 'p1' });
     const starts = examples
       .map((code, index) => ({ code, index }))
-      // What is sold by the piece is asked for by another client, beside the service itself.
+      // Metered examples are skipped, because they need another client and the real service.
       .filter(({ code }) => code.includes('export default') && !code.includes('metered'));
     expect(starts.length).toBe(2);
     for (const { code, index } of starts) {

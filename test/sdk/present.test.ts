@@ -19,8 +19,8 @@ const CHALLENGE = {
 const header = (value: object) => btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(value))));
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
-describe('a 402', () => {
-  it('says in its body what its header says, for tools that show no headers', async () => {
+describe('402 response', () => {
+  it('the body repeats the challenge of the header', async () => {
     const { ask } = protectedHandler();
     const response = await ask();
     expect(response.headers.get('Content-Type')).toBe('application/json');
@@ -29,7 +29,7 @@ describe('a 402', () => {
     expect(body.payment_required).toEqual(JSON.parse(atob(response.headers.get('PAYMENT-REQUIRED')!)));
   });
 
-  it('is a page with the price for a browser, still with its header, and nothing in it that a seller could inject', () => {
+  it('a browser gets a page with the price and the header, and seller texts are escaped', () => {
     const { body, headers } = present(paymentRequired(header(CHALLENGE), 'entitlement_missing', 'Pay.'), BROWSER);
     expect(headers['Content-Type']).toBe('text/html; charset=utf-8');
     expect(headers['PAYMENT-REQUIRED']).toBe(header(CHALLENGE));
@@ -39,7 +39,7 @@ describe('a 402', () => {
     expect(body).not.toContain('<b>');
   });
 
-  it.each(['*/*', 'application/json', null])('is JSON for a program that accepts %s', (accept) => {
+  it.each(['*/*', 'application/json', null])('a client that accepts %s gets JSON', (accept) => {
     const { headers } = present(paymentRequired(header(CHALLENGE), 'entitlement_missing', 'Pay.'), accept);
     expect(headers['Content-Type']).toBe('application/json');
   });
@@ -48,12 +48,12 @@ describe('a 402', () => {
     ['1', '0.000001 USDC'],
     ['12500000', '12.50 USDC'],
     ['123456789', '123.456789 USDC'],
-  ])('shows %s base units as %s', (amount, shown) => {
+  ])('an amount of %s base units is shown as %s', (amount, shown) => {
     const challenge = { ...CHALLENGE, accepts: [{ ...CHALLENGE.accepts[0], amount }] };
     expect(present(paymentRequired(header(challenge), 'c', 'd'), 'text/html').body).toContain(`<strong>${shown} on Solana devnet`);
   });
 
-  it('names no price of a token or network that it does not know, and survives a header that cannot be read', () => {
+  it('an unknown token or an unreadable header shows no price', () => {
     const unknown = { ...CHALLENGE, accepts: [{ ...CHALLENGE.accepts[0], asset: 'another' }] };
     for (const one of [header(unknown), 'not base64!']) {
       const { body } = present(paymentRequired(one, 'entitlement_missing', 'Pay.'), BROWSER);
@@ -63,10 +63,10 @@ describe('a 402', () => {
   });
 });
 
-describe('without onError', () => {
+describe('protect() without onError', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it('a failure that a merchant has to mend is said on the console, each kind once', async () => {
+  it('a failure that the merchant must fix is logged once per kind', async () => {
     const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const { ask, service } = protectedHandler({ onError: undefined });
     service.isPayable = false;
@@ -75,7 +75,7 @@ describe('without onError', () => {
     expect(String(said.mock.calls[0]![0])).toMatch(/^@svc\/sdk protect: .+ \(told once; set onError/);
   });
 
-  it('a buyer’s own failure is not', async () => {
+  it('a failure of the buyer is not logged', async () => {
     const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const { ask } = protectedHandler({ onError: undefined });
     expect((await ask()).status).toBe(402);

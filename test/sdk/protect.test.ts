@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../sdk/src/index.ts';
-import { codeOf, protectedHandler } from './protected.ts';
+import { protectedHandler, readCode } from './protected.ts';
 
-/** Without and with an Idempotency-Key of the caller's own. */
 const KEYS: Record<string, string>[] = [{}, { 'Idempotency-Key': 'caller-key-1' }];
 const ada = { customer_ref: 'ada' };
 
-describe('without a payment', () => {
-  it('a stranger is not served, and gets the challenge of the service as a 402', async () => {
+describe('protect() without a payment', () => {
+  it('an unknown caller is not served, and gets the service’s challenge as a 402', async () => {
     const { ask, served, service } = protectedHandler();
     const response = await ask();
     expect(response.status).toBe(402);
@@ -15,13 +14,13 @@ describe('without a payment', () => {
     expect(challenge.resource).toEqual({ url: 'https://weather.test/forecast' });
     expect(response.headers.get('Cache-Control')).toBe('no-store');
     expect(response.headers.get('Access-Control-Expose-Headers')).toContain('PAYMENT-REQUIRED');
-    expect(await codeOf(response)).toBe('entitlement_missing');
+    expect(await readCode(response)).toBe('entitlement_missing');
     expect(served).toEqual([]);
     expect(service.seen[0]!.body).toMatchObject({ product_id: 'p1', units: 1, resource: { url: 'https://weather.test/forecast' } });
     expect((service.seen[0]!.body.customer as typeof ada).customer_ref).toMatch(/^anon_[0-9a-f-]{36}$/);
   });
 
-  it('a known customer uses a unit per request, and no more than there are', async () => {
+  it('a known customer uses one unit per request until none is left', async () => {
     const { ask, served, service } = protectedHandler({ customer: () => ada });
     service.balances.set(JSON.stringify(ada), 2);
     const statuses = [];
@@ -29,10 +28,10 @@ describe('without a payment', () => {
     expect(statuses).toEqual([200, 200, 402]);
     expect(served.map(({ remaining }) => remaining)).toEqual([1, 0]);
     expect(served[0]).toMatchObject({ customer: ada, units: 1, payment: null, isReplay: false, isFailOpen: false });
-    expect(service.standingUses).toBe(2);
+    expect(service.openUses).toBe(2);
   });
 
-  it('units may depend on the request', async () => {
+  it('the units can depend on the request', async () => {
     const { ask, service } = protectedHandler({
       customer: () => ada,
       units: (request) => new URL(request.url).searchParams.get('city')!.length,
@@ -42,7 +41,7 @@ describe('without a payment', () => {
     expect(service.balances.get(JSON.stringify(ada))).toBe(1);
   });
 
-  it('the caller’s own Idempotency-Key is used once: the repeated request is refused, and served again only on request', async () => {
+  it('a repeated Idempotency-Key is refused, and served again with onReplay: serve', async () => {
     const key = { 'Idempotency-Key': 'caller-key-1' };
     for (const [onReplay, status, handled] of [
       ['refuse', 409, 1],
@@ -53,22 +52,22 @@ describe('without a payment', () => {
       expect((await ask(key)).status).toBe(200);
       expect((await ask(key, open())).status, 'through another process').toBe(status);
       expect(served.length).toBe(handled);
-      expect(service.standingUses).toBe(1);
+      expect(service.openUses).toBe(1);
     }
   });
 
-  it('setup not finished is said in words, not as an empty 402', async () => {
+  it('an unfinished setup answers 503 setup_not_ready, not an empty 402', async () => {
     const { ask, service, errors } = protectedHandler();
     service.isPayable = false;
     const response = await ask();
     expect(response.status).toBe(503);
-    expect(await codeOf(response)).toBe('setup_not_ready');
+    expect(await readCode(response)).toBe('setup_not_ready');
     expect(errors.length).toBe(1);
   });
 });
 
-describe.concurrent('with a payment', () => {
-  it('settles, uses and serves, with PAYMENT-RESPONSE and kept from shared caches', async () => {
+describe.concurrent('protect() with a payment', () => {
+  it('a payment is settled, used and served with PAYMENT-RESPONSE and private caching', async () => {
     const { pay, served, service, state } = protectedHandler();
     state.handler = () => new Response('sunny', { headers: { 'Cache-Control': 'public, max-age=60' } });
     const response = await pay('pay:bob:1');
@@ -76,10 +75,10 @@ describe.concurrent('with a payment', () => {
     expect(atob(response.headers.get('PAYMENT-RESPONSE')!)).toContain('"success":true');
     expect(response.headers.get('Cache-Control')).toBe('private, max-age=60');
     expect(served[0]).toMatchObject({ customer: { wallet_address: 'bob' }, payment: { payer: 'bob' } });
-    expect(service.standingUses).toBe(1);
+    expect(service.openUses).toBe(1);
   });
 
-  it('never serves twice for one payment: again, at once, under any Idempotency-Key, through any process', async () => {
+  it('one payment is served once: repeated, concurrent, under any Idempotency-Key and in any process', async () => {
     const { pay, served, service, open } = protectedHandler();
     const keys = [...KEYS, { 'Idempotency-Key': 'caller-key-2' }];
     const processes = [open(), open(), open()];
@@ -87,13 +86,13 @@ describe.concurrent('with a payment', () => {
       processes.flatMap((one) => keys.flatMap((key) => [pay('pay:bob:1', key, one), pay('pay:bob:1', key, one)])),
     );
     expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(17).fill(409)]);
-    expect(await codeOf(responses.find(({ status }) => status === 409)!)).toBe('payment_replayed');
+    expect(await readCode(responses.find(({ status }) => status === 409)!)).toBe('payment_replayed');
     expect(served.length).toBe(1);
-    expect(service.standingUses).toBe(1);
+    expect(service.openUses).toBe(1);
   });
 
-  it('never serves twice for one payment, although answers are lost on the way', async () => {
-    const stories = Array.from({ length: 20 }, async (_, seed) => {
+  it('one payment is served at most once although answers are lost', async () => {
+    const runs = Array.from({ length: 20 }, async (_, seed) => {
       const { pay, served, service, open } = protectedHandler();
       const processes = [open(), open()];
       for (let i = 0; i < 8; i++) service.faults.push((['lost', null, 'unreachable', 'late'] as const)[(seed * 7 + i * i) % 4]!);
@@ -102,10 +101,10 @@ describe.concurrent('with a payment', () => {
       for (let i = 0; i < 4; i++) asked.push(await pay('pay:bob:1', key, processes[i % 2]));
       return { served: served.length, story: asked.map(({ status }) => status) };
     });
-    for (const { served, story } of await Promise.all(stories)) expect(served, `${story}`).toBeLessThanOrEqual(1);
+    for (const { served, story: statuses } of await Promise.all(runs)) expect(served, `${statuses}`).toBeLessThanOrEqual(1);
   });
 
-  it('a settlement whose answer was lost for good serves the buyer who comes back with the same payment, once', async () => {
+  it('a buyer is served once with the same payment after the settlement’s answer was lost', async () => {
     for (const key of KEYS) {
       const { pay, served, service } = protectedHandler();
       service.faults.push('lost', 'late', 'lost');
@@ -117,7 +116,7 @@ describe.concurrent('with a payment', () => {
     }
   });
 
-  it('uses its key again for retries, and never the caller’s own', async () => {
+  it('retries of a settlement use one key, and never the caller’s own', async () => {
     const { pay, service } = protectedHandler();
     service.faults.push('lost', 'lost');
     expect((await pay('pay:bob:1', { 'Idempotency-Key': 'caller-key-1' })).status).toBe(200);
@@ -127,7 +126,7 @@ describe.concurrent('with a payment', () => {
     expect(keys[0]).not.toContain('caller-key');
   });
 
-  it('a pending settlement is asked for once more, then answered 503: never a new 402', async () => {
+  it('a pending settlement is retried once, then answered with 503 and without a challenge', async () => {
     const { pay, service, served } = protectedHandler();
     service.pendingSettles = 1;
     expect((await pay('pay:bob:1')).status).toBe(200);
@@ -135,7 +134,7 @@ describe.concurrent('with a payment', () => {
     service.retryAfter = 1;
     const response = await pay('pay:bob:2');
     expect([response.status, response.headers.get('Retry-After'), response.headers.has('PAYMENT-REQUIRED')]).toEqual([503, '1', false]);
-    expect(await codeOf(response)).toBe('settlement_pending');
+    expect(await readCode(response)).toBe('settlement_pending');
     expect((await pay('pay:bob:2')).status).toBe(200);
     expect(served.length).toBe(2);
   });
@@ -148,11 +147,11 @@ describe.concurrent('with a payment', () => {
     const { pay, served } = protectedHandler({ failOpen: true });
     const response = await pay(payment);
     expect([response.status, response.headers.has('PAYMENT-REQUIRED')]).toEqual([status, hasChallenge]);
-    expect(await codeOf(response)).toBe(code);
+    expect(await readCode(response)).toBe(code);
     expect(served).toEqual([]);
   });
 
-  it('an answer replayed under a key that was not sent before is not served', async () => {
+  it('a replayed answer under a fresh key is not served', async () => {
     const { pay, service, served } = protectedHandler();
     const body = {
       success: true,
@@ -172,7 +171,7 @@ describe.concurrent('with a payment', () => {
     expect(served).toEqual([]);
   });
 
-  it('a paid request that died with its process is served after the merchant gave it back by the id in the 409', async () => {
+  it('a paid request that died with its process is served after a refund of the id in the 409', async () => {
     const { pay, service, open, served, state } = protectedHandler();
     state.handler = () => new Response('never arrives');
     await pay('pay:bob:1', {}, open());
@@ -181,7 +180,7 @@ describe.concurrent('with a payment', () => {
     await client.entitlements.refund({ consumption_id, reason: 'never served' }, { idempotencyKey: `refund-${consumption_id}` });
     expect((await pay('pay:bob:1')).status).toBe(200);
     expect((await pay('pay:bob:1')).status).toBe(409);
-    expect([served.length, service.standingUses]).toEqual([2, 1]);
+    expect([served.length, service.openUses]).toEqual([2, 1]);
   });
 
   it.each([
@@ -189,14 +188,14 @@ describe.concurrent('with a payment', () => {
     ['not where a request uses all', { units: 3 }, 3, []],
     ['not where `customer` finds them again', { customer: () => null }, 3, []],
     ['not where nothing is left', {}, 1, []],
-  ])('leftovers a buyer paid for are reported: %s', async (_when, options, unitsPerPayment, expected) => {
+  ])('leftover units are reported: %s', async (_when, options, unitsPerPayment, expected) => {
     const { pay, service, errors } = protectedHandler(options);
     service.unitsPerPayment = unitsPerPayment;
     for (const payment of ['pay:bob:1', 'pay:bob:2', 'pay:eve:1']) expect((await pay(payment)).status).toBe(200);
     expect(errors.map(String)).toEqual(expected.map((text) => expect.stringMatching(text)));
   });
 
-  it('a payment that buys less than the request costs is a 402 that says the money arrived', async () => {
+  it('a payment worth less than the request gets a 402 with its PAYMENT-RESPONSE', async () => {
     const { pay, served } = protectedHandler({ units: 2 });
     const response = await pay('pay:bob:1');
     expect([response.status, response.headers.has('PAYMENT-RESPONSE'), response.headers.has('PAYMENT-REQUIRED')]).toEqual([
@@ -209,7 +208,7 @@ describe.concurrent('with a payment', () => {
   });
 });
 
-describe.concurrent('when the handler fails', () => {
+describe.concurrent('protect() with a failing handler', () => {
   it.each([
     [
       'throws',
@@ -218,21 +217,21 @@ describe.concurrent('when the handler fails', () => {
       },
     ],
     ['answers 500', () => new Response('oops', { status: 500 })],
-  ])('refunds when the handler %s, and the same payment is served afterwards', async (_how, handler) => {
+  ])('a handler that %s is refunded, and the same payment is served afterwards', async (_how, handler) => {
     for (const key of KEYS) {
       const { pay, service, state, served, open } = protectedHandler();
       state.handler = handler;
       await pay('pay:bob:1', key).catch((error: Error) => expect(error.message).toBe('model crashed'));
-      expect(service.standingUses).toBe(0);
+      expect(service.openUses).toBe(0);
       expect(service.seen.at(-1)).toMatchObject({ path: '/v1/access/entitlements/refund', key: `refund-${served[0]!.consumptionId}` });
       state.handler = () => new Response('sunny');
       expect((await pay('pay:bob:1', key)).status).toBe(200);
       expect((await pay('pay:bob:1', key, open())).status).toBe(409);
-      expect(service.standingUses).toBe(1);
+      expect(service.openUses).toBe(1);
     }
   });
 
-  it('refunds a known customer, whose same key then works again', async () => {
+  it('a known customer is refunded, and the same key works again', async () => {
     const { ask, service, state } = protectedHandler({ customer: () => ada });
     service.balances.set(JSON.stringify(ada), 1);
     state.handler = () => new Response('oops', { status: 503 });
@@ -243,15 +242,15 @@ describe.concurrent('when the handler fails', () => {
     expect(service.balances.get(JSON.stringify(ada))).toBe(0);
   });
 
-  it('never refunds a replay, which used nothing of its own', async () => {
+  it('a replay is not refunded', async () => {
     const { pay, service, state } = protectedHandler({ onReplay: 'serve' });
     expect((await pay('pay:bob:1')).status).toBe(200);
     state.handler = () => new Response('oops', { status: 500 });
     expect((await pay('pay:bob:1')).status).toBe(500);
-    expect(service.standingUses).toBe(1);
+    expect(service.openUses).toBe(1);
   });
 
-  it('a refund that fails is reported, and the handler’s own error stays the answer', async () => {
+  it('a failed refund is reported, and the handler’s own error stays the answer', async () => {
     const { pay, service, state, errors } = protectedHandler();
     service.faults.push(null, 'unreachable', 'unreachable', 'unreachable');
     state.handler = () => {
@@ -261,10 +260,10 @@ describe.concurrent('when the handler fails', () => {
     expect(errors.map((error) => (error as { code: string }).code)).toEqual(['connection_failed']);
   });
 
-  it('a refusal of the handler below 500 was served', async () => {
+  it('a handler’s answer below 500 counts as served', async () => {
     const { pay, service, state } = protectedHandler();
     state.handler = () => new Response('no such city', { status: 404 });
     expect((await pay('pay:bob:1')).status).toBe(404);
-    expect(service.standingUses).toBe(1);
+    expect(service.openUses).toBe(1);
   });
 });

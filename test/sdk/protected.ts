@@ -1,11 +1,11 @@
 import { type Access, type ProtectOptions, protect } from '../../sdk/src/fetch.ts';
-import { StandIn } from './stand-in.ts';
+import { FakeService } from './service-double.ts';
 
 const URL_PAID = 'https://weather.test/forecast?city=Oslo';
 
-/** A protected handler before the stand-in; `handler` may be replaced to fail. */
+/** Protected handler in front of the fake service. `handler` can be replaced to fail. */
 export function protectedHandler(options: Partial<ProtectOptions<Request>> = {}) {
-  const service = new StandIn();
+  const service = new FakeService();
   const errors: unknown[] = [];
   const served: Access[] = [];
   const state = { handler: (): Response => new Response('sunny') };
@@ -26,7 +26,7 @@ export function protectedHandler(options: Partial<ProtectOptions<Request>> = {})
   const ask = (headers: Record<string, string> = {}, through = app) => through(new Request(URL_PAID, { headers }));
   const pay = (payment: string, headers: Record<string, string> = {}, through = app) =>
     ask({ 'PAYMENT-SIGNATURE': payment, ...headers }, through);
-  /** Another process of the same merchant: it remembers nothing of the first. */
+  /** `open` starts another process of the merchant, without memory of the first. */
   return { service, errors, served, state, ask, pay, open };
 }
-export const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code;
+export const readCode = async (response: Response) => ((await response.json()) as { code: string }).code;

@@ -3,10 +3,9 @@ import { type Client, createClient } from '../../sdk/src/index.ts';
 import worker from '../../worker/index.ts';
 import type { World } from '../support/world.ts';
 
-/** How the answer to a request gets lost: after the service did what it says. */
+/** Intercepts a request, to lose the answer after the service has acted. */
 export type Wire = (request: Request, send: () => Promise<Response>) => Promise<Response>;
 
-/** The SDK before the real service. */
 export function clientOf(w: World, key: string, wire: Wire = (_request, send) => send()): Client {
   const send = async (request: Request) => {
     const execution = createExecutionContext();

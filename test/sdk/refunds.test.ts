@@ -3,7 +3,7 @@ import { RefundQueue } from '../../sdk/src/access/refunds.ts';
 import { protect } from '../../sdk/src/fetch.ts';
 import { createClient, SvcError } from '../../sdk/src/index.ts';
 import { protectedHandler } from './protected.ts';
-import { type Fault, StandIn } from './stand-in.ts';
+import { FakeService, type Fault } from './service-double.ts';
 
 const limited: Fault = { status: 429, body: { code: 'rate_limited', retryable: true }, headers: { 'Retry-After': '30' } };
 const failed = () => new Response('oops', { status: 500 });
@@ -12,23 +12,22 @@ const MINUTE = 60_000;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
-/** Time passes while `work` goes on. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   await vi.advanceTimersByTimeAsync(ms);
   return work;
 }
 
-describe('a refund that fails', () => {
-  it('is made after a short outage, under its one key: the same payment is then served', async () => {
+describe('failed refund', () => {
+  it('a refund is retried with its one key after an outage, and the same payment is then served', async () => {
     const { pay, service, state, errors, served } = protectedHandler();
     state.handler = failed;
     service.faults.push(null, 'unreachable', 'unreachable', 'unreachable');
     expect((await within(700, pay('pay:bob:1'))).status).toBe(500);
-    expect(service.standingUses).toBe(1);
+    expect(service.openUses).toBe(1);
     expect((await pay('pay:bob:1')).status, 'not before it is given back').toBe(409);
     service.faults.push(...Array<Fault>(4).fill('unreachable'), 'lost');
     await vi.advanceTimersByTimeAsync(MINUTE);
-    expect(service.standingUses).toBe(0);
+    expect(service.openUses).toBe(0);
     expect(new Set(service.keysOf('/refund'))).toEqual(new Set([`refund-${served[0]!.consumptionId}`]));
     expect(errors.map(String)).toEqual([
       expect.stringContaining(`${served[0]!.consumptionId} could not be given back (will be tried again)`),
@@ -38,7 +37,7 @@ describe('a refund that fails', () => {
     expect((await pay('pay:bob:1')).status).toBe(409);
   });
 
-  it('waits as long as the service asks where it met a limit', async () => {
+  it('a rate-limited refund waits for Retry-After', async () => {
     const { pay, service, state } = protectedHandler();
     state.handler = failed;
     service.faults.push(null, limited);
@@ -46,10 +45,10 @@ describe('a refund that fails', () => {
     await vi.advanceTimersByTimeAsync(29_000);
     expect(service.keysOf('/refund').length).toBe(1);
     await vi.advanceTimersByTimeAsync(2_000);
-    expect(service.standingUses).toBe(0);
+    expect(service.openUses).toBe(0);
   });
 
-  it('frees the caller’s own key too, as soon as it is made', async () => {
+  it('the caller’s own key works again once the refund is made', async () => {
     const ada = { customer_ref: 'ada' };
     const { ask, service, state } = protectedHandler({ customer: () => ada });
     service.balances.set(JSON.stringify(ada), 1);
@@ -64,7 +63,7 @@ describe('a refund that fails', () => {
     expect((await ask(key)).status).toBe(409);
   });
 
-  it('is not tried again where it failed for good, and is reported by name', async () => {
+  it('a refund that failed for good is not retried, and is reported with its consumption id', async () => {
     const { pay, service, state, errors } = protectedHandler();
     state.handler = failed;
     service.faults.push(null, { status: 404, body: { code: 'not_found' } });
@@ -74,7 +73,7 @@ describe('a refund that fails', () => {
     expect(errors.map(String)).toEqual([expect.stringMatching(/con_.* could not be given back \(given up\)/)]);
   });
 
-  it('is given up after an hour, and reported again', async () => {
+  it('a refund is given up after an hour and reported again', async () => {
     const { pay, service, state, errors } = protectedHandler();
     state.handler = failed;
     service.faults.push(null, ...Array<Fault>(1_000).fill('unreachable'));
@@ -90,9 +89,9 @@ describe('a refund that fails', () => {
   });
 });
 
-describe('on Workers', () => {
-  it('goes on in `ctx.waitUntil`, ends there in time, and the next request takes over', async () => {
-    const service = new StandIn();
+describe('refund queue on Workers', () => {
+  it('retries run in `ctx.waitUntil`, end there in time, and continue with the next request', async () => {
+    const service = new FakeService();
     const client = createClient({ baseUrl: 'https://svc.test', fetch: service.fetch });
     const held: Promise<unknown>[] = [];
     const ctx = { waitUntil: (work: Promise<unknown>) => void held.push(work) };
@@ -110,10 +109,10 @@ describe('on Workers', () => {
     service.faults.length = 0;
     await within(1_000, ask({}));
     await Promise.all(held);
-    expect([held.length, service.standingUses]).toEqual([2, 0]);
+    expect([held.length, service.openUses]).toEqual([2, 0]);
   });
 
-  it('goes on where the request that was at it has been ended in the middle', async () => {
+  it('retries continue after the request that ran them was ended', async () => {
     const queue = new RefundQueue();
     let isEnded = true;
     let isMade = false;
@@ -135,15 +134,15 @@ describe('on Workers', () => {
   });
 });
 
-describe('the queue', () => {
-  it('holds no more refunds than it may', () => {
+describe('refund queue', () => {
+  it('the queue holds at most 1,000 refunds', () => {
     const queue = new RefundQueue();
     const add = (id: number) => queue.add({ consumptionId: `con_${id}`, send: async () => {}, giveUp: () => {} }, away);
     for (let i = 0; i < 1_000; i++) expect(add(i)).toBe(true);
     expect(add(1_000)).toBe(false);
   });
 
-  it('lets one that never succeeds hold up no other', async () => {
+  it('a refund that always fails does not block the others', async () => {
     const queue = new RefundQueue();
     const made: number[] = [];
     const sends = [() => Promise.reject(away), ...[1, 2, 3].map((n) => async () => void made.push(n))];

@@ -7,7 +7,7 @@ import { type Agent, newAgent, sellToAgents } from '../support/people/agent.ts';
 import { type Merchant, World } from '../support/world.ts';
 import { clientOf, type Wire } from './real-client.ts';
 
-describe('the client and the service', () => {
+describe('SDK client against the service', () => {
   const w = new World();
   let merchant: Merchant;
   let client: Client;
@@ -16,7 +16,7 @@ describe('the client and the service', () => {
     client = clientOf(w, merchant.key);
   });
 
-  it('keeps a shop: products, a purchase confirmed, its membership and receipt', async () => {
+  it('products, a confirmed purchase, its membership and its receipt work through the client', async () => {
     const made = await client.products.create({
       name: 'Forecasts',
       price: { asset: 'USDC', amount: '5' },
@@ -37,7 +37,7 @@ describe('the client and the service', () => {
     expect((await client.products.unarchive(made.product_id)).status).toBe('active');
   });
 
-  it('makes, changes and ends webhook endpoints', async () => {
+  it('webhook endpoints are created, changed, rotated and disabled', async () => {
     const made = await client.webhookEndpoints.create({ url: 'https://hooks.example.com/in', event_types: ['payment.confirmed'] });
     expect(made.secret).toMatch(/^whsec_/);
     expect((await client.webhookEndpoints.update(made.endpoint_id, { description: 'shop' })).description).toBe('shop');
@@ -47,7 +47,7 @@ describe('the client and the service', () => {
     expect((await client.webhookDeliveries.list()).total).toBe(0);
   });
 
-  it('grants, consumes, refunds and reads entitlements, each write once per key', async () => {
+  it('entitlements are granted, consumed, refunded and read, each write once per key', async () => {
     const product = await w.product(merchant);
     const who = { product_id: product.product_id, customer: { customer_ref: 'ada' } };
     expect((await client.entitlements.grant({ ...who, units: 2, reason: 'welcome' })).remaining).toBe(2);
@@ -63,7 +63,7 @@ describe('the client and the service', () => {
   });
 });
 
-describe('a resource behind protect(), bought by the unmodified @x402/fetch', () => {
+describe('protect() against the service, bought by the unmodified @x402/fetch', () => {
   const w = new World();
   let merchant: Merchant;
   let agent: Agent;
@@ -84,7 +84,6 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
       state.served++;
       return c.json({ payer: c.get('svc').payment?.payer });
     });
-    // The last PAYMENT-SIGNATURE the client sent, to be sent again.
     const seen: { payment?: string } = {};
     const fetchApp = async (input: RequestInfo | URL, init?: RequestInit) => {
       const request = new Request(input, init);
@@ -99,7 +98,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
     return { state, buy, again, ask, seen };
   }
 
-  it('is paid and served, once: the same payment again is refused, under the same key and another, at once and later', async () => {
+  it('a payment is served once, and refused again under the same and another key, concurrently and later', async () => {
     const { state, buy, again } = protectedApp();
     const bought = await buy({ 'Idempotency-Key': 'agent-key-1' });
     expect([bought.status, await bought.json()]).toEqual([200, { payer: agent.wallet.address }]);
@@ -110,7 +109,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
   });
 
   it.each(['the same process', 'another process'])(
-    'is never served twice for one payment, although the answer to its replay is lost: %s',
+    'one payment is served once although the answer to its replay is lost: %s',
     async (where) => {
       let lost = 0;
       const loses: Wire = async (request, send) => {
@@ -128,7 +127,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
     },
   );
 
-  it('is served although the answer to the settlement was lost', async () => {
+  it('a request is served although the answer to its settlement was lost', async () => {
     let lost = 1;
     const { state, buy } = protectedApp({}, async (request, send) => {
       const answer = await send();
@@ -140,7 +139,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
   });
 
   it.each<Record<string, string>>([{}, { 'Idempotency-Key': 'agent-key-3' }])(
-    'refunds when the handler throws; the same payment is then served, once (%j)',
+    'a throwing handler is refunded, and the same payment is then served once (%j)',
     async (headers) => {
       const { state, buy, again } = protectedApp();
       state.fails = true;
@@ -152,7 +151,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
     },
   );
 
-  it('a known customer’s request under the caller’s own key is never served by a second process that lost an answer', async () => {
+  it('a second process that lost an answer does not serve a known customer’s request again', async () => {
     const customer = { customer_ref: 'ada' };
     await clientOf(w, merchant.key).entitlements.grant({ product_id: product.product_id, customer, units: 2, reason: 'welcome' });
     let lost = 0;
@@ -178,7 +177,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
     expect([first.state.served, second.state.served]).toEqual([2, 0]);
   });
 
-  it('a paid request that died with its process is served once the merchant gave back what the 409 names', async () => {
+  it('a paid request that died with its process is served after a refund of the id in the 409', async () => {
     const dead = protectedApp();
     expect((await dead.buy()).status).toBe(200);
     const payment = { 'PAYMENT-SIGNATURE': dead.seen.payment! };
@@ -192,7 +191,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
     expect((await alive.again(payment)).status).toBe(409);
   });
 
-  it('a payment for another product is refused without a challenge', async () => {
+  it('a payment for another product is refused with 409', async () => {
     const { buy, again } = protectedApp();
     expect((await buy()).status).toBe(200);
     const first = product;
@@ -203,7 +202,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
     expect((await again()).status).toBe(409);
   });
 
-  it('a garbled payment is asked for anew', async () => {
+  it('a malformed payment gets a 402 with a new challenge', async () => {
     const { again, buy, state } = protectedApp();
     await buy();
     const refused = await again({ 'PAYMENT-SIGNATURE': btoa('{"x402Version":2}') });
@@ -211,7 +210,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
     expect(state.served).toBe(1);
   });
 
-  it('a merchant’s revoked or wrong key fails closed', async () => {
+  it('a wrong or revoked merchant key fails closed', async () => {
     const client = clientOf(w, `${merchant.key.slice(0, -1)}${merchant.key.endsWith('x') ? 'y' : 'x'}`);
     const app = new Hono().use('*', protect({ client, product: product.product_id })).get('/', (c) => c.text('served'));
     expect((await app.request('/')).status).toBe(503);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SvcError } from '../../sdk/src/index.ts';
-import { testWalletOf } from '../support/fixtures/renewing.ts';
+import { readTestWallet } from '../support/fixtures/renewing.ts';
 import { newKey } from '../support/people/agent.ts';
 import { confirmSubscription } from '../support/people/subscription-buyer.ts';
 import { subscriptionWorld } from '../support/people/subscription-shop.ts';
@@ -8,10 +8,10 @@ import { clientOf } from './real-client.ts';
 
 const BUYER = 'ada';
 
-describe('what renews itself, through the client', () => {
+describe('subscriptions through the SDK client', () => {
   const w = subscriptionWorld();
 
-  it('is published, subscribed to, read and cancelled; a key that is sent again changes nothing', async () => {
+  it('a plan is published, subscribed to, read and cancelled, and a repeated key replays', async () => {
     const merchant = await w.merchant();
     const client = clientOf(w, merchant.sandboxKey);
     const product = await client.products.create({
@@ -27,7 +27,7 @@ describe('what renews itself, through the client', () => {
     const confirm = () => client.subscriptionPlans.confirm(product.product_id, { tx_signature: tx_signature! }, { idempotencyKey });
     expect([(await confirm()).status, (await confirm()).replayed]).toEqual(['published', true]);
 
-    const wallet = await testWalletOf(w, merchant, BUYER);
+    const wallet = await readTestWallet(w, merchant, BUYER);
     const { payment_id, subscription } = await w.connect(product, { customer_ref: BUYER, wallet_address: wallet });
     await client.testing.pay({ payment_id, wallet: BUYER });
     expect((await confirmSubscription(w, payment_id)).body.payment.status).toBe('CONFIRMED');

@@ -6,7 +6,7 @@ import { untilEnded } from '../support/clients/sandbox.ts';
 import { newKey } from '../support/people/agent.ts';
 import { type Merchant, World } from '../support/world.ts';
 
-describe('the sandbox through the client', () => {
+describe('sandbox through the SDK client', () => {
   const w = new World();
   let merchant: Merchant;
   let client: Client;
@@ -26,13 +26,13 @@ describe('the sandbox through the client', () => {
     client = clientOf(merchant.sandboxKey);
   });
 
-  /** Brings what the queues hold to the newest session, as the platform would, while the client waits for its end. */
+  /** Delivers the queues to the newest session while the client waits for its end. */
   async function bringAlong(): Promise<void> {
     const { body } = await w.call('GET', '/v1/testing/sessions?limit=1', { key: merchant.sandboxKey });
     await untilEnded(w, merchant, body.items[0].session_id);
   }
 
-  it('runs a scenario, waits for its end and answers its events in their order', async () => {
+  it('a scenario runs to its end and returns its events in order', async () => {
     const running = client.testing.run('payment_confirmed', { seed: 'monday' });
     await new Promise((resolve) => setTimeout(resolve, 300));
     await bringAlong();
@@ -50,7 +50,7 @@ describe('the sandbox through the client', () => {
     for (const { event_id, object } of events) expect([event_id, object?.id]).toEqual([expect.stringMatching(/^evt_/), expect.any(String)]);
   });
 
-  it('throws where a session fails, and what the service says where none begins', async () => {
+  it('a failed session throws, and a refused one throws the service’s error', async () => {
     const running = client.testing.run('payment_failed').catch((error: unknown) => error);
     await new Promise((resolve) => setTimeout(resolve, 300));
     const { body } = await w.call('GET', '/v1/testing/sessions?limit=1', { key: merchant.sandboxKey });
@@ -64,7 +64,7 @@ describe('the sandbox through the client', () => {
     });
   });
 
-  it('pays a payment once per key, declines, and answers a challenge that can be settled', async () => {
+  it('a payment is paid once per key or declined, and a challenge is answered with a settleable payment', async () => {
     const product = await client.products.create({ name: 'Forecasts', price: { asset: 'USDC', amount: '0.5' } });
     const { payment_id } = await w.connect(product);
     const idempotencyKey = newKey();

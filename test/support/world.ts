@@ -26,14 +26,13 @@ export interface Answer<T> {
   headers: Headers;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests read answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: tests read call() has already checked answers against the document.
 type Body = any;
 
 export interface Merchant {
   token: string;
   userId: AccountId;
   email: string;
-  /** Raw keys with read and execute. */
   key: string;
   sandboxKey: string;
   wallet: KeyPairSigner;
@@ -44,18 +43,16 @@ export interface CallOptions {
   body?: unknown;
   raw?: BodyInit;
   headers?: Record<string, string>;
-  /** Another environment for this call: a wrapped database, a faulty queue. */
   env?: Env;
-  /** Fails where it reads more rows than this, what a list counts aside. */
+  /** Fails if the call reads more rows, without the count of a list. */
   rowsMax?: number;
 }
 
-/** The queue as a test holds it: what was sent waits until the test delivers it, in any order, as often as it likes. */
+/** Queue in the test's hands: messages wait until they are delivered, in any order and any number of times. */
 export interface HeldQueue {
   sent: { job: Job; delaySeconds: number }[];
 }
 
-/** Attempts waiting in the two webhook queues. */
 export interface HeldAttempt {
   deliveryId: number;
   isSlow: boolean;
@@ -66,32 +63,30 @@ export interface HeldAttempt {
 
 let worlds = 0;
 
-/** Of svc-jobs in wrangler.toml. */
 const BATCH_MAX = 10;
 
-/** Of `correct horse battery`. */
+/** Hash of `correct horse battery`. */
 const PASSWORD_HASH = '$scrypt$ln=14,r=8,p=5$c2FsdCBvZiB0aGUgdGVzdA==$Air4tGfgagiYpRK6yJC8fppLEJbbMCcil6SVxyPcgAw=';
 
-/** What most tests are not about, and half of the time that a cron takes. */
+/** Sweeps that most tests are not about. They take half of a cron's time. */
 const HOUSEKEEPING = new Set(ALL_SWEEPS.filter(({ nextDueAt }) => nextDueAt(0) > MINUTE).map(({ name }) => name));
 
-/** Where one more caller calls from: what an address may do is counted, some of it on every machine. */
+/** Random caller address, because limits count per address, some of them on every machine. */
 export const strangerAddress = (): string => `10.${[...crypto.getRandomValues(new Uint8Array(3))].join('.')}`;
 
 export const firstRun = (sweep: string): SweepMessage => ({ sweep, round: 1, requestId: 'cron_of_a_test' });
 
-/** One service, one chain, and people in it. Each world has its own chain; the database is the test file's. */
+/** Service with a chain of its own and its people. The database belongs to the test file. */
 export class World {
   readonly chain: TestChain;
   readonly env: Env;
   readonly queue: HeldQueue = { sent: [] };
   readonly attempts: HeldAttempt[] = [];
-  /** Letters, and members' places, whose message waits in its queue: world/mail.ts and world/members.ts deliver them. */
+  /** Waiting messages, delivered by servers/mail.ts and people/members.ts. */
   readonly mail: MailMessage[] = [];
   readonly placements: HeldPlacement[] = [];
   readonly db = drizzle(testEnv.DB);
   #people = 0;
-  /** Of calls that name none: files share a worker, and what one of them does must not be counted against another. */
   readonly address = strangerAddress();
   readonly #name: string;
 
@@ -127,7 +122,7 @@ export class World {
     return { sendBatch } as unknown as Queue<AttemptMessage>;
   }
 
-  /** Makes the attempts that wait, as one batch of the queue; what they put back waits for the next call. */
+  /** Makes the waiting attempts as one batch. Attempts put back wait for the next call. */
   async attempt(waiting: HeldAttempt[] = this.attempts.splice(0), env: Env = this.env): Promise<void> {
     const messages = waiting.map(({ deliveryId, requestId, database }, index) => ({
       id: `a${index}`,
@@ -142,7 +137,7 @@ export class World {
     );
   }
 
-  /** A request through the real worker, its answer checked against the published document. */
+  /** Calls the real worker and checks the answer against the published document. */
   async call<T = Body>(method: string, path: string, options: CallOptions = {}): Promise<Answer<T>> {
     const headers = new Headers(options.headers);
     if (options.key)
@@ -152,15 +147,15 @@ export class World {
       );
     if (!headers.has('cf-connecting-ip')) headers.set('cf-connecting-ip', this.address);
     const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
-    // A stream says nothing of what it holds.
+    // A stream has no known content type.
     const isOfJson = body !== undefined && !(body instanceof ReadableStream);
     if (isOfJson && !headers.has('content-type')) headers.set('content-type', 'application/json');
-    // As over a wire: where the platform is given a request itself, nothing on the way adds it.
+    // Adds Content-Length as a network would, because the platform gets the request directly.
     if (typeof body === 'string' && !headers.has('content-length')) headers.set('content-length', String(utf8(body).length));
     const request = new Request(`https://svc.test${path}`, { method, headers, body: body ?? null });
     const answer = async (execution: ExecutionContext) => {
       const response = await worker.fetch(request, options.env ?? this.env, execution);
-      // Not by `text()`, which warns of a PDF.
+      // Avoids `text()`, which warns about a PDF.
       return { response, text: new TextDecoder().decode(await response.arrayBuffer()) };
     };
     const { rowsMax } = options;
@@ -171,8 +166,8 @@ export class World {
   }
 
   /**
-   * A merchant with a live and a sandbox key, and the password `correct horse battery`. On the scale plan, so that quotas stay out of the
-   * way unless asked for. Stored as registering would, but for the hash of the password, which takes longer than most tests.
+   * Stores a merchant with a live and a sandbox key and the password `correct horse battery`, on the scale plan so that quotas do not
+   * interfere. Stored as by registration, except for the slow password hash.
    */
   async merchant(plan: PlanName = 'scale'): Promise<Merchant> {
     const email = `merchant-${this.#name}-${++this.#people}@example.com`;
@@ -190,10 +185,9 @@ export class World {
     return { token, userId: account.id, email, key, sandboxKey, wallet: await this.chain.wallet(0n) };
   }
 
-  /** An active product, for USDC unless said otherwise, paid out to the merchant's wallet. */
   async product(merchant: Merchant, terms: Record<string, unknown> = {}): Promise<Body> {
     const product = { name: 'Weather API', price: { asset: 'USDC', amount: '5' }, payout_wallet: merchant.wallet.address, ...terms };
-    // Another wallet than the first takes a person who just signed in.
+    // A second wallet requires a recent sign-in.
     const isSandbox = merchant.key === merchant.sandboxKey;
     const key = product.payout_wallet === undefined || isSandbox ? merchant.key : merchant.token;
     const { warnings: _warnings, ...made } = this.#made(await this.call('POST', '/v1/products', { key, body: product }));
@@ -204,13 +198,13 @@ export class World {
     return this.#made(await this.call('POST', `/v1/products/p/${product.slug}/connect`, { body: input }));
   }
 
-  /** A step on the way to what a test is about: it has to work. */
+  /** Throws if a step that a test depends on fails. */
   #made({ status, body }: Answer<Body>): Body {
     if (status >= 300) throw new Error(`${status}: ${JSON.stringify(body)}`);
     return body;
   }
 
-  /** How the price source of this world answers from now on: without a word, SOL at 150 dollars. */
+  /** Sets the answers of this world's price source. Default: SOL at 150 dollars. */
   async prices(habit: Partial<PriceHabit> = {}): Promise<void> {
     await fetch(new URL(`/${this.#name}/_habit`, testEnv.TEST_PRICE_URL), { method: 'POST', body: JSON.stringify(habit) });
   }
@@ -219,7 +213,6 @@ export class World {
     return this.call('POST', '/v1/pay/confirm', { body: { payment_id: paymentId, tx_signature: txSignature }, ...options });
   }
 
-  /** A paid and confirmed purchase, from connect to receipt. */
   async purchase(
     product: { slug: string },
     buyer: KeyPairSigner,
@@ -231,7 +224,7 @@ export class World {
     return { payment, signature, confirmed };
   }
 
-  /** Delivers what the queue holds, once, in invocations of as many messages as the platform gives one; what these jobs send in turn stays held. */
+  /** Delivers the queue once, in batches of the platform's size. Jobs sent by these stay held. */
   async deliver(jobs: Job[] = this.queue.sent.splice(0).map(({ job }) => job), env: Env = this.env): Promise<{ retried: number }> {
     let retried = 0;
     const messages = jobs.map((body, index) => ({
@@ -249,10 +242,10 @@ export class World {
     return { retried };
   }
 
-  /** A cron when every sweep of each minute is due and no lease of a run that died is left, and then all that its messages bring about. */
+  /** Runs a cron with every minute sweep due and no dead lease left, and everything its messages cause. */
   sweep = (env: Env = this.env): Promise<void> => this.#sweepWhere((sweep) => !HOUSEKEEPING.has(sweep), env);
 
-  /** The same with what is due every ten minutes: what is kept for a while only, and what is looked over. */
+  /** Runs the sweeps that are due every ten minutes as well: retention and checks. */
   sweepAll = (env: Env = this.env): Promise<void> => this.#sweepWhere(() => true, env);
 
   async #sweepWhere(isWanted: (sweep: string) => boolean, env: Env): Promise<void> {
@@ -261,7 +254,7 @@ export class World {
     for (let next = messages.shift(); next; next = messages.shift()) messages.push(...(await this.runSweep(next, env)));
   }
 
-  /** Runs one sweep alone, and what it leaves for itself. Answers how many invocations that took; fails where one reads more than `rowsMax` rows. */
+  /** Runs one sweep and its follow-up messages. Returns the number of invocations. Throws if one reads more than `rowsMax` rows. */
   async sweepAlone(name: string, env: Env = this.env, rowsMax?: number): Promise<number> {
     await testEnv.DB.prepare('UPDATE sweeps SET due_at = 0, lease_until = 0 WHERE name = ?').bind(name).run();
     let rounds = 0;
@@ -270,22 +263,19 @@ export class World {
     return rounds;
   }
 
-  /** Runs these sweeps one after the other, and all that they leave for themselves. */
   async sweepEach(names: readonly string[], env: Env = this.env): Promise<void> {
     for (const name of names) await this.sweepAlone(name, env);
   }
 
-  /** What one cron sends. */
   cron = (env: Env = this.env): Promise<SweepMessage[]> => sweepsSent('cron', () => worker.scheduled({} as ScheduledController, env));
 
-  /** Brings one message of the cron, or of a sweep before it; answers what that run sent in turn. */
+  /** Runs one sweep message. Returns the messages that the run sent. */
   runSweep = (body: SweepMessage, env: Env = this.env, rowsMax?: number): Promise<SweepMessage[]> => {
     const batch = { queue: 'svc-sweeps', messages: [{ id: 's0', timestamp: new Date(), attempts: 1, body }] };
     const run = (execution: ExecutionContext) => worker.queue(batch as unknown as MessageBatch<SweepMessage>, env, execution);
     return sweepsSent(`sweep ${body.sweep}`, run, rowsMax);
   };
 
-  /** Rows of a table that belong to a payment. */
   async count(
     table: 'events' | 'receipts' | 'tx_claims' | 'payment_candidates' | 'unmatched_payments',
     paymentId: string,
@@ -295,7 +285,7 @@ export class World {
     return row!.n;
   }
 
-  /** The types of a payment's events in their order; each is held against the schema it is published with. */
+  /** Event types of a payment in order. Each event is checked against its published schema. */
   async eventTypes(paymentId: string): Promise<string[]> {
     const { results } = await testEnv.DB.prepare('SELECT type, data FROM events WHERE payment_id = ? ORDER BY seq')
       .bind(paymentId)

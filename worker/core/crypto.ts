@@ -9,18 +9,18 @@ import { assert } from './errors.ts';
 import { Memory } from './isolate/memory.ts';
 
 export const sha256 = (bytes: Uint8Array): Uint8Array => sha256Of(bytes);
-/** CRC-32 (IEEE 802.3): recognises typos, protects nothing. */
+/** CRC-32 (IEEE 802.3). Detects typos, gives no security. */
 export const crc32 = (bytes: Uint8Array): number => crc32Of(bytes);
 export const sha256Hex = (bytes: Uint8Array): string => hex.encode(sha256Of(bytes));
 export const hmacSha256 = (key: Uint8Array, message: Uint8Array): Uint8Array => hmac(sha256Of, key, message);
 
-/** True where a secret is among these. All are compared, as hashes: neither their lengths nor their order can be timed. */
+/** True if the secret is in the list. All entries are compared as hashes, so timing reveals neither length nor order. */
 export const isOneOf = (secret: string, known: readonly string[]): boolean =>
   known.map((one) => equalBytes(sha256(utf8(one)), sha256(utf8(secret)))).includes(true);
 
 /**
- * The secrets of a text, newest first, separated by commas, blanks around them aside. Where a part is shorter than `minBytes` the whole is one secret, because
- * a text from before there were rings may hold a comma.
+ * Splits a secret ring: comma-separated, newest first, trimmed. If a part is shorter than `minBytes`, the text is one secret, because
+ * secrets from before rings may contain a comma.
  */
 export function secretRing(text: string, minBytes: number): readonly [string, ...string[]] {
   const parts = text.split(',').map((part) => part.trim()) as [string, ...string[]];
@@ -30,8 +30,8 @@ export function secretRing(text: string, minBytes: number): readonly [string, ..
 export const PEPPER_BYTES = 32;
 
 /**
- * A value under each pepper of a ring, the first first. Keyed, so that a stolen table cannot be searched by guessing; `purpose` keeps
- * one pepper's uses apart.
+ * Hashes of a value under each pepper of a ring, in ring order. Keyed, so that a stolen table cannot be guessed offline. `purpose`
+ * separates the uses of one pepper.
  */
 export const pepperedHashes = (peppers: string, purpose: string, value: string): [string, ...string[]] =>
   secretRing(peppers, PEPPER_BYTES).map((pepper) => hex.encode(hmacSha256(utf8(pepper), utf8(`${purpose}\0${value}`)))) as [
@@ -39,14 +39,14 @@ export const pepperedHashes = (peppers: string, purpose: string, value: string):
     ...string[],
   ];
 
-/** A value under the first pepper of a ring: what is stored. Whatever looks for it tries them all. */
+/** Hash of a value under the first pepper, for storage. Lookups try every pepper of the ring. */
 export const pepperedHash = (peppers: string, purpose: string, value: string): string => pepperedHashes(peppers, purpose, value)[0];
 
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** RFC 8032, strict: non-canonical encodings and small-order keys are refused, everywhere in the service alike. */
+/** RFC 8032, strict: non-canonical encodings and small-order keys are refused. The only verifier in the service. */
 export function verifyEd25519(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
   try {
     if (ed25519.Point.fromBytes(publicKey).isSmallOrder()) return false;
@@ -56,7 +56,7 @@ export function verifyEd25519(signature: Uint8Array, message: Uint8Array, public
   }
 }
 
-/** True for a point of the curve, that is: something a private key can exist for. PDAs and token accounts are off it. */
+/** True for a point on the curve, for which a private key can exist. PDAs and token accounts are off the curve. */
 export function isOnCurve(publicKey: Uint8Array): boolean {
   try {
     ed25519.Point.fromBytes(publicKey);
@@ -66,12 +66,12 @@ export function isOnCurve(publicKey: Uint8Array): boolean {
   }
 }
 
-/** What stands before a seed of 32 bytes in PKCS #8, and before a public key in SPKI. (RFC 8410) */
+/** DER prefix of a 32-byte seed in PKCS #8 and of a public key in SPKI. (RFC 8410) */
 const [SEED_PREFIX, PUBLIC_PREFIX_BYTES] = [hex.decode('302e020100300506032b657004220420'), 12];
 
 /**
- * True where 64 bytes are a Solana secret key: the second half is the public key of the first. By the runtime, because every signature
- * that comes as text could be one, and is looked at so.
+ * True if 64 bytes are a Solana secret key: the second half is the public key of the first. Uses the runtime's native Ed25519, because
+ * every signature sent as text is checked.
  */
 export function isSecretKey(bytes: Uint8Array): boolean {
   if (bytes.length !== 64) return false;
@@ -88,14 +88,13 @@ export interface SigningKey {
   jwk: { kty: 'OKP'; crv: 'Ed25519'; x: string; d: string; kid: string };
 }
 
-/** More than any configuration names. */
 const SECRETS_MAX = 100;
 
 const keyRings = new Memory<string, readonly SigningKey[]>(SECRETS_MAX);
 
 /**
- * The Ed25519 keys of a secret: base64url seeds of 32 bytes, separated by commas. The first signs; all verify, so a
- * rotation puts a new seed in front and keeps the old one. `keyId` is the first 16 hex digits of the public key's hash.
+ * Parses Ed25519 keys: comma-separated base64url seeds of 32 bytes. The first signs, all verify. A rotation puts the new seed first and
+ * retains the old one. `keyId` is the first 16 hex digits of the public key's hash.
  */
 export function keyRing(secret: string): readonly SigningKey[] {
   const known = keyRings.get(secret);
@@ -113,7 +112,7 @@ export function keyRing(secret: string): readonly SigningKey[] {
 
 const macRings = new Memory<string, readonly Uint8Array[]>(SECRETS_MAX);
 
-/** MAC keys of a secret: base64url seeds of 32 bytes, separated by commas. The first signs, all verify. */
+/** Parses MAC keys: comma-separated base64url seeds of 32 bytes. The first signs, all verify. */
 export function macRing(secret: string): readonly Uint8Array[] {
   const known = macRings.get(secret);
   if (known) return known;
@@ -128,12 +127,11 @@ export function macRing(secret: string): readonly Uint8Array[] {
 
 interface SealKey {
   version: string;
-  /** By its maker's type, which Node and workerd both know. */
+  /** Type of `importKey`'s result, which exists in both Node and workerd. */
   key: Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 }
 const sealKeys = new Memory<string, Promise<readonly SealKey[]>>(SECRETS_MAX);
 
-/** AES-256-GCM keys out of a secret's seeds; a version names each, so that a rotation can tell them apart. */
 function sealRing(secret: string) {
   const known = sealKeys.get(secret);
   if (known) return known;
@@ -148,7 +146,7 @@ function sealRing(secret: string) {
   return ring;
 }
 
-/** `version.iv.ciphertext`. `purpose` is bound in, so that a sealed text opens only as what it was sealed for. */
+/** Seals a text as `version.iv.ciphertext`. `purpose` is authenticated: a sealed text opens only for the same purpose. */
 export async function seal(secret: string, purpose: string, text: string): Promise<string> {
   const [{ version, key }] = (await sealRing(secret)) as [SealKey];
   const iv = crypto.getRandomValues(new Uint8Array(12));
@@ -156,11 +154,10 @@ export async function seal(secret: string, purpose: string, text: string): Promi
   return [version, base64url.encode(iv), base64url.encode(new Uint8Array(sealed))].join('.');
 }
 
-/** What the texts that a ring's keys sealed begin with, of the first key first. */
 export const sealVersions = async (secret: string): Promise<[string, ...string[]]> =>
   (await sealRing(secret)).map(({ version }) => version) as [string, ...string[]];
 
-/** Throws where the text was changed, sealed for something else, or by a key that is gone. */
+/** Throws if the text was modified, sealed for another purpose, or sealed with a removed key. */
 export async function unseal(secret: string, purpose: string, sealed: string): Promise<string> {
   const [version, iv, bytes] = sealed.split('.');
   const found = (await sealRing(secret)).find((entry) => entry.version === version);
@@ -169,8 +166,7 @@ export async function unseal(secret: string, purpose: string, sealed: string): P
   return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm, found.key, base64url.decode(bytes)));
 }
 
-/** The sealed text sealed again under the first key. Throws as `unseal` does. */
-export const sealAnew = async (secret: string, purpose: string, sealed: string): Promise<string> =>
+export const reseal = async (secret: string, purpose: string, sealed: string): Promise<string> =>
   seal(secret, purpose, await unseal(secret, purpose, sealed));
 
 interface ScryptCost {
@@ -198,14 +194,13 @@ export async function hashPassword(password: string): Promise<string> {
   return written(SCRYPT, salt, await scryptHash(password, salt, SCRYPT));
 }
 
-// Verified when there is nothing to verify, so that an unknown e-mail costs what a wrong password costs.
+// Verified if the account is unknown, so that an unknown email address costs the same time as a wrong password.
 const NOBODY = written(SCRYPT, new Uint8Array(16), new Uint8Array(32));
 
-/** True where a hash was made at another cost than new ones are. */
 export const isHashedOtherwise = (stored: string): boolean =>
   !stored.startsWith(written(SCRYPT, new Uint8Array(0), new Uint8Array(0)).slice(0, -1));
 
-/** At the cost it was stored with, so that a release may raise what new ones are hashed with. */
+/** Verifies with the cost stored in the hash, so that a release may raise the cost of new hashes. */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   const [, , cost, salt, hash] = (stored ?? NOBODY).split('$');
   const [ln, r, p] = cost!.split(',').map((part) => Number(part.split('=')[1]));

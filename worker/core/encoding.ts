@@ -7,13 +7,12 @@ export const hex = hexCodec;
 export const base58 = scure58;
 export const base64 = scure64;
 
-/** base64url without padding, as JOSE and MPP write it. */
 export const base64url = {
   encode: (bytes: Uint8Array): string => scure64url.encode(bytes).replace(/=+$/, ''),
   decode: (text: string): Uint8Array => scure64url.decode(text.padEnd(Math.ceil(text.length / 4) * 4, '=')),
 };
 
-/** Decoded bytes of a base64 text, or null for what no encoder writes: RFC 4648 (3.5) wants the unused bits of the last character zero. */
+/** Decodes base64. Returns null for non-canonical text: RFC 4648 (3.5) requires zero in the unused bits of the last character. */
 export function base64Bytes(text: string): Uint8Array | null {
   try {
     return base64.decode(text);
@@ -22,7 +21,7 @@ export function base64Bytes(text: string): Uint8Array | null {
   }
 }
 
-/** RFC 8785. Amounts are decimal strings everywhere, so no number rule of the RFC is ever exercised beyond integers. */
+/** Canonical JSON (RFC 8785). Amounts are decimal strings, so only integers occur as numbers. */
 export function canonicalJson(value: unknown): string {
   const text = canonicalize(value);
   if (text === undefined) throw new Error('value has no canonical JSON');
@@ -31,14 +30,13 @@ export function canonicalJson(value: unknown): string {
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Fixed-width base62 of a non-negative integer: the most significant digit first, zero-padded. */
 export function base62(value: bigint, width: number): string {
   let text = '';
   for (let rest = value; text.length < width; rest /= 62n) text = BASE62[Number(rest % 62n)] + text;
   return text;
 }
 
-/** `length` base62 digits without modulo bias: bytes of 248 and above are thrown away. */
+/** Random base62 digits without modulo bias: bytes of 248 and above are rejected. */
 export function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
@@ -49,7 +47,6 @@ export function randomBase62(length: number): string {
   return text;
 }
 
-/** Decoded bytes of a base58 text of exactly `length` bytes, or null. */
 export function base58Bytes(text: string, length: number): Uint8Array | null {
   if (text.length > length * 2 || text.length < length) return null;
   try {

@@ -1,10 +1,9 @@
 import { BODY_KB, IDEMPOTENCY_KEY } from './limits.ts';
 
-/** The closed list of what can go wrong, with a status each. Codes are durable; messages may become clearer. */
+/** Closed list of errors with their status. Codes are stable. Messages may change. */
 interface ErrorEntry {
   readonly status: 400 | 401 | 402 | 403 | 404 | 405 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503;
   readonly message: string;
-  /** True where the same request, sent again unchanged, may succeed. */
   readonly retryable: boolean;
 }
 
@@ -85,31 +84,27 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 export type ErrorStatus = ErrorEntry['status'];
 
-/** One problem of a 422, in FastAPI's shape: where, what, and a stable type. */
 export interface ValidationProblem {
   loc: (string | number)[];
   msg: string;
   type: string;
-  /** Of an unknown field: the known one whose name is nearest. */
   ctx?: { nearest?: string };
 }
 
 interface ApiErrorOptions {
   detail?: string;
-  /** With validation_error and unknown_field: becomes the list in `detail`. */
+  /** For validation_error and unknown_field: becomes the list in `detail`. */
   problems?: ValidationProblem[];
   meta?: Record<string, unknown>;
-  /** One code, two statuses: invalid_authorization is 401 for a bad credential and 403 for a good one out of scope. */
+  /** Overrides the status of a code with two: invalid_authorization is 401 for a bad credential and 403 for a missing permission. */
   status?: ErrorStatus;
-  /** Where this case differs from what the code says in general. */
   retryable?: boolean;
   retryAfterSeconds?: number;
   headers?: Record<string, string>;
-  /** With not_found: answered as a path that does not exist, because its existence is a secret. */
+  /** With not_found: answers like an unknown path, because the object's existence is secret. */
   hidesPath?: true;
 }
 
-/** An expected failure on its way to the wire. Thrown only in verbs, in stores' get* and in http. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly options: ApiErrorOptions;
@@ -124,14 +119,13 @@ export class ApiError extends Error {
   }
 }
 
-/** `find() ?? raise('not_found')` reads better than an if. */
 export function raise(code: ErrorCode, options?: ApiErrorOptions): never {
   throw new ApiError(code, options);
 }
 
 const FREED_BY = { products: 'Archive one', keys: 'Revoke one', 'webhook endpoints': 'Disable one' };
 
-/** 429 where a plan allows no more of something: of what, how many, and what makes room. */
+/** Error 429 plan_limit_reached with the limit, the usage and how to free capacity. */
 export const planFull = (what: keyof typeof FREED_BY, meta: { limit: number; used: number; plan: string }): ApiError =>
   new ApiError('plan_limit_reached', {
     detail: `The plan ${meta.plan} allows ${meta.limit} active ${what} per mode, and ${meta.used} are active. ${FREED_BY[what]}, or upgrade.`,
@@ -140,38 +134,38 @@ export const planFull = (what: keyof typeof FREED_BY, meta: { limit: number; use
 
 const OVERLOAD_SECONDS = { least: 2, spread: 8 };
 
-/** 503 for work refused because too much runs at once. Retry-After is random within some seconds, so that callers do not come back together. */
+/**
+ * 503 for work refused because too much runs at once. Retry-After is random within some seconds, so that callers do not return together.
+ */
 export function overloaded(): ApiError {
   const { least, spread } = OVERLOAD_SECONDS;
   const retryAfterSeconds = least + (crypto.getRandomValues(new Uint8Array(1))[0]! % spread);
   return new ApiError('temporarily_unavailable', { retryAfterSeconds });
 }
 
-/** True of what the platform throws for an object with too much to do. */
 export const isOverloaded = (error: unknown): boolean =>
   error instanceof Error && (error as Error & { overloaded?: boolean }).overloaded === true;
 
 /**
- * 503 for a Durable Object that did not answer, whether the call arrived or not. One that is overloaded is not asked again from in here;
- * any other may be asked again at once.
+ * 503 for a Durable Object that did not answer, whether or not the call arrived. An overloaded object must not be retried here. Any other
+ * may be retried at once.
  */
 export function objectAway(error: unknown): ApiError {
   return isOverloaded(error) ? overloaded() : new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
 }
 
-/** Throws where an invariant of our own code is broken: a bug, answered 500, and never the caller's fault. */
+/** Throws if an invariant of the code is broken: a bug, answered 500, never the caller's fault. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${message}`);
 }
 
-/** An error as text for the log: its name and message, and its cause's, but never the values a database driver prints with them. */
-export function storyOf(error: unknown): string {
+/** Formats an error for the log: name and message of the error and its causes, without the values that a database driver adds. */
+export function formatErrorChain(error: unknown): string {
   if (!(error instanceof Error)) return String(error).slice(0, 200);
-  const words = `${error.name}: ${error.message}`.split(/\n?params:/)[0]!.slice(0, 240);
-  return error.cause === undefined ? words : `${words} <- ${storyOf(error.cause)}`.slice(0, 480);
+  const text = `${error.name}: ${error.message}`.split(/\n?params:/)[0]!.slice(0, 240);
+  return error.cause === undefined ? text : `${text} <- ${formatErrorChain(error.cause)}`.slice(0, 480);
 }
 
-/** The compiler proves that every case of a union was handled. */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }

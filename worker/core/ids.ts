@@ -29,7 +29,7 @@ export type TicketId = Id<'ticket'>;
 export type TicketMessageId = Id<'ticketMessage'>;
 export type RefundId = Id<'refund'>;
 
-/** UUIDv7 (RFC 9562): 48 bits of `now` in milliseconds, then 74 random bits, every one from the CSPRNG. */
+/** UUIDv7 (RFC 9562): 48 bits of `now` in ms, then 74 random bits from the CSPRNG. */
 export function newId<T extends Id<string>>(now: number): T {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   new DataView(bytes.buffer).setUint16(0, Math.floor(now / 2 ** 32));
@@ -37,17 +37,15 @@ export function newId<T extends Id<string>>(now: number): T {
   return uuid<T>(bytes, 7);
 }
 
-/** A fence must not come again, also not after its record was deleted, or a holder that slept could finish another's request. */
+/** A fence must never repeat, even after its record was deleted, or a suspended holder could finish another request's work. */
 export function newFence(): number {
   const [high, low] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number];
-  // 53 bits: as many as a number holds exactly, in JavaScript and in the column.
+  // 53 bits: the largest integer that JavaScript and the column hold exactly.
   return (high >>> 11) * 2 ** 32 + low;
 }
 
-/** The milliseconds that a UUIDv7 was made at. */
 export const madeAt = (id: Id): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
-/** The text of 16 bytes as a UUID of a version; six of the bits give way to version and variant. */
 function uuid<T extends Id<string>>(bytes: Uint8Array, version: number): T {
   bytes[6] = (version << 4) | (bytes[6]! & 0x0f);
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);
@@ -56,25 +54,24 @@ function uuid<T extends Id<string>>(bytes: Uint8Array, version: number): T {
 }
 
 /**
- * The last 64 bits of an account id, as 11 base62 digits. A key carries them and a token's `sub` contains them, so both
- * name the account's admission object without any lookup.
+ * Last 64 bits of an account id as 11 base62 digits. API keys carry them and a token's `sub` contains them, so both address the account's
+ * admission object without a lookup.
  */
 export const admissionIdOf = (accountId: string): string => base62(BigInt(`0x${accountId.replaceAll('-', '').slice(16)}`), 11);
 
-/** The service itself, where a document names the seller: no merchant's account, but a valid UUID. */
+/** Seller id of the service itself in documents: a valid UUID without an account. */
 export const SERVICE_ACCOUNT_ID = '00000000-0000-8000-8000-000000000000';
 
 const productIdOfName = (name: string): ProductId => uuid<ProductId>(sha256(utf8(name)).slice(0, 16), 8);
 
-/** The product that a plan of ours is on its receipt: derived from its name, so that it is the same for ever. */
+/** Product id of a service plan on receipts, derived from the plan's name and therefore stable. */
 export const planProductIdOf = (plan: string): ProductId => productIdOfName(`plan:${plan}`);
 
-/** The product of what merchants sell on servers of their own, with us as their facilitator alone. */
+/** Product id of sales on a merchant's own server that use the service as facilitator only. */
 export const FACILITATED_PRODUCT_ID = productIdOfName('facilitated');
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** A ULID: 48 bits of time in milliseconds and 80 other bits, as 26 Crockford base32 digits. */
 function ulid(at: number, bytes: Uint8Array): string {
   let bits = BigInt(at);
   for (const byte of bytes) bits = (bits << 8n) | BigInt(byte);
@@ -85,22 +82,20 @@ function ulid(at: number, bytes: Uint8Array): string {
 
 const newUlid = (now: number): string => ulid(now, crypto.getRandomValues(new Uint8Array(10)));
 
-/** `ms_` + a ULID with 80 random bits: a caller who knows it may act for the session's buyer, as far as vouchers go. */
+/** `ms_` + a ULID with 80 random bits. The id is a capability: a caller who knows it may submit vouchers for the session's buyer. */
 export const newMeteredSessionId = (now: number): MeteredSessionId => `ms_${newUlid(now)}` as MeteredSessionId;
 export const isMeteredSessionId = (text: string): text is MeteredSessionId => /^ms_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);
 
-/** `nsa_` + a ULID with 80 random bits. */
 export const newAuthorizationId = (now: number): AuthorizationId => `nsa_${newUlid(now)}` as AuthorizationId;
 export const isAuthorizationId = (text: string): text is AuthorizationId => /^nsa_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);
 
-/** `evt_` + a ULID with 80 random bits. */
 export const newEventId = (now: number): string => `evt_${newUlid(now)}`;
 
 const ADDRESS_BYTES = 10;
 
 /**
- * An entitlement's id, derived from whose it is, so that it never has to be looked up: 80 bits of a hash, spread over a
- * UUIDv8 whose other bits follow from them.
+ * Entitlement id, derived from its owner and product, so that no lookup is needed: 80 bits of a hash, spread over a UUIDv8 with redundant
+ * other bits.
  */
 export function entitlementIdOf(merchantId: string, livemode: boolean, productId: string, customer: object): EntitlementId {
   return idOfAddress(sha256(utf8(canonicalJson([merchantId, livemode, productId, customer]))).slice(0, ADDRESS_BYTES));
@@ -119,10 +114,12 @@ const addressOf = (entitlementId: string): Uint8Array => {
   return new Uint8Array([...bytes.subarray(0, 6), ...bytes.subarray(12)]);
 };
 
-/** `con_` + a ULID whose 80 bits name the entitlement: the id alone tells which object keeps it. `tick` is unique there. */
+/**
+ * `con_` + a ULID with the entitlement in its 80 bits: the id alone names the object that stores the consumption. `tick` is unique in that
+ * object.
+ */
 export const consumptionIdOf = (entitlementId: string, tick: number): string => `con_${ulid(tick, addressOf(entitlementId))}`;
 
-/** The entitlement and tick of a consumption id; null for what is none. */
 export function parseConsumptionId(text: string): { entitlementId: EntitlementId; tick: number } | null {
   if (!/^con_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text)) return null;
   let bits = 0n;

@@ -1,11 +1,11 @@
-/** Paths are resolved against it; no request goes there, because no host has this name. (RFC 6761) */
+/** Base for resolving paths. No request goes to this host, because the name is reserved. (RFC 6761) */
 const RESERVED_ORIGIN = 'https://local.invalid';
-/** Of what a browser makes of it: a letter outside ASCII takes up to nine characters there. */
+/** Length after percent-encoding: a character outside ASCII takes up to nine. */
 const LENGTH_MAX = 2000;
 
 /**
- * The path, with its query, that a person goes to next on this site, as a browser would resolve it; null for whatever might lead to another
- * one. A path begins with one slash: two, or a backslash, begin a host (WHATWG URL), and control characters are left out by browsers.
+ * Path and query on this site, resolved like a browser would, or null if it could lead to another site. Two slashes or a backslash begin a
+ * host (WHATWG URL), and browsers drop control characters.
  */
 export function localPathOf(text: string): string | null {
   if (!/^\/(?![/\\])/.test(text) || /[\p{Cc}#]/u.test(text)) return null;

@@ -1,4 +1,3 @@
-/** The languages of pages and letters, by BCP 47 tag, each as its speakers know it. */
 export const LOCALES = {
   en: 'English',
   es: 'Español',
@@ -12,10 +11,9 @@ export const LOCALE_NAMES = Object.keys(LOCALES) as [Locale, ...Locale[]];
 
 const languageOf = (tag: string): string => tag.toLowerCase().split(/[-_]/)[0]!;
 
-/** The language we have for a tag: `de-AT` is German, `pt-PT` is nearer to our Portuguese than to English. */
+/** Supported locale of a tag: `de-AT` maps to German, `pt-PT` to Brazilian Portuguese rather than English. */
 export const findLocale = (tag: string): Locale | null => LOCALE_NAMES.find((known) => languageOf(known) === languageOf(tag)) ?? null;
 
-/** `?locale=` first, then what the browser prefers, then English. */
 export function chooseLocale(asked: string | undefined, acceptLanguage: string | undefined): Locale {
   const wishes = (acceptLanguage ?? '')
     .slice(0, 200)

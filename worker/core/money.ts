@@ -1,25 +1,24 @@
 import { err, ok, type Result } from './errors.ts';
 
-/** The assets we sell in. Amounts of different assets never meet in one sum. */
+/** Sold assets with their decimals. Amounts of different assets are never added. */
 export const DECIMALS = { USDC: 6, SOL: 9 } as const;
 export type Asset = keyof typeof DECIMALS;
 export const ASSETS = Object.keys(DECIMALS) as [Asset, ...Asset[]];
 export const isAsset = (text: string): text is Asset => Object.hasOwn(DECIMALS, text);
 
-/** An amount in atomic units of one asset: micro-USDC or lamports. */
+/** Amount in atomic units of one asset: micro-USDC or lamports. */
 export interface Money<A extends Asset = Asset> {
   readonly asset: A;
   readonly units: bigint;
 }
 
-/** The wire shape of money: a canonical decimal and the atomic integer, both strings. */
 export interface MoneyResource {
   asset: Asset;
   amount: string;
   base_units: string;
 }
 
-/** The chain counts in u64; nothing above it can be paid. */
+/** The chain counts in u64: a larger amount cannot be paid. */
 export const MONEY_UNITS_MAX = 2n ** 64n - 1n;
 
 export const money = <A extends Asset>(asset: A, units: bigint): Money<A> => {
@@ -30,8 +29,8 @@ export const money = <A extends Asset>(asset: A, units: bigint): Money<A> => {
 type AmountProblem = 'not_a_decimal' | 'too_many_decimals' | 'out_of_range';
 
 /**
- * Decimal text to atomic units. Refuses what a lenient parser would accept: signs, exponents, leading zeros, a bare point,
- * and more decimals than the asset has (never rounded).
+ * Parses decimal text to atomic units. Rejects signs, exponents, leading zeros, a bare point, and more decimals than the asset has (never
+ * rounds).
  */
 export function parseAmount(asset: Asset, text: string): Result<Money, AmountProblem> {
   const match = /^(0|[1-9][0-9]{0,19})(?:\.([0-9]{1,30}))?$/.exec(text);
@@ -43,14 +42,12 @@ export function parseAmount(asset: Asset, text: string): Result<Money, AmountPro
   return units > MONEY_UNITS_MAX ? err('out_of_range') : ok({ asset, units });
 }
 
-/** What is wrong with the text of an amount, and how it has to be written. */
 export function explainAmount(asset: Asset, problem: AmountProblem): string {
   if (problem === 'too_many_decimals') return `Expected an amount of ${asset} with at most ${DECIMALS[asset]} decimals`;
   if (problem === 'out_of_range') return `Expected a smaller amount of ${asset}`;
   return `Expected an amount of ${asset}: a decimal with a point and without spaces, such as "5.00"`;
 }
 
-/** Atomic units to the one canonical decimal: no trailing zeros, no bare point. */
 export function formatAmount({ asset, units }: Money): string {
   const decimals = DECIMALS[asset];
   const digits = units.toString().padStart(decimals + 1, '0');
@@ -64,7 +61,7 @@ export const toMoneyResource = (amount: Money): MoneyResource => ({
   base_units: amount.units.toString(),
 });
 
-/** Basis points of an amount, rounded down: the payer is never charged a fraction that does not exist. */
+/** Basis points of an amount, rounded down in the payer's favor. */
 export const basisPoints = <A extends Asset>({ asset, units }: Money<A>, bps: number): Money<A> =>
   money(asset, (units * BigInt(bps)) / 10_000n);
 
@@ -73,10 +70,9 @@ export function subtract<A extends Asset>(from: Money<A>, amount: Money<NoInfer<
   return money(from.asset, from.units - amount.units);
 }
 
-/** Dollars for one SOL, as an oracle says it: `price` × 10^`expo`. A USDC is taken for a dollar. */
+/** Dollars per SOL as an oracle reports: `price` × 10^`expo`. One USDC counts as one dollar. */
 export interface Rate {
   price: bigint;
-  /** Not above zero. */
   expo: number;
 }
 
@@ -87,12 +83,12 @@ export const formatRate = ({ price, expo }: Rate): string => {
 };
 
 /**
- * What an amount is in the other asset, rounded up to whole units: the payee never gets less. The only place where the
- * two meet. Null where the chain could not count so much.
+ * Converts an amount to the other asset, rounded up so that the payee never gets less. The only conversion between assets. Returns null
+ * above u64.
  */
 export function convert(amount: Money, asset: Asset, { price, expo }: Rate): Money | null {
   if (amount.asset === asset) return amount;
-  // Atomic units of SOL for an atomic unit of USDC at one dollar, and the decimals of the price.
+  // Atomic units of SOL per atomic unit of USDC at one dollar, with the decimals of the price.
   const scale = 10n ** BigInt(DECIMALS.SOL - DECIMALS.USDC - expo);
   const [numerator, denominator] = asset === 'SOL' ? [amount.units * scale, price] : [amount.units * price, scale];
   const units = (numerator + denominator - 1n) / denominator;

@@ -1,4 +1,4 @@
-// The few functions of Node that workerd provides natively and we use; all of @types/node would bring Node's globals along.
+// The few functions of Node that workerd provides natively and we use. All of @types/node would bring Node's globals along.
 declare module 'node:crypto' {
   interface ScryptOptions {
     N: number;

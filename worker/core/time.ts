@@ -1,4 +1,4 @@
-/** Instants are milliseconds since the epoch inside, ISO 8601 UTC with milliseconds on the wire. */
+/** Instants are epoch milliseconds inside the service and ISO 8601 UTC with milliseconds on the wire. */
 export const iso = (at: number): string => new Date(at).toISOString();
 export const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
 export const SECOND = 1000;

@@ -15,20 +15,20 @@ import { paymentRoutes } from '#features/checkout/payment.routes.ts';
 import { checkoutRoutes } from '#features/checkout/routes.ts';
 import { sendRoutes } from '#features/checkout/send.routes.ts';
 import { paymentSessionRoutes } from '#features/checkout/sessions/routes.ts';
-import { communityRoutes } from '#features/communities/routes.ts';
+import { communityRoutes } from '#features/connected-chats/routes.ts';
+import { bounceOperatorRoutes, mailRoutes } from '#features/email-delivery/routes.ts';
 import { entitlementRoutes } from '#features/entitlements/routes.ts';
 import { facilitatorRoutes } from '#features/facilitator/routes.ts';
-import { bounceOperatorRoutes, mailRoutes } from '#features/mail-delivery/routes.ts';
+import { placementRoutes } from '#features/membership-delivery/routes.ts';
 import { membershipRoutes } from '#features/memberships/routes.ts';
 import { announcedDeliveryRoutes, meteredSessionRoutes } from '#features/metered/buyer/routes.ts';
 import { meteredRoutes } from '#features/metered/routes.ts';
-import { operationRoutes } from '#features/operations/routes.ts';
+import { operationRoutes } from '#features/operator/routes.ts';
 import { consumeRoutes } from '#features/pay-per-request/consume.routes.ts';
 import { x402Routes } from '#features/pay-per-request/routes.ts';
 import { merchantPaymentRoutes } from '#features/payments/merchant.routes.ts';
 import { refundRoutes } from '#features/payments/refunds/routes.ts';
 import { chainWebhookRoutes } from '#features/payments/watch/routes.ts';
-import { placementRoutes } from '#features/placements/routes.ts';
 import { accessProductRoutes } from '#features/products/access.routes.ts';
 import { productRoutes } from '#features/products/routes.ts';
 import { productRailRoutes } from '#features/rails/product.routes.ts';
@@ -36,7 +36,7 @@ import { railRoutes } from '#features/rails/routes.ts';
 import { subscriptionPlanRoutes } from '#features/rails/subscription-plan/routes.ts';
 import { switchRoutes } from '#features/rails/switches/routes.ts';
 import { readinessRoutes } from '#features/readiness/routes.ts';
-import { paperRoutes } from '#features/receipts/papers/routes.ts';
+import { pdfRoutes } from '#features/receipts/pdf/routes.ts';
 import { receiptKeyRoutes, receiptRoutes } from '#features/receipts/routes.ts';
 import { pageWalletRoutes } from '#features/sandbox/page-wallet.routes.ts';
 import { sandboxRoutes } from '#features/sandbox/routes.ts';
@@ -47,7 +47,7 @@ import { deliveryRoutes } from '#features/webhooks/deliveries/routes.ts';
 import { keyResourceRoutes } from '#features/webhooks/endpoints/key.routes.ts';
 import { webhookRoutes } from '#features/webhooks/endpoints/routes.ts';
 
-/** What is served under /v1, in the order of the document's tags. */
+/** Routers under /v1, in the order of the API document's tags. */
 export const versionedRouters = [
   authRoutes,
   emailRoutes,
@@ -70,7 +70,7 @@ export const versionedRouters = [
   membershipRoutes,
   placementRoutes,
   receiptRoutes,
-  paperRoutes,
+  pdfRoutes,
   webhookRoutes,
   deliveryRoutes,
   integrationRoutes,
@@ -96,7 +96,6 @@ export const versionedRouters = [
   sandboxRoutes,
 ];
 
-/** What names its whole path itself. */
 export const rootRouters = [
   operatorRoutes,
   bounceOperatorRoutes,

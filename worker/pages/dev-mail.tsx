@@ -3,8 +3,8 @@ import { ApiError } from '#core/errors.ts';
 import { iso } from '#core/time.ts';
 import { findAccountByEmail } from '#features/accounts/auth/sign-in.ts';
 import { findAccount } from '#features/accounts/store.ts';
-import { listNewestMails } from '#features/mail/store.ts';
-import { renderMail } from '#features/mail-delivery/attempt.ts';
+import { listNewestMails } from '#features/email/store.ts';
+import { renderMail } from '#features/email-delivery/attempt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import type { Mail } from '#platform/db/tables/mail.ts';
@@ -13,24 +13,23 @@ import { DevPage } from './dev-page.tsx';
 
 const SHOWN_MAX = 200;
 
-/** On a local machine alone: elsewhere there is no such address. */
+/** Local machine only: elsewhere the route does not exist. */
 const localOnly = createMiddleware<AppEnv>(async (c, next) => {
   if (c.var.ctx.config.MAIL_PROVIDER !== 'local') throw new ApiError('not_found', { hidesPath: true });
   await next();
 });
 
-/** null: its account was deleted, and what it said with it. */
+/** Null if the account was deleted with its data. */
 async function readMail(ctx: Shard, mail: Mail) {
   const { accountId, address } = mail;
   const account =
     (accountId ? await findAccount(ctx.db, accountId) : address ? await findAccountByEmail(ctx as Ctx, address) : undefined) ?? null;
   if (account?.status === 'deleted') return null;
-  const letter = await renderMail(ctx, mail, account);
+  const rendered = await renderMail(ctx, mail, account);
   const to = address ?? account?.email ?? null;
-  return { id: mail.id, letter: mail.letter, to, status: mail.status, error: mail.error, created_at: iso(mail.createdAt), ...letter };
+  return { id: mail.id, letter: mail.template, to, status: mail.status, error: mail.error, created_at: iso(mail.createdAt), ...rendered };
 }
 
-/** The letters of a local machine, newest first, with links that work. */
 export const devMailRoutes = router();
 devMailRoutes.get('/dev/mail', localOnly, async (c) => {
   const ctx = globalOf(c.var.ctx);
@@ -48,7 +47,7 @@ devMailRoutes.get('/dev/mail', localOnly, async (c) => {
           </p>
           <iframe
             title={mail.subject}
-            // Its links open in place of this page, where scripts run.
+            // Links open in the top window, because the frame runs no scripts.
             srcdoc={mail.html.replace('<head>', '<head><base target="_top"/>')}
             sandbox="allow-top-navigation-by-user-activation"
             style="width:100%;height:420px;border:1px solid #ccc"

@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
 
-/** Frame of the pages that only a local machine has. */
 export const DevPage = ({ title, children }: { title: string; children: Child }) => (
   <html lang="en">
     <head>

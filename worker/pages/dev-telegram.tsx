@@ -3,12 +3,12 @@ import { ApiError } from '#core/errors.ts';
 import type { IdentitySessionId } from '#core/ids.ts';
 import { completeIdentity } from '#features/checkout/buyer-identity/identity.ts';
 import { findIdentitySession } from '#features/checkout/sessions/store.ts';
-import { completeClaim } from '#features/communities/community.ts';
+import { completeClaim } from '#features/connected-chats/community.ts';
 import type { Ctx } from '#platform/context.ts';
 import { locate } from '#platform/db/directory.ts';
 import { skipStoring } from '#platform/db/once.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
-import { lookAtSmallTelegram, type SmallTelegramWorld } from '#platform/providers/messaging/small-telegram.ts';
+import { callSmallTelegram, type SmallTelegramWorld } from '#platform/providers/messaging/small-telegram.ts';
 import { DevPage } from './dev-page.tsx';
 import { demoWalletOf } from './document.tsx';
 
@@ -16,7 +16,7 @@ const SESSION_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 const CLAIM_CODE = /\bclaim-[0-9A-Za-z]{16,48}\b/;
 const FIRST_CHAT = '-1001234567890';
 
-/** On a local machine alone: these forms say who a buyer is. */
+/** Local machine only: these forms decide who a buyer is. */
 const localOnly = createMiddleware<AppEnv>(async (c, next) => {
   const { config } = c.var.ctx;
   if (demoWalletOf(config) === null || config.TELEGRAM_BOT_USERNAME === undefined) throw new ApiError('not_found', { hidesPath: true });
@@ -24,7 +24,7 @@ const localOnly = createMiddleware<AppEnv>(async (c, next) => {
 });
 
 type Fields = Record<string, string>;
-/** What a form does, in the place of a person at Telegram and of the connector; answers what came of it. */
+/** Performs a form's deed in the role of a Telegram user or the connector. Returns a summary. */
 type Act = (ctx: Ctx, fields: Fields) => Promise<string>;
 
 const ACTS: Record<string, Act> = {
@@ -45,7 +45,7 @@ const ACTS: Record<string, Act> = {
     return `The service knows that ${user}${username ? ` (${username})` : ''} came. Go back to the page where they are buying.`;
   },
   join: async (ctx, { link = '', user = '' }) => {
-    const after = await lookAtSmallTelegram(ctx, { event: 'uses', link, user });
+    const after = await callSmallTelegram(ctx, { event: 'uses', link, user });
     const isIn = after?.chats.some(({ members, invites }) => members.includes(user) && invites.some((invite) => invite.link === link));
     return isIn ? `${user} is in the chat.` : 'This invitation opens nothing.';
   },
@@ -132,17 +132,17 @@ const Page = ({ said, world }: { said: string | null; world: SmallTelegramWorld 
   </DevPage>
 );
 
-/** What people do at Telegram on a local machine, where no bot is: an administrator posts a code, a buyer presses start, a member joins. */
+/** Simulates Telegram on a local machine without a bot: posting a code, pressing start, joining a chat. */
 export const devTelegramRoutes = router();
 devTelegramRoutes.on(['GET', 'POST'], '/dev/telegram', localOnly, async (c) => {
   const { ctx } = c.var;
   const origin = c.req.header('origin');
-  // The forms of this page alone: another page that a developer visits says nothing of who came.
+  // CSRF: refuses forms of other origins with 403 not_found.
   if (origin !== undefined && origin !== ctx.baseUrl) throw new ApiError('not_found', { status: 403 });
-  // Nothing else here takes a form, so what is kept of a body is JSON: the request itself still has this one.
+  // The cached request body is JSON, so the form is read from the raw request.
   const fields = c.req.method === 'POST' ? (Object.fromEntries(await c.req.raw.formData()) as Fields) : null;
   const said = fields ? await act(ctx, fields) : null;
-  const page = <Page said={said} world={await lookAtSmallTelegram(ctx)} />;
+  const page = <Page said={said} world={await callSmallTelegram(ctx)} />;
   return c.html(`<!doctype html>${page}`, 200, {
     'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     'X-Content-Type-Options': 'nosniff',

@@ -13,7 +13,6 @@ import { styleOf } from './parts/style.ts';
 import { type Say, sayIn } from './parts/text.ts';
 import type { OwnWallet } from './parts/wallet-choice.ts';
 
-/** What every hosted page has: a language, a nonce, and the words to go with them. */
 export interface PageContext {
   c: Context<AppEnv>;
   locale: Locale;
@@ -22,20 +21,20 @@ export interface PageContext {
   nonce: string;
 }
 
-/** In the language that the browser prefers or the address names, unless the page has one language alone. */
+/** Language of `?locale=`, else of the browser. `only`: the language of a page that has just one. */
 export async function openPage(c: Context<AppEnv>, only?: Locale): Promise<PageContext> {
   const locale = only ?? chooseLocale(c.req.query('locale'), c.req.header('Accept-Language'));
   const text = await loadDictionary(locale);
   return { c, locale, text, say: sayIn(text), nonce: base64url.encode(crypto.getRandomValues(new Uint8Array(18))) };
 }
 
-/** A demo wallet is offered only where the node is on this machine, even if DEMO_WALLET is set elsewhere by mistake. */
+/** Returns a demo wallet only if the node is on this machine, even if DEMO_WALLET is set elsewhere by mistake. */
 export function demoWalletOf({ DEMO_WALLET, NETWORK, rpcUrls: [rpcUrl] }: Ctx['config']): OwnWallet | null {
   const isDemo = DEMO_WALLET === 'true' && NETWORK === 'devnet' && new URL(rpcUrl).hostname === '127.0.0.1';
   return isDemo ? { kind: 'demo', rpcUrl } : null;
 }
 
-/** The script of the wallet that a page brings along, and where that script takes money from; none where there is no such wallet. */
+/** Script of the page's own wallet, and the node from which it draws funds. */
 export const ownWalletParts = (ownWallet: OwnWallet | null): Pick<Sheet, 'alsoConnectTo'> & { scripts: string[] } => ({
   scripts: ownWallet ? [OWN_WALLET_ASSETS[ownWallet.kind]] : [],
   alsoConnectTo: ownWallet?.kind === 'demo' ? new URL(ownWallet.rpcUrl).origin : null,
@@ -46,24 +45,21 @@ interface Sheet {
   title: string;
   layout: 'two' | 'receipt' | 'plain' | 'narrow';
   accentHex?: string;
-  /** Scripts of ours, by their asset paths. */
   scripts?: string[];
-  /** Given to the scripts; no script itself, so the policy has nothing to allow. */
+  /** JSON for the scripts. Data, not a script, so the CSP needs no exception. */
   facts?: object;
   alsoConnectTo?: string | null;
-  /** Never in a frame, also where the configuration lets merchants frame the others: what a person presses there must be seen. */
+  /** Forbids frames even if the configuration allows merchants to frame other pages (clickjacking). */
   isUnframed?: boolean;
-  /** The page has a form that a browser sends without a script. */
   hasForm?: true;
-  /** Of this service itself, in English alone, and for search engines. */
+  /** Page of the service itself: English only and indexable. */
   isSite?: true;
-  /** What a link to the page shows where it is posted. */
   card?: { title: string; description: string };
   status?: 200 | 404 | 409 | 429 | 500 | 503;
   retryAfterSeconds?: number;
 }
 
-/** Inside a script element only `<` could end it or begin a comment. */
+/** In a script element only `<` can end the element or begin a comment. */
 const asJson = (facts: object): string => JSON.stringify(facts).replaceAll('<', '\\u003c');
 
 export function sendPage(page: PageContext, sheet: Sheet, children: Child): Response {
@@ -103,7 +99,6 @@ export function sendPage(page: PageContext, sheet: Sheet, children: Child): Resp
   return c.body(`<!doctype html>${html}`, sheet.status ?? 200, { ...headers, 'Content-Language': locale });
 }
 
-/** Open Graph: the card of a link in a messenger. */
 const Card = ({ title, description, url }: NonNullable<Sheet['card']> & { url: string }) => (
   <>
     <meta name="description" content={description} />
@@ -115,7 +110,6 @@ const Card = ({ title, description, url }: NonNullable<Sheet['card']> & { url: s
   </>
 );
 
-/** The page in other languages, and who runs this deployment. */
 function Footer({ hasLanguages, ...page }: PageContext & { hasLanguages: boolean }) {
   const operator = operatorLinks(page);
   return (
@@ -136,7 +130,6 @@ function Footer({ hasLanguages, ...page }: PageContext & { hasLanguages: boolean
   );
 }
 
-/** What the configuration says of the operator; a link that it does not name is left out. */
 function operatorLinks({ c, say }: PageContext): { name: string; href: string }[] {
   const { OPERATOR_NAME, OPERATOR_URL, TERMS_URL, PRIVACY_URL, OPERATOR_CONTACT } = c.var.ctx.config;
   const links: [string, string | undefined][] = [
@@ -148,7 +141,7 @@ function operatorLinks({ c, say }: PageContext): { name: string; href: string }[
   return links.flatMap(([name, href]) => (href ? [{ name, href }] : []));
 }
 
-/** The address of this page in another language: the rest of the address stays. */
+/** Links to this page in other languages. The rest of the URL is retained. */
 function Languages({ c, locale, say }: PageContext) {
   const linkTo = (other: Locale): string => {
     const url = new URL(c.req.url);
@@ -176,7 +169,6 @@ function Languages({ c, locale, say }: PageContext) {
   );
 }
 
-/** What a person looked for, by where it would be, in words of its own. */
 const MISSING: [prefix: string, title: TextKey, help: TextKey][] = [
   ['/p', 'notFound', 'notFoundHelp'],
   ['/r', 'noReceipt', 'noReceiptHelp'],
@@ -184,19 +176,18 @@ const MISSING: [prefix: string, title: TextKey, help: TextKey][] = [
 ];
 const isBelow = (path: string, prefix: string): boolean => path === prefix || path.startsWith(`${prefix}/`);
 
-/** A page that says why there is none, and where to go on. */
 export function sendRefusal(page: PageContext, status: 404 | 429 | 500 | 503, retryAfterSeconds?: number): Response {
   const { say, c } = page;
   const isGone = status === 404;
   const [, title, help] = MISSING.find(([prefix]) => isBelow(c.req.path, prefix)) ?? ['', 'noPage', 'noPageHelp'];
-  const words = say(isGone ? title : 'errorTitle');
+  const heading = say(isGone ? title : 'errorTitle');
   const again = new URL(c.req.url);
   return sendPage(
     page,
-    { title: words, layout: 'receipt', status, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) },
+    { title: heading, layout: 'receipt', status, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) },
     <main class="panel step-failed">
       <Mark kind={isGone ? 'nothing' : 'failed'} />
-      <h1>{words}</h1>
+      <h1>{heading}</h1>
       <p>{say(isGone ? help : 'errorHelp')}</p>
       {isGone ? (
         <Doors say={say} />
@@ -209,7 +200,6 @@ export function sendRefusal(page: PageContext, status: 404 | 429 | 500 | 503, re
   );
 }
 
-/** Ways on for the reader of a page that does not exist. */
 const Doors = ({ say }: Pick<PageContext, 'say'>) => (
   <>
     <p class="quiet">{say('doorPaid')}</p>
@@ -227,14 +217,13 @@ const Doors = ({ say }: Pick<PageContext, 'say'>) => (
   </>
 );
 
-/** What a hosted page may do: run our one script, ask our own API, show https images. Anything else the browser refuses. */
+/** CSP of a hosted page: its scripts by nonce, this API, https images. Everything else is blocked. */
 interface PagePolicy {
   nonce: string;
   /** Local development only: the node of the demo wallet. */
   alsoConnectTo: string | null;
-  /** A form that asks for this page, or another of ours, with what was typed. No page sends a form anywhere else. */
+  /** Allows forms, to this origin only. */
   hasForm?: boolean;
-  /** Who may show the page in a frame, as the policy spells it. */
   frameAncestors: string;
 }
 
@@ -256,7 +245,7 @@ function pageHeaders(ctx: Ctx, policy: PagePolicy): Record<string, string> {
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': policyOf(policy),
     ...(policy.frameAncestors === "'none'" ? { 'X-Frame-Options': 'DENY' } : {}),
-    // Wallets open windows of their own; a page that opens ours may not reach into it.
+    // Wallets open popups. A page that opens this one gets no handle to it.
     'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
     'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=()',
     'Referrer-Policy': 'no-referrer',

@@ -10,13 +10,13 @@ import { loadBuyersAccess } from '#features/payments/buyers-access.ts';
 import { findPayment } from '#features/payments/store.ts';
 import { getActiveListing, getListing } from '#features/products/product.ts';
 import { hasSlug } from '#features/products/store.ts';
-import { getReceiptWithFate } from '#features/receipts/receipt.ts';
+import { getReceiptWithOutcome } from '#features/receipts/receipt.ts';
 import { hasReceipt } from '#features/receipts/store.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import { locate } from '#platform/db/directory.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
-import { sendDashboard, sendLetterLink, sendLogin } from './account/pages.tsx';
+import { sendDashboard, sendEmailLink, sendLogin } from './account/pages.tsx';
 import { sendCheckout } from './checkout/page.tsx';
 import { posterCode, sendPoster } from './checkout/print/poster.tsx';
 import { openPage, type PageContext, sendPage, sendRefusal } from './document.tsx';
@@ -25,7 +25,7 @@ import { sendReceipt } from './receipt/page.tsx';
 import { sendSigning } from './signing/page.tsx';
 import { sendSubscription } from './subscribing/page.tsx';
 
-/** Renders what goes wrong as a page, because a person reads it. A bug is thrown on, so that it is logged where every bug is. */
+/** Renders an API error as a page. Any other error is rethrown, so that it is logged as a bug. */
 async function presentPage(c: Context<AppEnv>, make: (page: PageContext) => Promise<Response>): Promise<Response> {
   const page = await openPage(c);
   try {
@@ -43,10 +43,10 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const PAGE = /^\/(?:p\/[a-z0-9-]{1,80}|r\/[0-9a-f-]{36}|login|dashboard|sign|verify-email|reset-password)$/;
 
-/** The longest address that is put right: one of a page, with a few slashes too many. */
+/** Longest path that is redirected: a page's path with some extra slashes. */
 const PATH_MAX = 120;
 
-/** A page has one address: to it lead a slash too many and capital letters, with all that was asked. */
+/** Redirects trailing slashes and uppercase paths to the canonical path with 308. The query is retained. */
 const redirectToCanonical = createMiddleware<AppEnv>(async (c, next) => {
   const { pathname, search } = new URL(c.req.url);
   if (pathname.length > PATH_MAX) return next();
@@ -54,7 +54,7 @@ const redirectToCanonical = createMiddleware<AppEnv>(async (c, next) => {
   return address !== pathname && PAGE.test(address) ? c.redirect(`${address}${search}`, 308) : next();
 });
 
-/** The hosted pages; not operations of the API. */
+/** Hosted pages. They are not operations of the API. */
 export const pageRoutes = router();
 for (const path of ['/p/*', '/r/*']) pageRoutes.get(path, redirectToCanonical);
 
@@ -72,7 +72,7 @@ pageRoutes.get('/p/:slug', (c) =>
   }),
 );
 
-/** What is on sale, as a code to print. 404 for what is not. */
+/** Throws 404 not_found if the product is not on sale. */
 async function findOnSale(c: Context<AppEnv>) {
   await hitBucket(c, 'payload', '');
   const slug = c.req.param('slug') ?? '';
@@ -91,7 +91,7 @@ pageRoutes.get('/p/:slug/qr.svg', async (c) => {
   return c.body(posterCode(ctx, listing), 200, { 'Content-Type': 'image/svg+xml', 'Content-Security-Policy': "default-src 'none'" });
 });
 
-/** Where the platform's own page would open: following the link is the step that a buyer takes there. */
+/** Test identity in the role of the platform's page: following the link identifies the buyer. */
 pageRoutes.get('/p/:slug/test-identity/:identity_session_id', (c) =>
   presentPage(c, async (page) => {
     await hitBucket(c, 'payload', '');
@@ -110,7 +110,7 @@ pageRoutes.get('/r/:receipt_id', (c) =>
     const receiptId = c.req.param('receipt_id');
     if (!UUID.test(receiptId)) throw new ApiError('not_found');
     const ctx = await locate(c.var.ctx, ({ db }) => hasReceipt(db, receiptId as ReceiptId));
-    const { receipt, isOrphaned } = await getReceiptWithFate(ctx, receiptId as ReceiptId);
+    const { receipt, isOrphaned } = await getReceiptWithOutcome(ctx, receiptId as ReceiptId);
     const [sellerDomain, authorizationId, account, payment] = await Promise.all([
       findVerifiedDomain(ctx.db, receipt.merchantId),
       findCollectedBy(ctx.db, receipt.paymentId),
@@ -140,24 +140,23 @@ pageRoutes.get('/s/:authorization_id', (c) =>
   }),
 );
 
-/** Pages for merchants. What a page shows of an account its script asks for, with the session of the browser. */
+/** Pages for merchants. They contain no account data: their scripts load it with the browser's session. */
 const MERCHANT_PAGES = {
   '/login': sendLogin,
   '/dashboard': sendDashboard,
   '/sign': sendSigning,
-  '/verify-email': sendLetterLink('verify'),
-  '/reset-password': sendLetterLink('reset'),
+  '/verify-email': sendEmailLink('verify'),
+  '/reset-password': sendEmailLink('reset'),
 };
 for (const [path, send] of Object.entries(MERCHANT_PAGES)) {
   pageRoutes.get(`${path}/*`, redirectToCanonical);
   pageRoutes.get(path, underCeiling, (c) => presentPage(c, send));
 }
 
-/** Nothing else is below these two, and a page says so. */
+/** Every other path below these prefixes answers 404 as a page. */
 for (const path of ['/p', '/p/*', '/r', '/r/*', '/s', '/s/*'])
   pageRoutes.get(path, (c) => presentPage(c, async () => Promise.reject(new ApiError('not_found'))));
 
-/** Says that the test buyer is known, where a platform would send the buyer back. */
 function sendTestIdentity(page: PageContext): Response {
   const title = page.say('testIdentity');
   return sendPage(

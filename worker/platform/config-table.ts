@@ -1,7 +1,6 @@
 import type { Variable } from './variable.ts';
 import { variables } from './variables.ts';
 
-/** The variables as a table of Markdown. */
 export function configTable(): string {
   const needs = ({ needed, fallback }: Variable) => {
     if (typeof needed === 'object') return `with \`${needed.with}\``;

@@ -8,11 +8,11 @@ import { type VARIABLES, type VariableName, variables } from './variables.ts';
 type Values = { [K in VariableName]: z.infer<(typeof VARIABLES)[K]['schema']> };
 export type Config = Omit<Values, 'RPC_URL' | 'RPC_URLS'> & { network: Network; rpcUrls: [string, ...string[]] };
 
-/** What is wrong with a variable. Names it and says what it must be; never holds a value. */
+/** Problem of a variable: its name and the requirement, never a value. */
 export interface Finding {
   name: VariableName;
   problem: string;
-  /** True where nothing can be served rightly; otherwise only what needs this variable answers 503, or is weaker than it should be. */
+  /** True if the service cannot serve at all. Otherwise only features that need this variable answer 503 or are less secure. */
   isFatal: boolean;
 }
 
@@ -38,8 +38,8 @@ const fatal = (name: VariableName, problem: string): Finding => ({ name, problem
 const partial = (name: VariableName, problem: string): Finding => ({ name, problem, isFatal: false });
 
 /**
- * Every variable and secret of an environment, judged together. What is set to nothing counts as not set, and what is not in the
- * table belongs to the platform. `config` is null where a finding is fatal.
+ * Validates all variables and secrets together. An empty value counts as not set. Unknown names belong to the platform and are ignored.
+ * `config` is null if a finding is fatal.
  */
 export function readConfig(environment: Readonly<Record<string, unknown>>): { config: Config | null; findings: Finding[] } {
   const given = new Map<VariableName, string>();
@@ -60,12 +60,10 @@ export function readConfig(environment: Readonly<Record<string, unknown>>): { co
   return { config: { ...values, network: NETWORKS[values.NETWORK], rpcUrls }, findings };
 }
 
-/** A local machine shows its letters, and what opens accounts with them, to every caller. */
 const isMailPublic = (given: ReadonlyMap<VariableName, string>): boolean =>
   given.get('MAIL_PROVIDER') === 'local' &&
   !(given.get('RPC_URLS') ?? given.get('RPC_URL') ?? '').split(',').every((url) => LOOPBACK.test(url.trim()));
 
-/** What one variable says of another. */
 function togetherFindings(given: ReadonlyMap<VariableName, string>): Finding[] {
   const isUsed = (name: string) => (given.get(name as VariableName) ?? '0') !== '0';
   const alone = variables.flatMap(([name, { needed }]) =>
@@ -102,7 +100,6 @@ function secretFindings(given: ReadonlyMap<VariableName, string>): Finding[] {
   return [...mixed, ...shared];
 }
 
-/** Real money: no switch of a local machine, nothing over plain http, and a name of our own. */
 function mainnetFindings(given: ReadonlyMap<VariableName, string>): Finding[] {
   const needed = variables.filter(([name, variable]) => variable.needed === 'on mainnet' && !given.has(name));
   const local = variables.filter(([name, { isLocalOnly, fallback }]) => isLocalOnly && (given.get(name) ?? fallback) !== fallback);
@@ -123,14 +120,11 @@ function mainnetFindings(given: ReadonlyMap<VariableName, string>): Finding[] {
   ];
 }
 
-/** x402 needs a key that pays the network's fees and one that vouches for challenges. */
 export const hasX402 = (config: Config): boolean => X402_NEEDS.every((variable) => config[variable] !== undefined);
 
-/** Metered sessions need a key that opens and closes channels, and one that vouches for challenges. */
 export const hasChannels = (config: Config): boolean => METERED_NEEDS.every((variable) => config[variable] !== undefined);
 
-/** Native subscriptions need a key that collects them. */
 export const hasSubscriptions = (config: Config): boolean => SUBSCRIPTION_NEEDS.every((variable) => config[variable] !== undefined);
 
-/** Without a source for the price of SOL, each price is paid in its own asset alone. */
+/** Without a SOL price source, a price can be paid only in its own asset. */
 export const hasPriceSource = (config: Config): config is Config & { PRICE_URL: string } => config.PRICE_URL !== undefined;

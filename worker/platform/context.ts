@@ -14,64 +14,55 @@ import { databaseInTime } from './deadline.ts';
 import { aheadMs } from './local-clock.ts';
 import { logRequest } from './log.ts';
 
-/** Work handed to the queue: only ids, the truth is in the database. `requestId`: the sender's `cause`, `database`: where it is. */
+/** Queue message with ids only, because the database holds the state. `requestId`: the sender's `cause`. `database`: the shard. */
 export type Job = { requestId?: string | undefined; database?: string | undefined } & (
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
-  /** A caller named this transaction as possibly ours: its memo tells. */
   | { kind: 'findPayment'; txSignature: string; attempt: number }
   | { kind: 'fanOut'; eventIds: string[] }
-  /** What an entitlement's or a metered session's object says of itself: the jobs that carry state, with the version it is true of. */
+  /** Projections of entitlement and metered session objects. Only these jobs carry state, with its version. */
   | { kind: 'projectEntitlement'; projection: EntitlementProjection }
   | { kind: 'projectMeteredSession'; projection: MeteredProjection }
-  | { kind: 'lookAtChannels'; sessionIds: string[] }
+  | { kind: 'checkChannels'; sessionIds: string[] }
   | { kind: 'collectSubscriptions'; authorizationIds: string[] }
   | { kind: 'readSubscription'; authorizationId: string }
-  /** The next steps of a sandbox session, and what has fallen due in one merchant's sandbox outside of sessions. */
+  /** Next steps of a sandbox session, and due work of a merchant's sandbox without sessions. */
   | { kind: 'runSandboxSession'; sessionId: string }
   | { kind: 'sweepSandbox'; merchantId: string }
 );
 
-/** An attempt against a stranger's server: in queues of their own, so that their time is not ours. */
+/** Webhook attempt, in its own queues so that a slow merchant server delays no other job. */
 export type AttemptMessage = Pick<Job, 'requestId' | 'database'> & { deliveryId: number };
 
-/** One letter to send: in a queue of its own, so that a provider that is slow holds up nothing else. */
+/** Email to send, in its own queue so that a slow provider delays no other job. */
 export type MailMessage = Omit<AttemptMessage, 'deliveryId'> & { mailId: MailId };
 
-/** A member's place to give or to take away: in a queue of its platform, so that one that is down delays no other. */
+/** Grant or revocation of a membership, in its platform's queue so that an outage of one platform delays no other. */
 export type PlacementMessage = Omit<AttemptMessage, 'deliveryId'> & { membershipId: MembershipId };
 
-/** A run of one sweep: the first of a cron, or the next where one invocation could not finish. */
 export interface SweepMessage {
   sweep: string;
-  /** The database that it sweeps. */
   database?: string;
-  /** Counted from 1. */
   round: number;
-  /** Of the cron or the run that sent it. */
   requestId: string;
 }
 
-/** What wrangler.toml binds. Variables are text; `readConfig` checks and converts them. */
 export interface Env extends Record<string, unknown> {
   DB: D1Database;
-  /** Where events and receipts go once they are old. Without it they stay in the database. */
+  /** Archive of old events and receipts. Without this binding they stay in the database. */
   ARCHIVE?: R2Bucket;
   JOBS: Queue<Job>;
   WEBHOOKS: Queue<AttemptMessage>;
-  /** For endpoints whose last attempt failed: they wait among themselves. */
   WEBHOOKS_SLOW: Queue<AttemptMessage>;
   MAIL: Queue<MailMessage>;
   TELEGRAM: Queue<PlacementMessage>;
   DISCORD: Queue<PlacementMessage>;
-  /** The platform's Email Service, where it is bound. */
   EMAIL?: SendEmail;
-  /** One message an invocation: none waits for another sweep, or shares its limits. */
+  /** A single message per invocation, so that no sweep waits for another or shares its limits. */
   SWEEPS: Queue<SweepMessage>;
-  /** Static assets: the fonts of papers. */
   ASSETS: Fetcher;
-  /** The jobs of sandboxes, so that no amount of testing delays a live payment. */
+  /** Sandbox jobs, separate so that tests do not delay live payments. */
   SANDBOX: Queue<Job>;
-  /** The platform's Analytics Engine, for what the operator's metrics tell over time; nothing is written where it is not bound. */
+  /** Analytics Engine for the operator's metrics. Without this binding nothing is written. */
   METRICS?: AnalyticsEngineDataset;
   ADMISSION: DurableObjectNamespace<AdmissionRpc & Rpc.DurableObjectBranded>;
   ENTITLEMENT: DurableObjectNamespace<EntitlementRpc & Rpc.DurableObjectBranded>;
@@ -82,7 +73,7 @@ const configs = new WeakMap<object, ReturnType<typeof readConfig>>();
 
 export { type Config, hasChannels, hasPriceSource, hasSubscriptions, hasX402 } from './config.ts';
 
-/** What an environment says, read once for its life, and all that is wrong with it told in the log that one time. */
+/** Parses the environment once per isolate, and logs all findings that one time. */
 export function checkedConfig(env: Env): ReturnType<typeof readConfig> {
   const known = configs.get(env);
   if (known) return known;
@@ -93,26 +84,24 @@ export function checkedConfig(env: Env): ReturnType<typeof readConfig> {
   return read;
 }
 
-/** The configuration of a sound environment. One that is not is refused before anything asks for it. */
+/** Returns the valid configuration. Requests under an invalid one are refused before this call. */
 function configOf(env: Env): Config {
   const { config, findings } = checkedConfig(env);
   assert(config !== null, `configuration: ${findings.map(({ name, problem }) => `${name} ${problem}`).join('; ')}`);
   return config;
 }
 
-/** The nodes that are configured, in that order, for a caller who has so long left. */
 export const nodesOf = ({ rpcUrls, network }: Config, leftMs: () => number): Node[] =>
   rpcUrls.map((url) => new Node(url, network.genesisHash, leftMs));
 
 export type Db = ReturnType<typeof drizzle>;
 
 interface Database {
-  /** Of its binding. */
   name: string;
   db: Db;
 }
 
-/** `DB`, and beside it `DB_2`, `DB_3` …, in this order, each call within what the caller has left. The first also holds what belongs to no merchant. */
+/** `DB`, then `DB_2`, `DB_3` and so on, each call limited to the caller's remaining time. The first also holds rows without a merchant. */
 export const databasesOf = (env: Env, caller?: { leftMs(): number }): [Database, ...Database[]] => {
   const open = (database: D1Database): Db => drizzle(databaseInTime(database, caller));
   const others = Object.keys(env).filter((name) => name !== 'DB' && isDatabaseName(name));
@@ -120,67 +109,68 @@ export const databasesOf = (env: Env, caller?: { leftMs(): number }): [Database,
   return [{ name: 'DB', db: open(env.DB) }, ...others.map((name) => ({ name, db: open(env[name] as D1Database) }))];
 };
 
-/** Who makes the request, once admitted. `signIn` tells when and how a person last proved who they are; null for a key. */
+/** Authenticated caller. `signIn`: time and method of the person's last sign-in, null for a key. */
 export interface Actor extends Caller {
-  /** `setup`: the secret of an agent's setup, which buys plans and nothing else. */
+  /** `setup`: secret of an agent's setup, which may only buy plans. */
   via: 'key' | 'jwt' | 'setup';
   signIn: SignIn | null;
 }
 
-/** Whose sandbox, and which session of it: each session has a clock and customers of its own. */
 interface Sandbox {
   readonly merchantId: AccountId;
-  /** null: what the merchant's own test calls make, which lives by wall time. */
+  /** null: the merchant's own test calls, which use wall time. */
   readonly sessionId: SandboxSessionId | null;
-  /** The only endpoint that hears of the session; null: all of the merchant's sandbox. */
+  /** Only endpoint that receives the session's events. null: all sandbox endpoints of the merchant. */
   readonly endpointId: EndpointId | null;
 }
 
-/** Everything a verb may use that is not about the rows of one database. The clocks are read once per request; nothing below looks at one. */
+/**
+ * Dependencies of a verb that are not bound to one database. The clocks are read once per request, and code below must not read another
+ * clock.
+ */
 export interface Ctx {
   readonly env: Env;
   readonly config: Config;
   readonly databases: readonly [Database, ...Database[]];
   readonly chain: Chain;
-  /** null: live rows alone are read and changed, over the real chain. */
   readonly sandbox: Sandbox | null;
   /**
-   * Business time: when something was bought, expires, renews or is looked for on the chain, what receipts and events say. Ahead of
-   * `wallNow` only in a sandbox session, and on a local machine whose chain was moved on.
+   * Business time: purchases, expiry, renewal, chain scans, receipts and events. Ahead of `wallNow` only in a sandbox session, and on a
+   * local machine with an advanced chain.
    */
   readonly now: number;
-  /** The time of ordinary clocks: tokens, sign-in, rates, idempotency records, leases, webhooks and what is remembered for a while. */
+  /** Wall time: tokens, sign-in, rate limits, idempotency records, leases, webhooks and caches. */
   readonly wallNow: number;
-  /** Milliseconds since `wallNow`, for measuring others: how long a stranger's server took. */
+  /** Milliseconds since `wallNow`, to measure external servers. */
   elapsedMs(): number;
-  /** What is left until the deadline, never below 0. Calls of the database, the archive, nodes, objects and strangers' servers take no longer. */
+  /**
+   * Milliseconds until the deadline, never below 0. Calls to the database, archive, nodes, objects and external servers take at most this
+   * long.
+   */
   leftMs(): number;
-  /** Calls that the invocation may still make. */
   readonly budget: Budget;
   readonly requestId: string;
   /**
-   * The request, cron or run of a sweep that all of this goes back to; a request's own id. It goes with every message and every call of
-   * an object, so that one id finds the lines of all that it set going.
+   * Id of the request, cron or sweep run that caused this work. Passed in every message and object call, so that one id finds all log
+   * lines.
    */
   readonly cause: string;
   readonly baseUrl: string;
-  /** Runs after the answer is out; a failure there is logged, never shown. */
+  /** Runs after the answer is sent. A failure is logged only. */
   defer(work: Promise<unknown>): void;
-  /** Goes into the request's one log line: why, in our words. */
+  /** Adds a reason to the request's log line. The text must be ours, never external input. */
   note(reason: string): void;
 }
 
-/** Everything a verb may use in one database: all that is about the merchants who live there, and no batch of it reaches another. */
+/** Dependencies of a verb within one database. A batch never spans databases. */
 export interface Shard extends Ctx {
   readonly db: Db;
-  /** Its name, by which a message finds the way back. */
   readonly database: string;
 }
 
-/** How a message says which database it is about: not at all of the first, as before there were others. */
+/** Queue-message field that names the shard, omitted for the first database. */
 export const addressOf = ({ database, databases }: Shard): { database?: string } => (database === databases[0].name ? {} : { database });
 
-/** Whose rows: one merchant's, in one mode. Most rows say it of themselves. */
 export interface Tenant {
   readonly merchantId: AccountId;
   readonly livemode: boolean;
@@ -188,15 +178,13 @@ export interface Tenant {
 
 export const isOf = (tenant: Tenant, row: Tenant): boolean => row.merchantId === tenant.merchantId && row.livemode === tenant.livemode;
 
-/** The rows of one merchant in one mode. */
 export interface Scope extends Shard, Tenant {}
 
-/** The rows of whom a row belongs to that this shard holds. */
 export const scopeIn = (shard: Shard, { merchantId, livemode }: Tenant): Scope => ({ ...shard, merchantId, livemode });
 
 /**
- * How long each kind of invocation may wait for others. A request ends well before the 30 s after which another may take over what it
- * began; an attempt before its lease of a minute. The queue brings a job again, the next cron a sweep; an export has a slow reader.
+ * Deadlines per kind of invocation. A request ends well before its lease expires after 30 s, and an attempt before its lease of a minute.
+ * The queue retries a job and the next cron a sweep. An export has a slow reader.
  */
 const DEADLINES_MS = { request: 20 * SECOND, job: 30 * SECOND, attempt: 30 * SECOND, sweep: 2 * MINUTE, export: 5 * MINUTE } as const;
 
@@ -205,17 +193,14 @@ interface CtxOptions {
   kind?: keyof typeof DEADLINES_MS;
   cause?: string | undefined;
   origin?: string;
-  /** Both clocks, unless `wallNow` is given too. */
   now?: number;
   wallNow?: number;
   defer(work: Promise<unknown>): void;
   note?(reason: string): void;
 }
 
-/** Wall time, for the headers of an answer: it may have no context. */
 export const wallTime = (): Date => new Date();
 
-/** The clocks of an invocation that begins now, and how long it may wait for others. */
 export function clocksOf(
   config: Config,
   deadlineMs: number,
@@ -226,7 +211,6 @@ export function clocksOf(
   return { now: now ?? wallNow + aheadMs(config), wallNow, elapsedMs, leftMs: () => Math.max(0, deadlineMs - elapsedMs()) };
 }
 
-/** It begins in the first database, which holds what belongs to no merchant. */
 export function newCtx(
   env: Env,
   { requestId, kind = 'sweep', cause = requestId, origin, now, wallNow, defer, note = () => {} }: CtxOptions,

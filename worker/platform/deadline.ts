@@ -1,7 +1,6 @@
 import { ApiError } from '#core/errors.ts';
 import { chargeCall } from '#core/isolate/budget.ts';
 
-/** Whatever has a deadline: milliseconds until it, never below 0. */
 interface Timed {
   leftMs(): number;
 }
@@ -9,8 +8,8 @@ interface Timed {
 const tooLate = () => new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
 
 /**
- * A call of the platform that is waited for no longer than its caller has left, and not begun where nothing is left: 503
- * temporarily_unavailable. What became of a call that was given up is not known.
+ * Limits a platform call to the caller's remaining time, and starts none without time left. Throws 503 temporarily_unavailable on timeout.
+ * The outcome of the aborted call is unknown.
  */
 export async function inTime<T>({ leftMs }: Timed, call: () => Promise<T>, failure: () => Error = tooLate): Promise<T> {
   if (leftMs() === 0) throw failure();
@@ -41,16 +40,16 @@ export async function poll<T>(
   return null;
 }
 
-/** The database's own statement of each that was made here: a batch may hold those of several callers. */
+/** Native D1 statement of each wrapped one, because a batch may contain statements of several callers. */
 const real = new WeakMap<object, D1PreparedStatement>();
 
-/** As the database itself says that an answer is lost, so that no verb takes it for a refusal. */
+/** Uses D1's error text for a lost answer, so that no verb mistakes a timeout for a refusal. */
 const answerLost = () => new Error('D1_ERROR: no answer before the deadline');
 
 /**
- * The database, each of whose round trips is charged to the invocation's budget, and has the deadline of the caller, if there is one. A write that was given up may be done all the same, now or later: it
- * fails as one whose answer is lost, and every verb looks for what it wrote before it believes such a failure. By then that look fails
- * too, as does all else that has a deadline, so the verb ends undecided: 503 temporarily_unavailable, and the same request replays it.
+ * Wraps a database: each round trip is charged to the invocation's budget and limited by the caller's deadline. A timed-out write may still
+ * be applied, so it fails like a lost answer. The verb's check for the write then times out too and ends in 503 temporarily_unavailable.
+ * The same request replays it.
  */
 export function databaseInTime(database: D1Database, caller?: Timed): D1Database {
   const trip = <T>(call: () => Promise<T>): Promise<T> => {

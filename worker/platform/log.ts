@@ -1,7 +1,9 @@
-import { storyOf } from '#core/errors.ts';
+import { formatErrorChain } from '#core/errors.ts';
 import { remembered } from '#core/isolate/memory.ts';
 
-/** The one canonical line of a request, a job or an object's commit: an allow-list of fields, JSON, no body, no header, no raw path. */
+/**
+ * Canonical log line of a request, job or object commit: an allow-list of fields in JSON. Must never contain a body, header or raw path.
+ */
 export interface LogLine {
   request_id: string;
   method?: string;
@@ -14,24 +16,19 @@ export interface LogLine {
   notes?: string[];
   job?: string;
   sweep?: string;
-  /** The request, cron or run of a sweep that this goes back to; `causes` where there may be several. */
   cause?: string;
   causes?: string[];
-  /** The kind of Durable Object that wrote the line. */
   object?: 'entitlement' | 'metered_session';
   taken?: number;
-  /** What kind of thing a daily check found to differ; `subject_id` says which, `code` how. */
+  /** Kind of object that a daily check found to differ. `subject_id` names it, `code` the difference. */
   audit?: 'payment' | 'entitlement';
   subject_id?: string;
   deferred?: string;
-  /** A message that is kept for a person: where it waited and what kind it is, never what it says. */
+  /** Parked message: its queue and kind, never its content. */
   dead_letter?: { queue: string; kind: unknown };
 }
 
-/**
- * What notes are about, by the word they begin with: the platform counts lines, this tells an operator at a glance. And of callers that
- * were sent away, why.
- */
+/** Prefixes of notes that are counted for operators. Refusals of callers are counted by reason. */
 const ABOUT = ['config', 'rpc', 'object', 'batch failed', 'row failed', 'lease', 'schema'] as const;
 const REFUSALS: Record<number, string> = { 401: 'refused credential', 403: 'refused permission', 429: 'refused rate' };
 const notes = remembered(() => ({
@@ -39,10 +36,9 @@ const notes = remembered(() => ({
   taken: new Map<string, number>(),
 }));
 
-/** How often each was noted in this isolate. */
 export const notesCounted = (): { about: string; times: number }[] => [...notes.counted].map(([about, times]) => ({ about, times }));
 
-/** How often each was noted in this isolate since this was asked last; those that were not are left out. */
+/** Counts of this isolate since the last call, without zeros. */
 export function takeNotesCounted(): { about: string; times: number }[] {
   const { counted, taken: before } = notes;
   notes.taken = new Map(counted);
@@ -50,16 +46,16 @@ export function takeNotesCounted(): { about: string; times: number }[] {
 }
 
 export function logRequest(line: LogLine): void {
-  const noted = (line.notes ?? []).map((note) => ABOUT.find((word) => note.startsWith(`${word}:`)));
-  // The status of an attempt is what a merchant's server answered us.
+  const noted = (line.notes ?? []).map((note) => ABOUT.find((prefix) => note.startsWith(`${prefix}:`)));
+  // The status of a job's line is the merchant server's answer to us, not a refusal of ours.
   const refusal = line.job === undefined ? REFUSALS[line.status ?? 0] : undefined;
   for (const about of [...noted, refusal]) if (about) notes.counted.set(about, notes.counted.get(about)! + 1);
-  // biome-ignore lint/suspicious/noConsole: the platform collects this line; nothing else in the service prints.
+  // biome-ignore lint/suspicious/noConsole: the platform collects this line. Nothing else in the service prints.
   console.log(JSON.stringify(line));
 }
 
-/** Work that goes on after the answer is out. A failure of it is a line of its own, under the ids of what began it. */
+/** Runs work after the answer is sent. A failure is logged on a separate line with the same ids. */
 export const deferring =
   (execution: Pick<ExecutionContext, 'waitUntil'>, ids: Pick<LogLine, 'request_id' | 'cause' | 'causes'>) =>
   (work: Promise<unknown>): void =>
-    execution.waitUntil(work.catch((error: unknown) => logRequest({ ...ids, deferred: storyOf(error) })));
+    execution.waitUntil(work.catch((error: unknown) => logRequest({ ...ids, deferred: formatErrorChain(error) })));

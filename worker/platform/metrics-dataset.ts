@@ -3,10 +3,9 @@ import { MINUTE } from '#core/time.ts';
 import type { Env } from './context.ts';
 import { takeNotesCounted } from './log.ts';
 
-/** The platform takes so many data points of one invocation. */
 const POINTS_MAX = 250;
 
-/** A data point a sample: its metric is the index, the metric and the value of its label are the blobs. */
+/** Writes one data point per sample: the metric is the index, metric and label value are the blobs. */
 export function writePoints(dataset: AnalyticsEngineDataset, samples: { name: string; label?: string | undefined; value: number }[]): void {
   for (const { name, label, value } of samples.slice(0, POINTS_MAX))
     dataset.writeDataPoint({ indexes: [name], blobs: [name, label ?? ''], doubles: [value] });
@@ -14,7 +13,7 @@ export function writePoints(dataset: AnalyticsEngineDataset, samples: { name: st
 
 const notes = remembered(() => ({ recordedAt: 0 }));
 
-/** What this isolate noted since the last time, at most once a minute: no other isolate can tell of it. */
+/** Writes this isolate's counts since the last call, at most once a minute. No other isolate knows them. */
 export function recordNotes(env: Env, now: number): void {
   if (!env.METRICS || now < notes.recordedAt + MINUTE) return;
   notes.recordedAt = now;

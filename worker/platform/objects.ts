@@ -7,19 +7,16 @@ import { inTime } from './deadline.ts';
 type Caller = Pick<Ctx, 'env' | 'leftMs'>;
 
 /**
- * The object of an account or of a caller's address. A call that outlasts the deadline is given up: 503 temporarily_unavailable, since what
- * became of it is not known.
+ * Object of an account or a caller's address. A call beyond the deadline throws 503 temporarily_unavailable, and its outcome is unknown.
  */
 export const admissionObject = (ctx: Caller, name: string): AdmissionRpc => inTimeOf(ctx, ctx.env.ADMISSION.getByName(name));
 
-/** Same as `admissionObject`, but for the object of an entitlement. */
 export const entitlementObject = (ctx: Caller, name: string): EntitlementRpc => inTimeOf(ctx, ctx.env.ENTITLEMENT.getByName(name));
 
-/** Merchant and mode are part of the name of an entitlement's object, so no id reaches an object of another tenant. */
+/** The name includes merchant and mode, so that an id never addresses an object of another tenant. */
 export const entitlementObjectName = ({ merchantId, livemode }: { merchantId: string; livemode: boolean }, entitlementId: string): string =>
   `${merchantId}:${livemode ? 'live' : 'sandbox'}:${entitlementId}`;
 
-/** The same for the object of a metered session, or of a channel's address. */
 export const meteredObject = (ctx: Ctx, name: string): MeteredSessionRpc => inTimeOf(ctx, ctx.env.METERED_SESSION.getByName(name));
 
 type Calls = Record<string, (...args: unknown[]) => Promise<unknown>>;

@@ -1,14 +1,7 @@
-/**
- * Variables of the parties outside that a deployment may work with: those who send e-mails, those who sign people in, and the payment
- * processor.
- * @module
- */
-
 import { z } from 'zod';
-import { MAIL_PROVIDERS } from '#rules/letters.ts';
+import { MAIL_PROVIDERS } from '#rules/emails.ts';
 import { type Variable, variableOf } from './variable.ts';
 
-/** Of a party outside: a small world of this machine may stand in for it. */
 const outside = (usual: string) =>
   z
     .url()
@@ -110,7 +103,6 @@ export const OUTSIDE_VARIABLES = {
   ),
 } satisfies Record<string, Variable>;
 
-/** What sends e-mails. */
 export const MAIL_VARIABLES = {
   MAIL_PROVIDER: variableOf(
     z.enum(MAIL_PROVIDERS).optional(),

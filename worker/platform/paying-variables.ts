@@ -1,8 +1,3 @@
-/**
- * Variables of the keys that pay on the chain and co-sign there: what they are, what they may spend, and how long the chain is awaited.
- * @module
- */
-
 import { count, SEEDS, seeds, type Variable, variableOf } from './variable.ts';
 
 export const PAYING_VARIABLES = {

@@ -1,25 +1,21 @@
 import { z } from 'zod';
 
 /**
- * One line for every variable of a deployment: what it is, when it is needed, and what a value must be. The worker reads its
- * environment by it, `npm run check-config` checks one before it is deployed, and the README's table is made of it.
+ * Definition of a deployment variable: purpose, condition and format. The worker reads its environment by these, `npm run check-config`
+ * validates one before deployment, and the variables table is generated from them.
  */
 export interface Variable<S extends z.ZodType = z.ZodType> {
   schema: S;
-  /** What a value looks like, in words that a finding may repeat. */
   form: string;
   meaning: string;
-  /** Always, on mainnet, or together with another one; otherwise never. */
+  /** Condition under which the variable is required. Absent: optional. */
   needed?: 'always' | 'on mainnet' | { with: string };
-  /** What it is where it is not set. */
   fallback?: string;
-  /** Put by `wrangler secret put`, and shown nowhere. */
   isSecret?: true;
-  /** For a local machine: on mainnet anything but the fallback is refused. */
+  /** Local machine only: mainnet rejects any value except the default. */
   isLocalOnly?: true;
 }
 
-/** An address of this machine. */
 export const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(\/|$)/;
 
 export const variableOf = <S extends z.ZodType>(

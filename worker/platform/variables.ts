@@ -1,6 +1,5 @@
 /**
- * One line for every variable of a deployment: what it is, when it is needed, and what a value must be. The worker reads its
- * environment by it, `npm run check-config` checks one before it is deployed, and the README's table is made of it.
+ * All deployment variables. The worker, `npm run check-config` and the generated variables table read them here.
  * @module
  */
 

@@ -20,12 +20,12 @@ import { ADDRESS_CEILINGS, PAID_PLANS, PAYER_LIMITS, PLAN_NAMES, PLANS, PUBLIC_B
 import { servedRails } from '#rules/product-rails.ts';
 import { RAILS } from '#rules/rails.ts';
 
-/** What can be bought here, for machines that look before they ask. All of it follows from the published document and the plans. */
+/** Machine-readable discovery of prices and limits, derived from the published document and the plans. */
 export interface PublishedDocument {
   paths?: Record<string, object>;
 }
 
-/** The `x-payment-info` of an operation, as payment discovery writes it. Advisory: the 402 itself decides. */
+/** `x-payment-info` of an operation, advisory. The 402 answer decides. */
 interface PaymentInfo {
   price: { mode: 'fixed'; currency: 'USD'; amount: string } | { mode: 'dynamic'; currency: 'USD' };
   protocols: { x402: Record<string, never> }[];
@@ -42,7 +42,6 @@ export interface PublishedOperation {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** Every operation of the document, in its order. */
 export const operationsOf = ({ paths = {} }: PublishedDocument): { method: string; path: string; operation: PublishedOperation }[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods as Record<string, PublishedOperation>)
@@ -52,7 +51,6 @@ export const operationsOf = ({ paths = {} }: PublishedDocument): { method: strin
 
 const fixedPrices = new Map(PAID_PLANS.map((plan) => [activationPath(plan), PLANS[plan].priceUsdc]));
 
-/** The document with the price on every operation that may answer 402. */
 export function withPaymentInfo<D extends PublishedDocument>(document: D): D {
   const paths = Object.entries(document.paths ?? {}).map(([path, methods]) => [
     path,
@@ -71,7 +69,7 @@ function withPrice(path: string, operation: PublishedOperation): PublishedOperat
   return { ...operation, 'x-payment-info': { price, protocols: [{ x402: {} }] } };
 }
 
-/** What the 402 of a fixed price will ask, but for its memo, which is new in every challenge. */
+/** Requirements of a fixed price's 402 answer, without the memo, which is new in every challenge. */
 function acceptsOf({ config }: Ctx, amount: string): PaymentRequirements[] {
   const price = parseAmount('USDC', amount);
   if (!price.ok || config.TREASURY_WALLET === undefined || !hasX402(config)) return [];
@@ -81,7 +79,7 @@ function acceptsOf({ config }: Ctx, amount: string): PaymentRequirements[] {
   return [{ scheme: 'exact', network, asset, amount: price.value.units.toString(), payTo, maxTimeoutSeconds: CHALLENGE_SECONDS, extra }];
 }
 
-/** `/.well-known/x402`: no standard, only a habit, so only what its readers agree on, and links to the rest. */
+/** `/.well-known/x402`: a convention without a standard, so only fields that readers agree on, and links. */
 export function x402Discovery(ctx: Ctx, document: PublishedDocument) {
   const { baseUrl, config } = ctx;
   const operations = operationsOf(document);
@@ -129,7 +127,7 @@ export function x402Discovery(ctx: Ctx, document: PublishedDocument) {
 const toPublishedWindows = (buckets: Record<string, PublicBucket>) =>
   Object.fromEntries(Object.entries(buckets).map(([name, { max, windowSeconds }]) => [name, { max, window_seconds: windowSeconds }]));
 
-/** `x-limits` of the document: every figure that callers may run into, taken from where the code takes it. null: any number. */
+/** `x-limits` of the document, from the values that the code enforces. Null: unlimited. */
 export const publishedLimits = () => ({
   plans: Object.fromEntries(
     PLAN_NAMES.map((plan) => {

@@ -1,6 +1,6 @@
 /**
- * The scripts of the reference pages, as the static assets are named. A name holds the package's version and the first
- * digits of the content's SHA-256, so that it may be cached for ever; local/assets.ts refuses to copy anything else.
+ * Scripts of the reference pages as static assets. A name holds the package version and the first digits of the content's SHA-256, so that
+ * it is cached forever. local/assets.ts refuses any other content.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * The two API references, built from the published document. Everything they load is ours: their scripts are static assets
- * of this Worker, and the policy lets the browser load from no other origin.
+ * Both API references, built from the published document. All their scripts are static assets of this Worker, and the CSP allows no other
+ * origin.
  * @module
  */
 
@@ -10,12 +10,12 @@ import { DOCS_ASSETS } from './docs-assets.ts';
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  // Both build their style sheets in the browser.
+  // Both references build their styles in the browser.
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "font-src 'self' data:",
   "connect-src 'self'",
-  // The search of Redoc runs beside the page, from a script it carries along.
+  // Redoc's search runs in a worker from a blob.
   'worker-src blob:',
   "base-uri 'none'",
   "form-action 'none'",
@@ -31,7 +31,7 @@ const HEADERS = {
 
 const DOCUMENT = '/v1/openapi.json';
 
-/** No fonts, no counting of visitors, no assistant that sends the document elsewhere, no tools of the makers. */
+/** No external fonts, telemetry, assistant or vendor tools. */
 const SCALAR = {
   url: DOCUMENT,
   withDefaultFonts: false,

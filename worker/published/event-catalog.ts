@@ -32,14 +32,14 @@ import {
   unmatched,
 } from './event-examples.ts';
 
-/** What each event means and carries. `object` has the shape of the GET; the tests hold every emitted event against it. */
+/** Meaning and payload of an event type. `object` is the GET schema of its object. Tests check every emitted event against it. */
 interface CatalogEntry {
   description: string;
   subject: SubjectType;
   object: z.ZodType<object>;
   example: object;
-  /** What `data` holds beside the object, with an example of it. */
-  beside?: Record<string, { schema: z.ZodType; example: object }>;
+  /** Further fields of `data`, with schema and example. */
+  extras?: Record<string, { schema: z.ZodType; example: object }>;
 }
 
 const ofEntitlement = (description: string, change: Partial<typeof entitlement> = {}): CatalogEntry => ({
@@ -81,7 +81,7 @@ const ofTicket = (description: string, example: z.infer<typeof TicketBody>, { ha
   subject: 'support_ticket',
   object: TicketBody,
   example,
-  ...(hasMessage ? { beside: { message: { schema: MessageBody.describe('Message of the event.'), example: message } } } : {}),
+  ...(hasMessage ? { extras: { message: { schema: MessageBody.describe('Message of the event.'), example: message } } } : {}),
 });
 
 const FAILING_SINCE = '2026-11-20T09:00:00.000Z';
@@ -121,7 +121,7 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
         'dropped it.',
       { ...confirmed, refunded: [refund], version: 4 },
     ),
-    beside: { refund: { schema: RefundBody.describe('Refund of the payment, as found on the chain.'), example: refund } },
+    extras: { refund: { schema: RefundBody.describe('Refund of the payment, as found on the chain.'), example: refund } },
   },
   'receipt.created': { description: 'A receipt was issued and signed.', subject: 'receipt', object: ReceiptBody, example: receipt },
   'receipt.proof_sent': {
@@ -129,7 +129,7 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     subject: 'receipt_proof',
     object: ReceiptBody,
     example: receipt,
-    beside: {
+    extras: {
       proof: {
         schema: z
           .object({ message_id: z.uuid().describe('Identifier of the email.'), email: z.string().describe('Email address.') })
@@ -245,7 +245,6 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
   },
 };
 
-/** The whole envelope of a type, with its object's own shape inside. */
 export const envelopeOf = (type: EventType) =>
   EventBody.extend({
     type: z.literal(type).describe('Type of the object.'),
@@ -258,10 +257,10 @@ export const envelopeOf = (type: EventType) =>
       .describe('Data of the event.'),
   });
 
-const mapped = <T>(type: EventType, of: (beside: { schema: z.ZodType; example: object }) => T): Record<string, T> =>
-  Object.fromEntries(Object.entries(EVENT_CATALOG[type].beside ?? {}).map(([name, beside]) => [name, of(beside)]));
+const mapped = <T>(type: EventType, of: (extras: { schema: z.ZodType; example: object }) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(EVENT_CATALOG[type].extras ?? {}).map(([name, extras]) => [name, of(extras)]));
 
-/** Whom an example is about, as its own object says; some objects do not show their version. */
+/** Derives an example's subject from its object. Some objects do not show their version. */
 function subjectOf(type: SubjectType, example: object): NewEvent['subject'] {
   const { version = 1, ...object } = example as Record<string, string> & { version?: number };
   const id = object[`${type.split('_')[0]}_id`] ?? object[`${type.split('_').at(-1)}_id`] ?? object.endpoint_id ?? object.authorization_id;
@@ -282,7 +281,7 @@ export function exampleOf(type: EventType) {
   };
 }
 
-/** Every type with a self-contained JSON Schema (2020-12) of its envelope. */
+/** Every event type with a self-contained JSON Schema (2020-12) of its envelope. */
 export const eventTypes = () =>
   EVENT_TYPES.map((type) => ({
     type,

@@ -11,7 +11,7 @@ import type { MessageBody, TicketBody } from '#features/support/resource.ts';
 import type { EndpointBody } from '#features/webhooks/resource.ts';
 import { CHECKOUT_RAILS } from '#rules/product-rails.ts';
 
-/** One story in examples: a product, its payment, what it bought, and who is told. Typed by the shapes they are examples of. */
+/** Examples that belong together: a product, its payment and the resulting access. Typed by the schemas they illustrate. */
 export const AT = '2026-11-21T09:00:00.000Z';
 const PRODUCT = '01a1fc21-d414-7315-8bae-d95e4ff00293';
 const PAYMENT = '01a1fc22-795c-7aa3-b5c5-00f025ea9dfd';
@@ -45,7 +45,7 @@ export const created: z.infer<typeof PaymentBody> = {
 export const submitted = { ...created, status: 'PENDING_CONFIRMATION' as const, tx_signature: SIGNATURE, version: 2 };
 const proof = { payer_wallet: BUYER, slot: 3563, block_time: AT, confirmed_at: AT, membership_id: MEMBERSHIP, receipt_id: RECEIPT };
 export const confirmed = { ...submitted, ...proof, status: 'CONFIRMED' as const, version: 3, poll_after_ms: null };
-/** Of a member who waits to be let in, and of one who was. */
+/** Deliveries of a member who waits for admission, and of one who was admitted. */
 export const delivery: z.infer<typeof MembershipBody>['delivery'] = {
   status: 'pending',
   provider: 'telegram',

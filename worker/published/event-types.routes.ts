@@ -13,7 +13,7 @@ const EventType = z
   })
   .openapi('EventType');
 
-/** Built once per isolate: seventeen schemas are not free, and do not change. */
+/** Built once per isolate, because the schemas are expensive and never change. */
 let catalog: ReturnType<typeof eventTypes> | null = null;
 export const eventTypeRoutes = routes('Webhooks').read({
   path: 'GET /webhooks/event-types',
@@ -27,7 +27,6 @@ export const eventTypeRoutes = routes('Webhooks').read({
   },
 });
 
-/** The `webhooks` section of the published document: what we send, not what we answer. */
 export function registerEvents(app: OpenAPIHono<AppEnv>): void {
   for (const type of EVENT_TYPES) {
     app.openAPIRegistry.registerWebhook({

@@ -4,7 +4,7 @@ import { iso, MINUTE, SECOND } from '#core/time.ts';
 import { VERSION } from '#core/version.ts';
 import { listUnconfigured, UnconfiguredBody } from '#features/readiness/unconfigured.ts';
 import { isAlarming } from '#platform/chain/fee-payer.ts';
-import { namedKeysAsJson, readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
+import { namedKeysAsJson, readLamportsSpent } from '#platform/chain/fee-payer-readings.store.ts';
 import { listMissingKeys, type NamedKey } from '#platform/chain/named-keys.ts';
 import { type Ctx, type Db, databasesOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
 import { fullness, isMailStalled, isStalled } from '#platform/db/vital-signs.ts';
@@ -15,7 +15,7 @@ import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import { isPriceHealthy } from '#platform/providers/price.ts';
 import { isProcessorHealthy } from '#platform/providers/processor.ts';
 
-/** `not_configured`: this deployment has no such thing to ask. */
+/** `not_configured`: the deployment lacks the dependency. */
 const Check = z.enum(['ok', 'failing', 'not_configured']);
 const HealthResponse = z
   .object({
@@ -50,19 +50,16 @@ const HealthResponse = z
 
 const STALLED_MS = 30 * MINUTE;
 
-/** What is asked of others; null where the configuration names none to ask. */
+/** State of external dependencies. Null if not configured. */
 interface Outside {
   rpc: boolean | null;
   prices: boolean | null;
   processor: boolean | null;
-  /** True where all other routes are served. */
-  isWhole: boolean;
-  /** This deployment sends letters. */
+  isConfigured: boolean;
   hasMail: boolean;
-  /** null: this service pays no fees for buyers. */
   isFeeAlarming: ((spent: number) => boolean) | null;
   notConfigured: ((named: readonly NamedKey[]) => Record<string, string[]>) | null;
-  /** True where this deployment lacks a key that open rows name. */
+  /** True if this deployment lacks a key that open rows name. */
   lacksKey: ((named: readonly NamedKey[]) => boolean) | null;
 }
 
@@ -75,12 +72,12 @@ async function askOutside(ctx: Ctx): Promise<Outside> {
     findFaults(ctx),
   ]);
   const isFeeAlarming = hasX402(config) ? (spent: number) => isAlarming(config, spent) : null;
-  const isWhole = columns.length + nodes.length === 0;
+  const isConfigured = columns.length + nodes.length === 0;
   return {
     rpc,
     prices,
     processor,
-    isWhole,
+    isConfigured,
     hasMail: hasMail(ctx),
     isFeeAlarming,
     notConfigured: (named) => listUnconfigured(ctx, named),
@@ -88,7 +85,7 @@ async function askOutside(ctx: Ctx): Promise<Outside> {
   };
 }
 
-/** Who asks, and what time it is for them. */
+/** Environment and clocks of the request. Also available without a valid configuration. */
 type Asked = Pick<Ctx, 'env' | 'now' | 'wallNow'>;
 
 interface Waiting {
@@ -96,11 +93,10 @@ interface Waiting {
   lamportsSpent: number;
   isMailStalled: boolean;
   fullness: ReturnType<typeof fullness>;
-  /** Keys and addresses that open rows name. */
   named: NamedKey[];
 }
 
-/** What the database said last, by the environment that asked, because the health check is public and unlimited. A failure is not remembered. */
+/** Lifetime of the cached database reading, per environment, because the health check is public and unlimited. A failure is not cached. */
 const REMEMBERED_MS = 5 * SECOND;
 const remembered = new WeakMap<Env, { until: number; waiting: Waiting }>();
 
@@ -111,7 +107,7 @@ async function readWaiting({ env, now, wallNow }: Asked): Promise<Waiting | null
     const databases = databasesOf(env);
     const before = { now: now - STALLED_MS, wallNow: wallNow - STALLED_MS };
     const ask = (db: Db, mail: SQL, named: SQL) => db.run(sql`SELECT ${isStalled(before)} AS late, ${mail} AS mail, ${named} AS named`);
-    // Where migrations are behind there is nothing to read letters or fees from, and that is said by `configuration`.
+    // Pending migrations may lack the tables for emails or fees. `configuration` reports that.
     const [answers, spent] = await Promise.all([
       Promise.all(
         databases.map(({ db }) => ask(db, isMailStalled(before.wallNow), namedKeysAsJson).catch(() => ask(db, sql`0`, sql`'[]'`))),
@@ -134,7 +130,7 @@ async function readWaiting({ env, now, wallNow }: Asked): Promise<Waiting | null
 }
 
 async function checkHealth(ctx: Asked, asked: Promise<Outside>, { isStrict }: { isStrict: boolean }) {
-  const [waiting, { rpc, prices, processor, isWhole, hasMail, isFeeAlarming, notConfigured, lacksKey }] = await Promise.all([
+  const [waiting, { rpc, prices, processor, isConfigured, hasMail, isFeeAlarming, notConfigured, lacksKey }] = await Promise.all([
     readWaiting(ctx),
     asked,
   ]);
@@ -143,25 +139,30 @@ async function checkHealth(ctx: Asked, asked: Promise<Outside>, { isStrict }: { 
   const feesAreWell = isFeeAlarming && waiting ? !isFeeAlarming(waiting.lamportsSpent) : null;
   const keys = lacksKey && waiting ? !lacksKey(waiting.named) : null;
   const mail = hasMail && waiting ? !waiting.isMailStalled : null;
-  const word = (isWell: boolean | null): z.infer<typeof Check> => (isWell === null ? 'not_configured' : isWell ? 'ok' : 'failing');
+  const toCheck = (isWell: boolean | null): z.infer<typeof Check> => (isWell === null ? 'not_configured' : isWell ? 'ok' : 'failing');
   const health = {
-    status: [database, hasRoom, queue, rpc, isWhole, ...[prices, processor, feesAreWell, keys, mail].map((one) => one !== false)].every(
-      Boolean,
-    )
+    status: [
+      database,
+      hasRoom,
+      queue,
+      rpc,
+      isConfigured,
+      ...[prices, processor, feesAreWell, keys, mail].map((one) => one !== false),
+    ].every(Boolean)
       ? ('ok' as const)
       : ('degraded' as const),
     version: VERSION,
     time: iso(ctx.wallNow),
     checks: {
-      database: word(database),
-      queue: word(queue),
-      rpc: word(rpc),
-      price_source: word(prices),
-      processor: word(processor),
-      mail: word(mail),
-      configuration: word(isWhole),
-      keys: word(keys),
-      fee_payer: word(feesAreWell),
+      database: toCheck(database),
+      queue: toCheck(queue),
+      rpc: toCheck(rpc),
+      price_source: toCheck(prices),
+      processor: toCheck(processor),
+      mail: toCheck(mail),
+      configuration: toCheck(isConfigured),
+      keys: toCheck(keys),
+      fee_payer: toCheck(feesAreWell),
     },
     database_used: waiting?.fullness.used ?? null,
     not_configured: notConfigured?.(waiting?.named ?? []) ?? null,
@@ -170,13 +171,13 @@ async function checkHealth(ctx: Asked, asked: Promise<Outside>, { isStrict }: { 
   return { health, status: isWell ? (200 as const) : (503 as const) };
 }
 
-/** Where the configuration is not sound only the database can be asked, and the answer is never better than degraded. */
+/** Health with an invalid configuration. Only the database is checked, and the status is always degraded. */
 export async function unconfiguredHealth(env: Env, options: { isStrict: boolean }): Promise<Response> {
   const nobody = Promise.resolve({
     rpc: null,
     prices: null,
     processor: null,
-    isWhole: false,
+    isConfigured: false,
     hasMail: false,
     isFeeAlarming: null,
     notConfigured: null,

@@ -1,6 +1,6 @@
 /**
- * The service for a reader who is a language model, by the habit of `/llms.txt`: a title, what it is, then links.
- * Every call in it is taken from the published document; one that is not there is not named. Prices come from the plans.
+ * `/llms.txt` convention: a title, a summary, then links. Calls come from the published document, and one that is missing there is left
+ * out. Prices come from the plans.
  * @module
  */
 
@@ -13,9 +13,8 @@ import { JOURNEYS } from './site/journeys.ts';
 
 interface Flow {
   title: string;
-  words: string;
+  intro: string;
   calls: string[];
-  /** The flow's first call, whole. */
   command?: (baseUrl: string) => string;
 }
 
@@ -24,7 +23,7 @@ const FLOWS: Flow[] = [
     title: 'Start as an agent, without a person',
     command: (baseUrl) =>
       `curl -sS --fail-with-body ${baseUrl}/v1/access/agent-bootstrap -H 'content-type: application/json' -d '{"agent_name":"Weather agent","plan":"starter"}'`,
-    words:
+    intro:
       'The first call needs no credential and returns `setup_secret` and `sandbox_api_key` once. Every response has `next_actions`: calls ' +
       'to make with your own values for each `<…>`. The manifest is evaluated; correct the findings of severity `error`. A live key ' +
       'requires a plan and a manifest with `live_requested: true`.',
@@ -37,20 +36,20 @@ const FLOWS: Flow[] = [
   },
   {
     title: 'Buy a plan by x402',
-    words:
+    intro:
       'Call with `X-Svc-Setup-Secret`, a live key or a token (with a sandbox key, a test wallet pays and the plan does not change). The call returns 402 with PAYMENT-REQUIRED. Pay, and repeat it with PAYMENT-SIGNATURE. ' +
       '202 means that the outcome is not known yet: send the same payment again, never another.',
     calls: PAID_PLANS.map((plan) => `POST /v1/access/x402/activate/${plan}`),
   },
   {
     title: 'Start as a person',
-    words: 'Register, create a key, create a product, and send buyers to its `checkout_url`. Keys are shown once.',
+    intro: 'Register, create a key, create a product, and send buyers to its `checkout_url`. Keys are shown once.',
     command: firstSale,
     calls: ['POST /v1/auth/register', 'POST /v1/keys', 'POST /v1/products'],
   },
   {
     title: 'Set up a sale',
-    words: 'Set the payout wallet, create a product, and check readiness: every failing check has the call that resolves it.',
+    intro: 'Set the payout wallet, create a product, and check readiness: every failing check has the call that resolves it.',
     calls: [
       'PUT /v1/access/rail-settings/{rail_id}',
       'POST /v1/access/products',
@@ -60,7 +59,7 @@ const FLOWS: Flow[] = [
   },
   {
     title: 'Sell with an unmodified x402 resource server',
-    words: 'Point its facilitator at `/v1/access/x402/facilitator` and send your key as `X-Svc-Key`. `payTo` is your own payout wallet.',
+    intro: 'Point its facilitator at `/v1/access/x402/facilitator` and send your key as `X-Svc-Key`. `payTo` is your own payout wallet.',
     calls: [
       'GET /v1/access/x402/facilitator/supported',
       'POST /v1/access/x402/facilitator/verify',
@@ -79,7 +78,7 @@ const RULES = [
   'A sandbox key (`svc_test_`) never uses the real chain. Its objects are invisible to a live key (`svc_live_`).',
 ];
 
-/** Where one operation is described by itself, so that a reader who follows a link fetches one call and not all of them. */
+/** Path of an operation's own page, so that a reader loads one call and not all. */
 const operationPath = (operationId: string): string => `/v1/docs/${operationId}.md`;
 
 const linkTo = (baseUrl: string, { method, path, operation }: ReturnType<typeof operationsOf>[number]): string =>
@@ -92,13 +91,13 @@ const head = [
   '',
 ];
 
-/** `/llms.txt`: the flows, each call a link to its own page. Short: what belongs to no flow is in `/llms-full.txt`. */
+/** `/llms.txt`: flows with links to each call. Operations outside a flow are in `/llms-full.txt`. */
 export function llmsText(baseUrl: string, document: PublishedDocument): string {
   const operations = new Map(operationsOf(document).map((one) => [`${one.method} ${one.path}`, one]));
-  const flows = FLOWS.flatMap(({ title, words, calls, command }) => {
+  const flows = FLOWS.flatMap(({ title, intro, calls, command }) => {
     const links = calls.flatMap((call) => (operations.has(call) ? [linkTo(baseUrl, operations.get(call)!)] : []));
     const sample = command ? ['```sh', command(baseUrl), '```', ''] : [];
-    return links.length === 0 ? [] : [`## ${title}`, '', words, '', ...sample, ...links, ''];
+    return links.length === 0 ? [] : [`## ${title}`, '', intro, '', ...sample, ...links, ''];
   });
   return `${[
     ...head,
@@ -126,11 +125,11 @@ export function llmsText(baseUrl: string, document: PublishedDocument): string {
   ].join('\n')}\n`;
 }
 
-/** `/llms-full.txt`: the same, and every operation whole. */
+/** `/llms-full.txt`: `/llms.txt` and the full text of every operation. */
 export const llmsFullText = (baseUrl: string, document: PublishedDocument): string =>
   [llmsText(baseUrl, document), ...operationsOf(document).map((one) => operationText(document, one, baseUrl))].join('\n---\n\n');
 
-/** `/v1/docs/{operation}.md`; null where there is no such operation. */
+/** `/v1/docs/{operation}.md`. Null for an unknown operation. */
 export function operationPage(baseUrl: string, document: PublishedDocument, operationId: string): string | null {
   const found = operationsOf(document).find(({ operation }) => operation.operationId === operationId);
   return found ? operationText(document, found, baseUrl) : null;

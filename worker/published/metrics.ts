@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
-import { storyOf } from '#core/errors.ts';
+import { formatErrorChain } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
 import { latestAudit } from '#features/audit/store.ts';
-import { countOldSeals } from '#features/seals/seals.ts';
+import { countOldSeals } from '#features/key-rotation/key-rotation.ts';
 import { readNamedKeys } from '#platform/chain/fee-payer.ts';
-import { listBalances, readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
+import { listBalances, readLamportsSpent } from '#platform/chain/fee-payer-readings.store.ts';
 import { KEY_VARIABLES, listMissingKeys, type NamedKey } from '#platform/chain/named-keys.ts';
 import { type Ctx, type Env, newCtx } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
@@ -19,15 +19,14 @@ import { METRICS } from './metric-catalog.ts';
 
 interface Metric {
   name: keyof typeof METRICS;
-  /** Without the time, because it is that of the answer. */
+  /** Without a timestamp: the time of the answer applies. */
   samples: { labels?: Record<string, string>; value: number }[];
 }
 
-/** The share `q` of values in order lies at or below this; null of none. (nearest rank) */
+/** Nearest-rank quantile. Null without values. */
 export const quantile = (sorted: readonly number[], q: number): number | null =>
   sorted.length === 0 ? null : sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)]!;
 
-/** As Prometheus reads it. (text exposition format 0.0.4) */
 export function formatExposition(metrics: readonly Metric[]): string {
   const escaped = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
   const labelled = (labels: Record<string, string> = {}) => {
@@ -108,7 +107,7 @@ const auditSample = (audits: Audit[], figure: 'checked' | 'differing' | 'unknown
   value: audits.reduce((sum, audit) => sum + audit[figure], 0),
 });
 
-/** Of all databases together: each has its own queues, its own audit and its own seals; what the fee payer spent is in the first. */
+/** Reads all databases: each has its own queues, audit and sealed rows. The fee payer's spending is in the first. */
 async function readAll(ctx: Ctx) {
   const shards = shardsOf(ctx);
   const [signs, audits, sealed, spent, balances, named] = await Promise.all([
@@ -134,7 +133,7 @@ async function readAll(ctx: Ctx) {
   };
 }
 
-/** What the operator watches: all of it is read from the ends of indexes, but for the notes, which are of the isolate that answers. */
+/** Reads all metrics. Every query reads the end of an index. Note counters are those of the answering isolate. */
 async function readMetrics(ctx: Ctx): Promise<Metric[]> {
   const { signs, audits, seals, spent, balances, missing } = await readAll(ctx);
   const { waiting, parked, chainToWebhookMs: times } = signs;
@@ -173,9 +172,7 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
   ];
 }
 
-/**
- * Keeps what the page shows, once for each round of sweeps, where the Analytics Engine is bound. What goes wrong here is only noted.
- */
+/** Records all gauges after each round of sweeps, if the Analytics Engine is bound. A failure is logged and not thrown. */
 export async function recordMetrics(env: Env, now: number): Promise<void> {
   if (!env.METRICS) return;
   const ctx = newCtx(env, { requestId: `metrics_${now}`, kind: 'job', wallNow: now, defer: () => {} });
@@ -186,7 +183,7 @@ export async function recordMetrics(env: Env, now: number): Promise<void> {
     );
     writePoints(env.METRICS, samples);
   } catch (error) {
-    logRequest({ request_id: ctx.requestId, notes: [storyOf(error)] });
+    logRequest({ request_id: ctx.requestId, notes: [formatErrorChain(error)] });
   }
 }
 

@@ -17,7 +17,6 @@ function toTestResource({ deliveryId, eventId, outcome }: TestResult) {
   };
 }
 
-/** Beside the catalog, whose examples are sent. */
 export const webhookTestRoutes = routes('Webhooks').write({
   path: 'POST /webhooks/endpoints/{endpoint_id}/test',
   id: 'testWebhookEndpoint',

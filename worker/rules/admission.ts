@@ -1,7 +1,6 @@
 /**
- * The pure rules of admitting a call: is the credential good, may it do this, and how many calls are left.
- * Everything is checked first and counted last, so a refused call never uses up a limit. No clock, no storage.
- * Below it: what an account may spend in a day on the network fees of x402 payments.
+ * Admission rules: credential, permission and remaining calls. Everything is checked first and counted last, so a refused call uses up no
+ * limit. Also the daily budget of network fees for x402 payments. Pure: no clock, no storage.
  * @module
  */
 
@@ -16,13 +15,13 @@ import type { AccountStatus } from './states.ts';
 export const PERMISSIONS = ['read', 'execute', 'admin'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** Its plans are judged with every call, so that each ends at its very instant. */
+/** Plans are evaluated with every call, so that each ends exactly on time. */
 export interface AdmittedAccount extends AccountPlans {
   accountId: AccountId;
   status: AccountStatus;
   tokenVersion: number;
   isStaff: boolean;
-  /** Of the D1 row this was read from: an older load never overwrites a newer one. */
+  /** Version of the D1 row. An older load never overwrites a newer one. */
   version: number;
 }
 
@@ -38,38 +37,35 @@ export type Credential = { kind: 'key'; keyHash: string } | { kind: 'jwt'; accou
 
 export interface AdmissionRequest {
   credential: Credential;
-  /** What the route asks for; absent where knowing who calls is enough. */
+  /** Permission of the route. Null if authentication is enough. */
   permission: Permission | null;
-  /** The mode asked for in words, if any: a key must not contradict its own. */
+  /** Mode requested explicitly. Must match the key's mode. */
   mode: 'live' | 'sandbox' | null;
   bucket: CallBucket;
   rateMultiplier: number;
-  /** Business time, by which plans end. */
+  /** Business time, for the end of plans. */
   now: number;
-  /** Wall time, by which rates count; absent where both clocks are one. */
   wallNow?: number;
 }
 
-/** A call that another party makes on what a merchant sells, with no credential of theirs: it is counted as a call of the merchant. */
+/** Call by another party on a merchant's product, without the merchant's credential. Counted as the merchant's call. */
 export interface CountedCall extends Pick<AdmissionRequest, 'bucket' | 'rateMultiplier' | 'now' | 'wallNow'> {
   livemode: boolean;
 }
 
-/** How a person proved who they are; `nonce` is a wallet's signature over the bare nonce, which names no domain. */
+/** Sign-in methods. `nonce` is a wallet signature over the bare nonce, which names no domain. */
 export const SIGN_IN_METHODS = ['pwd', 'siws', 'nonce', 'oauth'] as const;
 export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
 
-/** Who else may say who a person is. */
 export const SIGN_IN_PROVIDERS = ['google', 'github'] as const;
 export type SignInProvider = (typeof SIGN_IN_PROVIDERS)[number];
-/** What a refresh keeps: when a person last proved who they are and how, and when the session began. Milliseconds. */
+/** Sign-in facts carried over by a refresh: time and method of the last authentication and the start of the session. Milliseconds. */
 export interface SignIn {
   authTime: number;
   firstIat: number;
   method: SignInMethod;
 }
 
-/** A fixed window that opens with its first hit. */
 export interface Window {
   openedAt: number;
   hits: number;
@@ -78,7 +74,6 @@ export interface Window {
 export interface RateLimit {
   limit: number;
   remaining: number;
-  /** Unix milliseconds at which the whole limit is free again. */
   resetAt: number;
 }
 
@@ -103,31 +98,29 @@ export type RefusalReason =
 
 export type AdmissionAnswer =
   | { ok: true; caller: Caller; rate: RateLimit }
-  /** `keyId`: of a key that is known and not revoked; its usage counts what it was refused. */
+  /** `keyId` is set for a known, unrevoked key, so that its usage counts the refusal. */
   | { ok: false; reason: RefusalReason; keyId?: string; rate?: RateLimit }
-  /** The object has no account yet: the caller loads it once from the database and asks again. */
+  /** No account is loaded yet. The caller loads it from the database once and repeats the call. */
   | { ok: false; reason: 'unknown' };
 
 export type Counted = { ok: true; rate: RateLimit } | { ok: false; reason: 'rate'; rate: RateLimit };
 
-/** A use that is passed on to the entitlement's object once its caller is admitted; whose entitlement it is follows from the caller. */
+/** Use to forward to the entitlement's object after admission. The owner follows from the authenticated caller. */
 export interface PassedUse extends KeyedUse {
   productId: string;
   customer: Customer;
-  /** What the usage of the key says of the call. */
   call: Pick<CallOutcome, 'method' | 'endpoint' | 'requestId'>;
 }
 
 export interface PassedAnswer {
   admission: AdmissionAnswer;
-  /** Absent where the caller was not admitted; null: what the entitlement's object did is not known, so it is asked again under the same key. */
+  /** Absent if the caller was refused. Null if the outcome is unknown, so the caller repeats the use under the same key. */
   used?: PassedOutcome | null;
   entitlementId?: string;
 }
 
-/** What the Worker knows of the object. The class in durable-objects/ implements it. */
 export interface AdmissionRpc {
-  /** `admit`, and the use of an admitted caller in the same call. A success is in the key's usage before it is answered. */
+  /** `admit` and the use of an admitted caller in one call. A success is added to the key's usage before the answer. */
   consume(request: AdmissionRequest, use: PassedUse): Promise<PassedAnswer>;
   admit(request: AdmissionRequest): Promise<AdmissionAnswer>;
   count(call: CountedCall): Promise<Counted | { ok: false; reason: 'unknown' }>;
@@ -140,24 +133,20 @@ export interface AdmissionRpc {
   usage(): Promise<Record<string, KeyUsage>>;
   hit(windows: AddressWindow[], now: number): Promise<AddressAnswer>;
   spendFees(spend: FeeSpend): Promise<FeeAnswer>;
-  /** Of a message: claims it for so long. Answers whose it is: of several at once one claims it. */
+  /** Claims a message for a time and returns the owner. Of concurrent claims, the first wins. */
   claimMessage(owner: string, claim: { windowMs: number; now: number }): Promise<string>;
   noteFailedFee(now: number): Promise<void>;
 }
 
-/** A window of a caller's address: at most so many hits in so long. */
 export interface AddressWindow {
   name: string;
   max: number;
   windowMs: number;
-  /** Not counted while this other window is open. */
   unlessOpen?: string;
 }
 
-/** Passed: the state of the first window asked for. Refused: the name and state of the first that is full. */
 export type AddressAnswer = { allowed: true; rate: RateLimit } | { allowed: false; full: string; rate: RateLimit };
 
-/** One more hit, if the window has room; a full window is returned as it was. */
 export function hitWindow(
   window: Window | undefined,
   limit: number,
@@ -170,7 +159,7 @@ export function hitWindow(
   return { allowed, window: next, rate: { limit, remaining: Math.max(0, limit - next.hits), resetAt: next.openedAt + windowMs } };
 }
 
-/** One more hit in each of several windows, or in none where one of them is full. Answers the windows as they are then. */
+/** Counts a hit in all windows, or in none if one is full. Returns the resulting windows. */
 export function hitWindows(
   held: ReadonlyMap<string, Window>,
   asked: readonly AddressWindow[],
@@ -183,12 +172,12 @@ export function hitWindows(
   return { answer: { allowed: true, rate: hits[0]!.rate }, windows };
 }
 
-/** A token acts as read and execute; only a key can carry admin, and only staff can make such a key. */
+/** Tokens carry read and execute. Only a key can carry admin, and only staff can create such a key. */
 const TOKEN_PERMISSIONS: Permission[] = ['read', 'execute'];
 
 /**
- * Who calls and whether they may, before any counting. Order: credential, account, permission, mode: an outsider learns
- * nothing about an account's state from a bad key.
+ * Authenticates and authorizes a caller before any counting. Order: credential, account, permission, mode, so that a bad key reveals
+ * nothing about the account's state.
  */
 export function judgeCaller(
   account: AdmittedAccount,
@@ -207,7 +196,7 @@ export function judgeCaller(
   if (account.status === 'suspended') return { ok: false, reason: 'account_suspended', ...known };
   if (credential.kind === 'jwt' && credential.tokenVersion !== account.tokenVersion) return { ok: false, reason: 'stale_token' };
   const permissions = key?.permissions ?? TOKEN_PERMISSIONS;
-  // A key made while its owner was staff keeps the word, not the power.
+  // A key created by former staff still lists admin but no longer grants it.
   const isAllowed = !permission || (permissions.includes(permission) && (permission !== 'admin' || account.isStaff));
   if (!isAllowed) return { ok: false, reason: 'permission', ...known };
   const livemode = key ? key.livemode : mode !== 'sandbox';
@@ -216,29 +205,25 @@ export function judgeCaller(
   return { ok: true, caller: { accountId, keyId: key?.keyId ?? null, livemode, permissions, plan: planAt(account, request.now), isStaff } };
 }
 
-/** Payments whose network fee we are about to pay; less than nothing gives back. */
+/** Network fees about to be paid. A negative number releases fees. */
 export interface FeeSpend {
   fees: number;
-  /** The most in a day; null: what the plan of the object's account allows. */
+  /** Maximum per day. Null means the limit of the account's plan. */
   max: number | null;
-  /** The payer has paid this merchant before, or is the account itself: payments of others that failed do not keep it out. */
+  /** True if the payer has paid this merchant before, or is the account itself. Failed payments of strangers do not block a known payer. */
   isKnownPayer: boolean;
   rateMultiplier: number;
-  /** Business time, by which plans end. */
   now: number;
-  /** Wall time, by which days count; absent where both clocks are one. */
   wallNow?: number;
 }
-/** Days are of UTC, counted from 1970. */
+/** Fees of one UTC day, numbered from 1970. */
 export interface FeesSpent {
   day: number;
   fees: number;
-  /** Of them, for payments that failed on chain. */
   failed: number;
 }
 export interface FeeAnswer {
   allowed: boolean;
-  /** Refused only because the share of failures is used up: a known payer is still served. */
   isForKnownPayers: boolean;
   plan: PlanName;
   limit: number;
@@ -246,16 +231,16 @@ export interface FeeAnswer {
   resetAt: number;
 }
 
-/** Days never go back: a clock that is behind does not open one again. */
+/** Days never go back: a clock that is behind does not reopen one. */
 const dayOf = (spent: FeesSpent | undefined, now: number): FeesSpent => {
   const day = Math.max(spent?.day ?? 0, Math.floor(now / DAY));
   return spent?.day === day ? spent : { day, fees: 0, failed: 0 };
 };
 
-/** Of a day's budget: what payments of strangers that fail on chain may use up. The rest is for payers the merchant knows. */
+/** Share of the daily budget that failed payments of strangers may use. The rest is reserved for known payers. */
 const FAILED_SHARE = 1 / 2;
 
-/** Fees, if the day's budget has room for them; a full one is returned as it was. */
+/** Adds fees if the day's budget has room. Otherwise returns the budget unchanged. */
 export function spendWithin(
   spent: FeesSpent | undefined,
   { fees, isKnownPayer, now }: Pick<FeeSpend, 'fees' | 'isKnownPayer' | 'now'>,
@@ -270,7 +255,6 @@ export function spendWithin(
   return { allowed, isForKnownPayers, spent: after, left: Math.max(0, limit - after.fees), resetAt: (after.day + 1) * DAY };
 }
 
-/** A payment whose fee was paid came to nothing on the chain. */
 export function withFailedFee(spent: FeesSpent | undefined, now: number): FeesSpent {
   const today = dayOf(spent, now);
   return { ...today, failed: today.failed + 1 };

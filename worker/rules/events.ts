@@ -1,4 +1,4 @@
-/** What can happen, by name. An event row is lock, audit, timeline and outbox at once. */
+/** Event types. An event row is lock, audit, timeline and outbox at once. */
 export const EVENT_TYPES = [
   'payment.created',
   'payment.submitted',
@@ -57,13 +57,12 @@ export type SubjectType =
   | 'support_ticket'
   | 'webhook_test';
 
-/** A subscription's pattern: one type, all of a group (`payment.*`), or everything. */
 export const matchesType = (patterns: readonly string[], type: string): boolean =>
   patterns.some((pattern) => pattern === '*' || pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1))));
 
 export const isTypePattern = (pattern: string): boolean => pattern === '*' || EVENT_TYPES.some((type) => matchesType([pattern], type));
 
-/** An event before it is stored. `object` has the shape of the GET; `previous` holds what changed, as it was. */
+/** Event before storage. `object` has the shape of the GET. `previous` holds the changed fields with their old values. */
 export interface NewEvent {
   merchantId: string;
   livemode: boolean;
@@ -71,15 +70,13 @@ export interface NewEvent {
   subject: { type: SubjectType; id: string; version: number };
   object: object;
   previous?: object;
-  /** What the event is about beside its object, under a name of its own in `data`. */
-  beside?: Record<string, object>;
-  /** What the event belongs to: timelines and product filters are searched by these. */
+  related?: Record<string, object>;
   productId?: string;
   paymentId?: string;
   membershipId?: string;
 }
 
-/** Where events of these types repeat what a person wrote, who they are elsewhere, or an address: places in what they tell, from `$` on. */
+/** JSON paths of personal data in events (text written by a person, provider identity, address), for erasure. */
 export const NAMED_IN_EVENTS: readonly { types: readonly EventType[]; paths: readonly string[] }[] = [
   {
     types: ['support.ticket_created', 'support.message_added', 'support.ticket_updated', 'support.ticket_closed'],
@@ -96,5 +93,5 @@ export const NAMED_IN_EVENTS: readonly { types: readonly EventType[]; paths: rea
   },
 ];
 
-/** The same of the row of a payment. */
+/** JSON paths of personal data in payment rows, for erasure. */
 export const NAMED_IN_PAYMENTS = ['$.terms.identity.providerUserId', '$.terms.identity.username'] as const;

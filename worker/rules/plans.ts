@@ -3,21 +3,21 @@ import { type ProductId, planProductIdOf } from '#core/ids.ts';
 import { parseAmount } from '#core/money.ts';
 import { addDays } from '#core/time.ts';
 
-/** Plans: quotas and rates, the one place they are written. */
+/** Quotas and rates of the plans, defined only here. */
 interface Plan {
-  /** For 30 days, as a decimal. */
+  /** Price of 30 days, as a decimal. */
   priceUsdc: string;
   activeKeysMax: number;
   activeProductsMax: number;
   requestsPerMinute: number;
-  /** consume, settle and metered calls: a bucket of their own. */
   meteredPerSecond: number;
   enabledEndpointsMax: number;
-  /** x402 payments of one UTC day whose network fee we pay. Small prices are what x402 is for, so this bounds our loss, and no least price. */
+  /**
+   * x402 payments per UTC day with the network fee paid by the service. Bounds the service's loss without a minimum price, because x402
+   * serves small prices.
+   */
   feesPerDay: number;
-  /** Sandbox sessions begun on one UTC day. */
   sandboxSessionsPerDay: number;
-  /** Receipts by email to buyers. */
   buyerReceiptsPerDay: number;
 }
 
@@ -73,47 +73,41 @@ export const PLAN_DAYS = 30;
 export type PlanName = keyof typeof PLANS;
 export const PLAN_NAMES = Object.keys(PLANS) as [PlanName, ...PlanName[]];
 
-/** Plans that can be bought, cheapest first. */
 export const PAID_PLANS = ['starter', 'growth', 'scale'] as const satisfies PlanName[];
 export type PaidPlan = (typeof PAID_PLANS)[number];
 
-/** Products that stand for our plans on receipts. */
 export const PLAN_PRODUCTS: readonly ProductId[] = PAID_PLANS.map(planProductIdOf);
-/** True for a receipt of what an account paid, false for one of what it received. */
 export const isPlanProduct = (productId: string): boolean => PLAN_PRODUCTS.includes(productId as ProductId);
-/** The rank of a plan: a higher plan has a higher one. */
 export const planRank = (plan: PlanName): number => PLAN_NAMES.indexOf(plan);
 
-/** A plan and when it ends; null: it does not. */
+/** Plan with its end. Null means no end. */
 export interface HeldPlan {
   plan: PlanName;
   planThrough: number | null;
 }
 
-/** Where a subscription at the payment processor stands. */
 export const SUBSCRIPTION_STATUSES = ['none', 'active', 'trialing', 'past_due', 'cancelled'] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
-/** What an account holds: time that was bought by x402, and apart from it what its subscriptions at the payment processor give. */
+/** Plans of an account: time bought by x402, and separately the plans of processor subscriptions. */
 export interface AccountPlans extends HeldPlan {
-  /** Absent from what an object remembers from before there were any. */
   processorPlans?: readonly HeldPlan[];
 }
 
-/** One plan at an instant: it is over at its end, whether or not the sweep has stored that yet. */
+/** Plan at an instant. A plan ends on time, whether or not the sweep has stored the end. */
 const timeAt = ({ plan, planThrough }: HeldPlan, now: number): PlanName =>
-  // What an object remembers from before plans had an end has none.
+  // Records stored before plans had an end have none.
   (planThrough ?? Number.POSITIVE_INFINITY) <= now ? 'free' : plan;
 
 export const higherPlan = (one: PlanName, other: PlanName): PlanName => (planRank(one) > planRank(other) ? one : other);
 
-/** The plan that counts at an instant: the highest of those that run. */
+/** Effective plan at an instant: the highest of the running ones. */
 export const planAt = ({ processorPlans = [], ...bought }: AccountPlans, now: number): PlanName =>
   processorPlans.map((held) => timeAt(held, now)).reduce(higherPlan, timeAt(bought, now));
 
 /**
- * The plan that an account loses at an instant; null where the one that counts is as high after it. `goesOn` is what a subscription that
- * renews itself gives beyond any end that is stored.
+ * Plan that ends at an instant, or null if the effective plan is as high afterwards. `goesOn` is the plan of an auto-renewing subscription,
+ * which outlasts its stored end.
  */
 export function planLostAt(held: AccountPlans, at: number, goesOn: PlanName): PlanName | null {
   const before = higherPlan(planAt(held, at - 1), goesOn);
@@ -121,7 +115,7 @@ export function planLostAt(held: AccountPlans, at: number, goesOn: PlanName): Pl
   return planRank(before) > planRank(after) ? before : null;
 }
 
-/** Whether the plan that counts is one that was bought; where a subscription gives the same, bought time is named. */
+/** True if the effective plan was bought. If a subscription includes the same plan, the bought time is reported. */
 export const isBought = ({ plan, planThrough }: HeldPlan, counting: PlanName, now: number): boolean =>
   counting !== 'free' && timeAt({ plan, planThrough }, now) === counting;
 
@@ -133,14 +127,13 @@ export function planPrice(plan: PlanName): bigint {
 }
 
 /**
- * Time of a plan as it was paid for. `planPrice` is what 30 days of it cost then, in base units of USDC: a later price list does
- * not reprice what was sold.
+ * Paid plan time. `planPrice` is the price of 30 days at purchase, in base units of USDC: a later price list does not reprice sold time.
  */
 export interface PaidTime extends HeldPlan {
   planPrice: bigint;
 }
 
-/** One purchase of 30 days of a plan, at the instant it counted from (ms), in base units of USDC. */
+/** Purchase of 30 days of a plan, at the instant it counted from (ms), in base units of USDC. */
 export interface PlanPurchase {
   plan: PaidPlan;
   paidUnits: bigint;
@@ -151,10 +144,9 @@ export const NO_PLAN: PaidTime = { plan: 'free', planThrough: null, planPrice: 0
 const PLAN_MS = BigInt(addDays(0, PLAN_DAYS));
 
 /**
- * What is held after a purchase. Value is conserved and time follows from it: what is left keeps the value it was bought at, and is
- * converted where the plan changes. The same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus what was left;
- * a lower one, which only a race lets through, prolongs the higher one by what was paid. A plan without an end stays as it is.
- * Divisions round down, so that never more is held than was paid.
+ * Plan time after a purchase. Value is conserved: remaining time retains its purchase value and is converted if the plan changes. The same
+ * plan adds 30 days. A higher one starts now with 30 days plus the remainder. A lower one (a race) extends the higher plan by the paid
+ * value. An endless plan is unchanged. Divisions round down.
  */
 export function extendPlan(held: PaidTime, { plan: bought, paidUnits, at }: PlanPurchase): PaidTime {
   assert(paidUnits > 0n, 'a plan is paid for');
@@ -176,12 +168,12 @@ export function extendPlan(held: PaidTime, { plan: bought, paidUnits, at }: Plan
 export const foldPurchases = (purchases: readonly PlanPurchase[], held: PaidTime = NO_PLAN): PaidTime => purchases.reduce(extendPlan, held);
 
 /**
- * What a call counts against: the API at large by the minute, or by the second consume, settle and metered calls. Unpaid requests begin metered
- * sessions, so those have a bucket of their own: a flood of them leaves buyers who pay what they need.
+ * Rate bucket of a call: all API calls per minute, or consume, settle and metered calls per second. Unpaid requests create metered
+ * sessions, so those have a separate bucket: a flood of them leaves paying buyers their rate.
  */
 export type CallBucket = 'requests' | 'metered' | 'challenges';
 
-/** Sandbox calls get a fifth of the plan's rate, at least 30 a minute. `multiplier` is 1 in production. */
+/** Sandbox calls get a fifth of the plan's rate, at least 30 per minute. `multiplier` is 1 in production. */
 export function rateOf(
   plan: PlanName,
   bucket: CallBucket,
@@ -193,14 +185,17 @@ export function rateOf(
   return { limit: Math.floor((livemode ? live : Math.max(least, live / 5)) * multiplier), windowSeconds };
 }
 
-/** A payer over all merchants: settlements that are open, and those of ten minutes that failed on chain. Each may cost us its fee. */
+/**
+ * Limits of a payer over all merchants: open settlements, and settlements that failed on chain within ten minutes. Each may cost the
+ * service its fee.
+ */
 export const PAYER_LIMITS = { open: 5, failed: 10, failedMinutes: 10 };
 
-/** Buckets of callers without a credential: `max` hits per window, per caller address and named subject. */
+/** Bucket of callers without a credential: `max` hits per window, caller address and named subject. */
 export interface PublicBucket {
   max: number;
   windowSeconds: number;
-  /** A count of what goes out into the world: no multiplier of a local machine raises it. */
+  /** Counts outgoing messages: no multiplier of a local machine raises the limit. */
   isCount?: true;
 }
 
@@ -212,7 +207,7 @@ export const PUBLIC_BUCKETS = {
   operator: { max: 10, windowSeconds: 60 },
   connect: { max: 10, windowSeconds: 60 },
   identity: { max: 10, windowSeconds: 60 },
-  // One connector calls for every buyer of its platform.
+  // High limit, because one connector calls for every buyer of its platform.
   connector: { max: 300, windowSeconds: 60 },
   payload: { max: 120, windowSeconds: 60 },
   confirm: { max: 30, windowSeconds: 60 },
@@ -220,38 +215,35 @@ export const PUBLIC_BUCKETS = {
   receipt: { max: 120, windowSeconds: 60 },
   pdf: { max: 20, windowSeconds: 60 },
   'agent-bootstrap': { max: 10, windowSeconds: 3600 },
-  letters: { max: 10, windowSeconds: 3600, isCount: true },
+  emails: { max: 10, windowSeconds: 3600, isCount: true },
   'email-proof': { max: 30, windowSeconds: 60 },
 } as const satisfies Record<string, PublicBucket>;
 
 export type PublicBucketName = keyof typeof PUBLIC_BUCKETS;
 
-/** Ceilings over all buckets of one address, whatever it asks for. */
 export const ADDRESS_CEILINGS = {
   all: { max: 600, windowSeconds: 60 },
   'sign-ins': { max: 30, windowSeconds: 900 },
   connects: { max: 60, windowSeconds: 60 },
   'refused-credentials': { max: 20, windowSeconds: 60 },
-  // Each is looked for on the chain for a while, and kept until then.
   'unseen-signatures': { max: 200, windowSeconds: 3600 },
 } as const satisfies Record<string, PublicBucket>;
 
 /**
- * Passwords that may be tried for one account from addresses that did not sign in to it within so many days, however many they are. Addresses
- * that did are not counted, so that no stranger keeps an owner out; a link by email is the way in from elsewhere.
+ * Password attempts per account, over all addresses without a sign-in to it within `knownDays`. Known addresses are not counted, so that a
+ * stranger cannot lock out the owner. An email link works from any address.
  */
 export const PASSWORD_TRIES = { max: 100, windowSeconds: 3600, knownDays: 90 };
 
 export type AddressCeiling = keyof typeof ADDRESS_CEILINGS;
 
 /**
- * Buckets that are counted by the site (/48) of an IPv6 caller too, because the tenant of one has 65,536 networks of a /64; so many
- * times what one address may do.
+ * Buckets that also count by the /48 site of an IPv6 caller, at a multiple of the limit per address: a tenant of a /48 has 65,536 networks
+ * of a /64.
  */
 export const SITE_BUCKETS: readonly PublicBucketName[] = ['register', 'login', 'wallet-login', 'agent-bootstrap'];
 export const SITE_TIMES = 8;
 
-/** The ceilings a bucket counts against, beside the one over everything. */
 export const CEILINGS_OF: Partial<Record<PublicBucketName, AddressCeiling>> = {
   login: 'sign-ins',
   'wallet-login': 'sign-ins',

@@ -1,3 +1,3 @@
-/** The forms in which a source of prices can answer, by the names that PRICE_SOURCE knows. */
+/** Supported kinds of price sources, by the names in PRICE_SOURCE. */
 export const PRICE_SOURCES = ['pyth_hermes'] as const;
 export type PriceSourceName = (typeof PRICE_SOURCES)[number];

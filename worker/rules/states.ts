@@ -1,6 +1,6 @@
 /**
- * Every state machine of the service: state -> { transition: next state }. A state without transitions is
- * terminal. `states` also feeds the wire enums and is compared with the CHECK lists of the migrations.
+ * State machines of the service: state -> { transition: next state }. A state without transitions is terminal. `states` also defines the
+ * wire enums and is compared with the CHECK lists of the migrations.
  * @module
  */
 
@@ -10,7 +10,7 @@ import type { AuthorizationStatus, AuthorizationStep } from './subscriptions/aut
 
 interface Machine<S extends string, T extends string> {
   readonly states: readonly [S, ...S[]];
-  /** The state after `transition`, or ApiError state_conflict where the machine has no such edge. */
+  /** Returns the state after `transition`. Throws 409 state_conflict if the machine has no such edge. */
   next(state: S, transition: T): S;
   can(state: S, transition: T): boolean;
   isTerminal(state: S): boolean;
@@ -33,7 +33,7 @@ export type PaymentStatus = 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONF
 export const PAYMENT = machine<PaymentStatus, 'submit' | 'confirm' | 'fail'>({
   PENDING_SIGNATURE: { submit: 'PENDING_CONFIRMATION', fail: 'FAILED' },
   PENDING_CONFIRMATION: { submit: 'PENDING_CONFIRMATION', confirm: 'CONFIRMED', fail: 'FAILED' },
-  // Terminal: what the chain does afterwards (finality, a dropped fork) is noted on the payment and moves it nowhere.
+  // Terminal: later chain outcomes (finality, a dropped fork) are noted on the payment without a transition.
   CONFIRMED: {},
   FAILED: {},
 });
@@ -82,12 +82,11 @@ export const MAIL = machine<MailStatus, 'send' | 'retry' | 'fail' | 'drop'>({
   dropped: {},
 });
 
-/** A member's place in a chat or guild, as the platform was told of it. It moves beside the payment and never touches it. */
 export type PlacementStatus = 'pending' | 'delivered' | 'failed' | 'revoked';
-/** `again`: what was paid anew, is wanted elsewhere, or was asked for once more by the merchant. */
+/** `again`: paid again, wanted elsewhere, or retried by the merchant. */
 export const PLACEMENT = machine<PlacementStatus, 'deliver' | 'retry' | 'fail' | 'revoke' | 'again'>({
   pending: { deliver: 'delivered', retry: 'pending', fail: 'failed', revoke: 'revoked', again: 'pending' },
-  // Taking a place away may take several attempts; until it is done the place stands.
+  // A revocation may take several attempts. Access exists until the last one succeeds.
   delivered: { retry: 'delivered', fail: 'failed', revoke: 'revoked', again: 'pending' },
   failed: { again: 'pending', revoke: 'revoked' },
   revoked: { again: 'pending' },
@@ -96,7 +95,7 @@ export const PLACEMENT = machine<PlacementStatus, 'deliver' | 'retry' | 'fail' |
 export const TICKET_CATEGORIES = ['payment', 'delivery', 'webhook', 'billing', 'other'] as const;
 export const MESSAGE_AUTHORS = ['merchant', 'staff', 'system'] as const;
 export type TicketStatus = 'open' | 'pending' | 'resolved' | 'closed';
-/** `ask` is a message of the merchant, `answer` one of staff: either opens a resolved ticket again. */
+/** `ask` is a message of the merchant, `answer` one of staff. Either reopens a resolved ticket. */
 export const TICKET = machine<TicketStatus, 'ask' | 'answer' | 'resolve' | 'close'>({
   open: { ask: 'open', answer: 'pending', resolve: 'resolved', close: 'closed' },
   pending: { ask: 'open', answer: 'pending', resolve: 'resolved', close: 'closed' },
@@ -111,7 +110,6 @@ export const ACCOUNT = machine<AccountStatus, 'suspend' | 'resume' | 'delete'>({
   deleted: {},
 });
 
-/** Whether a domain is the merchant's, as its own file says: `pending` until it has been seen for the first time. */
 export type DomainStatus = 'pending' | 'verified' | 'failed';
 export const DOMAIN = machine<DomainStatus, 'verify' | 'fail'>({
   pending: { verify: 'verified' },
@@ -119,16 +117,15 @@ export const DOMAIN = machine<DomainStatus, 'verify' | 'fail'>({
   failed: { verify: 'verified' },
 });
 
-/** An x402 payment between its claim and what the chain made of it. */
 export type SettlementStatus = 'pending' | 'settled' | 'failed';
 export const SETTLEMENT = machine<SettlementStatus, 'settle' | 'fail'>({
   pending: { settle: 'settled', fail: 'failed' },
   settled: {},
-  // One that was given up as expired is looked for twice more, later: it lands after all, or is seen to have failed.
+  // A payment failed as expired is checked twice more: it may still land, or be seen as failed.
   failed: { settle: 'settled', fail: 'failed' },
 });
 
-/** A metered session and its one channel; in whose rules each step is judged (rules/metered/channel.ts). */
+/** Metered session and its channel. The rules of each step are in rules/metered/channel.ts. */
 export const METERED_SESSION = machine<ChannelStage, 'open' | 'close' | 'seal' | 'expire' | 'fail'>({
   created: { open: 'open', expire: 'expired', fail: 'failed' },
   open: { close: 'closing', seal: 'closed' },
@@ -138,9 +135,9 @@ export const METERED_SESSION = machine<ChannelStage, 'open' | 'close' | 'seal' |
   failed: {},
 });
 
-/** A buyer's consent to a native subscription; which step follows from what is seen is in rules/subscriptions/authorization.ts. */
+/** Buyer's consent to a native subscription. The steps follow from rules/subscriptions/authorization.ts. */
 export const AUTHORIZATION = machine<AuthorizationStatus, AuthorizationStep>({
-  // A session that ended without a subscription on chain.
+  // `expire`: a session that ended without a subscription on chain.
   pending: { authorize: 'active', expire: 'expired' },
   active: {
     collect: 'active',
@@ -165,24 +162,23 @@ export const AUTHORIZATION = machine<AuthorizationStatus, AuthorizationStep>({
     expire: 'expired',
   },
   cancel_requested: { collect: 'cancel_requested', resume: 'active', cancel: 'cancelled' },
-  // A collection that was on its way pays for time after all; and the buyer may resume while the period on chain lasts.
+  // A collection in flight still pays for time, and the buyer may resume while the period on chain lasts.
   cancelled: { collect: 'cancel_requested', resume: 'active' },
-  // A checkout that failed too early: its first period was collected after all.
+  // The checkout expired too early: its first period was collected after all.
   expired: { authorize: 'active' },
 });
 
-/** An agent's own setup. Each manifest accepts or refuses it until it is approved; the sweep expires what was never paid for. */
 export type SetupStatus = 'created' | 'changes_required' | 'ready' | 'approved' | 'expired';
 export const SETUP = machine<SetupStatus, 'refuse' | 'accept' | 'approve' | 'expire' | 'revive'>({
   created: { refuse: 'changes_required', accept: 'ready', expire: 'expired' },
   changes_required: { refuse: 'changes_required', accept: 'ready', expire: 'expired' },
   ready: { refuse: 'changes_required', accept: 'ready', approve: 'approved', expire: 'expired' },
   approved: { approve: 'approved', expire: 'expired' },
-  // Paid for after all: its keys stay revoked, and approving it issues another.
+  // Paid after expiry: its keys stay revoked, and the approval issues another.
   expired: { revive: 'created' },
 });
 
-/** A run of a sandbox scenario. Moving the clock of one that came to its end runs it again. */
+/** Run of a sandbox scenario. Advancing the clock restarts a completed run. */
 export type SandboxSessionStatus = 'running' | 'completed' | 'failed';
 export const SANDBOX_SESSION = machine<SandboxSessionStatus, 'complete' | 'fail' | 'advance'>({
   running: { complete: 'completed', fail: 'failed' },

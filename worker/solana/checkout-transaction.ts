@@ -37,22 +37,21 @@ import {
   svcMemos,
 } from './transaction.ts';
 
-/** One leg of a checkout: `units` of the mint to the wallet's associated token account; lamports to the wallet itself. */
+/** Leg of a checkout: `units` of the mint to the wallet's associated token account, or lamports to the wallet itself. */
 interface Leg {
   wallet: string;
-  /** The wallet again where lamports are paid. */
+  /** Equals the wallet if lamports are paid. */
   ata: string;
   units: bigint;
-  /** False where the account has to be created first, at the buyer's expense. Lamports create theirs by arriving. */
+  /** False if the buyer has to create the account first. Lamports create a wallet's account on arrival. */
   ataExists: boolean;
 }
 
 export interface CheckoutTerms {
   memo: string;
-  /** NATIVE_MINT for SOL. */
   mint: string;
   decimals: number;
-  /** Read-only keys of the merchant's transfer, in this order: the payment's own, the service's. */
+  /** Read-only keys on the merchant's transfer, in order: the payment's reference, the service's reference. */
   references: readonly string[];
   merchant: Leg;
   fee: Leg | null;
@@ -67,8 +66,8 @@ const COMPUTE_UNITS_BASE = 40_000;
 const COMPUTE_UNITS_PER_ATA = 35_000;
 const COMPUTE_PRICE_MICRO_LAMPORTS = 10_000n;
 
-/** Where a wallet receives an asset: its associated token account, or for lamports the wallet itself. */
-export const accountOf = async (wallet: string, mint: string): Promise<string> =>
+/** Receiving account of a wallet: its associated token account, or for lamports the wallet itself. */
+export const deriveAccount = async (wallet: string, mint: string): Promise<string> =>
   mint === NATIVE_MINT ? wallet : associatedTokenAccount(wallet, mint);
 
 export async function associatedTokenAccount(wallet: string, mint: string): Promise<string> {
@@ -77,8 +76,8 @@ export async function associatedTokenAccount(wallet: string, mint: string): Prom
 }
 
 /**
- * The transaction a buyer only has to sign: compute budget, missing token accounts, the fee, then memo and transfer side by
- * side at the end, as Solana Pay wants them. v0, base64 wire form, buyer as fee payer, unsigned.
+ * Builds the transaction for the buyer to sign: compute budget, missing token accounts, fee, then memo and transfer adjacent at the end
+ * (Solana Pay). v0, base64 wire form, buyer as fee payer, unsigned.
  */
 export async function buildCheckoutTransaction(terms: CheckoutTerms, buyer: string, lifetime: Lifetime): Promise<string> {
   const { payment, fee, missing } = terms.mint === NATIVE_MINT ? lamportTransfers(terms, buyer) : await tokenTransfers(terms, buyer);
@@ -93,7 +92,6 @@ export async function buildCheckoutTransaction(terms: CheckoutTerms, buyer: stri
   return buildUnsigned(buyer, instructions, lifetime);
 }
 
-/** What moves the money: the merchant's part, the service's, and before them the accounts that do not exist yet. */
 interface Transfers {
   payment: KitInstruction;
   fee: KitInstruction | null;
@@ -130,7 +128,6 @@ async function tokenTransfers(terms: CheckoutTerms, buyer: string): Promise<Tran
   };
 }
 
-/** A transaction for its fee payer to sign: v0, base64 wire form, no signature yet. */
 export function buildUnsigned(feePayer: string, instructions: KitInstruction[], lifetime: Lifetime): string {
   const message = pipe(
     createTransactionMessage({ version: 0 }),
@@ -145,7 +142,6 @@ export function buildUnsigned(feePayer: string, instructions: KitInstruction[], 
   return getBase64EncodedWireTransaction(compileTransaction(message));
 }
 
-/** The transaction that gives a wallet its token account, at its own expense. Harmless where it exists by then. */
 export async function buildAtaTransaction(wallet: string, mint: string, lifetime: Lifetime): Promise<string> {
   const payer = createNoopSigner(address(wallet));
   const ata = address(await associatedTokenAccount(wallet, mint));
@@ -156,7 +152,6 @@ export async function buildAtaTransaction(wallet: string, mint: string, lifetime
   );
 }
 
-/** An instruction that names keys beside its own accounts, by which its transaction is found. */
 export function withReferences(instruction: KitInstruction, references: readonly string[]): KitInstruction {
   const keys = references.map((reference) => ({ address: address(reference) as Address, role: AccountRole.READONLY }));
   return { ...instruction, accounts: [...(instruction.accounts ?? []), ...keys] };
@@ -174,8 +169,8 @@ type PreparedProblem =
   | 'foreign_instruction';
 
 /**
- * Is this signed transaction the one we prepared? Wallets may add what protects their user (Lighthouse, compute budget); any
- * other addition is refused, because we would be broadcasting it. Answers the signature it will have on chain.
+ * Verifies that a signed transaction is the prepared one. Wallets may add protection (Lighthouse, compute budget). Any other addition is
+ * refused, because the service would broadcast it. Returns the signature on chain.
  */
 export function checkPreparedTransaction(
   wire: Uint8Array,
@@ -189,8 +184,7 @@ export function checkPreparedTransaction(
 }
 
 /**
- * A transaction that every signer it names has signed, without lookup tables: what it does, and the signature it will have on chain,
- * which is its fee payer's.
+ * Decodes a fully signed transaction without lookup tables. Returns its instructions and its signature on chain, which is the fee payer's.
  */
 export function readSigned(
   wire: Uint8Array,
@@ -223,7 +217,7 @@ export function readSigned(
 
 function problemOf(instructions: Instruction[], terms: CheckoutTerms): PreparedProblem | null {
   const legs = terms.fee ? [terms.merchant, terms.fee] : [terms.merchant];
-  // In the asset of the bill only: a transfer of anything else is not ours to broadcast.
+  // Transfers of another asset are refused, because the service must not broadcast them.
   const parseTransfer = terms.mint === NATIVE_MINT ? parseLamportTransfer : parseTokenTransfer;
   const allowed = (ix: Instruction): boolean => {
     const creation = parseAtaCreation(ix);

@@ -1,18 +1,16 @@
 import { SECOND } from '#core/time.ts';
 import { type Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } from './node.ts';
 
-/** A transaction that was confirmed, and the slot it was seen in; null: not known. */
 export interface Confirmed {
   txSignature: string;
   slot: number | null;
 }
 
-/** What the nodes say became of a confirmed transaction. `slot`: where it is now. */
 export type Finality =
   | { kind: 'finalized' | 'seen'; slot: number }
-  /** The finalized chain is proven to be without it, or with it as failed. */
+  /** Proven: the finalized chain lacks the transaction, or contains it as failed. */
   | { kind: 'absent' }
-  /** Nothing is proven: a node that knows nothing of it says nothing about it. */
+  /** Not proven: a node without the transaction proves nothing. */
   | { kind: 'unknown' };
 
 interface Status {
@@ -21,11 +19,10 @@ interface Status {
   err: unknown;
 }
 
-/** What is absent has to be absent again this long after: the forgetfulness of one moment is no proof. */
+/** Absence must be proven again after this time: one incomplete answer of a node is no proof. */
 export const DOUBT_MS = 30 * SECOND;
-/** What getSignatureStatuses takes, and a node answers at once. */
 export const STATUSES_MAX = 256;
-/** Blocks in one batch, each some hundred kilobytes of signatures, and of one look. What is left over is proven another time. */
+/** Blocks per batch and per run. A block has some hundred kilobytes of signatures. The rest is proven in a later run. */
 const BLOCKS_PER_CALL = 8;
 const BLOCKS_MAX = 40;
 
@@ -39,11 +36,11 @@ const blockCall = (slot: number, transactionDetails: 'signatures' | 'none'): Rpc
 });
 
 /**
- * What became of them, in their order. One node that shows a transaction is believed. Absence takes a proof, a missing answer is none:
- * the finalized block of its slot without it, or a finalized block that names an earlier one as its parent, so that the slot was
- * skipped; and where several nodes are configured, the proof of two of them and none that shows it.
+ * Outcomes in the order of the input. One node that shows a transaction suffices. Absence needs a proof: the finalized block of its slot
+ * lacks the transaction, or the slot was skipped (a finalized block names an earlier parent). With several nodes, two must prove the
+ * absence and none show the transaction.
  */
-export async function finalityOf(
+export async function fetchFinality(
   nodes: readonly Node[],
   transactions: readonly Confirmed[],
   timeoutMs: number,
@@ -55,18 +52,18 @@ export async function finalityOf(
   let answered = 0;
   for (const node of nodes) {
     if (open.length === 0) break;
-    const looked = await lookWith(
+    const outcomes = await readFinality(
       node,
       open.map((i) => transactions[i]!),
       timeoutMs,
     );
-    if ('kind' in looked) {
-      silence = looked;
+    if ('kind' in outcomes) {
+      silence = outcomes;
       continue;
     }
     answered++;
-    for (const [place, seen] of looked.entries()) {
-      const i = open[place]!;
+    for (const [position, seen] of outcomes.entries()) {
+      const i = open[position]!;
       if (seen.kind === 'absent') proofs[i]!++;
       else finality[i] = seen;
     }
@@ -78,18 +75,17 @@ export async function finalityOf(
   return { kind: 'finality', finality };
 }
 
-/** What one node shows, and of what it does not show, what it proves. */
-async function lookWith(node: Node, transactions: readonly Confirmed[], timeoutMs: number): Promise<Finality[] | Unavailable> {
+async function readFinality(node: Node, transactions: readonly Confirmed[], timeoutMs: number): Promise<Finality[] | Unavailable> {
   const answers = await node.call([statusesCall(transactions.map(({ txSignature }) => txSignature))], timeoutMs);
   if ('kind' in answers) return answers;
   const statuses = readStatuses(answers[0], transactions.length);
   if (!statuses) return unavailable('no statuses');
-  const looked = statuses.map(finalityOfStatus);
-  const slots = [...new Set(transactions.flatMap(({ slot }, i) => (looked[i]!.kind === 'unknown' && slot !== null ? [slot] : [])))];
+  const outcomes = statuses.map(finalityOfStatus);
+  const slots = [...new Set(transactions.flatMap(({ slot }, i) => (outcomes[i]!.kind === 'unknown' && slot !== null ? [slot] : [])))];
   for (let from = 0; from < Math.min(slots.length, BLOCKS_MAX); from += BLOCKS_PER_CALL) {
     const page = slots.slice(from, from + BLOCKS_PER_CALL);
-    const suspects = [...transactions.entries()].filter(([i, { slot }]) => looked[i]!.kind === 'unknown' && page.includes(slot ?? -1));
-    // In one batch, so that the same node that shows the block says that it does not know the transaction.
+    const suspects = [...transactions.entries()].filter(([i, { slot }]) => outcomes[i]!.kind === 'unknown' && page.includes(slot ?? -1));
+    // Batched, so that the same node returns the block and states that the transaction is unknown.
     const signatures = suspects.map(([, { txSignature }]) => txSignature);
     const [again, ...blocks] = await callOrNothing(
       node,
@@ -99,15 +95,15 @@ async function lookWith(node: Node, transactions: readonly Confirmed[], timeoutM
     const stillUnknown = readStatuses(again, signatures.length);
     if (!stillUnknown) continue;
     const proven = await Promise.all(page.map((slot, i) => signaturesAt(node, slot, blocks[i], timeoutMs)));
-    for (const [place, [i, { txSignature, slot }]] of suspects.entries()) {
+    for (const [position, [i, { txSignature, slot }]] of suspects.entries()) {
       const signaturesThere = proven[page.indexOf(slot!)];
-      if (stillUnknown[place] === null && signaturesThere && !signaturesThere.includes(txSignature)) looked[i] = { kind: 'absent' };
+      if (stillUnknown[position] === null && signaturesThere && !signaturesThere.includes(txSignature)) outcomes[i] = { kind: 'absent' };
     }
   }
-  return looked;
+  return outcomes;
 }
 
-/** Failing in the final chain is the same as not being in it: nothing was paid. */
+/** A transaction that failed in the final chain counts as absent: nothing was paid. */
 function finalityOfStatus(status: Status | null): Finality {
   if (!status) return { kind: 'unknown' };
   const isFinal = status.confirmationStatus === 'finalized';
@@ -121,10 +117,10 @@ function readStatuses(answer: RpcAnswer | undefined, count: number): (Status | n
   return value.length === count ? value : null;
 }
 
-/** `Slot was skipped, or missing due to ledger jump`, `… or missing in long-term storage`: the node does not say which. */
+/** `Slot was skipped, or missing due to ledger jump` and `… or missing in long-term storage`: the node cannot distinguish the two. */
 const MAYBE_SKIPPED = [-32007, -32009];
 
-/** The signatures of the finalized block of a slot; none where the slot is proven to have been skipped; null: nothing is proven. */
+/** Signatures of the finalized block of a slot. Empty if the slot was provably skipped. Null if nothing is proven. */
 async function signaturesAt(node: Node, slot: number, block: RpcAnswer | undefined, timeoutMs: number): Promise<string[] | null> {
   if (!block) return null;
   if ('error' in block) return MAYBE_SKIPPED.includes(block.error.code) && (await isSkipped(node, slot, timeoutMs)) ? [] : null;
@@ -132,7 +128,7 @@ async function signaturesAt(node: Node, slot: number, block: RpcAnswer | undefin
   return Array.isArray(signatures) ? signatures : null;
 }
 
-/** The next finalized block tells by its parent: one before the slot, and there never was a block in between. */
+/** A slot was skipped if the parent of the next finalized block is before the slot. */
 async function isSkipped(node: Node, slot: number, timeoutMs: number): Promise<boolean> {
   const [listed] = await callOrNothing(node, [{ method: 'getBlocksWithLimit', params: [slot, 1, { commitment: 'finalized' }] }], timeoutMs);
   const next = listed && 'result' in listed ? (listed.result as number[])[0] : undefined;

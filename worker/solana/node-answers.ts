@@ -1,22 +1,20 @@
 import { type RpcAnswer, type Unavailable, unavailable } from './node.ts';
 import { type ChainTransaction, parseTransaction, type RpcTransaction } from './transaction.ts';
 
-/** What a node's answers say about a transaction. Pure: node-chain.ts asks, this reads. */
+/** Parses a node's answers about a transaction. Pure: node-chain.ts sends the requests. */
 export type Sighting =
-  /** Confirmed by the cluster, or final. */
   | { kind: 'found'; transaction: ChainTransaction }
-  /** A node has seen it, the cluster has not confirmed it yet. */
   | { kind: 'seen' }
   | { kind: 'not_found' }
-  /** The node answered, but refuses to show this one transaction: an unsupported version, or history it does not keep. */
+  /** The node refuses to return the transaction: an unsupported version, or history that was pruned. */
   | { kind: 'unreadable'; reason: string }
   | Unavailable;
 
 export interface Sightings {
   kind: 'sightings';
   /**
-   * Every transaction with a blockhash that was dead at this height, and that is `not_found` here, never landed; as far as one
-   * node can know. null where the statuses came from a view that is behind this height's: then absence proves nothing.
+   * Height behind which absence is proven for one node: a `not_found` transaction with a blockhash that expired by this height never
+   * landed. Null if the statuses are older than this height, so that absence proves nothing.
    */
   finalHeight: number | null;
   sightings: Sighting[];
@@ -31,7 +29,6 @@ interface Epoch {
   blockHeight: number;
 }
 
-/** Answers to getEpochInfo (final) and getSignatureStatuses (with history), from one batch. */
 export function readStatuses(
   [epoch, statuses]: RpcAnswer[],
   count: number,
@@ -45,7 +42,6 @@ export function readStatuses(
   return { kind: 'statuses', finalHeight: blockHeight, isCurrent: context.slot >= absoluteSlot, value };
 }
 
-/** Answers to the same two and to one getTransaction each. */
 export function readSightings(answers: RpcAnswer[], signatures: readonly string[]): Sightings | Unavailable {
   const statuses = readStatuses(answers, signatures.length);
   if (statuses.kind === 'unavailable') return statuses;
@@ -53,25 +49,25 @@ export function readSightings(answers: RpcAnswer[], signatures: readonly string[
   return { kind: 'sightings', finalHeight: statuses.isCurrent ? statuses.finalHeight : null, sightings };
 }
 
-/** Status and transaction must agree to count as found; and one that only one of them knows is not absent. */
+/** Found only if status and transaction agree. A transaction known to only one of the two is not absent. */
 export function sightingOf(signature: string, status: { confirmationStatus: string } | null, answer: RpcAnswer | undefined): Sighting {
   if (!answer) return unavailable('short answer');
   if ('error' in answer) return { kind: 'unreadable', reason: `${answer.error.code} ${answer.error.message}` };
   const raw = answer.result as RpcTransaction | null;
   if (!status) return { kind: raw ? 'seen' : 'not_found' };
-  // Without meta or block time nothing can be judged yet.
+  // A transaction without meta or block time cannot be judged yet.
   if (!raw?.meta || status.confirmationStatus === 'processed' || raw.blockTime === null) return { kind: 'seen' };
   return { kind: 'found', transaction: parseTransaction(signature, raw) };
 }
 
 export type Broadcast =
   | { kind: 'sent' }
-  /** The node simulated it at the first attempt and said no: nothing was broadcast. */
+  /** The node rejected the transaction in preflight at the first attempt: nothing was broadcast. */
   | { kind: 'rejected'; reason: string }
-  /** No answer, or an unclear one: it may be on its way. */
+  /** No answer, or an ambiguous one: the transaction may be in flight. */
   | Unavailable;
 
-/** The answer to one sendTransaction. What the cluster has processed before was sent. */
+/** Parses the answer to sendTransaction. An already processed transaction counts as sent. */
 export function readBroadcast([answer]: RpcAnswer[]): Broadcast {
   if (!answer) return unavailable('short answer');
   if ('result' in answer) return { kind: 'sent' };

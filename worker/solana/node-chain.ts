@@ -3,13 +3,12 @@ import { Memory } from '#core/isolate/memory.ts';
 import { TOKEN_PROGRAM } from './assets.ts';
 import type { Chain, ChainAccount } from './chain.ts';
 import type { Lifetime } from './checkout-transaction.ts';
-import { type Confirmed, finalityOf, statusesCall } from './finality.ts';
+import { type Confirmed, fetchFinality, statusesCall } from './finality.ts';
 import { Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } from './node.ts';
 import { type Broadcast, readBroadcast, readSightings, readStatuses, type Sighting, type Sightings, sightingOf } from './node-answers.ts';
 import { type AccountFacts, PAYEE_DATA } from './payee.ts';
 import { type Bounds, boundsOf, CLOCK_SECONDS, CLOCK_SYSVAR, readListed, type SignatureListing } from './signature-list.ts';
 
-/** Blocks for which a blockhash can be used. */
 const BLOCKHASH_LIFE = 150;
 const PATIENCE = { timeoutMs: 8000, attempts: 2 };
 const HEALTH_TIMEOUT_MS = 2000;
@@ -22,7 +21,7 @@ const transactionCall = (signature: string): RpcCall => ({
   params: [signature, { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }],
 });
 
-/** The chain as our nodes show it. The first that answers is believed; the next is asked where one does not answer. */
+/** Chain read through the configured nodes. The first answer is used. The next node is asked only if one does not answer. */
 export class NodeChain implements Chain {
   readonly #nodes: readonly Node[];
   readonly #patience: typeof PATIENCE;
@@ -33,7 +32,7 @@ export class NodeChain implements Chain {
     this.#patience = patience;
   }
 
-  get place(): string {
+  get cachePrefix(): string {
     return this.#nodes[0]!.url;
   }
 
@@ -41,7 +40,6 @@ export class NodeChain implements Chain {
     return new NodeChain(this.#nodes, { timeoutMs, attempts });
   }
 
-  /** One round trip: the status (with history) and the transaction itself at `confirmed`. Both must agree to count as found. */
   async findTransaction(signature: string): Promise<Sighting> {
     const answers = await this.#call([transactionCall(signature), statusesCall([signature])]);
     if ('kind' in answers) return answers;
@@ -52,13 +50,11 @@ export class NodeChain implements Chain {
     return sightingOf(signature, status, transaction);
   }
 
-  /** One round trip for some twenty of them, which also tells whether absence proves anything. */
   async findTransactions(signatures: readonly string[]): Promise<Sightings | Unavailable> {
     const answers = await this.#call([FINAL_EPOCH, statusesCall(signatures), ...signatures.map(transactionCall)]);
     return 'kind' in answers ? answers : readSightings(answers, signatures);
   }
 
-  /** One round trip for up to 256: which of them the node knows, and the height the cluster made final. */
   async knows(signatures: readonly string[]): Promise<{ kind: 'known'; finalHeight: number; isKnown: boolean[] } | Unavailable> {
     const answers = await this.#call([FINAL_EPOCH, statusesCall(signatures)]);
     const read = 'kind' in answers ? answers : readStatuses(answers, signatures.length);
@@ -66,7 +62,6 @@ export class NodeChain implements Chain {
     return { kind: 'known', finalHeight: read.finalHeight, isKnown: read.value.map((status) => status !== null) };
   }
 
-  /** One round trip: a fresh blockhash, and which of these token accounts exist. */
   async prepare(tokenAccounts: readonly string[]): Promise<{ kind: 'ready'; lifetime: Lifetime; exists: boolean[] } | Unavailable> {
     const answers = await this.#call([
       { method: 'getLatestBlockhash', params: [{ commitment: 'confirmed' }] },
@@ -111,14 +106,13 @@ export class NodeChain implements Chain {
   }
 
   /**
-   * One page of the transactions that mention an address, newest first, `before` and `until` exclusive, and how far the node
-   * itself has come. A node that does not know `before` answers an empty page, and one that does not know `until` what it has:
-   * `lost` and `knowsUntil` tell that apart from the end.
+   * Page of an address's transactions, newest first, `before` and `until` exclusive. A node that does not know `before` answers an empty
+   * page, and without `until` an unbounded one: `lost` and `knowsUntil` distinguish that from the end of the list.
    */
   async listSignatures(address: string, page: Bounds & { limit: number }): Promise<SignatureListing> {
     const bounds = { ...(page.before ? { before: page.before } : {}), ...(page.until ? { until: page.until } : {}) };
     const answers = await this.#call([
-      // Before the list, so that the list is at least as new.
+      // First in the batch, so that the list is at least as new as the clock.
       { method: 'getAccountInfo', params: [CLOCK_SYSVAR, { encoding: 'base64', commitment: 'confirmed', dataSlice: CLOCK_SECONDS }] },
       { method: 'getSignaturesForAddress', params: [address, { ...bounds, limit: page.limit, commitment: 'confirmed' }] },
       ...(boundsOf(page).length > 0 ? [statusesCall(boundsOf(page))] : []),
@@ -126,15 +120,10 @@ export class NodeChain implements Chain {
     return 'kind' in answers ? answers : readListed(answers, page);
   }
 
-  /** What became of up to 256 confirmed transactions. Absence is proven, and by two nodes where there are as many. */
-  finalityOf(transactions: readonly Confirmed[]): ReturnType<typeof finalityOf> {
-    return finalityOf(Node.inOrder(this.#nodes), transactions, this.#patience.timeoutMs);
+  finalityOf(transactions: readonly Confirmed[]): ReturnType<typeof fetchFinality> {
+    return fetchFinality(Node.inOrder(this.#nodes), transactions, this.#patience.timeoutMs);
   }
 
-  /**
-   * Of up to 256 transactions, for each: true where every node answers that it does not know it. One node's missing answer is not enough
-   * where there are others, and a node that does not answer tells nothing.
-   */
   async areUnknownEverywhere(signatures: readonly string[]): Promise<boolean[]> {
     const answers = await Promise.all(this.#nodes.map((node) => node.call([statusesCall(signatures)], this.#patience.timeoutMs)));
     const values = answers.map((answer) => {
@@ -163,8 +152,8 @@ export class NodeChain implements Chain {
   }
 
   /**
-   * One round trip: would this transaction succeed as it is, and past which height can it never land? Its blockhash is at
-   * most as young as this moment, and lives 150 blocks.
+   * Simulates the transaction in one round trip and returns the height past which it can never land. A blockhash lives 150 blocks and is at
+   * most as young as this call.
    */
   async simulate(
     wire: Uint8Array,
@@ -192,14 +181,14 @@ export class NodeChain implements Chain {
     return { kind: 'balance', lamports: (balance.result as { value: number }).value };
   }
 
-  /** True where a node answers and is on our network. Asked at most every few seconds: the health check is public. */
+  /** True if a node answers and serves the configured network. Cached for some seconds, because the health check is public. */
   async isHealthy(now: number): Promise<boolean> {
-    const place = this.#nodes.map(({ url }) => url).join();
-    const known = NodeChain.#health.get(place);
+    const cachePrefix = this.#nodes.map(({ url }) => url).join();
+    const known = NodeChain.#health.get(cachePrefix);
     if (known && now - known.at < HEALTH_FOR_MS) return known.isHealthy;
     const answers = await this.#call([{ method: 'getHealth', params: [] }], HEALTH_TIMEOUT_MS);
     const isHealthy = !('kind' in answers) && answers[0] !== undefined && 'result' in answers[0];
-    NodeChain.#health.set(place, { at: now, isHealthy });
+    NodeChain.#health.set(cachePrefix, { at: now, isHealthy });
     return isHealthy;
   }
 
@@ -207,7 +196,6 @@ export class NodeChain implements Chain {
     return (await this.#attempt(calls, timeoutMs)).answers;
   }
 
-  /** One HTTP round trip to a node that answers, and which try that was. Each node is tried, a single one as often as patience has it. */
   async #attempt(calls: RpcCall[], timeoutMs = this.#patience.timeoutMs): Promise<{ answers: RpcAnswer[] | Unavailable; attempt: number }> {
     const nodes = Node.inOrder(this.#nodes);
     const attempts = Math.max(this.#patience.attempts, nodes.length);

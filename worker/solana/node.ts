@@ -1,6 +1,5 @@
 import { Memory } from '#core/isolate/memory.ts';
 
-/** An unreachable node is an answer like any other. */
 export type Unavailable = { kind: 'unavailable'; reason: string };
 export const unavailable = (reason: string): Unavailable => ({ kind: 'unavailable', reason });
 
@@ -11,44 +10,40 @@ export interface RpcCall {
   params: unknown[];
 }
 
-/** A node that did not answer is asked last for so many calls, so that not each of them waits for it first. */
+/** Calls for which a node that did not answer is asked last, so that they do not wait for it first. */
 const RESTS_FOR_CALLS = 20;
 
-/** A request waits for it, so not for long; and a node that does not answer is left alone for a while. */
+/** Short timeout, because a request waits for the check. A node without an answer is not checked again for a while. */
 const GENESIS = { timeoutMs: 500, everyMs: 30_000 };
 
-/** More than any configuration names. */
 const NODES_MAX = 1_000;
 
-/** JSON-RPC to one Solana node: the only place that talks to the chain. */
+/** JSON-RPC client of one Solana node: the only module that calls the chain. */
 export class Node {
   readonly url: string;
   readonly #genesisHash: string;
   readonly #leftMs: () => number;
-  /** The node's genesis was compared once; a node does not change networks under one URL. */
+  /** The genesis hash is compared once per URL, because a node does not change networks. */
   static readonly #verified = new Memory<string, true>(NODES_MAX);
   static readonly #foreign = new Memory<string, true>(NODES_MAX);
   static readonly #resting = new Memory<string, number>(NODES_MAX);
   static readonly #askedAt = new Memory<string, number>(NODES_MAX);
 
-  /** `leftMs` tells how long the caller has left: no call takes longer, and with nothing left no node is asked. */
+  /** `leftMs` returns the caller's remaining time: it bounds every call, and at zero no node is asked. */
   constructor(url: string, genesisHash: string, leftMs: () => number) {
     this.url = url;
     this.#genesisHash = genesisHash;
     this.#leftMs = leftMs;
   }
 
-  /** It has shown the genesis hash of our network. */
   get isVerified(): boolean {
     return Node.#verified.has(this.url);
   }
 
-  /** It has shown that of another one, lately. */
   get isForeign(): boolean {
     return Node.#foreign.has(this.url);
   }
 
-  /** In the order to ask them: as configured, but those that lately did not answer come last. */
   static inOrder(nodes: readonly Node[]): Node[] {
     const isResting = ({ url }: Node) => {
       const calls = Node.#resting.get(url) ?? 0;
@@ -59,7 +54,6 @@ export class Node {
     return [...nodes.filter((node) => !resting.has(node)), ...resting];
   }
 
-  /** `listForeign` would ask none of these now, and answer none. */
   static areKnownGood(urls: readonly string[], now: number): boolean {
     return urls.every((url) => Node.#verified.has(url) || (!Node.#foreign.has(url) && !Node.#isDue(url, now)));
   }
@@ -69,8 +63,8 @@ export class Node {
   }
 
   /**
-   * Which of the nodes have shown that they serve another network, as numbers from 1. Those that have not shown any are asked; one that does
-   * not answer counts as none of them, because it may be back in a moment. Of nodes, not of the chain: a wrong one is a wrong configuration.
+   * Lists nodes, as numbers from 1, that serve another network. Unverified nodes are asked. A node without an answer is not listed, because
+   * the failure may be temporary, whereas a wrong network is a configuration error.
    */
   static async listForeign(nodes: readonly Node[], now: number): Promise<number[]> {
     const unknown = nodes.filter(({ url, isVerified }) => !isVerified && Node.#isDue(url, now));
@@ -80,15 +74,15 @@ export class Node {
   }
 
   /**
-   * One HTTP round trip for all `calls`, answers in their order, within `patienceMs` and what the caller has left. The first one to a URL
-   * also asks for the genesis hash.
+   * Sends all `calls` in one HTTP round trip and returns the answers in order, within `patienceMs` and the caller's remaining time. The
+   * first call to a URL also requests the genesis hash.
    */
   async call(calls: readonly RpcCall[], patienceMs: number): Promise<RpcAnswer[] | Unavailable> {
     const timeoutMs = Math.min(patienceMs, this.#leftMs());
     if (timeoutMs === 0) return unavailable('the deadline is over');
     const trusted = this.isVerified;
     const answers = await this.#post(trusted ? calls : [...calls, { method: 'getGenesisHash', params: [] }], timeoutMs);
-    // A caller with little time left tells nothing about the node.
+    // A timeout shortened by the caller proves nothing about the node.
     if ('kind' in answers && timeoutMs === patienceMs) Node.#resting.set(this.url, RESTS_FOR_CALLS);
     if ('kind' in answers || trusted) return answers;
     const genesis = answers.pop();
@@ -117,7 +111,6 @@ export class Node {
       await response.body?.cancel();
       return unavailable(`HTTP ${response.status}`);
     } catch (error) {
-      // fetch throws a TypeError for every connection that fails.
       return unavailable(error instanceof TypeError ? 'no connection' : error instanceof Error ? error.name : 'unknown');
     }
   }

@@ -10,11 +10,9 @@ import {
   TOKEN_PROGRAM,
 } from './assets.ts';
 
-/** Why no key could ever spend what is paid to an address. */
 export type Unspendable = { reason: UnspendableReason; owner?: string };
 export type UnspendableReason = 'off_curve' | 'token_account' | 'mint' | 'program' | 'sysvar' | 'own_key' | 'not_system_account';
 
-/** What a node says of an account, as far as it matters here; null where it does not exist, which is no fault of a wallet. */
 export interface AccountFacts {
   owner: string;
   executable: boolean;
@@ -43,18 +41,17 @@ const MINTS: ReadonlySet<string> = new Set([
   'So11111111111111111111111111111111111111112',
 ]);
 
-/** Sizes of the token program's accounts; with extensions the byte behind an account's size tells which of the two it is. */
+/** Account sizes of the token program. With extensions, the byte after a token account's size distinguishes mint from token account. */
 const MINT_BYTES = 82;
 const TOKEN_ACCOUNT_BYTES = 165;
 const TOKEN_OWNER = { from: 32, to: 64 };
 const EXTENDED_MINT = 1;
 
-/** How much of an account's data tells what it is. */
 export const PAYEE_DATA = { offset: 0, length: TOKEN_ACCOUNT_BYTES + 1 };
 
 /**
- * Why an address cannot be paid to, by itself and, where `account` is given, by what the chain says of it; null where no reason speaks
- * against it. A mint or a token account is called that, though both are usually off the curve too. Pure.
+ * Reason why an address cannot be paid, from the address and, if given, its account on chain. Null if none applies. A mint or token account
+ * is reported as such, although both are usually off the curve too. Pure.
  */
 export function unspendable(address: string, ownKeys: readonly string[], account: AccountFacts | null): Unspendable | null {
   if (ownKeys.includes(address)) return { reason: 'own_key' };

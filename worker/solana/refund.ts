@@ -1,16 +1,14 @@
 import { gained } from './match.ts';
 import { type ChainTransaction, transfersOf } from './transaction.ts';
 
-/** What the memo of a refund begins with; its nonce follows. */
 export const REFUND_MEMO = 'svc-refund:';
 
-/** The nonce of the one refund a transaction names; null where it names none, or several. */
+/** Nonce of the refund that a transaction names. Null if it names none or several. */
 export function refundNonceOf({ memos }: Pick<ChainTransaction, 'memos'>): string | null {
   const [memo, ...more] = memos.filter((memo) => memo.startsWith(REFUND_MEMO));
   return memo === undefined || more.length > 0 ? null : memo.slice(REFUND_MEMO.length);
 }
 
-/** From which wallet, to which account, and at least how much. `mint` is NATIVE_MINT for SOL. */
 interface ExpectedRefund {
   mint: string;
   fromWallet: string;
@@ -19,8 +17,8 @@ interface ExpectedRefund {
 }
 
 /**
- * What a transaction pays back, in base units; else the first thing that is wrong. Only a transfer that the merchant's own wallet signed
- * counts: any wallet can copy a memo.
+ * Refunded amount of a transaction in base units, or the first mismatch. Only transfers signed by the merchant's own wallet count, because
+ * any wallet can copy a memo.
  */
 export function matchRefund(
   transaction: ChainTransaction,

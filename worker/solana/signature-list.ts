@@ -1,39 +1,33 @@
 import { base64 } from '#core/encoding.ts';
 import { type RpcAnswer, type Unavailable, unavailable } from './node.ts';
 
-/** Where a cluster keeps its time, and where in that account the `unix_timestamp` of the newest slot stands. (Solana Clock sysvar) */
+/** Clock sysvar of Solana and the offset of `unix_timestamp` (time of the newest slot) in its data. */
 export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111';
 export const CLOCK_SECONDS = { offset: 32, length: 8 };
 
-/** What a node lists of an address, with the memo text as it prints it. */
 export interface ListedSignature {
   signature: string;
   memo: string | null;
-  /** Seconds. */
   blockTime?: number | null;
   confirmationStatus?: string | null;
 }
 
 export type SignatureListing =
   /**
-   * `nodeSeconds`: Unix time of the newest slot this node has confirmed, null where it does not say. `knowsUntil`: false where the
-   * node does not know the signature that the list was to end at, so that its list may lack what came after that.
+   * `nodeSeconds`: Unix time of the node's newest confirmed slot, null if unknown. `knowsUntil`: false if the node does not know the
+   * `until` signature, so the list may be incomplete after it.
    */
-  | { kind: 'page'; items: ListedSignature[]; nodeSeconds: number | null; knowsUntil: boolean }
-  /** The node does not know the signature that the page was to begin after. */
-  | { kind: 'lost' }
-  | Unavailable;
+  { kind: 'page'; items: ListedSignature[]; nodeSeconds: number | null; knowsUntil: boolean } | { kind: 'lost' } | Unavailable;
 
-/** Where a page begins and where the list ends, both exclusive. */
+/** Start of the page and end of the list, both exclusive. */
 export interface Bounds {
   before: string | null;
   until: string | null;
 }
 
-/** The signatures a page is bounded by, as their statuses are asked for together with it. */
 export const boundsOf = ({ before, until }: Bounds): string[] => [before, until].filter((bound) => bound !== null);
 
-/** Answers to getAccountInfo (clock), getSignaturesForAddress and, for a page that has bounds, the statuses of these. */
+/** Parses getAccountInfo (clock), getSignaturesForAddress and, for a bounded page, the statuses of the bounds. */
 export function readListed([clock, listed, statuses]: RpcAnswer[], bounds: Bounds): SignatureListing {
   if (!listed || 'error' in listed) return unavailable(listed ? listed.error.message : 'short answer');
   const known = statuses && 'result' in statuses ? (statuses.result as { value: unknown[] }).value : [];

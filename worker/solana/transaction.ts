@@ -3,7 +3,6 @@ import { ATA_PROGRAM, MEMO_PROGRAMS, NATIVE_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM 
 import { findChannelProgram } from './programs/payment-channels/channel.ts';
 import { DISTRIBUTE } from './programs/payment-channels/layouts.ts';
 
-/** `getTransaction` with encoding `json`, as far as we read it. u64 values beyond 2^53 never matter here: token amounts are strings. */
 export interface RpcInstruction {
   programIdIndex: number;
   accounts: number[];
@@ -24,7 +23,6 @@ export interface RpcTransaction {
   };
   meta: {
     err: unknown;
-    /** Lamports, in the order of the account keys. */
     preBalances?: number[] | null;
     postBalances?: number[] | null;
     preTokenBalances?: RpcTokenBalance[] | null;
@@ -34,7 +32,6 @@ export interface RpcTransaction {
   } | null;
 }
 
-/** One instruction with its accounts resolved: what a prepared and a landed transaction have in common. */
 export interface Instruction {
   programId: string;
   accounts: string[];
@@ -43,51 +40,47 @@ export interface Instruction {
 
 export interface TokenTransfer {
   source: string;
-  /** Null where the instruction does not name it; NATIVE_MINT for lamports. */
+  /** Null if the instruction does not name a mint. NATIVE_MINT for lamports. */
   mint: string | null;
   destination: string;
   authority: string;
   units: bigint;
 }
 
-/** A transaction as the chain tells it, in our words. */
 export interface ChainTransaction {
   signature: string;
   slot: number;
-  /** Seconds; null where the node does not know it yet. */
+  /** Seconds. Null if the node does not know the block time yet. */
   blockTimeSeconds: number | null;
   failed: boolean;
   feePayer: string;
-  /** Of top-level memo instructions only: a memo made by a program's inner call is not the signer's word. */
+  /** Memos of top-level instructions only: a memo from an inner call is not signed by the sender. */
   memos: string[];
   transfers: TokenTransfer[];
-  /** Transfers of lamports, kept apart from tokens: an account of one kind is never mistaken for one of the other. */
+  /** Transfers of lamports, separate from tokens, so that accounts of the two kinds are never confused. */
   lamportTransfers: TokenTransfer[];
   /** Change of every touched token account: address -> mint and units gained (negative: lost). */
   tokenDeltas: Map<string, { mint: string; delta: bigint }>;
-  /** Lamports every account gained (negative: lost), the network's fee included. */
+  /** Lamports gained by every account (negative: lost), including the network fee. */
   lamportDeltas: Map<string, bigint>;
-  /** What programs say they did, in their order. */
   events: ProgramEvent[];
-  /** Payment channels that pay out what vouchers promised, each with its payer: that money was owed before, and is no other payment's. */
+  /** Channels that pay out in this transaction, with their payers. That money was owed by vouchers and pays nothing else. */
   channels: ReadonlyMap<string, string>;
 }
 
-/** What a program says it did, by a call to itself that no other program can make. (Anchor, `emit_cpi`) */
+/** Event of a program, carried by a self-call that no other program can make. (Anchor, `emit_cpi`) */
 interface ProgramEvent {
   programId: string;
-  /** Its discriminator and its fields. */
   data: Uint8Array;
 }
 
-/** The transfers that move an asset: those of lamports for NATIVE_MINT, of tokens for any other mint. */
 export const transfersOf = ({ transfers, lamportTransfers }: ChainTransaction, mint: string): TokenTransfer[] =>
   mint === NATIVE_MINT ? lamportTransfers : transfers;
 
 const u64 = (data: Uint8Array, offset: number): bigint =>
   new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(offset, true);
 
-/** SPL Token `Transfer` (3) and `TransferChecked` (12); null for anything else. */
+/** Parses SPL Token `Transfer` (3) and `TransferChecked` (12). Null otherwise. */
 export function parseTokenTransfer({ programId, accounts, data }: Instruction): TokenTransfer | null {
   if (programId !== TOKEN_PROGRAM) return null;
   const [a, b, c, d] = accounts;
@@ -97,18 +90,18 @@ export function parseTokenTransfer({ programId, accounts, data }: Instruction): 
   return null;
 }
 
-/** System `Transfer` (2): its source is who signs for it. Null for anything else, transfers with a seed included. */
+/** Parses System `Transfer` (2). The source is the signer. Null otherwise, also for transfers with a seed. */
 export function parseLamportTransfer({ programId, accounts, data }: Instruction): TokenTransfer | null {
   const [source, destination] = accounts;
   const isTransfer = programId === SYSTEM_PROGRAM && data.length >= 12 && data[0] === 2 && data[1] === 0 && data[2] === 0 && data[3] === 0;
   return isTransfer && source && destination ? { source, mint: NATIVE_MINT, destination, authority: source, units: u64(data, 4) } : null;
 }
 
-/** The text of a memo instruction, or null. Bytes that are not UTF-8 are a memo, only not one of ours. */
+/** Text of a memo instruction, or null. Invalid UTF-8 is still a memo, but never one of the service. */
 export const parseMemo = ({ programId, data }: Instruction): string | null =>
   MEMO_PROGRAMS.includes(programId) ? new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(data) : null;
 
-/** Associated-token-account creation (0 or empty: create, 1: idempotent): whom and what it is for; null for anything else. */
+/** Parses the creation of an associated token account (0 or empty: create, 1: idempotent). Null otherwise. */
 export function parseAtaCreation({
   programId,
   accounts,
@@ -119,15 +112,15 @@ export function parseAtaCreation({
   return payer && ata && owner && mint ? { payer, ata, owner, mint } : null;
 }
 
-/** System-program `AdvanceNonceAccount` (4): a transaction that opens with it never expires. */
+/** System `AdvanceNonceAccount` (4): a transaction that starts with it never expires. */
 export const isNonceAdvance = ({ programId, data }: Instruction): boolean => programId === SYSTEM_PROGRAM && data[0] === 4 && data[1] === 0;
 
-/** `svc:` memos of a transaction: our correlation, never proof of anything by itself. */
+/** `svc:` memos of a transaction: a correlation, never a proof. */
 export const svcMemos = (memos: readonly string[]): string[] => memos.filter((memo) => memo.startsWith('svc:'));
 
 /**
- * An RPC answer to a ChainTransaction. Account keys are static + loaded writable + loaded readonly, in this order; token
- * balances refer to that list, and an account missing before or after counts as zero there.
+ * Parses an RPC transaction. Account keys are static, loaded writable, loaded readonly, in this order. Token balances index that list, and
+ * a missing balance counts as zero.
  */
 export function parseTransaction(signature: string, raw: RpcTransaction): ChainTransaction {
   const { message } = raw.transaction;
@@ -144,7 +137,7 @@ export function parseTransaction(signature: string, raw: RpcTransaction): ChainT
     signature,
     slot: raw.slot,
     blockTimeSeconds: raw.blockTime,
-    // Without meta nothing is known about the outcome: treated as failed, which can only refuse.
+    // Without meta the outcome is unknown. Treated as failed, which can only refuse.
     failed: raw.meta === null || raw.meta.err !== null,
     feePayer: keys[0] ?? '',
     memos: topLevel.map(parseMemo).filter(present),
@@ -157,16 +150,14 @@ export function parseTransaction(signature: string, raw: RpcTransaction): ChainT
   };
 }
 
-/** The channel that an instruction distributes, and its payer; null for anything else. */
 function parsePayout({ programId, accounts: [channel, payer], data }: Instruction): [string, string] | null {
   const isPayout = data[0] === DISTRIBUTE.discriminator && findChannelProgram(programId) !== null;
   return isPayout && channel && payer ? [channel, payer] : null;
 }
 
-/** What a program puts before the bytes of an event that it calls itself with. */
 export const EVENT_TAG: readonly number[] = [0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d];
 
-/** The event that an inner call carries; null for any other call. A program calls itself alone so: it checks its own signature for it. */
+/** Parses the event of an inner call. Null otherwise. Only the program itself can make this call, because it verifies its own signature. */
 const parseEvent = ({ programId, data }: Instruction): ProgramEvent | null =>
   EVENT_TAG.every((byte, index) => data[index] === byte) ? { programId, data: data.slice(EVENT_TAG.length) } : null;
 
@@ -183,7 +174,7 @@ function tokenDeltas(keys: string[], before: RpcTokenBalance[], after: RpcTokenB
   return deltas;
 }
 
-/** A balance beyond 2^53 lamports (9 million SOL) was rounded by JSON: of such an account nothing is claimed. */
+/** A balance beyond 2^53 lamports (9 million SOL) was rounded by JSON, so the account is left out. */
 function lamportDeltas(keys: string[], before: number[], after: number[]): ChainTransaction['lamportDeltas'] {
   const isExact = (lamports: number | undefined): lamports is number => Number.isSafeInteger(lamports);
   const changes = keys.flatMap((account, index): [string, bigint][] => {

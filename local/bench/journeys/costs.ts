@@ -6,32 +6,28 @@ import { findUnacceptable } from '#platform/http/bodies/refused-content.ts';
 import { Api } from '../../cli/api.ts';
 import { cpuMsOf } from '../load/processes.ts';
 import { countText, type Sizes } from '../load/sizes.ts';
-import type { Whole } from '../services/whole.ts';
+import type { BenchService } from '../services/whole-service.ts';
 
-/** One thing at the worst input that we take, and the processor time it may use on average. */
 export interface Cost {
   id: string;
   name: string;
   aimMs: number;
-  /** A function of ours alone, in this process. */
   run?: () => void;
-  /** A request to the whole service: its runtime and its database together, so more than the platform would count for us. */
-  request?: (whole: Whole, index: number) => WholeRequest;
-  /** Brings the database to the size at which it is measured, once before. */
-  prepare?: (whole: Whole) => Promise<unknown>;
+  /** Request to the complete service. Measures runtime and database together, more than the platform would bill. */
+  request?: (service: BenchService, index: number) => ServiceRequest;
+  prepare?: (service: BenchService) => Promise<unknown>;
 }
 
-export interface WholeRequest {
+export interface ServiceRequest {
   method: string;
   path: string;
-  /** Whose call it is; without a key where it is absent. */
   key?: string;
   headers?: Record<string, string>;
   body?: string;
   status: number;
 }
 
-const LOOK_AIM_MS = 5;
+const SCAN_GOAL_MS = 5;
 const REQUEST_AIM_MS = 50;
 const SHORT_BYTES = 64_000;
 const LONG_BYTES = 1_000_000;
@@ -40,11 +36,11 @@ const PROVIDED_BYTES = BODY_KB.provider * 1024;
 const times = (text: string, bytes: number): string[] => Array.from({ length: Math.floor(bytes / (text.length + 3)) }, () => text);
 const full = (text: string, bytes: number): string => JSON.stringify(times(text, bytes));
 
-/** Words of seed phrases, and never their checksum. */
+/** Seed phrase without a valid checksum. */
 const PHRASE = `${Array(11).fill('abandon').join(' ')} zoo`;
 const HALF_KEY = base58.encode(new Uint8Array(64).fill(7));
 
-const looks: Cost[] = (
+const scans: Cost[] = (
   [
     ['lookPhrases', 'phrases with a wrong checksum', PHRASE, SHORT_BYTES],
     ['lookLong', 'long phrases with a wrong checksum', `${Array(23).fill('abandon').join(' ')} zoo`, SHORT_BYTES],
@@ -64,7 +60,7 @@ const looks: Cost[] = (
   const run = () => {
     if (findUnacceptable(body) !== null) throw new Error(`${name}: taken for a secret`);
   };
-  return { id, name: `looking for secrets: ${name}`, aimMs: LOOK_AIM_MS, run };
+  return { id, name: `looking for secrets: ${name}`, aimMs: SCAN_GOAL_MS, run };
 });
 
 const product = (index: number): string => {
@@ -72,8 +68,7 @@ const product = (index: number): string => {
   return JSON.stringify({ name: `${index} ${'x'.repeat(140)}`, description: 'x'.repeat(5000), metadata });
 };
 
-/** As long as each of its fields may be. */
-const manifest = (whole: Whole): string => {
+const manifest = (service: BenchService): string => {
   const url = `https://api.example.com/${'x'.repeat(2000)}`;
   const resources = Array.from({ length: 100 }, (_, i) => ({ method: 'GET', url, product_ref: `product-${i % 50}`, units: 1 }));
   const products = Array.from({ length: 50 }, (_, i) => ({
@@ -85,14 +80,13 @@ const manifest = (whole: Whole): string => {
   }));
   return JSON.stringify({
     ...MANIFEST_EXAMPLE,
-    setup_secret: whole.setup.setup_secret,
+    setup_secret: service.setup.setup_secret,
     description: 'x'.repeat(2000),
     resources,
     products,
   });
 };
 
-/** As long as a provider’s list may be. */
 const provided = full(HALF_KEY, PROVIDED_BYTES).replaceAll(`"${HALF_KEY}"`, `{"signature":"${HALF_KEY}"}`).slice(0, PROVIDED_BYTES);
 const CONSUME = { units: 1, resource: { url: `https://api.example.com/${'x'.repeat(2000)}`, description: 'x'.repeat(500) } };
 const json = { 'Content-Type': 'application/json' };
@@ -123,10 +117,10 @@ const requests: Omit<Cost, 'aimMs'>[] = [
   {
     id: 'manifest',
     name: 'a manifest as long as may be',
-    request: (whole) => ({
+    request: (service) => ({
       method: 'POST',
-      path: `/v1/access/agent-bootstrap/${whole.setup.setup_intent_id}/manifest`,
-      body: manifest(whole),
+      path: `/v1/access/agent-bootstrap/${service.setup.setup_intent_id}/manifest`,
+      body: manifest(service),
       status: 200,
     }),
   },
@@ -170,10 +164,9 @@ const requests: Omit<Cost, 'aimMs'>[] = [
   },
 ];
 
-/** What a merchant with many payments is told of them, from figures of a million sales. */
 function figuresAt({ payments }: Sizes): Cost[] {
   let seeded: Promise<unknown> | null = null;
-  const seed = async ({ baseUrl, slug }: Whole) => {
+  const seed = async ({ baseUrl, slug }: BenchService) => {
     const api = new Api(baseUrl);
     const { payment_id } = await api.must<{ payment_id: string }>('POST', `/v1/products/p/${slug}/connect`, { body: {} });
     await api.must('POST', '/bench/figures', { body: { paymentId: payment_id, payments } });
@@ -186,17 +179,17 @@ function figuresAt({ payments }: Sizes): Cost[] {
     name: `${id} at ${countText(payments)} payments`,
     aimMs,
     request: ({ key }) => ({ method: 'GET', path, key, status: 200 }),
-    prepare: (whole) => (seeded ??= seed(whole)),
+    prepare: (service) => (seeded ??= seed(service)),
   }));
 }
 
 export const costsAt = (sizes: Sizes): Cost[] => [
-  ...looks,
+  ...scans,
   ...requests.map((one) => ({ ...one, name: `request: ${one.name}`, aimMs: REQUEST_AIM_MS })),
   ...figuresAt(sizes),
 ];
 
-export const headersOf = ({ key, headers = {}, body }: WholeRequest): Record<string, string> => ({
+export const headersOf = ({ key, headers = {}, body }: ServiceRequest): Record<string, string> => ({
   ...(body === undefined ? {} : json),
   ...(key === undefined ? {} : { 'X-Svc-Key': key }),
   ...headers,
@@ -204,14 +197,13 @@ export const headersOf = ({ key, headers = {}, body }: WholeRequest): Record<str
 
 const WARM_UP = 10;
 
-/** What was measured of a cost: milliseconds of processor time, the mean of several. */
 export interface CostMeasured {
   cost: Cost;
   cpuMs: number;
 }
 
-export async function measureCost(cost: Cost, whole: Whole | null, repeats: number): Promise<CostMeasured> {
-  return { cost, cpuMs: cost.run ? measureRun(cost.run, repeats) : await measureRequest(cost, whole!, repeats) };
+export async function measureCost(cost: Cost, service: BenchService | null, repeats: number): Promise<CostMeasured> {
+  return { cost, cpuMs: cost.run ? measureRun(cost.run, repeats) : await measureRequest(cost, service!, repeats) };
 }
 
 function measureRun(run: () => void, repeats: number): number {
@@ -222,32 +214,35 @@ function measureRun(run: () => void, repeats: number): number {
   return (user + system) / 1000 / repeats;
 }
 
-async function measureRequest({ name, request, prepare }: Cost, whole: Whole, repeats: number): Promise<number> {
+async function measureRequest({ name, request, prepare }: Cost, service: BenchService, repeats: number): Promise<number> {
   if (prepare) {
-    await prepare(whole);
-    await untilAtRest(whole);
+    await prepare(service);
+    await untilAtRest(service);
   }
-  for (let i = 0; i < Math.min(WARM_UP, repeats); i++) await ask(name, whole, request!(whole, -1 - i));
-  const before = cpuMsOf(whole.pids);
-  for (let i = 0; i < repeats; i++) await ask(name, whole, request!(whole, i));
-  return (cpuMsOf(whole.pids) - before) / repeats;
+  for (let i = 0; i < Math.min(WARM_UP, repeats); i++) await ask(name, service, request!(service, -1 - i));
+  const before = cpuMsOf(service.pids);
+  for (let i = 0; i < repeats; i++) await ask(name, service, request!(service, i));
+  return (cpuMsOf(service.pids) - before) / repeats;
 }
 
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 const AT_REST_MS = 150;
-const LOOKS_MAX = 60;
+const POLLS_MAX = 60;
 
-/** What was laid out is folded, swept and told of in the background: the first request measured after it would be charged for that. */
-async function untilAtRest({ pids }: Whole): Promise<void> {
-  for (let look = 0; look < LOOKS_MAX; look++) {
+/**
+ * Waits until background work of the setup (folding, sweeps, webhooks) has ended, which would otherwise count in the first measured
+ * request.
+ */
+async function untilAtRest({ pids }: BenchService): Promise<void> {
+  for (let poll = 0; poll < POLLS_MAX; poll++) {
     const before = cpuMsOf(pids);
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
     if (cpuMsOf(pids) - before < AT_REST_MS) return;
   }
 }
 
-/** Any other answer than the one that is measured ends the run: refusals are cheaper. */
-async function ask(name: string, { baseUrl }: Whole, one: WholeRequest): Promise<void> {
+/** Ends the run on any other status: refusals are cheaper than the measured answer. */
+async function ask(name: string, { baseUrl }: BenchService, one: ServiceRequest): Promise<void> {
   const { method, path, body, status } = one;
   const response = await fetch(baseUrl + path, { method, headers: headersOf(one), body: body ?? null });
   const text = await response.text();

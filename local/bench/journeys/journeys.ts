@@ -9,61 +9,55 @@ import type { Counted, Sample } from '../load/load.ts';
 import type { Measured } from '../load/measure.ts';
 import { cpuMsOf } from '../load/processes.ts';
 import { countText, type Sizes } from '../load/sizes.ts';
-import type { Whole } from '../services/whole.ts';
-import { headersOf, type WholeRequest } from './costs.ts';
+import type { BenchService } from '../services/whole-service.ts';
+import { headersOf, type ServiceRequest } from './costs.ts';
 
-/** Requests at once. */
 const JOURNEY_CLIENTS = 8;
-/** Of each journey these are counted, one after the other: in the database and in calls of objects. */
 const COUNTED = 3;
 const ENDPOINTS = 10;
 const ARRIVES_WITHIN_MS = 30_000;
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 
-/** A request that can be made once, and what has to happen after its answer until it is done. */
 interface Once {
-  request: WholeRequest;
+  request: ServiceRequest;
   isDone?: () => Promise<void>;
 }
 
-/** A row of the whole service: its runtime, its database, its queues and a local chain. */
 export interface Journey {
   id: string;
   name: string;
-  /** The work of queue messages is what is counted, not that of the request. */
+  /** Counts the work of queue messages instead of the request's. */
   isQueued?: true;
-  /** Makes the next request, with all that has to be there before it; that takes its time outside of the measured one. */
-  open(whole: Whole, teardown: Teardown): Promise<(index: number) => Promise<Once>>;
+  open(service: BenchService, teardown: Teardown): Promise<(index: number) => Promise<Once>>;
 }
 
 const json = <T>(response: Response): Promise<T> => response.json() as Promise<T>;
 
-export async function must<T>({ baseUrl }: Whole, one: WholeRequest): Promise<T> {
+export async function must<T>({ baseUrl }: BenchService, one: ServiceRequest): Promise<T> {
   const response = await fetch(baseUrl + one.path, { method: one.method, headers: headersOf(one), body: one.body ?? null });
   if (response.status !== one.status) throw new Error(`${one.path} answered ${response.status}: ${await response.text()}`);
   return json<T>(response);
 }
 
-const connectOf = ({ slug }: Whole, wallet: string): WholeRequest => ({
+const connectOf = ({ slug }: BenchService, wallet: string): ServiceRequest => ({
   method: 'POST',
   path: `/v1/products/p/${slug}/connect`,
   body: JSON.stringify({ wallet_address: wallet }),
   status: 200,
 });
 
-/** A payment on the chain that the service was not told of yet. */
-async function paid(whole: Whole): Promise<WholeRequest & { paymentId: string }> {
-  const chain = new WalletChain(whole.rpcUrl);
+async function paid(service: BenchService): Promise<ServiceRequest & { paymentId: string }> {
+  const chain = new WalletChain(service.rpcUrl);
   const buyer = await chain.newBuyer(1_000_000n);
-  const session = await must<Session>(whole, connectOf(whole, buyer.address));
+  const session = await must<Session>(service, connectOf(service, buyer.address));
   const signature = await chain.pay(buyer, session, BigInt(session.price.base_units));
   await chain.waitUntilConfirmed(signature);
   const body = JSON.stringify({ payment_id: session.payment_id, tx_signature: signature });
   return { method: 'POST', path: '/v1/pay/confirm', body, status: 200, paymentId: session.payment_id };
 }
 
-/** Ten servers of the merchant, and who has heard of which payment. */
-async function openEndpoints(whole: Whole, teardown: Teardown): Promise<Map<string, number>> {
+/** Starts ten endpoints of the merchant and records which payments each received. */
+async function openEndpoints(service: BenchService, teardown: Teardown): Promise<Map<string, number>> {
   const heard = new Map<string, number>();
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -81,7 +75,7 @@ async function openEndpoints(whole: Whole, teardown: Teardown): Promise<Map<stri
   const { port } = server.address() as AddressInfo;
   for (let i = 0; i < ENDPOINTS; i++) {
     const body = JSON.stringify({ url: `http://127.0.0.1:${port}/${i}`, event_types: ['payment.confirmed'] });
-    await must(whole, { method: 'POST', path: '/v1/webhooks/endpoints', key: whole.key, body, status: 201 });
+    await must(service, { method: 'POST', path: '/v1/webhooks/endpoints', key: service.key, body, status: 201 });
   }
   return heard;
 }
@@ -95,23 +89,27 @@ export const journeysAt = ({ receipts }: Sizes): Journey[] => [
   {
     id: 'connecting',
     name: 'connect: a session with its transaction',
-    open: async (whole) => {
-      const chain = new WalletChain(whole.rpcUrl);
-      return async () => ({ request: connectOf(whole, (await chain.newBuyer(1_000_000n)).address) });
+    open: async (service) => {
+      const chain = new WalletChain(service.rpcUrl);
+      return async () => ({ request: connectOf(service, (await chain.newBuyer(1_000_000n)).address) });
     },
   },
-  { id: 'confirming', name: 'confirm: receipt, membership, events', open: async (whole) => async () => ({ request: await paid(whole) }) },
+  {
+    id: 'confirming',
+    name: 'confirm: receipt, membership, events',
+    open: async (service) => async () => ({ request: await paid(service) }),
+  },
   {
     id: 'settling',
     name: 'settle: x402, on chain, one unit used',
-    open: async (whole) => {
-      const chain = new WalletChain(whole.rpcUrl);
+    open: async (service) => {
+      const chain = new WalletChain(service.rpcUrl);
       const agent = await chain.newBuyer(1_000_000_000n);
-      const http = new x402HTTPClient(new x402Client().register(DEVNET, new ExactSvmScheme(agent, { rpcUrl: whole.rpcUrl })));
-      const product_id = whole.unitsProductId;
-      const refused = await fetch(`${whole.baseUrl}/v1/access/entitlements/consume`, {
+      const http = new x402HTTPClient(new x402Client().register(DEVNET, new ExactSvmScheme(agent, { rpcUrl: service.rpcUrl })));
+      const product_id = service.unitsProductId;
+      const refused = await fetch(`${service.baseUrl}/v1/access/entitlements/consume`, {
         method: 'POST',
-        headers: { 'Content-Type': 'application/json', 'X-Svc-Key': whole.key, 'Idempotency-Key': 'bench-challenge' },
+        headers: { 'Content-Type': 'application/json', 'X-Svc-Key': service.key, 'Idempotency-Key': 'bench-challenge' },
         body: JSON.stringify({ product_id, customer: { customer_ref: 'nobody' } }),
       });
       const challenge = http.getPaymentRequiredResponse((name) => refused.headers.get(name));
@@ -120,7 +118,7 @@ export const journeysAt = ({ receipts }: Sizes): Journey[] => [
         const payment_signature = http.encodePaymentSignatureHeader(payload)['PAYMENT-SIGNATURE'];
         const body = JSON.stringify({ product_id, payment_signature, consume_units: 1 });
         const headers = { 'Idempotency-Key': `bench-settle-${index}` };
-        return { request: { method: 'POST', path: '/v1/access/x402/settle', key: whole.key, headers, body, status: 200 } };
+        return { request: { method: 'POST', path: '/v1/access/x402/settle', key: service.key, headers, body, status: 200 } };
       };
     },
   },
@@ -128,10 +126,10 @@ export const journeysAt = ({ receipts }: Sizes): Journey[] => [
     id: 'telling',
     name: `a sale confirmed, and ${ENDPOINTS} endpoints told`,
     isQueued: true,
-    open: async (whole, teardown) => {
-      const heard = await openEndpoints(whole, teardown);
+    open: async (service, teardown) => {
+      const heard = await openEndpoints(service, teardown);
       return async () => {
-        const request = await paid(whole);
+        const request = await paid(service);
         return { request, isDone: () => untilHeard(heard, request.paymentId) };
       };
     },
@@ -139,33 +137,32 @@ export const journeysAt = ({ receipts }: Sizes): Journey[] => [
   {
     id: 'receipts',
     name: `first page of ${countText(receipts)} receipts`,
-    open: async (whole) => {
-      const { receipt_id: receiptId } = await must<{ receipt_id: string }>(whole, await paid(whole));
+    open: async (service) => {
+      const { receipt_id: receiptId } = await must<{ receipt_id: string }>(service, await paid(service));
       const body = JSON.stringify({ receiptId, times: receipts });
-      await must(whole, { method: 'POST', path: '/bench/receipts', body, status: 200 });
-      const request = { method: 'GET', path: '/v1/receipts', key: whole.key, status: 200 };
+      await must(service, { method: 'POST', path: '/bench/receipts', body, status: 200 });
+      const request = { method: 'GET', path: '/v1/receipts', key: service.key, status: 200 };
       return async () => ({ request });
     },
   },
 ];
 
-/** Makes a request and answers how long it took until it was done, in milliseconds. */
-async function timed(whole: Whole, { request, isDone }: Once): Promise<number> {
+async function timed(service: BenchService, { request, isDone }: Once): Promise<number> {
   const from = performance.now();
-  await must(whole, request);
+  await must(service, request);
   await isDone?.();
   return performance.now() - from;
 }
 
-async function sample(whole: Whole, next: () => Promise<Once>, repeats: number): Promise<Sample> {
+async function sample(service: BenchService, next: () => Promise<Once>, repeats: number): Promise<Sample> {
   const latencies: number[] = [];
   let [ms, cpuMs] = [0, 0];
   while (latencies.length < repeats) {
     const batch = await Promise.all(Array.from({ length: JOURNEY_CLIENTS }, next));
-    const [from, before] = [performance.now(), cpuMsOf(whole.pids)];
-    latencies.push(...(await Promise.all(batch.map((once) => timed(whole, once)))));
+    const [from, before] = [performance.now(), cpuMsOf(service.pids)];
+    latencies.push(...(await Promise.all(batch.map((once) => timed(service, once)))));
     ms += performance.now() - from;
-    cpuMs += cpuMsOf(whole.pids) - before;
+    cpuMs += cpuMsOf(service.pids) - before;
   }
   const sorted = latencies.sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
@@ -173,14 +170,13 @@ async function sample(whole: Whole, next: () => Promise<Once>, repeats: number):
   return { perSecond: (answered * 1000) / ms, p50: at(0.5), p99: at(0.99), cpuMicros: (cpuMs * 1000) / answered, answered };
 }
 
-/** What one costs, of the request or of the queue messages it caused; the mean of a few. */
-async function count({ isQueued }: Journey, whole: Whole, next: () => Promise<Once>): Promise<Counted> {
-  const queued = (method: 'GET' | 'POST') => must<Counted>(whole, { method, path: '/bench/queued', status: 200 });
+async function count({ isQueued }: Journey, service: BenchService, next: () => Promise<Once>): Promise<Counted> {
+  const queued = (method: 'GET' | 'POST') => must<Counted>(service, { method, path: '/bench/queued', status: 200 });
   const counts: Counted[] = [];
   for (let i = 0; i < COUNTED; i++) {
     const { request, isDone } = await next();
     if (isQueued) await queued('POST');
-    const counted = await must<Counted>(whole, { ...request, headers: { ...request.headers, 'X-Bench-Count': '1' } });
+    const counted = await must<Counted>(service, { ...request, headers: { ...request.headers, 'X-Bench-Count': '1' } });
     await isDone?.();
     counts.push(isQueued ? await queued('GET') : counted);
   }
@@ -190,16 +186,16 @@ async function count({ isQueued }: Journey, whole: Whole, next: () => Promise<On
 
 export async function measureJourney(
   journey: Journey,
-  whole: Whole,
+  service: BenchService,
   { rounds, repeats, teardown }: { rounds: number; repeats: number; teardown: Teardown },
 ): Promise<Measured> {
-  const make = await journey.open(whole, teardown);
+  const make = await journey.open(service, teardown);
   let index = 0;
   const next = () => make(index++);
-  await timed(whole, await next());
+  await timed(service, await next());
   const samples: Sample[] = [];
-  for (let round = 0; round < rounds; round++) samples.push(await sample(whole, next, repeats));
-  const counted = await count(journey, whole, next);
+  for (let round = 0; round < rounds; round++) samples.push(await sample(service, next, repeats));
+  const counted = await count(journey, service, next);
   const { id, name } = journey;
   const row = { id, name, target: 'workerd', path: '', counters: 0, units: 0 } as const;
   return { row, clients: JOURNEY_CLIENTS, samples: samples.map((one) => ({ ...one, ...counted })) };

@@ -1,9 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/**
- * One keep-alive HTTP/1.1 connection that does nothing but what a load generator needs: one request at a time, already
- * written out as text, and of the answer the status and where it ends. Node's own client costs more than what is measured.
- */
+/** Keep-alive HTTP/1.1 connection for load: sends one prepared request at a time and reads only status and length. */
 export class Connection {
   readonly #socket: Socket;
   #onStatus: ((status: number) => void) | null = null;
@@ -28,7 +25,7 @@ export class Connection {
     });
   }
 
-  /** Callbacks, not promises: at these rates a promise per answer shows in the result. */
+  /** Callbacks, because a promise per answer shows in the result at these rates. */
   send(request: string, onStatus: (status: number) => void, onFailure: (error: Error) => void): void {
     this.#onStatus = onStatus;
     this.#onFailure = onFailure;
@@ -53,7 +50,6 @@ export class Connection {
   }
 }
 
-/** A request as it goes over the wire. */
 export function requestText(method: 'GET' | 'POST', path: string, headers: Record<string, string> = {}, body = ''): string {
   const sent: Record<string, string> = { Host: '127.0.0.1', ...headers };
   if (method === 'POST') Object.assign(sent, { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) });

@@ -6,27 +6,21 @@ interface LoadOptions {
   clients: number;
   warmupMs: number;
   measureMs: number;
-  /** The request with this number: 0, 1, 2 … over all clients, of which this one sends it. */
   request(index: number, client: number): string;
 }
 
-/** For one answer: calls of objects, and rows that were written and read, as the platform bills them. */
 export interface Counted {
   rowsRead: number;
   rowsWritten: number;
   objectCalls: number;
 }
 
-/** Counts are absent where the server counts none. */
 export interface Sample extends Partial<Counted> {
-  /** Answers per second, within the measured time. */
   perSecond: number;
-  /** Milliseconds. */
   p50: number;
   p99: number;
-  /** Processor time of the server's processes for one answer, in microseconds: what noise from outside changes least. */
+  /** CPU time of the server's processes per answer in microseconds, the metric least affected by noise. */
   cpuMicros: number;
-  /** All answers, also those before and after the measured time. */
   answered: number;
 }
 

@@ -11,9 +11,8 @@ interface Machine {
   memoryGib: number;
   system: string;
   node: string;
-  /** How busy it was with other things when the run began. */
   loadBefore: number;
-  /** Median milliseconds until 4 KiB are said to be on disk: what every durable row above rests on. */
+  /** Median milliseconds to sync 4 KiB to disk, the basis of every durable row. */
   fdatasyncMs: number;
 }
 

@@ -4,21 +4,19 @@ import { median } from './machine.ts';
 import { prepare, type Row, type Target, type TargetName } from './rows.ts';
 
 const WARMUP_CLIENTS = 32;
-/** Every object tells the database of its changes within two seconds: many of them must not do so in the next row's time. */
+/** Objects report changes to the database within two seconds. The pause prevents reports in the next row's time. */
 const QUIET_AFTER_MS = 2300;
 
 export interface MeasureOptions {
   rounds: number;
-  /** Whether every row runs once before it is measured, and whether what it leaves to do is done before the next one. */
+  /** Runs every row once before measuring, and waits for its background work before the next one. */
   isCareful: boolean;
-  /** Per row, round and number of clients. */
   warmupMs: number;
   measureMs: number;
   clients: number[];
   rows: readonly Row[];
 }
 
-/** One row at one number of clients: a sample per round, in the order of the rounds. */
 export interface Measured {
   row: Row;
   clients: number;
@@ -27,7 +25,7 @@ export interface Measured {
 
 /**
  * All rows one after another, and that round after round (A B C A B C …), so that whatever else the machine does meets all of
- * them; what is compared was measured seconds apart.
+ * them. What is compared was measured seconds apart.
  */
 export async function measureAll(
   options: MeasureOptions,
@@ -61,7 +59,6 @@ async function measureOnce(row: Row, target: Target, { clients, isCareful, warmu
     await check(sample);
     if (before && after && after.uses > before.uses) {
       const uses = after.uses - before.uses;
-      // One more call for each: of the account's object.
       sample.objectCalls = 1 + (after.calls - before.calls) / uses;
       sample.rowsWritten = (after.rows - before.rows) / uses;
     }
@@ -72,7 +69,6 @@ async function measureOnce(row: Row, target: Target, { clients, isCareful, warmu
   }
 }
 
-/** What is typical: the median over the rounds, figure by figure. */
 export function typical({ samples }: Measured): Omit<Sample, 'answered'> {
   const of = (figure: (sample: Sample) => number) => median(samples.map(figure));
   const counted = samples.every(({ rowsWritten }) => rowsWritten !== undefined)
@@ -82,7 +78,7 @@ export function typical({ samples }: Measured): Omit<Sample, 'answered'> {
   return { ...times, cpuMicros: of((s) => s.cpuMicros), ...counted };
 }
 
-/** How two rows compare: the median of the ratios of rounds measured side by side. Null where one of them is missing, or had no answer in its time. */
+/** Returns the median ratio of rounds measured in sequence. Null if a row is missing or had no answer. */
 export function ratioOf(
   measured: Measured[],
   [above, below]: [above: string, below: string],

@@ -4,25 +4,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isRunning } from '../../cli/processes.ts';
 
 const READY_WITHIN_MS = 60_000;
-const LOOK_EVERY_MS = 50;
+const POLL_EVERY_MS = 50;
 const PATIENCE_MS = 10_000;
 
-/** Of the kernel's clock that counts processor time; 100 a second on every Linux we know. */
+/** Kernel clock tick of CPU time: 100 per second on common Linux systems. */
 const TICK_MS = 10;
 
-/** What answers on a port, and the processes that work for it. */
 export interface Server {
   port: number;
   pids(): number[];
 }
 
-/** Waits until a started process does what it is for; fails where it ends before, or takes longer than a minute. */
+/** Waits until a started process is ready. Throws if it exits before or takes longer than a minute. */
 export async function until(name: string, child: ChildProcess, isReady: () => Promise<boolean>): Promise<void> {
   let failure: unknown = 'it could not be started';
   child.once('error', (error) => {
     failure = error;
   });
-  for (const deadline = Date.now() + READY_WITHIN_MS; Date.now() < deadline; await sleep(LOOK_EVERY_MS)) {
+  for (const deadline = Date.now() + READY_WITHIN_MS; Date.now() < deadline; await sleep(POLL_EVERY_MS)) {
     if (!isRunning(child)) break;
     try {
       if (await isReady()) return;
@@ -33,7 +32,6 @@ export async function until(name: string, child: ChildProcess, isReady: () => Pr
   throw new Error(`${name} does not become ready: ${failure}`);
 }
 
-/** Ends one process we started, by its id, and waits until it is gone. */
 export async function endProcess(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   if (!isRunning(child)) return;
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -43,7 +41,7 @@ export async function endProcess(child: ChildProcess, signal: NodeJS.Signals = '
   clearTimeout(impatience);
 }
 
-/** Processor time the processes have used so far, in milliseconds; NaN where there is no /proc to tell. */
+/** Returns the CPU time used by the processes in milliseconds. NaN without /proc. */
 export function cpuMsOf(pids: number[]): number {
   try {
     const ticks = pids.map((pid) => {
@@ -57,5 +55,4 @@ export function cpuMsOf(pids: number[]): number {
   }
 }
 
-/** What a command prints, without its last line break. */
 export const outputOf = (command: string, args: string[]): string => execFileSync(command, args, { encoding: 'utf8' }).trim();

@@ -6,7 +6,6 @@ import { requestText } from './client.ts';
 import type { Sample } from './load.ts';
 import type { Server } from './processes.ts';
 
-/** A server under measurement, with an account set up on it. */
 export interface Target extends Server {
   rawKey: string;
   productId: string;
@@ -14,19 +13,16 @@ export interface Target extends Server {
 
 export type TargetName = 'workerd' | 'peer';
 
-/** One line of the table. */
 export interface Row {
   id: string;
   name: string;
   target: TargetName;
   path: string;
-  /** Counters the calls are spread over; 0: it consumes nothing. */
   counters: 0 | 1 | 64;
   units: number;
-  /** Always the same Idempotency-Key: one use, and its answer again and again. */
+  /** Sends the same Idempotency-Key always: one use, then stored answers. */
   isReplay?: true;
   isUngrouped?: true;
-  /** Uses of metered sessions, one of them for each client. */
   isMetered?: true;
 }
 
@@ -66,21 +62,18 @@ async function post<T>(port: number, path: string, body: unknown): Promise<T> {
   return (await response.json()) as T;
 }
 
-/** An account with a key on a server that just started. */
 export async function setUp(server: Server): Promise<Target> {
   return { ...server, ...(await post<{ rawKey: string; productId: string }>(server.port, '/bench/account', {})) };
 }
 
 interface Prepared {
-  /** `client`: which one sends it, counted from 0. */
   request(index: number, client: number): string;
-  /** Throws where what was used is not what was answered: a fast wrong counter is no result. */
   check(sample: Sample): Promise<void>;
-  /** What the sample's objects were asked and wrote; null where the server counts none. */
+  /** Returns the calls and writes of the sample's objects. Null if the server does not count. */
   spent(): Promise<Spent | null>;
 }
 
-/** Of entitlements' objects: how often they were called, the consumes in these calls, and the rows they wrote, as the platform bills them. */
+/** Costs of entitlement objects: calls, consumes in them, and rows written as billed. */
 interface Spent {
   calls: number;
   uses: number;
@@ -92,7 +85,6 @@ interface SampleOf {
   clients: number;
 }
 
-/** Counters of its own for every sample, so that none finds what another one left. */
 export async function prepare(row: Row, target: Target, { name: sampleName, clients }: SampleOf): Promise<Prepared> {
   if (row.isMetered) return prepareMetered(row, target, clients);
   if (row.counters === 0) {
@@ -125,15 +117,12 @@ interface BenchSession {
   channelId: string;
 }
 
-/** Of an Ed25519 key in DER, the last bytes. */
+/** Length of the raw key at the end of an Ed25519 key in DER. */
 const KEY_BYTES = 32;
 const NEVER = 4_102_444_800;
 const AMOUNT = 1;
 
-/**
- * A session for each client, which announces a use and then pays for it, as the public client does: a session has one buyer, whose
- * vouchers come one after the other. Each is signed here and checked by the service.
- */
+/** Opens a session for each client, which announces a use and then pays for it as the public client does. A session has one buyer. */
 async function prepareMetered(row: Row, target: Target, clients: number): Promise<Prepared> {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const signer = base58.encode(new Uint8Array(publicKey.export({ format: 'der', type: 'spki' }).subarray(-KEY_BYTES)));

@@ -1,6 +1,5 @@
 /**
- * The entry of the whole service for `npm run bench`: as it is, but that a request may ask what it costs the database and the objects,
- * and that what queue messages cost is added up. Counting runs statements twice, so what is counted is never timed.
+ * Entry of the service for `npm run bench`. A request may ask for its cost at the database and the objects.
  * @module
  */
 
@@ -41,7 +40,6 @@ function counting(env: Env): { env: Env; counted: () => Counted } {
   };
 }
 
-/** Answers what a request cost, with all that it left to do after its answer. */
 async function countRequest(request: Request, env: Env, execution: ExecutionContext): Promise<Response> {
   const { env: own, counted } = counting(env);
   const deferred: Promise<unknown>[] = [];
@@ -69,7 +67,7 @@ export default {
       return Response.json({});
     }
     if (pathname === '/bench/plan') {
-      // No limit of a plan is what is measured.
+      // Raises the account's plan so that no plan limit affects the measurement.
       await env.DB.prepare("UPDATE accounts SET plan = 'scale', plan_through = ?")
         .bind(Date.now() + YEAR_MS)
         .run();

@@ -1,6 +1,6 @@
 /**
  * The peer, a process of its own: Hono on Node before PostgreSQL, doing what a consume must do and nothing else. The same
- * requests as ours, the same answers, the same key check and rate headers; no validation, no log line, no usage of keys.
+ * requests as ours, the same answers, the same key check and rate headers. No validation, no log line, no usage of keys.
  * Arguments: the directory of the server's socket.
  * @module
  */
@@ -10,7 +10,7 @@ import { serve } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import pg from 'pg';
 
-/** On two cores 4 to 32 connections came out alike. */
+/** 4 to 32 connections gave equal results on two cores. */
 const POOL_MAX = 16;
 const RATE_LIMIT = 1_000_000_000;
 const RATE_WINDOW_MS = 1000;
@@ -31,7 +31,7 @@ const keyHashOf = (key: string): string => createHmac('sha256', pepper).update(`
 const fingerprintOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 const counterOf = (productId: string, customerRef: string): string => `${ACCOUNT}:${productId}:${customerRef}`;
 
-/** Counted in this one process: only right while there is no second one, and the quickest a user could do. */
+/** In-process rate counter, correct only for a single process and the fastest that a user could build. */
 const windowOf = { openedAt: 0, hits: 0 };
 function hitInMemory(now: number): number {
   if (now >= windowOf.openedAt + RATE_WINDOW_MS) Object.assign(windowOf, { openedAt: now, hits: 0 });
@@ -89,5 +89,4 @@ app.post('/bench/used', async (c) => {
 });
 
 serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => process.send?.({ port }));
-// The parent process is gone.
 process.on('disconnect', () => process.exit(0));

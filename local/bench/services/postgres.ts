@@ -9,7 +9,7 @@ import { endProcess, outputOf, until } from '../load/processes.ts';
 const DEBIAN_HOME = '/usr/lib/postgresql';
 export const INSTALL_HINT = 'apt-get install -y postgresql';
 const SCHEMA = join(import.meta.dirname, 'peer.sql');
-/** Durable as it comes; more memory and fewer checkpoints than as it comes, in its favour. */
+/** Default durability. More memory and fewer checkpoints than the defaults, in favour of PostgreSQL. */
 const SETTINGS = {
   listen_addresses: '',
   fsync: 'on',
@@ -22,28 +22,25 @@ const SETTINGS = {
 
 export interface Postgres {
   version: string;
-  /** As the server itself reports them. */
   settings: Record<string, string>;
-  /** The directory of its socket. */
   host: string;
   pid: number;
 }
 
-/** The newest installed server's binaries, or null where there is none. */
 function findBinaries(): string | null {
   const versions = existsSync(DEBIAN_HOME) ? readdirSync(DEBIAN_HOME).sort((a, b) => Number(b) - Number(a)) : [];
-  const places = [...versions.map((version) => join(DEBIAN_HOME, version, 'bin')), ...(process.env.PATH ?? '').split(':')];
-  return places.find((place) => existsSync(join(place, 'initdb')) && existsSync(join(place, 'postgres'))) ?? null;
+  const directories = [...versions.map((version) => join(DEBIAN_HOME, version, 'bin')), ...(process.env.PATH ?? '').split(':')];
+  return directories.find((directory) => existsSync(join(directory, 'initdb')) && existsSync(join(directory, 'postgres'))) ?? null;
 }
 
-/** PostgreSQL refuses to run as root: there it runs as the user its package made. */
+/** PostgreSQL refuses to run as root. As root, the server runs as the package's user. */
 function runAs(): { prefix: string[]; owner: { uid: number; gid: number } | null } {
   if (process.getuid?.() !== 0) return { prefix: [], owner: null };
   const [uid, gid] = ['-u', '-g'].map((flag) => Number(outputOf('id', [flag, 'postgres']))) as [number, number];
   return { prefix: ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'], owner: { uid, gid } };
 }
 
-/** A server of its own in a new directory under the one for temporary files, reached by a Unix socket; null where none is installed. */
+/** Starts a server in a new temporary directory on a Unix socket. Returns null if PostgreSQL is not installed. */
 export async function startPostgres(teardown: Teardown): Promise<Postgres | null> {
   const binaries = findBinaries();
   if (binaries === null) return null;
@@ -56,7 +53,7 @@ export async function startPostgres(teardown: Teardown): Promise<Postgres | null
   const settings = Object.entries({ ...SETTINGS, unix_socket_directories: home }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const serve = [...prefix, join(binaries, 'postgres'), '-D', join(home, 'data'), ...settings];
   const child = spawn(serve[0]!, serve.slice(1), { cwd: home, stdio: 'ignore' });
-  // SIGINT: it ends its sessions and shuts down in order.
+  // SIGINT: fast shutdown, which ends open sessions.
   teardown.defer(() => endProcess(child, 'SIGINT'));
   await until('PostgreSQL', child, () => withClient(home, async () => true));
   const read = await withClient(home, async (client) => {

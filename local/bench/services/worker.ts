@@ -1,6 +1,5 @@
 /**
- * The entry of `npm run bench`: the service as it is, and beside it under /bench/ the same work with less around it. There is
- * no database and no queue here: what is measured must not need the first and only tells the second, every two seconds.
+ * Entry of `npm run bench`: the service, and under /bench/ the same work with less around it.
  * @module
  */
 
@@ -28,14 +27,14 @@ interface BenchEnv extends Env {
   BARE: DurableObjectNamespace<Bare>;
 }
 
-/** Once in the life of an isolate the service looks whether the database is whole; what is measured asks it nothing. */
+/** Answers the schema check that an isolate makes once. Throws on any other statement. */
 const prepare = (sql: string) => {
   if (!sql.includes('pragma_table_info')) throw new Error('the measured path asked the database');
   return { bind: () => ({ all: async () => ({ results: wantedColumns().map((name) => ({ name })) }) }) };
 };
 const STUBS = { DB: { prepare }, JOBS: { send: async () => {} } } as unknown as Pick<Env, 'DB' | 'JOBS'>;
 
-/** Its projections are acknowledged as soon as they are sent: by whom does not matter to the object. */
+/** Acknowledges projections as soon as they are sent, which makes no difference to the object. */
 class BenchEntitlement extends Entitlement {
   readonly #spent: Spent;
 
@@ -86,7 +85,6 @@ export class Ungrouped extends BenchEntitlement {
   }
 }
 
-/** The same for sessions. */
 class BenchMeteredSession extends MeteredSession {
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
@@ -97,7 +95,6 @@ class BenchMeteredSession extends MeteredSession {
 
 export { BenchMeteredSession as MeteredSession };
 
-/** The least an object can do, and the least it can do durably. */
 export class Bare extends DurableObject {
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
@@ -114,14 +111,12 @@ export class Bare extends DurableObject {
   }
 }
 
-/** As the bench counts them, in rows.ts. */
 interface Spent {
   calls: number;
   uses: number;
   rows: number;
 }
 
-/** The body of a consume, as the real route takes it. */
 interface ConsumeBody {
   product_id: string;
   customer: { customer_ref: string };
@@ -134,7 +129,7 @@ const PRODUCT_ID = '01a1fc21-d414-7315-8bae-d95e4ff00294';
 const GRANTED_UNITS = 1_000_000_000;
 
 let envs: { grouped: Env; ungrouped: Env } | null = null;
-/** One object per isolate, because the service keeps its checked configuration by it. */
+/** Single object per isolate: the service caches its checked configuration by object identity. */
 function envsOf(env: BenchEnv) {
   envs ??= { grouped: { ...env, ...STUBS }, ungrouped: { ...env, ...STUBS, ENTITLEMENT: env.UNGROUPED } };
   return envs;
@@ -148,7 +143,6 @@ bench.get('/bench/empty', (c) => c.text('ok'));
 bench.get('/bench/bare', async (c) => c.json(await c.env.BARE.getByName('bare').ping()));
 bench.get('/bench/bare-write', async (c) => c.json(await c.env.BARE.getByName('bare').write()));
 
-/** Known once there is an account. */
 let credential: Credential | null = null;
 bench.get('/bench/admit', async (c) => {
   const now = Date.now();
@@ -169,7 +163,6 @@ async function consumeStraight(env: BenchEnv, isGrouped: boolean, request: Reque
   return Response.json(answer, { status: answer.ok ? 200 : 403 });
 }
 
-/** An account and its live key, put where an authenticated call looks for them first. */
 bench.post('/bench/account', async (c) => {
   const ctx = ctxOf(c.env, true);
   const admissionId = admissionIdOf(OWNER.merchantId);
@@ -197,7 +190,6 @@ bench.post('/bench/grant', async (c) => {
   return c.json({});
 });
 
-/** What the objects were asked and wrote since they woke. */
 bench.post('/bench/spent', async (c) => {
   const { customerRefs, isGrouped } = await c.req.json<Counters>();
   const objects = (isGrouped ? c.env.ENTITLEMENT : c.env.UNGROUPED) as unknown as DurableObjectNamespace<BenchEntitlement>;
@@ -208,7 +200,6 @@ bench.post('/bench/spent', async (c) => {
   return c.json({ calls: sum(({ calls }) => calls), uses: sum(({ uses }) => uses), rows: sum(({ rows }) => rows) });
 });
 
-/** What the objects say was used, to be compared with the answers that were counted. */
 bench.post('/bench/used', async (c) => {
   const { customerRefs, isGrouped } = await c.req.json<Counters>();
   const ctx = ctxOf(c.env, isGrouped);
@@ -234,7 +225,6 @@ const SESSION_TERMS: Omit<MeteredTerms, 'sessionId'> = {
   createdAt: 0,
 };
 
-/** Sessions whose channels are open, for all that their objects know. */
 bench.post('/bench/sessions', async (c) => {
   const { count, signer } = await c.req.json<{ count: number; signer: string }>();
   const ctx = ctxOf(c.env, true);
@@ -258,7 +248,6 @@ bench.post('/bench/sessions', async (c) => {
   return c.json(await Promise.all(Array.from({ length: count }, open)));
 });
 
-/** What the vouchers of these sessions promise, to be compared with what was paid for. */
 bench.post('/bench/promised', async (c) => {
   const sessions = await c.req.json<{ sessionId: string }[]>();
   const snapshots = await Promise.all(sessions.map(({ sessionId }) => readSession(ctxOf(c.env, true), sessionId)));

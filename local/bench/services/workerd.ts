@@ -10,7 +10,7 @@ import { endProcess, type Server, until } from '../load/processes.ts';
 
 const ENTRY = join(import.meta.dirname, 'worker.ts');
 const WRANGLER_TOML = join(import.meta.dirname, '../../../wrangler.toml');
-/** What the plan allows must not be what is measured. */
+/** Raises the plan limits above the measured load. */
 const RATE_MULTIPLIER = '1000000';
 const OBJECTS = {
   ADMISSION: 'Admission',
@@ -20,7 +20,6 @@ const OBJECTS = {
   BARE: 'Bare',
 };
 
-/** Bundles the service with the bench's routes as it is deployed, and runs it on `workerd serve`. */
 export async function startWorkerd({ stateDir, teardown }: { stateDir: string; teardown: Teardown }): Promise<Server> {
   const outDir = join(stateDir, 'worker');
   const { outputs } = await bundle(ENTRY, outDir);
@@ -29,14 +28,13 @@ export async function startWorkerd({ stateDir, teardown }: { stateDir: string; t
   mkdirSync(join(stateDir, 'objects'), { recursive: true });
   const config = join(stateDir, 'config.capnp');
   writeFileSync(config, capnpConfig({ modules, port, variables: variablesOf(stateDir), ...compatibility() }), { mode: 0o600 });
-  // Its log lines are written, as everywhere, and not read.
   const child = spawn(workerdPath(), ['serve', '--experimental', config], { cwd: stateDir, stdio: ['ignore', 'ignore', 'inherit'] });
   teardown.defer(() => endProcess(child));
   await until('workerd', child, async () => (await fetch(`http://127.0.0.1:${port}/bench/empty`)).ok);
   return { port, pids: () => [child.pid!] };
 }
 
-/** The real worker's own, so that the bench never measures another platform than the one we deploy to. */
+/** Reads the real worker's settings, so that the bench runs on the deployed compatibility date. */
 function compatibility(): { date: string; flags: string } {
   const toml = readFileSync(WRANGLER_TOML, 'utf8');
   const settingOf = (name: string): string => new RegExp(`^${name} = (.+)$`, 'm').exec(toml)![1]!;
@@ -44,9 +42,9 @@ function compatibility(): { date: string; flags: string } {
 }
 
 function variablesOf(stateDir: string): Record<string, string> {
-  const { pepper, jwtKeys, receiptKeys, letterKeys, sandboxSeed, sealKeys } = openSecrets(stateDir);
-  const forLetters = { LETTER_KEYS: letterKeys, SANDBOX_SEED: sandboxSeed };
-  const secrets = { PEPPER: pepper, JWT_KEYS: jwtKeys, RECEIPT_KEYS: receiptKeys, SEAL_KEYS: sealKeys, ...forLetters };
+  const { pepper, jwtKeys, receiptKeys, emailKeys, sandboxSeed, sealKeys } = openSecrets(stateDir);
+  const forEmails = { LETTER_KEYS: emailKeys, SANDBOX_SEED: sandboxSeed };
+  const secrets = { PEPPER: pepper, JWT_KEYS: jwtKeys, RECEIPT_KEYS: receiptKeys, SEAL_KEYS: sealKeys, ...forEmails };
   const toml = readFileSync(WRANGLER_TOML, 'utf8');
   const reference = /^SERVICE_REFERENCE = "(.+)"$/m.exec(toml)![1]!;
   return { ...secrets, NETWORK: 'devnet', RPC_URL: 'http://127.0.0.1:1', SERVICE_REFERENCE: reference, RATE_MULTIPLIER };
@@ -60,10 +58,10 @@ interface ConfigParts {
   flags: string;
 }
 
-/** Paths are relative to this file. Every object gets a SQLite file of its own under objects/. */
+/** Builds the configuration. Paths are relative to the file, and every object has its own SQLite file under objects/. */
 function capnpConfig({ modules, port, variables, date, flags }: ConfigParts): string {
   const module = (name: string) => `(name = "${name}", ${name.endsWith('.wasm') ? 'wasm' : 'esModule'} = embed "worker/${name}")`;
-  // The first module is the one that handles requests.
+  // workerd uses the first module as the request handler.
   const ordered = modules.toSorted((a, b) => Number(b === 'worker.js') - Number(a === 'worker.js'));
   const namespaces = Object.values(OBJECTS).map((name) => `(className = "${name}", uniqueKey = "${name}", enableSql = true)`);
   const bindings = [

@@ -2,7 +2,6 @@ import type { Address } from '@solana/kit';
 import type { Machine } from './machine.ts';
 import { findDecimals, isTokenAccount, isTokenProgram, readHolding, toUiAmount, type UiTokenAmount } from './tokens.ts';
 
-/** A token balance as `getTransaction` lists it. */
 interface TokenBalance {
   accountIndex: number;
   mint: Address;
@@ -11,13 +10,12 @@ interface TokenBalance {
   uiTokenAmount: UiTokenAmount;
 }
 
-/** Lamports of every account of a transaction, and the tokens held by those that are token accounts. */
 export interface Balances {
   lamports: bigint[];
   tokens: TokenBalance[];
 }
 
-/** Reads the balances of a transaction's accounts. Like a node, lists tokens only when a token program is among the accounts. */
+/** Reads the balances of a transaction's accounts. Like a node, lists tokens only if a token program is among the accounts. */
 export function readBalances(machine: Machine, keys: readonly Address[]): Balances {
   const balances: Balances = { lamports: [], tokens: [] };
   const mentionsTokens = keys.some(isTokenProgram);
@@ -35,7 +33,7 @@ export function readBalances(machine: Machine, keys: readonly Address[]): Balanc
   return balances;
 }
 
-/** What left the accounts altogether: the fee, since programs can neither make nor destroy lamports. */
+/** Returns the lamports missing in total, which are the fee: programs can neither create nor destroy lamports. */
 export function lamportsLost(before: Balances, after: Balances): bigint {
   const total = (balances: Balances) => balances.lamports.reduce((sum, lamports) => sum + lamports, 0n);
   return total(before) - total(after);

@@ -2,19 +2,17 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type Blockhash, getBase58Decoder, blockhash as toBlockhash } from '@solana/kit';
 import { BLOCKHASH_VALID_SLOTS } from './network.ts';
 
-/** Blockhashes of one chain: one per slot, derived from a secret seed, usable for 150 slots after their own. */
+/** Blockhashes of one chain: one per slot, derived from a secret seed, valid for 150 more slots. */
 export class BlockhashWindow {
   readonly #seed = randomBytes(32);
   readonly #slotByHash = new Map<string, number>();
   #derivedThrough = -1;
 
-  /** The blockhash of a slot. */
   at(slot: number): Blockhash {
     const digest = createHash('sha256').update(this.#seed).update(String(slot)).digest();
     return toBlockhash(getBase58Decoder().decode(digest));
   }
 
-  /** True when `hash` belongs to one of the last 151 slots. */
   isValid(hash: string, currentSlot: number): boolean {
     this.#deriveThrough(currentSlot);
     const slot = this.#slotByHash.get(hash);

@@ -16,7 +16,6 @@ import { LOOKUP_TABLE_PROGRAM, TRANSACTION_BYTES_MAX } from './network.ts';
 
 type CompiledMessage = Exclude<CompiledTransactionMessage, { version: 1 }> & CompiledTransactionMessageWithLifetime;
 
-/** One instruction as compiled: indexes into the account list. */
 export interface CompiledInstruction {
   programIdIndex: number;
   accounts: readonly number[];
@@ -28,7 +27,7 @@ export interface LoadedAddresses {
   readonly: Address[];
 }
 
-/** A transaction taken apart. `keys` lists static accounts, then looked-up writable ones, then looked-up read-only ones. */
+/** Decoded transaction. `keys`: static accounts, then writable and then read-only ones from lookup tables. */
 export interface DecodedTransaction {
   bytes: ReadonlyUint8Array;
   transaction: Transaction;
@@ -39,12 +38,11 @@ export interface DecodedTransaction {
   keys: Address[];
 }
 
-/** What a lookup needs of an account. */
 type AccountReader = (address: Address) => { programAddress: Address; data: ReadonlyUint8Array } | null;
 
 const LOOKUP_TABLE_HEADER_BYTES = 56;
 
-/** Decodes wire bytes and resolves address lookup tables as the node does before anything else. */
+/** Decodes wire bytes and resolves address lookup tables first, like a node. */
 export function decodeTransaction(bytes: ReadonlyUint8Array, readAccount: AccountReader): DecodedTransaction {
   if (bytes.length > TRANSACTION_BYTES_MAX) {
     throw invalidParams(`decoded VersionedTransaction too large: ${bytes.length} bytes (max: encoded/raw 1644/${TRANSACTION_BYTES_MAX})`);
@@ -54,13 +52,12 @@ export function decodeTransaction(bytes: ReadonlyUint8Array, readAccount: Accoun
   return assemble(bytes, transaction, message, loaded);
 }
 
-/** Decodes wire bytes that were accepted before, with the addresses looked up then. */
+/** Decodes wire bytes accepted before, with the lookup table addresses of that time. */
 export function redecodeTransaction(bytes: ReadonlyUint8Array, loaded: LoadedAddresses): DecodedTransaction {
   const { transaction, message } = decodeWire(bytes);
   return assemble(bytes, transaction, message, loaded);
 }
 
-/** The same transaction with another blockhash, its signatures no longer matching. */
 export function replaceBlockhash(decoded: DecodedTransaction, blockhash: string): DecodedTransaction {
   const message = { ...decoded.message, lifetimeToken: blockhash } as CompiledMessage;
   const messageBytes = getCompiledTransactionMessageEncoder().encode(message) as Transaction['messageBytes'];
@@ -68,13 +65,11 @@ export function replaceBlockhash(decoded: DecodedTransaction, blockhash: string)
   return assemble(getTransactionEncoder().encode(transaction), transaction, message, decoded.loaded);
 }
 
-/** Decodes a bare message (not a transaction), as `getFeeForMessage` takes it. */
 export function decodeMessage(bytes: ReadonlyUint8Array): { message: CompiledMessage; instructions: CompiledInstruction[] } {
   const message = parseMessage(bytes);
   return { message, instructions: listInstructions(message) };
 }
 
-/** Whether the account at `index` signs, and whether it may be written. */
 export function accountRole(decoded: DecodedTransaction, index: number): { isSigner: boolean; isWritable: boolean } {
   const { header, staticAccounts } = decoded.message;
   const signers = header.numSignerAccounts;

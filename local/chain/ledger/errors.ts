@@ -1,4 +1,3 @@
-/** JSON-RPC error codes this server answers; the -320xx ones are those of a Solana node. */
 export const RPC_CODE = {
   parse: -32700,
   invalidRequest: -32600,
@@ -15,7 +14,6 @@ export const RPC_CODE = {
   minContextSlot: -32016,
 } as const;
 
-/** An answer that is a JSON-RPC error object. */
 export class RpcError extends Error {
   readonly code: number;
   readonly payload: unknown;
@@ -28,14 +26,12 @@ export class RpcError extends Error {
   }
 }
 
-/** The error for a parameter a node would refuse. */
 export function invalidParams(message: string): RpcError {
   return new RpcError(RPC_CODE.invalidParams, message);
 }
 
 type InstructionErrorJson = string | { Custom: number };
 
-/** A transaction error as a node spells it in JSON. */
 export type TransactionErrorJson =
   | string
   | { InstructionError: [number, InstructionErrorJson] }
@@ -43,7 +39,7 @@ export type TransactionErrorJson =
   | { InsufficientFundsForRent: { account_index: number } }
   | { ProgramExecutionTemporarilyRestricted: { account_index: number } };
 
-// In the order of the VM's numbering. A text is what a node prints after "Transaction simulation failed: ".
+// Errors in the VM's numeric order. The text is the part that a node prints after "Transaction simulation failed: ".
 const TRANSACTION_ERRORS: ReadonlyArray<readonly [name: string, text?: string]> = [
   ['AccountInUse', 'Account in use'],
   ['AccountLoadedTwice', 'Account loaded twice'],
@@ -138,10 +134,8 @@ const INSTRUCTION_ERRORS: ReadonlyArray<readonly [name: string, text?: string]> 
   ['BorshIoError', 'Failed to serialize or deserialize account data'],
 ];
 
-/** What the VM hands back as an error: a number for the fieldless ones, else an object. */
 export type MachineError = number | { index?: number; accountIndex?: number; err?: () => number | { code?: number } };
 
-/** Turns an error of the VM into the JSON a node gives. */
 export function encodeTransactionError(error: MachineError): TransactionErrorJson {
   if (typeof error === 'number') return TRANSACTION_ERRORS[error]?.[0] ?? 'SanitizeFailure';
   if (error.index !== undefined && typeof error.err === 'function') return { InstructionError: [error.index, encodeCause(error.err())] };
@@ -157,7 +151,6 @@ function encodeCause(cause: number | { code?: number }): InstructionErrorJson {
   return cause.code === undefined ? 'BorshIoError' : { Custom: cause.code };
 }
 
-/** The sentence a node prints for a transaction error. */
 export function describeTransactionError(error: TransactionErrorJson): string {
   if (typeof error === 'string') return textOf(TRANSACTION_ERRORS, error);
   if ('InstructionError' in error) {

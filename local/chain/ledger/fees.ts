@@ -9,7 +9,7 @@ const UNITS_PER_INSTRUCTION = 200_000n;
 const UNITS_PER_BUILTIN = 3_000n;
 const MICRO_LAMPORTS = 1_000_000n;
 
-/** Programs that check signatures for others; the first byte of their data says how many, and each costs as much as the message's own. */
+/** Signature-verifying programs. The first data byte is the number of signatures, each charged like one of the message's own. */
 export const SIGNATURE_PROGRAMS: readonly string[] = [
   'Ed25519SigVerify111111111111111111111111111',
   'KeccakSecp256k11111111111111111111111111111',
@@ -21,7 +21,7 @@ interface PricedBy {
   clock: ChainClock;
 }
 
-/** The fee a message would pay, in lamports; null when its blockhash is not valid any more. */
+/** Returns the fee of a message in lamports. Null if its blockhash has expired. */
 export function feeOfMessage(chain: PricedBy, bytes: ReadonlyUint8Array): bigint | null {
   const { message, instructions } = decodeMessage(bytes);
   if (!chain.blockhashes.isValid(message.lifetimeToken, chain.clock.slot)) return null;

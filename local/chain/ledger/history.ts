@@ -3,13 +3,10 @@ import type { Balances } from './balances.ts';
 import type { LoadedAddresses } from './decode-transaction.ts';
 import type { Execution } from './machine.ts';
 
-/** A transaction that landed, successful or not. */
 export interface TransactionRecord extends LandedTransaction {
-  /** Place in the chain's order. */
   sequence: number;
 }
 
-/** What the chain knows of a transaction that just landed. */
 interface LandedTransaction {
   signature: string;
   messageHash: string;
@@ -31,7 +28,7 @@ interface SignatureRange {
   limit: number;
 }
 
-/** The transactions of one chain, the oldest forgotten beyond `capacity`. */
+/** Transactions of one chain. Beyond `capacity` the oldest are dropped. */
 export class History {
   readonly #capacity: number;
   readonly #bySignature = new Map<string, TransactionRecord>();
@@ -45,17 +42,15 @@ export class History {
     this.#capacity = capacity;
   }
 
-  /** Transactions ever recorded. */
   get count(): number {
     return this.#count;
   }
 
-  /** True when this very message already landed, even if it vanished since: its effects stand. */
+  /** True if this message has landed, even if it vanished since: its effects remain. */
   hasProcessed(messageHash: string): boolean {
     return this.#messageHashes.has(messageHash);
   }
 
-  /** Appends a transaction; the caller appends in order of time. */
   add(landed: LandedTransaction): void {
     const record: TransactionRecord = { ...landed, sequence: this.#count };
     this.#bySignature.set(record.signature, record);
@@ -66,33 +61,27 @@ export class History {
     if (this.#bySignature.size > this.#capacity) this.#forgetOldest();
   }
 
-  /** The transaction of a signature, unless it vanished. */
   find(signature: string): TransactionRecord | null {
     return this.#vanished.has(signature) ? null : (this.#bySignature.get(signature) ?? null);
   }
 
-  /** Makes a signature unknown from now on. */
   vanish(signature: string): void {
     this.#vanished.add(signature);
   }
 
-  /** Makes the transactions of a slot unknown from now on. */
   vanishSlot(slot: number): void {
     for (const { signature } of this.#bySlot.get(slot) ?? []) this.vanish(signature);
   }
 
-  /** A transaction that landed and vanished. */
   findVanished(signature: string): TransactionRecord | null {
     return this.#vanished.has(signature) ? (this.#bySignature.get(signature) ?? null) : null;
   }
 
-  /** One that vanished lands again, with what differs from its first landing. */
   landAgain(vanished: TransactionRecord, landing: Pick<LandedTransaction, 'slot' | 'blockTime'> & Partial<LandedTransaction>): void {
     this.#forget(vanished);
     this.add({ ...vanished, ...landing });
   }
 
-  /** The transactions of a block, in their order. */
   listBySlot(slot: number): TransactionRecord[] {
     return (this.#bySlot.get(slot) ?? []).filter(({ signature }) => !this.#vanished.has(signature));
   }
@@ -136,7 +125,7 @@ function append<Key>(index: Map<Key, TransactionRecord[]>, key: Key, record: Tra
 
 function remove<Key>(index: Map<Key, TransactionRecord[]>, key: Key, record: TransactionRecord): void {
   const records = index.get(key) ?? [];
-  const place = records.indexOf(record);
-  if (place >= 0) records.splice(place, 1);
+  const at = records.indexOf(record);
+  if (at >= 0) records.splice(at, 1);
   if (records.length === 0) index.delete(key);
 }

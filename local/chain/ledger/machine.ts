@@ -17,13 +17,11 @@ export interface InnerInstruction extends CompiledInstruction {
   stackHeight: number;
 }
 
-/** What came out of running a transaction, in the chain's own terms. */
 export interface Execution {
   err: TransactionErrorJson | null;
   logs: string[];
   unitsConsumed: bigint;
   returnData: { programId: Address; data: ReadonlyUint8Array } | null;
-  /** Instructions called by the top-level instruction of the same index. */
   innerInstructions: InnerInstruction[][];
 }
 
@@ -31,14 +29,12 @@ export interface Simulation extends Execution {
   postAccounts: ReadonlyMap<Address, EncodedAccount>;
 }
 
-/** The virtual machine of one chain: accounts and programs, without slots, history or commitment. */
 export class Machine {
-  // Duplicates and blockhashes are judged by the chain, whose slots the VM does not know.
+  // The chain checks duplicates and blockhashes, because the VM does not know its slots.
   readonly #vm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n).withNativeMints();
   #clockSlot = -1;
   #clockTimestamp = -1;
 
-  /** Sets the Clock sysvar that programs see. */
   setClock(slot: number, unixTimestamp: number): void {
     if (slot === this.#clockSlot && unixTimestamp === this.#clockTimestamp) return;
     const epoch = BigInt(Math.floor(slot / SLOTS_PER_EPOCH));
@@ -47,28 +43,25 @@ export class Machine {
     this.#clockTimestamp = unixTimestamp;
   }
 
-  /** The clock as programs see it: what was last set. */
   get clock(): { slot: bigint; unixTimestamp: bigint } {
     return { slot: BigInt(this.#clockSlot), unixTimestamp: BigInt(this.#clockTimestamp) };
   }
 
-  /** An account; one without lamports does not exist. */
+  /** Finds an account. An account without lamports does not exist. */
   findAccount(address: Address): EncodedAccount | null {
     const account = this.#vm.getAccount(address);
     return account.exists && account.lamports > 0n ? account : null;
   }
 
-  /** Every account a program owns. */
   listProgramAccounts(program: Address): EncodedAccount[] {
     return this.#vm.getProgramAccounts(program).filter((account) => account.lamports > 0n);
   }
 
-  /** Lamports that make an account of `bytes` bytes rent exempt. */
   rentExemption(bytes: number): bigint {
     return this.#vm.minimumBalanceForRentExemption(BigInt(bytes));
   }
 
-  /** Writes an account past the rules of the runtime, rent exempt unless told otherwise. */
+  /** Writes an account bypassing the runtime's rules, rent exempt by default. */
   putAccount(address: Address, data: ReadonlyUint8Array, owner: Address = SYSTEM_PROGRAM, balance?: bigint): void {
     this.#vm.setAccount({
       address,
@@ -80,7 +73,7 @@ export class Machine {
     });
   }
 
-  /** Runs a transaction for good. `SignatureFailure` is an error like the others when `isVerified` is false. */
+  /** Runs a transaction and applies its effects. With `isVerified` false a `SignatureFailure` is an error like any other. */
   execute(transaction: Transaction, { isVerified }: { isVerified: boolean }): Execution {
     const outcome = this.#run({ verifySignatures: !isVerified }, () => this.#vm.sendTransaction(transaction));
     if (typeof outcome === 'string') return refuse(outcome);
@@ -88,7 +81,6 @@ export class Machine {
     return readExecution(failed ? outcome.meta() : outcome, failed ? outcome : null);
   }
 
-  /** Runs a transaction and forgets its effects. */
   simulate(transaction: Transaction, options: { verifySignatures: boolean }): Simulation {
     const outcome = this.#run(options, () => this.#vm.simulateTransaction(transaction));
     if (typeof outcome === 'string') return { ...refuse(outcome), postAccounts: new Map() };
@@ -97,7 +89,7 @@ export class Machine {
     return { ...readExecution(outcome.meta(), null), postAccounts };
   }
 
-  // The VM throws for what it cannot even take in; a missing signature is told apart because nodes answer it differently.
+  // The VM throws for malformed transactions. A missing signature is distinguished, because nodes answer it differently.
   #run<T extends object>({ verifySignatures }: { verifySignatures: boolean }, run: () => T): T | 'SignatureFailure' | 'SanitizeFailure' {
     this.#vm.withSigverify(verifySignatures);
     try {
@@ -108,7 +100,6 @@ export class Machine {
   }
 }
 
-/** The outcome of a transaction refused before it ran. */
 export function refuse(err: TransactionErrorJson): Execution {
   return { err, logs: [], unitsConsumed: 0n, returnData: null, innerInstructions: [] };
 }

@@ -1,12 +1,11 @@
 import type { CompiledInstruction } from './decode-transaction.ts';
 import { MEMO_PROGRAM, MEMO_V1_PROGRAM } from './network.ts';
 
-/** True for the memo programs, old and new. */
 export function isMemoProgram(program: string | undefined): boolean {
   return program === MEMO_PROGRAM || program === MEMO_V1_PROGRAM;
 }
 
-/** The memos of a transaction's top-level instructions, as nodes print them: `[<bytes>] <text>`, joined by `; `. */
+/** Formats the memos of top-level instructions like a node: `[<bytes>] <text>`, separated by semicolons. */
 export function formatMemos(keys: readonly string[], instructions: readonly CompiledInstruction[]): string | null {
   const memos = instructions
     .filter((instruction) => isMemoProgram(keys[instruction.programIdIndex]))
@@ -14,7 +13,6 @@ export function formatMemos(keys: readonly string[], instructions: readonly Comp
   return memos.length === 0 ? null : memos.join('; ');
 }
 
-/** Strict UTF-8, null when the bytes are not. */
 export function decodeText(data: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data);

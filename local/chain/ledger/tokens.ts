@@ -14,7 +14,7 @@ import { FAUCET_ADDRESS, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, U64_MAX } from './ne
 const MINT_BYTES = 82;
 export const TOKEN_ACCOUNT_BYTES = 165;
 
-/** An amount as nodes show it. `uiAmount` is null only in stored transactions, and only for zero. */
+/** Amount as a node formats it. `uiAmount` is null only in stored transactions, and only for zero. */
 export interface UiTokenAmount {
   amount: string;
   decimals: number;
@@ -22,50 +22,44 @@ export interface UiTokenAmount {
   uiAmountString: string;
 }
 
-/** An amount of base units written with its decimals, trailing zeros cut. */
+/** Formats base units with decimals and without trailing zeros. */
 export function toUiAmount(amount: bigint, decimals: number): UiTokenAmount {
   const digits = amount.toString().padStart(decimals + 1, '0');
-  const whole = digits.slice(0, digits.length - decimals);
+  const integer = digits.slice(0, digits.length - decimals);
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
-  const uiAmountString = decimals === 0 || fraction === '' ? whole : `${whole}.${fraction}`;
+  const uiAmountString = decimals === 0 || fraction === '' ? integer : `${integer}.${fraction}`;
   return { amount: amount.toString(), decimals, uiAmount: Number(uiAmountString), uiAmountString };
 }
 
-/** True for the two token programs. */
 export function isTokenProgram(program: Address): boolean {
   return program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM;
 }
 
-/** True for a token account that was initialised. */
 export function isTokenAccount(account: EncodedAccount): boolean {
   return isTokenProgram(account.programAddress) && account.data.length >= TOKEN_ACCOUNT_BYTES && account.data[108] !== 0;
 }
 
-/** True for a mint that was initialised. */
 export function isMint(account: EncodedAccount): boolean {
   return isTokenProgram(account.programAddress) && account.data.length === MINT_BYTES && account.data[45] === 1;
 }
 
-/** The three fields every balance needs, read straight from the layout. */
 export function readHolding(data: ReadonlyUint8Array): { mint: Address; owner: Address; amount: bigint } {
   const addresses = getAddressDecoder();
   const view = new DataView(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength);
   return { mint: addresses.decode(data, 0), owner: addresses.decode(data, 32), amount: view.getBigUint64(64, true) };
 }
 
-/** Decimals of a mint, or null when there is no such mint. */
 export function findDecimals(machine: Machine, mint: Address): number | null {
   const account = machine.findAccount(mint);
   return account !== null && isTokenProgram(account.programAddress) && account.data.length >= MINT_BYTES ? (account.data[44] ?? 0) : null;
 }
 
-/** Writes a mint without supply, its authority being the faucet. */
+/** Writes a mint without supply and with the faucet as authority. */
 export function putMint(machine: Machine, mint: Address, decimals: number): void {
   const data = getMintEncoder().encode({ mintAuthority: FAUCET_ADDRESS, supply: 0n, decimals, isInitialized: true, freezeAuthority: null });
   machine.putAccount(mint, data, TOKEN_PROGRAM);
 }
 
-/** The associated token account of an owner. */
 export async function findTokenAddress(mint: Address, owner: Address): Promise<Address> {
   const [tokenAddress] = await findAssociatedTokenPda({ mint, owner, tokenProgram: TOKEN_PROGRAM });
   return tokenAddress;

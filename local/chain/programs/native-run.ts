@@ -20,15 +20,15 @@ import type { TransactionErrorJson } from '../ledger/errors.ts';
 import type { Execution, InnerInstruction, Machine } from '../ledger/machine.ts';
 import { SYSTEM_PROGRAM } from '../ledger/network.ts';
 
-// Pays for what the VM runs on a transaction's behalf: the transaction itself is charged once, apart from that.
+// Fee payer of VM runs on a transaction's behalf. The transaction itself is charged once, separately.
 const RUN_PAYER: Address = getAddressDecoder().decode(sha256(new TextEncoder().encode('local chain program runs')));
 const RUN_PAYER_LAMPORTS = 2n ** 60n;
 const LIFETIME = { blockhash: '11111111111111111111111111111111' as Blockhash, lastValidBlockHeight: 0n };
 
-/** Runs instructions `from` to `to` (not included) of a transaction in the VM; indexes in what comes back are the transaction's own. */
+/** Runs instructions `from` to `to` (exclusive) in the VM. Indexes in the result are the transaction's own. */
 export function runNatively(machine: Machine, decoded: DecodedTransaction, { from, to }: { from: number; to: number }): Execution {
   const { message } = decoded;
-  // The extra payer stands in front, so every account is one place further.
+  // The extra payer comes first and shifts every account index by one.
   const shifted = {
     ...message,
     header: { ...message.header, numSignerAccounts: message.header.numSignerAccounts + 1 },
@@ -42,7 +42,7 @@ export function runNatively(machine: Machine, decoded: DecodedTransaction, { fro
   return renumber(execute(machine, compile(shifted)), { instruction: (index) => index + from, key: (index) => index - 1 });
 }
 
-/** Runs one instruction that a program calls. `findIndex` gives an address's place among the keys of the calling transaction. */
+/** Runs an instruction called by a program. `findIndex` returns an address's index in the calling transaction's keys. */
 export function runCall(machine: Machine, instruction: Instruction, findIndex: (address: Address) => number): Execution {
   const transaction = compileTransaction(
     pipe(
@@ -57,12 +57,12 @@ export function runCall(machine: Machine, instruction: Instruction, findIndex: (
   return renumber(execute(machine, transaction), { instruction: (index) => index, key: keyOf });
 }
 
-/** Charges a transaction's fee and nothing else, by the VM's own rules: who may pay, how many signatures, what priority. */
+/** Charges only a transaction's fee by the VM's rules: permitted payer, signatures, priority. */
 export function chargeFee(machine: Machine, decoded: DecodedTransaction, priced: readonly number[]): TransactionErrorJson | null {
   const instructions = priced.map((index) => decoded.message.instructions[index]!);
   const { err } = machine.execute(compile({ ...decoded.message, instructions }), { isVerified: true });
   if (err === null || typeof err === 'string') return err;
-  // What a priced instruction says to its own run comes later, in its place.
+  // A priced instruction's own error follows in its own run.
   if ('InstructionError' in err) return null;
   return 'DuplicateInstruction' in err ? { DuplicateInstruction: priced[err.DuplicateInstruction]! } : err;
 }
@@ -83,7 +83,7 @@ function execute(machine: Machine, transaction: Transaction): Execution {
   return machine.execute(transaction, { isVerified: true });
 }
 
-/** From indexes of what ran in the VM to those of the transaction it ran for. */
+/** Mapping from indexes of a VM run to those of the transaction. */
 interface Numbering {
   instruction: (index: number) => number;
   key: (index: number) => number;

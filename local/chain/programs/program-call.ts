@@ -18,25 +18,22 @@ import { runCall } from './native-run.ts';
 import { TransactionFailure } from './program-failure.ts';
 import { emptyAccount } from './snapshot.ts';
 
-// What a program puts before the bytes of an event it calls itself with.
+// Prefix of an event in a program's self-call.
 const EVENT_TAG = hex.decode('e445a52e51cb9a1d');
 
-/** What a transaction writes down while it runs. */
 export interface Trace {
   logs: string[];
   unitsConsumed: bigint;
-  /** What each top-level instruction called. */
   innerInstructions: InnerInstruction[][];
 }
 
-/** A program written in this repository instead of for the VM. */
+/** Program written in TypeScript instead of for the VM. */
 export interface ProgramModel {
   address: Address;
-  /** Runs one instruction; throws a `ProgramFailure` where the program would refuse it. */
+  /** Runs one instruction. Throws a `ProgramFailure` if the program would refuse it. */
   process(call: ProgramCall): void;
 }
 
-/** One instruction of a modelled program, and the chain as the runtime lets that program see and change it. */
 export class ProgramCall implements ProgramRun {
   readonly program: Address;
   readonly accounts: readonly Address[];
@@ -57,7 +54,6 @@ export class ProgramCall implements ProgramRun {
     this.#trace = trace;
   }
 
-  /** Chain time in seconds. */
   get now(): bigint {
     return this.#machine.clock.unixTimestamp;
   }
@@ -66,7 +62,7 @@ export class ProgramCall implements ProgramRun {
     return this.#machine.clock.slot;
   }
 
-  /** The top-level instruction just before this one, as the instructions sysvar shows it. */
+  /** Returns the preceding top-level instruction like the instructions sysvar. */
   get previousInstruction(): { program: Address; data: ReadonlyUint8Array } | null {
     const previous = this.#decoded.instructions[this.#index - 1];
     return previous === undefined ? null : { program: this.#decoded.keys[previous.programIdIndex]!, data: previous.data };
@@ -80,17 +76,16 @@ export class ProgramCall implements ProgramRun {
     return accountRole(this.#decoded, this.#findIndex(address)).isWritable;
   }
 
-  /** An account as it is now; one that does not exist is empty and the system program's. */
+  /** Returns an account's current state. A missing account is empty and owned by the system program. */
   read(address: Address): EncodedAccount {
     return this.#machine.findAccount(address) ?? emptyAccount(address);
   }
 
-  /** Lamports that make an account of `bytes` bytes rent exempt. */
   rentExemption(bytes: number): bigint {
     return this.#machine.rentExemption(bytes);
   }
 
-  /** Writes the data of an account this program owns, whatever its length was. */
+  /** Writes the data of an account that this program owns, at any length. */
   write(address: Address, data: Uint8Array): void {
     const account = this.read(address);
     if (!this.isWritable(address)) failProgram('ReadonlyDataModified');
@@ -98,7 +93,7 @@ export class ProgramCall implements ProgramRun {
     this.#machine.putAccount(address, data, this.program, account.lamports);
   }
 
-  /** Moves lamports out of an account this program owns. One left with none is gone. */
+  /** Moves lamports from an account that this program owns. An account without lamports ceases to exist. */
   moveLamports(from: Address, to: Address, amount: bigint): void {
     if (!this.isWritable(from) || !this.isWritable(to)) failProgram('ReadonlyLamportChange');
     if (this.read(from).programAddress !== this.program) failProgram('ExternalAccountLamportSpend');
@@ -107,8 +102,8 @@ export class ProgramCall implements ProgramRun {
   }
 
   /**
-   * Makes an account of this program at an address it derived, at the payer's expense. Lamports that were sent there ahead do not
-   * keep it from being made; they only lower what the payer adds.
+   * Creates an account of this program at a derived address at the payer's expense. Lamports sent there earlier do not block the creation
+   * and reduce the payer's cost.
    */
   create(address: Address, payer: Address, bytes: number): void {
     const missing = this.rentExemption(bytes) - this.read(address).lamports;
@@ -118,14 +113,13 @@ export class ProgramCall implements ProgramRun {
     this.invoke(getAssignInstruction({ account, programAddress: this.program }), [address]);
   }
 
-  /** Gives up an account this program owns: every lamport to the receiver, nothing stays. */
   close(address: Address, receiver: Address): void {
     this.moveLamports(address, receiver, this.read(address).lamports);
   }
 
   /**
-   * Calls another program. Its accounts must be among this instruction's; those that sign must sign here, or be addresses this
-   * program derived (`derivedSigners`). What the callee refuses fails this instruction for the same cause.
+   * Calls another program. Its accounts must be among this instruction's. Signers must sign here or be addresses that this program derived
+   * (`derivedSigners`). A callee's failure fails this instruction with the same cause.
    */
   invoke(instruction: Instruction, derivedSigners: readonly Address[] = []): void {
     const metas = (instruction.accounts ?? []) as readonly AccountMeta[];
@@ -142,7 +136,7 @@ export class ProgramCall implements ProgramRun {
     throw new TransactionFailure(execution.err);
   }
 
-  /** Writes an event down: a call of the program to itself that only its event authority can sign. */
+  /** Emits an event by a self-call that only the program's event authority can sign. */
   emit(eventAuthority: Address, event: Iterable<number>): void {
     this.#note({ program: this.program, accounts: [eventAuthority], data: Uint8Array.of(...EVENT_TAG, ...event) });
     this.#trace.logs.push(`Program ${this.program} invoke [2]`, `Program ${this.program} success`);
@@ -185,5 +179,5 @@ export class ProgramCall implements ProgramRun {
   }
 }
 
-/** A callee's log line, one call deeper than the VM saw it. */
+/** Increments the call depth in a callee's log line. */
 const deepen = (line: string): string => line.replace(/ invoke \[(\d+)\]$/, (_all, depth: string) => ` invoke [${Number(depth) + 1}]`);

@@ -1,6 +1,5 @@
 import type { TransactionErrorJson } from '../ledger/errors.ts';
 
-/** A transaction the runtime ended for a reason that belongs to no instruction. */
 export class TransactionFailure extends Error {
   readonly err: TransactionErrorJson;
 

@@ -3,7 +3,7 @@ import { accountRole, type DecodedTransaction } from '../ledger/decode-transacti
 import type { Machine } from '../ledger/machine.ts';
 import { SYSTEM_PROGRAM } from '../ledger/network.ts';
 
-/** The accounts a transaction may change, as they were. Nothing else can change, so putting them back undoes it. */
+/** State of all accounts that a transaction may change. No other account can change, so restoring them undoes the transaction. */
 export class Snapshot {
   readonly #machine: Machine;
   readonly #accounts: ReadonlyMap<Address, EncodedAccount | null>;
@@ -14,7 +14,6 @@ export class Snapshot {
     this.#accounts = new Map(writable.map((address) => [address, machine.findAccount(address)]));
   }
 
-  /** Puts every account back. */
   restore(): void {
     for (const [address, account] of this.#accounts) {
       if (account === null) this.#machine.putAccount(address, new Uint8Array(), SYSTEM_PROGRAM, 0n);
@@ -22,13 +21,11 @@ export class Snapshot {
     }
   }
 
-  /** The same accounts as they are now; one that is gone holds nothing. */
   readNow(): ReadonlyMap<Address, EncodedAccount> {
     return new Map([...this.#accounts.keys()].map((address) => [address, this.#machine.findAccount(address) ?? emptyAccount(address)]));
   }
 }
 
-/** What stands at an address that holds nothing. */
 export const emptyAccount = (address: Address): EncodedAccount => ({
   address,
   data: new Uint8Array(),

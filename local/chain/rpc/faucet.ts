@@ -20,11 +20,11 @@ import { BLOCKHASH_VALID_SLOTS, FAUCET_ADDRESS, FAUCET_SEED } from '../ledger/ne
 
 const COMPUTE_UNITS = 200_000;
 
-/** Pays lamports out of the faucet by an ordinary transaction, so an airdrop has a signature and a place in history. */
+/** Pays lamports from the faucet with a regular transaction, so an airdrop has a signature and a history entry. */
 export function requestAirdrop(chain: Chain, recipient: Address, amount: bigint): string {
   const slot = chain.clock.slot;
   const lifetime = { blockhash: chain.blockhashes.at(slot), lastValidBlockHeight: BigInt(slot + BLOCKHASH_VALID_SLOTS) };
-  // Two equal airdrops in one slot would be one transaction; a limit that differs keeps them apart and costs nothing.
+  // Varies the compute limit, because two equal airdrops in one slot would be the same transaction.
   const unitLimit = COMPUTE_UNITS + (chain.history.count % COMPUTE_UNITS);
   return chain.send(signPayout(recipient, amount, unitLimit, lifetime), { skipPreflight: false });
 }

@@ -10,7 +10,7 @@ const ACCOUNTS_MAX = 100;
 const ACCOUNT_BYTES_MAX = 10_485_760;
 const FILTERS_MAX = 4;
 
-/** Methods that read accounts. Every commitment sees the latest state. */
+/** Methods that read accounts. Every commitment returns the latest state. */
 export const accountMethods: Readonly<Record<string, Method>> = {
   getBalance(chain, [address, config]) {
     return withContext(chain, readConfig(config), chain.machine.findAccount(readAddress(address))?.lamports ?? 0n);

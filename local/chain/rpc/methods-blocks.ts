@@ -7,7 +7,6 @@ import { assertVersionSupported } from './methods-transactions.ts';
 
 const RANGE_MAX = 500_000;
 
-/** Methods about blocks: every slot has one, unless it was skipped. */
 export const blockMethods: Readonly<Record<string, Method>> = {
   getBlock(chain, [first, second]) {
     const config = typeof second === 'string' ? { encoding: second } : readConfig(second);
@@ -41,7 +40,7 @@ export const blockMethods: Readonly<Record<string, Method>> = {
   },
 };
 
-/** What a node says of a block it does not have before its history began. */
+/** Error of a node for a block before its history. */
 export const cleanedUp = (slot: number, firstSlot: number): RpcError =>
   new RpcError(RPC_CODE.blockCleanedUp, `Block ${slot} cleaned up, does not exist on node. First available block: ${firstSlot}`);
 
@@ -50,7 +49,7 @@ function assertBlock(chain: Chain, slot: number, newest: number): void {
   if (slot < startSlot) throw cleanedUp(slot, startSlot);
   if (slot > newest) throw new RpcError(RPC_CODE.blockNotAvailable, `Block not available for slot ${slot}`);
   if (!chain.skippedSlots.has(slot)) return;
-  // A node cannot tell the two apart, and says so.
+  // A node cannot distinguish the two cases either.
   throw new RpcError(RPC_CODE.slotSkipped, `Slot ${slot} was skipped, or missing due to ledger jump to recent snapshot`);
 }
 
@@ -86,7 +85,7 @@ function encodeFull(records: ReturnType<Chain['history']['listBySlot']>, config:
   const hasNewest = newest !== undefined && newest !== null;
   return records.map((record) => {
     assertVersionSupported(record, hasNewest ? readCount(newest, 255) : null);
-    // Slot and time are said once, of the block.
+    // The block contains slot and time once.
     const { slot: _slot, blockTime: _blockTime, ...transaction } = encodeTransaction(record, encoding, hasNewest);
     return transaction;
   });

@@ -3,19 +3,17 @@ import { RPC_CODE, RpcError } from '../ledger/errors.ts';
 import { BLOCKHASH_VALID_SLOTS, DEVNET_GENESIS_HASH, SLOTS_PER_EPOCH } from '../ledger/network.ts';
 import { type Config, type Params, readCommitment, readConfig, readCount } from '../params.ts';
 
-/** One JSON-RPC method, as one node of a chain answers it. */
 export type Method = (chain: Chain, params: Params, node: ChainNode) => unknown;
 
 const VERSION = '3.0.0';
 
-/** Wraps a value with the slot it was read at, refusing when the caller has already seen a later one. */
+/** Wraps a value with the slot of its reading. Throws if the caller requires a later slot. */
 export function withContext(chain: Chain, config: Config, value: unknown): unknown {
   const slot = chain.clock.slot;
   assertMinContextSlot(slot, config);
   return { context: { apiVersion: VERSION, slot }, value };
 }
 
-/** Methods about the cluster itself: time, slots, blockhashes. */
 export const clusterMethods: Readonly<Record<string, Method>> = {
   getGenesisHash: () => DEVNET_GENESIS_HASH,
   getHealth: () => 'ok',

@@ -11,7 +11,7 @@ const WARP_SECONDS_MAX = 10 * 366 * 86_400;
 const TABLE_ADDRESSES_MAX = 256;
 const ACCOUNTS_MAX = 3_000;
 
-/** Methods no node has: money and accounts from nowhere, time by hand, forks, faults. They are neither counted nor struck by faults. */
+/** Methods that no node has: funding, account writes, manual time, forks, faults. They are neither counted nor affected by faults. */
 export const localMethods: Readonly<Record<string, Method>> = {
   async local_fundUsdc(chain, [first, amount]) {
     const owner = readAddress(first);
@@ -105,7 +105,7 @@ function readTime(chain: Chain): { slot: number; unixTimestamp: number } {
   return { slot: chain.clock.slot, unixTimestamp: chain.clock.unixTimestamp };
 }
 
-/** A lookup table that was never deactivated, has no authority and was filled in slot 0. */
+/** Encodes a lookup table without deactivation or authority, extended in slot 0. */
 function layOutTable(addresses: ReturnType<typeof readAddresses>): Uint8Array {
   const data = Buffer.alloc(56 + 32 * addresses.length);
   data.writeUInt32LE(1, 0);

@@ -27,7 +27,6 @@ const SIGNATURES_MAX = 256;
 const PAGE_MAX = 1_000;
 const SIMULATED_ACCOUNTS_MAX = 64;
 
-/** Methods that send, try or look up transactions. */
 export const transactionMethods: Readonly<Record<string, Method>> = {
   sendTransaction(chain, [wire, second]) {
     const config = readConfig(second);
@@ -81,7 +80,7 @@ export const transactionMethods: Readonly<Record<string, Method>> = {
   },
 };
 
-/** The bytes of an encoded transaction; base-58 unless told otherwise. */
+/** Decodes transaction bytes, base58 by default. */
 export function readWire(wire: unknown, config: Config): ReadonlyUint8Array {
   const encoding = readChoice(config.encoding, ['base58', 'base64'], 'base58');
   if (encoding === 'base64') return readBase64(wire);
@@ -147,7 +146,6 @@ function encodeStatus(chain: Chain, record: TransactionRecord | null, searchesHi
   };
 }
 
-/** Refuses a transaction of a version that the caller did not say it understands. */
 export function assertVersionSupported(record: TransactionRecord, newest: number | null): void {
   const version = versionOf(record);
   if (version === 'legacy' || (newest !== null && version <= newest)) return;

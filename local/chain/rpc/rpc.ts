@@ -10,7 +10,7 @@ import { clusterMethods, type Method, withContext } from './methods-cluster.ts';
 import { localMethods } from './methods-local.ts';
 import { readWire, transactionMethods } from './methods-transactions.ts';
 
-/** What becomes of a call: an answer, nothing (a notification), an HTTP status without JSON-RPC, or a broken connection. */
+/** Result of a call: an answer, none (notification), an HTTP status without JSON-RPC, or a broken connection. */
 export type Outcome = { answer: unknown } | { status: number } | 'silent' | 'broken';
 
 interface Call {
@@ -25,7 +25,7 @@ const METHODS = new Map<string, Method>(
   Object.entries({ ...clusterMethods, ...blockMethods, ...accountMethods, ...transactionMethods, ...localMethods }),
 );
 
-/** Answers one JSON-RPC request object as one node does. `signal` ends waits when the server closes. */
+/** Answers one JSON-RPC request like a node. `signal` ends waits when the server closes. */
 export async function answerRequest(chain: Chain, node: ChainNode, request: unknown, signal: AbortSignal): Promise<Outcome> {
   const envelope = readEnvelope(request);
   if (envelope === null) return { answer: describeError(null, new RpcError(RPC_CODE.invalidRequest, 'Invalid request')) };
@@ -40,7 +40,6 @@ export async function answerRequest(chain: Chain, node: ChainNode, request: unkn
   }
 }
 
-/** A JSON-RPC error response. */
 export function describeError(id: unknown, error: unknown): unknown {
   const known = error instanceof RpcError ? error : new RpcError(RPC_CODE.internal, `Internal error: ${String(error)}`);
   const { code, message, payload } = known;
@@ -50,7 +49,7 @@ export function describeError(id: unknown, error: unknown): unknown {
 type Result = { value: unknown } | { status: number } | 'broken';
 type Behaviour = (call: Call, fault: Fault) => Result | Promise<Result>;
 
-// What each kind of fault does to a call; `vanish` has acted already when it was asked for, so no call meets it here.
+// Behaviour per fault kind. `vanish` acts on request, so no call meets it here.
 const BEHAVIOURS: Readonly<Record<FaultKind, Behaviour>> = {
   drop: (call) => (call.method === 'sendTransaction' ? { value: signatureOf(call) } : 'broken'),
   delay: async (call, fault) => {
@@ -94,21 +93,21 @@ async function invoke({ chain, node, method, params }: Call): Promise<{ value: u
   return { value: await perform(chain, params, node) };
 }
 
-type Placed = { slot: number } | null;
+type Located = { slot: number } | null;
 
-/** What a node answers whose history begins at a slot, or that keeps none: it does not know, and does not say that it does not. */
+/** Answers like a node without history before a slot, or without any: unknown, without stating the gap. */
 function forgetBefore({ method, params }: Call, firstSlot: number | null, answer: unknown): unknown {
   const first = firstSlot ?? Number.POSITIVE_INFINITY;
-  const isKnown = (placed: Placed) => placed !== null && placed.slot >= first;
+  const isKnown = (located: Located) => located !== null && located.slot >= first;
   switch (method) {
     case 'getTransaction':
-      return isKnown(answer as Placed) ? answer : null;
+      return isKnown(answer as Located) ? answer : null;
     case 'getSignatureStatuses': {
-      const { value, ...rest } = answer as { value: Placed[] };
+      const { value, ...rest } = answer as { value: Located[] };
       return { ...rest, value: value.map((status) => (isKnown(status) ? status : null)) };
     }
     case 'getSignaturesForAddress':
-      return (answer as Placed[]).filter(isKnown);
+      return (answer as Located[]).filter(isKnown);
     case 'getBlock':
       if (firstSlot === null) throw new RpcError(RPC_CODE.historyNotAvailable, 'Transaction history is not available from this node');
       if ((params[0] as number) < firstSlot) throw cleanedUp(params[0] as number, firstSlot);
@@ -118,7 +117,7 @@ function forgetBefore({ method, params }: Call, firstSlot: number | null, answer
   }
 }
 
-/** What a node answers that follows a fork without one transaction. */
+/** Answers like a node on a fork without one transaction. */
 function leaveOut({ method, params }: Call, signature: string, answer: unknown): unknown {
   switch (method) {
     case 'getTransaction':
@@ -153,7 +152,6 @@ function isStatus(result: Result): result is { status: number } {
   return result !== 'broken' && 'status' in result;
 }
 
-/** What a JSON-RPC request object says, or null where it is none. */
 export function readEnvelope(request: unknown): { id: unknown; method: string; params: unknown } | null {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) return null;
   const { jsonrpc, id, method, params = [] } = request as Record<string, unknown>;

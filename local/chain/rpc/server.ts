@@ -8,12 +8,10 @@ import { answerRequest, describeError, type Outcome } from './rpc.ts';
 import { serveSubscriptions } from './websocket.ts';
 
 export interface ChainServer {
-  /** Base URL without a trailing slash: the dev chain. `<url>/<id>` are the others, `<url>/<id>/<name>` further nodes of theirs. */
+  /** Base URL without a trailing slash: the dev chain. `<url>/<id>` are other chains, `<url>/<id>/<name>` their further nodes. */
   url: string;
   port: number;
-  /** Stops listening and cuts every connection. */
   close(): Promise<void>;
-  /** A chain of this process; `''` is the dev chain. */
   chain(id: string): Chain;
 }
 
@@ -28,7 +26,6 @@ const CORS_HEADERS = {
   'access-control-max-age': '86400',
 };
 
-/** Starts the local chains on one port (0 picks a free one). */
 export async function startChainServer({ port = 0, host = '127.0.0.1' }: { port?: number; host?: string } = {}): Promise<ChainServer> {
   const chains = new Map<string, Chain>();
   const closing = new AbortController();
@@ -36,7 +33,7 @@ export async function startChainServer({ port = 0, host = '127.0.0.1' }: { port?
     const existing = chains.get(id);
     if (existing !== undefined) return existing;
     if (id !== DEV_CHAIN && !/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw new Error(`not a chain id: ${id}`);
-    // On the dev chain a person watches payments confirm; elsewhere tests want them confirmed at once.
+    // Payments on the dev chain confirm visibly. Test chains confirm at once.
     const created = new Chain(id, { confirmedAfterSlots: id === DEV_CHAIN ? 1 : 0, finalizedAfterSlots: FINALIZED_AFTER_SLOTS });
     chains.set(id, created);
     return created;
@@ -45,7 +42,7 @@ export async function startChainServer({ port = 0, host = '127.0.0.1' }: { port?
     respond(request, response, findChain, closing.signal).catch(() => request.socket.destroy());
   });
   serveSubscriptions(server, findChain, closing.signal);
-  // Clients keep connections; one closed by us between two of their requests would look like a fault that no test asked for.
+  // Clients reuse connections. Closing an idle one would resemble a fault that no test requested.
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -96,7 +93,7 @@ async function answerBody(chain: Chain, nodeName: string, body: string, signal: 
   }
   if (!Array.isArray(requests) || requests.length === 0) return answerRequest(chain, node, requests, signal);
   const answers: unknown[] = [];
-  // One after another: a batch that sends and then asks sees what it sent.
+  // Sequential: a batch that sends and then reads must see its own transaction.
   for (const request of requests) {
     const outcome = await answerRequest(chain, node, request, signal);
     if (outcome === 'broken' || (outcome !== 'silent' && 'status' in outcome)) return outcome;
@@ -105,7 +102,6 @@ async function answerBody(chain: Chain, nodeName: string, body: string, signal: 
   return answers.length === 0 ? 'silent' : { answer: answers };
 }
 
-/** The body as text, null when it is over the limit; the rest of an oversized one is read and thrown away. */
 async function readBody(request: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;

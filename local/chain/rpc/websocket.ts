@@ -6,19 +6,19 @@ import { type Params, readCommitment, readConfig, readFlag, readSignature } from
 import { decodeJson, encodeJson } from './json.ts';
 import { describeError, readEnvelope } from './rpc.ts';
 
-/** Looks at the chain once: tells what is new, and says whether that was the last of it. */
+/** Reads the chain once, notifies of changes and returns whether the subscription is over. */
 type Watch = (notify: (result: unknown) => void) => 'waiting' | 'over';
 
-const LOOK_EVERY_MS = 20;
+const POLL_EVERY_MS = 20;
 const MESSAGE_BYTES_MAX = 64_000;
 
-// What a client can subscribe to, by the word its methods begin with.
+// Subscriptions by method prefix.
 const WATCHES = new Map<string, (chain: Chain, params: Params) => Watch>([
   ['signature', watchSignature],
   ['slot', watchSlot],
 ]);
 
-/** Serves subscriptions on a WebSocket at each chain's own address, until the signal. Public clients wait on them after sending. */
+/** Serves WebSocket subscriptions at each chain's address until the signal aborts. Public clients await them after sending. */
 export function serveSubscriptions(server: Server, findChain: (id: string) => Chain, signal: AbortSignal): void {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_BYTES_MAX });
   server.on('upgrade', (request, connection, head) => {
@@ -34,7 +34,6 @@ export function serveSubscriptions(server: Server, findChain: (id: string) => Ch
 
 let subscriptionCount = 0;
 
-/** One connection and what it subscribed to. */
 class Subscriber {
   readonly #socket: WebSocket;
   readonly #chain: Chain;
@@ -44,14 +43,14 @@ class Subscriber {
   constructor(socket: WebSocket, chain: Chain) {
     this.#socket = socket;
     this.#chain = chain;
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#timer = setInterval(() => this.#look(), POLL_EVERY_MS).unref();
     socket.on('message', (text) => this.#tell(this.#answer(String(text))));
     socket.on('close', () => clearInterval(this.#timer));
-    // A connection that breaks is closed right after; the error alone would end the process.
+    // A broken connection closes right after. The unhandled error alone would end the process.
     socket.on('error', () => {});
   }
 
-  /** The answer to a message; undefined where a call without an id wants none: clients keep the connection open with some. */
+  /** Answers a message. Undefined for a call without an id, which clients use as a heartbeat. */
   #answer(text: string): unknown {
     let request: unknown;
     try {
@@ -96,31 +95,31 @@ class Subscriber {
   }
 }
 
-/** Tells once when a transaction has reached a commitment, and before that, where it is asked for, that it arrived. */
+/** Notifies once when a transaction has the requested commitment, and before that, if requested, when the node has received it. */
 function watchSignature(chain: Chain, [first, second]: Params): Watch {
   const signature = readSignature(first);
   const config = readConfig(second);
   const commitment = readCommitment(config);
-  let tellsArrival = readFlag(config.enableReceivedNotification);
+  let sendsReceived = readFlag(config.enableReceivedNotification);
   return (notify) => {
     const record = chain.history.find(signature);
     if (record === null) return 'waiting';
     const inContext = (value: unknown) => ({ context: { slot: chain.clock.slot }, value });
-    if (tellsArrival) notify(inContext('receivedSignature'));
-    tellsArrival = false;
+    if (sendsReceived) notify(inContext('receivedSignature'));
+    sendsReceived = false;
     if (record.slot > chain.slotAt(commitment)) return 'waiting';
     notify(inContext({ err: record.execution.err }));
     return 'over';
   };
 }
 
-/** Tells of every slot, or where the clock was moved, of the newest. */
+/** Notifies of every slot, or of the newest after the clock was moved. */
 function watchSlot(chain: Chain): Watch {
-  let told = chain.clock.slot;
+  let notifiedSlot = chain.clock.slot;
   return (notify) => {
     const { slot } = chain.clock;
-    if (slot > told) notify({ parent: slot - 1, slot, root: chain.slotAt('finalized') });
-    told = slot;
+    if (slot > notifiedSlot) notify({ parent: slot - 1, slot, root: chain.slotAt('finalized') });
+    notifiedSlot = slot;
     return 'waiting';
   };
 }

@@ -1,26 +1,25 @@
 import type { Request as Incoming, Response as Outgoing, RequestHandler } from 'express';
 import { type MeteredAccess, MeteredGate, type MeteredOptions, type Piece } from './metered.ts';
 
-/** What a handler finds in `req.metered`. */
 export interface ExpressMeteredAccess extends Omit<MeteredAccess, 'stream'> {
-  /** Answers with the pieces, up to what is reserved. Resolves once all is sent, or the buyer hung up. */
+  /** Sends the pieces up to the reserved units. Resolves when all are sent or the buyer disconnected. */
   send(pieces: AsyncIterable<Piece> | Iterable<Piece>): Promise<void>;
 }
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** How this answer is paid for by the piece; `protect` with `metered` sets it. */
+    /** Metered access of this answer, set by `protect` with `metered`. */
     metered?: ExpressMeteredAccess;
   }
 }
 
-/** Sells answers by the piece; everything that is no request of a buyer whose session is open is answered here. */
+/** Sells answers per piece. Answers every request without a buyer's open session itself. */
 export function byThePiece(options: MeteredOptions): RequestHandler {
   const gate = new MeteredGate(options);
   return (req, res, next) => {
     const run = async () => {
       let admitted: MeteredAccess | null = null;
-      const answer = await gate.answer(await webRequestOf(req), (access) => {
+      const answer = await gate.answer(await toWebRequest(req), (access) => {
         admitted = access;
         return new Response(null);
       });
@@ -34,19 +33,19 @@ export function byThePiece(options: MeteredOptions): RequestHandler {
   };
 }
 
-/** More than the gate reads of an announcement. */
+/** Longer than any announcement that the gate reads. */
 const BODY_MAX = 65_536;
 
-async function webRequestOf(req: Incoming): Promise<Request> {
+async function toWebRequest(req: Incoming): Promise<Request> {
   const url = `${req.protocol}://${req.get('host') ?? 'localhost'}${req.originalUrl}`;
   const headers = new Headers();
   for (const [name, value] of Object.entries(req.headers)) if (value !== undefined) headers.set(name, String(value));
   const hasBody = req.method !== 'GET' && req.method !== 'HEAD';
-  return new Request(url, { method: req.method, headers, body: hasBody ? await bodyOf(req) : null });
+  return new Request(url, { method: req.method, headers, body: hasBody ? await readBody(req) : null });
 }
 
-/** As a parser before us left it, or as it comes, cut off where it is too long to be an announcement. */
-async function bodyOf(req: Incoming): Promise<string> {
+/** Returns the body from an earlier parser or the stream, truncated beyond the length of an announcement. */
+async function readBody(req: Incoming): Promise<string> {
   if (req.body !== undefined) return typeof req.body === 'string' ? req.body : JSON.stringify(req.body);
   const decoder = new TextDecoder();
   let text = '';
@@ -61,7 +60,7 @@ async function send(res: Outgoing, answer: Response): Promise<void> {
   res.status(answer.status);
   answer.headers.forEach((value, name) => void res.setHeader(name, value));
   const reader = answer.body?.getReader();
-  // The maker of the pieces is told that the buyer hung up.
+  // Cancels the source of the pieces when the buyer disconnects.
   res.once('close', () => void reader?.cancel().catch(() => {}));
   for (let part = await reader?.read(); part && !part.done && !res.destroyed; part = await reader?.read())
     if (!res.write(part.value)) await drained(res);

@@ -9,7 +9,7 @@ import { SvcError } from '../api/errors.ts';
 
 export const withMark = <R extends { url: string }>(resource: R, mark: string): R => ({ ...resource, url: `${resource.url}#${mark}` });
 
-/** The mark is nothing for the buyer, to whom the challenge of a denial goes. It is ASCII, so the decoded bytes may be edited. */
+/** Removes the mark from a denial's challenge, which goes to the buyer. The mark is ASCII, so the decoded bytes may be edited. */
 export function withoutMark(error: unknown, mark: string): unknown {
   const challenge = error instanceof SvcError ? error.headers.get('PAYMENT-REQUIRED') : null;
   if (!(error instanceof SvcError) || challenge === null) return error;

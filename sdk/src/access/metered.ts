@@ -4,21 +4,19 @@ import type { MeteredSession, MeteringDirective } from '../api/types.ts';
 import { present } from './present.ts';
 import { toRefusal, unavailable } from './refusals.ts';
 
-/** How a resource is sold by the piece. */
 export interface Metered {
-  /** USDC of one unit, as `0.000007`. */
+  /** USDC per unit, as `0.000007`. */
   unitPrice: string;
-  /** USDC that a buyer may lock up at most. */
+  /** Maximum USDC that a buyer may lock up. */
   cap: string;
-  /** The most units one answer has. So much is reserved before the first is sent: it is what a buyer who never pays can take. */
+  /** Maximum units per answer. They are reserved before the first piece, and limit the loss to a buyer who never pays. */
   unitsMax: number;
-  /** Seconds after which an unused session is closed. Default 3 600. */
+  /** Idle seconds after which a session is closed. Default 3 600. */
   idleSeconds?: number;
 }
 
 export interface MeteredOptions {
   client: Client;
-  /** A product_id. */
   product: string;
   metered: Metered;
   /**
@@ -26,16 +24,16 @@ export interface MeteredOptions {
    * here where strangers may call.
    */
   admitUnpaid?: (request: Request) => boolean | Promise<boolean>;
-  /** Told of every failure that the buyer is not to blame for. */
+  /** Receives every failure that the buyer did not cause. */
   onError?: (error: unknown, request: Request) => void;
 }
 
-/** A part of an answer, and the units it costs; a text costs one. */
+/** Part of an answer with its cost in units. A string costs one. */
 export type Piece = string | { data: string; units: number };
 
 export interface MeteredAccess {
   session: MeteredSession;
-  /** Units that are reserved for this answer: `unitsMax`, or what the deposit has left. */
+  /** Units reserved for this answer: `unitsMax`, or what remains of the deposit. */
   units: number;
   /**
    * The answer as server-sent events, in the form of the public clients: `mpp.metering` with what is reserved, the pieces, `mpp.usage` with what
@@ -44,10 +42,10 @@ export interface MeteredAccess {
   stream(pieces: AsyncIterable<Piece> | Iterable<Piece>): Response;
 }
 
-/** Where the public clients announce deliveries: at the root of the resource's own origin. */
+/** Path on the resource's origin to which public clients announce deliveries. */
 const ANNOUNCE_PATH = '/__402/session/deliveries';
 const ANNOUNCEMENT_MAX = 8_192;
-/** As long as a buyer may take to read an answer and pay for it. */
+/** Time for a buyer to read an answer and pay for it. */
 const RESERVED_SECONDS = 3_600;
 
 interface Credential {
@@ -60,7 +58,7 @@ const fromBase64Url = (text: string): unknown => {
   return JSON.parse(new TextDecoder().decode(bytes));
 };
 
-/** Which session a credential of scheme `Payment` is for; null for every other header. Only the service can tell whether it is right. */
+/** Returns the session of a `Payment` credential, or null for other headers. Only the service can verify the credential. */
 function readCredential(header: string | null): Credential | null {
   const [, token] = /^Payment ([\w-]+=*)$/i.exec(header ?? '') ?? [];
   if (token === undefined) return null;
@@ -78,10 +76,9 @@ function readCredential(header: string | null): Credential | null {
 type Money = Pick<MeteredSession['cap'], 'base_units'>;
 const units = ({ base_units: text }: Money): bigint => BigInt(text);
 const DECIMALS = 6;
-/** Base units of an amount in the form that options name it. */
 const unitsIn = (amount: string): bigint => {
-  const [whole = '', part = ''] = amount.split('.');
-  return BigInt(whole + part.padEnd(DECIMALS, '0'));
+  const [integer = '', part = ''] = amount.split('.');
+  return BigInt(integer + part.padEnd(DECIMALS, '0'));
 };
 const usdc = (amount: string) => ({ asset: 'USDC' as const, amount });
 const NO_STORE = {
@@ -91,7 +88,7 @@ const NO_STORE = {
 const refuse = (status: number, code: string, detail: string, headers: Record<string, string> = {}) =>
   Response.json({ code, detail }, { status, headers: { ...NO_STORE, ...headers } });
 
-/** Sells answers by the piece, from a payment channel that the buyer opens; framework-free. */
+/** Framework-independent gate that sells answers per piece from a buyer's payment channel. */
 export class MeteredGate {
   readonly #options: MeteredOptions;
 
@@ -99,7 +96,7 @@ export class MeteredGate {
     this.#options = options;
   }
 
-  /** Runs the handler for a buyer whose session is open; answers everything else itself. Never throws but what the handler throws. */
+  /** Runs the handler for a buyer with an open session and answers all other requests itself. Throws only what the handler throws. */
   async answer(request: Request, handler: (access: MeteredAccess) => Response | Promise<Response>): Promise<Response> {
     let admitted: { access: MeteredAccess; receipt: string } | Response;
     try {
@@ -107,9 +104,9 @@ export class MeteredGate {
     } catch (error) {
       const refusal = (error instanceof SvcError && toRefusal(error)) || null;
       this.#options.onError?.(error, request);
-      const told = refusal ?? unavailable(error);
-      const { body, headers } = present(told, request.headers.get('Accept'));
-      return new Response(body, { status: told.status, headers });
+      const reported = refusal ?? unavailable(error);
+      const { body, headers } = present(reported, request.headers.get('Accept'));
+      return new Response(body, { status: reported.status, headers });
     }
     if (admitted instanceof Response) return admitted;
     const served = await handler(admitted.access);
@@ -126,7 +123,7 @@ export class MeteredGate {
     return session ? this.#open(request, session, { ...credential!, header: header! }) : this.#challenge(request);
   }
 
-  /** What the buyer's client announces at this origin is the service's to answer. */
+  /** Forwards a client's announcement to the service. */
   async #announce(request: Request): Promise<Response> {
     const text = await request.text();
     const body = text.length <= ANNOUNCEMENT_MAX ? parsed(text) : null;
@@ -135,7 +132,7 @@ export class MeteredGate {
   }
 
   /**
-   * Its own session for this resource; null for any other, as one of a cheaper product. What is served has this resource's price, while a
+   * Its own session for this resource. Null for any other, as one of a cheaper product. What is served has this resource's price, while a
    * session that was begun at another one can still be paid and closed.
    */
   async #find({ sessionId, action }: Credential): Promise<MeteredSession | null> {
@@ -151,7 +148,7 @@ export class MeteredGate {
     }
   }
 
-  /** A session that this buyer may open. */
+  /** Creates a session that this buyer may open. */
   async #challenge(request: Request): Promise<Response> {
     const { client, product, metered, admitUnpaid } = this.#options;
     if (admitUnpaid && !(await admitUnpaid(request)))
@@ -167,7 +164,7 @@ export class MeteredGate {
     const { client } = this.#options;
     const answer = await this.#told(() => client.meteredSessions.authorize(sessionId, header), 200);
     if (answer.status === 410) return this.#challenge(request);
-    // What pays, tops up or closes is no request for the resource.
+    // Credentials that pay, top up or close do not request the resource.
     if (!answer.ok || action !== 'open') return answer;
     const opened = (await answer.json()) as MeteredSession;
     const directive = await this.#reserve(opened, units(session.unit_price!));
@@ -176,7 +173,7 @@ export class MeteredGate {
     return { access, receipt: answer.headers.get('Payment-Receipt') ?? '' };
   }
 
-  /** Reserves what one answer may have, or what is left. null: nothing is. */
+  /** Reserves the units of one answer, or what remains. Null: nothing remains. */
   async #reserve({ session_id, deposit, cumulative, reserved }: MeteredSession, unitPrice: bigint): Promise<MeteringDirective | null> {
     const free = (units(deposit) - units(cumulative) - units(reserved)) / unitPrice;
     const most = BigInt(this.#options.metered.unitsMax);
@@ -185,13 +182,13 @@ export class MeteredGate {
     try {
       return await this.#options.client.meteredSessions.reserve(session_id, { units: wanted, expires_in: RESERVED_SECONDS });
     } catch (error) {
-      // Another answer reserved it meanwhile.
+      // A concurrent answer reserved the units.
       if (error instanceof SvcError && error.code === 'state_conflict') return null;
       throw error;
     }
   }
 
-  /** What the service says to the buyer, with the headers that their client reads. */
+  /** Returns the service's answer to the buyer with the headers that clients read. */
   async #told(call: () => Promise<object & { response: { headers: Headers } }>, status: number): Promise<Response> {
     try {
       const answer = await call();
@@ -199,12 +196,12 @@ export class MeteredGate {
       return Response.json(answer, { status, headers: { ...NO_STORE, ...(receipt === null ? {} : { 'Payment-Receipt': receipt }) } });
     } catch (error) {
       if (!(error instanceof SvcError) || error.status === 0 || error.status >= 500 || error.status === 401) throw error;
-      const kept = ['WWW-Authenticate', 'Retry-After'].flatMap((name) => {
+      const headers = ['WWW-Authenticate', 'Retry-After'].flatMap((name) => {
         const value = error.headers.get(name);
         return value === null ? [] : [[name, value] as const];
       });
       const body = { code: error.code, detail: error.message, meta: error.meta };
-      return Response.json(body, { status: error.status, headers: { ...NO_STORE, ...Object.fromEntries(kept) } });
+      return Response.json(body, { status: error.status, headers: { ...NO_STORE, ...Object.fromEntries(headers) } });
     }
   }
 }
@@ -250,7 +247,7 @@ interface Metering {
   report: (error: unknown) => void;
 }
 
-/** The usage is told also where the pieces break off: what was sent is paid for. */
+/** Sends the usage even if the pieces break off, because the sent ones are paid for. */
 async function* meteredEvents(
   pieces: AsyncIterable<Piece> | Iterable<Piece>,
   { directive, unitPrice, reserved, report }: Metering,

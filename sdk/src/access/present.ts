@@ -1,6 +1,6 @@
 import type { Challenge, Refusal } from './refusals.ts';
 
-/** A refusal as it goes out. A person’s browser asks for HTML and gets a page; every program gets the same facts as JSON. */
+/** Formats a refusal: a page for browsers that accept HTML, JSON with the same facts otherwise. */
 export function present({ body, headers }: Refusal, accept: string | null | undefined): { body: string; headers: Record<string, string> } {
   const isPage = /\btext\/html\b/i.test(accept ?? '');
   const type = isPage ? 'text/html; charset=utf-8' : 'application/json';
@@ -17,7 +17,7 @@ const NETWORKS: Record<string, { name: string; usdc: string }> = {
 };
 const USDC_DECIMALS = 6;
 
-/** `0.01 USDC on Solana`; null where the challenge asks for something this package does not know. */
+/** Formats `0.01 USDC on Solana`. Null if the challenge contains an unknown asset or network. */
 function priceOf({ accepts: [first] = [] }: Challenge): string | null {
   const network = NETWORKS[first?.network ?? ''];
   if (!network || first?.asset !== network.usdc || !/^\d+$/.test(first.amount ?? '')) return null;

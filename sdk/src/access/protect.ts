@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { SvcError } from '../api/errors.ts';
-import { digestOf, isIdempotencyKey } from '../api/keys.ts';
+import { digestText, isIdempotencyKey } from '../api/keys.ts';
 import { type Answer, sleep } from '../api/transport.ts';
 import type { Consume, Customer, ProductReference, SettledPayment, Settlement } from '../api/types.ts';
 import { AbandonedWrites, type OwnWrite } from './abandoned-writes.ts';
@@ -15,24 +15,24 @@ type Resource = NonNullable<Consume['resource']>;
 /** `R` is the framework's request: Hono's context, Express's request, a web `Request`. */
 export interface ProtectOptions<R> {
   client: Client;
-  /** What a request uses; a text is a product_id. */
+  /** Product that a request uses. A string is a product_id. */
   product: string | ProductReference;
-  /** Units a request costs. Default 1. */
+  /** Units per request. Default 1. */
   units?: number | ((request: R) => number | Promise<number>);
-  /** Who asks, where you know it (a signed-in user); null: a stranger, who pays per request. */
+  /** Customer of the request if known (a signed-in user). Null: a stranger who pays per request. */
   customer?: (request: R) => Customer | null | Promise<Customer | null>;
-  /** What the challenge says is sold. Default: the URL of the request, without its query. */
+  /** Resource named in the challenge. Default: the request's URL without its query. */
   resource?: Resource | ((request: R) => Resource);
   /**
    * A payment, or a request under the caller's own Idempotency-Key, that was served before. `refuse` (default) answers 409.
    * `serve` runs the handler again without another unit: only for handlers that give the same answer again.
    */
   onReplay?: 'refuse' | 'serve';
-  /** Serve without consumption while the service is away: no connection, no answer in time, or 500 and more. Default false: 503. */
+  /** Serves without consumption during an outage: no connection, timeout, or 500 and more. Default false: answers 503. */
   failOpen?: boolean;
   /**
-   * Told of every failure that the buyer is not to blame for, of refunds that could not be made, and once if buyers pay for more
-   * than they can use here. Default: each kind of failure once, on the console.
+   * Receives every failure that is not the buyer's, refunds that could not be made, and a warning if buyers pay for more units than a
+   * request uses.
    */
   onError?: (error: unknown, request: R) => void;
 }
@@ -42,12 +42,15 @@ interface Ask {
   units: number;
   customer: Customer | null;
   resource: Resource;
-  /** What makes this request itself: the caller's key counts for it alone. */
+  /** Identity of this request. The caller's key applies to it alone. */
   subject: string;
   callerKey: string | null;
 }
 
-/** A freed use is taken again under the next key; a handler that fails so often under one key will fail again. */
+/**
+ * Limit of key generations: a refunded use is consumed again under the next key. A handler that fails this often under one key will fail
+ * again.
+ */
 const GENERATIONS_MAX = 8;
 const PENDING_WAIT_MAX_SECONDS = 5;
 const RESOURCE_URL_MAX = 2_000;
@@ -55,13 +58,12 @@ const RESOURCE_URL_MAX = 2_000;
 const stranger = (): Customer => ({ customer_ref: `anon_${crypto.randomUUID()}` });
 const isRefunded = (error: unknown) => error instanceof SvcError && error.code === 'state_conflict' && error.meta.reason === 'refunded';
 
-/** Decides, per request, whether the handler may run; framework-free. Adapters ask `admit`, and `refund` when the handler failed. */
+/** Framework-independent gate: decides per request if the handler may run. Adapters call `admit`, and `refund` if the handler failed. */
 export class Gate<R> {
   readonly #options: ProtectOptions<R>;
   readonly #ledger = new AbandonedWrites();
   readonly #refunds = new RefundQueue();
   readonly #tell: (error: unknown, request: R) => void;
-  /** What to do once the use of an access was given back. */
   readonly #onRefunded = new WeakMap<Access, () => void>();
   #toldOfLeftovers = false;
 
@@ -70,7 +72,7 @@ export class Gate<R> {
     this.#tell = options.onError ?? newReporter();
   }
 
-  /** Never throws: whatever is unclear is a refusal. */
+  /** Never throws: any uncertainty is a refusal. */
   async admit(incoming: Incoming, request: R): Promise<Admission> {
     this.#refunds.run(incoming.waitUntil);
     try {
@@ -87,9 +89,9 @@ export class Gate<R> {
     }
   }
 
-  /** The handler failed: gives the use back; where that fails for now, again later. Never throws. */
+  /** Refunds the use of a failed handler, and retries later after a transient failure. Never throws. */
   async refund(access: Access, reason: string, request: R, waitUntil?: WaitUntil): Promise<void> {
-    // A replay used nothing of its own; giving the first use back would make a served request free.
+    // A replay consumed nothing. Refunding the original use would make a served request free.
     if (access.isReplay || access.isFailOpen) return;
     const { consumptionId } = access;
     if (consumptionId === null) {
@@ -130,7 +132,7 @@ export class Gate<R> {
     const customer = ask.customer ?? stranger();
     const { callerKey, resource } = ask;
     const body: Consume & { resource: Resource } = { ...ask.product, customer, units: ask.units, resource };
-    // Where the same request may be served again, it need not be told from others.
+    // With `serve`, identical requests need not be distinguished.
     const servesReplays = this.#options.onReplay === 'serve';
     const isMarked = callerKey !== null && !servesReplays;
     const send = async ({ key, mark }: OwnWrite) => {
@@ -149,7 +151,7 @@ export class Gate<R> {
       if (isMarked) this.#onRefunded.set(access, abandon);
       return { access, paymentResponse: null };
     } catch (error) {
-      // The key is derived from all that makes the request, so a different body under it is the same request, made elsewhere.
+      // The key covers the complete request, so a conflicting body under it is the same request from another process.
       const isTaken = isMarked && error instanceof SvcError && error.code === 'idempotency_conflict';
       if (isTaken) return { refusal: refuse.requestReplayed() };
       throw error;
@@ -160,14 +162,14 @@ export class Gate<R> {
     const { product, customer, units } = ask;
     const body = { ...product, payment_signature: payment, consume_units: units, ...(customer ? { customer } : {}) };
     try {
-      // Never the caller's key: the payment itself says what is the same, and the service tells every other key `duplicate`.
+      // Not the caller's key: the payment identifies the settlement, and the service answers other keys with `duplicate`.
       const send = ({ key }: OwnWrite) => this.#settleOnce(body, key);
       const { answer, isOwn } = await this.#underKey(ask.subject, JSON.stringify(body), null, send);
       if (!answer.success) return { refusal: refuse.settlementPending(answer.retry_after, answer.tx_signature) };
       const isDuplicate = !isOwn || answer.duplicate === true || answer.response.headers.get('X-Svc-Duplicate-Settlement') === 'true';
       if (isDuplicate && this.#options.onReplay !== 'serve') return { refusal: refuse.paymentReplayed(answer.consumption_id) };
       if (!isDuplicate) this.#watchLeftovers(answer, units, request);
-      // A duplicate uses nothing: what it repeats was used by the request before it.
+      // A duplicate consumes nothing, because the original request consumed.
       if (!isDuplicate && answer.consumed_units < units) {
         const detail = `The payment was settled and ${answer.remaining} units are held, but this request uses ${units}.`;
         return this.#challenge(ask, 'entitlement_missing', detail, { 'PAYMENT-RESPONSE': answer.payment_response });
@@ -178,7 +180,7 @@ export class Gate<R> {
         paymentResponse: answer.payment_response,
       };
     } catch (error) {
-      // The payment does not even read as one: the buyer's to mend, so tell how to pay.
+      // A malformed payment is the buyer's fault, so the answer is a new challenge.
       const isUnreadable = error instanceof SvcError && (error.code === 'validation_error' || error.code === 'payment_mismatch');
       if (!isUnreadable || error.headers.has('PAYMENT-REQUIRED')) throw error;
       this.#report(error, request);
@@ -186,19 +188,19 @@ export class Gate<R> {
     }
   }
 
-  /** Settles; while the outcome is open, asks once more under the same key, like the reference resource server. */
+  /** Settles. While the outcome is open, retries once under the same key like the reference resource server. */
   async #settleOnce(body: Parameters<Client['x402']['settle']>[0], idempotencyKey: string): Promise<Answer<Settlement>> {
     const { settle } = this.#options.client.x402;
     const first = await settle(body, { idempotencyKey });
     if (first.success || first.retry_after > PENDING_WAIT_MAX_SECONDS) return first;
     await sleep(first.retry_after * 1000);
     const second = await settle(body, { idempotencyKey });
-    // Whatever was kept under this key since, the first of the two calls brought about.
+    // Either of the two calls may have stored the answer under this key.
     second.response.isAmbiguous = true;
     return second;
   }
 
-  /** Without `customer` no later request names the wallet that paid, so what a payment bought beyond this request is never used. */
+  /** Without `customer` no later request names the paying wallet, so surplus units of a payment would never be used. */
   #watchLeftovers({ granted_units: granted }: { granted_units: number | null }, units: number, request: R): void {
     if (this.#options.customer || this.#toldOfLeftovers || (granted !== null && granted <= units)) return;
     this.#toldOfLeftovers = true;
@@ -209,7 +211,7 @@ export class Gate<R> {
     this.#report(new Error(message), request);
   }
 
-  /** A fresh 402: consumes for a random customer who can never have units. */
+  /** Creates a 402 challenge by consuming for a random customer without units. */
   async #challenge(ask: Ask, code: string, detail: string, headers: Record<string, string> = {}): Promise<Admission> {
     const { product, units, resource } = ask;
     const denial = await this.#options.client.entitlements.consume({ ...product, customer: stranger(), units, resource }).then(
@@ -222,16 +224,11 @@ export class Gate<R> {
     return { refusal: refuse.paymentRequired(challenge, code, detail, headers) };
   }
 
-  /**
-   * One write that is this request's alone: under a random key, or under one derived from the caller's, with a mark in its body,
-   * so that the same request is told `idempotency_conflict` in whatever process it comes. What the service answers as replayed is
-   * therefore our own attempt, whose answer was lost; `isOwn` is false where there was none. Without a verdict the write is
-   * kept for the next same request of this process.
-   */
+  /** Key and options of one write of this request: random, or derived from the caller's key, with a mark in its body. */
   async #underKey<T extends object>(subject: string, body: string, callerKey: string | null, send: (own: OwnWrite) => Promise<Answer<T>>) {
-    const same = await digestOf(subject, body);
+    const same = await digestText(subject, body);
     for (let generation = 0; ; generation++) {
-      const derived = callerKey === null ? null : await digestOf(same, callerKey, String(generation));
+      const derived = callerKey === null ? null : await digestText(same, callerKey, String(generation));
       const slot = derived ?? same;
       const resumed = this.#ledger.resume(slot);
       const own = resumed ?? { key: derived ?? crypto.randomUUID(), mark: crypto.randomUUID() };
@@ -242,7 +239,7 @@ export class Gate<R> {
         return { answer, isOwn: !answer.replayed || answer.response.isAmbiguous || resumed !== null, abandon };
       } catch (error) {
         if (isRefunded(error) && generation < GENERATIONS_MAX) {
-          // Kept, so that this process finds its way past this generation again.
+          // Retained, so that this process skips this generation the next time.
           if (derived !== null) abandon();
           continue;
         }
@@ -258,12 +255,12 @@ export class Gate<R> {
     try {
       this.#tell(error, request);
     } catch {
-      // A hook that throws must not decide which request is served.
+      // An error in the hook must not decide which request is served.
     }
   }
 }
 
-/** Names the consumption, so that the operator can give it back by hand. */
+/** Names the consumption, so that the operator can refund it manually. */
 function refundFailure(error: unknown, consumptionId: string, outlook: string): Error {
   const reason = error instanceof Error ? error.message : String(error);
   const message = `The units of ${consumptionId} could not be given back (${outlook}): ${reason}`;

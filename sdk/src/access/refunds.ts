@@ -1,6 +1,6 @@
 import { SvcError } from '../api/errors.ts';
 
-/** Keeps work alive after the answer, where the platform ends it otherwise: `ctx.waitUntil` of Workers. */
+/** Extends work beyond the answer on platforms that end it otherwise: `ctx.waitUntil` of Workers. */
 export type WaitUntil = (work: Promise<unknown>) => void;
 
 export interface PendingRefund {
@@ -10,12 +10,12 @@ export interface PendingRefund {
 }
 
 const WAITING_MAX = 1_000;
-const KEEP_TRYING_MS = 60 * 60_000;
+const RETRY_FOR_MS = 60 * 60_000;
 const BACKOFF_FIRST_MS = 1_000;
 const BACKOFF_MAX_MS = 60_000;
-/** A try never takes this long, so a loop that has been silent for so long was ended with the request that started it. */
+/** Longer than any try. A loop silent for this long ended with its request. */
 const TRY_MAX_MS = 120_000;
-/** Workers end what `waitUntil` holds after 30 seconds; the next request goes on. */
+/** Workers end `waitUntil` work after 30 seconds. The next request continues. */
 const WAIT_UNTIL_MS = 25_000;
 
 /**
@@ -28,16 +28,16 @@ export class RefundQueue {
   #nextAt = 0;
   #aliveUntil = 0;
 
-  /** False if this failure will not pass, or there is no room: nothing will be tried again. */
+  /** Returns false if the failure is permanent or the queue is full: nothing is retried. */
   add(refund: PendingRefund, failure: unknown): boolean {
     if (!mayPass(failure) || this.#waiting.size >= WAITING_MAX) return false;
-    this.#waiting.set(refund.consumptionId, { ...refund, until: Date.now() + KEEP_TRYING_MS });
+    this.#waiting.set(refund.consumptionId, { ...refund, until: Date.now() + RETRY_FOR_MS });
     if (this.#waiting.size === 1) this.#failures = 0;
     this.#pause(failure);
     return true;
   }
 
-  /** Goes on with what waits, unless a loop is running. Cheap where nothing waits, so that every request may call it. */
+  /** Continues the queue unless a loop is running. Cheap if empty, so every request may call it. */
   run(waitUntil?: WaitUntil): void {
     const now = Date.now();
     const endsAt = waitUntil ? now + WAIT_UNTIL_MS : Number.POSITIVE_INFINITY;
@@ -67,7 +67,7 @@ export class RefundQueue {
     } catch (error) {
       const wasWaiting = this.#waiting.delete(consumptionId);
       if (!wasWaiting) return;
-      // To the end of the queue: one that never succeeds delays no other.
+      // Moves to the end, so that a failing refund delays no other.
       if (mayPass(error) && Date.now() < until) this.#waiting.set(consumptionId, refund);
       else refund.giveUp(error);
       this.#pause(error);
@@ -77,13 +77,13 @@ export class RefundQueue {
   #pause(failure: unknown): void {
     const backoffMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** this.#failures++);
     const askedMs = failure instanceof SvcError ? (failure.retryAfterSeconds ?? 0) * 1000 : 0;
-    this.#nextAt = Math.max(this.#nextAt, Date.now() + Math.max(backoffMs, Math.min(askedMs, KEEP_TRYING_MS)));
+    this.#nextAt = Math.max(this.#nextAt, Date.now() + Math.max(backoffMs, Math.min(askedMs, RETRY_FOR_MS)));
   }
 }
 
 const mayPass = (error: unknown): boolean => error instanceof SvcError && error.retryable;
 
-/** Waits with a timer that does not keep a process from ending. */
+/** Waits on a timer that does not hold the process open. */
 const idle = (ms: number): Promise<void> =>
   new Promise((resolve) => {
     const timer: unknown = setTimeout(resolve, ms);

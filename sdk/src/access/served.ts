@@ -1,4 +1,4 @@
-/** The headers of a served answer: what a buyer paid for must not be cached for others, and a browser may read the settlement. */
+/** Returns the headers of a served answer: shared caches must not store a paid answer, and browsers may read the settlement. */
 export function servedHeaders(present: { get(name: string): string | null }, paymentResponse: string | null): Record<string, string> {
   const cacheControl = withPrivate(present.get('Cache-Control'));
   if (paymentResponse === null) return { 'Cache-Control': cacheControl };
@@ -11,9 +11,9 @@ export function servedHeaders(present: { get(name: string): string | null }, pay
   };
 }
 
-/** Keeps what a handler said about caching, but for shared caches. */
+/** Removes shared caching from the handler's directives and retains the rest. */
 export function withPrivate(value: string | null | undefined): string {
-  const directives = (value ?? '').split(',').map((directive) => directive.trim());
-  const kept = directives.filter((directive) => directive !== '' && !/^(?:public$|private$|s-maxage\b|proxy-revalidate$)/i.test(directive));
-  return ['private', ...kept].join(', ');
+  const all = (value ?? '').split(',').map((directive) => directive.trim());
+  const directives = all.filter((directive) => directive !== '' && !/^(?:public$|private$|s-maxage\b|proxy-revalidate$)/i.test(directive));
+  return ['private', ...directives].join(', ');
 }

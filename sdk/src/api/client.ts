@@ -14,7 +14,6 @@ const plan = (productId: string) => `/v1/access/products/${encodeURIComponent(pr
 const subscription = (authorizationId: string) => `/v1/access/native-subscriptions/${encodeURIComponent(authorizationId)}`;
 const metered = (sessionId: string) => `${METERED}/${encodeURIComponent(sessionId)}`;
 
-/** The ways to call the service. */
 class Calls {
   readonly transport: Transport;
   readonly settleTimeoutMs: number;
@@ -26,15 +25,14 @@ class Calls {
 
   readonly read = <R>(path: string, query?: object, options?: CallOptions): Promise<Answer<R>> =>
     this.transport.call<R>({ method: 'GET', path, query, repeat: 'safe', options });
-  /** A write that leaves a lasting record is sent once, whatever happens. */
+  /** Sends a write that leaves a lasting record exactly once. */
   readonly once = <R>(method: Call['method'], path: string, body?: unknown, options?: CallOptions): Promise<Answer<R>> =>
     this.transport.call<R>({ method, path, body, repeat: 'once', options });
-  /** A write of the access API or of the sandbox: repeated under the same Idempotency-Key. */
+  /** Sends a write of the access API or the sandbox, retried under the same Idempotency-Key. */
   readonly keyed = <R>(method: Call['method'], path: string, body: unknown, options?: CallOptions): Promise<Answer<R>> =>
     this.transport.call<R>({ method, path, body, repeat: 'keyed', options });
 }
 
-/** What is sold, and what came of it. */
 const salesOf = ({ read, once, transport }: Calls) => ({
   products: {
     create: (body: T.CreateProduct, o?: CallOptions) => once<T.CreatedProduct>('POST', '/v1/products', body, o),
@@ -47,17 +45,17 @@ const salesOf = ({ read, once, transport }: Calls) => ({
   payments: {
     get: (paymentId: string, o?: CallOptions) => read<T.CurrentPayment>(payment(paymentId), undefined, o),
     list: (query?: T.PaymentQuery, o?: CallOptions) => read<T.PaymentPage>('/v1/payments', query, o),
-    /** Tells which transaction pays. Never repeated blindly: after a failure without a verdict the payment is read first. */
+    /** Reports the transaction that pays. After a failure without a verdict, reads the payment before retrying. */
     confirm: (body: T.ConfirmRequest, o?: CallOptions) => {
       const send = () => once<T.Confirmation>('POST', '/v1/pay/confirm', body, o);
-      const look = () => read<T.CurrentPayment>(payment(body.payment_id), undefined, o);
-      const confirmed = confirmPayment(body, send, look, transport.maxRetries);
+      const readPayment = () => read<T.CurrentPayment>(payment(body.payment_id), undefined, o);
+      const confirmed = confirmPayment(body, send, readPayment, transport.maxRetries);
       return confirmed.catch((error: SvcError) => Promise.reject(transport.documented(error)));
     },
   },
   memberships: {
     list: (query?: T.MembershipQuery, o?: CallOptions) => read<T.MembershipPage>('/v1/memberships', query, o),
-    /** The membership of one customer, the one that lasts longest; `not_found` where there is none. */
+    /** Returns a customer's membership with the latest end. Throws `not_found` if there is none. */
     lookup: (query: T.MembershipLookup, o?: CallOptions) => read<T.Membership>('/v1/memberships/lookup', query, o),
   },
   receipts: {
@@ -68,10 +66,9 @@ const salesOf = ({ read, once, transport }: Calls) => ({
   },
 });
 
-/** Endpoints of the merchant, and what was sent to them. */
 const webhooksOf = ({ read, once }: Calls) => ({
   webhookEndpoints: {
-    /** Creates an endpoint. Only this answer holds its signing secret. */
+    /** Creates an endpoint. Only this answer contains the signing secret. */
     create: (body: T.CreateWebhookEndpoint, o?: CallOptions) =>
       once<T.WebhookEndpointWithSecret>('POST', '/v1/webhooks/endpoints', body, o),
     list: (query?: T.PageQuery, o?: CallOptions) => read<T.WebhookEndpointPage>('/v1/webhooks/endpoints', query, o),
@@ -92,7 +89,6 @@ const webhooksOf = ({ read, once }: Calls) => ({
   },
 });
 
-/** Units that buyers use, and how agents pay for them. */
 const accessOf = ({ read, keyed, settleTimeoutMs }: Calls) => ({
   entitlements: {
     /**
@@ -101,20 +97,18 @@ const accessOf = ({ read, keyed, settleTimeoutMs }: Calls) => ({
      */
     consume: (body: T.Consume, o?: CallOptions) => keyed<T.Consumption>('POST', '/v1/access/entitlements/consume', body, o),
     grant: (body: T.Grant, o?: CallOptions) => keyed<T.Entitlement>('POST', '/v1/access/entitlements/grant', body, o),
-    /** Gives the units of one consumption back. */
     refund: (body: T.Refund, o?: CallOptions) => keyed<T.RefundedConsumption>('POST', '/v1/access/entitlements/refund', body, o),
     get: (entitlementId: string, o?: CallOptions) =>
       read<T.Entitlement>(`/v1/access/entitlements/${encodeURIComponent(entitlementId)}`, undefined, o),
     list: (query?: T.EntitlementQuery, o?: CallOptions) => read<T.EntitlementPage>('/v1/access/entitlements', query, o),
   },
   x402: {
-    /** Settles a buyer's PAYMENT-SIGNATURE, and with `consume_units` makes the first use in the same step. */
+    /** Settles a buyer's PAYMENT-SIGNATURE. With `consume_units`, also consumes in the same step. */
     settle: (body: T.Settle, o?: CallOptions) =>
       keyed<T.Settlement>('POST', '/v1/access/x402/settle', body, { timeoutMs: settleTimeoutMs, ...o }),
   },
-  /** The sandbox: with a sandbox key only. */
   testing: {
-    /** Runs a scenario and waits for its end: its session, and the events in their order. */
+    /** Runs a scenario to its end. Returns its session and the events in order. */
     run: (scenario: string, asked: Partial<T.RunScenario> = {}, o?: CallOptions) =>
       runScenario(
         {
@@ -125,24 +119,22 @@ const accessOf = ({ read, keyed, settleTimeoutMs }: Calls) => ({
         asked,
         o,
       ),
-    /** Pays as a test wallet would: a payment, or a challenge of x402. */
     pay: (body: T.TestPaymentRequest, o?: CallOptions) => keyed<T.TestPayment>('POST', '/v1/testing/pay', body, o),
   },
   rails: { list: (o?: CallOptions) => read<T.RailPage>('/v1/access/rails', undefined, o) },
   railSettings: {
     list: (o?: CallOptions) => read<T.RailSettingPage>('/v1/access/rail-settings', undefined, o),
-    /** Where a rail pays out. A missing token account is reported with the transaction that creates it. */
+    /** Sets the payout wallet of a rail. A missing token account is reported with the transaction that creates it. */
     update: (railId: string, body: T.UpdateRailSetting, o?: CallOptions) =>
       keyed<T.RailSetting>('PUT', `/v1/access/rail-settings/${encodeURIComponent(railId)}`, body, o),
   },
 });
 
-/** What is paid period by period. */
 const subscriptionsOf = ({ read, keyed, transport }: Calls) => ({
-  /** What a product with `renewal_mode: AUTOMATIC` is sold by: published on the chain once, by the wallet that is paid. */
+  /** On-chain plans for products with `renewal_mode: AUTOMATIC`, published once by the payout wallet. */
   subscriptionPlans: {
     get: (productId: string, o?: CallOptions) => read<T.SubscriptionPlan>(plan(productId), undefined, o),
-    /** The plan with the unsigned transaction that publishes it, where one is left to sign. */
+    /** Returns the plan with the unsigned publishing transaction, if still required. */
     prepare: (productId: string, o?: CallOptions) => keyed<T.SubscriptionPlan>('POST', plan(productId), undefined, o),
     confirm: (productId: string, body: T.ConfirmSubscriptionPlan, o?: CallOptions) =>
       keyed<T.SubscriptionPlan>('POST', `${plan(productId)}/confirm`, body, o),
@@ -151,7 +143,7 @@ const subscriptionsOf = ({ read, keyed, transport }: Calls) => ({
     list: (query?: T.NativeSubscriptionQuery, o?: CallOptions) =>
       read<T.NativeSubscriptionPage>('/v1/access/native-subscriptions', query, o),
     get: (authorizationId: string, o?: CallOptions) => read<T.NativeSubscription>(subscription(authorizationId), undefined, o),
-    /** The unsigned transaction that cancels, for the wallet that subscribed. Nothing is cancelled by it yet. */
+    /** Returns the unsigned cancellation for the subscriber's wallet. The subscription continues until it is signed and sent. */
     cancelIntent: (authorizationId: string, body: T.CancelIntentRequest, o?: CallOptions) =>
       transport.call<T.CancelIntent>({
         method: 'POST',
@@ -160,22 +152,21 @@ const subscriptionsOf = ({ read, keyed, transport }: Calls) => ({
         repeat: 'safe',
         options: o,
       }),
-    /** Proves the cancellation: by its transaction, signed, which the service then sends, or by the signature of one that was sent. */
+    /** Confirms the cancellation with its signed transaction, which the service sends, or with the signature of a sent one. */
     cancelConfirm: (authorizationId: string, body: T.CancelProof, o?: CallOptions) =>
       keyed<T.NativeSubscription>('POST', `${subscription(authorizationId)}/cancel-confirm`, body, o),
   },
 });
 
-/** What is paid use by use. */
 const meteredOf = ({ read, keyed, transport, settleTimeoutMs }: Calls) => ({
   meteredSessions: {
     create: (body: T.CreateMeteredSession, o?: CallOptions) => keyed<T.MeteredSession>('POST', METERED, body, o),
     get: (sessionId: string, o?: CallOptions) => read<T.MeteredSession>(metered(sessionId), undefined, o),
-    /** Keeps an amount free for one delivery, until its voucher comes. */
+    /** Reserves an amount for one delivery until its voucher arrives. */
     reserve: (sessionId: string, body: T.ReserveDelivery, o?: CallOptions) =>
       keyed<T.MeteringDirective>('POST', `${metered(sessionId)}/deliveries`, body, o),
     close: (sessionId: string, o?: CallOptions) => keyed<T.MeteredSession>('POST', `${metered(sessionId)}/close`, undefined, o),
-    /** Does what a buyer's credential of scheme `Payment` says; the same one again is answered as the first time. */
+    /** Executes a buyer's credential of scheme `Payment`. Idempotent. */
     authorize: (sessionId: string, credential: string, o?: CallOptions) =>
       transport.call<T.MeteredSession | T.CommitReceipt>({
         method: 'POST',
@@ -184,7 +175,7 @@ const meteredOf = ({ read, keyed, transport, settleTimeoutMs }: Calls) => ({
         repeat: 'safe',
         options: { timeoutMs: settleTimeoutMs, ...o },
       }),
-    /** What a buyer's client announces at the root of a resource's origin, handed on. */
+    /** Forwards an announcement that a buyer's client sent to the resource's origin. */
     announce: (body: object, o?: CallOptions) =>
       transport.call<T.MeteringDirective>({ method: 'POST', path: '/__402/session/deliveries', body, repeat: 'safe', options: o }),
   },
@@ -193,8 +184,8 @@ const meteredOf = ({ read, keyed, transport, settleTimeoutMs }: Calls) => ({
 export type Client = ReturnType<typeof createClient>;
 
 /**
- * A typed client of the service. Every method answers what the service sent, plus `replayed` and `response`; every failure is
- * an `SvcError`. Reads, and access and test writes under one Idempotency-Key, are repeated after failures that may pass; nothing else is.
+ * A typed client of the service. Every method answers what the service sent, plus `replayed` and `response`. Every failure is
+ * an `SvcError`. Reads, and access and test writes under one Idempotency-Key, are repeated after failures that may pass. Nothing else is.
  */
 export function createClient(options: ClientOptions) {
   const calls = new Calls(options);

@@ -41,7 +41,7 @@ function toConfirmation(payment: Answer<CurrentPayment>): Answer<Confirmation> {
   return Object.defineProperties(confirmation, { replayed: { value: replayed }, response: { value: response } }) as Answer<Confirmation>;
 }
 
-/** The error that the service would have given to the confirm that is not sent any more. */
+/** Returns the error that the service would have given to the omitted confirm. */
 function endedOtherwise(payment: Answer<Payment>): SvcError {
   const { requestId } = payment.response;
   if (payment.status === 'CONFIRMED') {

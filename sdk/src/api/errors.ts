@@ -1,20 +1,17 @@
-/** What went wrong, as the service said it, or as this client found out by itself. Branch on `code`, never on the text. */
+/** Failure reported by the service or found by this client. Branch on `code`, never on the text. */
 export class SvcError extends Error {
-  /**
-   * Durable. Beside the service's own: `invalid_idempotency_key` (found before sending), `request_timeout` and
-   * `connection_failed` (no answer came, so a write may or may not have happened) and `unexpected_response` (not our JSON).
-   */
+  /** Stable code: the codes of the service, and `invalid_idempotency_key`, `request_timeout` and `connection_failed` of the client. */
   readonly code: string;
-  /** The status of the HTTP answer; 0 where there was none. */
+  /** HTTP status. 0 without an answer. */
   readonly status: number;
   readonly requestId: string | null;
-  /** True where the same request, sent again unchanged, may succeed. A write needs the same Idempotency-Key. */
+  /** True if the unchanged request may succeed when sent again. A write needs the same Idempotency-Key. */
   readonly retryable: boolean;
-  /** The page of `code`. */
+  /** Documentation page of `code`. */
   readonly docsUrl: string;
   readonly meta: Record<string, unknown>;
   readonly headers: Headers;
-  /** True if any attempt may have had its effect without our seeing the answer. */
+  /** True if any attempt may have succeeded although its answer was lost. */
   readonly isAmbiguous: boolean;
 
   constructor(code: string, message: string, facts: Partial<Omit<SvcError, 'code' | 'message'>> = {}) {
@@ -30,7 +27,7 @@ export class SvcError extends Error {
     this.isAmbiguous = facts.isAmbiguous ?? false;
   }
 
-  /** Seconds the service asked to wait, or null. */
+  /** Retry delay requested by the service in seconds, or null. */
   get retryAfterSeconds(): number | null {
     const value = this.headers.get('Retry-After');
     return value !== null && /^\d{1,9}$/.test(value) ? Number(value) : null;
@@ -41,13 +38,12 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 const firstText = (...values: unknown[]): string | undefined =>
   values.find((value): value is string => typeof value === 'string' && value !== '');
 
-/** FastAPI's list of problems as one line. */
 function problemsOf(detail: unknown): string | undefined {
   if (!Array.isArray(detail)) return undefined;
   return detail.map((problem) => (isObject(problem) ? `${[problem.loc].flat().join('.')}: ${problem.msg}` : String(problem))).join('; ');
 }
 
-/** An answer that is no success, in the order in which the service's clients read codes and texts. */
+/** Builds the error of a failed answer, with the precedence in which clients read codes and texts. */
 export function toSvcError(response: Response, text: string, { isAmbiguous }: { isAmbiguous: boolean }): SvcError {
   const { status, headers } = response;
   const body = parseJson(text);

@@ -4,7 +4,6 @@ import type * as T from './types.ts';
 const POLL_MS = 1000;
 const RUN_MS = 120_000;
 
-/** A scenario that ran to its end, and the events of it in the order in which they were recorded. */
 export interface ScenarioRun {
   session: T.SandboxSession;
   events: T.SandboxSession['steps'];

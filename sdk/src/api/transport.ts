@@ -2,35 +2,35 @@ import { parseJson, SvcError, toSvcError } from './errors.ts';
 import { idempotencyKey } from './keys.ts';
 
 export interface ClientOptions {
-  /** Where the service answers, for example `https://api.example.com`. */
+  /** Base URL of the service, for example `https://api.example.com`. */
   baseUrl: string;
-  /** An API key (`svc_…`), kept server-side; or a session token. Absent: public routes only. */
+  /** API key (`svc_…`, server-side only) or session token. Absent: public routes only. */
   key?: string;
   fetch?: (request: Request) => Promise<Response>;
-  /** Milliseconds that one attempt may take. Default 10 000. */
+  /** Timeout per attempt in milliseconds. Default 10 000. */
   timeoutMs?: number;
-  /** Milliseconds that one attempt to settle a payment may take, which waits for the chain. Default 30 000. */
+  /** Timeout per settlement attempt in milliseconds, which waits for the chain. Default 30 000. */
   settleTimeoutMs?: number;
-  /** Further attempts after the first, where repeating is safe. Default 2. */
+  /** Maximum retries if repeating is safe. Default 2. */
   maxRetries?: number;
 }
 
 export interface CallOptions {
-  /** For writes of the access API. Made by the client where absent; your own makes a repeat of yours harmless. */
+  /** Idempotency-Key of access writes. Generated if absent. Pass your own to make your own retry safe. */
   idempotencyKey?: string;
   timeoutMs?: number;
 }
 
-/** How an answer came to be; on every answer as `response`, outside of what JSON shows. */
+/** Transport facts of an answer, in its `response`, which JSON omits. */
 export interface ResponseFacts {
   status: number;
   headers: Headers;
   requestId: string | null;
-  /** True if an earlier attempt of the same call may have had its effect already. */
+  /** True if an earlier attempt of the call may have succeeded. */
   isAmbiguous: boolean;
 }
 
-/** What the service sent, with `replayed`: true where it repeats what an earlier request with this Idempotency-Key was told. */
+/** Service's answer with `replayed`: true if it repeats the stored answer of an earlier request with this Idempotency-Key. */
 export type Answer<T> = T & { readonly replayed: boolean; readonly response: ResponseFacts };
 
 export interface Call {
@@ -43,7 +43,7 @@ export interface Call {
    * `once`: never repeated by us, because it would leave a second record.
    */
   repeat: 'safe' | 'keyed' | 'once';
-  /** A buyer's own, sent as `Authorization` instead of the client's key. */
+  /** Buyer's credential, sent as `Authorization` instead of the client's key. */
   credential?: string | undefined;
   options?: CallOptions | undefined;
 }
@@ -51,12 +51,12 @@ export interface Call {
 const DEFAULT_TIMEOUT_MS = 10_000;
 const BACKOFF_FIRST_MS = 200;
 const BACKOFF_MAX_MS = 4_000;
-/** Longer than this we do not keep a caller waiting; the error carries Retry-After. */
+/** Longer delays are left to the caller. The error carries Retry-After. */
 const RETRY_AFTER_MAX_SECONDS = 10;
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Before attempt `n + 1`: what the service asked for, else exponential with jitter. Null: too long to wait here. */
+/** Returns the delay before attempt `n + 1`: the service's request, otherwise exponential with jitter. Null: too long. */
 export function waitBeforeRetryMs(error: SvcError, n: number): number | null {
   const asked = error.retryAfterSeconds;
   if (asked !== null) return asked <= RETRY_AFTER_MAX_SECONDS ? asked * 1000 : null;
@@ -64,7 +64,7 @@ export function waitBeforeRetryMs(error: SvcError, n: number): number | null {
   return ceiling / 2 + Math.random() * (ceiling / 2);
 }
 
-/** Sends calls to the service: one credential, a timeout per attempt, and repeats only where they are harmless. */
+/** Sends calls with one credential, a timeout per attempt, and retries only if harmless. */
 export class Transport {
   readonly maxRetries: number;
   readonly #options: ClientOptions;
@@ -73,11 +73,11 @@ export class Transport {
   constructor(options: ClientOptions) {
     if (!/^https?:\/\/[^/]/.test(options.baseUrl) || !URL.canParse(options.baseUrl))
       throw new TypeError(`baseUrl is ${JSON.stringify(options.baseUrl)}. It needs a scheme and a host, as in https://api.example.com`);
-    // Named and empty: a variable of the environment that is not set, which the service alone would notice.
+    // An empty key is usually an unset environment variable, which only the service would notice.
     if ('key' in options && !options.key) throw new TypeError('key is empty. Leave it out to call public routes only');
     this.#options = options;
     this.maxRetries = options.maxRetries ?? 2;
-    // workerd refuses a `fetch` that is called as a method, so it is looked up at each call and called by itself.
+    // workerd refuses `fetch` called as a method, so each call resolves and calls it unbound.
     this.#fetch = options.fetch ?? ((request) => fetch(request));
   }
 
@@ -89,7 +89,7 @@ export class Transport {
     }
   }
 
-  /** An error with the page of its code, also where the service did not send the error. */
+  /** Adds the documentation page of the code, also to errors that the service did not send. */
   documented(error: SvcError): SvcError {
     if (error.docsUrl !== '') return error;
     const docsUrl = `${this.#baseUrl}/docs/errors/${error.code}`;
@@ -120,7 +120,7 @@ export class Transport {
   async #attempt<T>(call: Call, key: string | null, { isAmbiguous }: { isAmbiguous: boolean }): Promise<Answer<T>> {
     const { response, text } = await this.#exchange(call, key);
     const replayed = response.headers.get('Idempotent-Replayed') === 'true';
-    // What a failing server did is unknown; a refusal changed nothing.
+    // A failing server may have acted. A refusal changed nothing.
     if (!response.ok) throw toSvcError(response, text, { isAmbiguous: response.status >= 500 });
     const body = text === '' ? {} : parseJson(text);
     if (typeof body !== 'object' || body === null) throw toSvcError(response, text, { isAmbiguous: true });
@@ -130,7 +130,7 @@ export class Transport {
     return Object.defineProperties(body, { replayed: { value: replayed }, response: { value: facts } }) as Answer<T>;
   }
 
-  /** One request and its whole answer within the time, even where the given `fetch` ignores our signal. */
+  /** Exchanges one request within the timeout, even if the given `fetch` ignores the signal. */
   async #exchange(call: Call, key: string | null): Promise<{ response: Response; text: string }> {
     const timeoutMs = call.options?.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     const abort = new AbortController();
@@ -169,7 +169,7 @@ export class Transport {
     if (key !== null) headers.set('Idempotency-Key', key);
     if (call.body !== undefined) headers.set('Content-Type', 'application/json');
     const body = call.body === undefined ? null : JSON.stringify(call.body);
-    // The service never redirects; another server that does must not see the key.
+    // The service never redirects, and another server must not get the key.
     return new Request(url, { method: call.method, headers, body, signal, redirect: 'manual' });
   }
 }

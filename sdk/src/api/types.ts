@@ -40,10 +40,10 @@ export type MembershipLookup = QueryOf<'lookupMembership'>;
 export type ReceiptQuery = QueryOf<'listReceipts'>;
 export type WebhookDeliveryQuery = QueryOf<'listWebhookDeliveries'>;
 
-/** Exactly one of the two names a customer. */
+/** Customer, named by exactly one of the two. */
 export type Customer = { wallet_address: string } | { customer_ref: string };
 export type ProductReference = { product_id: string } | { external_product_id: string };
-/** The document lists the two names of a product, and of a customer, as optional; one of each is needed. */
+/** The API document lists both names of a product and of a customer as optional, but one of each is required. */
 type Named<B> = Omit<B, 'product_id' | 'external_product_id' | 'customer'> & ProductReference;
 
 export type Consume = Named<Schemas['ConsumeRequest']> & { customer: Customer };
@@ -57,7 +57,7 @@ export type EntitlementQuery = QueryOf<'listEntitlements'>;
 
 export type Settle = Named<Schemas['SettleRequest']> & { customer?: Customer };
 export type SettledPayment = Schemas['SettleResponse'];
-/** The payment was sent to the chain and its outcome is unknown: settle the same payload again later, and never pay again. */
+/** Payment sent to the chain with an unknown outcome: settle the same payload again later, never pay again. */
 export type PendingSettlement = Schemas['SettlePending'];
 export type Settlement = SettledPayment | PendingSettlement;
 

@@ -9,9 +9,9 @@ const w = new World();
 const get = (path: string, headers: Record<string, string> = {}, env = w.env) => getPage(w, path, headers, env);
 const factsOf = <T extends AccountFacts>(html: string): T => JSON.parse(/id="facts"[^>]*>([^<]*)</.exec(html)![1]!) as T;
 
-describe('the pages of merchants', () => {
+describe('account pages', () => {
   it.each(['/login', '/dashboard', '/verify-email', '/reset-password', '/sign'])(
-    '%s is closed to everything but its own script, and never framed',
+    '%s allows only its own script and cannot be framed',
     async (path) => {
       const env = { ...w.env, FRAME_ANCESTORS: 'https://shop.example' };
       const { status, html, headers } = await get(path, {}, env);
@@ -41,14 +41,14 @@ describe('the pages of merchants', () => {
       expect(scripts).toHaveLength(2);
       for (const attributes of scripts) expect(attributes).toContain(`nonce="${nonce}"`);
       expect(html).toContain(path === '/sign' ? PAGE_ASSETS.signing : PAGE_ASSETS.account);
-      // Where a browser sends a form before the script is there, it is not in the address.
+      // Without `method="post"`, a form sent before the script runs would put its values into the URL.
       for (const [form] of html.matchAll(/<form[^>]*>/g)) expect(form).toContain('method="post"');
       expect((await get(`${path}//`)).headers.get('location')).toBe(path);
       expect((await get(path)).headers.get('content-security-policy')).not.toContain(nonce);
     },
   );
 
-  it('have no demo wallet unless the worker is told to', async () => {
+  it('the demo wallet is offered on /login only if DEMO_WALLET is set', async () => {
     expect((await get('/login')).html).not.toMatch(/demo-wallet/);
     const local = await get('/login', {}, { ...w.env, DEMO_WALLET: 'true' });
     expect(local.html).toContain(PAGE_ASSETS.demoWallet);
@@ -56,29 +56,29 @@ describe('the pages of merchants', () => {
     expect((await get('/dashboard', {}, { ...w.env, DEMO_WALLET: 'true' })).html).not.toContain(PAGE_ASSETS.demoWallet);
   });
 
-  it('offer the providers that are configured, and no other', async () => {
-    const providersOf = async (over: object) => {
+  it('the login page offers only configured providers', async () => {
+    const readProviders = async (over: object) => {
       const { ways, providers } = factsOf<LoginFacts>((await get('/login', {}, { ...w.env, ...over })).html);
       return { isWay: ways.includes('provider'), names: providers.map(({ name }) => name) };
     };
-    expect(await providersOf({})).toEqual({ isWay: true, names: ['google', 'github'] });
-    expect(await providersOf({ GOOGLE_CLIENT_ID: '' })).toEqual({ isWay: true, names: ['github'] });
-    expect(await providersOf({ GOOGLE_CLIENT_ID: '', GITHUB_CLIENT_SECRET: '' })).toEqual({ isWay: false, names: [] });
+    expect(await readProviders({})).toEqual({ isWay: true, names: ['google', 'github'] });
+    expect(await readProviders({ GOOGLE_CLIENT_ID: '' })).toEqual({ isWay: true, names: ['github'] });
+    expect(await readProviders({ GOOGLE_CLIENT_ID: '', GITHUB_CLIENT_SECRET: '' })).toEqual({ isWay: false, names: [] });
     const { html } = await get('/login', {}, { ...w.env, GITHUB_CLIENT_SECRET: '' });
     expect(html).toContain('Sign in with Google');
     expect(html).not.toContain('GitHub');
   });
 
-  it('come back from a provider to where the person wanted to go, and to the dashboard where that is too long to be kept', async () => {
-    const pathOf = async (next: string) =>
+  it('the return path of a provider preserves next, and omits a next that is too long', async () => {
+    const readReturnPath = async (next: string) =>
       factsOf<LoginFacts>((await get(`/login?locale=de&next=${encodeURIComponent(next)}`)).html).returnPath;
-    expect(await pathOf('/r/one?x=1')).toBe('/login?locale=de&next=%2Fr%2Fone%3Fx%3D1');
-    expect(await pathOf(`/r/${'x'.repeat(600)}`)).toBe('/login?locale=de');
+    expect(await readReturnPath('/r/one?x=1')).toBe('/login?locale=de&next=%2Fr%2Fone%3Fx%3D1');
+    expect(await readReturnPath(`/r/${'x'.repeat(600)}`)).toBe('/login?locale=de');
   });
 
-  it('lead to a page of this site after signing in, and repeat nothing else of the address', async () => {
-    const nextOf = async (next: string) => factsOf<LoginFacts>((await get(`/login?next=${encodeURIComponent(next)}`)).html).next;
-    expect(await nextOf('/r/one?locale=de&x=%2F')).toBe('/r/one?locale=de&x=%2F');
+  it('next leads only to a path of this site, and no other query value is echoed', async () => {
+    const readNext = async (next: string) => factsOf<LoginFacts>((await get(`/login?next=${encodeURIComponent(next)}`)).html).next;
+    expect(await readNext('/r/one?locale=de&x=%2F')).toBe('/r/one?locale=de&x=%2F');
     for (const next of [
       '//evil.example',
       '/\\evil.example',
@@ -87,7 +87,7 @@ describe('the pages of merchants', () => {
       '/\t/evil.example',
       'javascript:1',
     ])
-      expect(await nextOf(next), next).toBe('/dashboard');
+      expect(await readNext(next), next).toBe('/dashboard');
     const hostile = '</script><script>alert(1)</script>';
     const query = ['next', 'why', 'form', 'locale'].map((name) => `${name}=${encodeURIComponent(`/${hostile}`)}`).join('&');
     const { html } = await get(`/login?${query}&__proto__=1`);
@@ -101,7 +101,7 @@ describe('the pages of merchants', () => {
     });
   });
 
-  it('speak the language that was asked for, and lead on in it; what buyers are told is not sent along', async () => {
+  it('pages use the requested locale and pass it on, and buyer texts are not sent along', async () => {
     const { html, headers } = await get('/login?locale=de');
     expect(headers.get('content-language')).toBe('de');
     expect(html).toContain('Anmelden');
@@ -112,7 +112,7 @@ describe('the pages of merchants', () => {
     expect((await get(`/p/${product.slug}`)).html).not.toContain('Forgotten');
   });
 
-  it('leads a merchant to a guide for each next step, and to no README, which who sells here does not have', async () => {
+  it('each next step of the dashboard links to a guide page that exists', async () => {
     for (const { href } of NEXT_STEPS) {
       const [path, anchor] = href.split('#');
       const { status, html } = await get(path!);

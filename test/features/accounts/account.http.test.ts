@@ -15,7 +15,7 @@ const patch = (key: string, body: unknown) => w.call('PATCH', '/v1/account/me', 
 const secure = (key: string, body: unknown, options: CallOptions = {}) =>
   w.call('PATCH', '/v1/account/me/security', { key, body, ...options });
 const login = (email: string, password: string) => w.call('POST', '/v1/auth/login', { body: { email, password } });
-const rowOf = (userId: string) => getAccount(w.db, userId as AccountId);
+const readRow = (userId: string) => getAccount(w.db, userId as AccountId);
 
 describe('PATCH /v1/account/me', () => {
   let merchant: Merchant;
@@ -23,7 +23,7 @@ describe('PATCH /v1/account/me', () => {
     merchant = await w.merchant();
   });
 
-  it('changes what it is given, names it, and leaves the rest alone', async () => {
+  it('an update changes the named fields, lists them in updated_fields and leaves the rest', async () => {
     const { status, body } = await patch(merchant.token, {
       timezone: 'Europe/Berlin',
       merchant_settings: { checkout_brand_name: 'Ada’s', checkout_accent_hex: '#1a2B3c' },
@@ -33,7 +33,7 @@ describe('PATCH /v1/account/me', () => {
     expect((await me(merchant.token)).body).toMatchObject({ timezone: 'Europe/Berlin', display_name: 'Ada’s weather' });
   });
 
-  it('merges settings: a new one joins, an empty text clears one, the others stay', async () => {
+  it('settings are merged: a new one is added, an empty text clears one, the others stay', async () => {
     const { key, token } = await w.merchant();
     await patch(token, { merchant_settings: { checkout_brand_name: 'A', default_support_url: 'https://shop.example/help' } });
     const { body } = await patch(key, { merchant_settings: { checkout_brand_name: '', checkout_success_button_label: 'Go on' } });
@@ -49,7 +49,7 @@ describe('PATCH /v1/account/me', () => {
     });
   });
 
-  it('keeps both of two changes at once', async () => {
+  it('two concurrent updates of different fields are both stored', async () => {
     const { token } = await w.merchant();
     const answers = await Promise.all([
       patch(token, { timezone: 'Asia/Tokyo' }),
@@ -59,20 +59,20 @@ describe('PATCH /v1/account/me', () => {
     expect((await me(token)).body).toMatchObject({ timezone: 'Asia/Tokyo', merchant_settings: { checkout_brand_name: 'B' } });
   });
 
-  it('shows a time zone by its canonical name, whatever the case it was sent in', async () => {
+  it('a time zone is stored under its canonical name, in whichever case it is sent', async () => {
     const { token } = await w.merchant();
     expect((await patch(token, { timezone: 'europe/zurich' })).body.updated_fields).toEqual(['timezone']);
     expect((await me(token)).body.timezone).toBe('Europe/Zurich');
     expect((await patch(token, { timezone: 'EUROPE/ZURICH' })).body.updated_fields).toEqual([]);
   });
 
-  it('says that nothing changed where nothing would', async () => {
+  it('updated_fields is empty if nothing changes', async () => {
     const { token } = await w.merchant();
     for (const body of [{}, { timezone: 'UTC' }, { merchant_settings: {} }, { merchant_settings: { checkout_brand_name: '' } }])
       expect(await patch(token, body)).toMatchObject({ status: 200, body: { updated_fields: [] } });
   });
 
-  it('refuses zones, settings and addresses that are none', async () => {
+  it('invalid time zones, names and settings are refused with 422', async () => {
     const refused = [
       { timezone: 'Mars/Olympus' },
       { timezone: '+02:00' },
@@ -95,32 +95,31 @@ describe('PATCH /v1/account/me', () => {
     expect(misspelt).toMatchObject({ status: 422, body: { code: 'unknown_field', detail: [{ ctx: {} }] } });
   });
 
-  it('needs the execute permission of a key', async () => {
+  it('a key needs the execute permission', async () => {
     const { raw_key } = (await w.call('POST', '/v1/keys', { key: merchant.token, body: { name: 'r', permissions: ['read'] } })).body;
     expect(await patch(raw_key, { display_name: 'X' })).toMatchObject({ status: 403, body: { meta: { reason: 'permission' } } });
     expect((await w.call('PATCH', '/v1/account/me', { body: { display_name: 'X' } })).status).toBe(401);
   });
 
-  it('reports the change as done where it was stored and only the answer of the database was lost', async () => {
+  it('the change is reported as done if it was stored and only the answer of the database was lost', async () => {
     const { token, userId } = await w.merchant();
     const { env } = withFaults(w.env, { after: lostOnce('batch') });
     const { status, body } = await w.call('PATCH', '/v1/account/me', { key: token, body: { display_name: 'Lost' }, env });
     expect({ status, fields: body.updated_fields }).toEqual({ status: 200, fields: ['display_name'] });
-    expect((await rowOf(userId)).displayName).toBe('Lost');
+    expect((await readRow(userId)).displayName).toBe('Lost');
   });
 
-  it('never touches another account', async () => {
+  it('an update never changes another account', async () => {
     const other = await w.merchant();
-    const before = await rowOf(other.userId);
+    const before = await readRow(other.userId);
     await patch(merchant.token, { display_name: 'Somebody else' });
     await secure(merchant.token, { current_password: PASSWORD, new_password: 'another password' });
-    expect(await rowOf(other.userId)).toEqual(before);
+    expect(await readRow(other.userId)).toEqual(before);
     expect((await me(other.token)).status).toBe(200);
     merchant.token = (await login(merchant.email, 'another password')).body.token;
   });
 });
 
-/** Cuts the wire after the first trip of this kind. */
 const lostOnce = (kind: string) => {
   let isCut = false;
   return (trip: { kind: string }) => {
@@ -131,7 +130,7 @@ const lostOnce = (kind: string) => {
 };
 
 describe('PATCH /v1/account/me/security', () => {
-  it('changes the password: the old token and the old password end, keys go on', async () => {
+  it('a new password ends the old token and the old password, and API keys continue to work', async () => {
     const { token, email, key } = await w.merchant();
     const answer = await secure(token, { current_password: PASSWORD, new_password: 'a better password' });
     expect(answer).toMatchObject({ status: 200, body: { updated_fields: ['password'] } });
@@ -142,7 +141,7 @@ describe('PATCH /v1/account/me/security', () => {
     expect((await me(key)).status).toBe(200);
   });
 
-  it('changes the e-mail, which is then unverified, and ends the session', async () => {
+  it('a new email is unverified and ends the session', async () => {
     const { token, email, userId } = await w.merchant();
     await testEnv.DB.prepare('UPDATE accounts SET email_verified = 1 WHERE id = ?').bind(userId).run();
     expect((await secure(token, { current_password: PASSWORD, email: `  NEW-${email}`.trim() })).body.updated_fields).toEqual(['email']);
@@ -150,12 +149,11 @@ describe('PATCH /v1/account/me/security', () => {
     expect((await login(email, PASSWORD)).status).toBe(401);
     const again = await login(`new-${email}`, PASSWORD);
     expect((await me(again.body.token)).body).toMatchObject({ email: `new-${email}`, email_verified: false });
-    // The address left behind is free again.
     const taken = { email, password: PASSWORD, display_name: 'Next' };
     expect((await w.call('POST', '/v1/auth/register', { body: taken })).status).toBe(201);
   });
 
-  it('asks for the current password', async () => {
+  it('a change requires the current password', async () => {
     const { token } = await w.merchant();
     for (const current of [{}, { current_password: 'wrong password' }])
       expect(await secure(token, { ...current, new_password: 'a better password' })).toMatchObject({
@@ -165,7 +163,7 @@ describe('PATCH /v1/account/me/security', () => {
     expect((await me(token)).status).toBe(200);
   });
 
-  it('refuses a short password, a taken e-mail, and no change', async () => {
+  it('a short password, a registered email and an empty change are refused', async () => {
     const [{ token, email }, other] = [await w.merchant(), await w.merchant()];
     const change = (body: object) => secure(token, { current_password: PASSWORD, ...body });
     expect(await change({ new_password: 'short' })).toMatchObject({ status: 422, body: { code: 'password_too_short' } });
@@ -177,14 +175,14 @@ describe('PATCH /v1/account/me/security', () => {
     expect((await me(token)).status).toBe(200);
   });
 
-  it('is closed to keys', async () => {
+  it('API keys are refused with 403 token_required', async () => {
     const { key } = await w.merchant();
     const refused = { status: 403, body: { meta: { reason: 'token_required' } } };
     expect(await secure(key, { current_password: PASSWORD, new_password: 'a better password' })).toMatchObject(refused);
     expect(await w.call('DELETE', '/v1/account/account', { key })).toMatchObject(refused);
   });
 
-  it('gives a wallet account its first e-mail and password only right after signing in', async () => {
+  it('a wallet account sets its first email and password only shortly after sign-in', async () => {
     const signer = await generateKeyPairSigner();
     const { token, user_id } = (await walletSignIn(w, signer)).body;
     const email = `${signer.address.toLowerCase()}@example.com`;
@@ -196,12 +194,11 @@ describe('PATCH /v1/account/me/security', () => {
     expect((await secure(token, { email, new_password: 'first password' })).body.updated_fields).toEqual(['email', 'password']);
     expect((await me(token)).status).toBe(401);
     expect((await login(email, 'first password')).body.user_id).toBe(user_id);
-    // From now on the password is asked for, however fresh the sign-in.
     const fresh = (await walletSignIn(w, signer)).body.token;
     expect((await secure(fresh, { new_password: 'second password' })).status).toBe(401);
   });
 
-  it('lets one of two changes at once win, and only its password', async () => {
+  it('two concurrent changes: one wins, and only its password is valid', async () => {
     const { token, email } = await w.merchant();
     const passwords = ['first of two', 'second of two'];
     const answers = await Promise.all(passwords.map((new_password) => secure(token, { current_password: PASSWORD, new_password })));
@@ -214,12 +211,12 @@ describe('PATCH /v1/account/me/security', () => {
     expect((await me(token)).status).toBe(401);
   });
 
-  it('leaves nobody locked out where the database refused the change after admission knew of it', async () => {
+  it('a change that the database refused after admission was informed locks out the owner for a minute at most', async () => {
     const { token, email } = await w.merchant();
     const change = { current_password: PASSWORD, new_password: 'never stored' };
     const { env } = withFaults(w.env, { before: ({ kind }) => kind === 'batch' });
     expect((await secure(token, change, { env })).status).toBe(503);
-    // Undecided: refused rather than trusted, until a minute has passed and the database is asked again.
+    // The change is undecided: the token is refused until a minute has passed and the database is read again.
     expect((await me(token)).status).toBe(401);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 });
     try {
@@ -230,7 +227,7 @@ describe('PATCH /v1/account/me/security', () => {
     }
   });
 
-  it('gives one of two rivals the same e-mail, and the other goes on as before', async () => {
+  it('two accounts claim the same email at once: one gets it, the other continues unchanged', async () => {
     const rivals = [await w.merchant(), await w.merchant()];
     const email = `wanted-${rivals[0]!.email}`;
     const answers = await Promise.all(rivals.map(({ token }) => secure(token, { current_password: PASSWORD, email })));
@@ -239,7 +236,7 @@ describe('PATCH /v1/account/me/security', () => {
     expect((await me(loser.token)).body.email).toBe(loser.email);
   });
 
-  it('counts guesses at the current password as it counts logins', async () => {
+  it('guesses at the current password are rate limited like logins', async () => {
     const strict = new World({ RATE_MULTIPLIER: '1' });
     const { token } = await w.merchant();
     const headers = { 'CF-Connecting-IP': '203.0.113.78' };

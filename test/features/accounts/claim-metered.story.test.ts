@@ -2,19 +2,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHANNEL_KEYS, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
 import { newAgent, sellToAgents, stall } from '../../support/people/agent.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
-import { letterToken, MailWorld } from '../../support/servers/mail.ts';
+import { emailedToken, MailWorld } from '../../support/servers/mail.ts';
 import type { Merchant } from '../../support/world.ts';
 
 const PASSWORD = 'battery staple 9';
 
-describe('an account that goes to the reader of its address, while it sells by the piece', () => {
+describe('account claim by email: metered sessions', () => {
   const w = new MailWorld({ CHANNEL_KEYS });
   beforeAll(() => fundChannels(w));
   afterAll(endSkips);
 
-  /** The reader of the address sets a password; answers a key of theirs. */
   async function claim({ userId, email }: Merchant): Promise<string> {
-    const body = { token: await letterToken(w, userId, 'reset'), new_password: PASSWORD };
+    const body = { token: await emailedToken(w, userId, 'reset'), new_password: PASSWORD };
     expect((await w.call('POST', '/v1/auth/password/reset', { body })).status).toBe(200);
     const { body: session } = await w.call('POST', '/v1/auth/login', { body: { email, password: PASSWORD } });
     const { body: made } = await w.call('POST', '/v1/keys', { key: session.token, body: { name: 'new' } });
@@ -22,11 +21,11 @@ describe('an account that goes to the reader of its address, while it sells by t
   }
   const sweep = async (...shops: LiveShop[]) => {
     await skipTime(w.chain, 60);
-    for (const name of ['closingChannels', 'standingChannels', 'unopenedSessions']) await w.sweepAlone(name);
+    for (const name of ['closingChannels', 'activeChannels', 'unopenedSessions']) await w.sweepAlone(name);
     for (const shop of shops) await shop.project();
   };
 
-  it('lets no metered session open any more that would pay the one before, and closes the open one with what was promised by then', async () => {
+  it('a claim expires unopened sessions that would pay the previous owner, and settles and closes the open one', async () => {
     const squatter = await w.merchant();
     const body = { idle_timeout_seconds: 86_400 };
     const [open, waiting] = [await LiveShop.make(w, { merchant: squatter, body }), await LiveShop.make(w, { merchant: squatter, body })];
@@ -45,7 +44,7 @@ describe('an account that goes to the reader of its address, while it sells by t
     expect(await w.chain.held(waiting.wallet.address)).toBe(5_000_000n);
   });
 
-  it('leaves the sessions of every other account as they are', async () => {
+  it('sessions of other accounts stay open', async () => {
     const [squatter, bystander] = [await w.merchant(), await w.merchant()];
     const theirs = await LiveShop.make(w, { merchant: bystander });
     expect((await theirs.authorize(await theirs.pull())).body.status).toBe('open');
@@ -55,7 +54,7 @@ describe('an account that goes to the reader of its address, while it sells by t
     expect((await theirs.read()).status).toBe('open');
   });
 
-  it('settles no payment for a challenge that names a wallet from before, and every one for a wallet that its owner has changed', async () => {
+  it('a challenge that names a wallet from before the claim settles no payment, one from before a wallet change does', async () => {
     const squatter = await w.merchant();
     const shop = stall(w, squatter, await sellToAgents(w, squatter), await newAgent(w));
     const [before, other] = [await shop.pay(), await shop.pay()];

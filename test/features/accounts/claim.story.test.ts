@@ -1,17 +1,17 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OAuthBrowser, openBrowser, somebody } from '../../support/clients/oauth.ts';
 import { testEnv } from '../../support/runner/env.ts';
-import { letterToken, MailWorld } from '../../support/servers/mail.ts';
+import { emailedToken, MailWorld } from '../../support/servers/mail.ts';
 import type { Merchant } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 const w = new MailWorld({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 const PASSWORD = 'battery staple 9';
 const me = (key: string) => w.call('GET', '/v1/account/me', { key });
 const idem = () => ({ 'Idempotency-Key': crypto.randomUUID() });
-const rowsOf = async (sql: string, ...bound: unknown[]): Promise<Body[]> =>
+const readRows = async (sql: string, ...bound: unknown[]): Promise<Body[]> =>
   (
     await testEnv.DB.prepare(sql)
       .bind(...bound)
@@ -25,7 +25,7 @@ const linkTo = async (merchant: Merchant, person = somebody()) => {
   return google;
 };
 
-/** A shop with everything that would keep power: endpoint, payout wallets, and sales that have begun. */
+/** Opens a shop with all access a squatter could retain: endpoint, payout wallets and open sales. */
 async function openShop(shop: Merchant) {
   const product = await w.product(shop, { success_url: 'https://squatter.example/bought' });
   const url = `${testEnv.TEST_RECEIVER_URL}/ok/claim-${crypto.randomUUID()}`;
@@ -44,7 +44,6 @@ async function openShop(shop: Merchant) {
 }
 type Shop = Awaited<ReturnType<typeof openShop>>;
 
-/** No sale that began before goes on, and none begins that would pay a wallet from before. */
 async function expectSalesEnded({ product, open, handoffToken, sessionId }: Shop): Promise<void> {
   const connect = (body: object) => w.call('POST', `/v1/products/p/${product.slug}/connect`, { body });
   const resolve = await w.call('GET', `/v1/products/p/${product.slug}/handoff/${handoffToken}`);
@@ -55,10 +54,10 @@ async function expectSalesEnded({ product, open, handoffToken, sessionId }: Shop
   expect(Date.parse(body.expires_at)).toBeLessThanOrEqual(Date.now());
 }
 
-describe('a new password for an account whose address nobody had proven', () => {
+describe('password reset of an account with an unverified email', () => {
   let squatter: Merchant;
   const reset = async (merchant: Merchant, headers = {}) => {
-    const body = { token: await letterToken(w, merchant.userId, 'reset'), new_password: PASSWORD };
+    const body = { token: await emailedToken(w, merchant.userId, 'reset'), new_password: PASSWORD };
     return w.call('POST', '/v1/auth/password/reset', { body, headers });
   };
   const login = async (email: string): Promise<string> =>
@@ -69,7 +68,7 @@ describe('a new password for an account whose address nobody had proven', () => 
     await w.db.run('DELETE FROM mails' as never);
   });
 
-  it('gives it to the reader of the address, and nothing of who made it keeps power', async () => {
+  it('a reset gives the account to the reader of the email and revokes all access of its maker', async () => {
     const shop = await openShop(squatter);
     const google = await linkTo(squatter);
     const answer = await reset(squatter);
@@ -88,15 +87,15 @@ describe('a new password for an account whose address nobody had proven', () => 
     });
     const { body: hooks } = await w.call('GET', '/v1/webhooks/endpoints', { key: token });
     expect(hooks.items).toMatchObject([{ status: 'disabled', disabled_reason: 'account_claimed' }]);
-    const { body: kept } = await w.call('GET', `/v1/products/${shop.product.product_id}`, { key: token });
-    expect([kept.name, 'payout_wallet' in kept, 'success_url' in kept]).toEqual(['Weather API', false, false]);
+    const { body: claimed } = await w.call('GET', `/v1/products/${shop.product.product_id}`, { key: token });
+    expect([claimed.name, 'payout_wallet' in claimed, 'success_url' in claimed]).toEqual(['Weather API', false, false]);
     await w.post();
-    const letters = (await w.posted()).taken.filter(({ body }) => body.to[0] === squatter.email);
-    expect(letters.map(({ body }) => body.subject)).toEqual(['Your address is proven, and your account is secured']);
-    expect(letters[0]!.body.text).toContain('API keys: 2. Webhook endpoints: 1. Linked sign-in providers: 1. Payout wallets: 1.');
+    const emails = (await w.posted()).taken.filter(({ body }) => body.to[0] === squatter.email);
+    expect(emails.map(({ body }) => body.subject)).toEqual(['Your address is proven, and your account is secured']);
+    expect(emails[0]!.body.text).toContain('API keys: 2. Webhook endpoints: 1. Linked sign-in providers: 1. Payout wallets: 1.');
   });
 
-  it('leaves the owner a shop that sells again as soon as they name a wallet', async () => {
+  it('products sell again as soon as the new owner names a wallet', async () => {
     const { product } = await openShop(squatter);
     const { confirmed } = await w.purchase(product, await w.chain.wallet());
     expect((await reset(squatter)).status).toBe(200);
@@ -108,7 +107,7 @@ describe('a new password for an account whose address nobody had proven', () => 
     expect((await w.connect(product)).recipient).toBe(address);
   });
 
-  it('gives nobody a shop that has sold and that its maker opens by another way: the address may be misspelled', async () => {
+  it('a reset is refused with 409 if the account has sold and its maker has another sign-in method', async () => {
     const { product } = await openShop(squatter);
     await w.purchase(product, await w.chain.wallet());
     const google = await linkTo(squatter);
@@ -119,9 +118,9 @@ describe('a new password for an account whose address nobody had proven', () => 
     expect((await w.connect(product)).recipient).toBe(squatter.wallet.address);
   });
 
-  it('takes nothing from an account whose address was proven before', async () => {
+  it('an account with a verified email loses only its sessions', async () => {
     const { product } = await openShop(squatter);
-    const verify = { body: { token: await letterToken(w, squatter.userId, 'verify') } };
+    const verify = { body: { token: await emailedToken(w, squatter.userId, 'verify') } };
     expect((await w.call('POST', '/v1/account/email/verify', verify)).status).toBe(200);
     const answer = await reset(squatter);
     expect([answer.status, answer.body.detail]).toEqual([200, 'The password is set, and all sessions have ended. Sign in with it.']);
@@ -130,7 +129,7 @@ describe('a new password for an account whose address nobody had proven', () => 
     expect((await w.connect(product)).recipient).toBe(squatter.wallet.address);
   });
 
-  it('leaves no key that was made at the same moment', async () => {
+  it('no key that was created at the same moment survives the reset', async () => {
     for (let round = 0; round < 5; round++) {
       const one = await w.merchant();
       const make = () => w.call('POST', '/v1/keys', { key: one.token, body: { name: 'late', sandbox_mode: false } });
@@ -140,18 +139,18 @@ describe('a new password for an account whose address nobody had proven', () => 
     }
   });
 
-  it('is answered again byte for byte under its key, and the letter is one', async () => {
+  it('a repeat under the same Idempotency-Key gets the same answer, and one email is sent', async () => {
     const headers = idem();
-    const body = { token: await letterToken(w, squatter.userId, 'reset'), new_password: PASSWORD };
+    const body = { token: await emailedToken(w, squatter.userId, 'reset'), new_password: PASSWORD };
     const [one, two] = [0, 1].map(() => () => w.call('POST', '/v1/auth/password/reset', { body, headers }));
     const first = await one!();
     expect([first.status, (await two!()).body]).toEqual([200, first.body]);
-    expect(await rowsOf('SELECT letter FROM mails WHERE account_id = ?', squatter.userId)).toEqual([{ letter: 'account_claimed' }]);
+    expect(await readRows('SELECT template FROM mails WHERE account_id = ?', squatter.userId)).toEqual([{ template: 'account_claimed' }]);
   });
 });
 
-describe('an account that a provider gives to the owner of its address', () => {
-  it('has no sale under way that would still pay who made it, and its owner is told what ended', async () => {
+describe('provider sign-in to an account with an unverified email', () => {
+  it('a claim ends all open sales of the previous owner, and the new owner is notified', async () => {
     const squatter = await w.merchant();
     const shop = await openShop(squatter);
     const { browser, ada } = await openBrowser(w, 'github');
@@ -160,13 +159,13 @@ describe('an account that a provider gives to the owner of its address', () => {
     expect((await me(outcome.token!)).body.claimed).toEqual({ at: expect.any(String), keys: 2, endpoints: 1, providers: 0, wallets: 1 });
     await expectSalesEnded(shop);
     await w.post();
-    const letters = (await w.posted()).taken.filter(({ body }) => body.to[0] === squatter.email);
-    expect(letters.map(({ body }) => body.subject)).toContain('Your address is proven, and your account is secured');
+    const emails = (await w.posted()).taken.filter(({ body }) => body.to[0] === squatter.email);
+    expect(emails.map(({ body }) => body.subject)).toContain('Your address is proven, and your account is secured');
   });
 });
 
-describe('the identity of a deleted account', () => {
-  it('opens no second account, whatever address the provider names by then, and only a keyed hash of it is kept', async () => {
+describe('sign-in identity of a deleted account', () => {
+  it('the identity opens no second account under any email, and only its keyed hash is stored', async () => {
     const { browser, ada } = await openBrowser(w, 'google');
     const { outcome } = await browser.signIn({ mode: 'register' });
     const { user_id } = (await me(outcome.token!)).body;
@@ -177,9 +176,9 @@ describe('the identity of a deleted account', () => {
       await browser.is({ ...ada, email });
       for (const mode of ['register', 'login']) expect((await browser.signIn({ mode })).outcome).toEqual({ error: 'account_deleted' });
     }
-    const rows = await rowsOf('SELECT * FROM sign_in_identities WHERE account_id = ?', user_id);
+    const rows = await readRows('SELECT * FROM sign_in_identities WHERE account_id = ?', user_id);
     expect(rows).toMatchObject([{ provider: 'google', subject: expect.stringMatching(/^lock:[0-9a-f]{64}$/), email: null }]);
-    expect(await rowsOf('SELECT erased_at IS NOT NULL AS done FROM accounts WHERE id = ?', user_id)).toEqual([{ done: 1 }]);
+    expect(await readRows('SELECT erased_at IS NOT NULL AS done FROM accounts WHERE id = ?', user_id)).toEqual([{ done: 1 }]);
     const other = await w.merchant();
     expect((await browser.signIn({}, { key: other.token })).outcome).toEqual({ error: 'identity_in_use' });
   });

@@ -10,10 +10,10 @@ const PASSWORD = 'correct horse battery';
 const w = new World();
 const me = (key: string) => w.call('GET', '/v1/account/me', { key });
 const login = (email: string, password: string) => w.call('POST', '/v1/auth/login', { body: { email, password } });
-const rowOf = (userId: string) => getAccount(w.db, userId as AccountId);
+const readRow = (userId: string) => getAccount(w.db, userId as AccountId);
 
 describe('DELETE /v1/account/account', () => {
-  it('ends keys and tokens at once and tells only the owner why', async () => {
+  it('deletion revokes keys and tokens at once, and only the owner learns why', async () => {
     const { token, email, key, sandboxKey } = await w.merchant();
     await me(key);
     expect(await w.call('DELETE', '/v1/account/account', { key: token })).toMatchObject({
@@ -32,15 +32,15 @@ describe('DELETE /v1/account/account', () => {
     expect((await w.call('DELETE', '/v1/account/account', { key: token })).status).toBe(403);
   });
 
-  it('keeps nothing that names a person, and revokes every key in the list as well', async () => {
+  it('deletion erases personal data and revokes every key in the list', async () => {
     const { token, userId, email } = await w.merchant();
     await w.call('PATCH', '/v1/account/me', {
       key: token,
       body: { timezone: 'Europe/Berlin', merchant_settings: { checkout_brand_name: 'Ada’s' } },
     });
-    const before = await rowOf(userId);
+    const before = await readRow(userId);
     await w.call('DELETE', '/v1/account/account', { key: token });
-    const row = await rowOf(userId);
+    const row = await readRow(userId);
     expect(row).toMatchObject({
       status: 'deleted',
       deletedAt: expect.any(Number),
@@ -59,15 +59,15 @@ describe('DELETE /v1/account/account', () => {
     expect(results.every(({ revoked_at }) => revoked_at !== null)).toBe(true);
   });
 
-  it('holds for wallets: the address goes, and signing in again says deleted', async () => {
+  it('deletion erases the address of a wallet account, and signing in again answers account_deleted', async () => {
     const signer = await generateKeyPairSigner();
     const { token, user_id } = (await walletSignIn(w, signer)).body;
     await w.call('DELETE', '/v1/account/account', { key: token });
-    expect(JSON.stringify(await rowOf(user_id))).not.toContain(signer.address);
+    expect(JSON.stringify(await readRow(user_id))).not.toContain(signer.address);
     expect(await walletSignIn(w, signer)).toMatchObject({ status: 403, body: { code: 'account_deleted' } });
   });
 
-  it('ends another account’s nothing', async () => {
+  it('deletion leaves other accounts unchanged', async () => {
     const [gone, other] = [await w.merchant(), await w.merchant()];
     await w.call('DELETE', '/v1/account/account', { key: gone.token });
     for (const credential of [other.token, other.key, other.sandboxKey]) expect((await me(credential)).status).toBe(200);

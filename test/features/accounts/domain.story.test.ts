@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { judgeLook, sweepDomains } from '#features/accounts/domain/domain.ts';
+import { judgeReading, sweepDomains } from '#features/accounts/domain/domain.ts';
 import { newCtx } from '#platform/context.ts';
 import type { SellerDomain } from '#platform/db/tables/office/domains.ts';
 import { getPage } from '../../support/clients/page.ts';
@@ -7,11 +7,10 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
 
-describe('the domain of a seller', () => {
+describe('seller domain', () => {
   const w = new World();
   let ada: Merchant;
   let asked: string[];
-  /** What shop.com shows. */
   let shown: () => Promise<Response>;
 
   beforeEach(async () => {
@@ -43,7 +42,7 @@ describe('the domain of a seller', () => {
     return body.token;
   }
 
-  it('is pending until its file holds account and token, and verified the moment it is looked at then', async () => {
+  it('a domain is pending until its file holds account and token, and the next check verifies it', async () => {
     expect((await w.call('GET', '/v1/account/domain', { key: ada.key })).status).toBe(404);
     const { status, body } = await put('Shop.com');
     expect([status, body]).toEqual([200, { domain: 'shop.com', status: 'pending', token: body.token, checked_at: body.checked_at }]);
@@ -58,7 +57,7 @@ describe('the domain of a seller', () => {
     expect(await read()).toMatchObject({ domain: 'shop.com', status: 'verified' });
   });
 
-  it('is named once under one key, and the first answer is given again', async () => {
+  it('a repeat under the same Idempotency-Key gets the first answer without another check', async () => {
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
     const name = () => w.call('PUT', '/v1/account/domain', { key: ada.token, body: { domain: 'shop.com' }, headers });
     const [first, again] = [await name(), await name()];
@@ -66,7 +65,7 @@ describe('the domain of a seller', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('is shown to buyers, on the page and on the page of the receipt, only while it is verified', async () => {
+  it('the product page and the receipt page show the domain only while it is verified', async () => {
     const product = await w.product(ada);
     const { confirmed } = await w.purchase(product, await w.chain.wallet());
     const pages = async () => {
@@ -94,7 +93,7 @@ describe('the domain of a seller', () => {
     expect(await pages()).toEqual([false, false]);
   });
 
-  it('is looked at once a day by one sweep, and not lost to a server that is away for a moment', async () => {
+  it('one sweep checks a domain once a day, and a short outage of its server does not unverify it', async () => {
     await verify();
     asked.length = 0;
     await sweep(Date.now());
@@ -107,7 +106,7 @@ describe('the domain of a seller', () => {
     expect((await read()).status).toBe('failed');
   });
 
-  it('takes a person who is signed in, a public name, and ends with the account', async () => {
+  it('a domain needs a signed-in person and a public name, and is deleted with the account', async () => {
     expect((await put('shop.com', ada.key)).status).toBe(403);
     for (const wrong of [
       'localhost',
@@ -127,7 +126,7 @@ describe('the domain of a seller', () => {
     expect((await rows.all()).results).toEqual([]);
   });
 
-  it('is replaced by another with a token of its own, whatever a look at the first brings afterwards', async () => {
+  it('another domain replaces the first with a token of its own and status pending', async () => {
     const token = await verify();
     await rest();
     const { body } = await put('other.com');
@@ -142,8 +141,8 @@ describe('the domain of a seller', () => {
     ['failed', 'holds', 'verified'],
     ['verified', 'silent', 'verified'],
     ['verified', 'differs', 'failed'],
-  ] as const)('that is %s and %s is then %s', (status, seen, after) => {
+  ] as const)('a %s domain with check result %s becomes %s', (status, seen, after) => {
     const now = Date.now();
-    expect(judgeLook({ status, verifiedAt: now - DAY } as SellerDomain, seen, now).status).toBe(after);
+    expect(judgeReading({ status, verifiedAt: now - DAY } as SellerDomain, seen, now).status).toBe(after);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { tablesOf } from '../../support/fixtures/database-dump.ts';
+import { listTables } from '../../support/fixtures/database-dump.ts';
 import { newKey } from '../../support/people/agent.ts';
 import { consumer, received } from '../../support/people/consumer.ts';
 import { OPERATOR_SECRET, openStaff } from '../../support/people/staff.ts';
@@ -8,25 +8,24 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true', OPERATOR_SECRET });
 const end = async ({ token }: Merchant) => expect((await w.call('DELETE', '/v1/account/account', { key: token })).status).toBe(200);
-const rowsOf = async (table: string, { userId }: Merchant, columns = '*') =>
+const readRows = async (table: string, { userId }: Merchant, columns = '*') =>
   (await w.env.DB.prepare(`SELECT ${columns} FROM ${table} WHERE merchant_id = ?`).bind(userId).all()).results;
-const tell = async () => {
+const deliverEvents = async () => {
   await w.deliver();
   await w.attempt();
 };
 
-describe('the webhooks of a deleted account', () => {
-  it('stop at once: what waits is cancelled, what happens afterwards is told to nobody, and a payment under way is still confirmed', async () => {
+describe('webhooks of a deleted account', () => {
+  it('deletion cancels pending deliveries and sends no later event, and a payment in flight is still confirmed', async () => {
     const ada = await w.merchant();
     const hook = await consumer(w, ada, 'ok', { description: 'Ada’s server' });
     const failing = await consumer(w, ada, 'fail');
     const product = await w.product(ada);
     const [paid, late] = [await w.connect(product), await w.connect(product)];
-    await tell();
+    await deliverEvents();
     const heard = (await received(hook)).length;
     expect(heard).toBeGreaterThan(0);
     await w.confirm(paid.payment_id, await w.chain.pay(await w.chain.wallet(), paid));
-    // Fanned out, and its attempts are on their way through the queue.
     await w.deliver();
     expect(w.attempts.length).toBeGreaterThan(0);
     await end(ada);
@@ -34,38 +33,37 @@ describe('the webhooks of a deleted account', () => {
     const confirmed = await w.confirm(late.payment_id, await w.chain.pay(await w.chain.wallet(), late));
     expect(confirmed.body.payment.status).toBe('CONFIRMED');
     expect(confirmed.body.receipt_id).toEqual(expect.any(String));
-    await tell();
+    await deliverEvents();
     await w.sweep();
-    await tell();
+    await deliverEvents();
     expect(await w.eventTypes(late.payment_id)).toContain('payment.confirmed');
     expect((await received(hook)).length).toBe(heard);
     const tried = (await received(failing)).length;
     expect(tried).toBe(heard);
-    const deliveries = await rowsOf('webhook_deliveries', ada, 'status, next_attempt_at');
+    const deliveries = await readRows('webhook_deliveries', ada, 'status, next_attempt_at');
     expect(deliveries.filter(({ status }) => ['pending', 'retrying'].includes(status as string))).toEqual([]);
-    for (const row of await rowsOf('webhook_endpoints', ada))
+    for (const row of await readRows('webhook_endpoints', ada))
       expect(row).toMatchObject({ status: 'disabled', disabled_reason: 'account_deleted', url: '', description: null });
   });
 
-  it('stop for an endpoint too that was being saved at the same moment', async () => {
+  it('an endpoint that is saved at the moment of deletion receives nothing either', async () => {
     const ada = await w.merchant();
     const hook = await consumer(w, ada, 'ok');
-    const { url } = (await rowsOf('webhook_endpoints', ada))[0]!;
+    const { url } = (await readRows('webhook_endpoints', ada))[0]!;
     const payment = await w.connect(await w.product(ada));
-    await tell();
+    await deliverEvents();
     const heard = (await received(hook)).length;
     await end(ada);
     await w.env.DB.prepare("UPDATE webhook_endpoints SET status = 'enabled', url = ? WHERE id = ?").bind(url, hook.id).run();
     await w.confirm(payment.payment_id, await w.chain.pay(await w.chain.wallet(), payment));
-    await tell();
+    await deliverEvents();
     expect((await received(hook)).length).toBe(heard);
-    // And what it wrote after the deletion is erased by the sweep.
     await w.sweep();
-    expect((await rowsOf('webhook_endpoints', ada))[0]).toMatchObject({ status: 'disabled', url: '' });
+    expect((await readRows('webhook_endpoints', ada))[0]).toMatchObject({ status: 'disabled', url: '' });
   });
 });
 
-describe('what names a person in a deleted account', () => {
+describe('personal data of a deleted account', () => {
   let ada: Merchant;
   let product: { product_id: string; slug: string };
   let handoff: string;
@@ -91,22 +89,22 @@ describe('what names a person in a deleted account', () => {
     handoff = await hand();
     used = { token: await hand(), paymentId: '' };
     used.paymentId = (await w.connect(product, { handoff_token: used.token })).payment_id;
-    const before = await Promise.all(['handoffs', ...TABLES].map((table) => rowsOf(table, ada)));
+    const before = await Promise.all(['handoffs', ...TABLES].map((table) => readRows(table, ada)));
     expect(before.filter((rows) => NAMES.test(JSON.stringify(rows))).length).toBeGreaterThanOrEqual(4);
     await end(ada);
   });
 
-  it('is erased with it: names of keys and apps, addresses of endpoints and pages, wallets of rails, hand-offs nobody used', async () => {
+  it('names, URLs, wallets and unused hand-offs are erased with the account', async () => {
     for (const table of TABLES) {
-      const text = JSON.stringify(await rowsOf(table, ada));
+      const text = JSON.stringify(await readRows(table, ada));
       expect(text, table).not.toMatch(NAMES);
       expect(text, table).not.toContain(ada.wallet.address);
     }
-    expect((await rowsOf('handoffs', ada)).map(({ payment_id }) => payment_id)).toEqual([used.paymentId]);
-    expect(await rowsOf('payout_wallets', ada)).toEqual([]);
+    expect((await readRows('handoffs', ada)).map(({ payment_id }) => payment_id)).toEqual([used.paymentId]);
+    expect(await readRows('payout_wallets', ada)).toEqual([]);
   });
 
-  it('is not to be had from its links either: hand-offs are over, and its products are unknown', async () => {
+  it('links disclose nothing: hand-offs are expired, and products are unknown', async () => {
     const path = `/v1/products/p/${product.slug}`;
     for (const token of [handoff, used.token]) {
       expect(await w.call('GET', `${path}/handoff/${token}`)).toMatchObject({ status: 410, body: { code: 'handoff_expired' } });
@@ -122,7 +120,7 @@ describe('what names a person in a deleted account', () => {
       expect((await call()).status).toBe(404);
   });
 
-  it('is erased by the sweep where there is more of it than one request may touch', async () => {
+  it('the sweep erases rows beyond the limit of one request', async () => {
     const eve = await w.merchant();
     const many = (table: string, columns: string, values: string) =>
       w.env.DB.prepare(
@@ -134,7 +132,7 @@ describe('what names a person in a deleted account', () => {
       many('access_apps', 'id, merchant_id, livemode, name, created_at', "hex(randomblob(8)), ?, 1, 'Lovelace ' || i, 1"),
     ]);
     await end(eve);
-    const left = async () => (await Promise.all(['api_keys', 'access_apps'].map((table) => rowsOf(table, eve)))).flat();
+    const left = async () => (await Promise.all(['api_keys', 'access_apps'].map((table) => readRows(table, eve)))).flat();
     expect((await left()).filter(({ name }) => name !== '').length).toBe(2 * 900 + 2 - 2 * 200);
     const erasedAt = () => w.env.DB.prepare('SELECT erased_at FROM accounts WHERE id = ?').bind(eve.userId).first('erased_at');
     for (let i = 0; i < 4 && (await erasedAt()) === null; i++) await w.sweepAlone('erasures');
@@ -142,7 +140,7 @@ describe('what names a person in a deleted account', () => {
     expect(await erasedAt()).toEqual(expect.any(Number));
   });
 
-  it('stands in no table any more, be it the texts of tickets or whom a proof was sent to, also in events and kept answers', async () => {
+  it('texts of tickets and recipients of proofs are erased from all tables, also from events and stored answers', async () => {
     const [bea, staff] = [await w.merchant(), await openStaff(w)];
     await verifyAddress(w, bea);
     const [subject, question, answer, address] = ['Seaglass subject', 'Seaglass question', 'Seaglass answer', 'seaglass@buyer.example'];
@@ -164,21 +162,21 @@ describe('what names a person in a deleted account', () => {
     const receiptId = (await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: bea.key })).body.receipt_id;
     await w.env.DB.prepare('UPDATE receipts SET livemode = 0 WHERE id = ?').bind(receiptId).run();
     await made(`/v1/receipt/${receiptId}/send-proof`, { email: address }, bea.sandboxKey);
-    const found = async (word: string) => {
+    const found = async (needle: string) => {
       const rows = async (table: string) => (await w.env.DB.prepare(`SELECT * FROM ${table}`).all()).results;
-      // An index of words that holds no text and cannot be listed.
-      const tables = (await tablesOf(w.env.DB)).filter((table) => table !== 'receipt_words');
-      const told = await Promise.all(tables.map(async (table) => ({ table, rows: await rows(table) })));
-      return told.flatMap(({ table, rows }) => (JSON.stringify(rows).includes(word) ? [table] : []));
+      // A full-text index without stored text, which cannot be selected from.
+      const tables = (await listTables(w.env.DB)).filter((table) => table !== 'receipt_words');
+      const dumps = await Promise.all(tables.map(async (table) => ({ table, rows: await rows(table) })));
+      return dumps.flatMap(({ table, rows }) => (JSON.stringify(rows).includes(needle) ? [table] : []));
     };
-    const words = [subject, question, answer, address];
-    for (const word of words) expect(await found(word), word).toContain('events');
+    const needles = [subject, question, answer, address];
+    for (const needle of needles) expect(await found(needle), needle).toContain('events');
     expect(await found(question)).toContain('claims');
     await end(bea);
-    for (const word of words) expect([word, await found(word)]).toEqual([word, []]);
+    for (const needle of needles) expect([needle, await found(needle)]).toEqual([needle, []]);
   });
 
-  it('is erased from events and kept answers by the sweep where there is more of it than one request may touch', async () => {
+  it('the sweep erases events and stored answers beyond the limit of one request', async () => {
     const cleo = await w.merchant();
     const { body } = await w.call('POST', '/v1/support/tickets', { key: cleo.key, body: { subject: 'Driftwood', body: 'Driftwood' } });
     await w.env.DB.batch([

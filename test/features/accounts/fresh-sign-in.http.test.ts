@@ -9,8 +9,8 @@ const makeKey = (key: string, sandbox_mode = false) => w.call('POST', '/v1/keys'
 const end = (key: string) => w.call('DELETE', '/v1/account/account', { key });
 const SIGN_IN = { status: 403, body: { code: 'invalid_authorization', meta: { reason: 'sign_in_required' } } };
 
-describe('a session whose person signed in long ago', () => {
-  it('makes no live key and does not delete the account, for as long as it is refreshed', async () => {
+describe('session of an old sign-in', () => {
+  it('an old sign-in cannot create a live key or delete the account, even after a refresh', async () => {
     const { userId } = await w.merchant();
     const old = await tokenSignedIn(w, userId, 23 * 60);
     const { token } = (await w.call('POST', '/v1/auth/refresh', { body: { token: old } })).body;
@@ -21,14 +21,14 @@ describe('a session whose person signed in long ago', () => {
     expect((await w.call('GET', '/v1/account/me', { key: old })).body.status).toBe('active');
   });
 
-  it('makes sandbox keys, and reads', async () => {
+  it('an old sign-in can create sandbox keys and read', async () => {
     const { userId } = await w.merchant();
     const old = await tokenSignedIn(w, userId, 23 * 60);
     expect((await makeKey(old, true)).status).toBe(201);
     expect((await w.call('GET', '/v1/keys', { key: old })).status).toBe(200);
   });
 
-  it('is given the answer again that a fresh one had under the same key', async () => {
+  it('an old sign-in gets the stored answer of a fresh one under the same Idempotency-Key', async () => {
     const { token, userId } = await w.merchant();
     const headers = { 'Idempotency-Key': newKey() };
     const make = (key: string) => w.call('POST', '/v1/keys', { key, headers, body: { name: 'server' } });
@@ -37,7 +37,7 @@ describe('a session whose person signed in long ago', () => {
     expect([again.status, again.body.raw_key]).toEqual([201, made.body.raw_key]);
   });
 
-  it('is as fresh as the deployment says', async () => {
+  it('FRESH_SIGN_IN_SECONDS sets how long a sign-in is fresh', async () => {
     const short = { ...w.env, FRESH_SIGN_IN_SECONDS: '60' };
     const { userId } = await w.merchant();
     const make = async (minutes: number) => {
@@ -48,15 +48,15 @@ describe('a session whose person signed in long ago', () => {
   });
 });
 
-describe('a session from a signature over the bare nonce', () => {
+describe('session signed over the bare nonce', () => {
   const phished = async () => {
     const signer = await w.chain.wallet(0n);
     const { token, user_id } = (await walletSignIn(w, signer, 'message_nonce')).body;
     return { signer, token, userId: user_id };
   };
-  const WHOLE_TEXT = { status: 403, body: { ...SIGN_IN.body, meta: { reason: 'sign_in_required', sign_in: '/v1/auth/wallet/nonce' } } };
+  const FULL_TEXT = { status: 403, body: { ...SIGN_IN.body, meta: { reason: 'sign_in_required', sign_in: '/v1/auth/wallet/nonce' } } };
 
-  it('sends no money elsewhere, moves no external id, and neither deletes the account nor sets a password', async () => {
+  it('a bare-nonce session cannot redirect money, change an external id, delete the account or set a password', async () => {
     const { signer, token } = await phished();
     const eve = (await w.chain.wallet(0n)).address;
     const refreshed = (await w.call('POST', '/v1/auth/refresh', { body: { token } })).body.token;
@@ -65,24 +65,24 @@ describe('a session from a signature over the bare nonce', () => {
     const { product_id } = (await w.call('POST', '/v1/products', { key: token, body: mine })).body;
     for (const key of [token, refreshed]) {
       const change = (body: object) => w.call('PATCH', `/v1/products/${product_id}`, { key, body });
-      expect(await change({ payout_wallet: eve })).toMatchObject(WHOLE_TEXT);
-      expect(await change({ external_product_id: null })).toMatchObject(WHOLE_TEXT);
+      expect(await change({ payout_wallet: eve })).toMatchObject(FULL_TEXT);
+      expect(await change({ external_product_id: null })).toMatchObject(FULL_TEXT);
       const copy = { name: 'Copy', price, payout_wallet: eve };
-      expect(await w.call('POST', '/v1/products', { key, body: copy })).toMatchObject(WHOLE_TEXT);
+      expect(await w.call('POST', '/v1/products', { key, body: copy })).toMatchObject(FULL_TEXT);
       const rail = { key, headers: { 'Idempotency-Key': newKey() }, body: { payout_wallet: eve } };
-      expect(await w.call('PUT', '/v1/access/rail-settings/x402_solana_usdc', rail)).toMatchObject(WHOLE_TEXT);
-      expect(await end(key)).toMatchObject(WHOLE_TEXT);
+      expect(await w.call('PUT', '/v1/access/rail-settings/x402_solana_usdc', rail)).toMatchObject(FULL_TEXT);
+      expect(await end(key)).toMatchObject(FULL_TEXT);
       const password = { email: `${eve.toLowerCase()}@example.com`, new_password: 'of the thief' };
-      expect(await w.call('PATCH', '/v1/account/me/security', { key, body: password })).toMatchObject(WHOLE_TEXT);
+      expect(await w.call('PATCH', '/v1/account/me/security', { key, body: password })).toMatchObject(FULL_TEXT);
     }
   });
 
-  it('makes keys, live ones too', async () => {
+  it('a bare-nonce session can create live keys', async () => {
     const { token } = await phished();
     expect((await makeKey(token)).status).toBe(201);
   });
 
-  it('does all of that once the whole text is signed', async () => {
+  it('a session signed over the full text can do all of that', async () => {
     const { signer } = await phished();
     const { token } = (await walletSignIn(w, signer)).body;
     const body = { name: 'Notes', price: { asset: 'USDC', amount: '1' }, payout_wallet: (await w.chain.wallet(0n)).address };

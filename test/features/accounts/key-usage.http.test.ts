@@ -3,7 +3,7 @@ import { type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 const SECRET = 'the secret of an operator in a test';
 
-describe('the usage of a key', () => {
+describe('key usage summary', () => {
   const w = new World({ OPERATOR_SECRET: SECRET });
   const strict = { ...w.env, RATE_MULTIPLIER: '1' };
   let owner: Merchant;
@@ -28,7 +28,7 @@ describe('the usage of a key', () => {
     ['in a mode that does not exist', 422, 'GET', '/v1/products?mode=neither', {}],
     ['with a page that is none', 422, 'GET', '/v1/products?page=0', {}],
     ['for what is not there', 404, 'GET', '/v1/products/01900000-0000-7000-8000-000000000000', {}],
-  ])('counts a call %s (%i)', async (_what, status, method, path, options) => {
+  ])('usage counts a call %s (%i)', async (_what, status, method, path, options) => {
     const answer = await w.call(method, path, { ...options, key: key.raw, headers: { 'X-Svc-Request-Id': 'the-refused-one' } });
     expect(answer.status).toBe(status);
     const { usage_summary, recent_activity } = await shown();
@@ -37,7 +37,7 @@ describe('the usage of a key', () => {
     expect(recent_activity).toMatchObject([{ method, status, request_id: 'the-refused-one' }]);
   });
 
-  it('counts what the rate limit of its account refused (429)', async () => {
+  it('usage counts calls that the account’s rate limit refused (429)', async () => {
     const free = await w.merchant('free');
     const made = await w.call('GET', '/v1/account/me', { key: free.sandboxKey, env: strict });
     const limit = Number(made.headers.get('X-RateLimit-Limit'));
@@ -49,7 +49,7 @@ describe('the usage of a key', () => {
     expect(usage_summary).toMatchObject({ total_calls: limit + 1, success_calls: limit, error_calls: 1 });
   });
 
-  it('counts the calls of a suspended account, and none of a revoked key or of one that is not ours', async () => {
+  it('usage counts calls of a suspended account, and none of a revoked or forged key', async () => {
     const operate = (action: string) =>
       w.call('POST', '/v1/operator/accounts', { headers: { 'X-Svc-Operator-Secret': SECRET }, body: { account: owner.email, action } });
     await operate('suspend');

@@ -27,7 +27,7 @@ describe('API keys', () => {
     [ada, free] = await Promise.all([w.merchant(), w.merchant('free')]);
   });
 
-  it('is taken where a token would stand, too', async () => {
+  it('a key is accepted as a Bearer token too', async () => {
     const merchant = await w.merchant();
     const me = (headers: Record<string, string>) => w.call('GET', '/v1/account/me', { headers });
     const asBearer = await me({ Authorization: `Bearer ${merchant.key}` });
@@ -36,7 +36,7 @@ describe('API keys', () => {
     expect([status, body.code]).toEqual([401, 'invalid_authorization']);
   });
 
-  it('shows the raw key once, and never again', async () => {
+  it('the raw key is shown once, at creation', async () => {
     const { status, body } = await create(ada, { name: ' server ', permissions: ['execute', 'read', 'read'] });
     expect(status).toBe(201);
     expect(body.raw_key).toMatch(/^svc_live_[0-9A-Za-z]{38}$/);
@@ -55,13 +55,13 @@ describe('API keys', () => {
     expect(JSON.stringify(stored)).not.toContain(body.raw_key.slice(13));
   });
 
-  it('spells sandbox keys differently', async () => {
+  it('sandbox keys have the prefix svc_test_', async () => {
     const { body } = await create(ada, { name: 'k', sandbox_mode: true });
     expect(body.raw_key).toMatch(/^svc_test_[0-9A-Za-z]{38}$/);
     expect(body.key.sandbox_mode).toBe(true);
   });
 
-  it.each([[[]], [['write']], [['read', 'everything']], [['READ']], [['']]])('refuses the permissions %j', async (permissions) => {
+  it.each([[[]], [['write']], [['read', 'everything']], [['READ']], [['']]])('the permissions %j are refused', async (permissions) => {
     const { status, body } = await create(ada, { name: 'k', permissions });
     expect([status, body.code]).toEqual([422, 'invalid_permissions']);
   });
@@ -73,12 +73,12 @@ describe('API keys', () => {
     { name: 'x'.repeat(121) },
     { name: 'k', sandbox_mode: 'yes' },
     { name: 'k', permissions: 'read' },
-  ])('refuses %j as a new key', async (body) => {
+  ])('a new key with the body %j is refused with 422', async (body) => {
     const answer = await create(ada, body);
     expect([answer.status, answer.body.code]).toEqual([422, 'validation_error']);
   });
 
-  it('gives the admin permission to staff alone', async () => {
+  it('only staff can create keys with the admin permission', async () => {
     const { status, body } = await create(ada, { name: 'k', permissions: ['read', 'admin'] });
     expect([status, body.code]).toEqual([403, 'admin_requires_staff']);
     const colleague = await w.merchant();
@@ -95,7 +95,7 @@ describe('API keys', () => {
     await testEnv.ADMISSION.getByName(`account:${admissionIdOf(colleague.userId)}`).load(row, []);
     const granted = await create(colleague, { name: 'k', permissions: ['read', 'admin'] });
     expect(granted.status).toBe(201);
-    // admin is a permission beside the others, not above them.
+    // The admin permission does not include the others.
     const write = await w.call('POST', '/v1/products', {
       key: granted.body.raw_key,
       body: { name: 'x', price: { asset: 'USDC', amount: '1' } },
@@ -103,8 +103,7 @@ describe('API keys', () => {
     expect([write.status, write.body.meta.reason]).toEqual([403, 'permission']);
   });
 
-  it('refuses more keys than the plan allows, saying how many, and waiting does not help', async () => {
-    // Each mode has a quota of its own: two live keys beside two of the sandbox.
+  it('a key beyond the plan’s quota is refused with 429 and the quota, without Retry-After', async () => {
     for (const sandbox_mode of [false, true]) {
       expect((await create(free, { name: 'k', sandbox_mode })).status).toBe(201);
       const { status, body, headers } = await create(free, { name: 'k', sandbox_mode });
@@ -114,7 +113,7 @@ describe('API keys', () => {
     }
   });
 
-  it('counts only active keys, and lets exactly two of twenty parallel creations through', async () => {
+  it('only active keys count, and exactly two of twenty concurrent creations succeed', async () => {
     for (const id of await activeIds(free)) expect((await revoke(free, id)).status).toBe(204);
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(free)));
     const made = answers.filter(({ status }) => status === 201);
@@ -124,7 +123,7 @@ describe('API keys', () => {
     for (const { body } of made) expect((await w.call('GET', '/v1/products', { key: body.raw_key })).status).toBe(200);
   });
 
-  it('revokes for ever: a second time changes nothing, and the first moment stays', async () => {
+  it('a revocation is final: a repeat changes nothing and preserves the first time', async () => {
     const { body } = await create(ada);
     expect((await revoke(ada, body.key.id)).status).toBe(204);
     const [first] = (await list(ada.token)).filter(({ id }) => id === body.key.id);
@@ -138,7 +137,7 @@ describe('API keys', () => {
     expect(second).toEqual(first);
   });
 
-  it('shows a token the keys of both modes, a key those of its own', async () => {
+  it('a token lists the keys of both modes, a key only those of its own mode', async () => {
     const person = await w.merchant();
     const modes = async (credential: string) => (await list(credential)).map(({ sandbox_mode }) => sandbox_mode).sort();
     expect(await modes(person.token)).toEqual([false, true]);
@@ -146,7 +145,7 @@ describe('API keys', () => {
     expect(await modes(person.sandboxKey)).toEqual([true]);
   });
 
-  it('counts every call of a key exactly, newest first, also when they come at once', async () => {
+  it('every call of a key is counted exactly and listed newest first, also when calls are concurrent', async () => {
     const person = await w.merchant();
     const get = (path: string, requestId: string) => w.call('GET', path, { key: person.key, headers: { 'X-Svc-Request-Id': requestId } });
     await Promise.all(Array.from({ length: 21 }, (_, i) => get('/v1/products', `parallel-${i}`)));

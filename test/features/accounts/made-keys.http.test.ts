@@ -12,7 +12,7 @@ const w = new World();
 const ctxOf = (world: World): Ctx => newCtx(world.env, { requestId: 'request-1', defer: () => {} });
 const ctx = ctxOf(w);
 
-/** A key as the contract describes it, made without the service. */
+/** Builds a key as the contract describes it, without the service. */
 const keyOf = (accountId: string, mode: 'live' | 'test', random = randomBase62(21)): string => {
   const body = `svc_${mode}_${random}${admissionIdOf(accountId)}`;
   return body + base62(BigInt(crc32(utf8(body))), 6);
@@ -21,13 +21,13 @@ const anyKey = fc
   .tuple(fc.string({ unit: fc.constantFrom(...DIGITS), minLength: 21, maxLength: 21 }), fc.constantFrom('live', 'test'))
   .map(([random, mode]) => keyOf(newId<AccountId>(1_700_000_000_000), mode, random));
 
-describe('a key the service made', () => {
+describe('generated API key', () => {
   let merchant: Merchant;
   beforeAll(async () => {
     merchant = await w.merchant();
   });
 
-  it('says its mode, names its account’s admission object and ends in digits that we alone can make', () => {
+  it('a key contains its mode, its account’s admission id and a checksum that only the service can compute', () => {
     for (const [rawKey, mode] of [
       [merchant.key, 'live'],
       [merchant.sandboxKey, 'test'],
@@ -36,12 +36,11 @@ describe('a key the service made', () => {
       expect(rawKey.slice(-17, -6)).toBe(admissionIdOf(merchant.userId));
       expect(rawKey).not.toBe(keyOf(merchant.userId, mode, rawKey.slice('svc_live_'.length, -17)));
       expect(parseRawKey(ctx, rawKey)).toMatchObject({ admissionId: admissionIdOf(merchant.userId), isVouched: true });
-      // Under another pepper they say nothing.
       expect(parseRawKey(ctxOf(new World({ PEPPER: 'another pepper, of thirty-two bytes or more' })), rawKey)).toBeNull();
     }
   });
 
-  it('is listed by its prefix and four digits, and by nothing else of it', async () => {
+  it('the key list shows only the prefix and four characters of a key', async () => {
     const { body } = await w.call('GET', '/v1/keys', { key: merchant.token });
     const prefixes = (body as { key_prefix: string }[]).map(({ key_prefix }) => key_prefix).sort();
     expect(prefixes).toEqual([merchant.key.slice(0, 13), merchant.sandboxKey.slice(0, 13)].sort());
@@ -50,22 +49,22 @@ describe('a key the service made', () => {
     for (const rawKey of [merchant.key, merchant.sandboxKey]) expect(text).not.toContain(rawKey.slice(0, 14));
   });
 
-  it('is not stored: the database holds the keyed hash that the key leads to', async () => {
+  it('the database stores only the keyed hash of a key', async () => {
     const { results } = await w.env.DB.prepare('SELECT * FROM api_keys WHERE merchant_id = ?').bind(merchant.userId).all();
     const hashes = results.map((row) => row.key_hash).sort();
     expect(hashes).toEqual([merchant.key, merchant.sandboxKey].flatMap((rawKey) => parseRawKey(ctx, rawKey)!.keyHashes).sort());
     for (const rawKey of [merchant.key, merchant.sandboxKey]) expect(JSON.stringify(results)).not.toContain(rawKey.slice(14));
   });
 
-  it('shares nothing with the next one but what names the account', () => {
+  it('two keys of one account have different random parts', () => {
     const randoms = [merchant.key, merchant.sandboxKey].map((rawKey) => rawKey.slice('svc_live_'.length, -17));
     expect(randoms[0]).not.toBe(randoms[1]);
     for (const random of randoms) expect(random).toHaveLength(21);
   });
 });
 
-describe('the text of a key of the first round', () => {
-  it('leads to the admission id of its account and to the keyed hash of itself', () => {
+describe('parseRawKey', () => {
+  it('a valid key parses to the admission id of its account and its keyed hash', () => {
     const accountId = newId<AccountId>(5);
     const rawKey = keyOf(accountId, 'live');
     expect(parseRawKey(ctx, rawKey)).toEqual({
@@ -75,14 +74,14 @@ describe('the text of a key of the first round', () => {
     });
   });
 
-  it('leads elsewhere under another pepper', () => {
+  it('another pepper yields another hash', () => {
     const rawKey = keyOf(newId<AccountId>(5), 'live');
     const other = ctxOf(new World({ PEPPER: 'another pepper, of thirty-two bytes or more' }));
     expect(parseRawKey(other, rawKey)!.keyHashes).not.toEqual(parseRawKey(ctx, rawKey)!.keyHashes);
     expect(parseRawKey(other, rawKey)!.admissionId).toBe(parseRawKey(ctx, rawKey)!.admissionId);
   });
 
-  it('is refused without any lookup when a single character of it changed', () => {
+  it('a key with one changed character is refused without any lookup', () => {
     fc.assert(
       fc.property(anyKey, fc.integer({ min: 0, max: 46 }), fc.constantFrom(...DIGITS, '_', '-', ' '), (rawKey, at, character) => {
         expect(rawKey).toHaveLength(47);
@@ -94,7 +93,7 @@ describe('the text of a key of the first round', () => {
     );
   });
 
-  it('is refused when two neighbours changed places', () => {
+  it('a key with two neighbouring characters swapped is refused', () => {
     fc.assert(
       fc.property(anyKey, fc.integer({ min: 9, max: 45 }), (rawKey, at) => {
         fc.pre(rawKey[at] !== rawKey[at + 1]);
@@ -104,13 +103,13 @@ describe('the text of a key of the first round', () => {
     );
   });
 
-  it('is refused when its mode was changed, in either direction', () => {
+  it('a key with its mode changed is refused, in either direction', () => {
     const [live, test] = [keyOf(newId<AccountId>(5), 'live'), keyOf(newId<AccountId>(5), 'test')];
     expect(parseRawKey(ctx, live.replace('svc_live_', 'svc_test_'))).toBeNull();
     expect(parseRawKey(ctx, test.replace('svc_test_', 'svc_live_'))).toBeNull();
   });
 
-  it('is refused with anything before, behind or missing', () => {
+  it('a key with characters added or missing is refused', () => {
     fc.assert(
       fc.property(anyKey, fc.string({ minLength: 1, maxLength: 3 }), (rawKey, more) => {
         for (const text of [

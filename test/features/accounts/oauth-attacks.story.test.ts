@@ -4,33 +4,33 @@ import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 const me = (token: string) => w.call('GET', '/v1/account/me', { key: token });
-const identitiesOf = async (accountId: string): Promise<number> =>
+const countIdentities = async (accountId: string): Promise<number> =>
   (await testEnv.DB.prepare('SELECT count(*) AS n FROM sign_in_identities WHERE account_id = ?').bind(accountId).first<number>('n'))!;
 
-describe.each(['google', 'github'])('a sign-in with %s cannot be turned against its person', (provider) => {
+describe.each(['google', 'github'])('attacks on sign-in with %s', (provider) => {
   let browser: OAuthBrowser;
   let ada: Somebody;
   beforeEach(async () => {
     ({ browser, ada } = await openBrowser(w, provider));
   });
 
-  it('by an address that the provider has no proof of, though an account has it', async () => {
+  it('an email that the provider has not verified opens no account', async () => {
     const victim = await w.merchant('free');
     for (const isVerifiedHere of [0, 1]) {
       await testEnv.DB.prepare('UPDATE accounts SET email_verified = ? WHERE id = ?').bind(isVerifiedHere, victim.userId).run();
       await browser.is({ ...ada, email: victim.email, isEmailVerified: false });
       for (const mode of ['login', 'register']) expect((await browser.signIn({ mode })).outcome).toEqual({ error: 'email_unverified' });
     }
-    expect(await identitiesOf(victim.userId)).toBe(0);
+    expect(await countIdentities(victim.userId)).toBe(0);
     expect((await me(victim.token)).status).toBe(200);
   });
 
-  it('by a squatter who had registered their address before: nothing of the squatter’s works any more', async () => {
+  it('a squatter who registered the email first loses all access when its owner signs in', async () => {
     const squatter = await w.merchant('free');
     const spare = await w.call('POST', '/v1/keys', { key: squatter.token, body: { name: 'second' } });
     const product = await w.product(squatter, {
@@ -88,16 +88,16 @@ describe.each(['google', 'github'])('a sign-in with %s cannot be turned against 
     await other.is(somebody());
   });
 
-  it('by the address of an account that buyers have paid: it stays as it is', async () => {
+  it('an account that buyers have paid is not handed over with its unverified email', async () => {
     const merchant = await w.merchant('free');
     await w.purchase(await w.product(merchant), await w.chain.wallet());
     await browser.is({ ...ada, email: merchant.email });
     for (const mode of ['login', 'register']) expect((await browser.signIn({ mode })).outcome).toEqual({ error: 'email_unverified' });
     for (const key of [merchant.key, merchant.token]) expect((await me(key)).status).toBe(200);
-    expect(await identitiesOf(merchant.userId)).toBe(0);
+    expect(await countIdentities(merchant.userId)).toBe(0);
   });
 
-  it('by a state that was stolen: another browser has not its cookie', async () => {
+  it('a stolen state is useless without the cookie of its browser', async () => {
     const path = await browser.consent(await browser.start({ mode: 'register' }));
     const thief = new OAuthBrowser(w, provider);
     await thief.start();
@@ -108,7 +108,7 @@ describe.each(['google', 'github'])('a sign-in with %s cannot be turned against 
     expect((await browser.back(path)).status).toBe(302);
   });
 
-  it('by a callback that is played again, one that is late, or one that was begun with another provider', async () => {
+  it('a replayed, late or cross-provider callback is refused', async () => {
     const path = await browser.consent(await browser.start({ mode: 'register' }));
     const both = await Promise.all([browser.back(path), browser.back(path)]);
     expect(both.map(({ status }) => status).sort()).toEqual([302, 400]);
@@ -122,7 +122,7 @@ describe.each(['google', 'github'])('a sign-in with %s cannot be turned against 
     expect((await browser.back(crossed)).status).toBe(400);
   });
 
-  it('by a state that is none of ours', async () => {
+  it('a forged state is refused with 400 invalid_state', async () => {
     const path = await browser.consent(await browser.start());
     const state = new URLSearchParams(path.split('?')[1]).get('state')!;
     const [payload, mac] = state.split('.') as [string, string];
@@ -149,26 +149,26 @@ describe.each(['google', 'github'])('a sign-in with %s cannot be turned against 
     expect((await browser.back(`/v1/auth/oauth/${provider}/callback`)).status).toBe(400);
   });
 
-  it('by others at their address: who is sent away for the rate comes back with the same state', async () => {
+  it('a callback refused by the rate limit can be repeated with the same state', async () => {
     const address = provider === 'google' ? '203.0.113.71' : '203.0.113.72';
-    const crowd = { headers: { 'CF-Connecting-IP': address }, env: { ...w.env, RATE_MULTIPLIER: '1' } };
+    const sharedAddress = { headers: { 'CF-Connecting-IP': address }, env: { ...w.env, RATE_MULTIPLIER: '1' } };
     const used = await browser.consent(await browser.start({ mode: 'register' }));
-    for (let index = 0; index < 30; index++) expect((await browser.back(used, crowd)).status).toBe(index === 0 ? 302 : 400);
+    for (let index = 0; index < 30; index++) expect((await browser.back(used, sharedAddress)).status).toBe(index === 0 ? 302 : 400);
     const path = await browser.consent(await browser.start());
-    expect((await browser.back(path, crowd)).body.code).toBe('rate_limited');
+    expect((await browser.back(path, sharedAddress)).body.code).toBe('rate_limited');
     expect((await browser.back(path)).headers.get('Location')).toContain('#token=');
   });
 
-  it('by a link that was begun before the owner ended all sessions', async () => {
+  it('a link that began before the owner ended all sessions is refused', async () => {
     const victim = await w.merchant('free');
     const path = await browser.consent(await browser.start({}, { key: victim.token }));
     const body = { current_password: 'correct horse battery', new_password: 'another horse battery' };
     expect((await w.call('PATCH', '/v1/account/me/security', { key: victim.token, body })).status).toBe(200);
     expect((await browser.back(path)).headers.get('Location')).toBe('/dashboard#error=access_denied');
-    expect(await identitiesOf(victim.userId)).toBe(0);
+    expect(await countIdentities(victim.userId)).toBe(0);
   });
 
-  it('by two tabs: each comes to its end, because the second keeps the binding of the first', async () => {
+  it('two tabs of one browser both complete, because the second reuses the cookie of the first', async () => {
     const first = await browser.consent(await browser.start({ mode: 'register', next: '/one' }));
     const { cookie } = browser;
     const second = await browser.consent(await browser.start({ mode: 'register', next: '/two' }));
@@ -177,7 +177,7 @@ describe.each(['google', 'github'])('a sign-in with %s cannot be turned against 
     expect(answers.map(({ headers }) => headers.get('Location')!.split('#')[0])).toEqual(['/two', '/one']);
   });
 
-  it('by `next`, in however a site of others is spelled', async () => {
+  it('a next that leads to another site is refused with 422, in any spelling', async () => {
     const elsewhere = [
       'https://evil.example',
       '//evil.example',
@@ -202,7 +202,7 @@ describe.each(['google', 'github'])('a sign-in with %s cannot be turned against 
       `/${'a'.repeat(600)}`,
       'http:/evil.example',
       '/\t\\evil.example',
-      // As a browser reads it, a path that begins with two slashes.
+      // Browsers resolve this to a path that begins with two slashes.
       '/a/..//b',
     ];
     for (const next of elsewhere) {
@@ -215,7 +215,7 @@ describe.each(['google', 'github'])('a sign-in with %s cannot be turned against 
       expect((await w.call('GET', `/v1/auth/oauth/${provider}/start?${query}`)).status).toBe(422);
   });
 
-  it('by a code that was used before, or is of another sign-in', async () => {
+  it('a used code and a code of another sign-in are refused', async () => {
     expect((await browser.register()).outcome.token).toBeDefined();
     await browser.lies({ reusesCode: true });
     expect((await browser.signIn()).outcome).toEqual({ error: 'provider_unavailable' });
@@ -228,7 +228,7 @@ describe.each(['google', 'github'])('a sign-in with %s cannot be turned against 
     expect((await browser.lies({})).refusals).toContain('code_verifier');
   });
 
-  it('by what a browser or a log keeps: the token is in the fragment alone, and the answer is kept nowhere', async () => {
+  it('the token appears only in the URL fragment, and the answer is not cached', async () => {
     const url = new URL(await browser.start({ mode: 'register' }));
     expect(url.searchParams.get('code_challenge_method')).toBe('S256');
     const started = await w.call('GET', `/v1/auth/oauth/${provider}/start`);
@@ -241,7 +241,7 @@ describe.each(['google', 'github'])('a sign-in with %s cannot be turned against 
   });
 });
 
-describe('an id token', () => {
+describe('id token', () => {
   const browser = new OAuthBrowser(w, 'google');
   const outcome = async (lies: object) => {
     await browser.is(somebody());
@@ -257,11 +257,11 @@ describe('an id token', () => {
     ['that nobody has signed', { algorithm: 'none' }],
     ['by a clock that is ten minutes ahead', { skewSeconds: 600 }],
     ['by a clock that is ten minutes behind', { skewSeconds: -600 }],
-  ])('%s signs nobody in', async (_, lies) => {
+  ])('an id token %s is refused', async (_, lies) => {
     expect(await outcome(lies)).toEqual({ error: 'provider_unavailable' });
   });
 
-  it('is believed by a clock that is half a minute off, and after the provider has turned its keys', async () => {
+  it('an id token is accepted with 30 s of clock skew and after the provider rotated its keys', async () => {
     for (const lies of [{ skewSeconds: 30 }, { skewSeconds: -30 }, { key: 'turned' }, {}])
       expect(await outcome(lies)).toHaveProperty('token');
   });

@@ -9,14 +9,14 @@ const me = async (token: string) => (await w.call('GET', '/v1/account/me', { key
 const verify = (merchant: Merchant) =>
   testEnv.DB.prepare('UPDATE accounts SET email_verified = 1 WHERE id = ?').bind(merchant.userId).run();
 
-describe.each(['google', 'github'])('signing in with %s', (provider) => {
+describe.each(['google', 'github'])('sign-in with %s', (provider) => {
   let browser: OAuthBrowser;
   let ada: Somebody;
   beforeEach(async () => {
     ({ browser, ada } = await openBrowser(w, provider));
   });
 
-  it('makes an account the first time where that is asked for, and opens the same one from then on', async () => {
+  it('the first sign-in creates an account only in register mode, later ones open the same account', async () => {
     expect((await browser.signIn()).outcome).toEqual({ error: 'account_not_found' });
     const { page, outcome } = await browser.register();
     expect(page).toBe('/dashboard');
@@ -33,13 +33,13 @@ describe.each(['google', 'github'])('signing in with %s', (provider) => {
       expect((await me((await browser.signIn({ mode })).outcome.token!)).user_id).toBe(account.user_id);
   });
 
-  it('counts as a fresh sign-in, which makes live keys', async () => {
+  it('a provider sign-in is fresh, so it can create live keys', async () => {
     const { outcome } = await browser.register();
     const { status } = await w.call('POST', '/v1/keys', { key: outcome.token!, body: { name: 'server' } });
     expect(status).toBe(201);
   });
 
-  it('is of the person, whatever their address is by now', async () => {
+  it('an identity belongs to the provider’s subject, even if its email changes', async () => {
     const first = await me((await browser.register()).outcome.token!);
     const victim = await w.merchant('free');
     await verify(victim);
@@ -50,7 +50,7 @@ describe.each(['google', 'github'])('signing in with %s', (provider) => {
     expect(body.items).toMatchObject([{ provider, email: victim.email }]);
   });
 
-  it('joins an account whose address both sides have proof of', async () => {
+  it('an identity joins an existing account if both sides verified the email', async () => {
     const merchant = await w.merchant('free');
     await verify(merchant);
     await browser.is({ ...ada, email: merchant.email.toUpperCase() });
@@ -59,12 +59,12 @@ describe.each(['google', 'github'])('signing in with %s', (provider) => {
     expect((await w.call('GET', '/v1/account/me', { key: merchant.key })).status).toBe(200);
   });
 
-  it('goes on to the page that was asked for', async () => {
+  it('the callback redirects to the requested page', async () => {
     const { page } = await browser.signIn({ mode: 'register', next: '/dashboard/keys?tab=live', surface: 'checkout' });
     expect(page).toBe('/dashboard/keys?tab=live');
   });
 
-  it('says what came in the way: the person, the account or the provider', async () => {
+  it('the error names the cause: person, account or provider', async () => {
     await browser.lies({ error: 'access_denied' });
     expect((await browser.register()).outcome).toEqual({ error: 'access_denied' });
     await browser.lies({ error: 'server_error' });
@@ -77,7 +77,7 @@ describe.each(['google', 'github'])('signing in with %s', (provider) => {
     expect((await browser.signIn()).outcome).toEqual({ error: 'account_suspended' });
   });
 
-  it('is told of a deleted account, and its identity is erased with it', async () => {
+  it('deletion erases the identity, and a later sign-in answers account_deleted', async () => {
     const { outcome } = await browser.register();
     expect((await w.call('DELETE', '/v1/account/account', { key: outcome.token! })).status).toBe(200);
     const left = testEnv.DB.prepare('SELECT count(*) AS n FROM sign_in_identities WHERE subject = ? AND provider = ?');
@@ -86,7 +86,7 @@ describe.each(['google', 'github'])('signing in with %s', (provider) => {
     expect((await browser.register()).outcome).toEqual({ error: 'account_deleted' });
   });
 
-  it('is linked to the account of a token, once, and taken away again', async () => {
+  it('an identity is linked to one account and can be unlinked', async () => {
     const merchant = await w.merchant('free');
     expect((await browser.signIn({}, { key: merchant.token })).outcome).toEqual({ linked: provider });
     expect((await browser.signIn({}, { key: merchant.token })).outcome).toEqual({ linked: provider });
@@ -102,13 +102,13 @@ describe.each(['google', 'github'])('signing in with %s', (provider) => {
     expect((await me(merchant.token)).auth_providers).toEqual([]);
   });
 
-  it('stays where it is the last way in', async () => {
+  it('the last sign-in method cannot be unlinked', async () => {
     const { outcome } = await browser.register();
     const { status, body } = await w.call('DELETE', `/v1/account/identities/${provider}`, { key: outcome.token! });
     expect([status, body.code, body.meta.reason]).toEqual([409, 'state_conflict', 'last_way_in']);
   });
 
-  it('is linked and unlinked by a person who has just signed in, and by no key', async () => {
+  it('linking and unlinking require a fresh sign-in, and keys are refused', async () => {
     const merchant = await w.merchant('free');
     const start = `/v1/auth/oauth/${provider}/start`;
     setTime(Date.now() + 16 * 60_000);
@@ -123,7 +123,7 @@ describe.each(['google', 'github'])('signing in with %s', (provider) => {
     expect((await w.call('GET', start, { key: 'garbage' })).status).toBe(401);
   });
 
-  it('makes one account where two browsers of a person come back at once', async () => {
+  it('concurrent callbacks of one person create one account', async () => {
     const browsers = Array.from({ length: 4 }, () => new OAuthBrowser(w, provider));
     const paths = await Promise.all(browsers.map(async (one) => one.consent(await one.start({ mode: 'register' }))));
     const answers = await Promise.all(browsers.map((one, i) => one.back(paths[i]!)));
@@ -133,8 +133,8 @@ describe.each(['google', 'github'])('signing in with %s', (provider) => {
   });
 });
 
-describe('the providers', () => {
-  it('are listed with what they lack, and one that lacks something is 503, one that is none 404', async () => {
+describe('OAuth providers', () => {
+  it('the provider list names missing settings, and an unconfigured one answers 503, an unknown one 404', async () => {
     const env = { ...w.env, GITHUB_CLIENT_SECRET: '' };
     const { body } = await w.call('GET', '/v1/auth/oauth/providers', { env });
     expect(body.providers).toEqual([
@@ -159,7 +159,7 @@ describe('the providers', () => {
     expect((await w.call('DELETE', '/v1/account/identities/facebook', { key: merchant.token })).status).toBe(404);
   });
 
-  it('may be away when a sign-in begins: 503, to be tried again', async () => {
+  it('an unavailable provider answers 503 temporarily_unavailable when a sign-in begins', async () => {
     const env = { ...w.env, GOOGLE_ISSUER: `${testEnv.TEST_OUTSIDE_URL}/nothing-here` };
     const { status, body } = await w.call('GET', '/v1/auth/oauth/google/start', { env });
     expect([status, body.code]).toEqual([503, 'temporarily_unavailable']);

@@ -11,8 +11,8 @@ const me = (key: string) => w.call('GET', '/v1/account/me', { key });
 const operate = (account: string, action: string, options: CallOptions = {}, world = w) =>
   world.call('POST', '/v1/operator/accounts', { body: { account, action }, headers: { 'X-Svc-Operator-Secret': SECRET }, ...options });
 
-describe('the operator', () => {
-  it('suspends an account: tokens and keys are refused on their next request, and so is signing in', async () => {
+describe('POST /v1/operator/accounts', () => {
+  it('suspend refuses tokens, keys and sign-ins from the next request on', async () => {
     const { token, key, sandboxKey, email, userId } = await w.merchant();
     expect((await me(key)).status).toBe(200);
     expect(await operate(email, 'suspend')).toMatchObject({ status: 200, body: { user_id: userId, status: 'suspended' } });
@@ -27,7 +27,7 @@ describe('the operator', () => {
     });
   });
 
-  it('resumes it: keys work again, a token from before stays dead', async () => {
+  it('resume makes keys valid again, but not tokens from before', async () => {
     const { token, key, email, userId } = await w.merchant();
     await operate(userId, 'suspend');
     expect(await operate(userId, 'resume')).toMatchObject({ status: 200, body: { status: 'active' } });
@@ -37,7 +37,7 @@ describe('the operator', () => {
     expect((await me(again.body.token)).status).toBe(200);
   });
 
-  it('makes staff, who may create admin keys; unmade, both that and those keys end', async () => {
+  it('staff may create admin keys until the status is removed', async () => {
     const { token, email, userId } = await w.merchant();
     const adminKey = () => w.call('POST', '/v1/keys', { key: token, body: { name: 'a', permissions: ['admin'] } });
     expect(await adminKey()).toMatchObject({ status: 403, body: { code: 'admin_requires_staff' } });
@@ -48,7 +48,7 @@ describe('the operator', () => {
     expect((await adminKey()).status).toBe(403);
   });
 
-  it('takes an e-mail for a colleague’s only where it was proven: anybody may have registered it first', async () => {
+  it('an email names a future staff member only if it is verified', async () => {
     const { email, userId } = await w.merchant();
     const refused = await operate(email, 'staff');
     expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'state_conflict', 'email_unverified']);
@@ -56,24 +56,24 @@ describe('the operator', () => {
     expect((await operate(email, 'staff')).body).toMatchObject({ user_id: userId, is_staff: true });
   });
 
-  it('never makes staff of a wallet', async () => {
+  it('a wallet account cannot become staff', async () => {
     const { user_id } = (await walletSignIn(w, await generateKeyPairSigner())).body;
     expect(await operate(user_id, 'staff')).toMatchObject({ status: 409, body: { code: 'state_conflict' } });
   });
 
-  it('may say the same twice, and never revives a deleted account', async () => {
+  it('repeated actions succeed, and a deleted account cannot be revived', async () => {
     const { token, userId } = await w.merchant();
     for (const action of ['suspend', 'suspend', 'resume', 'resume', 'staff', 'staff'])
       expect((await operate(userId, action)).status).toBe(200);
     const { token: fresh } = (
-      await w.call('POST', '/v1/auth/login', { body: { email: (await emailOf(userId))!, password: 'correct horse battery' } })
+      await w.call('POST', '/v1/auth/login', { body: { email: (await readEmail(userId))!, password: 'correct horse battery' } })
     ).body;
     expect((await me(token)).status).toBe(401);
     await w.call('DELETE', '/v1/account/account', { key: fresh });
     for (const action of ['suspend', 'resume', 'staff']) expect((await operate(userId, action)).status).toBe(409);
   });
 
-  it('touches only the account it names', async () => {
+  it('an action changes only the named account', async () => {
     const [named, other] = [await w.merchant(), await w.merchant()];
     await operate(named.email, 'suspend');
     for (const credential of [other.token, other.key]) expect((await me(credential)).status).toBe(200);
@@ -83,8 +83,8 @@ describe('the operator', () => {
   });
 });
 
-describe('everybody else', () => {
-  it('finds nothing there: not configured and wrong secret answer alike', async () => {
+describe('non-operator callers', () => {
+  it('an unconfigured operator API and a wrong secret give the same 404', async () => {
     const { email } = await w.merchant();
     const open = new World();
     const answers = [
@@ -99,11 +99,11 @@ describe('everybody else', () => {
     expect([...seen]).toHaveLength(1);
     expect(answers[0]).toMatchObject({ status: 404, body: { code: 'not_found' } });
     expect(
-      await emailOf((await w.call('POST', '/v1/auth/login', { body: { email, password: 'correct horse battery' } })).body.user_id),
+      await readEmail((await w.call('POST', '/v1/auth/login', { body: { email, password: 'correct horse battery' } })).body.user_id),
     ).toBe(email);
   });
 
-  it('guesses ten times a minute at most', async () => {
+  it('guesses at the secret are limited to ten a minute', async () => {
     const strict = new World({ OPERATOR_SECRET: SECRET, RATE_MULTIPLIER: '1' });
     const headers = { 'X-Svc-Operator-Secret': 'a guess', 'CF-Connecting-IP': '203.0.113.79' };
     for (let i = 0; i < 10; i++) expect((await operate('x', 'suspend', { headers }, strict)).status).toBe(404);
@@ -111,10 +111,10 @@ describe('everybody else', () => {
     expect((await operate('x', 'suspend', { headers: right }, strict)).status).toBe(429);
   });
 
-  it('does not read of it in the published document', () => {
+  it('the published OpenAPI document does not mention the operator API', () => {
     expect(JSON.stringify(openApi).toLowerCase()).not.toContain('operator/');
   });
 });
 
-const emailOf = async (userId: string) =>
+const readEmail = async (userId: string) =>
   (await testEnv.DB.prepare('SELECT email FROM accounts WHERE id = ?').bind(userId).first<{ email: string | null }>())?.email;

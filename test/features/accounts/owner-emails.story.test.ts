@@ -3,12 +3,12 @@ import { DAY } from '#core/time.ts';
 import { OAuthBrowser, somebody } from '../../support/clients/oauth.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
-import { letterToken, MailWorld, tokenIn } from '../../support/servers/mail.ts';
+import { emailedToken, MailWorld, tokenIn } from '../../support/servers/mail.ts';
 import type { CallOptions, Merchant } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
 let callers = 0;
-/** Each call from an address of its own: the limits by address are not what these tests are about. */
+/** Each call has its own address, so that limits per address do not apply. */
 const from = (): CallOptions => ({ headers: { 'CF-Connecting-IP': `198.51.100.${++callers % 250}` } });
 const keyed = () => ({ 'Idempotency-Key': crypto.randomUUID() });
 
@@ -18,16 +18,16 @@ let ada: Merchant;
 beforeEach(async () => {
   w = new MailWorld({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   ada = await w.merchant();
-  expect((await verify(await letterToken(w, ada.userId, 'verify'))).status).toBe(200);
+  expect((await verify(await emailedToken(w, ada.userId, 'verify'))).status).toBe(200);
 });
 
 const verify = (token: string) => w.call('POST', '/v1/account/email/verify', { body: { token }, ...from() });
-/** Letters to an address in the order in which they were written: each is sent alone. */
-const lettersTo = async (email: string) => {
+/** Sends the queued emails one by one and returns those to an address in that order. */
+const emailsTo = async (email: string) => {
   for (const message of w.mail.splice(0)) await w.post([message]);
   return (await w.posted()).taken.filter(({ body }) => body.to[0] === email).map(({ body }) => body);
 };
-const subjectsTo = async (email: string) => (await lettersTo(email)).map(({ subject }) => subject);
+const subjectsTo = async (email: string) => (await emailsTo(email)).map(({ subject }) => subject);
 const login = async (email: string, password = PASSWORD): Promise<string> =>
   (await w.call('POST', '/v1/auth/login', { body: { email, password }, ...from() })).body.token;
 const changeSecurity = async (token: string, change: Record<string, string>) => {
@@ -42,7 +42,7 @@ const PAYOUT = 'A payout wallet was set';
 const ALERT = 'Security alert for your account';
 
 describe('payout_changed', () => {
-  it('is sent for a wallet that was not payable before, and for none of the products that use a known one', async () => {
+  it('a payout email is sent for a wallet that was not payable before, and not for products with a known wallet', async () => {
     await w.product(ada);
     for (let index = 0; index < 3; index++) await w.product(ada, { name: `Weather ${index}` });
     expect(await subjectsTo(ada.email)).toEqual([PAYOUT]);
@@ -50,32 +50,32 @@ describe('payout_changed', () => {
     const other = await w.product(ada, { name: 'Storm warnings', payout_wallet: address });
     const moved = { key: ada.token, body: { payout_wallet: ada.wallet.address } };
     expect((await w.call('PATCH', `/v1/products/${other.product_id}`, moved)).status).toBe(200);
-    const letters = await lettersTo(ada.email);
-    expect(letters.map(({ subject }) => subject)).toEqual([PAYOUT, PAYOUT]);
-    expect(letters[0]!.text).toMatch(new RegExp(`Weather API[^]*${ada.wallet.address}[^]*Wallet before: —`));
-    expect(letters[1]!.text).toMatch(new RegExp(`Storm warnings[^]*${address}`));
+    const emails = await emailsTo(ada.email);
+    expect(emails.map(({ subject }) => subject)).toEqual([PAYOUT, PAYOUT]);
+    expect(emails[0]!.text).toMatch(new RegExp(`Weather API[^]*${ada.wallet.address}[^]*Wallet before: —`));
+    expect(emails[1]!.text).toMatch(new RegExp(`Storm warnings[^]*${address}`));
   });
 
-  it('is sent for each change of a default, with the rail and both wallets, whatever is switched off', async () => {
+  it('a payout email is sent for each change of a default, with rail and both wallets, despite preferences', async () => {
     const off = { webhooks: false, payouts: false, renewals: false, buyer_receipts: false, product_news: false };
     await w.call('PATCH', '/v1/account/me', { key: ada.token, body: { notification_prefs: off } });
     const { address } = await w.chain.wallet(0n);
     await setRail('solana_usdc', ada.wallet.address);
     await setRail('solana_usdc', address);
     await setRail('solana_usdc', ada.wallet.address);
-    const letters = await lettersTo(ada.email);
-    expect(letters.map(({ subject }) => subject)).toEqual([PAYOUT, PAYOUT, PAYOUT]);
-    expect(letters[2]!.text).toContain(`Wallet before: ${address}`);
+    const emails = await emailsTo(ada.email);
+    expect(emails.map(({ subject }) => subject)).toEqual([PAYOUT, PAYOUT, PAYOUT]);
+    expect(emails[2]!.text).toContain(`Wallet before: ${address}`);
   });
 
-  it('is not sent for the sandbox, to an address that is not verified, or for a wallet that only signs in', async () => {
+  it('no payout email is sent for the sandbox or to an unverified email', async () => {
     await w.product({ ...ada, key: ada.sandboxKey });
     const bob = await w.merchant();
     await w.product(bob);
     expect([await subjectsTo(ada.email), await subjectsTo(bob.email)]).toEqual([[], []]);
   });
 
-  it('also goes to the verified address of before for seven days after the address changed', async () => {
+  it('the previous verified email receives payout emails for seven more days after a change', async () => {
     await changeSecurity(ada.token, { email: 'thief@example.com' });
     const thief = await login('thief@example.com');
     await changeSecurity(thief, { email: 'thief-2@example.com' });
@@ -93,9 +93,9 @@ describe('payout_changed', () => {
 });
 
 describe('security_alert', () => {
-  const textsTo = async (email: string) => (await lettersTo(email)).filter(({ subject }) => subject === ALERT).map(({ text }) => text);
+  const textsTo = async (email: string) => (await emailsTo(email)).filter(({ subject }) => subject === ALERT).map(({ text }) => text);
 
-  it('tells the former address that the address of the account changed, and the new one gets a link', async () => {
+  it('the previous email learns of an email change, and the new one gets a link', async () => {
     await changeSecurity(ada.token, { email: 'ada-2@example.com' });
     expect((await textsTo(ada.email))[0]).toContain('The e-mail address of your account was changed.');
     expect(await subjectsTo('ada-2@example.com')).toEqual(['Confirm your e-mail address']);
@@ -105,7 +105,7 @@ describe('security_alert', () => {
     expect(await subjectsTo(ada.email)).toEqual([ALERT, 'Your password was changed']);
   });
 
-  it('tells of a linked provider, a removed one, a live key and a live endpoint, each by its name', async () => {
+  it('a linked or removed provider, a live key and a live endpoint each cause an alert that names them', async () => {
     const google = new OAuthBrowser(w, 'google');
     await google.is(somebody());
     expect((await google.signIn({}, { key: ada.token })).outcome).toHaveProperty('linked');
@@ -126,7 +126,7 @@ describe('security_alert', () => {
     expect(texts).toHaveLength(5);
   });
 
-  it('tells of a live endpoint that was led to another URL, once, and of no other change of it', async () => {
+  it('a live endpoint with a new URL causes one alert, and other changes none', async () => {
     const url = `${testEnv.TEST_RECEIVER_URL}/ok/mine`;
     const moved = `${testEnv.TEST_RECEIVER_URL}/ok/moved`;
     for (const key of [ada.key, ada.sandboxKey]) {
@@ -138,7 +138,7 @@ describe('security_alert', () => {
     expect(texts.map((text) => /\/ok\/(?:mine|moved)/.exec(text)![0])).toEqual(['/ok/mine', '/ok/moved']);
   });
 
-  it('is written ten times an hour to one address at most', async () => {
+  it('one email address receives at most ten alerts an hour', async () => {
     for (let index = 0; index < 12; index++) await w.call('POST', '/v1/keys', { key: ada.token, body: { name: `key ${index}` } });
     expect(await textsTo(ada.email)).toHaveLength(10);
   });
@@ -154,21 +154,21 @@ describe('verify_email', () => {
   const disown = (token: string, headers = {}) =>
     w.call('POST', '/v1/account/email/disown', { body: { token }, headers: { ...from().headers, ...headers } });
 
-  it('is sent at registration, and names the account and the day it was made', async () => {
+  it('registration sends a verification email with the account’s name and creation date', async () => {
     await register('grace@example.com', 'Grace & Co');
-    const [letter] = await lettersTo('grace@example.com');
-    expect(letter!.text).toContain('Its name: Grace & Co.');
-    expect(letter!.text).toContain(`Created: ${new Intl.DateTimeFormat('en', { month: 'long', timeZone: 'UTC' }).format(Date.now())}`);
-    const token = tokenIn({ body: letter! } as never);
+    const [email] = await emailsTo('grace@example.com');
+    expect(email!.text).toContain('Its name: Grace & Co.');
+    expect(email!.text).toContain(`Created: ${new Intl.DateTimeFormat('en', { month: 'long', timeZone: 'UTC' }).format(Date.now())}`);
+    const token = tokenIn({ body: email! } as never);
     const seen = await preview(token);
     expect(seen.body).toEqual({ account: 'Grace & Co', created_at: expect.any(String), email: 'grace@example.com' });
     expect([(await preview(token)).status, (await verify(token)).status, (await preview(token)).status]).toEqual([200, 200, 401]);
   });
 
-  it('lets the reader take their address off an account that another person made, and have an account of their own', async () => {
+  it('the reader can remove their email from a stranger’s account and open their own', async () => {
     const squatter = await register('victim@example.com');
-    const [letter] = await lettersTo('victim@example.com');
-    const token = tokenIn({ body: letter! } as never);
+    const [email] = await emailsTo('victim@example.com');
+    const token = tokenIn({ body: email! } as never);
     const headers = { ...from().headers, ...keyed() };
     const [first, again, other] = [await disown(token, headers), await disown(token, headers), await disown(token)];
     expect([first.status, again.body, other.status]).toEqual([200, first.body, 401]);
@@ -183,8 +183,8 @@ describe('verify_email', () => {
     expect(mine.body).toMatchObject({ email: 'victim@example.com', has_password: false });
   });
 
-  it('takes no address away that is verified', async () => {
-    const token = await letterToken(w, ada.userId, 'verify');
+  it('a verified email cannot be disowned', async () => {
+    const token = await emailedToken(w, ada.userId, 'verify');
     expect((await disown(token)).status).toBe(401);
     expect((await w.call('GET', '/v1/account/me', { key: ada.token })).body.email).toBe(ada.email);
   });

@@ -6,11 +6,11 @@ import { type Ctx, type Env, newCtx } from '#platform/context.ts';
 import { World } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
-/** RFC 7914 section 12, cut to the 32 bytes that are stored: the password is `password`. */
+/** RFC 7914 section 12, truncated to the 32 stored bytes. The password is `password`. */
 const VECTOR = 'fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162'.match(/../g)!.map((byte) => Number.parseInt(byte, 16));
 const CHEAP = `$scrypt$ln=10,r=8,p=16$${btoa('NaCl')}$${base64.encode(Uint8Array.from(VECTOR))}`;
 
-describe('a stored password', () => {
+describe('stored password', () => {
   let w: World;
   beforeAll(() => {
     w = new World();
@@ -30,7 +30,7 @@ describe('a stored password', () => {
     w.env.DB.prepare('UPDATE accounts SET password_hash = ? WHERE email = ?').bind(hash, email).run();
   const peppered = (PEPPER: string): Env => ({ ...w.env, PEPPER });
 
-  it('cannot be searched for in a copy of the database: without the pepper it is no hash of anything', async () => {
+  it('a stored hash cannot be tested without the pepper', async () => {
     const email = await register();
     const text = await stored(email);
     expect(text).not.toContain('scrypt');
@@ -40,7 +40,7 @@ describe('a stored password', () => {
     expect((await login(email, { env: peppered('another pepper for tests: thirty-two bytes') })).status).toBe(401);
   });
 
-  it('is tried for one account so often from many addresses, while its owner signs in where they did before', async () => {
+  it('guesses from many addresses are limited per account, while the owner signs in from a known address', async () => {
     const env = { ...w.env, RATE_MULTIPLIER: '0.2' };
     const [email, unknown] = [await register(), newEmail()];
     let addresses = 0;
@@ -63,7 +63,7 @@ describe('a stored password', () => {
     expect((await from(atHome)).status).toBe(200);
   });
 
-  it('at another cost is hashed anew by the next sign-in, and only by one that was right', async () => {
+  it('a hash with other cost parameters is renewed by the next successful sign-in', async () => {
     const email = await register();
     const cheap = await sealHash(w.env.PEPPER as string, CHEAP);
     await store(email, cheap);
@@ -75,7 +75,7 @@ describe('a stored password', () => {
     expect((await login(email, { password: 'passwort' })).status).toBe(401);
   });
 
-  it('moves under the first pepper by a sign-in, so that the old one may go', async () => {
+  it('a sign-in reseals the hash under the first pepper, so that the old one can be removed', async () => {
     const [old, fresh] = ['the old pepper of this test: thirty-two bytes', 'the new pepper of this test: thirty-two bytes'];
     const email = await register(peppered(old));
     const before = await stored(email);
@@ -87,7 +87,7 @@ describe('a stored password', () => {
     expect((await login(email, { env: peppered(fresh) })).status).toBe(200);
   });
 
-  it('that its person changes while it is renewed is the new one', async () => {
+  it('a password change during the renewal of its hash wins', async () => {
     const { email, token } = await w.merchant();
     const body = { current_password: PASSWORD, new_password: 'a better horse' };
     const [changed] = await Promise.all([w.call('PATCH', '/v1/account/me/security', { key: token, body }), login(email)]);
@@ -96,11 +96,11 @@ describe('a stored password', () => {
   });
 });
 
-describe('passwords that are checked at once', () => {
+describe('concurrent password checks', () => {
   const w = new World();
   const atOnce = 24;
 
-  it('are bounded: those beyond are asked to come back, not all at the same moment, and those within are answered', async () => {
+  it('checks beyond the limit get 503 with spread Retry-After values, and those within are answered', async () => {
     const { email } = await w.merchant();
     const answers = await Promise.all(
       Array.from({ length: atOnce }, (_, i) =>
@@ -119,7 +119,7 @@ describe('passwords that are checked at once', () => {
     expect((await w.call('POST', '/v1/auth/login', { body: { email, password: PASSWORD } })).status).toBe(200);
   });
 
-  it('by requests that were cut off hold their places no longer than a request may take', async () => {
+  it('aborted requests release their slots once the time limit of a request has passed', async () => {
     const ctxAt = (now: number): Ctx => newCtx(w.env, { requestId: 'req_cut_off', now, defer: () => {} });
     const now = Date.now();
     const find = () => new Promise<undefined>(() => {});
@@ -128,7 +128,7 @@ describe('passwords that are checked at once', () => {
     expect(await findByPassword(ctxAt(now + 20_001), PASSWORD, async () => undefined)).toBeNull();
   });
 
-  it('cost alike whether there is such an account or not', async () => {
+  it('a check takes as long for an unknown account as for a known one', async () => {
     const { email } = await w.merchant();
     const account = await w.env.DB.prepare('SELECT * FROM accounts WHERE email = ?').bind(email).first();
     const known = { ...account, passwordHash: await hashPassword('another password') } as never;
@@ -141,7 +141,7 @@ describe('passwords that are checked at once', () => {
       await scheduler.wait(1);
       return Date.now() - startedAt;
     };
-    // The quickest of several: a busy machine only ever adds.
+    // The minimum of several runs, because load on the machine only adds time.
     const least = { known: Number.POSITIVE_INFINITY, unknown: Number.POSITIVE_INFINITY };
     for (let round = 0; round < 4; round++) {
       least.known = Math.min(least.known, await cost(known));

@@ -8,7 +8,7 @@ import { type Merchant, World } from '../../support/world.ts';
 const RAILS = ['solana_usdc', 'solana_sol', 'x402_solana_usdc'];
 const NAMES = ['main', 'spare'];
 
-/** One call of a leaked key; `eve` stands for a wallet the merchant was never set to be paid on, `vault` for the one he is. */
+/** Call with a leaked key. `eve` is a wallet that was never configured, `vault` the configured one. */
 type Step =
   | { kind: 'create'; group: string; terms: Record<string, unknown> }
   | { kind: 'change'; which: number; terms: Record<string, unknown> }
@@ -45,34 +45,34 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('shelve' as const), which: fc.nat(2), verb: fc.constantFrom('archive' as const, 'unarchive' as const) }),
 );
 
-describe('with a leaked key', () => {
+describe('payout wallet rule against a leaked key', () => {
   const w = new World();
   let eve: string;
   beforeAll(async () => {
     eve = (await w.chain.wallet(0n)).address;
   });
 
-  /** Who is paid by what a merchant's own server and his buyers are told, over every rail and under every name. */
+  /** Returns every payee that the merchant's server and the buyers see, over all rails and names. */
   async function payees(ada: Merchant): Promise<string[]> {
     const { body } = await w.call('GET', '/v1/products?per_page=100', { key: ada.key });
-    const told: string[] = [];
+    const reported: string[] = [];
     for (const { slug, product_id } of body.items) {
       for (const asset of ['USDC', 'SOL']) {
         const begun = await w.call('POST', `/v1/products/p/${slug}/connect`, { body: { asset } });
-        if (begun.status === 200) told.push(begun.body.recipient);
+        if (begun.status === 200) reported.push(begun.body.recipient);
       }
-      told.push(...(await challenged(ada, { product_id })));
+      reported.push(...(await challenged(ada, { product_id })));
     }
     for (const external_product_id of NAMES) {
-      told.push(...(await challenged(ada, { external_product_id })));
+      reported.push(...(await challenged(ada, { external_product_id })));
       const session = await write(w, ada, 'payment-sessions', { external_product_id });
       if (session.status !== 201) continue;
       const { slug } = body.items.find((item: { product_id: string }) => item.product_id === session.body.product_id);
       const { payment_session_id } = session.body;
       const begun = await w.call('POST', `/v1/products/p/${slug}/connect`, { body: { payment_session_id } });
-      if (begun.status === 200) told.push(begun.body.recipient);
+      if (begun.status === 200) reported.push(begun.body.recipient);
     }
-    return told;
+    return reported;
   }
   async function challenged(ada: Merchant, named: object): Promise<string[]> {
     const denied = await write(w, ada, 'entitlements/consume', { ...named, customer: { customer_ref: 'buyer' } });
@@ -100,33 +100,30 @@ describe('with a leaked key', () => {
   it.each([
     ['a rail', 'rail'],
     ['a product', 'product'],
-  ])(
-    'where %s is paid, no sequence of calls makes an answer name a wallet the merchant was never set to be paid on, or another product by the same name',
-    async (_, paid) => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
-          const ada = await w.merchant();
-          const setting = { payout_wallet: ada.wallet.address };
-          if (paid === 'rail')
-            await w.call('PUT', '/v1/access/rail-settings/solana_usdc', {
-              key: ada.key,
-              body: setting,
-              headers: { 'Idempotency-Key': newKey() },
-            });
-          const own = paid === 'rail' ? { payout_wallet: undefined } : setting;
-          const product = await w.product(ada, { ...own, external_product_id: 'main', live_mode_confirmed: true });
-          for (const next of steps) await take(ada, next);
-          for (const payee of await payees(ada)) expect(payee).toBe(ada.wallet.address);
-          const still = await w.call('GET', `/v1/products/${product.product_id}`, { key: ada.key });
-          expect(still.body.external_product_id).toBe('main');
-        }),
-        { numRuns: 8, endOnFailure: true },
-      );
-    },
-  );
+  ])('no sequence of calls with a key redirects payouts set on %s or gives the product’s name to another', async (_, paid) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
+        const ada = await w.merchant();
+        const setting = { payout_wallet: ada.wallet.address };
+        if (paid === 'rail')
+          await w.call('PUT', '/v1/access/rail-settings/solana_usdc', {
+            key: ada.key,
+            body: setting,
+            headers: { 'Idempotency-Key': newKey() },
+          });
+        const own = paid === 'rail' ? { payout_wallet: undefined } : setting;
+        const product = await w.product(ada, { ...own, external_product_id: 'main', live_mode_confirmed: true });
+        for (const next of steps) await take(ada, next);
+        for (const payee of await payees(ada)) expect(payee).toBe(ada.wallet.address);
+        const still = await w.call('GET', `/v1/products/${product.product_id}`, { key: ada.key });
+        expect(still.body.external_product_id).toBe('main');
+      }),
+      { numRuns: 8, endOnFailure: true },
+    );
+  });
 
   it.each(['/v1/products', '/v1/access/products'])(
-    'a live product keeps the name the merchant’s server sells by, and no other takes it over with its own payee (%s)',
+    'a live product retains its external id, and no other product replaces it with its own payee (%s)',
     async (group) => {
       const ada = await w.merchant();
       const product = await w.product(ada, { external_product_id: 'main', live_mode_confirmed: true });
@@ -140,7 +137,7 @@ describe('with a leaked key', () => {
       const post = (key: string, body: object) => w.call('POST', group, { key, body, headers: { 'Idempotency-Key': newKey() } });
       const refused = await post(ada.key, copy);
       expect([refused.status, refused.body.meta?.reason]).toEqual(signIn);
-      // A wallet that is known is free, whichever product names it; and a person who just signed in may name any.
+      // A key may set a known wallet on any product, and a fresh sign-in may set any wallet.
       expect((await post(ada.key, { ...copy, payout_wallet: ada.wallet.address })).status).toBe(201);
       expect((await post(ada.token, { ...copy, external_product_id: 'third' })).status).toBe(201);
       expect((await post(ada.key, { ...copy, external_product_id: 'fourth' })).status).toBe(201);
@@ -155,7 +152,7 @@ describe('with a leaked key', () => {
     },
   );
 
-  it('of ten first wallets named at once, by products and by rails, one is stored and the others are 403', async () => {
+  it('ten concurrent first wallets: one is stored, the others are refused with 403', async () => {
     const ada = await w.merchant();
     const wallets = await Promise.all(Array.from({ length: 10 }, async () => (await w.chain.wallet(0n)).address));
     const answers = await Promise.all(
@@ -171,7 +168,7 @@ describe('with a leaked key', () => {
     for (const { status, body } of answers) if (status >= 300) expect([status, body.meta?.reason]).toEqual([403, 'sign_in_required']);
   });
 
-  it('clearing every wallet does not make the next one the first again', async () => {
+  it('clearing every wallet does not make the next one a first wallet again', async () => {
     const ada = await w.merchant();
     const put = (payout_wallet: string | null) =>
       w.call('PUT', '/v1/access/rail-settings/solana_usdc', {
@@ -183,7 +180,7 @@ describe('with a leaked key', () => {
     expect((await put(eve)).status).toBe(403);
   });
 
-  it('the wallet an account signs in with is told as paid, and is the first', async () => {
+  it('the sign-in wallet counts as the first payout wallet, and payout.changed reports it', async () => {
     const owner = await w.chain.wallet(0n);
     const { body: session } = await walletSignIn(w, owner);
     const { body: key } = await w.call('POST', '/v1/keys', { key: session.token, body: { name: 'server' } });
@@ -196,15 +193,15 @@ describe('with a leaked key', () => {
     expect((await w.call('POST', '/v1/products', { key: session.token, body: product })).status).toBe(201);
   });
 
-  it('a manifest that names a new wallet for an account that is paid already is sent back', async () => {
+  it('a manifest that names a new wallet for an account with a payout wallet is sent back', async () => {
     const setup = await Setup.create(w);
-    const told = async (): Promise<string[]> => {
+    const reported = async (): Promise<string[]> => {
       const { body } = await setup.call('manifest', await goodManifest(w));
       return body.evaluation.findings.map(({ code }: { code: string }) => code);
     };
-    expect(await told()).not.toContain('payout_needs_sign_in');
+    expect(await reported()).not.toContain('payout_needs_sign_in');
     const sql = 'INSERT INTO payout_wallets SELECT account_id, ?, 0 FROM setup_intents WHERE id = ?';
     await w.env.DB.prepare(sql).bind(eve, setup.id).run();
-    expect(await told()).toContain('payout_needs_sign_in');
+    expect(await reported()).toContain('payout_needs_sign_in');
   });
 });

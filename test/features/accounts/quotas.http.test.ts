@@ -3,10 +3,10 @@ import { PLAN_NAMES, PLANS, type PlanName } from '#rules/plans.ts';
 import { multiply } from '../../support/fixtures/multiply.ts';
 import { type Answer, type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-/** What each plan allows of what is active or enabled, in each mode. null: any number. */
+/** Active or enabled objects per plan and mode. `null`: unlimited. */
 const QUOTAS: Record<PlanName, { keys: number; products: number | null; endpoints: number }> = {
   free: { keys: 2, products: 3, endpoints: 2 },
   starter: { keys: 5, products: 25, endpoints: 5 },
@@ -15,10 +15,9 @@ const QUOTAS: Record<PlanName, { keys: number; products: number | null; endpoint
 };
 const RANDOM_ID = "lower(hex(randomblob(4)) || '-0000-7000-8000-' || hex(randomblob(6)))";
 
-describe('the quotas of a plan', () => {
+describe('plan quotas', () => {
   const w = new World();
 
-  /** One thing the plan counts: how one is made, and what a copy of its row needs of its own. */
   interface Counted {
     table: string;
     make(who: Merchant, sandbox: boolean): Promise<Answer<Body>>;
@@ -55,11 +54,10 @@ describe('the quotas of a plan', () => {
     Object.entries(QUOTAS[plan]).map(([what, limit]) => [plan, what as keyof typeof COUNTED, limit] as const),
   );
 
-  it.each(CASES)('%s: of %s up to %s in each mode, and then 429', async (plan, what, limit) => {
+  it.each(CASES)('plan %s: creations of %s succeed up to %s in each mode, then 429', async (plan, what, limit) => {
     const { table, make, idOf, own } = COUNTED[what];
     const who = await w.merchant(plan);
     for (const sandbox of [false, true]) {
-      // A merchant of these tests has a key in each mode to begin with.
       const had = what === 'keys' ? 1 : 0;
       const first = await make(who, sandbox);
       expect(first.status).toBe(201);
@@ -82,7 +80,7 @@ describe('the quotas of a plan', () => {
     }
   });
 
-  it('are written in one place, with the prices and rates of the plans', () => {
+  it('PLANS states all quotas, prices and rates', () => {
     const stated = Object.fromEntries(
       PLAN_NAMES.map((plan) => {
         const { activeKeysMax: keys, activeProductsMax: products, enabledEndpointsMax: endpoints } = PLANS[plan];

@@ -6,7 +6,7 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
 
-describe('accounts and sign-in', () => {
+describe('registration and login', () => {
   const w = new World();
   let ada: Merchant;
   let people = 0;
@@ -19,7 +19,7 @@ describe('accounts and sign-in', () => {
     ada = await w.merchant('free');
   });
 
-  it('registers on the free plan, with a token that works at once', async () => {
+  it('registration creates a free account with a token that is valid at once', async () => {
     const email = newEmail();
     const { status, body } = await register({ email, password: PASSWORD, display_name: '  Grace  ' });
     expect(status).toBe(201);
@@ -57,7 +57,7 @@ describe('accounts and sign-in', () => {
     });
   });
 
-  it('issues tokens of 24 hours that name the account, its plan, its claims and its version', async () => {
+  it('a token is valid for 24 hours and names the account, its plan, claims and version', async () => {
     const { token, expires_at, user_id } = (await logIn(ada.email, PASSWORD)).body;
     expect(decodeProtectedHeader(token)).toMatchObject({ alg: 'EdDSA', typ: 'JWT' });
     const claims = decodeJwt(token);
@@ -67,7 +67,7 @@ describe('accounts and sign-in', () => {
     expect(Date.parse(expires_at)).toBe(claims.exp! * 1000);
   });
 
-  it('tells which key calls, and whether it is of the sandbox', async () => {
+  it('account/me returns the calling key and its mode', async () => {
     const [live, sandbox] = await Promise.all([
       w.call('GET', '/v1/account/me', { key: ada.key }),
       w.call('GET', '/v1/account/me', { key: ada.sandboxKey }),
@@ -78,7 +78,7 @@ describe('accounts and sign-in', () => {
     expect([live.body.key_id, sandbox.body.key_id]).toEqual([idOf(false), idOf(true)]);
   });
 
-  it('lists every problem of a request with its place, message and type', async () => {
+  it('a 422 lists every problem with location, message and type', async () => {
     const { status, body } = await register({ email: 'nobody', display_name: ' ' });
     expect([status, body.code, body.retryable]).toEqual([422, 'validation_error', false]);
     expect(body.detail.map(({ loc }: { loc: string[] }) => loc)).toEqual([
@@ -102,13 +102,13 @@ describe('accounts and sign-in', () => {
     ['an e-mail of 255 characters', { email: `${'a'.repeat(243)}@example.com`, password: PASSWORD, display_name: 'x' }],
     ['a password that is no text', { email: 'ada@example.com', password: 12345678, display_name: 'x' }],
     ['a display name of 121 characters', { email: 'ada@example.com', password: PASSWORD, display_name: 'x'.repeat(121) }],
-  ])('refuses %s as a registration', async (_what, body) => {
+  ])('a registration with %s is refused', async (_what, body) => {
     const answer = await register(body);
     expect([answer.status, answer.body.code]).toEqual([422, 'validation_error']);
     expect(answer.body.detail.length).toBeGreaterThan(0);
   });
 
-  it('accepts passwords of 8 to 128 characters, counted as people count, and no others', async () => {
+  it('a password has 8 to 128 characters, counted as code points', async () => {
     for (const password of ['', '1234567', '🐎'.repeat(7), 'x'.repeat(129)]) {
       const { status, body } = await register({ email: newEmail(), password, display_name: 'x' });
       expect([password.length, status, body.code]).toEqual([password.length, 422, 'password_too_short']);
@@ -123,7 +123,7 @@ describe('accounts and sign-in', () => {
     expect((await logIn(long, 'x'.repeat(128))).status).toBe(200);
   });
 
-  it('gives one address to one account, however it is spelled and however many ask at once', async () => {
+  it('one email belongs to one account, in any spelling and under concurrent registrations', async () => {
     const email = newEmail();
     const spellings = [email, email.toUpperCase(), email.replace('person', 'Person')];
     const answers = await Promise.all(spellings.map((spelling) => register({ email: spelling, password: PASSWORD, display_name: 'x' })));
@@ -132,7 +132,7 @@ describe('accounts and sign-in', () => {
     expect((await logIn(email.toUpperCase(), PASSWORD)).body.email).toBe(email);
   });
 
-  it('answers an unknown address and a wrong password the same', async () => {
+  it('an unknown email and a wrong password get the same answer', async () => {
     const [unknown, wrong] = await Promise.all([logIn(newEmail(), PASSWORD), logIn(ada.email, `${PASSWORD}!`)]);
     expect([unknown.status, wrong.status]).toEqual([401, 401]);
     const { request_id: _a, ...first } = unknown.body;
@@ -142,7 +142,7 @@ describe('accounts and sign-in', () => {
     expect(first.meta).toEqual({});
   });
 
-  it('never shows a password or its hash', async () => {
+  it('no answer contains a password or its hash', async () => {
     const email = newEmail();
     const { body } = await register({ email, password: 'hunter2 hunter2', display_name: 'x' });
     const me = await w.call('GET', '/v1/account/me', { key: body.token });
@@ -152,7 +152,7 @@ describe('accounts and sign-in', () => {
   it.each<['suspended' | 'deleted', string, number, number]>([
     ['suspended', 'account_suspended', 403, 403],
     ['deleted', 'account_deleted', 403, 401],
-  ])('tells the state of a %s account only to who knows its password', async (state, code, tokenStatus, keyStatus) => {
+  ])('login discloses the state of a %s account only if the password is right', async (state, code, tokenStatus, keyStatus) => {
     const person = await w.merchant('free');
     await testEnv.DB.prepare('UPDATE accounts SET status = ?, version = version + 1 WHERE id = ?').bind(state, person.userId).run();
     const right = await logIn(person.email, PASSWORD);
@@ -161,7 +161,7 @@ describe('accounts and sign-in', () => {
     expect([wrong.status, wrong.body.code]).toEqual([401, 'invalid_credentials']);
     const again = await register({ email: person.email, password: PASSWORD, display_name: 'x' });
     expect([again.status, again.body.code]).toEqual([409, 'email_registered']);
-    // The object that admits calls learns of it as an operator's change would tell it: from the row, newer than its own.
+    // The admission object receives the row with a higher version, as after a change by the operator.
     const row = {
       accountId: person.userId,
       plan: 'free',

@@ -16,7 +16,7 @@ describe('wallet sign-in', () => {
   const login = (wallet_address: string, signed_message: string, message_nonce: string) =>
     w.call('POST', '/v1/auth/wallet', { body: { wallet_address, signed_message, message_nonce } });
 
-  it('issues a Sign-In With Solana text that names site, wallet, network, nonce and its end', async () => {
+  it('the nonce answer is a Sign-In With Solana text with site, wallet, network, nonce and expiry', async () => {
     const { address } = await generateKeyPairSigner();
     const { status, body } = await askNonce(w, address);
     expect(status).toBe(200);
@@ -36,7 +36,7 @@ describe('wallet sign-in', () => {
     ]);
   });
 
-  it('creates a free account without an e-mail the first time, and resumes it afterwards', async () => {
+  it('the first sign-in creates a free account without an email, later ones open it', async () => {
     const signer = await generateKeyPairSigner();
     const first = await walletSignIn(w, signer);
     expect(first).toMatchObject({ status: 200, body: { tier: 'free', email: null, claims: { svc_pay: true, is_staff: false } } });
@@ -46,13 +46,13 @@ describe('wallet sign-in', () => {
     expect(body).toMatchObject({ wallet_address: signer.address, email: null, has_password: false, status: 'active' });
   });
 
-  it('takes a signature over the bare nonce as well', async () => {
+  it('a signature over the bare nonce is accepted', async () => {
     const signer = await generateKeyPairSigner();
     const { message_nonce } = (await askNonce(w, signer.address)).body;
     expect((await login(signer.address, await signText(signer, message_nonce), message_nonce)).status).toBe(200);
   });
 
-  it('takes a nonce once, right or wrong', async () => {
+  it('a nonce is used up by its first attempt, right or wrong', async () => {
     const signer = await generateKeyPairSigner();
     const { message, message_nonce } = (await askNonce(w, signer.address)).body;
     const signature = await signText(signer, message);
@@ -63,7 +63,7 @@ describe('wallet sign-in', () => {
     expect((await login(signer.address, await signText(signer, other.message), other.message_nonce)).status).toBe(401);
   });
 
-  it('lets one of twenty parallel uses of a nonce pass', async () => {
+  it('one of twenty concurrent uses of a nonce succeeds', async () => {
     const signer = await generateKeyPairSigner();
     const { message, message_nonce } = (await askNonce(w, signer.address)).body;
     const signature = await signText(signer, message);
@@ -71,14 +71,14 @@ describe('wallet sign-in', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(401)]);
   });
 
-  it('makes one account of two first sign-ins at once', async () => {
+  it('concurrent first sign-ins create one account', async () => {
     const signer = await generateKeyPairSigner();
     const answers = await Promise.all(Array.from({ length: 5 }, () => walletSignIn(w, signer)));
     expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200));
     expect(new Set(answers.map(({ body }) => body.user_id)).size).toBe(1);
   });
 
-  it('binds a nonce to its wallet: another wallet neither uses it nor uses it up', async () => {
+  it('another wallet can neither use a nonce nor use it up', async () => {
     const [owner, thief] = [await generateKeyPairSigner(), await generateKeyPairSigner()];
     const { message, message_nonce } = (await askNonce(w, owner.address)).body;
     expect((await login(thief.address, await signText(thief, message), message_nonce)).status).toBe(401);
@@ -86,7 +86,7 @@ describe('wallet sign-in', () => {
     expect((await login(owner.address, await signText(owner, message), message_nonce)).status).toBe(200);
   });
 
-  it('refuses a nonce that expired, was never issued, or was signed by another key', async () => {
+  it('an expired, unknown or wrongly signed nonce is refused with 401', async () => {
     const [signer, other] = [await generateKeyPairSigner(), await generateKeyPairSigner()];
     const expired = (await askNonce(w, signer.address)).body;
     await testEnv.DB.prepare('UPDATE login_nonces SET expires_at = ? WHERE nonce = ?').bind(Date.now(), expired.message_nonce).run();
@@ -101,14 +101,14 @@ describe('wallet sign-in', () => {
       expect(refused).toMatchObject({ status: 401, body: { code: 'invalid_credentials' } });
   });
 
-  it('refuses what is not a wallet', async () => {
+  it('an invalid wallet address is refused with 422', async () => {
     for (const address of ['', 'nonsense', '0x52908400098527886E0F7030069857D2E4169EE7', 'So11111111111111111111111111111111111111112x']) {
       expect(await askNonce(w, address)).toMatchObject({ status: 422, body: { code: 'invalid_wallet_address' } });
       expect(await login(address, 'x', 'y')).toMatchObject({ status: 422, body: { code: 'invalid_wallet_address' } });
     }
   });
 
-  it('forgets texts that nobody signed in time', async () => {
+  it('the sweep deletes expired nonces', async () => {
     const { address } = await generateKeyPairSigner();
     const { message_nonce } = (await askNonce(w, address)).body;
     await testEnv.DB.prepare('UPDATE login_nonces SET expires_at = 1 WHERE nonce = ?').bind(message_nonce).run();
@@ -116,7 +116,7 @@ describe('wallet sign-in', () => {
     expect(await testEnv.DB.prepare('SELECT 1 FROM login_nonces WHERE nonce = ?').bind(message_nonce).first()).toBeNull();
   });
 
-  it('pays a wallet merchant into the wallet that signs in, where no other was set', async () => {
+  it('sales of a wallet account pay the sign-in wallet if no other is set', async () => {
     const signer = await w.chain.wallet(0n);
     const { token } = (await walletSignIn(w, signer)).body;
     const made = await w.call('POST', '/v1/products', { key: token, body: { name: 'Notes', price: { asset: 'USDC', amount: '2' } } });
@@ -126,7 +126,7 @@ describe('wallet sign-in', () => {
     expect(confirmed.payment.status).toBe('CONFIRMED');
   });
 
-  it('counts nonces per address, thirty a minute', async () => {
+  it('nonces are limited to thirty a minute per address', async () => {
     const strict = new World({ RATE_MULTIPLIER: '1' });
     const { address } = await generateKeyPairSigner();
     const headers = { 'CF-Connecting-IP': '203.0.113.77' };
@@ -136,7 +136,7 @@ describe('wallet sign-in', () => {
   });
 });
 
-describe('refresh', () => {
+describe('POST /v1/auth/refresh', () => {
   let merchant: Merchant;
   let account: Account;
   beforeAll(async () => {
@@ -149,15 +149,15 @@ describe('refresh', () => {
   const refresh = (token: string) => w.call('POST', '/v1/auth/refresh', { body: { token } });
   const claimsOf = (token: string) => JSON.parse(atob(token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')));
 
-  it('gives a new token that works, with the claims of now', async () => {
+  it('a refresh returns a valid token with the current claims', async () => {
     const { status, body } = await refresh(merchant.token);
     expect(status).toBe(200);
-    // The token was issued on the free plan; the account has moved on since.
+    // The token was issued on the free plan.
     expect(body).toMatchObject({ user_id: merchant.userId, tier: 'growth', email: merchant.email });
     expect((await w.call('GET', '/v1/account/me', { key: body.token })).status).toBe(200);
   });
 
-  it('takes the token from the body or as Bearer, with or without a body', async () => {
+  it('the token is accepted in the body or as Bearer, with or without a body', async () => {
     const bearer = { Authorization: `Bearer ${merchant.token}` };
     expect((await w.call('POST', '/v1/auth/refresh', { headers: bearer })).status).toBe(200);
     expect((await w.call('POST', '/v1/auth/refresh', { headers: bearer, body: {} })).status).toBe(200);
@@ -169,18 +169,18 @@ describe('refresh', () => {
     expect((await w.call('POST', '/v1/auth/refresh', { headers: bearer, raw: '{' })).status).toBe(422);
   });
 
-  it('renews a token up to seven days after it expired, and no longer', async () => {
+  it('a token can be renewed up to seven days after its expiry', async () => {
     expect((await refresh(await tokenIssued(8 * DAY - 60_000))).status).toBe(200);
     expect((await refresh(await tokenIssued(8 * DAY + 60_000))).status).toBe(401);
     expect((await w.call('GET', '/v1/account/me', { key: await tokenIssued(2 * DAY) })).status).toBe(401);
   });
 
-  it('ends a session thirty days after signing in, however often it was renewed', async () => {
+  it('a session ends thirty days after sign-in, despite renewals', async () => {
     expect((await refresh(await tokenIssued(0, 30 * DAY - 60_000))).status).toBe(200);
     expect((await refresh(await tokenIssued(0, 30 * DAY + 60_000))).status).toBe(401);
   });
 
-  it('keeps when and how the person signed in, and when the session began', async () => {
+  it('a refresh preserves the time and method of the sign-in and the start of the session', async () => {
     const began = Date.now() - 3 * DAY;
     const signIn = { authTime: began + DAY, firstIat: began, method: 'nonce' as const };
     const { token } = await issueToken(ctxAt(began + 2 * DAY), account, signIn);
@@ -189,7 +189,7 @@ describe('refresh', () => {
     expect(claimsOf((await refresh(token)).body.token)).toMatchObject({ auth_time, first_iat, amr });
   });
 
-  it('refuses a token of an earlier version, a foreign one, and nonsense', async () => {
+  it('a token of an earlier version, a foreign one and garbage are refused with 401', async () => {
     const stale = (await issueToken(ctxAt(Date.now()), { ...account, tokenVersion: account.tokenVersion - 1 }, sessionSince(Date.now())))
       .token;
     const foreignKeys = newCtx({ ...w.env, JWT_KEYS: btoa('x'.repeat(32)).replace('=', '') }, { requestId: 'test', defer: () => {} });
@@ -201,8 +201,8 @@ describe('refresh', () => {
   });
 });
 
-describe('logout', () => {
-  it('answers a signed-in person and changes nothing', async () => {
+describe('POST /v1/auth/logout', () => {
+  it('logout answers 200 to a signed-in person and leaves the token valid', async () => {
     const { token } = await w.merchant();
     expect(await w.call('POST', '/v1/auth/logout', { key: token })).toMatchObject({ status: 200, body: { detail: expect.any(String) } });
     expect((await w.call('GET', '/v1/account/me', { key: token })).status).toBe(200);
@@ -210,8 +210,8 @@ describe('logout', () => {
   });
 });
 
-describe('login', () => {
-  it('takes as long and says the same for an unknown e-mail as for a wrong password', async () => {
+describe('POST /v1/auth/login', () => {
+  it('an unknown email and a wrong password take equally long and get the same answer', async () => {
     const { email } = await w.merchant();
     const times: Record<string, number[]> = { known: [], unknown: [] };
     const bodies = new Set<string>();

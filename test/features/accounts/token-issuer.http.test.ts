@@ -7,11 +7,11 @@ import { NETWORKS } from '#solana/assets.ts';
 import { OUTSIDE_ON_MAINNET } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-/** Two deployments with one key and, as after a copy of the database, the same accounts. */
+/** Two deployments with one signing key and the same accounts, as after a copy of the database. */
 const production = new World();
 const staging = new World({ BASE_URL: 'https://staging.svc.test' });
 
-describe('a session token', () => {
+describe('session token', () => {
   let merchant: Merchant;
   beforeAll(async () => {
     merchant = await production.merchant();
@@ -20,12 +20,12 @@ describe('a session token', () => {
     (await w.call('POST', '/v1/auth/login', { body: { email: merchant.email, password: 'correct horse battery' } })).body.token;
   const me = async (w: World, token: string) => (await w.call('GET', '/v1/account/me', { key: token })).status;
 
-  it('names the service that made it and the network it is for', async () => {
+  it('a token names its issuer and its network', async () => {
     expect(decodeJwt(await login(production))).toMatchObject({ iss: 'https://svc.test', aud: NETWORKS.devnet.caip2 });
     expect(decodeJwt(await login(staging))).toMatchObject({ iss: 'https://staging.svc.test', aud: NETWORKS.devnet.caip2 });
   });
 
-  it('of another deployment with the same key is refused, and refreshed nowhere but at home', async () => {
+  it('a token of another deployment with the same key is neither accepted nor refreshed', async () => {
     for (const [home, abroad] of [
       [production, staging],
       [staging, production],
@@ -37,7 +37,7 @@ describe('a session token', () => {
     }
   });
 
-  it('of the test network is refused on mainnet, also where both go by one name', async () => {
+  it('a devnet token is refused on mainnet, even under the same base URL', async () => {
     const real = {
       ...OUTSIDE_ON_MAINNET,
       NETWORK: 'mainnet',
@@ -52,7 +52,7 @@ describe('a session token', () => {
     expect(await readToken(mainnet, token)).toBeNull();
   });
 
-  it('is good where it names both its issuer and its audience, and neither alone', async () => {
+  it('a token needs both issuer and audience', async () => {
     const [key] = keyRing(production.env.JWT_KEYS as string);
     const iat = Math.floor(Date.now() / 1000);
     const signed = async (names: JWTPayload) =>

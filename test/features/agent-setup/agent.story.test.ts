@@ -22,34 +22,32 @@ import { type Answer, type Merchant, World } from '../../support/world.ts';
 const { caip2 } = NETWORKS.devnet;
 const HOST = 'https://svc.test';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 type Own = Record<string, string>;
 
-/** How a careful reader understands each suggestion it was given; every other finding leaves the manifest as it is. */
-const MENDS: Record<string, (finding: Body, manifest: Body) => unknown> = {
+/** Applies a suggestion as a careful reader would. Other findings leave the manifest unchanged. */
+const SUGGESTION_FIXES: Record<string, (finding: Body, manifest: Body) => unknown> = {
   contact_email_invalid: () => 'ops@weather.example.com',
   resource_method_unknown: () => 'GET',
   resource_product_unknown: (_, { products }) => products[0].external_product_id,
-  // The suggestion ends with the very object to write.
+  // The suggestion ends with the JSON object to write.
   product_price_invalid: ({ suggestion }) => JSON.parse(/\{.*\}/.exec(suggestion)![0]),
   permission_unavailable: () => 'execute',
   live_needs_payout: () => ({ rail_id: 'x402_solana_usdc', wallet_address: '<mine>' }),
 };
 
-/** Writes a value where a path such as `resources[0].product_ref` points. */
 function put(target: Body, path: string, value: unknown): void {
   const steps = path.match(/[^.[\]]+/g)!;
   const last = steps.pop()!;
   steps.reduce((at, step) => at[step], target)[last] = value;
 }
 
-describe('an agent on its own', () => {
+describe('agent setup without a person', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   const payoutBox = crypto.randomUUID();
   const shown: { path: string; authorization: string | null }[] = [];
   let setup: Setup;
-  /** What the agent holds at the end of its setup: a key, and a wallet that is paid. */
   let seller: Merchant;
   let product: Body;
   let webhookSecret = '';
@@ -65,7 +63,7 @@ describe('an agent on its own', () => {
   afterEach(() => vi.unstubAllGlobals());
   afterAll(() => vi.restoreAllMocks());
 
-  /** The network between public packages and the service: what is for us goes through the real worker. */
+  /** Routes requests of the public packages for our host to the real worker. */
   const online: typeof fetch = async (input, init) => {
     const request = new Request(input as RequestInfo, init as RequestInit);
     const execution = createExecutionContext();
@@ -73,7 +71,7 @@ describe('an agent on its own', () => {
     await waitOnExecutionContext(execution);
     return response;
   };
-  /** Makes a suggested call as it is, once what stands in <…> is filled in. */
+  /** Makes a suggested call unchanged, except for the blanks in <…>. */
   const follow = async ({ method, path, headers = {}, body }: Body, own: Own): Promise<Answer<Body>> => {
     const fill = (value: unknown) => {
       const once: Own = { ...own, '<8 to 255 visible characters, new for every request>': newKey() };
@@ -85,14 +83,14 @@ describe('an agent on its own', () => {
     expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBeLessThan(300);
     return answer;
   };
-  const usdcOf = async (owner: string): Promise<bigint> => {
+  const readUsdc = async (owner: string): Promise<bigint> => {
     const account = await associatedTokenAccount(owner, USDC);
     return BigInt((await w.chain.call<{ value: { amount: string } }>('getTokenAccountBalance', account)).value.amount);
   };
-  const rateOf = async (key: string): Promise<string | null> =>
+  const readRateLimit = async (key: string): Promise<string | null> =>
     (await w.call('GET', '/v1/products', { key, env: { ...w.env, RATE_MULTIPLIER: '1' } })).headers.get('X-RateLimit-Limit');
 
-  it('begins with nothing, and mends its manifest by what it is told', async () => {
+  it('the agent fixes its manifest from the findings alone', async () => {
     setup = await Setup.create(w, { plan: 'starter', intended_use: 'Sell forecasts by the request' });
     const payout = await w.chain.wallet(0n);
     const manifest: Body = await goodManifest(w, {
@@ -107,10 +105,10 @@ describe('an agent on its own', () => {
     const refused = await setup.call('manifest', manifest);
     const errors = refused.body.evaluation.findings.filter(({ severity }: Body) => severity === 'error');
     expect([refused.body.status, refused.body.next_actions[0].action]).toEqual(['changes_required', 'fix_manifest']);
-    expect(errors.map(({ code }: Body) => code).sort()).toEqual(Object.keys(MENDS).sort());
+    expect(errors.map(({ code }: Body) => code).sort()).toEqual(Object.keys(SUGGESTION_FIXES).sort());
     expect((await setup.approveLive()).body.code).toBe('state_conflict');
 
-    for (const finding of errors) put(manifest, finding.path, MENDS[finding.code]!(finding, manifest));
+    for (const finding of errors) put(manifest, finding.path, SUGGESTION_FIXES[finding.code]!(finding, manifest));
     manifest.payout.wallet_address = payout.address;
     const accepted = await setup.call('manifest', manifest);
     expect([accepted.body.status, accepted.body.evaluation.findings]).toEqual(['ready', []]);
@@ -118,20 +116,20 @@ describe('an agent on its own', () => {
     seller = { key: '', token: '', wallet: payout } as unknown as Merchant;
   });
 
-  it('learns which plan it needs, and buys it as it is told to', async () => {
-    const { body: told } = await setup.approveLive();
-    expect([told.code, told.meta.reason, await setup.liveKeys()]).toEqual(['setup_not_ready', 'plan_active', []]);
+  it('the agent learns which plan it needs and buys it from the suggested call', async () => {
+    const { body: refusal } = await setup.approveLive();
+    expect([refusal.code, refusal.meta.reason, await setup.liveKeys()]).toEqual(['setup_not_ready', 'plan_active', []]);
     const buy = (await setup.call('status')).body.next_actions[0];
-    expect([buy.action, `${buy.method} ${buy.path}`]).toEqual(['activate_plan', told.meta.next[0]]);
-    expect(buy.headers).toEqual(told.meta.headers);
-    expect(await rateOf(setup.created.sandbox_api_key)).toBe('30');
+    expect([buy.action, `${buy.method} ${buy.path}`]).toEqual(['activate_plan', refusal.meta.next[0]]);
+    expect(buy.headers).toEqual(refusal.meta.headers);
+    expect(await readRateLimit(setup.created.sandbox_api_key)).toBe('30');
 
     const payer = await newAgent(w);
     const pay = () => {
       const headers = { ...buy.headers, 'X-Svc-Setup-Secret': setup.secret };
       return wrapFetchWithPayment(online, payer.client)(`${HOST}${buy.path}`, { method: buy.method, headers });
     };
-    // As it comes, the public client pays no more than a dollar. The 402 names the setting.
+    // The public client's default limit is one dollar, and the 402 names the setting.
     await expect(pay()).rejects.toThrow(/maxAmountPerPayment|spend/i);
     const asked = await w.call(buy.method, buy.path, { headers: { 'X-Svc-Setup-Secret': setup.secret } });
     const [, most] = /setSpendControls\(\{ maxAmountPerPayment: '(.+)' \}\)/.exec(asked.body.meta.client_setting)!;
@@ -140,14 +138,13 @@ describe('an agent on its own', () => {
     const activation: Body = await paid.json();
     expect([paid.status, activation.plan, activation.account_id]).toEqual([200, 'starter', setup.created.account_id]);
     expect(decoded(paid.headers.get('PAYMENT-RESPONSE')!)).toMatchObject({ success: true, payer: payer.wallet.address });
-    expect([await treasuryUnits(w), await usdcOf(payer.wallet.address)]).toEqual([19_000_000n, 981_000_000n]);
-    expect(await rateOf(setup.created.sandbox_api_key)).toBe('60');
-    // Its own limit still stands: Growth is more than it lets itself spend.
+    expect([await treasuryUnits(w), await readUsdc(payer.wallet.address)]).toEqual([19_000_000n, 981_000_000n]);
+    expect(await readRateLimit(setup.created.sandbox_api_key)).toBe('60');
     const growth = await w.call('POST', '/v1/access/x402/activate/growth', { headers: { 'X-Svc-Setup-Secret': setup.secret } });
     expect(growth.body.code).toBe('spend_limit_exceeded');
   });
 
-  it('has its live key, and follows what it is told until it is ready', async () => {
+  it('the agent gets its live key and follows the suggested actions until readiness passes', async () => {
     const [issue] = (await setup.call('status')).body.next_actions;
     const { body: approved } = await follow(issue, { '<setup_secret>': setup.secret });
     expect([issue.action, approved.status, approved.live_key_active]).toEqual(['issue_live_key', 'approved', true]);
@@ -171,7 +168,7 @@ describe('an agent on its own', () => {
       mended.push(broken.code);
       readiness = (await w.call('GET', `/v1/access/setup/readiness?product_id=${product.product_id}`, { key: seller.key })).body;
     }
-    // The manifest named a wallet for one rail; the other needed one too, and nobody could yet pay USDC to either.
+    // The manifest named a wallet for one rail only, and neither wallet had a USDC account yet.
     expect(mended).toEqual(['payout_wallet_set', 'payout_ata_exists']);
     expect([readiness.ready, failingIn(readiness), readiness.checks.filter(({ status }: Body) => status === 'warn')]).toEqual([
       true,
@@ -180,7 +177,7 @@ describe('an agent on its own', () => {
     ]);
   });
 
-  it('sells a request to another agent through a server that is not ours', async () => {
+  it('the agent sells a request to another agent through a third-party server', async () => {
     const real = globalThis.fetch;
     vi.stubGlobal('fetch', (input: RequestInfo, init?: RequestInit) =>
       (new Request(input, init).url.startsWith(HOST) ? online : real)(input, init),
@@ -200,19 +197,19 @@ describe('an agent on its own', () => {
     const visit = (async (input: RequestInfo, init?: RequestInit) => shop.fetch(new Request(input, init))) as typeof fetch;
 
     const buyer = await newAgent(w, 50_000n);
-    const before = await usdcOf(seller.wallet.address);
+    const before = await readUsdc(seller.wallet.address);
     const response = await wrapFetchWithPayment(visit, buyer.client)('https://weather.test/forecast');
     expect([response.status, await response.json()]).toEqual([200, { served: 1 }]);
     expect(decoded(response.headers.get('PAYMENT-RESPONSE')!)).toMatchObject({ success: true, payer: buyer.wallet.address });
-    expect([(await usdcOf(seller.wallet.address)) - before, await usdcOf(buyer.wallet.address)]).toEqual([10_000n, 40_000n]);
+    expect([(await readUsdc(seller.wallet.address)) - before, await readUsdc(buyer.wallet.address)]).toEqual([10_000n, 40_000n]);
   });
 
-  it('sells one by consume and settle, with units, a receipt and an event', async () => {
+  it('the agent sells a request by consume and settle, with units, receipt and event', async () => {
     const buyer = await newAgent(w, 50_000n);
-    const before = await usdcOf(seller.wallet.address);
+    const before = await readUsdc(seller.wallet.address);
     const named = { external_product_id: 'forecast' };
     let served = 0;
-    /** What a server in any language does: consume, else pass the challenge on, and settle what comes back. */
+    /** Shop server as in any language: consume, else return the challenge, and settle the payment that comes back. */
     const shop = (async (input: RequestInfo, init?: RequestInit) => {
       const signature = new Request(input, init).headers.get('PAYMENT-SIGNATURE');
       const customer = { wallet_address: buyer.wallet.address };
@@ -226,7 +223,7 @@ describe('an agent on its own', () => {
     const response = await wrapFetchWithPayment(shop, buyer.client)('https://weather.test/forecast');
     const sale: Body = await response.json();
     expect([response.status, served, sale.consumed_units, sale.remaining]).toEqual([200, 1, 1, 0]);
-    expect([(await usdcOf(seller.wallet.address)) - before, await usdcOf(buyer.wallet.address)]).toEqual([10_000n, 40_000n]);
+    expect([(await readUsdc(seller.wallet.address)) - before, await readUsdc(buyer.wallet.address)]).toEqual([10_000n, 40_000n]);
     expect((await w.call('GET', `/v1/receipt/${sale.receipt_id}/public`)).status).toBe(200);
 
     await w.deliver();
@@ -236,8 +233,8 @@ describe('an agent on its own', () => {
     expect(events.map(({ type, data }) => [type, data.object.payment_id])).toEqual([['payment.confirmed', sale.payment_id]]);
   });
 
-  it('has the limits of its plan, no more and no less', async () => {
-    expect(await rateOf(seller.key)).toBe('300');
+  it('the agent has exactly the limits of its plan', async () => {
+    expect(await readRateLimit(seller.key)).toBe('300');
     const add = (name: string) => write(w, seller, 'products', { name, price: { asset: 'USDC', amount: '1' } });
     const made = await Promise.all(Array.from({ length: 24 }, (_, number) => add(`Forecast ${number + 2}`)));
     expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]));
@@ -245,7 +242,7 @@ describe('an agent on its own', () => {
     expect([status, body.code, body.meta]).toEqual([429, 'plan_limit_reached', { limit: 25, used: 25, plan: 'starter' }]);
   });
 
-  it('did all of it without a person', async () => {
+  it('no call used a session token, a sign-in or /v1/keys', async () => {
     expect(shown.length).toBeGreaterThan(40);
     expect(shown.filter(({ authorization }) => authorization !== null)).toEqual([]);
     expect(shown.filter(({ path }) => path.startsWith('/v1/auth') || path === '/v1/keys')).toEqual([]);

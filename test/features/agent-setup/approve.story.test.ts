@@ -5,12 +5,12 @@ import { World } from '../../support/world.ts';
 
 const w = new World();
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 const actions = (body: Body): string[] => body.next_actions.map(({ action }: { action: string }) => action);
 
-describe('approving a setup', () => {
-  it('needs a manifest without errors', async () => {
+describe('POST /v1/access/agent-bootstrap/{id}/approve', () => {
+  it('approval needs a manifest without errors', async () => {
     const setup = await Setup.create(w);
     const early = await setup.call('approve');
     expect([early.status, early.body.code, early.body.meta]).toEqual([
@@ -23,7 +23,7 @@ describe('approving a setup', () => {
     expect([refused.status, refused.body.meta.state]).toEqual([409, 'changes_required']);
   });
 
-  it('works without a live key, may be repeated, and settles the manifest', async () => {
+  it('approval without a live key can be repeated and freezes the manifest', async () => {
     const setup = await Setup.create(w);
     await setup.call('manifest', await goodManifest(w));
     const { status, body } = await setup.call('approve');
@@ -34,7 +34,7 @@ describe('approving a setup', () => {
     expect([late.status, late.body.code, late.body.meta.state]).toEqual([409, 'state_conflict', 'approved']);
   });
 
-  it('says where to buy a plan before it issues a live key', async () => {
+  it('a live key without a plan is refused with 409 and the calls that buy one', async () => {
     const setup = await Setup.create(w);
     await setup.call('manifest', await goodManifest(w));
     const { status, body } = await setup.approveLive();
@@ -43,7 +43,7 @@ describe('approving a setup', () => {
     expect((await setup.row()).status).toBe('ready');
   });
 
-  it('takes a plan that has ended for none', async () => {
+  it('an expired plan counts as none', async () => {
     const setup = await (await Setup.create(w)).ready();
     await testEnv.DB.prepare('UPDATE accounts SET plan_through = ? WHERE id = ?')
       .bind(Date.now() - 1000, setup.created.account_id)
@@ -52,7 +52,7 @@ describe('approving a setup', () => {
     expect((await setup.call('status')).body.active_plan).toBe('free');
   });
 
-  it('issues no live key to whoever did not confirm live mode', async () => {
+  it('a live key needs live_mode_confirmed', async () => {
     const setup = await (await Setup.create(w)).ready();
     const { status, body } = await setup.call('approve', { issue_live_key: true });
     expect([status, body.code, body.detail[0].loc, body.detail[0].type]).toEqual([
@@ -63,7 +63,7 @@ describe('approving a setup', () => {
     ]);
   });
 
-  it('issues a live key once, shows it once, and leads on to the first sale', async () => {
+  it('a live key is issued and shown once, and the next actions lead to the first sale', async () => {
     const setup = await (await Setup.create(w)).ready();
     const { status, body, headers } = await setup.approveLive();
     expect([status, body.status, body.live_key_active, headers.get('Cache-Control')]).toEqual([200, 'approved', true, 'no-store']);
@@ -77,7 +77,6 @@ describe('approving a setup', () => {
     expect((await setup.call('status')).body).toEqual(rest);
     expect(await setup.liveKeys()).toEqual([body.live_key_id]);
 
-    // Nothing of the manifest was applied; the steps it leads to are calls that work as they are.
     expect((await w.call('GET', '/v1/products', { key: body.live_api_key })).body.total).toBe(0);
     expect(actions(body)).toEqual(['set_payout', 'create_product', 'create_webhook', 'check_readiness']);
     for (const { method, path, body: suggested, headers: shown } of body.next_actions) {
@@ -87,7 +86,7 @@ describe('approving a setup', () => {
     }
   });
 
-  it('gives the live key what the manifest asked for, and no more', async () => {
+  it('the live key has exactly the permissions that the manifest requested', async () => {
     const setup = await (await Setup.create(w)).ready('starter', { requested_permissions: ['read'], resources: [] });
     const { body } = await setup.approveLive();
     const write = await w.call('POST', '/v1/products', {
@@ -98,7 +97,7 @@ describe('approving a setup', () => {
     expect((await w.call('GET', '/v1/products', { key: body.live_api_key })).status).toBe(200);
   });
 
-  it('replaces a live key that is named: the old one is refused on the next request', async () => {
+  it('replace_live_key_id issues a new key, and the old one is refused on the next request', async () => {
     const setup = await (await Setup.create(w)).ready();
     const first = (await setup.approveLive()).body;
     const wrong = await setup.approveLive({ replace_live_key_id: setup.created.sandbox_key_id });
@@ -113,7 +112,7 @@ describe('approving a setup', () => {
     expect([stale.status, stale.body.meta.live_key_id]).toEqual([409, second.live_key_id]);
   });
 
-  it('revokes a live key that is named without asking for another, again if need be, and says so of no other key', async () => {
+  it('replace_live_key_id without a new key revokes the named key, also repeatedly, and no other key', async () => {
     const setup = await (await Setup.create(w)).ready();
     const first = (await setup.approveLive()).body;
     const wrong = await setup.call('approve', { replace_live_key_id: setup.created.sandbox_key_id });
@@ -127,14 +126,14 @@ describe('approving a setup', () => {
     }
     const unknown = await setup.call('approve', { replace_live_key_id: setup.created.sandbox_key_id });
     expect([unknown.status, unknown.body.meta.reason]).toEqual([409, 'live_key_unknown']);
-    // A key that leaked can be ended without a plan; another one needs it.
+    // A leaked key can be revoked without a plan, but not replaced.
     const second = (await setup.approveLive()).body;
     await setup.hold('free');
     expect((await setup.approveLive({ replace_live_key_id: second.live_key_id })).body.code).toBe('setup_not_ready');
     expect((await setup.call('approve', { replace_live_key_id: second.live_key_id })).body.live_key_active).toBe(false);
   });
 
-  it('issues a live key only for a manifest that was judged by the rules of live mode, and leads there', async () => {
+  it('a live key needs a manifest that passed the live rules, and the refusal names that call', async () => {
     const bare = { manifest_version: '1', name: 'x' };
     const [open, closed] = [await Setup.create(w), await Setup.create(w)];
     for (const setup of [open, closed]) {
@@ -153,7 +152,7 @@ describe('approving a setup', () => {
       ]);
       expect(await setup.liveKeys()).toEqual([]);
     }
-    // The manifest that it names is not enough yet, and says why. What is approved stays so until one is.
+    // The suggested manifest fails the live rules. An approval stays in force until a manifest passes them.
     const [sentBack, refused] = [
       await open.call('manifest', { ...bare, live_requested: true }),
       await closed.call('manifest', { ...bare, live_requested: true }),
@@ -172,7 +171,7 @@ describe('approving a setup', () => {
     }
   });
 
-  it('issues a new one once the first was revoked elsewhere', async () => {
+  it('a new live key is issued after the first was revoked elsewhere', async () => {
     const setup = await (await Setup.create(w)).ready();
     const first = (await setup.approveLive()).body;
     await testEnv.DB.prepare('UPDATE api_keys SET revoked_at = ? WHERE id = ?').bind(Date.now(), first.live_key_id).run();
@@ -181,7 +180,7 @@ describe('approving a setup', () => {
     expect([second.status, await setup.liveKeys()]).toEqual([200, [second.body.live_key_id]]);
   });
 
-  it('does nothing for a suspended account', async () => {
+  it('a suspended account gets 403 account_suspended', async () => {
     const setup = await (await Setup.create(w)).ready();
     await testEnv.DB.prepare("UPDATE accounts SET status = 'suspended' WHERE id = ?").bind(setup.created.account_id).run();
     const answers = [await setup.approveLive(), await setup.call('manifest', await goodManifest(w))];
@@ -190,8 +189,8 @@ describe('approving a setup', () => {
   });
 });
 
-describe('a setup whose time is over', () => {
-  it('says so at once, refuses to go on, and is cleared away by the sweep', async () => {
+describe('expired setup', () => {
+  it('an expired setup reports so at once, refuses every step, and the sweep revokes its key and endpoints', async () => {
     const w2 = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
     const setup = await Setup.create(w2);
     const key = setup.created.sandbox_api_key;
@@ -204,7 +203,7 @@ describe('a setup whose time is over', () => {
       expect([answer.status, answer.body.code]).toEqual([409, 'state_conflict']);
       expect(answer.body.meta).toEqual({ state: 'expired', next: 'POST /v1/access/agent-bootstrap' });
     }
-    // A payment that is being claimed right now still counts, so the sweep is not in a hurry.
+    // The sweep waits, because a payment may be in the middle of its claim.
     await w2.sweepAlone('setups');
     expect((await w2.call('GET', '/v1/products', { key })).status).toBe(200);
     await setup.runOut();
@@ -219,7 +218,7 @@ describe('a setup whose time is over', () => {
     expect((await setup.call('approve')).body.meta.state).toBe('expired');
   });
 
-  it('stays where a plan was activated, or a payment for one is still on its way', async () => {
+  it('a setup with an active plan or a pending plan payment does not expire', async () => {
     const [paid, paying] = [await Setup.create(w), await Setup.create(w)];
     await paid.hold('starter');
     await testEnv.DB.prepare(

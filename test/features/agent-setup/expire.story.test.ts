@@ -11,11 +11,11 @@ import { World } from '../../support/world.ts';
 
 const w = new World();
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 const actions = (body: Body): string[] => body.next_actions.map(({ action }: { action: string }) => action);
 const works = async (key: string): Promise<boolean> => (await w.call('GET', '/v1/products', { key })).status === 200;
-const planOf = async ({ created }: Setup) =>
+const readPlan = async ({ created }: Setup) =>
   (await testEnv.DB.prepare('SELECT plan FROM accounts WHERE id = ?').bind(created.account_id).first<{ plan: string }>())!.plan;
 const sweep = (env: Env = w.env) => sweepSetups(newCtx(env, { requestId: 'req_sweep_setups', defer: () => {} }));
 
@@ -25,8 +25,8 @@ beforeAll(async () => {
   agent = await newSpender(w);
 });
 
-describe('a setup whose payment is on its way when its time ends', () => {
-  /** Paid, and the node has swallowed it. */
+describe('setup that expires while its payment is pending', () => {
+  /** Pays with a transaction that the node drops. */
   async function paying(): Promise<{ setup: Setup; payment: string; pending: Body }> {
     const setup = await Setup.create(w);
     const payment = await payFor(w, agent, 'starter', { secret: setup.secret });
@@ -38,7 +38,7 @@ describe('a setup whose payment is on its way when its time ends', () => {
     return { setup, payment, pending: pending.body };
   }
 
-  it('is not over: it says what is pending, takes the same payment, and sells no second one', async () => {
+  it('the setup stays open, reports the pending payment, accepts it again and sells no second one', async () => {
     const { setup, payment, pending } = await paying();
     const { body } = await setup.call('status');
     expect([body.status, actions(body)]).toEqual(['created', ['submit_manifest', 'await_payment', 'try_sandbox']]);
@@ -65,7 +65,7 @@ describe('a setup whose payment is on its way when its time ends', () => {
     ]);
   });
 
-  it('is over once that payment has failed, without being asked for another', async () => {
+  it('the setup expires once that payment has failed, and no other is requested', async () => {
     const { setup, payment } = await paying();
     await w.chain.call('local_warp', 600);
     expect((await buy(w, 'starter', { secret: setup.secret }, payment)).status).toBe(202);
@@ -78,8 +78,8 @@ describe('a setup whose payment is on its way when its time ends', () => {
   });
 });
 
-describe('the end of a setup against its activation', REPEATED, () => {
-  it('refuses a payment whose claim comes second, before any money moves', async () => {
+describe('race between expiry and activation', REPEATED, () => {
+  it('a payment that is claimed after the expiry is refused before any money moves', async () => {
     const setup = await Setup.create(w);
     const payment = await payFor(w, agent, 'starter', { secret: setup.secret });
     const before = await treasuryUnits(w);
@@ -89,19 +89,19 @@ describe('the end of a setup against its activation', REPEATED, () => {
     };
     const { status, body } = await buy(w, 'starter', { secret: setup.secret }, payment, { env: withRival(w.env, rival) });
     expect([status, body.code]).toEqual([401, 'invalid_authorization']);
-    expect([(await setup.row()).status, await planOf(setup), (await treasuryUnits(w)) - before]).toEqual(['expired', 'free', 0n]);
+    expect([(await setup.row()).status, await readPlan(setup), (await treasuryUnits(w)) - before]).toEqual(['expired', 'free', 0n]);
     expect(await works(setup.created.sandbox_api_key)).toBe(false);
   });
 
   it.each([
     ['its answer', 0],
     ['its claim', 1],
-  ])('ends nothing where a payment was faster, up to %s', async (_what, drops) => {
+  ])('a payment that was faster, up to %s, prevents the expiry', async (_what, drops) => {
     const setup = await Setup.create(w);
     const payment = await payFor(w, agent, 'starter', { secret: setup.secret });
     let answer = 0;
     const rival = async () => {
-      // Its time was not over when it was asked.
+      // The setup had not expired when the payment was requested.
       await testEnv.DB.prepare('UPDATE setup_intents SET expires_at = ? WHERE id = ?')
         .bind(Date.now() + 60_000, setup.id)
         .run();
@@ -111,13 +111,12 @@ describe('the end of a setup against its activation', REPEATED, () => {
     await setup.runOut(120);
     await sweep(withRival(w.env, rival));
     expect([answer, (await setup.row()).status]).toEqual([drops > 0 ? 202 : 200, 'created']);
-    // Neither the database nor the object has taken anything away.
     expect(await works(setup.created.sandbox_api_key)).toBe(true);
     const key = testEnv.DB.prepare('SELECT revoked_at FROM api_keys WHERE id = ?').bind(setup.created.sandbox_key_id);
     expect(await key.first()).toEqual({ revoked_at: null });
   });
 
-  it('leaves the keys as they are where a plan was given in the meantime', async () => {
+  it('a plan that is granted meanwhile preserves the keys', async () => {
     const setup = await Setup.create(w);
     await setup.runOut(120);
     await sweep(withRival(w.env, () => setup.hold('starter')));
@@ -126,14 +125,14 @@ describe('the end of a setup against its activation', REPEATED, () => {
     expect((await setup.row()).expires_at).toBeNull();
   });
 
-  it('ends the keys where only the answer of the database was lost, as soon as that is decided', async () => {
+  it('a lost database answer still revokes the keys, as soon as the outcome is decided', async () => {
     const setup = await Setup.create(w);
     expect(await works(setup.created.sandbox_api_key)).toBe(true);
     await setup.runOut(120);
     await sweep(withFaults(w.env, { after: ({ kind }) => kind === 'batch' }).env);
     expect((await setup.row()).status).toBe('expired');
     const object = testEnv.ADMISSION.getByName(`account:${setup.created.sandbox_api_key.slice(-17, -6)}`);
-    // It was told that a change is under way, and asks the database once that is long enough ago.
+    // The object knows of a staged change and reads the database once the change is old enough.
     const staged = await runInDurableObject(object, (_instance, { storage }) => {
       const { value } = storage.sql.exec<{ value: string }>("SELECT value FROM facts WHERE name = 'staged'").one();
       return JSON.parse(value).account;
@@ -143,12 +142,12 @@ describe('the end of a setup against its activation', REPEATED, () => {
   });
 });
 
-describe('the endpoints of a setup nobody paid for', () => {
+describe('webhook endpoints of an expired setup', () => {
   const hooked = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
-  const rowsOf = async <T>(columns: string, table: string, accountId: string) =>
+  const readRows = async <T>(columns: string, table: string, accountId: string) =>
     (await testEnv.DB.prepare(`SELECT ${columns} FROM ${table} WHERE merchant_id = ? ORDER BY 1`).bind(accountId).all<T>()).results;
 
-  it('end with it: each with its event, and what waited for them is cancelled and never sent', async () => {
+  it('expiry disables each endpoint with an event, and pending deliveries are cancelled and never sent', async () => {
     const setup = await Setup.create(hooked);
     const { account_id: accountId, sandbox_api_key: key } = setup.created;
     const url = `${testEnv.TEST_RECEIVER_URL}/ok/setup-expiry-${crypto.randomUUID()}`;
@@ -158,25 +157,26 @@ describe('the endpoints of a setup nobody paid for', () => {
     const payout_wallet = (await hooked.chain.wallet(0n)).address;
     await hooked.call('POST', '/v1/products', { key, body: { name: 'X', price: { asset: 'USDC', amount: '1' }, payout_wallet } });
     await hooked.deliver();
-    expect(await rowsOf('status', 'webhook_deliveries', accountId)).toEqual([{ status: 'pending' }, { status: 'pending' }]);
+    expect(await readRows('status', 'webhook_deliveries', accountId)).toEqual([{ status: 'pending' }, { status: 'pending' }]);
 
     await setup.runOut(120);
     await sweep(hooked.env);
     const ids = [made.body.endpoint_id, hook.body.endpoint_id].sort();
     const ended = { status: 'disabled', reason: 'setup_expired' };
-    expect(await rowsOf('id, status, disabled_reason AS reason', 'webhook_endpoints', accountId)).toEqual(
+    expect(await readRows('id, status, disabled_reason AS reason', 'webhook_endpoints', accountId)).toEqual(
       ids.map((id) => ({ id, ...ended })),
     );
-    expect(await rowsOf('status', 'webhook_deliveries', accountId)).toEqual([{ status: 'cancelled' }, { status: 'cancelled' }]);
-    const events = await rowsOf<{ id: string; type: string; data: string }>('subject_id AS id, type, data', 'events', accountId);
-    const told = events.filter(({ type }) => type === 'webhook.endpoint_disabled');
-    expect(told.map(({ id }) => id)).toEqual(ids);
-    for (const { data } of told) expect(JSON.parse(data).object).toMatchObject({ status: 'disabled', disabled_reason: 'setup_expired' });
+    expect(await readRows('status', 'webhook_deliveries', accountId)).toEqual([{ status: 'cancelled' }, { status: 'cancelled' }]);
+    const events = await readRows<{ id: string; type: string; data: string }>('subject_id AS id, type, data', 'events', accountId);
+    const disabledEvents = events.filter(({ type }) => type === 'webhook.endpoint_disabled');
+    expect(disabledEvents.map(({ id }) => id)).toEqual(ids);
+    for (const { data } of disabledEvents)
+      expect(JSON.parse(data).object).toMatchObject({ status: 'disabled', disabled_reason: 'setup_expired' });
     await hooked.attempt();
-    expect(await rowsOf('status', 'webhook_deliveries', accountId)).toEqual([{ status: 'cancelled' }, { status: 'cancelled' }]);
+    expect(await readRows('status', 'webhook_deliveries', accountId)).toEqual([{ status: 'cancelled' }, { status: 'cancelled' }]);
   });
 
-  it('end all of them, also one that is made the moment before', async () => {
+  it('expiry disables all endpoints, also one created a moment before', async () => {
     const setup = await Setup.create(hooked);
     const { account_id: accountId, sandbox_api_key: key } = setup.created;
     const make = () =>
@@ -185,9 +185,9 @@ describe('the endpoints of a setup nobody paid for', () => {
     await setup.runOut(120);
     await sweep(withRival(hooked.env, make));
     await sweep(hooked.env);
-    const rows = await rowsOf<{ status: string }>('status', 'webhook_endpoints', accountId);
+    const rows = await readRows<{ status: string }>('status', 'webhook_endpoints', accountId);
     expect(rows).toEqual([{ status: 'disabled' }, { status: 'disabled' }]);
-    const events = await rowsOf<{ type: string }>('type', 'events', accountId);
+    const events = await readRows<{ type: string }>('type', 'events', accountId);
     expect(events.filter(({ type }) => type === 'webhook.endpoint_disabled')).toHaveLength(2);
   });
 });

@@ -8,7 +8,7 @@ import { World } from '../../support/world.ts';
 
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
 
-describe('guessing a setup secret', () => {
+describe('setup secret guesses', () => {
   const w = new World();
   let mine: Setup;
   let theirs: Setup;
@@ -27,7 +27,6 @@ describe('guessing a setup secret', () => {
   const other = (secret: string) => secret.slice(0, -1) + (secret.endsWith('A') ? 'E' : 'A');
   const named = (id: string) => `svc_setup_${id.replaceAll('-', '')}_`;
 
-  /** Wrong in every way there is: id and secret. */
   const guesses = (): [string, string, string][] => [
     ['a secret with one character changed', mine.id, other(mine.secret)],
     ['the right secret under another setup', theirs.id, mine.secret],
@@ -48,7 +47,7 @@ describe('guessing a setup secret', () => {
     ['a wrong secret of a setup that is over', over.id, other(over.secret)],
   ];
 
-  it.each(['status', 'manifest', 'approve'])('%s answers every wrong guess the same', async (step) => {
+  it.each(['status', 'manifest', 'approve'])('%s gives the same answer to every wrong guess', async (step) => {
     const bodies = new Set<string>();
     for (const [what, id, secret] of guesses()) {
       const { status, body, headers } = await call(step, id, secret);
@@ -60,20 +59,20 @@ describe('guessing a setup secret', () => {
     expect((await mine.row()).status).toBe('created');
   });
 
-  it('works as much for a secret of nobody as for a wrong one', async () => {
-    const tripsOf = async (id: string, secret: string) => {
+  it('an unknown setup costs the same database reads as a wrong secret', async () => {
+    const listTrips = async (id: string, secret: string) => {
       const { env, trips } = withFaults(w.env);
       await call('status', id, secret, env);
       return trips.map(({ kind }) => kind);
     };
-    const wrong = await tripsOf(mine.id, other(mine.secret));
+    const wrong = await listTrips(mine.id, other(mine.secret));
     expect(wrong).toEqual(['read']);
-    expect(await tripsOf(NOWHERE, `${named(NOWHERE)}${'A'.repeat(43)}`)).toEqual(wrong);
-    expect(await tripsOf(theirs.id, mine.secret)).toEqual(wrong);
-    expect(await tripsOf(NOWHERE, mine.secret)).toEqual(wrong);
+    expect(await listTrips(NOWHERE, `${named(NOWHERE)}${'A'.repeat(43)}`)).toEqual(wrong);
+    expect(await listTrips(theirs.id, mine.secret)).toEqual(wrong);
+    expect(await listTrips(NOWHERE, mine.secret)).toEqual(wrong);
   });
 
-  it('finds nothing by trying, and the right one still opens it', async () => {
+  it('random guesses find nothing, and the right secret still works', async () => {
     const tries = await Promise.all(
       Array.from({ length: 20 * SOAK }, () => {
         const random = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))));
@@ -84,7 +83,7 @@ describe('guessing a setup secret', () => {
     expect((await mine.call('status')).status).toBe(200);
   });
 
-  it('is limited per caller, whatever setup is guessed at, and keeps nobody else out', async () => {
+  it('guesses are limited per address across setups, and other addresses are not affected', async () => {
     const env = { ...w.env, RATE_MULTIPLIER: '1' };
     const guess = (id: string, address: string) =>
       w.call('POST', `${BOOTSTRAP}/${id}/approve`, { body: { setup_secret: 'x' }, env, headers: { 'CF-Connecting-IP': address } });
@@ -94,7 +93,7 @@ describe('guessing a setup secret', () => {
     expect((await guess(mine.id, '203.0.113.10')).status).toBe(404);
   });
 
-  it('keeps out nobody who has the right one, also from the address that guessed too often', async () => {
+  it('the right secret works even from an address that guessed too often', async () => {
     const env = { ...w.env, RATE_MULTIPLIER: '1' };
     const headers = { 'CF-Connecting-IP': '203.0.113.77' };
     const show = (setup: Setup, secret: string) =>
@@ -109,7 +108,7 @@ describe('guessing a setup secret', () => {
     expect([401, 429]).not.toContain((await activate(mine.secret)).status);
   });
 
-  it('shows a secret nowhere but in the answer that made it', async () => {
+  it('a secret appears only in the answer that created it', async () => {
     const setup = await (await Setup.create(w)).ready();
     const approved = await setup.approveLive();
     const later = [await setup.call('status'), await setup.call('approve'), await setup.approveLive()];

@@ -10,11 +10,10 @@ import { World } from '../../support/world.ts';
 
 const w = new World();
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 const actions = (body: Body): string[] => body.next_actions.map(({ action }: { action: string }) => action);
 
-/** Every step it names is a call of the table, and every body it shows fits that call. */
 function expectUsable(body: Body): void {
   expect(body.next_actions.length).toBeGreaterThan(0);
   for (const { method, path, body: suggested, headers } of body.next_actions) {
@@ -30,8 +29,8 @@ function expectUsable(body: Body): void {
   }
 }
 
-describe('creating a setup', () => {
-  it('makes an account on the free plan with a sandbox key, and shows both secrets once', async () => {
+describe('POST /v1/access/agent-bootstrap', () => {
+  it('a setup creates a free account with a sandbox key and shows both secrets once', async () => {
     const { status, body, headers } = await w.call('POST', BOOTSTRAP, {
       body: { agent_name: ' Weather agent ', operator_contact: 'ops@example.com', intended_use: 'Forecasts', plan: 'growth' },
     });
@@ -67,7 +66,7 @@ describe('creating a setup', () => {
     for (const secret of [body.setup_secret.slice(-43), body.sandbox_api_key.slice(13)]) expect(stored).not.toContain(secret);
   });
 
-  it('gives a sandbox key that reads and executes, and touches nothing live', async () => {
+  it('the sandbox key can read and execute, and cannot access live mode', async () => {
     const { created } = await Setup.create(w);
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
     const product = { name: 'Trial', price: { asset: 'USDC', amount: '0.01' } };
@@ -84,12 +83,12 @@ describe('creating a setup', () => {
     ['a name of 121 characters', { agent_name: 'x'.repeat(121) }],
     ['a plan that does not exist', { agent_name: 'x', plan: 'enterprise' }],
     ['a list', []],
-  ])('refuses %s', async (_what, body) => {
+  ])('a setup with %s is refused with 422', async (_what, body) => {
     const answer = await w.call('POST', BOOTSTRAP, { body });
     expect([answer.status, answer.body.code]).toEqual([422, 'validation_error']);
   });
 
-  it('lets an address start ten an hour', async () => {
+  it('one address can start ten setups an hour', async () => {
     const env = { ...w.env, RATE_MULTIPLIER: '1' };
     const call = (address: string) => w.call('POST', BOOTSTRAP, { body: {}, env, headers: { 'CF-Connecting-IP': address } });
     for (let i = 0; i < 10; i++) expect((await call('203.0.113.7')).status).toBe(422);
@@ -99,7 +98,7 @@ describe('creating a setup', () => {
     expect((await call('203.0.113.8')).status).toBe(422);
   });
 
-  it('may be called by a browser from anywhere', async () => {
+  it('browsers of any origin can call every step', async () => {
     const headers = {
       Origin: 'https://agent.example',
       'Access-Control-Request-Method': 'POST',
@@ -114,8 +113,8 @@ describe('creating a setup', () => {
   });
 });
 
-describe('a manifest', () => {
-  it('is sent back with findings to act on, and is ready once they are mended', async () => {
+describe('setup manifest', () => {
+  it('a manifest with errors gets findings and actions, and is ready once they are fixed', async () => {
     const setup = await Setup.create(w);
     const refused = await setup.call('manifest', await goodManifest(w, { requested_permissions: ['admin'], contact_email: undefined }));
     expect([refused.status, refused.body.status]).toEqual([200, 'changes_required']);
@@ -133,14 +132,14 @@ describe('a manifest', () => {
     expect(back.body.status).toBe('changes_required');
   });
 
-  it('may price in SOL only what no resource is paid for with: that is asked for by x402, which takes USDC', async () => {
+  it('a price in SOL is accepted only for products that no resource uses, because x402 takes USDC', async () => {
     const setup = await Setup.create(w);
     const tip = { name: 'Tip', price: { asset: 'SOL', amount: '1' } };
     const good = await goodManifest(w);
     const judge = async (over: object) =>
       (await setup.call('manifest', { ...good, products: [...MANIFEST_EXAMPLE.products, tip], ...over })).body;
-    const beside = await judge({});
-    expect([beside.status, beside.evaluation.findings.map(({ code }: { code: string }) => code)]).toEqual(['ready', ['product_unused']]);
+    const withTip = await judge({});
+    expect([withTip.status, withTip.evaluation.findings.map(({ code }: { code: string }) => code)]).toEqual(['ready', ['product_unused']]);
     const paid = await judge({ resources: [{ ...MANIFEST_EXAMPLE.resources[0], product_ref: 'Tip' }] });
     expect(paid.evaluation.findings).toContainEqual(
       expect.objectContaining({
@@ -152,12 +151,12 @@ describe('a manifest', () => {
     expect(paid.status).toBe('changes_required');
   });
 
-  it('keeps a spend limit in force where the new one cannot be read, and drops it where none is wanted', async () => {
+  it('an unreadable spend limit leaves the previous one in force, an omitted one removes it', async () => {
     const setup = await Setup.create(w);
-    const limitsOf = async (spend_limits: unknown) => (await setup.call('manifest', await goodManifest(w, { spend_limits }))).body;
+    const submitLimits = async (spend_limits: unknown) => (await setup.call('manifest', await goodManifest(w, { spend_limits }))).body;
     const usdc = (amount: string) => ({ asset: 'USDC', amount });
-    await limitsOf({ per_payment: usdc('20'), per_day: usdc('40') });
-    const garbled = await limitsOf({ per_payment: usdc('1e9'), per_day: { asset: 'SOL', amount: '1' } });
+    await submitLimits({ per_payment: usdc('20'), per_day: usdc('40') });
+    const garbled = await submitLimits({ per_payment: usdc('1e9'), per_day: { asset: 'SOL', amount: '1' } });
     expect([garbled.status, garbled.spend_limits.per_payment.amount, garbled.spend_limits.per_day.amount]).toEqual([
       'changes_required',
       '20',
@@ -165,12 +164,12 @@ describe('a manifest', () => {
     ]);
     const row = await setup.row();
     expect([row.spend_per_payment, row.spend_per_day]).toEqual(['20000000', '40000000']);
-    expect((await limitsOf({ per_day: usdc('60') })).spend_limits).toEqual({
+    expect((await submitLimits({ per_day: usdc('60') })).spend_limits).toEqual({
       per_day: { asset: 'USDC', amount: '60', base_units: '60000000' },
     });
   });
 
-  it('is not stored twice where it is sent twice', async () => {
+  it('a manifest that is sent twice is stored once', async () => {
     const setup = await Setup.create(w);
     const manifest = await goodManifest(w);
     const first = await setup.call('manifest', manifest);
@@ -179,7 +178,7 @@ describe('a manifest', () => {
     expect((await setup.row()).version).toBe(2);
   });
 
-  it('tells a token account from a wallet', async () => {
+  it('a payout wallet that is a token account is reported', async () => {
     const setup = await Setup.create(w);
     const owner = await w.chain.wallet(1n);
     const ata = await associatedTokenAccount(owner.address, NETWORKS.devnet.usdcMint);
@@ -196,7 +195,7 @@ describe('a manifest', () => {
       ['body', 'products', 0, 'price', 'amount'],
     ],
     ['101 resources', { resources: Array.from({ length: 101 }, () => ({})) }, ['body', 'resources']],
-  ])('refuses %s by its structure', async (_what, over, loc) => {
+  ])('a manifest with %s is refused with 422 and the location', async (_what, over, loc) => {
     const setup = await Setup.create(w);
     const { status, body } = await setup.call('manifest', await goodManifest(w, over));
     expect([status, body.code]).toEqual([422, 'validation_error']);
@@ -207,7 +206,7 @@ describe('a manifest', () => {
   it.each<[string, Record<string, unknown>, string[], string]>([
     ['a field nobody knows', { spend_limit: {} }, ['body', 'spend_limit'], 'spend_limits'],
     ['a misspelt limit', { spend_limits: { perday: {} } }, ['body', 'spend_limits', 'perday'], 'per_day'],
-  ])('refuses %s, and says which one is meant', async (_what, over, loc, nearest) => {
+  ])('a manifest with %s is refused, and the answer names the nearest field', async (_what, over, loc, nearest) => {
     const setup = await Setup.create(w);
     const { status, body } = await setup.call('manifest', await goodManifest(w, over));
     expect([status, body.code, body.detail.map((one: { loc: unknown }) => one.loc)]).toEqual([422, 'unknown_field', [loc]]);

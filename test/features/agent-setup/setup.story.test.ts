@@ -9,7 +9,7 @@ import { type Answer, World } from '../../support/world.ts';
 
 const w = new World();
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 const works = async (key: string): Promise<boolean> => (await w.call('GET', '/v1/products', { key })).status === 200;
 const statuses = (answers: Answer<Body>[]): number[] => answers.map(({ status }) => status).sort();
@@ -20,8 +20,8 @@ const rows = async (): Promise<number[]> =>
     ),
   );
 
-describe('an agent sets itself up', () => {
-  it('from its first call to a live key, paying for its plan by x402, without a person', async () => {
+describe('agent setup', () => {
+  it('an agent gets from its first call to a live key and pays its plan by x402, without a person', async () => {
     await openTreasury(w);
     const setup = await Setup.create(w, { plan: 'starter' });
     expect((await setup.call('manifest', await goodManifest(w, { contact_email: 'nobody' }))).body.status).toBe('changes_required');
@@ -31,16 +31,20 @@ describe('an agent sets itself up', () => {
     expect((await setup.approveLive()).body.code).toBe('setup_not_ready');
     const paid = await activate(w, await newSpender(w), 'starter', { secret: setup.secret });
     expect([paid.status, paid.body.plan, paid.body.account_id]).toEqual([200, 'starter', setup.created.account_id]);
-    const standing = (await setup.call('status')).body;
-    expect([standing.active_plan, standing.plan_paid_through, standing.expires_at]).toEqual(['starter', paid.body.paid_through, undefined]);
-    expect(standing.next_actions[0].action).toBe('issue_live_key');
+    const paidSetup = (await setup.call('status')).body;
+    expect([paidSetup.active_plan, paidSetup.plan_paid_through, paidSetup.expires_at]).toEqual([
+      'starter',
+      paid.body.paid_through,
+      undefined,
+    ]);
+    expect(paidSetup.next_actions[0].action).toBe('issue_live_key');
     const approved = await setup.approveLive();
     expect([approved.status, await works(approved.body.live_api_key)]).toEqual([200, true]);
     await w.sweepAlone('setups');
     expect(await works(setup.created.sandbox_api_key)).toBe(true);
   });
 
-  it('spends no more than its manifest allows', async () => {
+  it('an agent spends no more than its manifest allows', async () => {
     const setup = await Setup.create(w);
     const usdc = (amount: string) => ({ asset: 'USDC', amount });
     await setup.call('manifest', await goodManifest(w, { spend_limits: { per_payment: usdc('20') } }));
@@ -51,8 +55,8 @@ describe('an agent sets itself up', () => {
   });
 });
 
-describe('races', REPEATED, () => {
-  it('issues one live key, however many approvals come at once', async () => {
+describe('concurrent calls', REPEATED, () => {
+  it('concurrent approvals issue one live key', async () => {
     const setup = await (await Setup.create(w)).ready();
     const answers = await Promise.all(Array.from({ length: 8 }, () => setup.approveLive()));
     expect(statuses(answers)).toEqual([200, ...Array(7).fill(409)]);
@@ -62,7 +66,7 @@ describe('races', REPEATED, () => {
     for (const refused of answers.filter(({ status }) => status === 409)) expect(refused.body.code).toBe('state_conflict');
   });
 
-  it('lets one of those who replace the same key have the new one', async () => {
+  it('concurrent replacements of one key issue one new key', async () => {
     const setup = await (await Setup.create(w)).ready();
     const first = (await setup.approveLive()).body;
     const answers = await Promise.all(Array.from({ length: 8 }, () => setup.approveLive({ replace_live_key_id: first.live_key_id })));
@@ -72,7 +76,7 @@ describe('races', REPEATED, () => {
     expect([await works(first.live_api_key), await works(body.live_api_key)]).toEqual([false, true]);
   });
 
-  it('keeps a manifest and its evaluation together when two come at once', async () => {
+  it('concurrent manifests: the stored evaluation belongs to the stored manifest', async () => {
     const setup = await Setup.create(w);
     const [good, bad] = [await goodManifest(w), await goodManifest(w, { requested_permissions: ['admin'] })];
     const answers = await Promise.all([setup.call('manifest', good), setup.call('manifest', bad)]);
@@ -87,7 +91,7 @@ describe('races', REPEATED, () => {
     ]);
   });
 
-  it('approves the manifest it saw, or none, when another comes at once', async () => {
+  it('an approval concurrent with a new manifest approves the one it read, or none', async () => {
     const setup = await (await Setup.create(w)).ready();
     const bad = await goodManifest(w, { requested_permissions: ['admin'] });
     const [approved, changed] = await Promise.all([setup.approveLive(), setup.call('manifest', bad)]);
@@ -98,7 +102,7 @@ describe('races', REPEATED, () => {
     expect(await setup.liveKeys()).toHaveLength(approved.status === 200 ? 1 : 0);
   });
 
-  it('ends a setup once, however many sweeps run', async () => {
+  it('concurrent sweeps expire a setup once', async () => {
     const setup = await Setup.create(w);
     await setup.runOut();
     await Promise.all([w.sweepAlone('setups'), w.sweepAlone('setups'), w.sweepAlone('setups')]);
@@ -109,15 +113,15 @@ describe('races', REPEATED, () => {
   });
 });
 
-/** Everything from a trip to the database on is lost: the process died there, before or after that trip did its work. */
+/** Fails every database trip from `trip` on, as if the process died before or after that trip. */
 const diesAt = (trip: number, moment: 'before' | 'after', env: Env = w.env): Env => {
   const isLater = ({ number }: Trip) => number > trip;
   const isThis = ({ number }: Trip) => number === trip;
   return withFaults(env, moment === 'before' ? { before: (at) => isThis(at) || isLater(at) } : { before: isLater, after: isThis }).env;
 };
 
-describe('crashes', REPEATED, () => {
-  it('leaves all of a new setup or nothing', async () => {
+describe('crash safety', REPEATED, () => {
+  it('a new setup is stored completely or not at all', async () => {
     const create = (env: Env) => w.call('POST', BOOTSTRAP, { body: { agent_name: 'x' }, env });
     const before = await rows();
     const lost = await create(withFaults(w.env, { before: ({ kind }) => kind === 'batch' }).env);
@@ -130,7 +134,7 @@ describe('crashes', REPEATED, () => {
     expect(await rows()).toEqual(before.map((count) => count + 2));
   });
 
-  it('stores a manifest once where only the answer of the database was lost', async () => {
+  it('a manifest is stored once if only the answer of the database was lost', async () => {
     const setup = await Setup.create(w);
     let losses = 1;
     const { env } = withFaults(w.env, { after: ({ kind }) => kind === 'batch' && losses-- > 0 });
@@ -138,7 +142,7 @@ describe('crashes', REPEATED, () => {
     expect([status, body.status, (await setup.row()).version]).toEqual([200, 'ready', 2]);
   });
 
-  it('gives a live key that works where only the answer of the database was lost', async () => {
+  it('the issued live key works if only the answer of the database was lost', async () => {
     const setup = await (await Setup.create(w)).ready();
     let losses = 1;
     const { env } = withFaults(w.env, { after: ({ kind }) => kind === 'batch' && losses-- > 0 });
@@ -147,13 +151,13 @@ describe('crashes', REPEATED, () => {
   });
 
   it.each([1, 2, 3, 4].flatMap((trip) => (['before', 'after'] as const).map((moment) => [trip, moment] as const)))(
-    'lets an agent go on after a death at trip %d, %s it did its work',
+    'an approval that crashed at trip %d, %s its effect, can be repeated',
     async (trip, moment) => {
       const setup = await (await Setup.create(w)).ready();
       const died = await setup.approveLive({}, { env: diesAt(trip, moment) });
       const again = await setup.approveLive();
       const { live_key_id: orphan } = again.body.meta ?? {};
-      // At its worst, a key is listed that nobody holds: it is named, and gives way.
+      // In the worst case a key is listed that no caller received. It can be named and replaced.
       const mended = again.status === 200 ? again : await setup.approveLive({ replace_live_key_id: orphan });
       const key = died.status === 200 && again.status !== 200 ? died.body.live_api_key : mended.body.live_api_key;
       if (died.status !== 200) expect(died.status).toBe(503);
@@ -163,11 +167,10 @@ describe('crashes', REPEATED, () => {
     },
   );
 
-  it('finishes in the next sweep what was cut off in the one before', async () => {
+  it('the next sweep completes an interrupted expiry', async () => {
     const setup = await Setup.create(w);
     await setup.runOut();
     await w.sweepAlone('setups', withFaults(w.env, { before: ({ kind }) => kind === 'batch' }).env);
-    // What was not stored has not happened: the key is as good as the database says.
     expect([(await setup.row()).status, await works(setup.created.sandbox_api_key)]).toEqual(['created', true]);
     await w.sweepAlone('setups');
     expect([(await setup.row()).status, await works(setup.created.sandbox_api_key)]).toEqual(['expired', false]);

@@ -5,10 +5,10 @@ import { expireNow } from '../../support/faults/expire-now.ts';
 import { openShop, type Shop } from '../../support/people/agent.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-describe('the metrics of a merchant', () => {
+describe('merchant analytics', () => {
   const w = new World({ FEE_BPS: '100', FEE_WALLET: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' });
   let ada: Merchant;
   let product: { slug: string; product_id: string };
@@ -23,7 +23,7 @@ describe('the metrics of a merchant', () => {
     product = await w.product(ada, { access_period_days: 5 });
   });
 
-  it('are all zero before anything happened', async () => {
+  it('all metrics are zero before the first event', async () => {
     expect(await summary()).toMatchObject({
       active_templates: 1,
       paying_members: 0,
@@ -40,9 +40,8 @@ describe('the metrics of a merchant', () => {
   });
 
   const paid = { gross: '11', net: '10.9', fee: '0.1', refunded: '0' };
-  it('tell of a payment at once, and the same once it is folded', async () => {
+  it('a payment counts at once, and the numbers are the same after it is folded', async () => {
     const first = await w.connect(product);
-    // Twelve whole transfers to the merchant would be a fee that is owed; this one splits it.
     await w.confirm(first.payment_id, await w.chain.pay(await w.chain.wallet(), first, { units: 11_000_000n }));
     const ended = await w.connect(product);
     await expireNow(w, ended.payment_id);
@@ -56,7 +55,7 @@ describe('the metrics of a merchant', () => {
     expect({ ...folded, as_of: '' }).toEqual({ ...asked, as_of: '' });
     expect(folded.funnel).toEqual({ sessions: 3, pending: 1, confirmed: 1, failed: 0, expired: 1, conversion_rate: 0.3333 });
     expect(folded.members).toEqual({ new: 1, renewed: 0, expired: 0, active: 1 });
-    // The price is 5: what came beyond it counts, and a fee that is owed is not collected.
+    // The price is 5. The excess counts, and an owed fee is not collected.
     const sums = { gross: '11', net: '11', fee: '0', refunded: '0' };
     expect(folded.totals).toEqual({ USDC: { ...sums, count: 1 }, SOL: { ...none, count: 0 } });
     expect(folded.daily.at(-1)).toEqual({ date: today, sessions: 3, confirmed: 1, failed: 0, USDC: sums, SOL: none });
@@ -64,29 +63,29 @@ describe('the metrics of a merchant', () => {
     expect(paid.gross).toBe(sums.gross);
   });
 
-  it('are folded once, however often the sweep runs', async () => {
+  it('repeated sweeps fold each event once', async () => {
     const before = await analytics();
     for (let i = 0; i < 3; i++) await w.sweepAlone('analytics');
     expect({ ...(await analytics()), as_of: '' }).toEqual({ ...before, as_of: '' });
   });
 
-  it('take a payment back that the chain dropped, on the day of the payment, and its money only', async () => {
+  it('a dropped payment is subtracted on its own day, in money only', async () => {
     const eve = await w.merchant();
     const { payment } = await w.purchase(await w.product(eve), await w.chain.wallet());
     const { body: stored } = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: eve.key });
     await w.sweepAlone('analytics');
     expect((await summary(eve.key)).totals.USDC.gross).toBe('5');
-    await tell(w, stored, 'payment.orphaned', { orphaned_at: new Date().toISOString() });
+    await storeEvent(w, stored, 'payment.orphaned', { orphaned_at: new Date().toISOString() });
     const { totals, confirmed_payments, receipts_issued } = await summary(eve.key);
     expect([totals.USDC, confirmed_payments, receipts_issued]).toEqual([none, 0, 1]);
     await w.sweepAlone('analytics');
     expect((await analytics('', eve.key)).daily.at(-1)).toMatchObject({ sessions: 1, confirmed: 1, USDC: none });
-    await tell(w, stored, 'payment.finalized', {}, { orphaned_at: new Date().toISOString() });
+    await storeEvent(w, stored, 'payment.finalized', {}, { orphaned_at: new Date().toISOString() });
     await w.sweepAlone('analytics');
     expect((await summary(eve.key)).totals.USDC.gross).toBe('5');
   });
 
-  it('count what agents pay as money and as no checkout', async () => {
+  it('payments of agents count as money and not as checkouts', async () => {
     const shop: Shop = await openShop(w);
     await shop.settle(await shop.pay());
     const { funnel, totals, daily } = await analytics('', shop.merchant.key);
@@ -95,14 +94,14 @@ describe('the metrics of a merchant', () => {
     expect([daily.at(-1).confirmed, daily.at(-1).USDC.gross]).toEqual([0, totals.USDC.gross]);
   });
 
-  it('are those of one mode and one merchant', async () => {
+  it('metrics cover one mode of one merchant', async () => {
     expect((await summary(ada.sandboxKey)).confirmed_payments).toBe(0);
     expect((await summary((await w.merchant()).key)).confirmed_payments).toBe(0);
     expect((await w.call('GET', '/v1/account/summary?mode=sandbox', { key: ada.token })).body.confirmed_payments).toBe(0);
     expect((await w.call('GET', '/v1/account/summary')).status).toBe(401);
   });
 
-  it('are a table of the same days', async () => {
+  it('analytics.csv has the same days and sums as the JSON', async () => {
     const { body, headers, status } = await w.call('GET', '/v1/account/analytics.csv?daily_days=3', { key: ada.key });
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
     const { daily } = await analytics('?daily_days=3');
@@ -125,25 +124,25 @@ describe('the metrics of a merchant', () => {
     ['start_date=2026-01-01&end_date=2026-04-01', 'start_date'],
     ['start_date=2026-02-30&end_date=2026-03-01', 'start_date'],
     ['start_date=yesterday&end_date=2026-03-01', 'start_date'],
-  ])('refuse the window %s', async (query, field) => {
+  ])('the window %s is refused with 422', async (query, field) => {
     for (const path of ['analytics', 'analytics.csv']) {
       const { status, body } = await w.call('GET', `/v1/account/${path}?${query}`, { key: ada.key });
       expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['query', field]]);
     }
   });
 
-  it('are those of the dates that are asked for, which win over a number of days; one day is a window too', async () => {
+  it('start_date and end_date win over window_days, and one day is a valid window', async () => {
     const { window, daily } = await analytics(`?start_date=${today}&end_date=${today}&window_days=90`);
     expect([window, daily.length]).toEqual([{ start: today, end: today, days: 1, timezone: 'UTC' }, 1]);
     expect((await analytics('?start_date=2026-01-01&end_date=2026-03-31&daily_days=30')).window.days).toBe(90);
   });
 
-  it('are those of the days of the account’s own zone', async () => {
+  it('days follow the account’s time zone', async () => {
     const eve = await w.merchant();
     const shop = await w.product(eve);
     await w.purchase(shop, await w.chain.wallet());
     await w.sweepAlone('analytics');
-    // As if it had been paid at 23:30 UTC of the day before: a quarter of an hour of another day in half of the world.
+    // Moves the payment to 23:30 UTC of the previous day, which is another date in half of the world.
     const yesterday = Date.parse(today) - DAY;
     const [row] = (
       await w.env.DB.prepare('SELECT quarters, products FROM analytics_days WHERE merchant_id = ?').bind(eve.userId).all<Body>()
@@ -167,15 +166,15 @@ describe('the metrics of a merchant', () => {
       const { daily, top_products } = await analytics(`?start_date=${date}&end_date=${date}`, eve.key);
       expect([timezone, daily[0].USDC.gross, top_products[0]?.USDC.gross]).toEqual([timezone, '5', '5']);
       for (const other of [plusDays(date, -1), plusDays(date, 1)]) {
-        const beside = await analytics(`?start_date=${other}&end_date=${other}`, eve.key);
-        expect([timezone, beside.daily[0].USDC.gross, beside.top_products]).toEqual([timezone, '0', []]);
+        const neighbour = await analytics(`?start_date=${other}&end_date=${other}`, eve.key);
+        expect([timezone, neighbour.daily[0].USDC.gross, neighbour.top_products]).toEqual([timezone, '0', []]);
       }
     }
   });
 });
 
-/** An event of a payment as the watch over the chain would store it. */
-async function tell(w: World, stored: Body, type: string, change: object, previous?: object): Promise<void> {
+/** Stores an event of a payment as the finality sweep would. */
+async function storeEvent(w: World, stored: Body, type: string, change: object, previous?: object): Promise<void> {
   const { results } = await w.env.DB.prepare('SELECT max(subject_version) + 1 AS version FROM events WHERE subject_id = ?')
     .bind(stored.payment_id)
     .all<{ version: number }>();

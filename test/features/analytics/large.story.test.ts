@@ -7,10 +7,10 @@ import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts
 import { type Merchant, World } from '../../support/world.ts';
 
 const { DB } = testEnv;
-/** So many rows tell of any window, however much was sold in it. */
+/** Upper bound of rows read for any window, independent of the sales in it. */
 const ROWS_MAX = 400;
 
-describe('a merchant with a hundred thousand payments, and metrics of a million', () => {
+describe('analytics of a merchant with a hundred thousand payments', () => {
   const w = new World();
   let ada: Merchant;
 
@@ -22,7 +22,7 @@ describe('a merchant with a hundred thousand payments, and metrics of a million'
   }, 60_000);
 
   it.each(['summary', 'analytics?window_days=90&daily_days=30', 'analytics?window_days=3', 'analytics.csv?window_days=90&daily_days=30'])(
-    `reads at most ${ROWS_MAX} rows for %s, in every zone`,
+    `%s reads at most ${ROWS_MAX} rows, in every time zone`,
     async (path) => {
       for (const timezone of ['UTC', 'Asia/Kolkata', 'Pacific/Auckland']) {
         await w.call('PATCH', '/v1/account/me', { key: ada.key, body: { timezone } });
@@ -32,7 +32,7 @@ describe('a merchant with a hundred thousand payments, and metrics of a million'
     },
   );
 
-  it('is told the sums of those windows', async () => {
+  it('the sums of the window are exact', async () => {
     await w.call('PATCH', '/v1/account/me', { key: ada.key, body: { timezone: 'UTC' } });
     const { body } = await w.call('GET', '/v1/account/analytics?window_days=90&daily_days=30', { key: ada.key });
     expect(body.totals.USDC.gross).toBe(String(89 * 96 * SALES_PER_QUARTER * 5 + 5));
@@ -40,13 +40,12 @@ describe('a merchant with a hundred thousand payments, and metrics of a million'
   });
 });
 
-describe('the fold of a long history', () => {
-  /** A soak folds more than a hundred thousand. */
+describe('fold of a long history', () => {
   const SIZES = [500, 1500 * Number(testEnv.TEST_SOAK)];
-  /** Of the last page, which is seldom full. */
+  /** The last page is seldom full. */
   const SLACK = 1.1;
 
-  it(`reads and writes as much for the last of ${SIZES[1]} payments as for the first, and counts every one`, async () => {
+  it(`the fold reads and writes as much per payment for ${SIZES[1]} payments as for the first, and counts every one`, async () => {
     const w = new World();
     const ada = await w.merchant();
     const { payment } = await w.purchase(await w.product(ada, { access_period_days: 30 }), await w.chain.wallet());

@@ -9,10 +9,9 @@ import { newAgent, sellToAgents, stall } from '../../support/people/agent.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-/** What a test did, in base units: all that a merchant's metrics may be made of. */
 interface Done {
   productId: string;
   asset: Asset;
@@ -24,8 +23,7 @@ interface Done {
 
 const FEE_WALLET = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
 
-/** One merchant who sells in every way there is, and a plain list of what came of it. */
-describe('the metrics of everything that can happen to money', () => {
+describe('analytics of every kind of payment', () => {
   const w = new World({
     FEE_BPS: '100',
     FEE_WALLET,
@@ -51,7 +49,6 @@ describe('the metrics of everything that can happen to money', () => {
   const send = (transaction: string) => w.chain.call<string>('sendTransaction', transaction, { encoding: 'base64' });
   const get = async (path: string): Promise<Body> => (await w.call('GET', `/v1/account/${path}`, { key: ada.key })).body;
 
-  /** The wallet signs what connect prepared: the fee goes its own way. */
   async function buySplit(buyer: KeyPairSigner): Promise<{ id: string; entry: Done }> {
     const payment = await w.connect(club, { wallet_address: buyer.address });
     const { status } = await w.confirm(payment.payment_id, await send(await w.chain.sign(buyer, payment.transaction)));
@@ -66,7 +63,7 @@ describe('the metrics of everything that can happen to money', () => {
     await buySplit(buyer);
     members.renewed++;
     await buySplit(buyer);
-    // All of it to the merchant, and more than the price: the fee is owed, and not collected.
+    // The merchant receives more than the price, so the fee is owed and not collected.
     const over = await w.connect(club);
     await w.confirm(over.payment_id, await w.chain.pay(await w.chain.wallet(), over, { units: priceOf(over) + 1_250_001n }));
     paidSession();
@@ -85,7 +82,7 @@ describe('the metrics of everything that can happen to money', () => {
     members.active++;
   }
 
-  /** Sessions that end without money, one whose money comes short and is taken all the same, and one that is still open. */
+  /** Creates sessions that expire, are replaced, are underpaid and accepted, or stay open. */
   async function endOtherwise(): Promise<void> {
     await expireNow(w, (await w.connect(club)).payment_id);
     const first = await w.connect(club);
@@ -127,7 +124,6 @@ describe('the metrics of everything that can happen to money', () => {
     entry.refunded = 1_500_000n;
   }
 
-  /** The chain drops a payment that had brought a member. */
   async function drop(): Promise<void> {
     const payment = await w.connect(club);
     const signature = await w.chain.pay(await w.chain.wallet(), payment);
@@ -141,7 +137,6 @@ describe('the metrics of everything that can happen to money', () => {
     entry.isDropped = true;
   }
 
-  /** The paid time and the grace of the first member end. */
   async function lapse(buyer: KeyPairSigner): Promise<void> {
     for (let step = 0; step < 2; step++) {
       await testEnv.DB.prepare(
@@ -182,24 +177,24 @@ describe('the metrics of everything that can happen to money', () => {
     }
   }, 60_000);
 
-  /** The plain model: sums of the list, with nothing but addition. */
-  const told = (asset: Asset, of: Done[]) => {
+  /** Reference model: plain sums of the list. */
+  const modelSums = (asset: Asset, of: Done[]) => {
     const theirs = of.filter((one) => one.asset === asset);
     const sum = (what: (one: Done) => bigint) => theirs.reduce((all, one) => all + what(one), 0n);
-    const standing = (what: (one: Done) => bigint) => sum((one) => (one.isDropped ? 0n : what(one)));
-    const [gross, fee, refunded] = [standing(({ gross: units }) => units), standing(({ fee: units }) => units), sum((one) => one.refunded)];
+    const sumValid = (what: (one: Done) => bigint) => sum((one) => (one.isDropped ? 0n : what(one)));
+    const [gross, fee, refunded] = [sumValid(({ gross: units }) => units), sumValid(({ fee: units }) => units), sum((one) => one.refunded)];
     const decimal = (units: bigint) => formatAmount({ asset, units });
     return { gross: decimal(gross), net: decimal(gross - fee - refunded), fee: decimal(fee), refunded: decimal(refunded) };
   };
-  const standingOf = (of: Done[]) => of.filter(({ isDropped }) => !isDropped);
-  const byAsset = (of: Done[]) => Object.fromEntries(ASSETS.map((asset) => [asset, told(asset, of)]));
+  const withoutDropped = (of: Done[]) => of.filter(({ isDropped }) => !isDropped);
+  const byAsset = (of: Done[]) => Object.fromEntries(ASSETS.map((asset) => [asset, modelSums(asset, of)]));
 
   async function expectModel(): Promise<void> {
     expect(await get('summary')).toMatchObject({
       active_templates: new Set(done.map(({ productId }) => productId)).size,
       paying_members: members.active,
       receipts_issued: done.length,
-      confirmed_payments: standingOf(done).length,
+      confirmed_payments: withoutDropped(done).length,
       totals: byAsset(done),
     });
     const shown = await get('analytics?daily_days=30');
@@ -207,13 +202,13 @@ describe('the metrics of everything that can happen to money', () => {
     expect(shown.funnel).toEqual({ ...funnel, conversion_rate: share });
     expect(shown.members).toEqual(members);
     for (const asset of ASSETS) {
-      const count = standingOf(done).filter((one) => one.asset === asset).length;
-      expect(shown.totals[asset]).toEqual({ ...told(asset, done), count });
+      const count = withoutDropped(done).filter((one) => one.asset === asset).length;
+      expect(shown.totals[asset]).toEqual({ ...modelSums(asset, done), count });
     }
     const products = [...Map.groupBy(done, ({ productId }) => productId)].map(([product_id, of]) => ({
       product_id,
       name: expect.any(String),
-      count: standingOf(of).length,
+      count: withoutDropped(of).length,
       ...byAsset(of),
     }));
     const byId = (list: { product_id: string }[]) => list.toSorted((one, other) => (one.product_id < other.product_id ? -1 : 1));
@@ -223,16 +218,15 @@ describe('the metrics of everything that can happen to money', () => {
     await expectTable(shown.daily);
   }
 
-  /** The days add up to the window; only the days on which this test runs have anything. */
   function expectDays(daily: Body[]): void {
     const units = (decimal: string, asset: Asset) => {
-      const [whole, fraction = ''] = decimal.replace('-', '').split('.');
-      return BigInt(whole + fraction.padEnd(DECIMALS[asset], '0')) * (decimal.startsWith('-') ? -1n : 1n);
+      const [integerPart, fraction = ''] = decimal.replace('-', '').split('.');
+      return BigInt(integerPart + fraction.padEnd(DECIMALS[asset], '0')) * (decimal.startsWith('-') ? -1n : 1n);
     };
     for (const asset of ASSETS)
       for (const name of ['gross', 'net', 'fee', 'refunded'] as const) {
         const sum = daily.reduce((all: bigint, day) => all + units(day[asset][name], asset), 0n);
-        expect([asset, name, formatAmount({ asset, units: sum })]).toEqual([asset, name, told(asset, done)[name]]);
+        expect([asset, name, formatAmount({ asset, units: sum })]).toEqual([asset, name, modelSums(asset, done)[name]]);
       }
     for (const name of ['sessions', 'confirmed', 'failed'] as const)
       expect([name, daily.reduce((all: number, day) => all + day[name], 0)]).toEqual([name, funnel[name]]);
@@ -247,7 +241,7 @@ describe('the metrics of everything that can happen to money', () => {
     expect(lines).toEqual(daily.map((day) => [day.date, day.sessions, day.confirmed, day.failed, ...sums(day)].join()));
   }
 
-  it('are those of a plain list before any of it is folded, and when all of it is, however often', async () => {
+  it('all metrics equal a plain sum of the payments, before the fold and after repeated folds', async () => {
     await expectModel();
     for (let round = 0; round < 2; round++) {
       await w.sweepAlone('analytics');
@@ -255,13 +249,13 @@ describe('the metrics of everything that can happen to money', () => {
     }
   });
 
-  it('tell of the webhooks that ended: each confirmation was taken, the one refund was not', async () => {
+  it('webhook metrics count every accepted confirmation and the one failed refund delivery', async () => {
     const { webhooks } = await get('analytics');
     expect(webhooks.success_rate).toBe(Math.round((done.length / (done.length + 1)) * 10_000) / 10_000);
     expect(ANSWER_MS).toContain(webhooks.p95_ms);
   });
 
-  it('are the same where they are made anew from what is there', async () => {
+  it('metrics rebuilt from the events are the same', async () => {
     const { DB } = testEnv;
     await DB.batch(
       ['analytics_days', 'analytics_quarters', 'analytics_totals', 'analytics_cursors'].map((table) => DB.prepare(`DELETE FROM ${table}`)),

@@ -1,21 +1,21 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   activate,
-  activationsOf,
   buy,
   newSetup,
   newSpender,
   openTreasury,
   payFor,
-  settlementsOf,
+  readAccountPlan,
+  readActivations,
+  readSettlements,
   setupRow,
-  standing,
 } from '../../support/people/activation.ts';
 import { type Agent, letDoubtsAge } from '../../support/people/agent.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
-describe('an agent that sets up an account buys its plan', () => {
+describe('plan purchase with a setup secret', () => {
   const w = new World();
   let agent: Agent;
   beforeAll(async () => {
@@ -23,24 +23,24 @@ describe('an agent that sets up an account buys its plan', () => {
     agent = await newSpender(w);
   });
 
-  it('pays with the setup secret, which then has no end any more', async () => {
+  it('a payment with the setup secret activates the plan, and the setup never expires', async () => {
     const { merchant, id, secret } = await newSetup(w);
     const before = await setupRow(id);
     const { status, body } = await activate(w, agent, 'starter', { secret });
     expect([status, body.account_id]).toEqual([200, merchant.userId]);
-    expect((await standing(merchant)).plan).toBe('starter');
+    expect((await readAccountPlan(merchant)).plan).toBe('starter');
     expect(await setupRow(id)).toEqual({ expires_at: null, version: before.version + 1 });
     const again = await activate(w, agent, 'starter', { secret });
     expect(again.status).toBe(200);
   });
 
-  it('learns from a call without a credential that a setup secret is one', async () => {
+  it('a call without a credential names the setup secret among those accepted', async () => {
     const { status, body } = await w.call('POST', '/v1/access/x402/activate/starter');
     expect([status, body.code]).toEqual([401, 'invalid_authorization']);
     for (const header of ['X-Svc-Setup-Secret', 'X-Svc-Key', 'Authorization']) expect(body.detail).toContain(header);
   });
 
-  it('pays with no other secret: unknown, wrong, expired and malformed get one answer', async () => {
+  it('an unknown, wrong, expired and malformed secret get the same 401', async () => {
     const [good, stranger] = [await newSetup(w), await newSetup(w)];
     const expired = [await newSetup(w, { expiresAt: Date.now() - 1 }), await newSetup(w, { status: 'expired', expiresAt: null })];
     const tail = good.secret.slice(-43);
@@ -60,18 +60,17 @@ describe('an agent that sets up an account buys its plan', () => {
       const { status, body } = await buy(w, 'starter', { secret }, payment);
       expect([secret, status, body.code, body.meta]).toEqual([secret, 401, 'invalid_authorization', {}]);
     }
-    // Nor does a good key beside it make up for a bad secret.
     expect((await buy(w, 'starter', { secret: guesses[2]!, key: good.merchant.key })).status).toBe(401);
     expect((await buy(w, 'starter', { secret: good.secret }, payment)).status).toBe(200);
   });
 
-  it('cannot pay for an account that is suspended', async () => {
+  it('a suspended account cannot buy a plan', async () => {
     const { secret, merchant } = await newSetup(w);
     await testEnv.DB.prepare("UPDATE accounts SET status = 'suspended' WHERE id = ?").bind(merchant.userId).run();
     expect((await buy(w, 'starter', { secret })).body.code).toBe('account_suspended');
   });
 
-  it('limits how often secrets may be guessed', async () => {
+  it('guesses at setup secrets are rate limited', async () => {
     const { secret } = await newSetup(w);
     const env = { ...w.env, RATE_MULTIPLIER: '1' };
     const headers = { 'CF-Connecting-IP': '203.0.113.9' };
@@ -82,7 +81,7 @@ describe('an agent that sets up an account buys its plan', () => {
     expect((await buy(w, 'starter', { secret }, undefined, { headers: { 'CF-Connecting-IP': '203.0.113.10' }, env })).status).toBe(402);
   });
 
-  it('keeps to its limits: what is more than a payment may cost is refused before anything is asked', async () => {
+  it('a plan above the per-payment limit is refused with 403 before a payment is requested', async () => {
     const { merchant, secret } = await newSetup(w, { perPayment: 20_000_000n });
     const { status, body } = await buy(w, 'growth', { secret });
     expect([status, body.code]).toEqual([403, 'spend_limit_exceeded']);
@@ -92,7 +91,7 @@ describe('an agent that sets up an account buys its plan', () => {
     expect((await buy(w, 'growth', { key: merchant.key })).status).toBe(402);
   });
 
-  it('makes the two payments that the limit of a day allows, of eight at once', async () => {
+  it('eight concurrent payments: the two within the daily limit succeed', async () => {
     const { merchant, secret } = await newSetup(w, { perDay: 38_000_000n });
     const payments: string[] = [];
     for (let i = 0; i < 8; i++) payments.push(await payFor(w, agent, 'starter', { secret }));
@@ -101,13 +100,13 @@ describe('an agent that sets up an account buys its plan', () => {
     expect(refused).toHaveLength(6);
     for (const { body } of refused) expect([body.code, body.meta.reason]).toEqual(['spend_limit_exceeded', 'per_day']);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
-    expect([await activationsOf(merchant), await settlementsOf(merchant)].map(({ length }) => length)).toEqual([2, 2]);
+    expect([await readActivations(merchant), await readSettlements(merchant)].map(({ length }) => length)).toEqual([2, 2]);
     expect((await buy(w, 'starter', { secret })).body.meta).toMatchObject({ reason: 'per_day', spent_today: '38' });
     await testEnv.DB.prepare('UPDATE settlements SET created_at = created_at - 86400000 WHERE merchant_id = ?').bind(merchant.userId).run();
     expect((await buy(w, 'starter', { secret })).status).toBe(402);
   });
 
-  it('what failed on the chain does not count against the day', async () => {
+  it('a failed payment does not count against the daily limit', async () => {
     const { secret } = await newSetup(w, { perDay: 19_000_000n });
     const payment = await payFor(w, agent, 'starter', { secret });
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
@@ -116,12 +115,12 @@ describe('an agent that sets up an account buys its plan', () => {
     await w.chain.call('local_warp', 600);
     expect((await buy(w, 'starter', { secret }, payment)).status).toBe(202);
     await letDoubtsAge(w);
-    // It fails for good now. The budget it held is only seen as free by whoever comes next.
+    // The payment fails for good in this call. Only the next call sees its budget as free.
     expect((await buy(w, 'starter', { secret }, payment)).status).toBe(402);
     expect((await activate(w, agent, 'starter', { secret })).status).toBe(200);
   });
 
-  it('may ask from a browser of any origin', async () => {
+  it('browsers of any origin can call the route', async () => {
     const origin = 'https://agent.example';
     const preflight = await w.call('OPTIONS', '/v1/access/x402/activate/starter', {
       headers: {

@@ -3,13 +3,13 @@ import type { PaidPlan } from '#rules/plans.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import {
   activate,
-  activationsOf,
   buy,
   newSpender,
   openTreasury,
   payFor,
-  settlementsOf,
-  standing,
+  readAccountPlan,
+  readActivations,
+  readSettlements,
   treasuryUnits,
 } from '../../support/people/activation.ts';
 import { type Agent, letDoubtsAge, newAgent, sellToAgents, write } from '../../support/people/agent.ts';
@@ -18,7 +18,7 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
 
-describe('plans paid for at once', REPEATED, () => {
+describe('concurrent plan payments', REPEATED, () => {
   const w = new World();
   let merchant: Merchant;
   let agent: Agent;
@@ -31,11 +31,11 @@ describe('plans paid for at once', REPEATED, () => {
     merchant = await w.merchant('free');
     ({ key } = merchant);
   };
-  /** As patient as a deployment, however slow the machine. */
+  /** Waits as long as a deployment does, for slow machines. */
   const buyPatiently = (plan: string, payment: string) => buy(w, plan, { key }, payment, { env: { ...w.env, SETTLE_PATIENCE_MS: '8000' } });
-  const daysHeld = async () => ((await standing(merchant)).plan_through! - Date.now()) / DAY;
+  const daysHeld = async () => ((await readAccountPlan(merchant)).plan_through! - Date.now()) / DAY;
 
-  it('make one activation and get one answer where one payload is brought eight times', async () => {
+  it('one payload sent eight times makes one activation and gets one answer', async () => {
     await fresh();
     const payment = await payFor(w, agent, 'starter', { key });
     const before = await treasuryUnits(w);
@@ -47,13 +47,13 @@ describe('plans paid for at once', REPEATED, () => {
       expect(answer.headers.get('PAYMENT-RESPONSE')).toBe(first!.headers.get('PAYMENT-RESPONSE'));
     }
     expect(await daysHeld()).toBeCloseTo(30, 2);
-    expect([await activationsOf(merchant), await settlementsOf(merchant)].map(({ length }) => length)).toEqual([1, 1]);
+    expect([await readActivations(merchant), await readSettlements(merchant)].map(({ length }) => length)).toEqual([1, 1]);
     expect((await treasuryUnits(w)) - before).toBe(19_000_000n);
     const later = await buy(w, 'starter', { key: merchant.token }, payment);
     expect(JSON.stringify(later.body)).toBe(JSON.stringify(first!.body));
   });
 
-  it('both count where one wallet brings two payloads', async () => {
+  it('two payloads of one wallet both count', async () => {
     await fresh();
     const payments = [await payFor(w, agent, 'starter', { key }), await payFor(w, agent, 'starter', { key })];
     const answers = await Promise.all(payments.map((payment) => buyPatiently('starter', payment)));
@@ -63,7 +63,7 @@ describe('plans paid for at once', REPEATED, () => {
     expect(await daysHeld()).toBeCloseTo(60, 2);
   });
 
-  it('run 60 days longer where two wallets prolong a running plan in the same instant', async () => {
+  it('two wallets that extend a running plan at once add 60 days', async () => {
     await fresh();
     await activate(w, agent, 'starter', { key });
     const wallets = await Promise.all([newSpender(w), newSpender(w)]);
@@ -72,10 +72,10 @@ describe('plans paid for at once', REPEATED, () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(new Set(answers.map(({ body }) => body.paid_through)).size).toBe(2);
     expect(await daysHeld()).toBeCloseTo(90, 2);
-    expect(await activationsOf(merchant)).toHaveLength(3);
+    expect(await readActivations(merchant)).toHaveLength(3);
   });
 
-  it('lose nothing for a wallet that is told to wait, where six pay at once', async () => {
+  it('six concurrent payments all count, also those that get 202 first', async () => {
     await fresh();
     const wallets = await Promise.all(Array.from({ length: 6 }, () => newSpender(w)));
     const payments = await Promise.all(wallets.map((wallet) => payFor(w, wallet, 'growth', { key })));
@@ -87,29 +87,28 @@ describe('plans paid for at once', REPEATED, () => {
       if (answers[i]!.status === 200) expect(again.body).toEqual(answers[i]!.body);
     }
     expect(await daysHeld()).toBeCloseTo(180, 2);
-    expect(await activationsOf(merchant)).toHaveLength(6);
+    expect(await readActivations(merchant)).toHaveLength(6);
   });
 
-  it('a plan that has become lower meanwhile prolongs the higher one by what was paid', async () => {
+  it('a payment for a plan that is lower meanwhile extends the higher plan by its value', async () => {
     await fresh();
     const [low, high] = [await payFor(w, agent, 'starter', { key }), await payFor(w, agent, 'growth', { key })];
-    // Its transaction lands while nobody can look; then the higher plan begins.
     await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 100 });
     const waiting = await buy(w, 'starter', { key }, low);
     await w.chain.call('local_clearFaults');
     expect(waiting.status).toBe(202);
     const { body } = await buy(w, 'growth', { key }, high);
-    const kept = await buy(w, 'starter', { key }, low);
-    expect([kept.status, kept.body.plan]).toEqual([200, 'growth']);
+    const extended = await buy(w, 'starter', { key }, low);
+    expect([extended.status, extended.body.plan]).toEqual([200, 'growth']);
     const more = Math.floor((30 * DAY * 19) / 49);
-    expect(Date.parse(kept.body.paid_through) - Date.parse(body.paid_through)).toBe(more);
-    expect((await activationsOf(merchant)).map(({ plan, resulting_plan }) => [plan, resulting_plan])).toEqual([
+    expect(Date.parse(extended.body.paid_through) - Date.parse(body.paid_through)).toBe(more);
+    expect((await readActivations(merchant)).map(({ plan, resulting_plan }) => [plan, resulting_plan])).toEqual([
       ['growth', 'growth'],
       ['starter', 'growth'],
     ]);
   });
 
-  it('answers 202 where the outcome is not known, and the sweep finishes alone', async () => {
+  it('an unknown outcome answers 202, and the sweep completes the activation', async () => {
     await fresh();
     const payment = await payFor(w, agent, 'starter', { key });
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
@@ -119,10 +118,10 @@ describe('plans paid for at once', REPEATED, () => {
     await w.sweep();
     const done = await buy(w, 'starter', { key }, payment);
     expect([done.status, done.body.plan]).toEqual([200, 'starter']);
-    expect((await standing(merchant)).plan).toBe('starter');
+    expect((await readAccountPlan(merchant)).plan).toBe('starter');
   });
 
-  it('one whose first call died before it sent anything is sent by the next, without waiting for the sweep', async () => {
+  it('a payment that crashed before it was sent is sent by the next call', async () => {
     await fresh();
     const payment = await payFor(w, agent, 'starter', { key });
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
@@ -132,13 +131,13 @@ describe('plans paid for at once', REPEATED, () => {
     expect(await daysHeld()).toBeCloseTo(30, 1);
   });
 
-  it('one that never lands is failed for good, and paid anew', async () => {
+  it('a payment that never lands fails for good and can be paid again', async () => {
     await fresh();
     const payment = await payFor(w, agent, 'starter', { key });
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
     await buy(w, 'starter', { key }, payment);
     await w.chain.call('local_warp', 600);
-    // One absence is a doubt, and only the second, a while later, is believed.
+    // A first absence is a doubt. Only a later second one counts as proof.
     expect((await buy(w, 'starter', { key }, payment)).status).toBe(202);
     await letDoubtsAge(w);
     const failed = await buy(w, 'starter', { key }, payment);
@@ -149,7 +148,7 @@ describe('plans paid for at once', REPEATED, () => {
   });
 });
 
-describe('a crash anywhere in an activation', () => {
+describe('crash in an activation', () => {
   const w = new World();
   let agent: Agent;
   beforeAll(async () => {
@@ -159,7 +158,7 @@ describe('a crash anywhere in an activation', () => {
   const plan: PaidPlan = 'starter';
 
   for (const when of ['before', 'after'] as const)
-    it(`leaves exactly one activation for the payment, ${when} each trip to the database`, async () => {
+    it(`a crash ${when} each trip to the database leaves exactly one activation`, async () => {
       let broken = 0;
       for (let isBroken = true; isBroken; ) {
         broken++;
@@ -172,11 +171,11 @@ describe('a crash anywhere in an activation', () => {
         const again = await buy(w, plan, { key: merchant.key }, payment);
         expect(again.status, `${when} ${broken}: ${JSON.stringify(again.body)}`).toBe(200);
         if (first.status === 200) expect(again.body).toEqual(first.body);
-        expect(await activationsOf(merchant)).toHaveLength(1);
-        const { plan_through } = await standing(merchant);
+        expect(await readActivations(merchant)).toHaveLength(1);
+        const { plan_through } = await readAccountPlan(merchant);
         expect(Date.parse(again.body.paid_through)).toBe(plan_through);
         expect(plan_through! - Date.now()).toBeLessThan(30 * DAY);
-        const [settlement] = await settlementsOf(merchant);
+        const [settlement] = await readSettlements(merchant);
         expect(await w.eventTypes(settlement!.payment_id)).toEqual(['receipt.created']);
         expect((await w.call('GET', '/v1/account/me', { key: merchant.key })).body.tier).toBe(plan);
       }
@@ -184,7 +183,7 @@ describe('a crash anywhere in an activation', () => {
     });
 
   for (const lost of ['stage', 'load'] as const)
-    it(`leaves the payment and its limits counted where the call to the account’s object is cut (${lost})`, async () => {
+    it(`a lost ${lost} call to the account’s object leaves payment and limits counted`, async () => {
       const merchant = await w.merchant('free');
       const payment = await payFor(w, agent, plan, { key: merchant.key });
       const { ADMISSION } = w.env;
@@ -199,15 +198,15 @@ describe('a crash anywhere in an activation', () => {
       const first = await buy(w, plan, { key: merchant.key }, payment, { env });
       expect(first.status).toBe(lost === 'stage' ? 202 : 200);
       expect((await buy(w, plan, { key: merchant.key }, payment)).status).toBe(200);
-      expect(await activationsOf(merchant)).toHaveLength(1);
+      expect(await readActivations(merchant)).toHaveLength(1);
       const strict = { ...w.env, RATE_MULTIPLIER: '1' };
       const { headers } = await w.call('GET', '/v1/products', { key: merchant.key, env: strict });
       expect(headers.get('X-RateLimit-Limit')).toBe('300');
     });
 });
 
-describe('the same machinery under a sale', REPEATED, () => {
-  it('never asks anew for a payment that another call brought a moment earlier', async () => {
+describe('concurrent product settlements', REPEATED, () => {
+  it('concurrent settlements of one payment all get its success', async () => {
     const w = new World();
     const merchant = await w.merchant();
     const product = await sellToAgents(w, merchant);

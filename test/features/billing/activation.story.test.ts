@@ -4,14 +4,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { PLANS, planPrice } from '#rules/plans.ts';
 import {
   activate,
-  activationsOf,
   buy,
   newSpender,
   openTreasury,
   payFor,
   paymentResponse,
-  settlementsOf,
-  standing,
+  readAccountPlan,
+  readActivations,
+  readSettlements,
 } from '../../support/people/activation.ts';
 import { type Agent, decoded, newAgent } from '../../support/people/agent.ts';
 import { testEnv } from '../../support/runner/env.ts';
@@ -19,7 +19,7 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
 
-describe('an agent buys a plan', () => {
+describe('POST /v1/access/x402/activate/{plan}', () => {
   const w = new World();
   let agent: Agent;
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('an agent buys a plan', () => {
     agent = await newSpender(w);
   });
 
-  it('is told the price, the challenge and the setting its client needs', async () => {
+  it('a 402 states the price, the challenge and the client setting', async () => {
     const { key } = await w.merchant('free');
     for (const plan of ['starter', 'growth', 'scale'] as const) {
       const { status, body, headers } = await buy(w, plan, { key });
@@ -46,7 +46,7 @@ describe('an agent buys a plan', () => {
     }
   });
 
-  it('pays with the unmodified client: refused by it without the setting, active with it', async () => {
+  it('an unmodified client needs the stated spend setting, and then activates the plan', async () => {
     const merchant = await w.merchant('free');
     const through = async (request: Request) => {
       const sent = { headers: Object.fromEntries(request.headers), env: w.env };
@@ -58,7 +58,7 @@ describe('an agent buys a plan', () => {
     const cautious = await newAgent(w);
     const before = cautious.client;
     await expect(wrapFetchWithPayment(through as typeof fetch, before)(url, init)).rejects.toThrow(/maxAmountPerPayment/);
-    expect(await settlementsOf(merchant)).toEqual([]);
+    expect(await readSettlements(merchant)).toEqual([]);
     cautious.client.setSpendControls({ maxAmountPerPayment: '$19' });
     const at = Date.now();
     const response = await wrapFetchWithPayment(through as typeof fetch, cautious.client)(url, init);
@@ -69,11 +69,11 @@ describe('an agent buys a plan', () => {
     expect(Date.parse(body.paid_through!) - at).toBeLessThan(30 * DAY + 60_000);
     const paid = decoded(response.headers.get('PAYMENT-RESPONSE')!);
     expect(paid).toMatchObject({ success: true, payer: cautious.wallet.address, amount: '19000000' });
-    const [settlement] = await settlementsOf(merchant);
+    const [settlement] = await readSettlements(merchant);
     expect([paid.transaction, settlement!.status]).toEqual([settlement!.tx_signature, 'settled']);
   });
 
-  it('has a signed receipt of it from the service, which verifies', async () => {
+  it('the service issues a signed receipt that verifies', async () => {
     const merchant = await w.merchant('free');
     const { body } = await activate(w, agent, 'growth', { key: merchant.key });
     const { body: receipt } = await w.call('GET', `/v1/receipt/${body.receipt_id}`, { key: merchant.key });
@@ -88,21 +88,20 @@ describe('an agent buys a plan', () => {
     expect(verified.valid).toBe(true);
     const { body: list } = await w.call('GET', '/v1/receipts?direction=paid', { key: merchant.key });
     expect(list.items.map((item: { receipt_id: string }) => item.receipt_id)).toEqual([body.receipt_id]);
-    const [settlement] = await settlementsOf(merchant);
+    const [settlement] = await readSettlements(merchant);
     expect(await w.eventTypes(settlement!.payment_id)).toEqual(['receipt.created']);
-    // It is the receipt of a payment that the account made, and none that it received.
+    // The receipt belongs to a payment that the account made, not to one that it received.
     expect((await w.call('POST', '/v1/receipt', { key: merchant.key, body: { tx_sig: settlement!.tx_signature } })).status).toBe(404);
     const other = await activate(w, agent, 'growth', { key: merchant.key });
     const again = await w.call('GET', `/v1/receipt/${other.body.receipt_id}`, { key: merchant.key });
     expect(again.body.document.product_id).toBe(receipt.document.product_id);
   });
 
-  it('has the new limits on the very next request: rates, keys, tier', async () => {
+  it('the new limits apply from the next request on: rates, keys, tier', async () => {
     const merchant = await w.merchant('free');
     const env = { ...w.env, RATE_MULTIPLIER: '1' };
     const limit = async () => (await w.call('GET', '/v1/products', { key: merchant.key, env })).headers.get('X-RateLimit-Limit');
     const newKey = () => w.call('POST', '/v1/keys', { key: merchant.token, body: { name: 'more' } });
-    // Beside the one it has.
     expect((await newKey()).status).toBe(201);
     expect([await limit(), (await newKey()).status]).toEqual(['60', 429]);
     expect((await activate(w, agent, 'starter', { key: merchant.key })).status).toBe(200);
@@ -110,7 +109,7 @@ describe('an agent buys a plan', () => {
     expect((await w.call('GET', '/v1/account/me', { key: merchant.key })).body.tier).toBe('starter');
   });
 
-  it('keeps the value of what is paid: a second payment adds its days, a higher plan begins at once and lasts as long as the 402 said', async () => {
+  it('a second payment adds its days, and a higher plan starts at once and lasts as long as the 402 stated', async () => {
     const merchant = await w.merchant('free');
     const first = await activate(w, agent, 'starter', { key: merchant.token });
     const second = await activate(w, agent, 'starter', { key: merchant.key });
@@ -120,18 +119,18 @@ describe('an agent buys a plan', () => {
     expect([asked.plan, third.body.plan]).toEqual(['scale', 'scale']);
     const days = (Date.parse(third.body.paid_through) - Date.now()) / DAY;
     expect(days).toBeCloseTo(30 + (60 * 19) / 199, 3);
-    // Seconds pass between question and payment, and what is left of the lower plan with them.
+    // Seconds pass between quote and payment, and the lower plan shrinks meanwhile.
     expect(Math.abs(Date.parse(asked.paid_through) - Date.parse(third.body.paid_through))).toBeLessThan(60_000);
   });
 
-  it('three cheap months and one of the highest are worth what was paid for them, through the routes too', async () => {
+  it('three Starter months and one Scale month last as long as their total value', async () => {
     const merchant = await w.merchant('free');
     for (const plan of ['starter', 'starter', 'starter'] as const) await activate(w, agent, plan, { key: merchant.key });
     const { body } = await activate(w, agent, 'scale', { key: merchant.key });
     expect((Date.parse(body.paid_through) - Date.now()) / DAY).toBeCloseTo(38.593, 2);
   });
 
-  it('refuses a lower plan while a higher one runs, before asking and before claiming', async () => {
+  it('a lower plan is refused while a higher one runs, before a challenge and before a claim', async () => {
     const merchant = await w.merchant('free');
     const early = await payFor(w, agent, 'starter', { key: merchant.key });
     await activate(w, agent, 'growth', { key: merchant.key });
@@ -139,10 +138,10 @@ describe('an agent buys a plan', () => {
       const { status, body } = await buy(w, 'starter', { key: merchant.key }, payment);
       expect([status, body.code, body.meta.reason, body.meta.plan]).toEqual([409, 'state_conflict', 'plan_lower', 'growth']);
     }
-    expect(await settlementsOf(merchant)).toHaveLength(1);
+    expect(await readSettlements(merchant)).toHaveLength(1);
   });
 
-  it('refuses to sell anything over a plan that does not end: what is bought ends, and the other would be gone', async () => {
+  it('a purchase over a plan without an end is refused with 409 plan_endless', async () => {
     for (const [held, bought] of [
       ['scale', 'scale'],
       ['growth', 'scale'],
@@ -151,16 +150,16 @@ describe('an agent buys a plan', () => {
       const endless = await w.merchant(held);
       const { status, body } = await buy(w, bought, { key: endless.key });
       expect([status, body.code, body.meta.reason, body.meta.plan]).toEqual([409, 'state_conflict', 'plan_endless', held]);
-      expect(await standing(endless)).toMatchObject({ plan: held, plan_through: null });
+      expect(await readAccountPlan(endless)).toMatchObject({ plan: held, plan_through: null });
     }
   });
 
-  it('ends at its instant, before any sweep, and the sweep writes it down', async () => {
+  it('a plan ends at its instant, before any sweep, and the sweep stores the end', async () => {
     const merchant = await w.merchant('free');
     await activate(w, agent, 'growth', { key: merchant.key });
     const env = { ...w.env, RATE_MULTIPLIER: '1' };
     const end = async (at: number) => {
-      // Time passes in the row and in what the account's object remembers of it.
+      // Moves the end in the row and in the account's admission object.
       await testEnv.DB.prepare('UPDATE accounts SET plan_through = ?, version = version + 1 WHERE id = ?').bind(at, merchant.userId).run();
       const { admission_id, ...row } = (await testEnv.DB.prepare('SELECT * FROM accounts WHERE id = ?').bind(merchant.userId).first<{
         admission_id: string;
@@ -176,26 +175,26 @@ describe('an agent buys a plan', () => {
       } as const;
       await w.env.ADMISSION.getByName(`account:${admission_id}`).load({ ...account, version: row.version }, []);
     };
-    const look = async () => {
+    const readTier = async () => {
       const me = await w.call('GET', '/v1/account/me', { key: merchant.key, env });
       return [me.body.tier, me.headers.get('X-RateLimit-Limit')];
     };
     await end(Date.now() + 60_000);
-    expect(await look()).toEqual(['growth', '1000']);
+    expect(await readTier()).toEqual(['growth', '1000']);
     await w.sweepAlone('plans');
-    expect((await standing(merchant)).plan).toBe('growth');
+    expect((await readAccountPlan(merchant)).plan).toBe('growth');
     await end(Date.now() - 1);
-    expect(await look()).toEqual(['free', '60']);
+    expect(await readTier()).toEqual(['free', '60']);
     const login = await w.call('POST', '/v1/auth/login', { body: { email: merchant.email, password: 'correct horse battery' } });
     expect(login.body.tier).toBe('free');
     await w.sweepAlone('plans');
-    expect(await standing(merchant)).toMatchObject({ plan: 'free', plan_through: null });
-    expect(await look()).toEqual(['free', '60']);
+    expect(await readAccountPlan(merchant)).toMatchObject({ plan: 'free', plan_through: null });
+    expect(await readTier()).toEqual(['free', '60']);
     const { body } = await activate(w, agent, 'starter', { key: merchant.key });
     expect(Date.parse(body.paid_through)).toBeLessThan(Date.now() + 30 * DAY + 1);
   });
 
-  it('asks again where a payment is refused, and says why', async () => {
+  it('a refused payment gets a new 402 with the reason', async () => {
     const merchant = await w.merchant('free');
     const refused = await buy(w, 'starter', { key: merchant.key }, 'bm90IGEgcGF5bWVudA==');
     expect([refused.status, refused.body.meta.reason]).toEqual([402, 'invalid_payload']);
@@ -205,10 +204,10 @@ describe('an agent buys a plan', () => {
     poor.client.setSpendControls(false);
     const broke = await buy(w, 'starter', { key: merchant.key }, await payFor(w, poor, 'starter', { key: merchant.key }));
     expect([broke.status, broke.body.meta.reason]).toEqual([402, 'invalid_exact_svm_transaction_simulation_failed']);
-    expect(await activationsOf(merchant)).toEqual([]);
+    expect(await readActivations(merchant)).toEqual([]);
   });
 
-  it('takes nothing of another account, plan, mode or network', async () => {
+  it('a payment for another account, plan, mode or network is refused', async () => {
     const [ada, bob] = (await Promise.all([w.merchant('free'), w.merchant('free')])) as [Merchant, Merchant];
     const payment = await payFor(w, agent, 'starter', { key: ada.key });
     for (const [plan, key] of [
@@ -224,10 +223,10 @@ describe('an agent buys a plan', () => {
     const forged = JSON.parse(atob(await payFor(w, agent, 'starter', { key: bob.key })));
     forged.accepted.network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
     expect((await buy(w, 'starter', { key: bob.key }, btoa(JSON.stringify(forged)))).body.meta.reason).toMatch(/network_mismatch/);
-    expect(await settlementsOf(bob)).toEqual([]);
+    expect(await readSettlements(bob)).toEqual([]);
   });
 
-  it('is not offered where the treasury cannot be paid', async () => {
+  it('plans are not sold if the treasury cannot be paid', async () => {
     const { key } = await w.merchant('free');
     const without = { ...w.env, TREASURY_WALLET: '' };
     const bare = { ...w.env, FEE_PAYER_KEYS: '' };

@@ -13,7 +13,6 @@ import { SEED, SOAK } from '../../support/runner/env.ts';
 import { type SignedEvent, TestProcessor } from '../../support/servers/processor.ts';
 import { World } from '../../support/world.ts';
 
-/** 500 histories in all. */
 const PARTS = [0, 1, 2, 3];
 const LANES = 8;
 
@@ -30,11 +29,11 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   }) as fc.Arbitrary<Act>,
   fc.record({ kind: fc.constant('deliver' as const), which: fc.nat(30) }),
   fc.record({ kind: fc.constant('refresh' as const) }),
-  // From an hour to beyond two periods, and often around the three days that an unpaid plan is kept.
+  // Covers an hour to two periods, with emphasis on the three days of grace for an unpaid plan.
   fc.record({ kind: fc.constant('pass' as const), hours: fc.oneof(fc.integer({ min: 1, max: 80 }), fc.integer({ min: 24, max: 1600 })) }),
 );
 
-/** What the processor knows, what was bought by x402, and since when the subscription was seen unpaid: all that the plan may depend on. */
+/** Everything the plan may depend on: the subscription, the bought time and the first unpaid sign. */
 interface Model {
   now: number;
   subscription: { plan: PaidPlan; status: 'active' | 'past_due' | 'canceled'; periodStart: number; periodEnd: number; isLeaving: boolean };
@@ -43,12 +42,11 @@ interface Model {
 }
 
 const PATIENCE = 3 * DAY;
-/** As the processor of the tests has it. */
 const PERIOD = 30 * DAY;
 
 const higher = (one: PlanName, other: PlanName): PlanName => (PLAN_NAMES.indexOf(one) > PLAN_NAMES.indexOf(other) ? one : other);
 
-/** A plain fold: the subscription as it is now, beside the time that was bought. */
+/** Plain fold over the current subscription and the bought time. */
 function planOf({ now, subscription, unpaidSince, bought }: Model): PlanName {
   const { plan: held, status, periodEnd, isLeaving } = subscription;
   const ends = { canceled: 0, past_due: (unpaidSince ?? 0) + PATIENCE, active: isLeaving ? periodEnd : periodEnd + PATIENCE }[status];
@@ -56,21 +54,21 @@ function planOf({ now, subscription, unpaidSince, bought }: Model): PlanName {
 }
 const boughtOf = ({ now, bought }: Pick<Model, 'now' | 'bought'>): PlanName => ((bought.planThrough ?? 0) > now ? bought.plan : 'free');
 
-/** The subscription is read: unpaid, it is so since the first sign of it in this period. */
-function look(model: Model, signAt: number | null): void {
+/** Reads the subscription: if past due, since the first sign in this period. */
+function applyReading(model: Model, signAt: number | null): void {
   const { status, periodStart } = model.subscription;
   const since = Math.min(model.unpaidSince ?? model.now, signAt ?? model.now);
   model.unpaidSince = status === 'past_due' ? Math.max(periodStart, since) : null;
 }
 
-/** When an event shows a subscription unpaid, if it does. */
+/** Returns the time at which an event shows the subscription unpaid, else null. */
 function signIn({ body }: SignedEvent): number | null {
   const { type, created, data } = JSON.parse(body);
   const isSign = type === 'invoice.payment_failed' || (type === 'customer.subscription.updated' && data.object.status === 'past_due');
   return isSign ? created * SECOND : null;
 }
 
-describe('any history of a subscription, its events, refreshes and plans bought by x402', () => {
+describe('random histories of a subscription, its events, refreshes and x402 plans', () => {
   const w = new World();
   const stripe = new TestProcessor(w);
 
@@ -86,12 +84,12 @@ describe('any history of a subscription, its events, refreshes and plans bought 
     const { id } = await storeAccount(ctx(), newAccount(ctx(), 'Ada', {}));
     const scope = (): Scope => ({ ...ctx(), merchantId: id, livemode: true });
     const url = await beginCheckout(scope(), { plan: first, successUrl: undefined, cancelUrl: undefined });
-    const told = await stripe.act('pay', { session: url.split('/').at(-1), at: begin / SECOND });
-    const { subscription } = JSON.parse(told[0]!.body).data.object;
+    const signedEvents = await stripe.act('pay', { session: url.split('/').at(-1), at: begin / SECOND });
+    const { subscription } = JSON.parse(signedEvents[0]!.body).data.object;
     const taken = new Set<string>();
     const take = async (event: SignedEvent) => {
       await takeEvent(ctx(), JSON.parse(event.body));
-      if (!taken.has(event.id)) look(model, signIn(event));
+      if (!taken.has(event.id)) applyReading(model, signIn(event));
       taken.add(event.id);
     };
     const act = async ({ kind, plan: wanted }: Act) => {
@@ -111,7 +109,7 @@ describe('any history of a subscription, its events, refreshes and plans bought 
       if (kind === 'renew') Object.assign(held, { periodStart: model.now, periodEnd: model.now + PERIOD });
       const what = kind === 'leave' ? 'cancel' : kind;
       const at = model.now / SECOND;
-      told.push(...(await stripe.act(what, { subscription, price: `price_${wanted}`, at, at_period_end: kind === 'leave' })));
+      signedEvents.push(...(await stripe.act(what, { subscription, price: `price_${wanted}`, at, at_period_end: kind === 'leave' })));
     };
     const expectPlan = async () => {
       const { plan: name, source } = await readBilling(scope());
@@ -119,16 +117,16 @@ describe('any history of a subscription, its events, refreshes and plans bought 
       expect(source).toBe(name === 'free' ? 'free' : boughtOf(model) === name ? 'x402' : 'processor');
     };
     for (const one of moves) {
-      if (one.kind === 'deliver') await take(told[one.which % told.length]!);
+      if (one.kind === 'deliver') await take(signedEvents[one.which % signedEvents.length]!);
       else if (one.kind === 'pass') model.now += one.hours * HOUR;
       else if (one.kind === 'refresh') {
         await refreshAccount(scope());
-        look(model, null);
+        applyReading(model, null);
         await expectPlan();
       } else await act(one);
     }
-    // At the end everything has come once, the last first; and time goes on with no word from anybody.
-    for (const event of told.toReversed()) await take(event);
+    // At the end every event has arrived once, the last one first, and time passes without further events.
+    for (const event of signedEvents.toReversed()) await take(event);
     await expectPlan();
     for (const days of [2, 3, 40]) {
       model.now += days * DAY;
@@ -138,7 +136,7 @@ describe('any history of a subscription, its events, refreshes and plans bought 
     expect(planThrough).toBe(model.bought.planThrough);
   }
 
-  it.each(PARTS)(`ends in the plan that a plain fold says (seed ${SEED}, part %i)`, async (part) => {
+  it.each(PARTS)(`a history ends in the plan of a plain fold (seed ${SEED}, part %i)`, async (part) => {
     const each = fc.tuple(plan, fc.array(move, { minLength: 1, maxLength: 8 }));
     const histories = fc.sample(each, { numRuns: (500 * SOAK) / PARTS.length, seed: SEED + part });
     const run = async (lane: number) => {

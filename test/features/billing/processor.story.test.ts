@@ -5,7 +5,7 @@ import { testEnv } from '../../support/runner/env.ts';
 import { billing, TestProcessor } from '../../support/servers/processor.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 const later = async <T>(ms: number, act: () => Promise<T>): Promise<T> => {
@@ -17,7 +17,7 @@ const later = async <T>(ms: number, act: () => Promise<T>): Promise<T> => {
   }
 };
 
-describe('a plan paid by card', () => {
+describe('card plan', () => {
   const w = new World();
   const stripe = new TestProcessor(w);
   let ada: Merchant;
@@ -37,7 +37,7 @@ describe('a plan paid by card', () => {
     ada = await w.merchant('free');
   });
 
-  it('begins at the processor, is told by its events and holds on the very next request', async () => {
+  it('a purchase at the processor takes effect with its events, on the next request', async () => {
     expect(await billing(w, ada)).toMatchObject({
       plan: 'free',
       status: 'none',
@@ -65,7 +65,7 @@ describe('a plan paid by card', () => {
     expect(requests.find(({ path }) => path === '/customers')?.form['metadata[account_id]']).toBe(ada.userId);
   });
 
-  it('is not sold twice: the plan held is 409, and another one is a change of the subscription there is', async () => {
+  it('the held plan is refused with 409, and another plan changes the existing subscription', async () => {
     const { merchant, subscription } = await subscribed('starter');
     const { status, body } = await checkout('starter', {}, merchant);
     expect([status, body.code, body.meta.reason]).toEqual([409, 'state_conflict', 'plan_held']);
@@ -76,7 +76,7 @@ describe('a plan paid by card', () => {
     expect(await billing(w, merchant)).toMatchObject({ plan: 'growth', status: 'active' });
   });
 
-  it('is not sold twice either before its event came, or under a higher plan that was bought', async () => {
+  it('a plan is not sold again before its event arrives or under a higher bought plan', async () => {
     const merchant = await w.merchant('free');
     await stripe.buy(merchant, 'starter');
     const second = await checkout('starter', {}, merchant);
@@ -88,7 +88,7 @@ describe('a plan paid by card', () => {
     expect((await checkout('growth', {}, merchant)).status).toBe(200);
   });
 
-  it('makes one customer of an account, however many checkouts begin at once', async () => {
+  it('concurrent checkouts create one customer per account', async () => {
     const merchant = await w.merchant('free');
     const answers = await Promise.all(Array.from({ length: 4 }, () => checkout('starter', {}, merchant)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -98,7 +98,7 @@ describe('a plan paid by card', () => {
     expect(new Set(sessions.map(({ form }) => form.customer)).size).toBe(1);
   });
 
-  it('refuses what is no plan to buy, and pages of others', async () => {
+  it('an unknown plan, a foreign URL and sandbox mode are refused', async () => {
     const merchant = await w.merchant('free');
     for (const plan of ['free', 'gold', '']) expect([plan, (await checkout(plan, {}, merchant)).status]).toEqual([plan, 422]);
     const foreign = [
@@ -123,7 +123,7 @@ describe('a plan paid by card', () => {
     expect([status, body.code, body.meta.reason]).toEqual([403, 'invalid_authorization', 'mode']);
   });
 
-  it('is changed in the portal, once there is a customer', async () => {
+  it('the portal opens only for an existing customer', async () => {
     const { status, body } = await portal({}, await w.merchant('free'));
     expect([status, body.code]).toEqual([409, 'state_conflict']);
     const { merchant } = await subscribed('starter');
@@ -131,7 +131,7 @@ describe('a plan paid by card', () => {
     expect((await portal({ return_url: 'https://evil.example/' }, merchant)).status).toBe(422);
   });
 
-  it('is what the processor says now, in whatever order its events come, doubled or late', async () => {
+  it('the plan follows the processor’s current state, in any order of events and with duplicates', async () => {
     const { merchant, subscription, events: bought } = await subscribed('starter');
     const [failed] = await stripe.act('fail', { subscription });
     const [recovered] = await stripe.act('recover', { subscription });
@@ -144,7 +144,7 @@ describe('a plan paid by card', () => {
     expect((await stripe.requests()).length).toBe(asked);
   });
 
-  it('takes an event once where it is delivered twice at the same time', async () => {
+  it('an event that is delivered three times at once is recorded once', async () => {
     const { subscription } = await subscribed('starter');
     const [event] = await stripe.act('change', { subscription, price: 'price_growth' });
     const answers = await Promise.all([1, 2, 3].map(() => stripe.deliver(event!)));
@@ -153,7 +153,7 @@ describe('a plan paid by card', () => {
     expect(await rows.first('n')).toBe(1);
   });
 
-  it('ends: past due it is kept for three days from the first sign, cancelled it ends with its period or at once', async () => {
+  it('a past-due plan ends three days after the first sign, a cancelled one with its period or at once', async () => {
     const { merchant, subscription } = await subscribed('growth');
     const at = Math.floor(Date.now() / SECOND);
     const events = await stripe.act('fail', { subscription, at: at + 60 });
@@ -174,7 +174,7 @@ describe('a plan paid by card', () => {
     expect(await billing(w, second.merchant)).toMatchObject({ plan: 'free', status: 'cancelled' });
   });
 
-  it('keeps what exists above the quota of a lower plan, and refuses more', async () => {
+  it('objects above the quota of a lower plan stay, and new ones are refused', async () => {
     const { merchant, subscription } = await subscribed('starter');
     for (let i = 0; i < 4; i++) await w.product(merchant);
     for (const event of await stripe.act('cancel', { subscription })) await stripe.deliver(event);
@@ -183,7 +183,7 @@ describe('a plan paid by card', () => {
     expect((await w.call('POST', '/v1/products', { key: merchant.key, body })).body.code).toBe('plan_limit_reached');
   });
 
-  it('is read again by a refresh, which needs no event', async () => {
+  it('a refresh reads the subscription without an event', async () => {
     const merchant = await w.merchant('free');
     expect((await refresh(merchant)).body).toMatchObject({ plan: 'free' });
     await stripe.buy(merchant, 'starter');
@@ -191,7 +191,7 @@ describe('a plan paid by card', () => {
     expect((await refresh(merchant)).body).toMatchObject({ plan: 'starter' });
   });
 
-  it('is never given by an event that is forged, stale or about a customer of others', async () => {
+  it('a forged or stale event and one about a foreign customer grant no plan', async () => {
     const { merchant, subscription, customer } = await subscribed('starter');
     const [event] = await stripe.act('change', { subscription, price: 'price_scale' });
     const { body } = event!;
@@ -223,7 +223,7 @@ describe('a plan paid by card', () => {
     expect(await billing(w, poor)).toMatchObject({ plan: 'free' });
   });
 
-  it('takes types it does not know, and bodies that are no event it can read, without harm', async () => {
+  it('unknown event types are accepted, and unreadable bodies are refused', async () => {
     const unknown = JSON.stringify({
       id: 'evt_x',
       object: 'event',
@@ -239,7 +239,7 @@ describe('a plan paid by card', () => {
     }
   });
 
-  it('is not recorded where the processor does not answer: 503, and the same event later', async () => {
+  it('an event is not recorded while the processor is down: 503, and a repeat succeeds', async () => {
     const { merchant, subscription } = await subscribed('starter');
     const [event] = await stripe.act('change', { subscription, price: 'price_growth' });
     await stripe.fault(2);
@@ -250,7 +250,7 @@ describe('a plan paid by card', () => {
     expect(await billing(w, merchant)).toMatchObject({ plan: 'growth' });
   });
 
-  it('is 503 with what is missing where the processor is not configured, but for the summary', async () => {
+  it('an unconfigured processor answers 503 with the missing settings, except for the summary', async () => {
     const env = { ...w.env, PROCESSOR_API_KEY: '', PROCESSOR_PRICE_SCALE: '' };
     const answers = await Promise.all([
       w.call('POST', '/v1/billing/checkout/processor', { key: ada.token, body: { plan: 'scale' }, env }),
@@ -267,7 +267,7 @@ describe('a plan paid by card', () => {
     expect((await w.call('GET', '/v1/billing/summary', { key: ada.key, env })).status).toBe(200);
   });
 
-  it('ends at the processor too when the account is deleted', async () => {
+  it('deletion of the account deletes the customer at the processor, with retries', async () => {
     const { merchant, customer } = await subscribed('starter');
     expect((await w.call('DELETE', '/v1/account/account', { key: merchant.token })).status).toBe(200);
     const later = await subscribed('starter');
@@ -277,7 +277,7 @@ describe('a plan paid by card', () => {
     const behind = (await waitingSince(later.customer))!;
     await stripe.fault(2);
     await w.sweepAlone('customers');
-    // It failed, so it waits behind the one that was deleted after it, which is gone by now.
+    // The failed deletion is queued behind the account deleted later, which is already done.
     expect(await waitingSince(customer)).toBeGreaterThan(behind);
     expect(await waitingSince(later.customer)).toBeNull();
     const left = testEnv.DB.prepare('SELECT count(*) AS n FROM billing_customers WHERE customer_id = ?').bind(customer);

@@ -5,12 +5,12 @@ import { testEnv } from '../../support/runner/env.ts';
 import { billing, TestProcessor } from '../../support/servers/processor.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('what the payment processor refuses', () => {
+describe('payment processor errors', () => {
   const w = new World();
   const stripe = new TestProcessor(w);
   const call = (what: string, merchant: Merchant, { body, env }: { body?: object; env?: typeof w.env } = {}) =>
     w.call('POST', `/v1/billing/${what}/processor`, { key: merchant.token, ...(body ? { body } : {}), ...(env ? { env } : {}) });
-  const customerOf = (merchant: Merchant) =>
+  const findCustomer = (merchant: Merchant) =>
     testEnv.DB.prepare('SELECT customer_id FROM billing_customers WHERE account_id = ?').bind(merchant.userId).first<string>('customer_id');
   const subscribed = async (): Promise<Merchant & { customer: string }> => {
     const merchant = await w.merchant('free');
@@ -24,44 +24,36 @@ describe('what the payment processor refuses', () => {
     ['refresh', undefined],
   ] as const;
 
-  it.each(CALLS)(
-    'at %s for a wrong key is told as a deployment that takes no cards, and for no answer as one that may be asked again',
-    async (what, body) => {
-      const merchant = await subscribed();
-      for (const status of [401, 403]) {
-        await stripe.fault(1, status);
-        const refused = await call(what, merchant, { body });
-        expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([503, 'billing_not_configured', 'key_refused']);
-        expect([refused.body.retryable, refused.headers.has('Retry-After')]).toEqual([false, false]);
-      }
-      for (const [times, status] of [
-        [2, 500],
-        [1, 429],
-        [2, 409],
-      ] as const) {
-        await stripe.fault(times, status);
-        const away = await call(what, merchant, { body });
-        expect([status, away.status, away.body.code, away.headers.get('Retry-After')]).toEqual([
-          status,
-          503,
-          'temporarily_unavailable',
-          '5',
-        ]);
-      }
-      await stripe.fault(1, 400);
-      if (what === 'portal') {
-        // Every call of a test world refuses a 500, with its body.
-        await expect(call(what, merchant, { body })).rejects.toThrow(/"internal_error".*"retryable":false/);
-      } else {
-        // The other two read the subscription first: what came in between changes nothing, and is read later.
-        const unread = await call(what, merchant, { body });
-        expect([unread.status, unread.body.code, unread.headers.get('Retry-After')]).toEqual([503, 'temporarily_unavailable', '5']);
-      }
-      expect((await call(what, merchant, { body })).status).toBe(200);
-    },
-  );
+  it.each(CALLS)('a refused key at %s answers billing_not_configured, and an outage answers a retryable 503', async (what, body) => {
+    const merchant = await subscribed();
+    for (const status of [401, 403]) {
+      await stripe.fault(1, status);
+      const refused = await call(what, merchant, { body });
+      expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([503, 'billing_not_configured', 'key_refused']);
+      expect([refused.body.retryable, refused.headers.has('Retry-After')]).toEqual([false, false]);
+    }
+    for (const [times, status] of [
+      [2, 500],
+      [1, 429],
+      [2, 409],
+    ] as const) {
+      await stripe.fault(times, status);
+      const away = await call(what, merchant, { body });
+      expect([status, away.status, away.body.code, away.headers.get('Retry-After')]).toEqual([status, 503, 'temporarily_unavailable', '5']);
+    }
+    await stripe.fault(1, 400);
+    if (what === 'portal') {
+      // The test world throws on every 500, with its body.
+      await expect(call(what, merchant, { body })).rejects.toThrow(/"internal_error".*"retryable":false/);
+    } else {
+      // Checkout and refresh read the subscription first, so the error leaves it for a later read.
+      const unread = await call(what, merchant, { body });
+      expect([unread.status, unread.body.code, unread.headers.get('Retry-After')]).toEqual([503, 'temporarily_unavailable', '5']);
+    }
+    expect((await call(what, merchant, { body })).status).toBe(200);
+  });
 
-  it('of a look that an event causes leaves the event for later, whatever it refuses it with', async () => {
+  it('an event is left for a retry if its subscription cannot be read, on any error', async () => {
     const merchant = await subscribed();
     const { events } = await stripe.buy(merchant, 'growth');
     for (const status of [400, 404, 402, 401, 500]) {
@@ -75,7 +67,7 @@ describe('what the payment processor refuses', () => {
     expect(await billing(w, merchant)).toMatchObject({ plan: 'growth', status: 'active' });
   });
 
-  it('as a portal that nobody has set up there is a fault of the deployment, for changes of a plan too', async () => {
+  it('an unconfigured portal answers 503 portal_unknown, for plan changes too', async () => {
     const merchant = await subscribed();
     const env = { ...w.env, PROCESSOR_PORTAL_CONFIGURATION: '' };
     for (const [what, body] of [
@@ -87,7 +79,7 @@ describe('what the payment processor refuses', () => {
     }
   });
 
-  it('as a price it does not have is a fault of the deployment, not one that passes', async () => {
+  it('an unknown price answers 503 price_unknown', async () => {
     const merchant = await w.merchant('free');
     const { status, body } = await call('checkout', merchant, {
       body: { plan: 'scale' },
@@ -96,7 +88,7 @@ describe('what the payment processor refuses', () => {
     expect([status, body.code, body.meta.reason]).toEqual([503, 'billing_not_configured', 'price_unknown']);
   });
 
-  it('as a customer that was deleted there is made anew by the next checkout, and gives no plan until then', async () => {
+  it('a customer deleted at the processor gives no plan, and the next checkout creates another', async () => {
     const merchant = await subscribed();
     await stripe.deleteCustomer(merchant.customer);
     const portal = await call('portal', merchant);
@@ -104,21 +96,21 @@ describe('what the payment processor refuses', () => {
     expect((await call('refresh', merchant)).body).toMatchObject({ plan: 'free' });
     const answers = await Promise.all([1, 2].map(() => call('checkout', merchant, { body: { plan: 'starter' } })));
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    expect(await customerOf(merchant)).not.toBe(merchant.customer);
+    expect(await findCustomer(merchant)).not.toBe(merchant.customer);
     const { events } = await stripe.buy(merchant, 'starter');
     for (const event of events) await stripe.deliver(event);
     expect(await billing(w, merchant)).toMatchObject({ plan: 'starter', status: 'active' });
   });
 
-  it('as a customer it never had gives no plan, and is made anew too', async () => {
+  it('an unknown customer gives no plan, and the next checkout creates another', async () => {
     const merchant = await subscribed();
     await stripe.forget(merchant.customer);
     expect((await call('refresh', merchant)).body).toMatchObject({ plan: 'free', status: 'none' });
     expect((await call('checkout', merchant, { body: { plan: 'starter' } })).status).toBe(200);
-    expect(await customerOf(merchant)).not.toBe(merchant.customer);
+    expect(await findCustomer(merchant)).not.toBe(merchant.customer);
   });
 
-  it('makes no second customer of an account where the first was made and never stored, however long after', async () => {
+  it('a customer that was created and never stored is found again instead of created twice', async () => {
     const merchant = await w.merchant('free');
     const made = async () =>
       (await stripe.requests()).filter(
@@ -128,7 +120,7 @@ describe('what the payment processor refuses', () => {
     const { env } = withFaults(w.env, { before: ({ kind }) => kind === 'write' });
     const crashed = await call('checkout', merchant, { body: { plan: 'starter' }, env });
     expect(crashed.status).toBe(503);
-    expect([(await made()).length - before, await customerOf(merchant)]).toEqual([1, null]);
+    expect([(await made()).length - before, await findCustomer(merchant)]).toEqual([1, null]);
     await stripe.forget();
     expect((await call('checkout', merchant, { body: { plan: 'starter' } })).status).toBe(200);
     expect((await made()).length - before).toBe(1);
@@ -137,7 +129,7 @@ describe('what the payment processor refuses', () => {
   it.each([
     ['checkout', { plan: 'growth' }],
     ['portal', {}],
-  ])('%s refuses keys before anything else, and a session whose person signed in 16 minutes ago', async (what, body) => {
+  ])('%s refuses keys before any other check, and a sign-in 16 minutes old', async (what, body) => {
     const { userId, key, sandboxKey, token } = await subscribed();
     const ask = (by: string, options: object) => w.call('POST', `/v1/billing/${what}/processor`, { key: by, ...options });
     const refused = { status: 403, body: { code: 'invalid_authorization', meta: { reason: 'token_required' } } };
@@ -149,7 +141,7 @@ describe('what the payment processor refuses', () => {
     expect((await ask(token, { body })).status).toBe(200);
   });
 
-  it('as our key is told by the health of the service', async () => {
+  it('a refused processor key degrades /health', async () => {
     const health = async (env = w.env) => (await w.call('GET', '/health', { env })).body;
     expect((await health()).checks.processor).toBe('ok');
     expect(await health({ ...w.env, PROCESSOR_API_KEY: 'sk_live_refused' })).toMatchObject({
@@ -158,7 +150,7 @@ describe('what the payment processor refuses', () => {
     });
   });
 
-  describe('of what the processor itself sends', () => {
+  describe('POST /v1/billing/webhooks/processor', () => {
     const BYTES_MAX = 256 * 1024;
     const eventOf = (padding: number) =>
       JSON.stringify({
@@ -175,14 +167,14 @@ describe('what the payment processor refuses', () => {
         headers: { 'Stripe-Signature': await stripe.sign({ body }), ...headers },
       });
 
-    it('a body above 256 KB is 413, signed or forged, and one just below it is taken', async () => {
+    it('a body above 256 KB is refused with 413, signed or forged, and one just below is accepted', async () => {
       const { status, body } = await send(eventOf(BYTES_MAX));
       expect([status, body.code]).toEqual([413, 'payload_too_large']);
       expect((await send(eventOf(BYTES_MAX), { 'Stripe-Signature': 't=1,v1=00' })).status).toBe(413);
       expect((await send(eventOf(BYTES_MAX - 200))).body).toEqual({ received: true, duplicate: false });
     });
 
-    it('a body of another type than JSON is 415, signed or not', async () => {
+    it('a body of a type other than JSON is refused with 415', async () => {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
         const { status, body } = await send(eventOf(1), { 'Content-Type': type });
         expect([type, status, body.code]).toEqual([type, 415, 'unsupported_media_type']);

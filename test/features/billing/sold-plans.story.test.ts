@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY, HOUR } from '#core/time.ts';
-import { findTrouble } from '#features/operations/trouble.ts';
+import { findTrouble } from '#features/operator/health-checks.ts';
 import { type Env, newCtx } from '#platform/context.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { billing, TestProcessor } from '../../support/servers/processor.ts';
@@ -8,7 +8,6 @@ import { type Merchant, World } from '../../support/world.ts';
 
 type Sold = { merchant: Merchant; customer: string; subscription: string };
 
-/** Plans that were sold by card in a deployment of their own. */
 function newShop() {
   const w = new World();
   const stripe = new TestProcessor(w);
@@ -27,7 +26,7 @@ function newShop() {
   return { w, stripe, call, subscribe, troubles };
 }
 
-describe('a card subscription whose price has changed since', () => {
+describe('card subscription with a changed price', () => {
   const shop = newShop();
   const { w, stripe, call, subscribe } = shop;
   const renewed = async ({ subscription }: Sold, env: Env) => {
@@ -38,7 +37,7 @@ describe('a card subscription whose price has changed since', () => {
     ['stands behind the new one', 'price_of_today,price_growth'],
     ['is no longer configured', 'price_of_today'],
     ['has no successor', ''],
-  ])('keeps its plan at the next renewal when its price %s', async (_, PROCESSOR_PRICE_GROWTH) => {
+  ])('a plan survives the next renewal if its price %s', async (_, PROCESSOR_PRICE_GROWTH) => {
     const sold = await subscribe('growth');
     const env = { ...w.env, PROCESSOR_PRICE_GROWTH } as Env;
     await renewed(sold, env);
@@ -49,7 +48,7 @@ describe('a card subscription whose price has changed since', () => {
     expect(await shop.troubles(env)).toEqual([]);
   });
 
-  it('is sold at the first price of the ring', async () => {
+  it('checkout sells at the first price of the list', async () => {
     const PROCESSOR_PRICE_GROWTH = 'price_scale,price_growth';
     const merchant = await w.merchant('free');
     await call('checkout', merchant, { body: { plan: 'growth' }, env: { ...w.env, PROCESSOR_PRICE_GROWTH } as Env });
@@ -59,7 +58,7 @@ describe('a card subscription whose price has changed since', () => {
     expect(newest!.form['line_items[0][price]']).toBe('price_scale');
   });
 
-  it('has the plan that the lookup key of its price names, seen for the first time without that price', async () => {
+  it('a price unknown to the configuration gives the plan of its lookup key', async () => {
     const { customer, merchant } = await subscribe('starter');
     const price = await stripe.newPrice('svc_scale_19900');
     const [event] = await stripe.act('buy', { customer, price });
@@ -67,7 +66,7 @@ describe('a card subscription whose price has changed since', () => {
     expect(await billing(w, merchant)).toMatchObject({ plan: 'scale', status: 'active' });
   });
 
-  it('keeps the plan it had when it moves to a price that tells no plan, and the operator is alarmed until it is named', async () => {
+  it('a subscription moved to an unknown price retains its plan and alarms the operator until it is named', async () => {
     const sold = await subscribe('growth');
     const before = await shop.troubles();
     const [event] = await stripe.act('change', { subscription: sold.subscription, price: 'price_unheard_of' });
@@ -79,7 +78,7 @@ describe('a card subscription whose price has changed since', () => {
     expect(await shop.troubles()).toEqual(before);
   });
 
-  it('is never a reason to sell a second one: a running subscription of an unknown price is changed', async () => {
+  it('a running subscription of an unknown price is changed, and no second one is sold', async () => {
     const merchant = await w.merchant('free');
     await call('checkout', merchant, { body: { plan: 'starter' } });
     const own = await w.env.DB.prepare('SELECT customer_id FROM billing_customers WHERE account_id = ?')
@@ -95,7 +94,7 @@ describe('a card subscription whose price has changed since', () => {
     expect(event!.type).toBe('customer.subscription.updated');
   });
 
-  it('is read and changed without the price variables, but none is sold', async () => {
+  it('subscriptions are read and changed without the price settings, but none is sold', async () => {
     const sold = await subscribe('starter');
     const env = { ...w.env, PROCESSOR_PRICE_STARTER: '', PROCESSOR_PRICE_GROWTH: '', PROCESSOR_PRICE_SCALE: '' } as Env;
     expect((await call('portal', sold.merchant, { env })).status).toBe(200);
@@ -106,14 +105,14 @@ describe('a card subscription whose price has changed since', () => {
     expect(await billing(w, sold.merchant)).toMatchObject({ plan: 'free', status: 'cancelled' });
   });
 
-  it('waits for a processor key that was taken out, and the operator is alarmed', async () => {
+  it('a missing processor key alarms the operator while subscriptions exist', async () => {
     await subscribe('starter');
     expect(await shop.troubles()).not.toContain('processor_missing');
     expect(await shop.troubles({ ...w.env, PROCESSOR_API_KEY: '' } as Env)).toContain('processor_missing');
   });
 });
 
-describe('the hourly read of card plans', () => {
+describe('cardPlans sweep', () => {
   const { w, stripe, subscribe } = newShop();
   const at = async <T>(ms: number, act: () => Promise<T>): Promise<T> => {
     setTime(ms);
@@ -127,7 +126,7 @@ describe('the hourly read of card plans', () => {
   const reads = async ({ customer }: Sold) =>
     (await stripe.requests()).filter(({ path, form }) => path === '/subscriptions' && form.customer === customer).length;
 
-  it('counts a renewal of which no event came before the plan ends, and asks for nothing sooner', async () => {
+  it('a renewal without an event counts before the plan ends, and the processor is not called earlier', async () => {
     const sold = await subscribe('growth');
     const end = Date.now() + 30 * DAY;
     await stripe.act('renew', { subscription: sold.subscription, at: Math.floor(end / 1000) });
@@ -139,11 +138,11 @@ describe('the hourly read of card plans', () => {
     expect(await planAt(end + 10 * DAY, sold)).toMatchObject({ plan: 'growth', status: 'active' });
   });
 
-  it('reads what could not be read an hour later, and holds nothing up behind it', async () => {
+  it('a failed read is repeated an hour later and does not block other accounts', async () => {
     const [first, second] = [await subscribe('starter'), await subscribe('starter')];
     const end = Date.now() + 30 * DAY;
     for (const { subscription } of [first, second]) await stripe.act('renew', { subscription, at: Math.floor(end / 1000) });
-    // Twice, because the client asks again by itself.
+    // The client retries once by itself, so two faults are needed.
     await stripe.fault(2);
     const due = end + 2 * DAY + HOUR;
     await at(due, () => w.sweepAlone('cardPlans'));
@@ -153,7 +152,7 @@ describe('the hourly read of card plans', () => {
     for (const sold of [first, second]) expect(await planAt(due + 2 * DAY, sold)).toMatchObject({ plan: 'starter' });
   });
 
-  it('ends a plan that its owner cancelled at the processor while no event came', async () => {
+  it('a plan cancelled at the processor ends even without an event', async () => {
     const sold = await subscribe('growth');
     const end = Date.now() + 30 * DAY;
     await stripe.act('cancel', { subscription: sold.subscription });
@@ -167,11 +166,11 @@ describe('open checkout pages of one customer', () => {
   const { w, stripe, call } = shop;
   const page = (merchant: Merchant, plan: string, body: object = {}) => call('checkout', merchant, { body: { plan, ...body } });
   const sessionOf = ({ body }: { body: { checkout_url: string } }) => body.checkout_url.split('/').at(-1)!;
-  const customerOf = async ({ userId }: Merchant) =>
+  const readCustomer = async ({ userId }: Merchant) =>
     (await w.env.DB.prepare('SELECT customer_id FROM billing_customers WHERE account_id = ?').bind(userId).first<string>('customer_id'))!;
-  const openIds = async (merchant: Merchant) => (await stripe.openPages(await customerOf(merchant))).map(({ id }) => id);
+  const openIds = async (merchant: Merchant) => (await stripe.openPages(await readCustomer(merchant))).map(({ id }) => id);
 
-  it('is one: the same plan asked again answers the same page, and another plan ends the first', async () => {
+  it('a repeated request returns the same page, and another plan closes the first', async () => {
     const merchant = await w.merchant('free');
     const [first, second] = [await page(merchant, 'growth'), await page(merchant, 'growth')];
     expect(second.body).toEqual(first.body);
@@ -184,7 +183,7 @@ describe('open checkout pages of one customer', () => {
     expect(await openIds(merchant)).toEqual([sessionOf(elsewhere)]);
   });
 
-  it('is one after four calls at once for one plan, which all answer it', async () => {
+  it('four concurrent requests for one plan get one page', async () => {
     const merchant = await w.merchant('free');
     const answers = await Promise.all([1, 2, 3, 4].map(() => page(merchant, 'starter')));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -192,7 +191,7 @@ describe('open checkout pages of one customer', () => {
     expect(await openIds(merchant)).toEqual([sessionOf(answers[0]!)]);
   });
 
-  it('is one after four calls at once for several plans', async () => {
+  it('four concurrent requests for several plans leave one page open', async () => {
     const merchant = await w.merchant('free');
     const answers = await Promise.all(['starter', 'growth', 'scale', 'growth'].map((plan) => page(merchant, plan)));
     for (const { status, body } of answers)
@@ -200,7 +199,7 @@ describe('open checkout pages of one customer', () => {
     expect((await openIds(merchant)).length).toBe(1);
   });
 
-  it('is a new one after the first has ended by itself, and none once a page was paid', async () => {
+  it('an expired page is replaced by a new one, and a paid page by a 409', async () => {
     const merchant = await w.merchant('free');
     const first = await page(merchant, 'growth');
     await stripe.expire(sessionOf(first));
@@ -211,17 +210,17 @@ describe('open checkout pages of one customer', () => {
     expect([third.status, third.body.meta.reason]).toEqual([409, 'plan_held']);
   });
 
-  it('sells no second subscription where a page is paid while another call replaces it', async () => {
+  it('a page that is paid while it is replaced sells no second subscription', async () => {
     const merchant = await w.merchant('free');
     const first = await page(merchant, 'growth');
     const [, second] = await Promise.all([stripe.act('pay', { session: sessionOf(first) }), page(merchant, 'scale')]);
     expect(second.status).toBe(200);
     await stripe.act('pay', { session: sessionOf(second) });
-    const running = (await stripe.subscriptions(await customerOf(merchant))).filter(({ status }) => status === 'active');
+    const running = (await stripe.subscriptions(await readCustomer(merchant))).filter(({ status }) => status === 'active');
     expect(running.length).toBe(1);
   });
 
-  it('alarms the operator about a customer who has two subscriptions all the same', async () => {
+  it('a customer with two subscriptions alarms the operator', async () => {
     const merchant = await w.merchant('free');
     const { events, customer } = await stripe.buy(merchant, 'starter');
     for (const event of events) await stripe.deliver(event);
@@ -233,8 +232,8 @@ describe('open checkout pages of one customer', () => {
   });
 });
 
-describe('a processor that offers no search of customers', () => {
-  it('sells plans, and makes one customer of an account', async () => {
+describe('processor without customer search', () => {
+  it('plans are sold, and concurrent checkouts succeed', async () => {
     const { w, stripe, call } = newShop();
     await stripe.refuseSearch();
     const merchant = await w.merchant('free');

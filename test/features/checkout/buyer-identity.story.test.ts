@@ -7,7 +7,7 @@ import { type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
 
-describe('who a buyer is', () => {
+describe('buyer identity', () => {
   const w = new World();
   let ada: Merchant;
   let product: { product_id: string; slug: string };
@@ -36,14 +36,13 @@ describe('who a buyer is', () => {
     const { status } = await w.call('PATCH', `/v1/products/${of.product_id}`, { key: ada.key, body: { requires_identity: provider } });
     expect(status).toBe(200);
   };
-  /** The service looks by itself for what it was told of, or found. */
-  const look = async () => {
+  const sweepCandidates = async () => {
     await w.sweepEach(PAYMENT_SWEEPS);
     await w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = 0').run();
     await w.sweepEach(PAYMENT_SWEEPS);
   };
 
-  it('is asked for before anything can be paid, with a link to where it is shown', async () => {
+  it('connect asks for the identity before a payment begins, with a link to the platform', async () => {
     const offer = await w.call('GET', `/v1/products/p/${product.slug}`);
     expect(offer.body.requires_identity).toBe('telegram');
     expect((await connect()).body).toEqual({ identity: { required: true, provider: 'telegram' } });
@@ -56,7 +55,7 @@ describe('who a buyer is', () => {
     expect(payments.body.total).toBe(0);
   });
 
-  it('is told by the connector, and then the buyer pays; the merchant sees who it was, nobody else does', async () => {
+  it('a confirmed identity lets the buyer pay, and only the merchant sees it', async () => {
     const session = await opened();
     const done = await complete(session);
     expect(done.status).toBe(200);
@@ -70,7 +69,7 @@ describe('who a buyer is', () => {
     expect('buyer_identity' in (await w.call('GET', `/v1/payments/${payment.payment_id}`)).body).toBe(false);
   });
 
-  it('leads to the other platform where the merchant asks for that', async () => {
+  it('a product can require the other platform', async () => {
     const elsewhere = await w.product(ada, { requires_identity: 'discord' });
     const { body } = await open(elsewhere);
     const link = new URL(body.deep_link);
@@ -88,27 +87,27 @@ describe('who a buyer is', () => {
     expect((await connect(body.identity_session_id, {}, elsewhere)).body.payment_id).toBeDefined();
   });
 
-  it('is believed of our own connectors alone', async () => {
+  it('only our own connectors can confirm an identity', async () => {
     const session = await opened();
     for (const secret of [null, '', 'wrong', `${CONNECTOR_SECRETS.telegram[0]}x`, CONNECTOR_SECRETS.telegram.join(), ada.key])
       expect([secret, ...said(await complete(session, { secret }))]).toEqual([secret, 401, 'connector_secret_invalid']);
     for (const secret of CONNECTOR_SECRETS.discord)
       expect(said(await complete(session, { secret }))).toEqual([403, 'handoff_secret_mismatch']);
-    // Not even what is wrong with the body is told to anybody else.
+    // Other callers do not even learn about errors in the body.
     expect(said(await complete('garbage', { secret: 'wrong' }))).toEqual([401, 'connector_secret_invalid']);
     expect((await connect(session)).body.identity).toBeDefined();
     expect((await complete(session, { secret: CONNECTOR_SECRETS.telegram[1] })).status).toBe(200);
   });
 
   it.each(['', 'ada', '1'.repeat(21), '../../channels/1', '\u0661\u0662', '4711 '])(
-    'is not taken from the connector as %j: an id is 1 to 20 digits, which is checked before the session is looked for',
+    'the provider user id %j is refused before the session is read: an id is 1 to 20 digits',
     async (user) => {
       const { status, body } = await complete(NOWHERE, { user });
       expect([status, body.detail[0].loc, body.detail[0].msg]).toEqual([422, ['body', 'provider_user_id'], 'Expected 1 to 20 digits']);
     },
   );
 
-  it('needs a deployment that has connectors: 503 without', async () => {
+  it('a deployment without connectors answers 503 handoff_not_configured', async () => {
     const session = await opened();
     const env = { ...w.env, TELEGRAM_CONNECTOR_SECRETS: '' };
     for (const secret of [CONNECTOR_SECRETS.telegram[0]!, CONNECTOR_SECRETS.discord[0]!, 'wrong', null])
@@ -119,7 +118,7 @@ describe('who a buyer is', () => {
     expect(botless.body.meta.missing).toEqual(['TELEGRAM_BOT_USERNAME']);
   });
 
-  it('told twice is told once, and of somebody else is refused, also at the same moment', async () => {
+  it('a repeated confirmation gets the same answer, and another user is refused, also concurrently', async () => {
     const session = await opened();
     const first = await complete(session);
     expect((await complete(session)).body).toEqual(first.body);
@@ -131,7 +130,7 @@ describe('who a buyer is', () => {
     expect((await Promise.all([1, 2, 3].map(() => complete(same)))).map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  it('is forgotten after ten minutes: 410 for connector and buyer', async () => {
+  it('an identity session expires after ten minutes: 410 for connector and buyer', async () => {
     const [unseen, seen] = [await opened(), await opened()];
     await complete(seen);
     const now = Date.now();
@@ -144,7 +143,7 @@ describe('who a buyer is', () => {
     expect(said(await complete(seen))).toEqual([422, 'validation_error']);
   });
 
-  it('shown for one product opens no other, of this merchant or another', async () => {
+  it('an identity session is valid for its own product only', async () => {
     const session = await opened();
     await complete(session);
     const sibling = await w.product(ada, { requires_identity: 'telegram' });
@@ -155,7 +154,7 @@ describe('who a buyer is', () => {
     expect((await connect('not-a-uuid')).status).toBe(422);
   });
 
-  it('is refused where it is unknown, also by a product that needs none and beside a payment that is replaced', async () => {
+  it('an unknown identity session is refused, also by a product that needs none and with a replacement', async () => {
     const open = await w.product(ada);
     const refused = await connect(NOWHERE, {}, open);
     expect([refused.status, refused.body.detail[0].loc]).toEqual([422, ['body', 'identity_session_id']]);
@@ -163,7 +162,7 @@ describe('who a buyer is', () => {
     expect(said(await connect(NOWHERE, { replaces_payment_id: payment.payment_id }, open))).toEqual([422, 'validation_error']);
   });
 
-  it('is asked again of a payment begun before the merchant asked: nothing is sent, prepared or sold until it no longer is', async () => {
+  it('while a product requires identity, a payment begun before cannot be sent, prepared or confirmed', async () => {
     const plain = await w.product(ada);
     const buyer = await w.chain.wallet();
     const payment = await w.connect(plain, { wallet_address: buyer.address });
@@ -174,22 +173,19 @@ describe('who a buyer is', () => {
     expect(await w.count('payment_candidates', payment.payment_id)).toBe(0);
     const signature = await w.chain.pay(buyer, payment);
     const confirmed = await w.confirm(payment.payment_id, signature);
-    // It is money, so it is in sight at once.
     const unmatched = async () => (await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: ada.key })).body.unmatched;
     expect(await unmatched()).toMatchObject([{ tx_signature: signature, reason: 'identity_missing', status: 'open' }]);
     const claimed = await w.call('POST', '/v1/receipt', { key: ada.key, body: { tx_sig: signature } });
     for (const refused of [sent, prepared, confirmed, claimed])
       expect([...said(refused), refused.body.meta.provider]).toEqual([422, 'identity_verification_required', 'telegram']);
-    // The service finds the transaction by itself, and does not sell either.
-    await look();
+    await sweepCandidates();
     expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('PENDING_SIGNATURE');
     await ask(plain, null);
     expect((await w.confirm(payment.payment_id, signature)).body.payment.status).toBe('CONFIRMED');
-    // What paid is no open question any more.
     expect(await unmatched()).toMatchObject([{ status: 'accepted', recovered_payment_id: payment.payment_id }]);
   });
 
-  it('that nobody showed leaves money the cursor found in sight, however the session ends', async () => {
+  it('money found by the cursor without an identity is recorded as unmatched and stays so after the session ends', async () => {
     const plain = await w.product(ada);
     const payment = await w.connect(plain);
     await ask(plain, 'discord');
@@ -203,17 +199,17 @@ describe('who a buyer is', () => {
     expect(body).toMatchObject({ status: 'FAILED', unmatched: [{ tx_signature: signature, reason: 'identity_missing', status: 'open' }] });
   });
 
-  it('that nobody showed leaves the money that came in sight once the payment has ended, for the merchant alone to take', async () => {
+  it('unmatched money without an identity can be accepted only by the merchant once the payment has ended', async () => {
     const plain = await w.product(ada);
     const payment = await w.connect(plain);
     await ask(plain, 'discord');
     const signature = await w.chain.pay(await w.chain.wallet(), payment);
     expect(said(await w.confirm(payment.payment_id, signature))).toEqual([422, 'identity_verification_required']);
     await expireNow(w, payment.payment_id);
-    await look();
+    await sweepCandidates();
     const { body } = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: ada.key });
     expect(body).toMatchObject({ status: 'FAILED', unmatched: [{ tx_signature: signature, reason: 'identity_missing', status: 'open' }] });
-    // What he was asked is not decided behind his back.
+    // A change of the requirement does not confirm the payment without the merchant.
     await ask(plain, null);
     const again = await w.confirm(payment.payment_id, signature);
     expect([...said(again), again.body.meta.recovered_payment_id]).toEqual([410, 'session_expired', undefined]);
@@ -222,7 +218,7 @@ describe('who a buyer is', () => {
     expect(accepted.body.status).toBe('CONFIRMED');
   });
 
-  it('shown on one platform does not do where the merchant asks for the other by the time of the payment', async () => {
+  it('an identity of one platform does not confirm a payment once the product requires the other', async () => {
     const own = await w.product(ada, { requires_identity: 'telegram' });
     const session = await opened(own);
     await complete(session);
@@ -234,7 +230,7 @@ describe('who a buyer is', () => {
     expect((await w.confirm(payment.payment_id, signature)).body.payment.status).toBe('CONFIRMED');
   });
 
-  it('is not asked of anybody where the product does not; in the sandbox a test call shows who came', async () => {
+  it('a product without the requirement asks for none, and a sandbox call can confirm a test identity', async () => {
     const plain = await w.product(ada);
     const refused = await open(plain);
     expect([...said(refused), refused.body.meta.reason]).toEqual([409, 'setup_not_ready', 'identity_not_required']);
@@ -250,7 +246,7 @@ describe('who a buyer is', () => {
     expect((await open({ ...product, slug: 'nowhere' })).status).toBe(404);
   });
 
-  it('belongs to the terms of a product: machines cannot show it, and it can be changed', async () => {
+  it('requires_identity excludes the x402 rail and can be changed', async () => {
     const { body } = await w.call('GET', `/v1/products/${product.product_id}`, { key: ada.key });
     expect(body).toMatchObject({ requires_identity: 'telegram', allowed_rails: ['solana_usdc'] });
     const create = (terms: object) =>
@@ -262,7 +258,7 @@ describe('who a buyer is', () => {
     expect(changed.body).toMatchObject({ requires_identity: null, allowed_rails: ['solana_usdc', 'x402_solana_usdc'] });
   });
 
-  it('comes with a hand-off too, which is not used up by asking', async () => {
+  it('a hand-off buyer is asked too, and asking does not use up the hand-off', async () => {
     const { body } = await w.call('POST', `/v1/products/${product.product_id}/handoffs`, {
       key: ada.key,
       body: { customer_ref: 'user-9' },
@@ -284,12 +280,12 @@ describe('who a buyer is', () => {
     [{ provider_user_id: 4711 }, 'provider_user_id'],
     [{ username: '' }, 'username'],
     [{ identity_session_id: 'x' }, 'identity_session_id'],
-  ])('refuses %j of a connector', async (body, field) => {
+  ])('the connector body %j is refused with 422', async (body, field) => {
     const answer = await complete(NOWHERE, { body });
     expect([answer.status, answer.body.detail[0].loc]).toEqual([422, ['body', field]]);
   });
 
-  it('is of no platform we do not know: 404, whatever comes with it', async () => {
+  it('an unknown platform answers 404, with or without a secret', async () => {
     for (const provider of ['myspace', 'Telegram', 'toString'])
       for (const secret of [null, CONNECTOR_SECRETS.telegram[0]])
         expect(said(await complete(NOWHERE, { provider, secret }))).toEqual([404, 'not_found']);

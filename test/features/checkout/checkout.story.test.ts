@@ -11,7 +11,7 @@ describe('checkout', () => {
     merchant = await w.merchant();
   });
 
-  it('turns one payment on chain into payment, membership and receipt', async () => {
+  it('one payment on chain creates payment, membership and receipt', async () => {
     const product = await w.product(merchant, { access_period_days: 30 });
     const buyer = await w.chain.wallet();
     const { payment, signature, confirmed } = await w.purchase(product, buyer);
@@ -42,7 +42,7 @@ describe('checkout', () => {
     expect((await w.call('GET', `/v1/receipt/${confirmed.receipt_id}/verify`)).body).toMatchObject({ valid: true });
   });
 
-  it('extends a membership from the end of what is already paid, once per purchase', async () => {
+  it('a second purchase extends the membership from its paid end, once', async () => {
     const product = await w.product(merchant, { access_period_days: 30 });
     const buyer = await w.chain.wallet();
     const first = await w.purchase(product, buyer);
@@ -57,7 +57,7 @@ describe('checkout', () => {
     expect(again.body.paid_through).toBe(body.paid_through);
   });
 
-  it('keys the membership by the customer reference when one was given, whichever wallet pays', async () => {
+  it('the membership belongs to the customer reference, whichever wallet pays', async () => {
     const product = await w.product(merchant);
     const purchases = [];
     for (const buyer of [await w.chain.wallet(), await w.chain.wallet()])
@@ -69,7 +69,7 @@ describe('checkout', () => {
     expect(body.membership_id).toBe(purchases[0]!.confirmed.membership_id);
   });
 
-  it('prepares a transaction that pays as it is, and creates a missing token account at the buyer’s expense', async () => {
+  it('the prepared transaction pays as it is and creates a missing token account at the buyer’s expense', async () => {
     const seller = await w.merchant();
     const product = await w.product(seller);
     const buyer = await w.chain.wallet();
@@ -85,19 +85,19 @@ describe('checkout', () => {
     expect(balance.value.amount).toBe('5000000');
   });
 
-  it('confirms without anybody asking once the buyer sent through us and closed the page', async () => {
+  it('a transaction sent through the service is confirmed without further calls', async () => {
     const product = await w.product(merchant);
     const buyer = await w.chain.wallet();
     const payment = await w.connect(product, { wallet_address: buyer.address });
     const wire = await w.chain.sign(buyer, payment.transaction);
     await w.chain.fault({ kind: 'null_first', method: 'getSignatureStatuses', times: 2 });
     await w.call('POST', `/v1/payments/${payment.payment_id}/transaction`, { body: { transaction: wire } });
-    for (let look = 0; look < 3; look++) await w.deliver();
+    for (let round = 0; round < 3; round++) await w.deliver();
     expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
     expect(await w.count('payment_candidates', payment.payment_id)).toBe(0);
   });
 
-  it('never broadcasts a transaction other than the prepared one', async () => {
+  it('only the prepared transaction is broadcast', async () => {
     const product = await w.product(merchant);
     const buyer = await w.chain.wallet();
     const [mine, other] = await Promise.all([1, 2].map(() => w.connect(product, { wallet_address: buyer.address })));
@@ -108,7 +108,7 @@ describe('checkout', () => {
     expect(unsigned).toMatchObject({ status: 422, body: { meta: { reason: 'unsigned' } } });
   });
 
-  it('tells a buyer without money so, and leaves the session as it was', async () => {
+  it('a buyer without funds gets 422 transaction_rejected, and the session stays unchanged', async () => {
     const product = await w.product(merchant);
     const buyer = await w.chain.wallet(1n);
     const payment = await w.connect(product, { wallet_address: buyer.address });
@@ -119,13 +119,13 @@ describe('checkout', () => {
     expect(await w.count('payment_candidates', payment.payment_id)).toBe(0);
   });
 
-  it('sends a confirmed buyer to the success page with the payment in the address', async () => {
+  it('the redirect URL is the success page with the payment id and status', async () => {
     const product = await w.product(merchant, { success_url: 'https://shop.example/thanks?from=svc' });
     const { confirmed, payment } = await w.purchase(product, await w.chain.wallet());
     expect(confirmed.redirect_url).toBe(`https://shop.example/thanks?from=svc&payment_id=${payment.payment_id}&status=CONFIRMED`);
   });
 
-  it('offers a Solana Pay transfer request that carries amount, mint, both references and the memo', async () => {
+  it('the Solana Pay URL carries amount, mint, both references and the memo', async () => {
     const payment = await w.connect(await w.product(merchant, { price: { asset: 'USDC', amount: '0.05' } }));
     const url = new URL(payment.solana_pay_url);
     expect(url.protocol + url.pathname).toBe(`solana:${merchant.wallet.address}`);
@@ -135,7 +135,7 @@ describe('checkout', () => {
     expect(url.searchParams.get('memo')).toBe(payment.memo);
   });
 
-  it('sends no bytes that are no transaction, however they are spelled', async () => {
+  it('bytes that are not a transaction are refused in any encoding', async () => {
     const { payment_id } = await w.connect(await w.product(merchant));
     const send = async (transaction: string) =>
       (await w.call('POST', `/v1/payments/${payment_id}/transaction`, { body: { transaction } })).body;

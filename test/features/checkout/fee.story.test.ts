@@ -2,7 +2,7 @@ import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('a service fee', () => {
+describe('service fee', () => {
   let w: World;
   let merchant: Merchant;
   let feeWallet: string;
@@ -12,7 +12,7 @@ describe('a service fee', () => {
     merchant = await w.merchant();
   });
 
-  it('is split off the price inside the one prepared transaction, and the buyer pays no more', async () => {
+  it('the fee is split off the price in the prepared transaction, and the buyer pays only the price', async () => {
     const product = await w.product(merchant);
     const buyer = await w.chain.wallet(5_000_000n);
     const payment = await w.connect(product, { wallet_address: buyer.address });
@@ -25,18 +25,18 @@ describe('a service fee', () => {
     expect(body.fee_owed).toBeUndefined();
   });
 
-  it('is recorded as owed when the merchant received the whole price without it', async () => {
+  it('the fee is recorded as owed if the merchant received the full price', async () => {
     const { confirmed } = await w.purchase(await w.product(merchant), await w.chain.wallet());
     expect(confirmed.payment).toMatchObject({ status: 'CONFIRMED', fee_owed: { amount: '0.125' } });
   });
 
-  it('does not excuse a short payment that leaves it out', async () => {
+  it('a payment short by the fee is refused as underpaid', async () => {
     const payment = await w.connect(await w.product(merchant));
     const signature = await w.chain.pay(await w.chain.wallet(), payment, { units: 4_875_000n });
     expect(await w.confirm(payment.payment_id, signature)).toMatchObject({ status: 422, body: { meta: { reason: 'underpaid' } } });
   });
 
-  it('turns the Solana Pay URL into a transaction request that any wallet can sign', async () => {
+  it('the Solana Pay URL is a transaction request that any wallet can sign', async () => {
     const payment = await w.connect(await w.product(merchant));
     const link = payment.solana_pay_url.slice('solana:'.length);
     expect(link).toBe(`https://svc.test/v1/pay/${payment.payment_id}/solana-pay`);
@@ -52,7 +52,7 @@ describe('a service fee', () => {
     expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
   });
 
-  it('that nobody can receive stops checkout with 503 fee_wallet_missing', async () => {
+  it('a fee without a fee wallet stops checkout with 503 fee_wallet_missing', async () => {
     const broken = new World({ FEE_BPS: '250' });
     const seller = await broken.merchant();
     const product = await broken.product(seller);

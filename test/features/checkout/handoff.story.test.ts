@@ -7,7 +7,7 @@ import { type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 const SEED = (fill: number) => base64url.encode(new Uint8Array(32).fill(fill));
 
-describe('a hand-off', () => {
+describe('hand-off', () => {
   const w = new World();
   let ada: Merchant;
   let product: { product_id: string; slug: string };
@@ -30,7 +30,7 @@ describe('a hand-off', () => {
     body.meta.reason,
   ];
 
-  it('is a link of ten minutes that says nothing of whom it is for', async () => {
+  it('a hand-off is a link for ten minutes that does not disclose the customer', async () => {
     const { status, body } = await create({ customer_ref: 'user-4711', email: 'Ada.Lovelace@example.com', metadata: { order: '7' } });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -49,7 +49,7 @@ describe('a hand-off', () => {
     [{ customer_ref: 'bob' }, '…'],
     [{ customer_ref: 'user-471' }, '…'],
     [{}, undefined],
-  ])('resolves as often as asked, without being used, and shortened: %j', async (input, label) => {
+  ])('a hand-off can be read repeatedly without being used, and its label is shortened: %j', async (input, label) => {
     const handoff = await token(input);
     for (let i = 0; i < 3; i++) {
       const { status, body, headers } = await resolve(handoff);
@@ -60,7 +60,7 @@ describe('a hand-off', () => {
     expect((await connect(handoff)).status).toBe(200);
   });
 
-  it('makes whoever comes with it the customer the merchant named, and sends them back where he said', async () => {
+  it('the buyer becomes the customer named by the merchant and returns to the named page', async () => {
     const handoff = await token({
       customer_ref: 'user-1',
       email: 'One@example.com',
@@ -79,7 +79,7 @@ describe('a hand-off', () => {
     expect(membership.body.customer).toEqual({ customer_ref: 'user-1', wallet_address: buyer.address, email: 'one@example.com' });
   });
 
-  it('names a wallet as a hint: its transaction is ready, and the buyer may still choose another', async () => {
+  it('a named wallet is a hint: its transaction is prepared, and the buyer may choose another', async () => {
     const [named, chosen] = [await w.chain.wallet(), await w.chain.wallet()];
     const { body } = await connect(await token({ wallet_address: named.address }));
     const wire = await w.chain.sign(named, body.transaction);
@@ -91,14 +91,14 @@ describe('a hand-off', () => {
     );
   });
 
-  it('that names the payout wallet names nobody who could buy: the hint is ignored', async () => {
+  it('a hint that names the payout wallet is ignored', async () => {
     const { status, body } = await connect(await token({ wallet_address: ada.wallet.address }));
     expect([status, 'transaction' in body]).toEqual([200, false]);
     const self = await connect(await token(), { wallet_address: ada.wallet.address });
     expect([self.status, self.body.code]).toEqual([422, 'invalid_wallet_address']);
   });
 
-  it('is used once, and a used one tells where its payment goes on', async () => {
+  it('a hand-off is used once, and a used one names its payment', async () => {
     const handoff = await token();
     const { body: payment } = await connect(handoff);
     for (const again of [await connect(handoff), await resolve(handoff)]) {
@@ -107,7 +107,7 @@ describe('a hand-off', () => {
     }
   });
 
-  it('is used once however many come with it at the same moment', async () => {
+  it('one of twelve concurrent connects uses the hand-off', async () => {
     const handoff = await token({ customer_ref: 'racer' });
     const answers = await Promise.all(Array.from({ length: 12 }, () => connect(handoff)));
     const won = answers.filter(({ status }) => status === 200);
@@ -120,7 +120,7 @@ describe('a hand-off', () => {
     expect(rows!.n).toBe(1);
   });
 
-  it('is not used by a connect that came to nothing, nor lost with an answer that was', async () => {
+  it('a failed connect does not use the hand-off, and a lost answer does not lose it', async () => {
     const handoff = await token();
     expect((await connect(handoff, { wallet_address: 'garbage' })).status).toBe(422);
     await w.chain.fault({ kind: 'http_503', times: 2 });
@@ -131,7 +131,7 @@ describe('a hand-off', () => {
     expect((await connect(handoff)).body.meta.payment_id).toBe(body.payment_id);
   });
 
-  it('is refused with 410 once its time is over, used or not', async () => {
+  it('an expired hand-off answers 410, used or not', async () => {
     const [old, used] = [await token(), await token()];
     await connect(used);
     const now = Date.now();
@@ -142,7 +142,7 @@ describe('a hand-off', () => {
     expect(said(await connect(old))).toEqual([410, 'handoff_expired', 'expired']);
   });
 
-  it('that we did not make for this product is refused with 403', async () => {
+  it('a forged hand-off or one of another product is refused with 403', async () => {
     const handoff = await token();
     const other = await w.product(ada);
     const foreign = await w.product(await w.merchant());
@@ -170,7 +170,7 @@ describe('a hand-off', () => {
     expect((await connect(handoff)).status).toBe(200);
   });
 
-  it('keeps working while its secret is replaced, and no longer once it is gone', async () => {
+  it('a hand-off is valid while its secret is in rotation and refused once the secret is removed', async () => {
     const handoff = await token();
     const rotated = { ...w.env, HANDOFF_SECRETS: `${SEED(20)},${SEED(9)}` };
     expect((await resolve(handoff, product, { env: rotated })).status).toBe(200);
@@ -181,14 +181,14 @@ describe('a hand-off', () => {
     expect((await resolve(newer, product, { env: gone })).status).toBe(200);
   });
 
-  it('answers 503 where no secret is configured', async () => {
+  it('a deployment without a secret answers 503 handoff_not_configured', async () => {
     const handoff = await token();
     const env = { ...w.env, HANDOFF_SECRETS: '' };
     const answers = [await create({}, { env }), await resolve(handoff, product, { env }), await connect(handoff, {}, product, { env })];
     expect(answers.map(({ status, body }) => [status, body.code])).toEqual(Array(3).fill([503, 'handoff_not_configured']));
   });
 
-  it('of an archived product, or for no wallet, is refused for that before anybody hears of the configuration', async () => {
+  it('an archived product and an invalid wallet are refused before the configuration is checked', async () => {
     const env = { ...w.env, HANDOFF_SECRETS: '' };
     const archived = await w.product(ada);
     await w.call('POST', `/v1/products/${archived.product_id}/archive`, { key: ada.key });
@@ -196,7 +196,7 @@ describe('a hand-off', () => {
     expect((await create({ wallet_address: 'no-wallet' }, { env })).body.code).toBe('invalid_wallet_address');
   });
 
-  it('is made by the owner alone, for a product on sale', async () => {
+  it('only the owner can create a hand-off, for a product on sale', async () => {
     const stranger = await w.merchant();
     for (const key of [stranger.key, ada.sandboxKey]) expect((await create({}, { key })).status).toBe(404);
     const archived = await w.product(ada);
@@ -218,16 +218,16 @@ describe('a hand-off', () => {
     ['success_url', 'http://shop.example.com'],
     ['success_url', 'javascript:alert(1)'],
     ['metadata', { order: 7 }],
-  ])('refuses %s of %j', async (field, value) => {
+  ])('a hand-off with %s of %j is refused with 422', async (field, value) => {
     const { status, body } = await create({ [field]: value });
     expect([status, body.code, body.detail[0].loc.slice(0, 2)]).toEqual([422, 'validation_error', ['body', field]]);
   });
 
-  it('refuses a wallet nobody can sign for, and forgets everybody a day later', async () => {
+  it('an invalid wallet is refused, and the sweep deletes hand-offs a day after their expiry', async () => {
     expect(said(await create({ wallet_address: 'garbage' })).slice(0, 2)).toEqual([422, 'invalid_wallet_address']);
     await token({ email: 'forget@example.com' });
     await w.env.DB.prepare('UPDATE handoffs SET expires_at = expires_at - 100000000').run();
-    // More than one statement takes.
+    // Exceeds the limit of one DELETE statement.
     await w.env.DB.prepare(
       `INSERT INTO handoffs (id, merchant_id, livemode, product_id, expires_at, created_at)
        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 520) SELECT 'old-' || i, 'm', 1, 'p', 1, 1 FROM n`,

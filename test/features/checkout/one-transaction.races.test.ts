@@ -7,7 +7,7 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const signatureOf = (wire: string) => getSignatureFromTransaction(getTransactionDecoder().decode(getBase64Encoder().encode(wire)));
 
-describe('one payment, two wallets', () => {
+describe('one payment with several signed transactions', () => {
   const w = new World();
   let merchant: Merchant;
   let product: { slug: string; product_id: string };
@@ -18,7 +18,6 @@ describe('one payment, two wallets', () => {
   const prepare = (paymentId: string, account: string) => w.call('POST', `/v1/pay/${paymentId}/solana-pay`, { body: { account } });
   const send = (paymentId: string, transaction: string) =>
     w.call('POST', `/v1/payments/${paymentId}/transaction`, { body: { transaction } });
-  /** A payment with a transaction of each of so many buyers, signed and not yet sent. */
   async function signedByAll(count: number) {
     const { payment_id: paymentId } = await w.connect(product);
     const signed: string[] = [];
@@ -28,7 +27,7 @@ describe('one payment, two wallets', () => {
     }
     return { paymentId, signed };
   }
-  /** As if the blockhash of what was sent had run out. */
+  /** Simulates that the blockhash of the sent transaction has expired. */
   const lapse = (paymentId: string) =>
     w.env.DB.prepare('UPDATE payment_candidates SET sent_at = sent_at - 120000 WHERE payment_id = ?').bind(paymentId).run();
   const arrived = async (): Promise<string> => {
@@ -36,7 +35,7 @@ describe('one payment, two wallets', () => {
     return (await w.chain.call<{ value: { amount: string } }>('getTokenAccountBalance', account)).value.amount;
   };
 
-  it('that sign at once are charged once: what we sent first is on its way, the others are told to wait', async () => {
+  it('concurrent transactions of several wallets: one is sent, the others get 409 in_flight', async () => {
     for (let round = 0; round < 5; round++) {
       const { paymentId, signed } = await signedByAll(3);
       const answers = await Promise.all(signed.map((transaction) => send(paymentId, transaction)));
@@ -52,11 +51,10 @@ describe('one payment, two wallets', () => {
     expect(await arrived()).toBe('25000000');
   });
 
-  it('is not put before the second wallet while the first is on its way, and is again once that one can no longer land', async () => {
+  it('no second transaction is prepared while the first can still land, and one is prepared afterwards', async () => {
     const { paymentId, signed } = await signedByAll(2);
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
     expect((await send(paymentId, signed[0]!)).status).toBe(200);
-    // The same bytes again are the same payment.
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
     expect((await send(paymentId, signed[0]!)).status).toBe(200);
     const account = (await w.chain.wallet()).address;
@@ -72,12 +70,12 @@ describe('one payment, two wallets', () => {
     expect((await w.confirm(paymentId, sent.body.tx_signature)).body.payment.status).toBe('CONFIRMED');
   });
 
-  it('is not put before the buyer of a payment session a second time either, while what was sent may land', async () => {
+  it('a payment session prepares no second transaction while the first can still land', async () => {
     const { body: session } = await openSession(w, merchant, { product_id: product.product_id });
     const buyer = await w.chain.wallet();
     const input = { payment_session_id: session.payment_session_id, wallet_address: buyer.address };
     const { payment_id: paymentId, transaction } = await w.connect(product, input);
-    // The request that sent it died before it wrote down more than the signature.
+    // The request that sent the transaction crashed after it stored the signature.
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
     expect((await send(paymentId, await w.chain.sign(buyer, transaction))).status).toBe(200);
     await w.env.DB.prepare("UPDATE payments SET status = 'PENDING_SIGNATURE' WHERE id = ?").bind(paymentId).run();
@@ -87,7 +85,7 @@ describe('one payment, two wallets', () => {
     expect((await w.connect(product, input)).transaction).toBeDefined();
   });
 
-  it('that is over says so, whatever is sent for it', async () => {
+  it('an ended payment answers 410 session_expired to every transaction', async () => {
     const { paymentId, signed } = await signedByAll(1);
     const other = (await signedByAll(1)).signed[0]!;
     await w.env.DB.prepare("UPDATE payments SET status = 'FAILED', failure_code = 'session_expired' WHERE id = ?").bind(paymentId).run();
@@ -95,7 +93,7 @@ describe('one payment, two wallets', () => {
     expect(answers.map(({ status, body }) => [status, body.code])).toEqual(Array(2).fill([410, 'session_expired']));
   });
 
-  it('is none the more for having been named before it was sent', async () => {
+  it('a signature named before it was sent still blocks other transactions once it is sent', async () => {
     const { paymentId, signed } = await signedByAll(2);
     await w.confirm(paymentId, signatureOf(signed[0]!));
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
@@ -104,7 +102,7 @@ describe('one payment, two wallets', () => {
     expect([refused.status, refused.body.meta?.reason]).toEqual([409, 'in_flight']);
   });
 
-  it('is not held up by somebody else’s transaction, seen or not, that was named for it', async () => {
+  it('a foreign transaction named for the payment does not block it', async () => {
     const { payment_id: paymentId } = await w.connect(product);
     const stranger = await w.purchase(await w.product(merchant), await w.chain.wallet());
     await w.chain.fault({ kind: 'null_first', method: 'getTransaction', times: 1 });
@@ -112,7 +110,7 @@ describe('one payment, two wallets', () => {
     expect((await prepare(paymentId, (await w.chain.wallet()).address)).status).toBe(200);
   });
 
-  it('may be tried again as often as the time allows, one after the other', async () => {
+  it('a transaction that never lands can be followed by the next, any number of times', async () => {
     const { paymentId, signed } = await signedByAll(7);
     for (const transaction of signed) {
       await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });

@@ -2,7 +2,7 @@ import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type PageFacts, type PagePayment, toPagePayment } from '../../../worker/pages/checkout/facts.ts';
 import { Panel } from '../../../worker/pages/checkout/panel.tsx';
-import { CHOOSING, firstKept, type PageState, type StepState } from '../../../worker/pages/checkout/state.ts';
+import { CHOOSING, firstCarried, type PageState, type StepState } from '../../../worker/pages/checkout/state.ts';
 import type { PaymentStatus } from '../../../worker/pages/checkout/wire.ts';
 import { loadDictionary } from '../../../worker/pages/locales/dictionaries.ts';
 import { Address } from '../../../worker/pages/parts/parts.tsx';
@@ -12,7 +12,7 @@ import { getPage } from '../../support/clients/page.ts';
 import { OUTSIDE_ON_MAINNET } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-/** What a person reads of a piece of HTML; what only sets an address apart is no space. */
+/** Visible text of an HTML fragment. Spans that group an address add no space. */
 const textOf = (html: string): string =>
   html
     .replace(/<style[\s\S]*?<\/style>|<script[\s\S]*?<\/script>/g, '')
@@ -20,10 +20,9 @@ const textOf = (html: string): string =>
     .replace(/<[^>]+>/g, ' ')
     .replaceAll('\u00a0', ' ');
 const factsOf = (html: string): PageFacts => JSON.parse(/id="facts"[^>]*>(.*?)<\/script>/s.exec(html)![1]!) as PageFacts;
-const panelOf = (facts: PageFacts, step: StepState, kept: Partial<PageState> = {}): string =>
-  textOf(String(Panel({ facts, state: { ...firstKept(facts), ...kept, ...step } as PageState, say: sayIn(facts.text) })));
+const panelOf = (facts: PageFacts, step: StepState, shared: Partial<PageState> = {}): string =>
+  textOf(String(Panel({ facts, state: { ...firstCarried(facts), ...shared, ...step } as PageState, say: sayIn(facts.text) })));
 
-/** The page in the steps that the tests look at. */
 const choosing = (payment: PagePayment | null): StepState => ({ ...CHOOSING, payment, status: null, openRequest: null });
 const waiting = (payment: PagePayment): StepState => ({
   step: 'waiting',
@@ -51,7 +50,7 @@ const closing = (payment: PagePayment): StepState => ({
   problem: null,
 });
 
-describe('a page with a service fee', () => {
+describe('checkout page with a service fee', () => {
   const feeWallet = generateKeyPairSigner();
   let w: World;
   let merchant: Merchant;
@@ -60,15 +59,15 @@ describe('a page with a service fee', () => {
     merchant = await w.merchant();
   });
 
-  it('says before the wallet is asked how much goes to whom, and afterwards only what the buyer paid', async () => {
+  it('the page states each recipient and amount before the wallet opens, and afterwards only what the buyer paid', async () => {
     const product = await w.product(merchant);
     const { html } = await getPage(w, `/p/${product.slug}`);
     expect(textOf(html)).toContain('less a service fee of 2.5%');
     const facts = factsOf(html);
     const payment = toPagePayment(await w.connect(product));
     const asked = panelOf(facts, waiting(payment));
-    for (const words of ['5.00 USDC', '4.875 USDC', merchant.wallet.address, '0.125 USDC', (await feeWallet).address])
-      expect(asked).toContain(words);
+    for (const expected of ['5.00 USDC', '4.875 USDC', merchant.wallet.address, '0.125 USDC', (await feeWallet).address])
+      expect(asked).toContain(expected);
     const paid = panelOf(facts, confirmed(payment));
     expect(paid).toContain('You paid 5.00 USDC.');
     expect(paid).toMatch(/Service fee\s+0\.125 USDC/);
@@ -76,14 +75,14 @@ describe('a page with a service fee', () => {
   });
 });
 
-describe('a page names who is paid', () => {
+describe('payee on the checkout page', () => {
   const w = new World();
   let merchant: Merchant;
   beforeAll(async () => {
     merchant = await w.merchant();
   });
 
-  it('shows the wallet of each asset, where a rail has a wallet of its own', async () => {
+  it('each asset shows its own wallet if its rail has one', async () => {
     const ofSol = (await generateKeyPairSigner()).address;
     const ofUsdc = merchant.wallet.address;
     for (const [railId, payout_wallet] of Object.entries({ solana_usdc: ofUsdc, solana_sol: ofSol })) {
@@ -106,12 +105,12 @@ describe('a page names who is paid', () => {
     const payment = toPagePayment((await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { asset: 'SOL' } })).body);
     expect(payment.recipient).toBe(ofSol);
     const asked = panelOf(facts, waiting(payment), { asset: 'SOL' });
-    for (const words of [/[\d.]+ SOL/, /1 SOL = [\d.,]+ USDC, valid until/, ofSol]) expect(asked).toMatch(words);
+    for (const expected of [/[\d.]+ SOL/, /1 SOL = [\d.,]+ USDC, valid until/, ofSol]) expect(asked).toMatch(expected);
     const chosen = panelOf(facts, choosing(payment), { asset: 'SOL' });
     expect(chosen).toContain('Pay in');
   });
 
-  it('names the account and its wallet, never what the shop calls itself', async () => {
+  it('the page names the account and its wallet, never the brand name', async () => {
     const brand = { checkout_brand_name: 'Official Solana Foundation – verified ✔️ by Phantom 🔒🛡️' };
     await w.call('PATCH', '/v1/account/me', { key: merchant.token, body: { merchant_settings: brand } });
     const product = await w.product(merchant, { name: '✅ Weather' });
@@ -125,7 +124,7 @@ describe('a page names who is paid', () => {
     expect(paid).not.toContain('Solana Foundation');
   });
 
-  it('leads back to the shop from every step at which no wallet is asked, also where nothing can be bought', async () => {
+  it('the page links back to the shop except while a wallet is open, also for an archived product', async () => {
     const product = await w.product(merchant, { cancel_url: 'https://shop.example/basket?of=7' });
     const { html } = await getPage(w, `/p/${product.slug}`);
     expect(html).toContain('<a class="way-back" href="https://shop.example/basket?of=7" rel="noreferrer">Back to shop.example</a>');
@@ -138,12 +137,12 @@ describe('a page names who is paid', () => {
     expect((await getPage(w, `/p/${(await w.product(merchant)).slug}`)).html).not.toContain('class="way-back"');
   });
 
-  it('is a sheet to print too, with a code that holds its link and nothing else', async () => {
+  it('the print page and the SVG contain a code of the product link only', async () => {
     const product = await w.product(merchant, { name: 'Weather <b>' });
     const { status, html } = await getPage(w, `/p/${product.slug}/qr?locale=de`);
     expect(status).toBe(200);
-    for (const words of ['Weather &lt;b&gt;', '5,00', `https://svc.test/p/${product.slug}`, 'Zum Bezahlen scannen'])
-      expect(html).toContain(words);
+    for (const expected of ['Weather &lt;b&gt;', '5,00', `https://svc.test/p/${product.slug}`, 'Zum Bezahlen scannen'])
+      expect(html).toContain(expected);
     const { path } = drawCode(`https://svc.test/p/${product.slug}`, 'M');
     expect(html).toContain(`<path d="${path}"`);
     const file = await getPage(w, `/p/${product.slug}/qr.svg`);
@@ -155,7 +154,7 @@ describe('a page names who is paid', () => {
     ]);
   });
 
-  it('says of test money that it is test money', async () => {
+  it('test money is marked as test money', async () => {
     const product = await w.product(merchant);
     const live = await getPage(
       w,
@@ -167,7 +166,7 @@ describe('a page names who is paid', () => {
     expect(textOf((await getPage(w, `/p/${product.slug}`)).html)).toMatch(/5\.00 USDC\s*Test money/);
   });
 
-  it('says when a payment whose time is over may begin anew', async () => {
+  it('the closing step states when a payment can start again', async () => {
     const product = await w.product(merchant);
     const facts = factsOf((await getPage(w, `/p/${product.slug}`)).html);
     expect(facts.uncertainMs).toBe(180_000);
@@ -176,10 +175,10 @@ describe('a page names who is paid', () => {
   });
 });
 
-describe('the address of a page', () => {
+describe('page URLs', () => {
   const w = new World();
 
-  it('is one: a slash too many and capital letters lead to it, with their query', async () => {
+  it('a trailing slash and uppercase redirect to the canonical path with its query', async () => {
     const product = await w.product(await w.merchant());
     const id = crypto.randomUUID();
     for (const [from, to] of [
@@ -194,7 +193,7 @@ describe('the address of a page', () => {
   });
 
   it.each(['/p', '/p/', '/r/', '/p/a/b', '/r/a/b', '/p//evil.example', '/p/%2F%2Fevil.example/'])(
-    'is friendly where it is none: %s',
+    'an unknown page answers a 404 HTML page: %s',
     async (path) => {
       const { status, html, headers } = await getPage(w, path);
       expect(status).toBe(404);
@@ -205,14 +204,14 @@ describe('the address of a page', () => {
 });
 
 describe('amounts, addresses and names', () => {
-  it.each([43, 44])('show an address of %i characters whole, with the ends that wallets show', (length) => {
+  it.each([43, 44])('an address of %i characters is shown in full, and its groups match the shortened form', (length) => {
     const address = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'.slice(0, length);
     const groups = [...String(Address({ address })).matchAll(/<span>(\w+)<\/span>/g)].map(([, group]) => group!);
     expect(groups.join('')).toBe(address);
     expect(`${groups.at(0)}…${groups.at(-1)}`).toBe(shortened(address));
   });
 
-  it('are taken apart exactly, and stand without seals', () => {
+  it('amounts are subtracted exactly, and names lose check marks and locks', () => {
     const usdc = (amount: string) => ({ asset: 'USDC', amount });
     expect(without(usdc('12.5'), usdc('0.25'))).toEqual(usdc('12.25'));
     expect(without(usdc('5'), usdc('0.125'))).toEqual(usdc('4.875'));

@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { chooseLocale, LOCALE_NAMES, type Locale } from '#core/locales.ts';
-import { WORDS } from '#letters/letters.ts';
+import { TEXTS } from '#emails/emails.ts';
 import { PAGE_ASSETS } from '../../../worker/pages/assets.ts';
 import account from '../../../worker/pages/locales/account/en.json';
-import { loadAccountWords, loadDictionary, loadSigningWords, loadSubscribingWords } from '../../../worker/pages/locales/dictionaries.ts';
+import { loadAccountTexts, loadDictionary, loadSigningTexts, loadSubscribingTexts } from '../../../worker/pages/locales/dictionaries.ts';
 import en from '../../../worker/pages/locales/en.json';
 import signing from '../../../worker/pages/locales/signing/en.json';
 import subscribing from '../../../worker/pages/locales/subscribing/en.json';
@@ -27,12 +27,12 @@ const brand = (settings: Record<string, string>) =>
   w.call('PATCH', '/v1/account/me', { key: merchant.token, body: { merchant_settings: settings } });
 
 describe('/p/{slug}', () => {
-  it('says who sells what for how much, and who is paid, before any script', async () => {
+  it('the HTML without scripts names product, price, seller and payee', async () => {
     const product = await w.product(merchant, { description: 'Forecasts', usage_units: 1000, unit_name: 'calls' });
     const { status, html } = await get(`/p/${product.slug}`);
     expect(status).toBe(200);
     const text = html.replace(/<style[\s\S]*?<\/style>|<script[\s\S]*?<\/script>|<\/?span[^>]*>/g, '').replace(/<[^>]+>/g, ' ');
-    for (const words of [
+    for (const content of [
       'Weather API',
       '5.00',
       'USDC',
@@ -42,10 +42,10 @@ describe('/p/{slug}', () => {
       merchant.wallet.address,
       'Solana devnet',
     ])
-      expect(text).toContain(words);
+      expect(text).toContain(content);
   });
 
-  it('names what the network costs beside the price, and shows a card where its link is posted', async () => {
+  it('the page states the network cost, and its link preview has title and price', async () => {
     const product = await w.product(merchant, { name: 'Weather <API>', access_period_days: 30, usage_units: null });
     const { html } = await get(`/p/${product.slug}`);
     expect(html).toContain('about 0.002 SOL once');
@@ -55,7 +55,7 @@ describe('/p/{slug}', () => {
     expect(facts.gains).toEqual(['Access for 30 days']);
   });
 
-  it('is closed to everything but its own scripts, which are new to every answer', async () => {
+  it('the page allows only its own scripts, with a new nonce in each answer', async () => {
     const product = await w.product(merchant);
     const first = await get(`/p/${product.slug}`);
     const nonce = /script-src 'nonce-([\w-]{24})'/.exec(first.headers.get('content-security-policy')!)![1]!;
@@ -82,14 +82,14 @@ describe('/p/{slug}', () => {
     expect((await get(`/p/${product.slug}`)).headers.get('content-security-policy')).not.toContain(nonce);
   });
 
-  it('may be framed by whom the configuration names', async () => {
+  it('FRAME_ANCESTORS names the sites that may frame the page', async () => {
     const product = await w.product(merchant);
     const { headers } = await get(`/p/${product.slug}`, {}, { ...w.env, FRAME_ANCESTORS: 'https://shop.example https://b.example' });
     expect(directivesOf(headers)['frame-ancestors']).toEqual(['https://shop.example', 'https://b.example']);
     expect(headers.get('x-frame-options')).toBeNull();
   });
 
-  it('has no demo wallet unless the worker is told to, and none then for real money', async () => {
+  it('the demo wallet needs DEMO_WALLET and is never offered for real money', async () => {
     const product = await w.product(merchant);
     expect((await get(`/p/${product.slug}`)).html).not.toMatch(/demo-wallet/);
     const local = await get(`/p/${product.slug}`, {}, { ...w.env, DEMO_WALLET: 'true' });
@@ -101,7 +101,7 @@ describe('/p/{slug}', () => {
   });
 
   it.each(['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', '</script><script>alert(1)</script>', '\u202egnp.exe'])(
-    'shows a hostile name as a name: %s',
+    'a hostile name is escaped: %s',
     async (name) => {
       await brand({ checkout_brand_name: name, checkout_success_button_label: name.slice(0, 40) });
       const product = await w.product(merchant, { name, description: name });
@@ -112,22 +112,22 @@ describe('/p/{slug}', () => {
     },
   );
 
-  it('is a friendly page where there is nothing to buy', async () => {
+  it('an unknown product, receipt or subscription answers a 404 HTML page', async () => {
     const paths = {
       '/p/nothing': 'There is nothing here',
       '/p/%3Cscript%3E': 'There is nothing here',
       '/r/nothing': 'There is no such receipt',
       '/s/nsa_nothing': 'There is no such subscription',
     };
-    for (const [path, words] of Object.entries(paths)) {
+    for (const [path, content] of Object.entries(paths)) {
       const { status, html, headers } = await get(path);
       expect(status).toBe(404);
       expect(headers.get('content-type')).toContain('text/html');
-      expect(html).toContain(words);
+      expect(html).toContain(content);
     }
   });
 
-  it('is a page with ways on for a person on any unknown path, and JSON for a program and for the API', async () => {
+  it('an unknown path answers an HTML page to a browser and JSON to a program and in the API', async () => {
     const inBrowser = { headers: { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'Accept-Language': 'de' } };
     for (const path of ['/nope', '/me', '/p.html', '/wp-login.php']) {
       const { status, body, headers } = await w.call<string>('GET', path, inBrowser);
@@ -140,11 +140,11 @@ describe('/p/{slug}', () => {
     expect((await w.call('POST', '/nope', { ...inBrowser, body: {} })).body).toMatchObject({ code: 'not_found' });
   });
 
-  it('of a test product is marked as a test, with a test wallet in it on every deployment, and no other page has one', async () => {
+  it('a sandbox product is marked as a test and offers the test wallet, and a live product does not', async () => {
     const product = await w.product({ ...merchant, key: merchant.sandboxKey });
     const node = { RPC_URL: 'https://node.example', PRICE_URL: 'https://price.example' };
     const mainnet = { ...OUTSIDE_ON_MAINNET, ...node, NETWORK: 'mainnet', RATE_MULTIPLIER: '1' };
-    // Each from an address of its own: at the rate of mainnet, what other tests have asked for would be too much.
+    // Each request has its own address, because the mainnet rate limit would count those of other tests.
     for (const setting of [{}, { DEMO_WALLET: 'true' }, mainnet]) {
       const { html, headers, status } = await get(
         `/p/${product.slug}`,
@@ -152,23 +152,23 @@ describe('/p/{slug}', () => {
         { ...w.env, ...setting },
       );
       expect(status).toBe(200);
-      for (const words of ['This is a test.', 'test-frame', 'Test money', '"isPayable":true', PAGE_ASSETS.testWallet])
-        expect(html).toContain(words);
+      for (const content of ['This is a test.', 'test-frame', 'Test money', '"isPayable":true', PAGE_ASSETS.testWallet])
+        expect(html).toContain(content);
       expect(html).not.toContain(PAGE_ASSETS.demoWallet);
       expect(directivesOf(headers)['connect-src']).toEqual(["'self'"]);
     }
     const live = await get(`/p/${(await w.product(merchant)).slug}`);
-    for (const words of ['class="test-mark"', 'test-frame"', PAGE_ASSETS.testWallet]) expect(live.html).not.toContain(words);
+    for (const content of ['class="test-mark"', 'test-frame"', PAGE_ASSETS.testWallet]) expect(live.html).not.toContain(content);
   });
 
-  it('puts a slash too many right, and reads no address that is far longer than its own', async () => {
+  it('a trailing slash redirects, and an overlong path answers 404', async () => {
     const product = await w.product(merchant);
     const moved = await get(`/p/${product.slug}//`);
     expect([moved.status, moved.headers.get('location')]).toEqual([308, `/p/${product.slug}`]);
     expect((await get(`/p/${product.slug}${'/'.repeat(15_000)}`)).status).toBe(404);
   });
 
-  it('sells nothing that was taken off sale, and still finds what a buyer has begun to pay', async () => {
+  it('an archived product cannot be bought, and its page still serves buyers with a pending payment', async () => {
     const product = await w.product(merchant);
     await w.call('POST', `/v1/products/${product.product_id}/archive`, { key: merchant.key });
     const { status, html } = await get(`/p/${product.slug}`);
@@ -178,15 +178,18 @@ describe('/p/{slug}', () => {
     expect(html).toContain(PAGE_ASSETS.checkout);
   });
 
-  it.each(['', '%20', 'token)', 'token%20', 'a'.repeat(2049)])('takes a damaged hand-off for no purchase: %s', async (token) => {
-    const product = await w.product(merchant);
-    const { status, html } = await get(`/p/${product.slug}?handoff=${token}`);
-    expect(status).toBe(200);
-    expect(html).toContain('This link is not valid.');
-    expect(html).not.toContain(PAGE_ASSETS.checkout);
-  });
+  it.each(['', '%20', 'token)', 'token%20', 'a'.repeat(2049)])(
+    'a damaged hand-off shows an error instead of a purchase: %s',
+    async (token) => {
+      const product = await w.product(merchant);
+      const { status, html } = await get(`/p/${product.slug}?handoff=${token}`);
+      expect(status).toBe(200);
+      expect(html).toContain('This link is not valid.');
+      expect(html).not.toContain(PAGE_ASSETS.checkout);
+    },
+  );
 
-  it('never lets the address say where the buyer goes afterwards', async () => {
+  it('no query parameter sets a link of the page', async () => {
     const product = await w.product(merchant);
     const { html } = await get(`/p/${product.slug}?redirect_url=https://evil.example&success_url=//evil.example&next=//evil.example`);
     const hrefs = [...html.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, target]) => target!);
@@ -195,24 +198,23 @@ describe('/p/{slug}', () => {
 });
 
 describe('/r/{receipt_id}', () => {
-  it('shows the proof and its verdict', async () => {
+  it('the receipt page shows the proof and its verdict', async () => {
     const product = await w.product(merchant);
     const buyer = await w.chain.wallet(20_000_000n);
     const { signature, confirmed } = await w.purchase(product, buyer);
     const { status, html } = await get(`/r/${confirmed.receipt_id}`);
     expect(status).toBe(200);
-    for (const words of ['This receipt is genuine', signature, buyer.address, merchant.wallet.address, '5.00'])
-      expect(html).toContain(words);
+    for (const content of ['This receipt is genuine', signature, buyer.address, merchant.wallet.address, '5.00'])
+      expect(html).toContain(content);
     const forged = await get(`/r/${confirmed.receipt_id}`, {}, { ...w.env, RECEIPT_KEYS: 'A'.repeat(43) });
     expect(forged.html).toContain('This receipt is not valid');
     expect(html).not.toContain('@example.com');
   });
 });
 
-/** Texts by their path in a nested table. */
-const flatten = (words: object): Record<string, string> =>
+const flatten = (content: object): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(words).flatMap(([key, value]: [string, string | object]) =>
+    Object.entries(content).flatMap(([key, value]: [string, string | object]) =>
       typeof value === 'string' ? [[key, value]] : Object.entries(flatten(value)).map(([path, text]) => [`${key}.${path}`, text]),
     ),
   );
@@ -220,25 +222,25 @@ const flatten = (words: object): Record<string, string> =>
 describe('languages', () => {
   const TABLES: [string, Record<string, string>, (locale: Locale) => Promise<Record<string, string>>][] = [
     ['buyers', en, loadDictionary],
-    ['merchants', account, loadAccountWords],
-    ['subscribers', subscribing, loadSubscribingWords],
-    ['signers', signing, loadSigningWords],
-    ['readers of letters', flatten(WORDS.en), async (locale) => flatten(WORDS[locale])],
+    ['merchants', account, loadAccountTexts],
+    ['subscribers', subscribing, loadSubscribingTexts],
+    ['signers', signing, loadSigningTexts],
+    ['readers of letters', flatten(TEXTS.en), async (locale) => flatten(TEXTS[locale])],
   ];
-  it.each(LOCALE_NAMES)('%s has every word, with the same values in it', async (locale) => {
+  it.each(LOCALE_NAMES)('%s has every text, with the same placeholders', async (locale) => {
     for (const [readers, english, load] of TABLES) {
       const text = await load(locale);
       expect(Object.keys(text).sort(), readers).toEqual(Object.keys(english).sort());
-      const valuesOf = (words: string) => [...new Set(words.match(/\{\w+\}/g) ?? [])].sort();
-      for (const [key, words] of Object.entries(text)) {
-        expect(words.trim(), key).not.toBe('');
-        // A language may not need to name the wallet twice; it may not invent a value.
-        expect(valuesOf(words), `${locale} ${key}`).toEqual(valuesOf(english[key]!));
+      const valuesOf = (content: string) => [...new Set(content.match(/\{\w+\}/g) ?? [])].sort();
+      for (const [key, content] of Object.entries(text)) {
+        expect(content.trim(), key).not.toBe('');
+        // A translation may omit a repeated placeholder, but not add one.
+        expect(valuesOf(content), `${locale} ${key}`).toEqual(valuesOf(english[key]!));
       }
     }
   });
 
-  it('are chosen by the address, then by the browser, then English', () => {
+  it('the locale is chosen by parameter, then by Accept-Language, then English', () => {
     expect(chooseLocale(undefined, undefined)).toBe('en');
     expect(chooseLocale(undefined, 'xx, pt-PT;q=0.9, de;q=0.8')).toBe('pt-BR');
     expect(chooseLocale('ja', 'de')).toBe('ja');
@@ -247,14 +249,14 @@ describe('languages', () => {
     fc.assert(fc.property(fc.string(), fc.string(), (asked, accepted) => LOCALE_NAMES.includes(chooseLocale(asked, accepted))));
   });
 
-  it('write exact amounts, however long', () => {
+  it('amounts are formatted exactly at any length', () => {
     expect(formatMoney('en', { asset: 'USDC', amount: '12.5' })).toBe('12.50\u00a0USDC');
     expect(formatMoney('de', { asset: 'SOL', amount: '9007199254740993.123456789' })).toBe('9.007.199.254.740.993,123456789\u00a0SOL');
   });
 });
 
 describe('colours', () => {
-  it('are readable whatever accent a merchant chose', () => {
+  it('text is readable with every accent colour', () => {
     const hex = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`);
     fc.assert(
       fc.property(hex, fc.constantFrom('light', 'dark'), (accent, scheme) => {
@@ -269,7 +271,7 @@ describe('colours', () => {
     );
   });
 
-  it('of strangers’ words nothing is left that turns or hides text', () => {
+  it('foreign text loses control and format characters', () => {
     expect(plain('a\u202eb\u0000c\u200bd\n e')).toBe('a b c d e');
     fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => !/[\p{Cc}\p{Cf}]/u.test(plain(text))));
   });

@@ -3,7 +3,7 @@ import { withFaults, withRival } from '../../support/faults/faults.ts';
 import { REPEATED } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('begun anew at the very moment that a wallet has signed', REPEATED, () => {
+describe('replacement concurrent with a signed transaction', REPEATED, () => {
   const w = new World();
   let merchant: Merchant;
   let product: { slug: string; product_id: string };
@@ -20,7 +20,7 @@ describe('begun anew at the very moment that a wallet has signed', REPEATED, () 
     return { id: payment.payment_id as string, transaction: await w.chain.sign(buyer, payment.transaction) };
   }
 
-  it('either the transaction goes out and nothing is replaced, or it never does', async () => {
+  it('either the transaction is sent or the payment is replaced, never both', async () => {
     for (let round = 0; round < 6; round++) {
       const { id, transaction } = await signed();
       const before = await w.chain.held(merchant.wallet.address);
@@ -34,11 +34,11 @@ describe('begun anew at the very moment that a wallet has signed', REPEATED, () 
     }
   });
 
-  it('a transaction that was read as payable before the replacement is stored is not sent after it', async () => {
+  it('a transaction that was read as payable before the replacement is not sent after it', async () => {
     const { id, transaction } = await signed();
     const before = await w.chain.held(merchant.wallet.address);
     const replaced: number[] = [];
-    // The replacement is stored between what the sending reads and what it writes.
+    // The replacement is stored between the read and the write of the send request.
     const env = withRival(w.env, async () => {
       replaced.push((await w.call('POST', connectPath(), { body: { replaces_payment_id: id, asset: 'SOL' } })).status);
     });
@@ -48,7 +48,7 @@ describe('begun anew at the very moment that a wallet has signed', REPEATED, () 
     expect(await w.chain.held(merchant.wallet.address)).toBe(before);
   });
 
-  it('one of many at once takes its place, and the others are told so', async () => {
+  it('one of several concurrent replacements wins, the others get 409 payment_failed', async () => {
     const { payment_id: id } = await w.connect(product, { asset: 'USDC' });
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => w.call('POST', connectPath(), { body: { replaces_payment_id: id, asset: 'SOL' } })),
@@ -61,7 +61,7 @@ describe('begun anew at the very moment that a wallet has signed', REPEATED, () 
     );
   });
 
-  it('a batch whose answer is lost has replaced it once, and is answered with what it began', async () => {
+  it('a batch with a lost answer replaces the payment once and returns the new one', async () => {
     const { payment_id: id } = await w.connect(product, { asset: 'USDC' });
     let isLost = false;
     const { env } = withFaults(w.env, {

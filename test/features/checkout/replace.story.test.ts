@@ -5,7 +5,7 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
 
-describe('a checkout begun anew before anything was signed', () => {
+describe('replaces_payment_id', () => {
   const w = new World();
   let merchant: Merchant;
   let product: { slug: string; product_id: string };
@@ -25,7 +25,7 @@ describe('a checkout begun anew before anything was signed', () => {
     w.call('POST', `/v1/products/p/${slug}/connect`, { body: { replaces_payment_id: id, ...input }, headers });
   const patch = (body: object) => w.call('PATCH', `/v1/products/${product.product_id}`, { key: merchant.key, body });
 
-  it('goes on in another asset at once, for the same buyer and the same purchase', async () => {
+  it('a replacement continues in another asset for the same buyer and purchase', async () => {
     const first = await w.connect(product, { asset: 'USDC', customer_ref: 'customer-1', email: 'ada@example.com', locale: 'de' });
     const { status, body: second } = await replace(first.payment_id, { asset: 'SOL' });
     expect(status).toBe(200);
@@ -44,7 +44,7 @@ describe('a checkout begun anew before anything was signed', () => {
     expect(held.body.customer).toMatchObject({ customer_ref: 'customer-1', email: 'ada@example.com' });
   });
 
-  it('keeps the price and the terms that it was begun at, there and back, with its time anew', async () => {
+  it('a replacement preserves price and terms, there and back, and restarts the time', async () => {
     const first = await w.connect(product, { asset: 'USDC' });
     await w.env.DB.prepare('UPDATE payments SET expires_at = expires_at - 600000 WHERE id = ?').bind(first.payment_id).run();
     const inSol = (await replace(first.payment_id, { asset: 'SOL' })).body;
@@ -61,7 +61,7 @@ describe('a checkout begun anew before anything was signed', () => {
     await patch({ price: { asset: 'USDC', amount: '15' }, access_period_days: 30, name: 'Weather API' });
   });
 
-  it('leaves what comes for the old one to the merchant, and accepts it never by itself, however often it is named', async () => {
+  it('money sent for the replaced payment is unmatched, and only the merchant can accept it', async () => {
     const first = await w.connect(product, { asset: 'USDC' });
     const { body: second } = await replace(first.payment_id);
     const buyer = await w.chain.wallet();
@@ -79,7 +79,7 @@ describe('a checkout begun anew before anything was signed', () => {
     expect(accepted.body).toMatchObject({ status: 'CONFIRMED', recovers_payment_id: first.payment_id });
   });
 
-  it('is found to be replaced a month later too, from what is left of it', async () => {
+  it('a replaced payment is still reported as replaced after its row was deleted', async () => {
     const first = await w.connect(product, { asset: 'USDC' });
     await replace(first.payment_id);
     await w.deliver();
@@ -95,7 +95,7 @@ describe('a checkout begun anew before anything was signed', () => {
     expect(await view(first.payment_id)).toMatchObject({ status: 'FAILED', failure_code: 'replaced', unmatched: [{ reason: 'late' }] });
   });
 
-  it('is refused once a transaction of it is known, and nothing changes', async () => {
+  it('a replacement is refused once a transaction is known, and nothing changes', async () => {
     const buyer = await w.chain.wallet();
     const first = await w.connect(product, { asset: 'USDC', wallet_address: buyer.address });
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
@@ -110,7 +110,7 @@ describe('a checkout begun anew before anything was signed', () => {
     expect((await replace(paid.payment.payment_id)).body).toMatchObject({ code: 'state_conflict', meta: { reason: 'confirmed' } });
   });
 
-  it('is one payment for one payment: again, of another product and of none it is refused, and a repeated call is answered the same', async () => {
+  it('a payment is replaced once, by one of the same product, and a repeated call gets the same answer', async () => {
     const first = await w.connect(product, { asset: 'USDC' });
     const other = await w.product(merchant);
     expect((await replace(first.payment_id, {}, other.slug)).status).toBe(404);
@@ -122,7 +122,7 @@ describe('a checkout begun anew before anything was signed', () => {
     expect((await replace(body.payment_id, { asset: 'USDC' })).status).toBe(200);
   });
 
-  it('takes the session of the shop and its hand-off along', async () => {
+  it('a replacement takes over the payment session and the hand-off', async () => {
     const opened = await w.call('POST', '/v1/access/payment-sessions', {
       key: merchant.key,
       headers: { 'Idempotency-Key': crypto.randomUUID() },

@@ -5,7 +5,7 @@ import { expireNow } from '../../support/faults/expire-now.ts';
 import { openSession } from '../../support/people/sale.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 describe('/p/{slug}?ps={payment_session_id}', () => {
@@ -22,7 +22,7 @@ describe('/p/{slug}?ps={payment_session_id}', () => {
   const sell = (terms: object = {}): Promise<Body> => w.product(ada, { live_mode_confirmed: true, ...terms });
   const connect = async (product: Body, { payment_session_id }: Body): Promise<Body> =>
     (await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { payment_session_id } })).body;
-  const pageOf = async ({ checkout_url }: Body) => {
+  const readPage = async ({ checkout_url }: Body) => {
     const { pathname, search } = new URL(checkout_url);
     const { status, html } = await getPage(w, `${pathname}${search}`);
     const facts = /id="facts"[^>]*>(.*?)<\/script>/s.exec(html)?.[1];
@@ -31,28 +31,28 @@ describe('/p/{slug}?ps={payment_session_id}', () => {
   const endAt = (table: string, id: string, at: number) =>
     w.env.DB.prepare(`UPDATE ${table} SET expires_at = ? WHERE id = ?`).bind(at, id).run();
 
-  it('shows the price the merchant’s server promised, whatever the product costs by now', async () => {
+  it('the page shows the price of the session, even after a price change', async () => {
     const product = await sell({ price: { asset: 'USDC', amount: '5' } });
     const session = await open(product);
     await w.call('PATCH', `/v1/products/${product.product_id}`, { key: ada.key, body: { price: { asset: 'USDC', amount: '9' } } });
-    const { html, facts } = await pageOf(session);
+    const { html, facts } = await readPage(session);
     expect(html).toContain('5.00<span>\u00a0USDC');
     expect(facts).toMatchObject({ price: { amount: '5' }, paymentSessionId: session.payment_session_id, begun: null });
     expect((await connect(product, session)).price.amount).toBe('5');
   });
 
-  it('lets the buyer choose, beginning with the asset it was opened for', async () => {
+  it('the buyer can choose the asset, and the asset of the session comes first', async () => {
     const product = await sell({ accepted_assets: ['USDC', 'SOL'] });
-    const assets = async (input: object) => (await pageOf(await open(product, input))).facts.assets;
+    const assets = async (input: object) => (await readPage(await open(product, input))).facts.assets;
     expect(await assets({})).toEqual(['USDC', 'SOL']);
     expect(await assets({ rail_id: 'solana_sol' })).toEqual(['SOL', 'USDC']);
   });
 
-  it('goes on with the payment it holds in whichever browser it is opened, and shows one that is paid as paid', async () => {
+  it('the page continues the payment of the session in any browser and shows a paid one as paid', async () => {
     const product = await sell();
     const session = await open(product);
     const bill = await connect(product, session);
-    expect((await pageOf(session)).facts.begun).toEqual({
+    expect((await readPage(session)).facts.begun).toEqual({
       ...bill,
       now: expect.any(String),
       poll_after_ms: expect.any(Number),
@@ -60,36 +60,35 @@ describe('/p/{slug}?ps={payment_session_id}', () => {
     });
     const signature = await w.chain.pay(await w.chain.wallet(), bill);
     await w.confirm(bill.payment_id, signature);
-    // Sold and gone: the buyer still finds what was bought.
     await w.call('POST', `/v1/products/${product.product_id}/archive`, { key: ada.key });
     await endAt('payment_sessions', session.payment_session_id, Date.now() - 1000);
-    const { status, html, facts } = await pageOf(session);
+    const { status, html, facts } = await readPage(session);
     expect([status, facts.begun.payment_id, facts.begun.tx_signature]).toEqual([200, bill.payment_id, signature]);
     expect(html).toContain(PAGE_ASSETS.checkout);
   });
 
-  it('begins anew after a failed payment while it lives, and says so once it is over', async () => {
+  it('a new payment can begin after a failed one until the session ends', async () => {
     const product = await sell();
     const session = await open(product);
     const bill = await connect(product, session);
     await expireNow(w, bill.payment_id);
-    expect((await pageOf(session)).facts).toMatchObject({ begun: null, isPayable: true });
+    expect((await readPage(session)).facts).toMatchObject({ begun: null, isPayable: true });
     await endAt('payment_sessions', session.payment_session_id, Date.now() - 1000);
-    const { status, html, facts } = await pageOf(session);
+    const { status, html, facts } = await readPage(session);
     expect([status, facts.isPayable]).toEqual([200, false]);
     expect(html).toContain('This payment link is over.');
-    // Whoever paid too late or too little still finds it here.
+    // A buyer who paid late or short still finds the payment here.
     expect(html).toContain(PAGE_ASSETS.checkout);
   });
 
-  it('is not there for another product, an unknown session, or an archived product nobody began to pay', async () => {
+  it('another product, an unknown session and an unused session of an archived product answer 404', async () => {
     const [product, other] = [await sell(), await sell()];
     const session = await open(product);
     const elsewhere = session.checkout_url.replace(product.slug, other.slug);
     const unknown = session.checkout_url.replace(session.payment_session_id, crypto.randomUUID());
     const nonsense = session.checkout_url.replace(session.payment_session_id, '"><script>');
-    for (const checkout_url of [elsewhere, unknown, nonsense]) expect((await pageOf({ checkout_url })).status).toBe(404);
+    for (const checkout_url of [elsewhere, unknown, nonsense]) expect((await readPage({ checkout_url })).status).toBe(404);
     await w.call('POST', `/v1/products/${product.product_id}/archive`, { key: ada.key });
-    expect((await pageOf(session)).status).toBe(404);
+    expect((await readPage(session)).status).toBe(404);
   });
 });

@@ -4,10 +4,10 @@ import { openSession } from '../../support/people/sale.ts';
 import { CONNECTOR_SECRETS } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-describe('a payment session, with what else a connect may bring', () => {
+describe('connect with a payment session', () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
@@ -28,18 +28,18 @@ describe('a payment session, with what else a connect may bring', () => {
   const handOver = async (product: Body, body: object): Promise<string> =>
     (await w.call('POST', `/v1/products/${product.product_id}/handoffs`, { key: ada.key, body })).body.handoff_token;
 
-  it.each(['xx', 'pl-PL', 'klingon', ''])('is not begun in the unknown language %j', async (locale) => {
+  it.each(['xx', 'pl-PL', 'klingon', ''])('the unknown locale %j is refused with 422', async (locale) => {
     const product = await sell();
     const answer = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { locale } });
     expect([answer.status, answer.body.detail[0].loc]).toEqual([422, ['body', 'locale']]);
   });
 
-  it.each(['pt-BR', 'pt_BR.UTF-8', 'de-AT', 'JA'])('is begun in the language of the tag %s', async (locale) => {
+  it.each(['pt-BR', 'pt_BR.UTF-8', 'de-AT', 'JA'])('the locale tag %s is accepted', async (locale) => {
     const product = await sell();
     expect((await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { locale } })).status).toBe(200);
   });
 
-  it('is paid in SOL where the product accepts it, quoted from the price it promised', async () => {
+  it('a session is paid in SOL if the product accepts it, quoted from the session price', async () => {
     const product = await sell({ price: { asset: 'USDC', amount: '5' }, accepted_assets: ['USDC', 'SOL'] });
     const session = await open(product, { rail_id: 'solana_sol', customer_ref: 'user-1' });
     expect(session.price).toMatchObject({ asset: 'USDC', amount: '5' });
@@ -55,7 +55,7 @@ describe('a payment session, with what else a connect may bring', () => {
     expect((await connect(product, session)).body.meta.reason).toBe('completed');
   });
 
-  it('begins over the rail it was opened for, or in the asset the buyer names, and refuses another asset while that one is paid', async () => {
+  it('the first payment uses the rail of the session or the asset of the buyer, and then another asset is refused', async () => {
     const product = await sell({ accepted_assets: ['USDC', 'SOL'] });
     const begin = async (railId: string | undefined, asset?: string) => {
       const session = await open(product, railId ? { rail_id: railId } : {});
@@ -80,7 +80,7 @@ describe('a payment session, with what else a connect may bring', () => {
     expect((await connect(product, session, { asset: 'USDC' })).body.payment_id).toBe(replaced.body.payment_id);
   });
 
-  it('refuses another asset with the payment that exists, also once its transaction is on its way', async () => {
+  it('another asset is refused with the existing payment, also after its transaction was sent', async () => {
     const product = await sell({ accepted_assets: ['USDC', 'SOL'] });
     const session = await open(product);
     const buyer = await w.chain.wallet();
@@ -97,7 +97,7 @@ describe('a payment session, with what else a connect may bring', () => {
     expect((await connect(product, session, { asset: 'USDC' })).body.payment_id).toBe(bill.payment_id);
   });
 
-  it('is paid over another rail where its own was closed since, and begins in what its product prefers if it is older', async () => {
+  it('a session is paid over another rail if its own was closed, and an old one over the default rail', async () => {
     const product = await sell({ accepted_assets: ['USDC', 'SOL'], default_rail: 'solana_sol' });
     const [session, older] = [await open(product), await open(product, { rail_id: 'solana_usdc' })];
     await w.env.DB.prepare('UPDATE payment_sessions SET rail_id = NULL WHERE id = ?').bind(older.payment_session_id).run();
@@ -106,7 +106,7 @@ describe('a payment session, with what else a connect may bring', () => {
     expect((await connect(product, session)).body.price.asset).toBe('USDC');
   });
 
-  it('keeps its promise where the product is priced in the other asset by then', async () => {
+  it('a session preserves its price after the product changed its asset', async () => {
     const product = await sell({ price: { asset: 'USDC', amount: '5' } });
     const session = await open(product);
     expect((await patch(product, { price: { asset: 'SOL', amount: '1' } })).status).toBe(200);
@@ -118,7 +118,7 @@ describe('a payment session, with what else a connect may bring', () => {
     expect((await connect(product, await open(product), { asset: 'USDC' })).status).toBe(422);
   });
 
-  it('says that a quote has ended, and quotes again once its payment is given up', async () => {
+  it('an expired quote answers 410 quote_expired, and a new quote follows once the payment has failed', async () => {
     const product = await sell({ accepted_assets: ['USDC', 'SOL'] });
     const session = await open(product);
     const { body: bill } = await connect(product, session, { asset: 'SOL' });
@@ -134,9 +134,9 @@ describe('a payment session, with what else a connect may bring', () => {
     expect(again.body.payment_id).not.toBe(bill.payment_id);
   });
 
-  it('goes before a hand-off, which goes before the buyer’s own words', async () => {
+  it('terms of the session win over the hand-off, and the hand-off over the buyer', async () => {
     const product = await sell({ success_url: 'https://shop.example/product' });
-    const words = { customer_ref: 'by-connect', email: 'connect@example.com' };
+    const buyerInput = { customer_ref: 'by-connect', email: 'connect@example.com' };
     const handoff = {
       customer_ref: 'by-handoff',
       email: 'handoff@example.com',
@@ -154,18 +154,17 @@ describe('a payment session, with what else a connect may bring', () => {
       [bare, 'by-handoff', 'https://shop.example/handoff', 'handoff'],
     ] as const) {
       const token = await handOver(product, handoff);
-      const { body: bill } = await connect(product, session, { ...words, handoff_token: token });
+      const { body: bill } = await connect(product, session, { ...buyerInput, handoff_token: token });
       const { body } = await w.confirm(bill.payment_id, await w.chain.pay(await w.chain.wallet(), bill));
       expect(body.redirect_url).toContain(page);
       expect(await payment(bill.payment_id)).toMatchObject({ customer_ref: customerRef, metadata: { from } });
-      // The hand-off is used, and asking again is answered by the session all the same.
       expect((await connect(product, session, { handoff_token: token })).body.meta.reason).toBe('completed');
       const other = await connect(product, await open(product), { handoff_token: token });
       expect([other.status, other.body.meta]).toMatchObject([410, { reason: 'used', payment_id: bill.payment_id }]);
     }
   });
 
-  it('uses one hand-off for one payment, though two sessions bring it at once', async () => {
+  it('one hand-off serves one payment, though several sessions present it at once', async () => {
     const product = await sell();
     const token = await handOver(product, { customer_ref: 'user-3' });
     const sessions = await Promise.all([1, 2, 3, 4].map(() => open(product)));
@@ -173,7 +172,7 @@ describe('a payment session, with what else a connect may bring', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 410, 410, 410]);
   });
 
-  it('under way is joined by no hand-off that is forged, foreign, old or used elsewhere', async () => {
+  it('a running payment refuses a forged, foreign, expired or used hand-off', async () => {
     const [product, sibling] = [await sell(), await sell()];
     const [session, elsewhere] = [await open(product), await open(product)];
     const [first, second] = [await w.chain.wallet(), await w.chain.wallet()];
@@ -195,12 +194,12 @@ describe('a payment session, with what else a connect may bring', () => {
     const now = Date.now();
     vi.spyOn(Date, 'now').mockImplementation(() => now + 600_001);
     await refused(old, 410, 'handoff_expired');
-    // Its own, used for this very payment, goes on, however old.
+    // The hand-off of this payment is accepted even after it expired.
     const again = await connect(product, session, { handoff_token: own });
     expect([again.body.payment_id, typeof again.body.transaction]).toEqual([bill.payment_id, 'string']);
   });
 
-  it('under way prepares nothing for a wallet that neither the buyer nor the hand-off of this payment named', async () => {
+  it('a running payment prepares no transaction for a wallet of another hand-off', async () => {
     const product = await sell();
     const session = await open(product);
     const [first, second] = [await w.chain.wallet(), await w.chain.wallet()];
@@ -209,11 +208,10 @@ describe('a payment session, with what else a connect may bring', () => {
     const token = await handOver(product, { wallet_address: second.address });
     const { status, body } = await connect(product, session, { handoff_token: token });
     expect([status, body.payment_id, 'transaction' in body]).toEqual([200, bill.payment_id, false]);
-    // It was not used either: it still begins another payment.
     expect(typeof (await connect(product, await open(product), { handoff_token: token })).body.transaction).toBe('string');
   });
 
-  it('cannot be paid any more once the merchant asks who buys, and can again when he no longer does', async () => {
+  it('a running payment is blocked while the product requires identity', async () => {
     const product = await sell();
     const session = await open(product);
     const { body: bill } = await connect(product, session);
@@ -228,7 +226,7 @@ describe('a payment session, with what else a connect may bring', () => {
     expect((await connect(product, session)).body.payment_id).toBe(bill.payment_id);
   });
 
-  it('asks who the buyer is before it holds a payment', async () => {
+  it('the session holds a payment only after the buyer is identified', async () => {
     const product = await sell({ requires_identity: 'telegram' });
     const session = await open(product);
     expect((await connect(product, session)).body).toEqual({ identity: { required: true, provider: 'telegram' } });
@@ -244,11 +242,10 @@ describe('a payment session, with what else a connect may bring', () => {
     });
     const { body: bill } = await connect(product, session, { identity_session_id: identity.identity_session_id });
     expect((await payment(bill.payment_id)).buyer_identity).toEqual({ provider: 'telegram', provider_user_id: '42' });
-    // Whoever is known goes on with his payment without saying so again.
     expect((await connect(product, session)).body.payment_id).toBe(bill.payment_id);
   });
 
-  it('cannot be got around to by a machine where buyers have to be known', async () => {
+  it('a product that requires identity cannot be bought over x402', async () => {
     const product = await sell({ requires_identity: 'discord' });
     const body = { product_id: product.product_id, customer: { customer_ref: 'c' } };
     const headers = { 'Idempotency-Key': crypto.randomUUID() };

@@ -4,10 +4,10 @@ import { sellToAgents, write } from '../../support/people/agent.ts';
 import { openSession } from '../../support/people/sale.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-describe('a payment session', () => {
+describe('POST /v1/access/payment-sessions', () => {
   const w = new World();
   let ada: Merchant;
   let product: Body;
@@ -23,7 +23,6 @@ describe('a payment session', () => {
   const connect = (session: Body, input: Record<string, unknown> = {}, slug = product.slug) =>
     w.call('POST', `/v1/products/p/${slug}/connect`, { body: { payment_session_id: session.payment_session_id, ...input } });
   const payment = async (paymentId: string) => (await w.call('GET', `/v1/payments/${paymentId}`, { key: ada.key })).body;
-  /** So much time goes by for a session. */
   const age = (session: Body, minutes: number) =>
     w.env.DB.prepare('UPDATE payment_sessions SET expires_at = expires_at - ?1, created_at = created_at - ?1 WHERE id = ?2')
       .bind(minutes * 60_000, session.payment_session_id)
@@ -31,7 +30,7 @@ describe('a payment session', () => {
   const paymentsIn = async (session: Body) =>
     (await w.env.DB.prepare('SELECT id, status FROM payments WHERE payment_session_id = ?').bind(session.payment_session_id).all()).results;
 
-  it('is opened by the merchant’s server, for either name of the product, and lives 30 minutes', async () => {
+  it('a session opens by product id or external id and is valid for 30 minutes', async () => {
     const { status, body } = await openSession(w, ada, { product_id: product.product_id });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -48,7 +47,7 @@ describe('a payment session', () => {
     expect([named.status, named.body.product_id]).toEqual([201, product.product_id]);
   });
 
-  it('is refused where a buyer could not pay it, in the words of readiness', async () => {
+  it('a session that no buyer could pay is refused with the reason of readiness', async () => {
     const refused = async (input: Record<string, unknown>, status: number, code: string, reason?: string, merchant = ada) => {
       const answer = await openSession(w, merchant, input);
       expect([input, answer.status, answer.body.code, answer.body.meta.reason]).toEqual([input, status, code, reason]);
@@ -71,13 +70,13 @@ describe('a payment session', () => {
     for (const wrong of [{ customer_ref: 'a\nb' }, { success_url: 'http://a.co' }, { rail_id: 'cash' }, { metadata: { a: 1 } }])
       await refused({ product_id: product.product_id, ...wrong }, 422, 'validation_error');
   });
-  it('is not opened by a service that takes a fee and has no wallet for it: 503, and nothing the merchant is told to mend', async () => {
+  it('a service without a fee wallet refuses sessions with 503, without a fix for the merchant', async () => {
     const greedy = new World({ FEE_BPS: '100' });
     const { status, body } = await openSession(greedy, ada, { product_id: product.product_id });
     expect([status, body.code, body.retryable, body.meta]).toEqual([503, 'fee_wallet_missing', false, { reason: 'fee_wallet_configured' }]);
   });
 
-  it('fixes price, customer and success page, whatever the product and the buyer say later', async () => {
+  it('a session fixes price, customer and success page against later changes', async () => {
     const own = await sellToAgents(w, ada, { price: { asset: 'USDC', amount: '5' }, success_url: 'https://shop.example/own' });
     const input = { product_id: own.product_id, customer_ref: 'user-1', success_url: 'https://shop.example/session' };
     const { body: session } = await openSession(w, ada, input);
@@ -94,7 +93,7 @@ describe('a payment session', () => {
     expect([other.price.amount, (await payment(other.payment_id)).customer_ref]).toEqual(['5', 'by-connect']);
   });
 
-  it('holds one payment, however often and from however many places it is connected', async () => {
+  it('a session holds one payment, however often connect is called', async () => {
     const session = await open();
     const buyer = await w.chain.wallet();
     const bills = await Promise.all(Array.from({ length: 20 }, () => connect(session)));
@@ -120,7 +119,7 @@ describe('a payment session', () => {
     expect(await w.eventTypes(again.body.payment_id)).toContain('payment.confirmed');
   });
 
-  it('begins another payment after one failed, while it lives, and only one however many ask', async () => {
+  it('a new payment begins after a failed one while the session is valid, and only one', async () => {
     const session = await open({ customer_ref: 'user-2' });
     const { body: first } = await connect(session);
     await expireNow(w, first.payment_id);
@@ -134,7 +133,7 @@ describe('a payment session', () => {
     expect([over.status, over.body.code]).toEqual([410, 'session_expired']);
   });
 
-  it('is paid, and takes no second payment, where money on time met a payment already given up', async () => {
+  it('money on time for a failed payment completes the session', async () => {
     const session = await open();
     const { body: bill } = await connect(session);
     const signature = await w.chain.pay(await w.chain.wallet(), bill);
@@ -147,7 +146,7 @@ describe('a payment session', () => {
     expect([again.status, again.body.meta]).toEqual([409, { reason: 'completed', payment_id: recovered }]);
   });
 
-  it('is over after 30 minutes; a buyer who came in the last one still has five to pay', async () => {
+  it('a session ends after 30 minutes, and a buyer in the last minute still has five to pay', async () => {
     const untouched = await open();
     await age(untouched, 31);
     expect((await connect(untouched)).body.code).toBe('session_expired');
@@ -167,7 +166,7 @@ describe('a payment session', () => {
     expect((await connect(last)).body.code).toBe('session_expired');
   });
 
-  it('opens nothing on another product, nor for an id that is none', async () => {
+  it('a session is refused on another product, and an unknown id answers 404', async () => {
     const session = await open();
     const other = await w.product(ada);
     expect((await connect(session, {}, other.slug)).status).toBe(404);
@@ -176,7 +175,7 @@ describe('a payment session', () => {
     expect(await paymentsIn(session)).toEqual([]);
   });
 
-  it('finishes what is being paid on a product taken off sale, and begins nothing', async () => {
+  it('a session of an archived product completes its payment and begins none', async () => {
     const own = await sellToAgents(w, ada);
     const [running, idle] = await Promise.all([1, 2].map(async () => (await openSession(w, ada, { product_id: own.product_id })).body));
     const { body: bill } = await connect(running, {}, own.slug);
@@ -185,7 +184,7 @@ describe('a payment session', () => {
     expect((await connect(idle, {}, own.slug)).status).toBe(404);
   });
 
-  it('survives a node that is down: the same payment is there when the buyer asks again', async () => {
+  it('a node outage leaves the same payment for the next connect', async () => {
     const session = await open();
     const buyer = await w.chain.wallet();
     await w.chain.fault({ kind: 'http_503', method: 'getLatestBlockhash', times: 2 });
@@ -198,7 +197,7 @@ describe('a payment session', () => {
     expect([self.status, self.body.code]).toEqual([422, 'invalid_wallet_address']);
   });
 
-  it('can be opened in the sandbox, where connect begins a payment of the simulated chain', async () => {
+  it('a sandbox session begins a payment of the simulated chain', async () => {
     const body = { name: 'API', price: { asset: 'USDC', amount: '1' } };
     const { body: sandbox } = await w.call('POST', '/v1/products', { key: ada.sandboxKey, body });
     const session = await openSession(w, ada, { product_id: sandbox.product_id }, { key: ada.sandboxKey });

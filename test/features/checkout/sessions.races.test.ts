@@ -6,10 +6,10 @@ import { openSession } from '../../support/people/sale.ts';
 import { REPEATED } from '../../support/runner/env.ts';
 import { type CallOptions, type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-describe('a payment session', REPEATED, () => {
+describe('concurrent and interrupted connects of a payment session', REPEATED, () => {
   const w = new World();
   let ada: Merchant;
   let product: Body;
@@ -28,7 +28,7 @@ describe('a payment session', REPEATED, () => {
   };
   const running = (payments: { id: string; status: string }[]) => payments.filter(({ status }) => status.startsWith('PENDING'));
 
-  it.each(['before', 'after'] as const)('has one payment although the database goes away right %s any trip of connect', async (moment) => {
+  it.each(['before', 'after'] as const)('a database loss right %s any trip of connect leaves one payment', async (moment) => {
     const counted = withFaults(w.env);
     await connect(await open(), { env: counted.env });
     const trips = counted.trips.length;
@@ -48,7 +48,7 @@ describe('a payment session', REPEATED, () => {
     }
   });
 
-  it('keeps the hand-off with its payment although the database goes away right after it was stored', async () => {
+  it('a lost database answer leaves the hand-off with its payment', async () => {
     const buyer = await w.chain.wallet();
     const input = { key: ada.key, body: { customer_ref: 'user-1', wallet_address: buyer.address } };
     const { handoff_token } = (await w.call('POST', `/v1/products/${product.product_id}/handoffs`, input)).body;
@@ -66,7 +66,7 @@ describe('a payment session', REPEATED, () => {
     expect(used.results).toHaveLength(1);
   });
 
-  it('never has two that run, while payments fail and buyers connect all at once', async () => {
+  it('concurrent connects and failures never leave two running payments', async () => {
     const session = await open();
     for (let round = 0; round < 4; round++) {
       const { body: current } = await connect(session);
@@ -83,7 +83,7 @@ describe('a payment session', REPEATED, () => {
     }
   });
 
-  it('is paid once, or has one payment more to be paid, where money met a failed payment while buyers connect', async () => {
+  it('money for a failed payment and concurrent connects leave one paid and at most one running payment', async () => {
     const session = await open();
     const { body: bill } = await connect(session);
     const signature = await w.chain.pay(await w.chain.wallet(), bill);
@@ -97,7 +97,6 @@ describe('a payment session', REPEATED, () => {
     expect(known.filter(({ status }) => status === 'CONFIRMED').map(({ id }) => id)).toEqual([recovered]);
     expect(running(known).length).toBeLessThanOrEqual(1);
     const last = await connect(session);
-    // Whoever was first decides, and every later buyer is told the same.
     if (running(known).length === 0) expect([last.status, last.body.meta.payment_id]).toEqual([409, recovered]);
     else expect([last.status, last.body.payment_id]).toEqual([200, running(known)[0]!.id]);
     for (const { status, body } of answers) if (status === 200) expect(body.payment_id).not.toBe(bill.payment_id);

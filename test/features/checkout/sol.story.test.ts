@@ -7,27 +7,26 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const SOL = { name: 'Weather API', price: { asset: 'SOL', amount: '0.05' } };
 
-describe('a product sold for SOL', () => {
+describe('product priced in SOL', () => {
   const w = new World();
   let merchant: Merchant;
   let product: { slug: string; product_id: string };
   beforeAll(async () => {
-    // What is priced in SOL needs nobody who says what SOL is worth.
     await w.prices({ answer: 'down' });
     merchant = await w.merchant();
     product = await w.product(merchant, { ...SOL, access_period_days: 30 });
   });
   const view = async (id: string, key = merchant.key) => (await w.call('GET', `/v1/payments/${id}`, { key })).body;
-  const balanceOf = async (address: string) => (await w.chain.call<{ value: number }>('getBalance', address)).value;
+  const readBalance = async (address: string) => (await w.chain.call<{ value: number }>('getBalance', address)).value;
 
-  it('says so: its own rail, its own asset, and none that needs dollars', async () => {
+  it('the product has its own rail and asset and accepts no USDC', async () => {
     const { body } = await w.call('GET', `/v1/products/${product.product_id}`, { key: merchant.key });
     expect(body).toMatchObject({ accepted_assets: ['SOL'], default_rail: 'solana_sol', allowed_rails: ['solana_sol'] });
     const offer = await w.call('GET', `/v1/products/p/${product.slug}`);
     expect(offer.body).toMatchObject({ price: { asset: 'SOL', amount: '0.05', base_units: '50000000' }, accepted_assets: ['SOL'] });
   });
 
-  it('is paid by a transfer of lamports: payment, membership and receipt, in SOL throughout', async () => {
+  it('a transfer of lamports creates payment, membership and receipt in SOL', async () => {
     const payment = await w.connect(product);
     expect(payment).toMatchObject({ price: { asset: 'SOL', base_units: '50000000' }, decimals: 9, recipient: merchant.wallet.address });
     expect(['mint', 'price_quote', 'transaction'].filter((field) => field in payment)).toEqual([]);
@@ -38,7 +37,7 @@ describe('a product sold for SOL', () => {
     expect(url.searchParams.getAll('reference')).toEqual(payment.references);
     expect(url.searchParams.has('spl-token')).toBe(false);
 
-    const before = await balanceOf(merchant.wallet.address);
+    const before = await readBalance(merchant.wallet.address);
     const buyer = await w.chain.wallet(0n);
     const signature = await w.chain.paySol(buyer, payment);
     const { body: confirmed } = await w.confirm(payment.payment_id, signature);
@@ -48,7 +47,7 @@ describe('a product sold for SOL', () => {
       price: { asset: 'SOL', amount: '0.05' },
       tx_signature: signature,
     });
-    expect((await balanceOf(merchant.wallet.address)) - before).toBe(50_000_000);
+    expect((await readBalance(merchant.wallet.address)) - before).toBe(50_000_000);
     const receipt = await w.call('GET', `/v1/receipt/${confirmed.receipt_id}`, { key: merchant.key });
     expect(receipt.body.document).toMatchObject({
       amount: { asset: 'SOL', amount: '0.05', base_units: '50000000' },
@@ -68,7 +67,7 @@ describe('a product sold for SOL', () => {
     expect((await w.confirm(payment.payment_id, signature)).body.already_confirmed).toBe(true);
   });
 
-  it('is paid by the transaction we prepare, sent through us, with nothing but SOL in the wallet', async () => {
+  it('the prepared transaction pays from a wallet that holds only SOL', async () => {
     const buyer = await w.chain.wallet(0n);
     const payment = await w.connect(product, { wallet_address: buyer.address });
     const wire = await w.chain.sign(buyer, payment.transaction);
@@ -78,7 +77,7 @@ describe('a product sold for SOL', () => {
     expect(await view(payment.payment_id)).toMatchObject({ status: 'CONFIRMED', payer_wallet: buyer.address, net: { asset: 'SOL' } });
   });
 
-  it('is found by the service’s own reference where nobody tells of it, and made final', async () => {
+  it('an unreported payment is found by the service reference and becomes final', async () => {
     const payment = await w.connect(product);
     await w.chain.paySol(await w.chain.wallet(0n), payment);
     await w.sweepEach(PAYMENT_SWEEPS);
@@ -90,7 +89,7 @@ describe('a product sold for SOL', () => {
     expect((await view(payment.payment_id)).finalized_at).toBeDefined();
   });
 
-  it('keeps in sight what came short, twice, too much or too late, and never in another asset', async () => {
+  it('short, second and late transfers are recorded as unmatched in SOL, and an overpayment on the payment', async () => {
     const fresh = new World();
     const seller = await fresh.merchant();
     const sold = await fresh.product(seller, SOL);
@@ -98,8 +97,8 @@ describe('a product sold for SOL', () => {
     const buyer = await fresh.chain.wallet(0n);
     const short = await fresh.chain.paySol(buyer, payment, { units: 49_999_999n });
     expect(await fresh.confirm(payment.payment_id, short)).toMatchObject({ status: 422, body: { meta: { reason: 'underpaid' } } });
-    const whole = await fresh.chain.paySol(buyer, payment, { units: 50_000_001n });
-    expect((await fresh.confirm(payment.payment_id, whole)).body.payment.overpaid).toEqual({
+    const full = await fresh.chain.paySol(buyer, payment, { units: 50_000_001n });
+    expect((await fresh.confirm(payment.payment_id, full)).body.payment.overpaid).toEqual({
       asset: 'SOL',
       amount: '0.000000001',
       base_units: '1',
@@ -124,7 +123,7 @@ describe('a product sold for SOL', () => {
     expect(accepted.body).toMatchObject({ status: 'CONFIRMED', price: { asset: 'SOL', amount: '0.05' }, payer_wallet: buyer.address });
   });
 
-  it('is not paid by a token: neither wrapped SOL nor USDC, nor is a USDC session by SOL', async () => {
+  it('tokens do not pay a SOL price, neither wrapped SOL nor USDC, and SOL does not pay a USDC price', async () => {
     const buyer = await w.chain.wallet();
     const wrapped = 'So11111111111111111111111111111111111111112';
     await w.chain.call('local_fundToken', wrapped, buyer.address, '1000000000', 9);
@@ -139,7 +138,7 @@ describe('a product sold for SOL', () => {
     for (const { payment_id } of [forSol, forUsdc]) expect((await view(payment_id)).status).toBe('PENDING_SIGNATURE');
   });
 
-  it('is paid once by a transaction that two bring at the same moment', async () => {
+  it('a transaction that is confirmed twice at once pays once', async () => {
     const payment = await w.connect(product);
     const signature = await w.chain.paySol(await w.chain.wallet(0n), payment);
     const answers = await Promise.all([1, 2].map(() => w.confirm(payment.payment_id, signature)));
@@ -149,7 +148,7 @@ describe('a product sold for SOL', () => {
     expect((await w.eventTypes(payment.payment_id)).filter((type) => type === 'payment.confirmed')).toHaveLength(1);
   });
 
-  it('is paid by its own transaction alone, though another session shows it at the same moment or later', async () => {
+  it('a transaction pays only its own session, though another session presents it', async () => {
     const [own, other] = [await w.connect(product), await w.connect(product)];
     const signature = await w.chain.paySol(await w.chain.wallet(0n), own);
     const [confirmed, refused] = await Promise.all([own, other].map(({ payment_id }) => w.confirm(payment_id, signature)));
@@ -159,7 +158,7 @@ describe('a product sold for SOL', () => {
     expect([(await view(other.payment_id)).status, await w.count('tx_claims', other.payment_id)]).toEqual(['PENDING_SIGNATURE', 0]);
   });
 
-  it('asks for more than dust where the wallet holds nothing yet, before anybody signs', async () => {
+  it('a price below the rent of an empty payout wallet is refused before anyone signs', async () => {
     const seller = await w.merchant();
     const nobody = (await generateKeyPairSigner()).address;
     const dust = await w.product(seller, { ...SOL, price: { asset: 'SOL', amount: '0.00089' }, payout_wallet: nobody });
@@ -180,7 +179,7 @@ describe('a product sold for SOL', () => {
   });
 });
 
-describe('a fee in SOL', () => {
+describe('fee in SOL', () => {
   let w: World;
   let merchant: Merchant;
   let feeWallet: string;
@@ -190,7 +189,7 @@ describe('a fee in SOL', () => {
     merchant = await w.merchant();
   });
 
-  it('is a second transfer in the same transaction, and owed where it is left out', async () => {
+  it('the fee is a second transfer in the transaction, and is owed if it is left out', async () => {
     const product = await w.product(merchant, SOL);
     const buyer = await w.chain.wallet(0n);
     const payment = await w.connect(product, { wallet_address: buyer.address });
@@ -203,22 +202,22 @@ describe('a fee in SOL', () => {
     expect(body).toMatchObject({ status: 'CONFIRMED', net: { asset: 'SOL', amount: '0.04875' }, fee: { asset: 'SOL', amount: '0.00125' } });
     expect(body.fee_owed).toBeUndefined();
     const bill = await w.connect(product);
-    const whole = await w.confirm(bill.payment_id, await w.chain.paySol(buyer, bill));
-    expect(whole.body.payment).toMatchObject({ status: 'CONFIRMED', fee_owed: { asset: 'SOL', amount: '0.00125' } });
+    const full = await w.confirm(bill.payment_id, await w.chain.paySol(buyer, bill));
+    expect(full.body.payment).toMatchObject({ status: 'CONFIRMED', fee_owed: { asset: 'SOL', amount: '0.00125' } });
     const third = await w.connect(product);
     const split = await w.confirm(third.payment_id, await w.chain.paySol(buyer, third, { isSplit: true }));
     expect([split.body.payment.status, split.body.payment.fee_owed]).toEqual(['CONFIRMED', undefined]);
   });
 
-  it('of a price in dollars is a share of the lamports it came to, rounded down, and reaches both', async () => {
+  it('the fee of a USDC price is a share of the lamports charged, rounded down', async () => {
     await w.prices({ price: '15142050000', expo: -8 });
     const product = await w.product(merchant, { price: { asset: 'USDC', amount: '8' }, accepted_assets: ['USDC', 'SOL'] });
     const buyer = await w.chain.wallet(0n);
-    const balanceOf = async (wallet: string) => (await w.chain.call<{ value: number }>('getBalance', wallet)).value;
-    const held = async () => [await balanceOf(merchant.wallet.address), await balanceOf(feeWallet)] as [number, number];
+    const readBalance = async (wallet: string) => (await w.chain.call<{ value: number }>('getBalance', wallet)).value;
+    const held = async () => [await readBalance(merchant.wallet.address), await readBalance(feeWallet)] as [number, number];
     const before = await held();
     const payment = await w.connect(product, { asset: 'SOL', wallet_address: buyer.address });
-    // 8 dollars at 151.4205 are 52833004.77 lamports; 2.5 % of those charged are 1320825.125.
+    // USD 8 at 151.4205 is 52833004.77 lamports. 2.5 % of the amount charged is 1320825.125.
     expect([payment.price.base_units, payment.fee.base_units]).toEqual(['52833005', '1320825']);
     const wire = await w.chain.sign(buyer, payment.transaction);
     await w.call('POST', `/v1/payments/${payment.payment_id}/transaction`, { body: { transaction: wire } });
@@ -230,7 +229,7 @@ describe('a fee in SOL', () => {
     expect([after[0] - before[0], after[1] - before[1]]).toEqual([51_512_180, 1_320_825]);
   });
 
-  it('too small for a wallet that holds nothing stops the checkout, not the buyer’s transaction', async () => {
+  it('a fee below the rent of an empty fee wallet stops checkout with 503 fee_wallet_empty', async () => {
     const poor = new World({ FEE_BPS: '250', FEE_WALLET: (await generateKeyPairSigner()).address });
     const seller = await poor.merchant();
     const product = await poor.product(seller, { ...SOL, price: { asset: 'SOL', amount: '0.01' } });

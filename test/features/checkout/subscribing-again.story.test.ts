@@ -9,14 +9,14 @@ import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const w = subscriptionWorld();
 
-describe('a subscriber who comes back to the page because the approval was lost', () => {
+describe('checkout with a lost token approval', () => {
   let shop: SubscriptionShop;
   beforeAll(async () => {
     shop = await SubscriptionShop.openPublished(w);
   });
   afterAll(endSkips);
 
-  /** What another app of the wallet does to it. */
+  /** Another app of the wallet overwrites the token delegate. */
   const loseApproval = async (buyer: SubscriptionBuyer) => {
     const approve = getApproveInstruction({
       source: address(await associatedTokenAccount(buyer.wallet.address, USDC)),
@@ -28,7 +28,7 @@ describe('a subscriber who comes back to the page because the approval was lost'
     await (await buyer.onChain()).send(plain as Instruction);
   };
 
-  it('signs once, and the subscription goes on: the period is paid, so nothing is collected, and nothing is waited for', async () => {
+  it('one approval resumes the subscription, and a paid period is not collected again', async () => {
     const buyer = await SubscriptionBuyer.connect(shop);
     await buyer.signAll();
     await buyer.confirm();

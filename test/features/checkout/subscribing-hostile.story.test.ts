@@ -15,17 +15,17 @@ import { endSkips, skipTime } from '../../support/runner/clock.ts';
 const w = subscriptionWorld();
 afterAll(endSkips);
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 const reasonOf = ({ status, body }: Body) => [status, body.code, body.meta?.reason];
 
-describe('a step that is sent back', () => {
+describe('signed subscription step', () => {
   let shop: SubscriptionShop;
   beforeAll(async () => {
     shop = await SubscriptionShop.openPublished(w);
   });
 
-  it('is refused where it is another wallet’s, of another plan, or does anything else; nothing is broadcast', async () => {
+  it('a step of another wallet, another plan or with other instructions is refused and not broadcast', async () => {
     const [buyer, other] = [
       await SubscriptionBuyer.connect(shop),
       await SubscriptionBuyer.connect(await SubscriptionShop.openPublished(w)),
@@ -46,7 +46,7 @@ describe('a step that is sent back', () => {
     });
   });
 
-  it('is harmless twice, and no transfer can be asked for instead', async () => {
+  it('a step can be sent twice, and no transfer can be requested instead', async () => {
     const buyer = await SubscriptionBuyer.connect(shop);
     const { transaction } = buyer.bill.subscription.steps[0];
     const [first, second] = [await buyer.send(transaction), await buyer.send(transaction)];
@@ -55,20 +55,20 @@ describe('a step that is sent back', () => {
     expect(reasonOf(asked)).toEqual([409, 'state_conflict', 'subscription']);
   });
 
-  it('is not prepared for a wallet that cannot pay the network, which the checkout says', async () => {
+  it('no step is prepared for a wallet that cannot pay the network fee', async () => {
     const { address } = await generateKeyPairSigner();
     const { status, body } = await connectTo(shop, { wallet_address: address });
     expect([status, body.subscription]).toMatchObject([200, { steps: [], problem: 'refused' }]);
   });
 });
 
-describe('whose purchase a subscription is', () => {
+describe('customer reference of a subscription', () => {
   let shop: SubscriptionShop;
   beforeAll(async () => {
     shop = await SubscriptionShop.openPublished(w);
   });
 
-  it('is that of a reference whose session the wallet signed in, or subscribed during where no other session waits', async () => {
+  it('the reference of the session in which the wallet signed is used, or of the only waiting session', async () => {
     const signed = await SubscriptionBuyer.connect(shop, { customer_ref: 'ref-1' });
     await signed.signAll();
     expect((await signed.confirm()).body.payment.status).toBe('CONFIRMED');
@@ -77,7 +77,7 @@ describe('whose purchase a subscription is', () => {
     expect((await elsewhere.confirm()).body.payment.status).toBe('CONFIRMED');
   });
 
-  it('is not that of a reference which came after the wallet had subscribed', async () => {
+  it('a reference that came after the subscription is not used', async () => {
     const wallet = await w.chain.wallet();
     await subscribeElsewhere(shop, wallet);
     await skipTime(w.chain, 120);
@@ -86,11 +86,11 @@ describe('whose purchase a subscription is', () => {
     expect(body.payment.status).toBe('PENDING_SIGNATURE');
     const own = (await connectTo(shop, { wallet_address: wallet.address })).body;
     expect(own.subscription.steps).toEqual([]);
-    const told = await confirmSubscription(w, own.payment_id);
-    expect(told.body.payment.status).toBe('CONFIRMED');
+    const confirmed = await confirmSubscription(w, own.payment_id);
+    expect(confirmed.body.payment.status).toBe('CONFIRMED');
   });
 
-  it('is not that of a stranger who named its wallet and a reference of their own', async () => {
+  it('a stranger who names the wallet with their own reference gains nothing', async () => {
     const victim = await SubscriptionBuyer.connect(shop);
     const stranger = (await connectTo(shop, { wallet_address: victim.wallet.address, customer_ref: 'stranger' })).body;
     await victim.signAll();
@@ -101,7 +101,7 @@ describe('whose purchase a subscription is', () => {
     expect((await w.call('GET', `/v1/payments/${stranger.payment_id}`)).body.status).toBe('PENDING_SIGNATURE');
   });
 
-  it('is that of the reference whose session the wallet signed in, whoever else has a session open for that wallet', async () => {
+  it('the signed reference wins over other open sessions for the same wallet', async () => {
     const victim = await SubscriptionBuyer.connect(shop, { customer_ref: 'ref-4' });
     const nameless = (await connectTo(shop, { wallet_address: victim.wallet.address })).body;
     await victim.signAll();
@@ -113,14 +113,14 @@ describe('whose purchase a subscription is', () => {
     expect(await w.chain.held(victim.wallet.address)).toBe(95_000_000n);
   });
 
-  it('is not that of a stranger who brings what the wallet signed, for another session or for none', async () => {
+  it('a stranger who replays signed transactions of the wallet gains nothing', async () => {
     const victim = await SubscriptionBuyer.connect(shop, { usdc: 1_000_000n });
     const stranger = (await connectTo(shop, { wallet_address: victim.wallet.address, customer_ref: 'replays' })).body;
     const replay = (transaction: string) => w.call('POST', `/v1/payments/${stranger.payment_id}/transaction`, { body: { transaction } });
     const approve = await w.chain.sign(victim.wallet, victim.bill.subscription.steps[0].transaction);
     expect(reasonOf(await replay(approve))).toEqual([422, 'payment_mismatch', 'foreign_instruction']);
     await victim.signAll();
-    // Made with a public library, by the same wallet: nothing says what for, and it stands on the chain for all to read.
+    // A transaction of the same wallet from a public library: without a memo, and public on the chain.
     const { route } = await victim.onChain();
     const unmarked = await prepareSteps(newCtx(w.env, { requestId: 'req_replay', defer: () => {} }), route, { isUnproven: true });
     const transaction = unmarked.ok ? unmarked.value[0]!.transaction! : unmarked.reason;
@@ -131,7 +131,7 @@ describe('whose purchase a subscription is', () => {
     expect((await victim.confirm()).body.payment.status).toBe('CONFIRMED');
   });
 
-  it('becomes that of a reference whose first payment had failed by one more approval, which shows the wallet', async () => {
+  it('a new approval after a failed first payment proves the wallet and makes the reference valid', async () => {
     const failed = await SubscriptionBuyer.connect(shop, { usdc: 1_000_000n, customer_ref: 'ref-5' });
     await failed.signAll();
     await failed.confirm();

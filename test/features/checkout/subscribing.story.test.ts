@@ -7,18 +7,18 @@ import { endSkips, skipTime } from '../../support/runner/clock.ts';
 const w = subscriptionWorld();
 const DAY = 86_400;
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 const reasonOf = ({ status, body }: Body) => [status, body.code, body.meta?.reason];
 
-describe('subscribing at the checkout', () => {
+describe('subscription checkout', () => {
   let shop: SubscriptionShop;
   beforeAll(async () => {
     shop = await SubscriptionShop.openPublished(w);
   });
   afterAll(endSkips);
 
-  it('is two signatures, each given when the one before has landed; then the first period is collected and paid', async () => {
+  it('a new subscriber signs two steps in order, then the first period is collected', async () => {
     const buyer = await SubscriptionBuyer.connect(shop);
     expect(buyer.bill).toMatchObject({
       status: 'PENDING_SIGNATURE',
@@ -28,7 +28,7 @@ describe('subscribing at the checkout', () => {
     expect('solana_pay_url' in buyer.bill || 'transaction' in buyer.bill.subscription.steps[1]).toBe(false);
     const { authorization_id: id } = buyer.bill.subscription;
     expect((await buyer.authorization()).status).toBe('pending');
-    // A node lists what its wallet signed for this checkout by the memo.
+    // The memo lets a node list the wallet's consents for this checkout.
     expect(atob(buyer.bill.subscription.steps[0].transaction)).toContain(buyer.bill.memo.replace('svc:', 'svc-consent:'));
     expect(await buyer.signAll()).toEqual(['approve', 'subscribe']);
     const waiting = await buyer.read();
@@ -48,7 +48,7 @@ describe('subscribing at the checkout', () => {
     expect(reasonOf(await connectTo(shop, { wallet_address: buyer.wallet.address }))).toEqual([409, 'state_conflict', 'subscribed']);
   });
 
-  it('is one signature for a wallet that has approved before', async () => {
+  it('a wallet that has approved before signs one step', async () => {
     const first = await SubscriptionBuyer.connect(shop);
     await first.signAll();
     await first.confirm();
@@ -57,7 +57,7 @@ describe('subscribing at the checkout', () => {
     expect(bill.subscription.steps.map(({ kind }: Body) => kind)).toEqual(['subscribe']);
   });
 
-  it('needs the wallet and a plan of the present terms', async () => {
+  it('the checkout needs a wallet and a published plan with the current terms', async () => {
     const nameless = await connectTo(shop, {});
     expect([nameless.status, nameless.body.detail[0].loc]).toEqual([422, ['body', 'wallet_address']]);
     const { address } = await w.chain.wallet();
@@ -75,7 +75,7 @@ describe('subscribing at the checkout', () => {
     expect((await connectTo(shop, { wallet_address: address, asset: 'SOL' })).status).toBe(422);
   });
 
-  it('counts although it was made with another program and nobody told of it: the sweep collects', async () => {
+  it('a subscription made with another program and not reported is collected by the sweep', async () => {
     const buyer = await SubscriptionBuyer.connect(shop);
     await subscribeElsewhere(shop, buyer.wallet);
     await sweepThrough(w);
@@ -83,7 +83,7 @@ describe('subscribing at the checkout', () => {
     expect((await buyer.authorization()).status).toBe('active');
   });
 
-  it('waits for money that is missing, says so on chain time, and fails with the session, taking nothing', async () => {
+  it('a subscription without funds waits and is confirmed once the wallet is funded', async () => {
     const buyer = await SubscriptionBuyer.connect(shop, { usdc: 1_000_000n });
     await buyer.signAll();
     const waiting = await buyer.confirm();
@@ -92,7 +92,7 @@ describe('subscribing at the checkout', () => {
     expect((await buyer.confirm()).body.payment.status).toBe('CONFIRMED');
   });
 
-  it('goes on in the same period with one signature where its buyer had cancelled', async () => {
+  it('a cancelled subscriber resumes in the same period with one step', async () => {
     const buyer = await SubscriptionBuyer.connect(shop);
     await buyer.signAll();
     await buyer.confirm();

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { write } from '../../support/people/agent.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-/** What a buyer says of themselves at connect proves nothing; what the merchant's server says does. */
+/** Buyer data sent at connect is an unproven claim. Data from the merchant's server is trusted. */
 const w = new World();
 let ada: Merchant;
 let product: { product_id: string; slug: string };
@@ -26,8 +26,8 @@ const member = async (ref: string) => {
   return { buyer, email, membershipId: bought.confirmed.membership_id as string };
 };
 
-describe('who pays under a reference that is not theirs', () => {
-  it('extends that membership, and takes over neither its wallet nor its e-mail', async () => {
+describe('payment under a claimed customer reference', () => {
+  it('a claimed reference extends the membership and changes neither its wallet nor its email', async () => {
     const victim = await member('user-42');
     const thief = await w.chain.wallet();
     const before = await lookup('customer_ref=user-42');
@@ -40,12 +40,11 @@ describe('who pays under a reference that is not theirs', () => {
       expect((await lookup(query)).membership_id).toBe(victim.membershipId);
     expect(await lookup('email=thief@example.com')).toBe(404);
     expect(await lookup(`wallet_address=${thief.address}`)).toBe(404);
-    // Who paid stands on the payment.
     const paid = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: ada.key });
     expect(paid.body).toMatchObject({ payer_wallet: thief.address, customer_ref: 'user-42' });
   });
 
-  it('keeps nobody out who comes first: a membership begun by a claim is the customer’s own from their first hand-off or session on', async () => {
+  it('a membership begun by a claim belongs to the customer from their first hand-off or session on', async () => {
     const squatter = await w.chain.wallet();
     await w.purchase(product, squatter, { customer_ref: 'user-43', email: 'squatter@example.com' });
     const rightful = await member('user-43');
@@ -61,7 +60,7 @@ describe('who pays under a reference that is not theirs', () => {
     expect((await lookup('customer_ref=user-43')).customer.wallet_address).toBe(other.address);
   });
 
-  it('is a claim too where a session of the merchant’s server named nobody', async () => {
+  it('a reference given in a session without a customer is a claim too', async () => {
     const victim = await member('user-44');
     const session = await write(w, ada, 'payment-sessions', { product_id: product.product_id });
     const { payment_session_id } = session.body;
@@ -70,8 +69,8 @@ describe('who pays under a reference that is not theirs', () => {
   });
 });
 
-describe('a product with trusted_customer_ref', () => {
-  it('takes a reference from the merchant’s server alone', async () => {
+describe('trusted_customer_ref', () => {
+  it('only the merchant’s server can set the reference', async () => {
     const strict = await w.product(ada, { trusted_customer_ref: true, live_mode_confirmed: true });
     expect(strict.trusted_customer_ref).toBe(true);
     const connect = (body: object) => w.call('POST', `/v1/products/p/${strict.slug}/connect`, { body });
@@ -85,11 +84,10 @@ describe('a product with trusted_customer_ref', () => {
     expect((await connect({ handoff_token: named.body.handoff_token, customer_ref: 'user-3' })).status).toBe(200);
     const nameless = await w.call('POST', `/v1/products/${strict.product_id}/handoffs`, { key: ada.key, body: {} });
     expect((await connect({ handoff_token: nameless.body.handoff_token, customer_ref: 'user-3' })).status).toBe(422);
-    // The refusal used nothing up.
     expect((await connect({ handoff_token: nameless.body.handoff_token })).status).toBe(200);
   });
 
-  it('is one by choice, and any time', async () => {
+  it('trusted_customer_ref can be switched on and off at any time', async () => {
     const { product_id, slug, trusted_customer_ref } = await w.product(ada);
     expect(trusted_customer_ref).toBe(false);
     const change = (on: boolean) => w.call('PATCH', `/v1/products/${product_id}`, { key: ada.key, body: { trusted_customer_ref: on } });

@@ -4,7 +4,7 @@ import { entitlementIdOf } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Job } from '#platform/context.ts';
 import worker from '../../../worker/index.ts';
-import { alarmOf, interceptJobs, type SentJobs } from '../../support/clients/entitlement.ts';
+import { interceptJobs, readAlarm, type SentJobs } from '../../support/clients/entitlement.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { openShop, type Shop, sellToAgents, stall, withObjectFaults } from '../../support/people/agent.ts';
 import { type Consumer, consumer, deliveries } from '../../support/people/consumer.ts';
@@ -13,10 +13,10 @@ import { REPEATED, testEnv } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
 afterEach(letTimeRun);
-/** A time at which no alarm rings by itself. */
+/** A future time at which no alarm fires by itself. */
 const ahead = () => Date.now() + 60 * MINUTE;
 
-describe('what an entitlement’s object says of itself', REPEATED, () => {
+describe('entitlement projection after losses', REPEATED, () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   let shop: Shop;
   let mine: Consumer;
@@ -31,7 +31,6 @@ describe('what an entitlement’s object says of itself', REPEATED, () => {
     const id = entitlementIdOf(own.merchant.userId, true, own.product.product_id, { customerRef });
     return testEnv.ENTITLEMENT.getByName(`${own.merchant.userId}:live:${id}`);
   };
-  /** Every customer is given two units and uses them up: two events each. */
   async function trade(own: Shop) {
     const watched: SentJobs[] = [];
     for (const customer_ref of CUSTOMERS) {
@@ -39,17 +38,16 @@ describe('what an entitlement’s object says of itself', REPEATED, () => {
       await own.grant({ customer: { customer_ref }, units: 2 });
       await own.consume({ customer: { customer_ref }, units: 2 });
     }
-    /** What the alarms that are due send, as messages of the queue. */
     const ring = async (): Promise<Job[]> => {
       for (const ref of CUSTOMERS) {
-        const at = await alarmOf(stubOf(own, ref));
+        const at = await readAlarm(stubOf(own, ref));
         if (at !== null && at <= Date.now()) await runDurableObjectAlarm(stubOf(own, ref));
       }
       return watched.flatMap(({ sent }) => sent.splice(0)).map((projection) => ({ kind: 'projectEntitlement', projection }));
     };
     return ring;
   }
-  const nextAlarm = async (own: Shop) => Math.min(...(await Promise.all(CUSTOMERS.map((ref) => alarmOf(stubOf(own, ref))))).map(Number));
+  const nextAlarm = async (own: Shop) => Math.min(...(await Promise.all(CUSTOMERS.map((ref) => readAlarm(stubOf(own, ref))))).map(Number));
   async function expectComplete(own: Shop) {
     await w.deliver();
     const { body } = await w.call('GET', `/v1/access/entitlements?product_id=${own.product.product_id}`, { key: own.merchant.key });
@@ -64,11 +62,12 @@ describe('what an entitlement’s object says of itself', REPEATED, () => {
       .all<{ id: string; type: string }>();
     const types = results.map(({ type }) => type).filter((type) => type.startsWith('entitlement.'));
     expect(types).toEqual([...CUSTOMERS.map(() => 'entitlement.exhausted'), ...CUSTOMERS.map(() => 'entitlement.granted')]);
-    const told = (await deliveries(mine)).map(({ event_id }) => event_id);
-    for (const { id, type } of results) if (type.startsWith('entitlement.')) expect(told.filter((event) => event === id)).toHaveLength(1);
+    const deliveredIds = (await deliveries(mine)).map(({ event_id }) => event_id);
+    for (const { id, type } of results)
+      if (type.startsWith('entitlement.')) expect(deliveredIds.filter((event) => event === id)).toHaveLength(1);
   }
 
-  it('is complete after the queue dropped every message for ten minutes, without any sweep', async () => {
+  it('the projection is complete after the queue dropped every message for ten minutes, without a sweep', async () => {
     const own = await newStall();
     const start = ahead();
     setTime(start);
@@ -78,7 +77,7 @@ describe('what an entitlement’s object says of itself', REPEATED, () => {
       setTime(at);
       dropped += (await ring()).length;
     }
-    // After two seconds, five more, a minute more; the next is ten minutes later.
+    // Attempts follow after 2 s, 5 s and 60 s. The next one is ten minutes later.
     expect(dropped).toBe(3 * CUSTOMERS.length);
     setTime(start + 12 * MINUTE);
     await w.deliver(await ring());
@@ -87,7 +86,7 @@ describe('what an entitlement’s object says of itself', REPEATED, () => {
     expect(await ring()).toEqual([]);
   });
 
-  it('is complete after the database was away so long that the messages were buried', async () => {
+  it('the projection is complete after messages went to the dead-letter queue', async () => {
     const own = await newStall();
     const start = ahead();
     setTime(start);
@@ -105,21 +104,24 @@ describe('what an entitlement’s object says of itself', REPEATED, () => {
     await expectComplete(own);
   });
 
-  it.each(['before', 'after'] as const)('is told once though its acknowledgement is cut %s the object heard of it', async (when) => {
-    const own = await newStall();
-    setTime(ahead());
-    const ring = await trade(own);
-    setTime(Date.now() + 2 * SECOND);
-    const jobs = await ring();
-    const { env, calls } = withObjectFaults(w.env, { [when]: ({ verb }: { verb: string }) => verb === 'published' });
-    expect(await w.deliver(jobs, env)).toEqual({ retried: jobs.length });
-    expect(calls).toHaveLength(jobs.length);
-    setTime(Date.now() + 5 * SECOND);
-    const again = await ring();
-    expect(again).toHaveLength(when === 'before' ? jobs.length : 0);
-    await w.deliver([...jobs, ...again]);
-    await expectComplete(own);
-    setTime(Date.now() + 60 * MINUTE);
-    expect(await ring()).toEqual([]);
-  });
+  it.each(['before', 'after'] as const)(
+    'an event is published once though its acknowledgement is cut %s the object receives it',
+    async (when) => {
+      const own = await newStall();
+      setTime(ahead());
+      const ring = await trade(own);
+      setTime(Date.now() + 2 * SECOND);
+      const jobs = await ring();
+      const { env, calls } = withObjectFaults(w.env, { [when]: ({ verb }: { verb: string }) => verb === 'published' });
+      expect(await w.deliver(jobs, env)).toEqual({ retried: jobs.length });
+      expect(calls).toHaveLength(jobs.length);
+      setTime(Date.now() + 5 * SECOND);
+      const again = await ring();
+      expect(again).toHaveLength(when === 'before' ? jobs.length : 0);
+      await w.deliver([...jobs, ...again]);
+      await expectComplete(own);
+      setTime(Date.now() + 60 * MINUTE);
+      expect(await ring()).toEqual([]);
+    },
+  );
 });

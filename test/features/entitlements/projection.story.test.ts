@@ -13,7 +13,7 @@ import { World } from '../../support/world.ts';
 
 afterEach(letTimeRun);
 
-describe(`what the list shows of entitlements (seed ${SEED})`, REPEATED, () => {
+describe(`entitlement list and events (seed ${SEED})`, REPEATED, () => {
   const w = new World();
   const random = seededRandom(SEED);
   let shop: Shop;
@@ -38,7 +38,7 @@ describe(`what the list shows of entitlements (seed ${SEED})`, REPEATED, () => {
     return { jobs, flush: () => runDurableObjectAlarm(stubOf(own, customerRef)) };
   };
 
-  it('is what the object says, once alarms and queue are quiet: no drift, whatever came in whatever order', async () => {
+  it('the list equals the objects once alarms and queue are idle, in any order of messages', async () => {
     const externalId = `projected-${crypto.randomUUID()}`;
     const own = await newStall({ external_product_id: externalId });
     const customers = Array.from({ length: 6 }, (_, i) => `drift-${i}`);
@@ -55,7 +55,6 @@ describe(`what the list shows of entitlements (seed ${SEED})`, REPEATED, () => {
       jobs.push(...jobsOf(sent.sent));
     }
     expect(jobs.length).toBeGreaterThan(12);
-    // Late, doubled and out of order.
     await w.deliver(shuffled([...jobs, ...jobs], random));
     const page = await listed(`product_id=${own.product.product_id}&per_page=100`);
     expect(page.total).toBe(customers.length);
@@ -72,7 +71,7 @@ describe(`what the list shows of entitlements (seed ${SEED})`, REPEATED, () => {
     expect((await w.call('GET', '/v1/access/entitlements', { key: shop.merchant.sandboxKey })).body.total).toBe(0);
   });
 
-  it('tells every event once, although its message came three times, and to the merchant’s list', async () => {
+  it('each event is published once, although its message came three times', async () => {
     const own = await newStall();
     const customer = { customer_ref: 'told-once' };
     const { jobs, flush } = await watch(own, 'told-once');
@@ -93,12 +92,12 @@ describe(`what the list shows of entitlements (seed ${SEED})`, REPEATED, () => {
       'entitlement.granted',
       'entitlement.granted',
     ]);
-    // Each tells how things stood then, not how they stand now.
+    // Each event has the state at its own time.
     const exhausted = mine.find(({ type }: { type: string }) => type === 'entitlement.exhausted');
     expect(exhausted.data.object).toMatchObject({ status: 'exhausted', granted_units: 2, used_units: 2, remaining: 0 });
   });
 
-  it('tells them although the queue was down at first: nothing is forgotten before it was taken', async () => {
+  it('events of a failed queue send are published later', async () => {
     const own = await newStall();
     const customer = { customer_ref: 'queue-down' };
     const { jobs, flush } = await watch(own, 'queue-down');
@@ -117,7 +116,7 @@ describe(`what the list shows of entitlements (seed ${SEED})`, REPEATED, () => {
     );
   });
 
-  it('a copy that comes late never overwrites a newer one', async () => {
+  it('a late copy never overwrites a newer one', async () => {
     const own = await newStall();
     const customer = { customer_ref: 'late-copy' };
     const { jobs, flush } = await watch(own, 'late-copy');
@@ -135,7 +134,7 @@ describe(`what the list shows of entitlements (seed ${SEED})`, REPEATED, () => {
     expect(await events(own, 'late-copy')).toEqual(['entitlement.granted']);
   });
 
-  it('a settled payment is told as granted once, and listed as used up', async () => {
+  it('a settled payment is published as granted once and listed as exhausted', async () => {
     const own = await newStall();
     const customer = { customer_ref: 'paid-once' };
     const { jobs, flush } = await watch(own, 'paid-once');
@@ -151,7 +150,7 @@ describe(`what the list shows of entitlements (seed ${SEED})`, REPEATED, () => {
     expect((await events(own, 'paid-once')).filter((type) => type === 'entitlement.granted')).toHaveLength(1);
   });
 
-  it('lists in an order that use does not change, page by page', async () => {
+  it('the list has a stable order across pages', async () => {
     const own = await newStall();
     for (let i = 0; i < 5; i++) {
       const { jobs, flush } = await watch(own, `page-${i}`);
@@ -160,15 +159,15 @@ describe(`what the list shows of entitlements (seed ${SEED})`, REPEATED, () => {
       await w.deliver(jobsOf(jobs.sent));
     }
     const query = `product_id=${own.product.product_id}`;
-    const whole = (await listed(query)).items.map(refOf);
+    const allRefs = (await listed(query)).items.map(refOf);
     const pages = [
       await listed(`${query}&per_page=2`),
       await listed(`${query}&per_page=2&page=2`),
       await listed(`${query}&per_page=2&page=3`),
     ];
-    expect(pages.flatMap(({ items }) => items.map(refOf))).toEqual(whole);
+    expect(pages.flatMap(({ items }) => items.map(refOf))).toEqual(allRefs);
     expect(pages.map(({ has_more }) => has_more)).toEqual([true, true, false]);
-    expect(new Set(whole).size).toBe(5);
+    expect(new Set(allRefs).size).toBe(5);
   });
 });
 

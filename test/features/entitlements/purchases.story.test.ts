@@ -8,7 +8,7 @@ import { newAgent, type Shop, stall, withObjectFaults } from '../../support/peop
 import { REPEATED } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('a purchase in the hosted checkout', REPEATED, () => {
+describe('entitlement of a checkout purchase', REPEATED, () => {
   const w = new World();
   let merchant: Merchant;
   beforeAll(async () => {
@@ -16,15 +16,15 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
   });
   const newStall = async (terms: Record<string, unknown>): Promise<Shop> =>
     stall(w, merchant, await w.product(merchant, terms), await newAgent(w));
-  /** Paid on chain, not confirmed yet. */
+  /** Pays on chain without a confirm call. */
   const paid = async (own: Shop, input: Record<string, unknown> = {}, buyer: KeyPairSigner = own.agent.wallet) => {
     const payment = await w.connect(own.product, input);
     return { id: payment.payment_id as string, signature: await w.chain.pay(buyer, payment) };
   };
   const heldJobs = (): Job[] => w.queue.sent.splice(0).map(({ job }) => job);
-  const membershipOf = async (id: string) => (await w.call('GET', `/v1/memberships/lookup?payment_id=${id}`, { key: merchant.key })).body;
+  const readMembership = async (id: string) => (await w.call('GET', `/v1/memberships/lookup?payment_id=${id}`, { key: merchant.key })).body;
 
-  it('of units can be used the moment it is confirmed, before any job ran', async () => {
+  it('purchased units can be used as soon as the payment is confirmed, before any job ran', async () => {
     const own = await newStall({ usage_units: 3 });
     const { id, signature } = await paid(own);
     expect((await own.consume()).status).toBe(403);
@@ -34,18 +34,18 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
     expect((await own.consume()).body.code).toBe('entitlement_missing');
   });
 
-  it('of time is use without count until it ends, and a membership as ever', async () => {
+  it('purchased time allows unlimited use until it ends, and a membership', async () => {
     const own = await newStall({ usage_units: null, access_period_days: 30 });
     const { id, signature } = await paid(own);
     await w.confirm(id, signature);
     const used = await own.consume({ units: 1_000_000 });
     expect([used.status, used.body.remaining]).toEqual([200, null]);
-    const membership = await membershipOf(id);
+    const membership = await readMembership(id);
     expect(membership.status).toBe('active');
     expect(Math.abs(Date.parse(membership.paid_through) - Date.parse(used.body.paid_through))).toBeLessThan(10_000);
   });
 
-  it('of units with an end has both, and a second one adds units and extends the end', async () => {
+  it('units with an end: a second purchase adds units and extends the end', async () => {
     const own = await newStall({ usage_units: 5, access_period_days: 10 });
     for (let i = 0; i < 2; i++) {
       const { id, signature } = await paid(own);
@@ -56,7 +56,7 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
     expect((Date.parse(entitlement.paid_through) - Date.now()) / 86_400_000).toBeCloseTo(20, 2);
   });
 
-  it('of units with an end whose units are used up before it extends that end, as the membership says', async () => {
+  it('a purchase after all units are used extends the end like the membership', async () => {
     const own = await newStall({ usage_units: 1, access_period_days: 10 });
     const first = await paid(own);
     await w.confirm(first.id, first.signature);
@@ -65,11 +65,11 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
     await w.confirm(second.id, second.signature);
     const entitlement = await own.entitlement();
     expect((Date.parse(entitlement.paid_through) - Date.now()) / 86_400_000).toBeCloseTo(20, 2);
-    const { paid_through } = await membershipOf(second.id);
+    const { paid_through } = await readMembership(second.id);
     expect(Math.abs(Date.parse(paid_through) - Date.parse(entitlement.paid_through))).toBeLessThan(10_000);
   });
 
-  it('belongs to the customer_ref of the session, else to the wallet that paid', async () => {
+  it('the entitlement belongs to the customer_ref of the session, else to the paying wallet', async () => {
     const own = await newStall({ usage_units: 1 });
     const { id, signature } = await paid(own, { customer_ref: 'user-7' });
     await w.confirm(id, signature);
@@ -77,7 +77,7 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
     expect((await own.entitlement()).code).toBe('not_found');
   });
 
-  it('is credited once, however often it is confirmed and its jobs are delivered, in any order', async () => {
+  it('a purchase is credited once, however often it is confirmed and its jobs are delivered', async () => {
     const own = await newStall({ usage_units: 2 });
     heldJobs();
     const { id, signature } = await paid(own);
@@ -90,7 +90,7 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
   });
 
   it.each(['before', 'after'] as const)(
-    'whose inline credit is cut %s the object heard of it: still 200, and the job alone credits it once',
+    'an inline credit cut %s the object receives it: confirm answers 200, and the job credits once',
     async (when) => {
       const own = await newStall({ usage_units: 2 });
       const { id, signature } = await paid(own);
@@ -108,7 +108,7 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
     },
   );
 
-  it('whose jobs are all lost is credited by the sweep', async () => {
+  it('the sweep credits a purchase with lost jobs', async () => {
     const own = await newStall({ usage_units: 2 });
     const { id, signature } = await paid(own);
     const { env } = withObjectFaults(w.env, { before: ({ verb }) => verb === 'credit' });
@@ -119,7 +119,7 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
     expect(await own.entitlement()).toMatchObject({ granted_units: 2 });
   });
 
-  it('nobody confirmed but the service’s own candidates is credited as well', async () => {
+  it('a purchase confirmed by the service’s own candidates is credited', async () => {
     const own = await newStall({ usage_units: 2 });
     const { id, signature } = await paid(own);
     for (const method of ['getSignatureStatuses', 'getTransaction']) await w.chain.fault({ kind: 'null_first', method, times: 1 });
@@ -128,14 +128,14 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
     expect(await own.entitlement()).toMatchObject({ granted_units: 2 });
   });
 
-  describe('that the chain dropped', () => {
+  describe('dropped payment', () => {
     const orphan = async (signature: string) => {
       await w.chain.fault({ kind: 'vanish', signature });
       await sweepUntilBelieved(w);
       return heldJobs();
     };
 
-    it('takes back the units that are not used, once, and what stays is the other purchase’s', async () => {
+    it('a drop revokes the unused units once and leaves those of other purchases', async () => {
       const own = await newStall({ usage_units: 4 });
       const [first, second] = [await paid(own), await paid(own)];
       await w.confirm(first.id, first.signature);
@@ -149,17 +149,17 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
       expect(await w.eventTypes(second.id)).toContain('payment.orphaned');
     });
 
-    it('takes back time, and the membership with it', async () => {
+    it('a drop revokes time and cancels the membership', async () => {
       const own = await newStall({ usage_units: null, access_period_days: 30 });
       const { id, signature } = await paid(own);
       await w.confirm(id, signature);
       await w.deliver(await orphan(signature));
       expect(await own.entitlement()).toMatchObject({ status: 'revoked', remaining: 0 });
       expect((await own.consume()).body.code).toBe('entitlement_missing');
-      expect(await membershipOf(id)).toMatchObject({ status: 'cancelled' });
+      expect(await readMembership(id)).toMatchObject({ status: 'cancelled' });
     });
 
-    it('and shows again before anybody brought its revocation keeps its access', async () => {
+    it('a payment that returns before its revocation is delivered retains its access', async () => {
       const own = await newStall({ usage_units: 2 });
       const { id, signature } = await paid(own);
       await w.confirm(id, signature);
@@ -170,7 +170,7 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
       expect(await own.entitlement()).toMatchObject({ status: 'active', remaining: 2 });
     });
 
-    it('before its credit arrived grants nothing, in whatever order the jobs come', async () => {
+    it('a drop before the credit grants nothing, in any order of the jobs', async () => {
       const own = await newStall({ usage_units: 2 });
       heldJobs();
       const { id, signature } = await paid(own);
@@ -186,7 +186,7 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
     });
   });
 
-  it('of a payment session keeps to the product’s id for ever: another product of the buyer is not opened', async () => {
+  it('a purchase opens only its own product to the paying wallet', async () => {
     const [own, other] = [await newStall({ usage_units: 2 }), await newStall({ usage_units: 2 })];
     const { id, signature } = await paid(own, {}, other.agent.wallet);
     await w.confirm(id, signature);

@@ -9,7 +9,7 @@ import { World } from '../../support/world.ts';
 
 const { caip2 } = NETWORKS.devnet;
 
-describe('the facilitator of a merchant’s own x402 server', () => {
+describe('x402 facilitator', () => {
   const w = new World();
   let till: Till;
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe('the facilitator of a merchant’s own x402 server', () => {
   });
   afterEach(() => vi.unstubAllGlobals());
 
-  it('tells what it takes, to anybody', async () => {
+  it('GET /supported is public and lists scheme, network and fee payer', async () => {
     const { status, body } = await w.call('GET', '/v1/access/x402/facilitator/supported');
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -29,7 +29,7 @@ describe('the facilitator of a merchant’s own x402 server', () => {
     expect(bare.body.kinds).toEqual([]);
   });
 
-  it('serves an unmodified @x402/hono server and its unmodified client', async () => {
+  it('an unmodified @x402/hono server and client complete a sale', async () => {
     const { agent, startServer, settlements } = till;
     const { visit, calls, servedTimes } = startServer();
     const before = await settlements();
@@ -45,14 +45,13 @@ describe('the facilitator of a merchant’s own x402 server', () => {
     expect(paid).toMatchObject({ success: true, payer: agent.wallet.address, network: caip2 });
     expect(calls).toEqual(['supported', 'verify', 'settle']);
     expect(await settlements()).toBe(before + 1);
-    // The same payment a second time buys nothing.
     const again = await visit('https://shop.test/weather', { headers: { 'PAYMENT-SIGNATURE': payment } });
     expect(again.status).toBe(402);
     expect(decoded(again.headers.get('PAYMENT-REQUIRED')!).error).toBe('duplicate_settlement');
     expect([servedTimes(), await settlements()]).toEqual([1, before + 1]);
   });
 
-  it('verifies without a trace, and settles what it verified', async () => {
+  it('verify stores nothing, and settle settles what was verified', async () => {
     const { agent, ask, bodyFor } = till;
     const body = await bodyFor();
     const verified = await ask('verify', body);
@@ -70,7 +69,7 @@ describe('the facilitator of a merchant’s own x402 server', () => {
     expect([rows, receipts]).toEqual([{ n: 0 }, { n: 0 }]);
   });
 
-  it('pays the network for nothing but sales of this merchant, in our money, on our network', async () => {
+  it('only sales of this merchant in our asset and network are verified and settled', async () => {
     const { ask, bodyFor, merchant, payTo, requirements } = till;
     const stranger = await w.merchant();
     const body = await bodyFor();
@@ -100,7 +99,7 @@ describe('the facilitator of a merchant’s own x402 server', () => {
     expect((await ask('settle', body)).body.success).toBe(true);
   });
 
-  it('pays to the wallet of a product that is on sale, not of one that was archived', async () => {
+  it('the wallet of a product on sale is accepted, that of an archived product is not', async () => {
     const { ask, bodyFor, merchant, requirements } = till;
     const wallet = (await w.chain.wallet(1n)).address;
     const asked = requirements({ payTo: wallet });
@@ -111,7 +110,7 @@ describe('the facilitator of a merchant’s own x402 server', () => {
     expect((await ask('verify', await bodyFor(asked))).body.isValid).toBe(false);
   });
 
-  it('takes a payment for one thing only: not for a plan or a product of ours, nor the other way', async () => {
+  it('a payment settled by the facilitator cannot pay for a product', async () => {
     const { ask, bodyFor, merchant } = till;
     const body = await bodyFor();
     expect((await ask('settle', body)).body.success).toBe(true);
@@ -124,7 +123,7 @@ describe('the facilitator of a merchant’s own x402 server', () => {
     expect([settled.status, settled.body.code]).toEqual([409, 'duplicate_settlement']);
   });
 
-  it('takes nothing new where the merchant switched the rail off, and answers for what was paid before', async () => {
+  it('a disabled rail refuses new payments and still settles those from before', async () => {
     const { ask, bodyFor, setRail } = till;
     const [before, after] = [await bodyFor(), await bodyFor()];
     await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 100 });

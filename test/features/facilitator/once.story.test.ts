@@ -5,8 +5,8 @@ import { letDoubtsAge } from '../../support/people/agent.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
-/** A server serves for every `success: true`: so there must be one for every payment that moved money, and never two. */
-describe('a payment to a merchant’s own x402 server is served once', () => {
+/** A server serves for every `success: true`, so each payment that moved money must get exactly one. */
+describe('facilitator: one success per payment', () => {
   const w = new World();
   let till: Till;
   beforeAll(async () => {
@@ -18,17 +18,16 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
   });
 
   const sent = async () => (await w.chain.call<Record<string, number>>('local_calls')).sendTransaction ?? 0;
-  /** As if the last call that looked at anything were long gone. */
+  /** Makes pending settlements due, as if the last check were long ago. */
   const later = () =>
     testEnv.DB.prepare(
       "UPDATE settlements SET next_check_at = 0, created_at = created_at - 10000 WHERE status = 'pending' AND purpose = 'facilitator'",
     ).run();
-  /** What the chain says is not heard until the faults are cleared. */
   const deafen = () => w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 1000 });
   const statuses = (answers: Response[]) => answers.map(({ status }) => status).sort();
   const TEN = Array.from({ length: 10 });
 
-  it('where ten visits come with it at once: one of them', async () => {
+  it('ten concurrent visits with one payment: one is served', async () => {
     const send = await till.startServer().buy();
     const before = await till.settlements();
     expect(statuses(await Promise.all(TEN.map(send)))).toEqual([200, ...Array(9).fill(402)]);
@@ -36,24 +35,24 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
     expect(await till.settlements()).toBe(before + 1);
   });
 
-  it('where ten visits reach three isolates: one of them', async () => {
+  it('ten concurrent visits over three isolates: one is served', async () => {
     const send = await till.startServer(await till.newIsolates(3)).buy();
     expect(statuses(await Promise.all(TEN.map(send)))).toEqual([200, ...Array(9).fill(402)]);
   });
 
-  it('and its result is answered again to its account, from another isolate too', async () => {
+  it('the same account gets the result again, from another isolate too', async () => {
     const { askOf, bodyFor } = till;
     const [one, other, third] = (await till.newIsolates(3)) as [Isolate, Isolate, Isolate];
     const body = await bodyFor();
     expect([await askOf(one, 'verify', body), await askOf(other, 'verify', body)]).toMatchObject([{ isValid: true }, { isValid: true }]);
     const first = await askOf(one, 'settle', body);
     expect(first.success).toBe(true);
-    // A lost answer is asked for again: the first result, byte for byte, and no visit after it passes.
+    // A repeat gets the first result byte for byte, and no later verify passes.
     expect(JSON.stringify(await askOf(other, 'settle', body))).toBe(JSON.stringify(first));
     expect(await askOf(third, 'verify', body)).toMatchObject({ isValid: false, invalidReason: 'duplicate_settlement' });
   });
 
-  it('and its result is answered to no other account, though that is paid to the same wallet', async () => {
+  it('another account with the same payout wallet gets duplicate_settlement', async () => {
     const eve = await w.merchant();
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
     const setting = { key: eve.key, body: { payout_wallet: till.payTo }, headers };
@@ -64,7 +63,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
     expect(theirs.body).toMatchObject({ success: false, errorReason: 'duplicate_settlement' });
   });
 
-  it('where many calls settle it at once: one of them, and it is sent once', async () => {
+  it('eight concurrent settles: one succeeds, and the transaction is sent once', async () => {
     const { ask, bodyFor } = till;
     const body = await bodyFor();
     const before = await sent();
@@ -81,7 +80,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
     ['before the sweep', async () => {}] as const,
     ['after it', async () => later().then(() => w.sweepAlone('settlements'))] as const,
   ])
-    it(`after settlement_pending, when its buyer comes back ${swept}: twice at once, and once more`, async () => {
+    it(`a buyer who returns ${swept} after settlement_pending is served once`, async () => {
       const send = await till.startServer().buy();
       await deafen();
       const first = await send();
@@ -94,7 +93,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
       expect(await sent()).toBe(before);
     });
 
-  it('though it was verified twice, and the server that was told of settlement_pending asks again by itself', async () => {
+  it('a payment verified twice and pending at first is settled by a repeated settle', async () => {
     const { ask, bodyFor } = till;
     const body = await bodyFor();
     await ask('verify', body);
@@ -108,7 +107,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
     expect((await ask('verify', body)).body).toMatchObject({ isValid: false, invalidReason: 'duplicate_settlement' });
   });
 
-  it('where it never was broadcast: no sweep sends what nobody waits for, its buyer’s next visit does', async () => {
+  it('a payment that was never broadcast is sent by the next visit and not by a sweep', async () => {
     const send = await till.startServer().buy();
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
     expect(reasonOf(await send())).toBe('settlement_pending');
@@ -119,13 +118,13 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
     expect([await sent(), await till.settlements()]).toEqual([before + 1, settled + 1]);
   });
 
-  it('or not at all, where no visit came back before it could not land any more: then no money moved', async () => {
+  it('a payment that cannot land any more fails for good, and no money moves', async () => {
     const { ask, bodyFor } = till;
     const body = await bodyFor();
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
     const { transaction } = (await ask('settle', body)).body;
     await w.chain.call('local_warp', 600);
-    // One absence is a doubt, and only the second, a while later, is believed.
+    // A first absence is a doubt. Only a later second one counts as proof.
     await later().then(() => w.sweepAlone('settlements'));
     await letDoubtsAge(w);
     await later().then(() => w.sweepAlone('settlements'));
@@ -136,7 +135,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
 
   for (const when of ['before', 'after'] as const)
     for (const swept of [false, true])
-      it(`whatever trip to the database breaks ${when} it is made${swept ? ', and the sweep comes between' : ''}`, async () => {
+      it(`a database trip that breaks ${when} its effect leaves one success${swept ? ', also after a sweep' : ''}`, async () => {
         const { ask, bodyFor } = till;
         let broken = 0;
         for (let isBroken = true; isBroken; ) {
@@ -145,22 +144,22 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
           const { env, trips } = withFaults(w.env, { [when]: ({ number }: { number: number }) => number === broken });
           const first = await ask('settle', body, { env });
           isBroken = trips.length >= broken;
-          const story = `${when} ${broken}: ${JSON.stringify(first.body)}`;
-          expect([200, 503], story).toContain(first.status);
+          const detail = `${when} ${broken}: ${JSON.stringify(first.body)}`;
+          expect([200, 503], detail).toContain(first.status);
           await later();
           if (swept) await w.sweepAlone('settlements');
-          expect((await ask('verify', body)).body.isValid, story).toBe(first.body.success !== true);
+          expect((await ask('verify', body)).body.isValid, detail).toBe(first.body.success !== true);
           const again = [await ask('settle', body), await ask('settle', body)];
-          expect(again[1]!.body, story).toMatchObject({ success: true });
+          expect(again[1]!.body, detail).toMatchObject({ success: true });
           for (const answer of [first, ...again].filter(({ body: { success } }) => success))
-            expect(answer.body, story).toEqual(again[1]!.body);
-          expect((await ask('verify', body)).body, story).toMatchObject({ isValid: false, invalidReason: 'duplicate_settlement' });
+            expect(answer.body, detail).toEqual(again[1]!.body);
+          expect((await ask('verify', body)).body, detail).toMatchObject({ isValid: false, invalidReason: 'duplicate_settlement' });
         }
         expect(broken).toBeGreaterThan(3);
       });
 
   for (const when of ['before', 'after'] as const)
-    it(`though its first call got no answer, because the database was gone ${when} it stored whose the success is`, async () => {
+    it(`a first call that loses the database ${when} it assigns the success leaves one success`, async () => {
       const { ask, bodyFor } = till;
       const watched = withFaults(w.env);
       expect((await ask('settle', await bodyFor(), { env: watched.env })).body.success).toBe(true);

@@ -5,14 +5,13 @@ import { withObjectFaults } from '../../support/people/agent.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-/** Hash of the message that was claimed last in any of these. */
 async function latestMessage(...databases: D1Database[]): Promise<string> {
   const sql = 'SELECT message_hash AS hash, created_at AS at FROM tx_claims ORDER BY created_at DESC LIMIT 1';
   const rows = await Promise.all(databases.map((database) => database.prepare(sql).first<{ hash: string; at: number }>()));
   return rows.flatMap((row) => (row ? [row] : [])).toSorted((a, b) => b.at - a.at)[0]!.hash;
 }
 
-describe('a payment to a wallet that accounts of two databases are paid to', () => {
+describe('facilitator payment to a wallet shared by accounts of two databases', () => {
   const w = new World();
   let till: Till;
   let other: Merchant;
@@ -27,22 +26,22 @@ describe('a payment to a wallet that accounts of two databases are paid to', () 
   });
 
   const asked = (body: unknown, { key }: Merchant) => till.ask('settle', body, { key });
-  const told = (answers: Awaited<ReturnType<typeof asked>>[]) =>
+  const outcomes = (answers: Awaited<ReturnType<typeof asked>>[]) =>
     answers.map(({ status, body }) => [status, body.success ? 'success' : body.errorReason]).sort();
   const ONCE = [
     [200, 'duplicate_settlement'],
     [200, 'success'],
   ];
 
-  it('is one account’s success where both settle it at once, and again its own afterwards', async () => {
+  it('one of two concurrent accounts gets the success, and gets it again', async () => {
     const body = await till.bodyFor();
     const both = () => Promise.all([asked(body, till.merchant), asked(body, other)]);
     const first = await both();
-    expect(told(first)).toEqual(ONCE);
+    expect(outcomes(first)).toEqual(ONCE);
     expect((await both()).map((answer) => answer.body.success)).toEqual(first.map((answer) => answer.body.success));
   });
 
-  it('that one account has settled is never the other’s, though the object of its message has forgotten it', async () => {
+  it('the success of one account never goes to the other, though the message object lost its data', async () => {
     for (const [owner, rival] of [
       [till.merchant, other],
       [other, till.merchant],
@@ -56,11 +55,11 @@ describe('a payment to a wallet that accounts of two databases are paid to', () 
     }
   });
 
-  it('may be settled by the same account after a call of it that claimed the message and crashed', async () => {
+  it('an account that crashed after its claim of the message can settle again', async () => {
     const body = await till.bodyFor();
     const { env } = withObjectFaults(w.env, { after: ({ verb }) => verb === 'claimMessage' });
     expect((await till.ask('settle', body, { key: other.key, env })).status).toBe(503);
-    expect(told([await asked(body, till.merchant)])).toEqual([ONCE[0]]);
-    expect(told([await asked(body, other)])).toEqual([ONCE[1]]);
+    expect(outcomes([await asked(body, till.merchant)])).toEqual([ONCE[0]]);
+    expect(outcomes([await asked(body, other)])).toEqual([ONCE[1]]);
   });
 });

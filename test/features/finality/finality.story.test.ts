@@ -1,17 +1,17 @@
 // @module-tag quick
 import { beforeAll, describe, expect, it } from 'vitest';
-import { FIRST_LOOK, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../../support/faults/finality.ts';
+import { FIRST_CHECK, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../../support/faults/finality.ts';
 import { REPEATED } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('after the confirmation', REPEATED, () => {
+describe('finality of a confirmed payment', REPEATED, () => {
   const w = new World();
   let merchant: Merchant;
   beforeAll(async () => {
     merchant = await w.merchant();
   });
   const view = async (id: string) => (await w.call('GET', `/v1/payments/${id}`, { key: merchant.key })).body;
-  const membershipOf = async (id: string) => (await w.call('GET', `/v1/memberships/lookup?payment_id=${id}`, { key: merchant.key })).body;
+  const readMembership = async (id: string) => (await w.call('GET', `/v1/memberships/lookup?payment_id=${id}`, { key: merchant.key })).body;
   const bought = async (days: number | null, buyer = w.chain.wallet()) => {
     const product = await w.product(merchant, { access_period_days: days });
     const wallet = await buyer;
@@ -19,27 +19,27 @@ describe('after the confirmation', REPEATED, () => {
     return { id: payment.payment_id as string, signature, product, wallet };
   };
 
-  it('finality is noted once, a minute later, and the payment stays confirmed', async () => {
+  it('finality is recorded once, a minute later, and the payment stays confirmed', async () => {
     const { id } = await bought(30);
     await w.sweepAlone('finality');
     expect((await view(id)).finalized_at).toBeUndefined();
-    await letTimePass(w, FIRST_LOOK);
+    await letTimePass(w, FIRST_CHECK);
     await Promise.all([w.sweepAlone('finality'), w.sweepAlone('finality')]);
     expect(await view(id)).toMatchObject({ status: 'CONFIRMED', finalized_at: expect.any(String) });
     expect((await w.eventTypes(id)).filter((type) => type === 'payment.finalized')).toHaveLength(1);
   });
 
-  it('a transaction the chain dropped takes back the access, and the receipt no longer verifies', async () => {
+  it('a dropped transaction revokes the access, and its receipt no longer verifies', async () => {
     const { id, signature } = await bought(30);
     await w.chain.fault({ kind: 'vanish', signature });
-    await letTimePass(w, FIRST_LOOK);
+    await letTimePass(w, FIRST_CHECK);
     await w.sweepAlone('finality');
     expect((await view(id)).orphaned_at).toBeUndefined();
     await letTimePass(w, SECOND_PROOF);
     await w.sweepAlone('finality');
     const payment = await view(id);
     expect(payment).toMatchObject({ status: 'CONFIRMED', orphaned_at: expect.any(String) });
-    expect(await membershipOf(id)).toMatchObject({ status: 'cancelled' });
+    expect(await readMembership(id)).toMatchObject({ status: 'cancelled' });
     expect((await w.eventTypes(id)).slice(-2)).toEqual(['payment.orphaned', 'membership.access_revoked']);
     const verified = await w.call('GET', `/v1/receipt/${payment.receipt_id}/verify`);
     expect(verified.body).toMatchObject({ valid: false, reason: 'transaction_orphaned', signature_valid: true, sha256_matches: true });
@@ -50,24 +50,24 @@ describe('after the confirmation', REPEATED, () => {
   it('one dropped payment of two only shortens the membership', async () => {
     const first = await bought(30);
     const { signature } = await w.purchase(first.product, first.wallet);
-    const before = await membershipOf(first.id);
+    const before = await readMembership(first.id);
     await w.chain.fault({ kind: 'vanish', signature });
     await sweepUntilBelieved(w);
-    const after = await membershipOf(first.id);
+    const after = await readMembership(first.id);
     expect(after.status).toBe('active');
     expect(Date.parse(before.paid_through) - Date.parse(after.paid_through)).toBe(30 * 86_400_000);
   });
 
-  it('access without an end is taken back whole', async () => {
+  it('a drop cancels access without an end', async () => {
     const { id, signature } = await bought(null);
     await w.chain.fault({ kind: 'vanish', signature });
     await sweepUntilBelieved(w);
-    expect(await membershipOf(id)).toMatchObject({ status: 'cancelled', paid_through: expect.any(String) });
+    expect(await readMembership(id)).toMatchObject({ status: 'cancelled', paid_through: expect.any(String) });
   });
 
-  it('a node that forgets once and remembers again orphans nothing', async () => {
+  it('a node that loses a transaction once and then finds it orphans nothing', async () => {
     const { id } = await bought(30);
-    await letTimePass(w, FIRST_LOOK);
+    await letTimePass(w, FIRST_CHECK);
     await w.chain.fault({ kind: 'null_first', method: 'getSignatureStatuses', times: 2 });
     await w.sweepAlone('finality');
     await letTimePass(w, 60);
@@ -76,7 +76,7 @@ describe('after the confirmation', REPEATED, () => {
     expect((await view(id)).orphaned_at).toBeUndefined();
   });
 
-  it('a node that is down changes nothing', async () => {
+  it('a node outage changes nothing', async () => {
     const { id } = await bought(30);
     await letTimePass(w, 600);
     await w.chain.fault({ kind: 'http_503', times: 0 });

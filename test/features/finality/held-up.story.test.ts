@@ -14,10 +14,10 @@ const bringBack = async (w: World, signature: string) => {
   await w.sweep();
 };
 
-describe('a job that takes a purchase back', () => {
+describe('delayed revocation job', () => {
   const w = new World();
 
-  /** The objects, one of whose revocations waits, after its payment was read, until it is let go. */
+  /** Wraps the entitlement objects: a revocation that has read its payment waits until `letGo`. */
   function holdingRevocations(): { env: Env; isHeld: Promise<void>; letGo(): void } {
     const held = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
@@ -33,7 +33,7 @@ describe('a job that takes a purchase back', () => {
     return { env: { ...w.env, ENTITLEMENT: { getByName } } as unknown as Env, isHeld: held.promise, letGo: () => gate.resolve() };
   }
 
-  it('and pauses for ten minutes between its look and its call leaves what came back meanwhile', async () => {
+  it('a job that pauses between its check and its call does not revoke a payment that returned meanwhile', async () => {
     const ada = await w.merchant();
     const product = await w.product(ada, { usage_units: 3 });
     const { signature } = await w.purchase(product, await w.chain.wallet(), { customer_ref: 'paula' });
@@ -59,7 +59,7 @@ describe('a job that takes a purchase back', () => {
   });
 });
 
-describe('a plan that comes back after its setup has ended', () => {
+describe('plan that returns after its setup expired', () => {
   const w = new World();
   let agent: Agent;
   beforeAll(async () => {
@@ -67,7 +67,7 @@ describe('a plan that comes back after its setup has ended', () => {
     agent = await newSpender(w);
   });
 
-  it('begins that setup anew: with its secret, who paid gets to a key', async () => {
+  it('the setup reopens, and its secret leads to a live key', async () => {
     const setup = await Setup.create(w);
     expect((await activate(w, agent, 'starter', { secret: setup.secret })).status).toBe(200);
     const { tx_signature: signature } = (await testEnv.DB.prepare('SELECT tx_signature FROM settlements WHERE setup_intent_id = ?')
@@ -83,7 +83,7 @@ describe('a plan that comes back after its setup has ended', () => {
     await bringBack(w, signature);
     const { body } = await setup.call('status');
     expect([body.status, body.active_plan, body.expires_at]).toEqual(['created', 'starter', undefined]);
-    // The key from before stays revoked, wherever somebody may have left it.
+    // The previous key stays revoked, because it may have leaked.
     expect(await works(setup.created.sandbox_api_key)).toBe(401);
     expect((await setup.call('manifest', await goodManifest(w))).body.status).toBe('ready');
     const approved = await setup.approveLive();

@@ -1,12 +1,12 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withFaults } from '../../support/faults/faults.ts';
-import { FIRST_LOOK, fateOf, letTimePass, SECOND_PROOF, sweepUntilBelieved, watchOnce } from '../../support/faults/finality.ts';
+import { FIRST_CHECK, letTimePass, readOutcome, SECOND_PROOF, sweepUntilBelieved, watchOnce } from '../../support/faults/finality.ts';
 import { withObjectFaults } from '../../support/people/agent.ts';
 import { REPEATED, testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-/** Payments like one that was really confirmed, each with a transaction of its own that is on the chain. */
+/** Copies a confirmed payment `count` times, each with its own transaction on chain. */
 async function confirmMany(w: World, buyer: KeyPairSigner, like: string, count: number): Promise<void> {
   const columns = async (table: string) =>
     (await testEnv.DB.prepare(`SELECT name FROM pragma_table_info('${table}')`).all<{ name: string }>()).results.map(({ name }) => name);
@@ -21,7 +21,7 @@ async function confirmMany(w: World, buyer: KeyPairSigner, like: string, count: 
   await testEnv.DB.batch(ids.flatMap((id, i) => [payment, claim].map((statement) => statement.bind(id, signatures[i], like))));
 }
 
-describe('the sweep that makes payments final', REPEATED, () => {
+describe('finality sweep', REPEATED, () => {
   const w = new World();
   let merchant: Merchant;
   let buyer: KeyPairSigner;
@@ -34,7 +34,7 @@ describe('the sweep that makes payments final', REPEATED, () => {
     const { payment, signature } = await w.purchase(product, buyer);
     return { id: payment.payment_id as string, signature, product };
   };
-  const finalOf = (productId: string) =>
+  const countFinal = (productId: string) =>
     testEnv.DB.prepare(
       `SELECT count(p.finalized_at) AS payments, count(c.final_at) AS claims,
          (SELECT count(*) FROM events e WHERE e.type = 'payment.finalized' AND e.product_id = ?1) AS events
@@ -43,69 +43,68 @@ describe('the sweep that makes payments final', REPEATED, () => {
       .bind(productId)
       .first();
 
-  it('tells the object of an entitlement which of its payments can no longer be dropped, and finality waits for no object', async () => {
+  it('the sweep finalizes a payment at its entitlement object, and an object failure does not delay finality', async () => {
     const { id } = await bought();
     await w.deliver();
-    await letTimePass(w, FIRST_LOOK);
+    await letTimePass(w, FIRST_CHECK);
     await w.sweepAlone('finality');
     const jobs = w.queue.sent.splice(0).map(({ job }) => job);
-    const told: string[] = [];
-    const { env } = withObjectFaults(w.env, { before: ({ verb }) => told.push(verb) > 0 && verb === 'finalize' });
+    const recorded: string[] = [];
+    const { env } = withObjectFaults(w.env, { before: ({ verb }) => recorded.push(verb) > 0 && verb === 'finalize' });
     expect(await w.deliver(jobs, env)).toEqual({ retried: 0 });
-    expect(told).toContain('finalize');
+    expect(recorded).toContain('finalize');
     expect(await w.eventTypes(id)).toContain('payment.finalized');
   });
 
-  it('takes 451 in one run, with a few trips to the database for each page and none for each payment', async () => {
+  it('the sweep handles 451 payments in one run, with database trips per page and not per payment', async () => {
     const { id, product } = await bought();
     await confirmMany(w, buyer, id, 450);
-    await letTimePass(w, FIRST_LOOK);
+    await letTimePass(w, FIRST_CHECK);
     w.queue.sent.length = 0;
     await w.chain.call('local_resetCalls');
     const { env, trips } = withFaults(w.env);
     await w.sweepAlone('finality', env);
-    expect(await finalOf(product.product_id)).toEqual({ payments: 451, claims: 451, events: 451 });
+    expect(await countFinal(product.product_id)).toEqual({ payments: 451, claims: 451, events: 451 });
     expect(trips.length).toBeLessThan(60);
-    // Two pages of 250.
     expect((await w.chain.call<Record<string, number>>('local_calls')).getSignatureStatuses).toBeLessThanOrEqual(3);
-    const told = w.queue.sent.flatMap(({ job }) => (job.kind === 'fanOut' ? [job.eventIds.length] : []));
-    expect([Math.max(...told) <= 50, told.reduce((sum, count) => sum + count, 0)]).toEqual([true, 451]);
+    const recorded = w.queue.sent.flatMap(({ job }) => (job.kind === 'fanOut' ? [job.eventIds.length] : []));
+    expect([Math.max(...recorded) <= 50, recorded.reduce((sum, count) => sum + count, 0)]).toEqual([true, 451]);
   });
 
-  it('twice at once makes each final once', async () => {
+  it('two concurrent sweeps make each payment final once', async () => {
     const { id, product } = await bought();
     await confirmMany(w, buyer, id, 60);
-    await letTimePass(w, FIRST_LOOK);
+    await letTimePass(w, FIRST_CHECK);
     await Promise.all([w.sweepAlone('finality'), w.sweepAlone('finality')]);
-    await letTimePass(w, FIRST_LOOK);
+    await letTimePass(w, FIRST_CHECK);
     await w.sweepAlone('finality');
-    expect(await finalOf(product.product_id)).toEqual({ payments: 61, claims: 61, events: 61 });
+    expect(await countFinal(product.product_id)).toEqual({ payments: 61, claims: 61, events: 61 });
   });
 
-  it('makes the others final where one payment of a batch cannot be', async () => {
+  it('a payment that cannot be final does not block the others of its batch', async () => {
     const { id, product } = await bought();
     await confirmMany(w, buyer, id, 10);
-    // Its next version is taken already, by something that never ends.
+    // Another event already has the payment's next version.
     await testEnv.DB.prepare(
       `INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, request_id, created_at)
        SELECT 'evt_' || id, merchant_id, livemode, 'payment', id, version + 1, 'payment.created', '{}', 'req', 0 FROM payments WHERE id = ?`,
     )
       .bind(id)
       .run();
-    await letTimePass(w, FIRST_LOOK);
+    await letTimePass(w, FIRST_CHECK);
     await w.sweepAlone('finality');
-    expect(await finalOf(product.product_id)).toEqual({ payments: 10, claims: 10, events: 10 });
+    expect(await countFinal(product.product_id)).toEqual({ payments: 10, claims: 10, events: 10 });
     await testEnv.DB.prepare("DELETE FROM events WHERE id = 'evt_' || ?").bind(id).run();
-    await letTimePass(w, FIRST_LOOK);
+    await letTimePass(w, FIRST_CHECK);
     await w.sweepAlone('finality');
-    expect(await finalOf(product.product_id)).toEqual({ payments: 11, claims: 11, events: 11 });
+    expect(await countFinal(product.product_id)).toEqual({ payments: 11, claims: 11, events: 11 });
   });
 
   const land = (signature: string) => w.chain.call('local_landAgain', signature);
   const STAGES = {
-    'the first look': async () => letTimePass(w, FIRST_LOOK),
+    'the first look': async () => letTimePass(w, FIRST_CHECK),
     'the second proof': async () => {
-      await letTimePass(w, FIRST_LOOK);
+      await letTimePass(w, FIRST_CHECK);
       await watchOnce(w);
       await letTimePass(w, SECOND_PROOF);
     },
@@ -118,18 +117,18 @@ describe('the sweep that makes payments final', REPEATED, () => {
 
   for (const when of ['before', 'after'] as const)
     it.each(Object.entries(STAGES))(
-      `cut ${when} any trip of %s, all ends right: final once, dropped once, returned once`,
+      `a crash ${when} any trip of %s leaves each payment final, dropped and returned at most once`,
       async (_stage, until) => {
         let cut = 0;
         for (let isCut = true; isCut; ) {
           cut++;
-          const [kept, gone] = [await bought(), await bought()];
+          const [lasting, gone] = [await bought(), await bought()];
           await w.chain.fault({ kind: 'vanish', signature: gone.signature });
           await until(gone.signature);
           isCut = (await watchOnce(w, { [when]: ({ number }: { number: number }) => number === cut })) >= cut;
           await land(gone.signature);
-          // Whatever a crashed look had taken is due again by then.
-          for (const seconds of [FIRST_LOOK, FIRST_LOOK, 3601]) {
+          // Every check that a crash interrupted is due again after these pauses.
+          for (const seconds of [FIRST_CHECK, FIRST_CHECK, 3601]) {
             await letTimePass(w, seconds);
             await watchOnce(w);
           }
@@ -140,8 +139,8 @@ describe('the sweep that makes payments final', REPEATED, () => {
             true,
             count('payment.orphaned'),
           ]);
-          expect(await fateOf(gone.id)).toMatchObject({ final_at: expect.any(Number), dropped_at: null, next_look_at: null });
-          expect((await w.eventTypes(kept.id)).filter((type) => type === 'payment.finalized')).toHaveLength(1);
+          expect(await readOutcome(gone.id)).toMatchObject({ final_at: expect.any(Number), dropped_at: null, next_check_at: null });
+          expect((await w.eventTypes(lasting.id)).filter((type) => type === 'payment.finalized')).toHaveLength(1);
         }
         expect(cut).toBeGreaterThan(4);
       },

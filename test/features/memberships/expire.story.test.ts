@@ -15,7 +15,7 @@ interface Bought {
   paymentId: string;
 }
 
-describe('a membership whose paid time is over', () => {
+describe('membership expiry', () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
@@ -29,12 +29,11 @@ describe('a membership whose paid time is over', () => {
   };
   const read = async ({ paymentId }: Bought) =>
     (await w.call('GET', `/v1/memberships/lookup?payment_id=${paymentId}`, { key: ada.key })).body;
-  /** Time passes for what is stored. */
   const age = ({ id }: Bought, ms: number) =>
     w.env.DB.prepare('UPDATE memberships SET paid_through = paid_through - ?1, grace_until = grace_until - ?1 WHERE id = ?2')
       .bind(ms, id)
       .run();
-  const eventsOf = async ({ id }: Bought) => {
+  const readEvents = async ({ id }: Bought) => {
     const sql = "SELECT type, data, subject_version FROM events WHERE subject_type = 'membership' AND subject_id = ? ORDER BY seq";
     const { results } = await w.env.DB.prepare(sql).bind(id).all<{ type: string; data: string; subject_version: number }>();
     return results.map(({ type, data, subject_version }) => ({
@@ -43,18 +42,18 @@ describe('a membership whose paid time is over', () => {
       ...(JSON.parse(data) as { object: Record<string, unknown>; previous?: Record<string, unknown> }),
     }));
   };
-  const typesOf = async (bought: Bought) => (await eventsOf(bought)).map(({ type }) => type);
+  const readTypes = async (bought: Bought) => (await readEvents(bought)).map(({ type }) => type);
 
-  it('is left alone as long as any of it is left', async () => {
+  it('a membership with time left is unchanged', async () => {
     const bought = await buy();
     await age(bought, 30 * DAY - 60_000);
     const before = await read(bought);
     await w.sweepAlone('memberships');
     expect(await read(bought)).toEqual(before);
-    expect(await typesOf(bought)).toEqual(['activated']);
+    expect(await readTypes(bought)).toEqual(['activated']);
   });
 
-  it('is in grace for as long as its product grants, then expired, and each is told once with what was before', async () => {
+  it('an ended membership is in grace, then expired, with one event each that has the previous state', async () => {
     const bought = await buy();
     await age(bought, 30 * DAY + HOUR);
     const { paid_through, expires_at } = await read(bought);
@@ -72,13 +71,13 @@ describe('a membership whose paid time is over', () => {
     expect('grace_until' in expired).toBe(false);
     await w.sweepAlone('memberships');
     expect(await read(bought)).toEqual(expired);
-    const [, grace, end, ...more] = await eventsOf(bought);
+    const [, grace, end, ...more] = await readEvents(bought);
     expect(more).toEqual([]);
     expect(grace).toEqual({ type: 'grace_started', version: 2, object: inGrace, previous: { status: 'active', paid_through } });
     expect(end).toMatchObject({ type: 'expired', version: 3, object: expired, previous: { status: 'grace' } });
   });
 
-  it('keeps the grace it was given, whatever becomes of the product', async () => {
+  it('the grace stays as granted, whatever becomes of the product', async () => {
     const bought = await buy({ grace_hours: 5 });
     const url = `/v1/products/${bought.product.product_id}`;
     await w.call('PATCH', url, { key: ada.key, body: { grace_hours: 0 } });
@@ -94,11 +93,10 @@ describe('a membership whose paid time is over', () => {
     expect((await read(bought)).status).toBe('expired');
   });
 
-  it('loses the grace of a purchase that is taken back, although an earlier one still carries it', async () => {
+  it('a refund ends the grace of its purchase, although an earlier purchase remains', async () => {
     const owner = await w.chain.wallet();
     const bought = await buy({ payout_wallet: owner.address });
     const { payment } = await w.purchase(bought.product, bought.buyer);
-    // Both purchases and what they bought are 61 days old.
     await w.env.DB.prepare('UPDATE payments SET confirmed_at = confirmed_at - ? WHERE membership_id = ?')
       .bind(61 * DAY, bought.id)
       .run();
@@ -117,7 +115,7 @@ describe('a membership whose paid time is over', () => {
     expect((await read(bought)).status).toBe('expired');
   });
 
-  it('expires at once where no grace is granted, or all of it has passed unseen', async () => {
+  it('a membership without grace, or with its grace already over, expires at once', async () => {
     const [none, late] = [await buy({ grace_hours: 0 }), await buy()];
     await age(none, 30 * DAY);
     await age(late, 34 * DAY);
@@ -125,14 +123,14 @@ describe('a membership whose paid time is over', () => {
     for (const bought of [none, late]) {
       const membership = await read(bought);
       expect([membership.status, 'grace_until' in membership]).toEqual(['expired', false]);
-      expect(await typesOf(bought)).toEqual(['activated', 'expired']);
+      expect(await readTypes(bought)).toEqual(['activated', 'expired']);
     }
   });
 
   it.each([
     ['during its grace', HOUR, 'grace'],
     ['after it expired', 4 * DAY, 'expired'],
-  ])('is active again when renewed %s, from now on, and stays so', async (_when, over, status) => {
+  ])('a membership renewed %s is active from now on', async (_when, over, status) => {
     const bought = await buy();
     await age(bought, 30 * DAY + over);
     await w.sweepAlone('memberships');
@@ -147,7 +145,7 @@ describe('a membership whose paid time is over', () => {
     expect(Date.parse(renewed.updated_at)).toBeGreaterThanOrEqual(asked);
     await w.sweepAlone('memberships');
     expect(await read(bought)).toEqual(renewed);
-    const events = await eventsOf(bought);
+    const events = await readEvents(bought);
     expect(events.map(({ type }) => type)).toEqual(['activated', status === 'grace' ? 'grace_started' : 'expired', 'renewed']);
     expect(events[2]).toMatchObject({ object: renewed, previous: { status } });
     await age(bought, 30 * DAY + HOUR);
@@ -155,7 +153,7 @@ describe('a membership whose paid time is over', () => {
     expect((await read(bought)).status).toBe('grace');
   });
 
-  it('does not exist where access was sold without an end', async () => {
+  it('access without an end never expires', async () => {
     const forever = [await buy({ access_period_days: null }), await buy({ access_period_days: null, grace_hours: 0 })];
     const extended = await buy();
     await w.call('PATCH', `/v1/products/${extended.product.product_id}`, { key: ada.key, body: { access_period_days: null } });
@@ -167,11 +165,11 @@ describe('a membership whose paid time is over', () => {
     await w.sweepAlone('memberships');
     for (const bought of [...forever, extended]) {
       expect(await read(bought)).toMatchObject({ status: 'active', paid_through: null });
-      expect(await typesOf(bought)).not.toContain('expired');
+      expect(await readTypes(bought)).not.toContain('expired');
     }
   });
 
-  it('ends once, and is told once, under sweeps one after the other and all at once', async () => {
+  it('sequential and concurrent sweeps expire a membership once, with one event', async () => {
     const bought: Bought[] = [];
     for (let i = 0; i < 6; i++) bought.push(await buy(i % 2 ? { grace_hours: 0 } : {}));
     for (const each of bought) await age(each, 30 * DAY + HOUR);
@@ -180,14 +178,14 @@ describe('a membership whose paid time is over', () => {
       await w.sweepAlone('memberships');
     };
     await manySweeps();
-    for (const [i, each] of bought.entries()) expect(await typesOf(each)).toEqual(['activated', i % 2 ? 'expired' : 'grace_started']);
+    for (const [i, each] of bought.entries()) expect(await readTypes(each)).toEqual(['activated', i % 2 ? 'expired' : 'grace_started']);
     for (const each of bought) await age(each, 72 * HOUR);
     await manySweeps();
     for (const [i, each] of bought.entries())
-      expect(await typesOf(each)).toEqual(i % 2 ? ['activated', 'expired'] : ['activated', 'grace_started', 'expired']);
+      expect(await readTypes(each)).toEqual(i % 2 ? ['activated', 'expired'] : ['activated', 'grace_started', 'expired']);
   });
 
-  it('ends also where more end than one sweep takes', async () => {
+  it('memberships beyond the limit of one sweep expire in the next', async () => {
     const bought = await buy();
     await w.env.DB.prepare(
       `INSERT INTO memberships (id, merchant_id, livemode, product_id, customer_key, wallet_address, status, paid_through,
@@ -209,7 +207,7 @@ describe('a membership whose paid time is over', () => {
     expect((await read(bought)).status).toBe('active');
   });
 
-  /** The same service, in which something happens just before whatever it is about to store. */
+  /** Environment in which `rival` runs just before each batch is stored. */
   const interrupted = (rival: () => Promise<unknown>) => {
     const batch = async (statements: D1PreparedStatement[]) => {
       await rival();
@@ -223,32 +221,29 @@ describe('a membership whose paid time is over', () => {
     ['its grace begins', 72, 0, ['activated']],
     ['it expires', 0, 0, ['activated']],
     ['its grace ends', 72, 72, ['activated', 'grace_started']],
-  ])(
-    'keeps the renewal that comes between the look and the write when %s, whichever is first',
-    async (_what, grace_hours, more, before) => {
-      for (const first of ['renewal', 'sweep']) {
-        const bought = await buy({ grace_hours });
-        await age(bought, 30 * DAY + HOUR);
-        if (more > 0) {
-          await w.sweepAlone('memberships');
-          await age(bought, more * HOUR);
-        }
-        const payment = await w.connect(bought.product);
-        const signature = await w.chain.pay(bought.buyer, payment);
-        const renew = (env = w.env) => w.confirm(payment.payment_id, signature, { env });
-        if (first === 'renewal') await sweepIn(interrupted(() => renew()));
-        else expect((await renew(interrupted(() => sweepIn(w.env)))).body.payment.status).toBe('CONFIRMED');
-        const membership = await read(bought);
-        expect(membership).toMatchObject({ status: 'active', last_payment_id: payment.payment_id });
-        expect(Date.parse(membership.paid_through) - Date.parse(membership.updated_at)).toBe(30 * DAY);
-        expect('grace_until' in membership).toBe(false);
-        const lapsed = more > 0 || grace_hours === 0 ? 'expired' : 'grace_started';
-        expect(await typesOf(bought)).toEqual([...before, ...(first === 'sweep' ? [lapsed] : []), 'renewed']);
+  ])('a renewal between read and write of the sweep wins when %s, in both orders', async (_what, grace_hours, more, before) => {
+    for (const first of ['renewal', 'sweep']) {
+      const bought = await buy({ grace_hours });
+      await age(bought, 30 * DAY + HOUR);
+      if (more > 0) {
+        await w.sweepAlone('memberships');
+        await age(bought, more * HOUR);
       }
-    },
-  );
+      const payment = await w.connect(bought.product);
+      const signature = await w.chain.pay(bought.buyer, payment);
+      const renew = (env = w.env) => w.confirm(payment.payment_id, signature, { env });
+      if (first === 'renewal') await sweepIn(interrupted(() => renew()));
+      else expect((await renew(interrupted(() => sweepIn(w.env)))).body.payment.status).toBe('CONFIRMED');
+      const membership = await read(bought);
+      expect(membership).toMatchObject({ status: 'active', last_payment_id: payment.payment_id });
+      expect(Date.parse(membership.paid_through) - Date.parse(membership.updated_at)).toBe(30 * DAY);
+      expect('grace_until' in membership).toBe(false);
+      const lapsed = more > 0 || grace_hours === 0 ? 'expired' : 'grace_started';
+      expect(await readTypes(bought)).toEqual([...before, ...(first === 'sweep' ? [lapsed] : []), 'renewed']);
+    }
+  });
 
-  it(`keeps the renewal that arrives in the very moment of the sweep (seed ${SEED})`, async () => {
+  it(`a renewal concurrent with the sweep wins (seed ${SEED})`, async () => {
     const random = seededRandom(SEED);
     const wait = () => new Promise((resolve) => setTimeout(resolve, random() * 25));
     const sweepAlone = async () => {
@@ -259,10 +254,9 @@ describe('a membership whose paid time is over', () => {
     const seen = new Set<string>();
     for (let round = 0; round < 50 * SOAK; round++) {
       const bought = racers[round % 2]!;
-      // From active, from grace and from expired.
       await age(bought, 30 * DAY + HOUR);
       if (round % 3 === 0) await sweepAlone();
-      const before = (await eventsOf(bought)).length;
+      const before = (await readEvents(bought)).length;
       const payment = await w.connect(bought.product);
       const signature = await w.chain.pay(bought.buyer, payment);
       const renew = async () => {
@@ -276,13 +270,13 @@ describe('a membership whose paid time is over', () => {
       expect([round, membership.status, membership.last_payment_id]).toEqual([round, 'active', payment.payment_id]);
       expect('grace_until' in membership).toBe(false);
       expect(Date.parse(membership.paid_through)).toBeGreaterThan(Date.now() + 29 * DAY);
-      const events = (await eventsOf(bought)).slice(before);
+      const events = (await readEvents(bought)).slice(before);
       const types = events.map(({ type }) => type).join();
       expect(['renewed', 'grace_started,renewed', 'expired,renewed']).toContain(types);
       expect(events.at(-1)!.version).toBe(membership.version);
       seen.add(types);
     }
-    // Had the sweep always come too late, this would have tested nothing.
+    // Guards against runs in which the sweep always came too late.
     expect(seen.size, [...seen].join(' | ')).toBeGreaterThan(1);
   });
 });

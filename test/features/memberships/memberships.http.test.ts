@@ -2,11 +2,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('memberships', () => {
+describe('memberships API', () => {
   const w = new World();
   let ada: Merchant;
   let wallet: string;
-  /** In the order they were bought. */
   const bought: { membership_id: string; product_id: string; payment_id: string; customer_ref: string }[] = [];
 
   const lookup = (query: string, credential = ada.key) => w.call('GET', `/v1/memberships/lookup?${query}`, { key: credential });
@@ -27,7 +26,7 @@ describe('memberships', () => {
     }
   });
 
-  it('lists them newest first, in pages', async () => {
+  it('the list is newest first and paginated', async () => {
     const { status, body } = await w.call('GET', '/v1/memberships?per_page=2', { key: ada.key });
     expect(status).toBe(200);
     expect(body).toMatchObject({ page: 1, per_page: 2, total: 3, total_pages: 2, has_more: true });
@@ -39,7 +38,7 @@ describe('memberships', () => {
     expect([past.status, past.body.items, past.body.total]).toEqual([200, [], 3]);
   });
 
-  it('keeps the modes apart', async () => {
+  it('live and sandbox memberships are separate', async () => {
     for (const answer of [
       await w.call('GET', '/v1/memberships', { key: ada.sandboxKey }),
       await w.call('GET', '/v1/memberships?mode=sandbox', { key: ada.token }),
@@ -47,7 +46,7 @@ describe('memberships', () => {
       expect([answer.status, answer.body.total, answer.body.items]).toEqual([200, 0, []]);
   });
 
-  it('finds one by each of its names, with and without the product', async () => {
+  it('lookup finds a membership by each identifier, with and without the product', async () => {
     const [first, , third] = bought;
     for (const [query, expected] of [
       [`customer_ref=customer-b`, third],
@@ -62,14 +61,14 @@ describe('memberships', () => {
     }
   });
 
-  it('answers the one that lasts longest where there are several', async () => {
+  it('lookup returns the longest of several memberships', async () => {
     const { body } = await lookup('customer_ref=customer-a');
     expect(body.membership_id).toBe(bought[0]!.membership_id);
     expect(Date.parse(body.paid_through) - Date.parse(body.created_at)).toBe(30 * 86_400_000);
     expect((await lookup(`wallet_address=${wallet}`)).body.membership_id).toBe(bought[0]!.membership_id);
   });
 
-  it('shows who bought, until when, and by which payment', async () => {
+  it('a membership shows customer, end and last payment', async () => {
     const { body } = await lookup('customer_ref=customer-b');
     expect(body).toMatchObject({
       product_id: bought[2]!.product_id,
@@ -92,12 +91,12 @@ describe('memberships', () => {
     ['a wildcard', 'customer_ref=customer-%25', 404, 'not_found'],
     ['SQL', "customer_ref=' OR '1'='1", 404, 'not_found'],
     ['a customer reference of 181 characters', `customer_ref=${'x'.repeat(181)}`, 422, 'validation_error'],
-  ])('refuses a lookup by %s', async (_what, query, status, code) => {
+  ])('a lookup by %s is refused', async (_what, query, status, code) => {
     const answer = await lookup(query);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
-  it('tells nothing to another tenant', async () => {
+  it('another tenant finds nothing', async () => {
     const stranger = await w.merchant();
     for (const query of [`payment_id=${bought[0]!.payment_id}`, `wallet_address=${wallet}`, 'customer_ref=customer-a'])
       expect((await lookup(query, stranger.key)).status).toBe(404);

@@ -11,9 +11,9 @@ import { newKey } from '../../support/people/agent.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const FLOOD = 10_000;
-const SWEEPS = ['closingChannels', 'standingChannels', 'channelOpenings', 'endedChannels', 'unopenedSessions'];
+const SWEEPS = ['closingChannels', 'activeChannels', 'channelOpenings', 'endedChannels', 'unopenedSessions'];
 
-describe('the classes of work on metered sessions', () => {
+describe('sweep classes of metered sessions', () => {
   const w = channelWorld();
   beforeAll(() => fundChannels(w));
   afterAll(endSkips);
@@ -25,45 +25,43 @@ describe('the classes of work on metered sessions', () => {
     return shop;
   };
   const objectOf = (shop: LiveShop) => w.env.METERED_SESSION.getByName(shop.session.session_id);
-  /** The platform loses the alarm of a session's object. */
   const loseAlarm = (shop: LiveShop) => runInDurableObject(objectOf(shop), (_, { storage }) => storage.deleteAlarm());
-  const alarmOf = (shop: LiveShop) => runInDurableObject(objectOf(shop), (_, { storage }) => storage.getAlarm());
-  const rowOf = (shop: LiveShop) =>
-    w.env.DB.prepare('SELECT status, next_look_at AS dueAt FROM metered_sessions WHERE id = ?')
+  const readAlarm = (shop: LiveShop) => runInDurableObject(objectOf(shop), (_, { storage }) => storage.getAlarm());
+  const readRow = (shop: LiveShop) =>
+    w.env.DB.prepare('SELECT status, next_check_at AS dueAt FROM metered_sessions WHERE id = ?')
       .bind(shop.session.session_id)
       .first<{ status: string; dueAt: number | null }>();
-  const countOf = (status: string, productId: string) =>
+  const countSessions = (status: string, productId: string) =>
     w.env.DB.prepare('SELECT count(*) AS n FROM metered_sessions WHERE status = ? AND product_id = ?').bind(status, productId).first('n');
-  /** Unopened sessions of one merchant, all of which have been due for longer than anything else. */
   const flood = async (): Promise<LiveShop> => {
     const shop = await LiveShop.make(w);
     await multiply(w.env.DB, 'metered_sessions', 'id', shop.session.session_id, FLOOD, {
       id: "printf('ms_%026d', i)",
       expires_at: '1',
-      next_look_at: '1',
+      next_check_at: '1',
     });
     return shop;
   };
 
-  it(`seal a channel whose payer asked to close within a minute of service time, before ${FLOOD} unopened sessions`, async () => {
+  it(`a closing channel is sealed within a minute, before ${FLOOD} unopened sessions`, async () => {
     const shop = await open();
     await shop.use(70n, 70n);
     const flooded = await flood();
     await shop.requestClose();
     await skipTime(w.chain, 60);
-    // Each invocation below fails where it makes a thousand calls, over all bindings.
+    // Each invocation fails beyond a thousand calls over all bindings.
     await shop.watch();
     expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '70' } });
-    expect(await countOf('created', flooded.session.product_id)).toBe(FLOOD + 1);
+    expect(await countSessions('created', flooded.session.product_id)).toBe(FLOOD + 1);
     await w.sweepAlone('unopenedSessions');
-    expect(await countOf('expired', flooded.session.product_id)).toBe(FLOOD);
-    expect(await countOf('created', flooded.session.product_id)).toBe(1);
+    expect(await countSessions('expired', flooded.session.product_id)).toBe(FLOOD);
+    expect(await countSessions('created', flooded.session.product_id)).toBe(1);
   });
 
-  it('are vital signs: a late look at a closing channel stalls health, and each late class is named', async () => {
+  it('a late check of a closing channel stalls health, and each late class is named', async () => {
     const shop = await open();
     const late = async (status: string) => {
-      await w.env.DB.prepare('UPDATE metered_sessions SET status = ?1, next_look_at = ?2, seal_due_at = ?2 WHERE id = ?3')
+      await w.env.DB.prepare('UPDATE metered_sessions SET status = ?1, next_check_at = ?2, seal_due_at = ?2 WHERE id = ?3')
         .bind(status, Date.now() - 20 * MINUTE, shop.session.session_id)
         .run();
       const ctx = newCtx(w.env, { requestId: 'req_signs', defer: () => {} });
@@ -81,9 +79,9 @@ describe('the classes of work on metered sessions', () => {
     ['channel_opening', "status = 'created', voucher_ends_at = NULL", 0],
     ['unopened_session', "status = 'created', channel_id = NULL", 0],
     ['ended_channel', "status = 'closed', ended_at = 1", 0],
-  ])('tells how long a look of the class %s has been due', async (name, columns, held) => {
+  ])('vital signs state how long a check of the class %s is overdue', async (name, columns, held) => {
     const shop = await open();
-    await w.env.DB.prepare(`UPDATE metered_sessions SET ${columns}, next_look_at = ?2 WHERE id = ?3`)
+    await w.env.DB.prepare(`UPDATE metered_sessions SET ${columns}, next_check_at = ?2 WHERE id = ?3`)
       .bind(Date.now(), Date.now() - 7 * HOUR, shop.session.session_id)
       .run();
     const ctx = newCtx(w.env, { requestId: 'req_signs', defer: () => {} });
@@ -94,40 +92,40 @@ describe('the classes of work on metered sessions', () => {
     await w.env.DB.prepare('DELETE FROM metered_sessions WHERE id = ?').bind(shop.session.session_id).run();
   });
 
-  it('seal it in time by a sweep of their own where its object has lost its alarm', async () => {
+  it('a separate sweep seals a closing channel in time if its object lost its alarm', async () => {
     const shop = await open();
     await shop.use(70n, 70n);
     await shop.project();
     await shop.requestClose();
     await loseAlarm(shop);
     await skipTime(w.chain, 180);
-    await w.sweepAlone('standingChannels');
+    await w.sweepAlone('activeChannels');
     expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '70' } });
   });
 
-  it('leave a session alone that its own alarm has looked at', async () => {
+  it('sweeps leave a session alone that its own alarm has checked', async () => {
     const shop = await open();
     await skipTime(w.chain, 60);
     await shop.watch();
-    const before = await rowOf(shop);
+    const before = await readRow(shop);
     for (const sweep of SWEEPS) await w.sweepAlone(sweep);
-    expect(await rowOf(shop)).toEqual(before);
-    expect(await alarmOf(shop)).toBeLessThanOrEqual(Date.now() + MINUTE);
+    expect(await readRow(shop)).toEqual(before);
+    expect(await readAlarm(shop)).toBeLessThanOrEqual(Date.now() + MINUTE);
   });
 
-  it('look more often at a channel with the shortest grace period', async () => {
+  it('a channel with the shortest grace period is checked more often', async () => {
     const shop = await open({ grace_period_seconds: 300 });
-    expect(await alarmOf(shop)).toBeLessThanOrEqual(Date.now() + MINUTE / 2);
+    expect(await readAlarm(shop)).toBeLessThanOrEqual(Date.now() + MINUTE / 2);
   });
 
-  it('forget nothing where a look is lost: the object asks for the next one', async () => {
+  it('the object schedules the next check after a lost one', async () => {
     const shop = await open();
     await skipTime(w.chain, 60);
     await runDurableObjectAlarm(objectOf(shop));
-    expect(await alarmOf(shop)).toBeGreaterThan(Date.now() - MINUTE);
+    expect(await readAlarm(shop)).toBeGreaterThan(Date.now() - MINUTE);
   });
 
-  it(`let the oldest unopened session of a product give way to the ${OPEN_SESSIONS_MAX + 1}th`, async () => {
+  it(`session ${OPEN_SESSIONS_MAX + 1} of a product closes its oldest unopened session`, async () => {
     const shop = await LiveShop.make(w);
     await multiply(w.env.DB, 'metered_sessions', 'id', shop.session.session_id, OPEN_SESSIONS_MAX - 1, { id: "printf('ms_9%025d', i)" });
     const request = { product_id: shop.session.product_id, cap: { asset: 'USDC', amount: '1' } };
@@ -137,6 +135,9 @@ describe('the classes of work on metered sessions', () => {
       headers: { 'Idempotency-Key': newKey() },
     });
     expect(made.status).toBe(201);
-    expect([await countOf('created', request.product_id), await countOf('closed', request.product_id)]).toEqual([OPEN_SESSIONS_MAX, 1]);
+    expect([await countSessions('created', request.product_id), await countSessions('closed', request.product_id)]).toEqual([
+      OPEN_SESSIONS_MAX,
+      1,
+    ]);
   });
 });

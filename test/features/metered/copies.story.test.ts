@@ -1,52 +1,52 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findTrouble } from '#features/operations/trouble.ts';
+import { findTrouble } from '#features/operator/health-checks.ts';
 import { newCtx } from '#platform/context.ts';
 import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
-import { MeteredShop, untilTold } from '../../support/clients/metered.ts';
+import { MeteredShop, waitForDelivery } from '../../support/clients/metered.ts';
 import { testEnv } from '../../support/runner/env.ts';
 
 const w = channelWorld();
 beforeAll(() => fundChannels(w));
 
-const rowOf = (shop: MeteredShop) =>
+const readRow = (shop: MeteredShop) =>
   testEnv.DB.prepare('SELECT status, channel_id, version FROM metered_sessions WHERE id = ?').bind(shop.session.session_id).first();
-const eventsOf = async ({ session }: MeteredShop) =>
+const readEvents = async ({ session }: MeteredShop) =>
   (
     await testEnv.DB.prepare('SELECT type FROM events WHERE subject_id = ? ORDER BY seq').bind(session.session_id).all<{ type: string }>()
   ).results.map(({ type }) => type);
 
-describe('a sandbox session that names a live channel', () => {
-  it('leaves the live session its copy and its events, whichever is stored first', async () => {
+describe('sandbox session that names a live channel', () => {
+  it('the live session is stored with its events, whichever is stored first', async () => {
     const live = await LiveShop.make(w);
     const opening = await live.pull();
     const { channelId } = live.buyer;
     const copied = await MeteredShop.open(w, { isOpen: false });
     copied.buyer.channelId = channelId;
     expect((await copied.authorize(copied.buyer.ephemeralOpen('1000000'))).body.status).toBe('open');
-    await untilTold(w, copied.session.session_id);
+    await waitForDelivery(w, copied.session.session_id);
     expect((await live.authorize(opening)).body.status).toBe('open');
     await live.project();
-    for (const shop of [copied, live]) expect(await rowOf(shop)).toMatchObject({ status: 'open', channel_id: channelId });
-    expect(await eventsOf(live)).toContain('metered_session.opened');
+    for (const shop of [copied, live]) expect(await readRow(shop)).toMatchObject({ status: 'open', channel_id: channelId });
+    expect(await readEvents(live)).toContain('metered_session.opened');
     expect(await testEnv.DB.prepare('SELECT count(*) AS n FROM parked_messages').first('n')).toBe(0);
   });
 });
 
-describe('a copy that a constraint refuses', () => {
-  it('is parked once with an alarm, and the events of its batch are stored', async () => {
-    const [kept, refused] = [await MeteredShop.open(w), await MeteredShop.open(w)];
-    await untilTold(w, kept.session.session_id);
+describe('copy that violates a constraint', () => {
+  it('the copy is parked once with an alarm, and the events of its batch are stored', async () => {
+    const [stored, refused] = [await MeteredShop.open(w), await MeteredShop.open(w)];
+    await waitForDelivery(w, stored.session.session_id);
     await testEnv.DB.prepare("UPDATE metered_sessions SET channel_id = NULL, status = 'created' WHERE id = ?")
       .bind(refused.session.session_id)
       .run();
     await testEnv.DB.prepare('UPDATE metered_sessions SET channel_id = ? WHERE id = ?')
-      .bind(refused.buyer.channelId, kept.session.session_id)
+      .bind(refused.buyer.channelId, stored.session.session_id)
       .run();
-    await untilTold(w, refused.session.session_id);
+    await waitForDelivery(w, refused.session.session_id);
     await refused.authorize({ action: 'voucher', voucher: refused.buyer.voucher(5n) });
-    await untilTold(w, refused.session.session_id);
-    expect(await rowOf(refused)).toMatchObject({ status: 'created', channel_id: null });
-    expect(await eventsOf(refused)).toContain('metered_session.opened');
+    await waitForDelivery(w, refused.session.session_id);
+    expect(await readRow(refused)).toMatchObject({ status: 'created', channel_id: null });
+    expect(await readEvents(refused)).toContain('metered_session.opened');
     const { results: parked } = await testEnv.DB.prepare('SELECT id, queue, kind, reason FROM parked_messages').all();
     expect(parked).toEqual([
       { id: `refused_${refused.session.session_id}`, queue: 'svc-sandbox-dead', kind: 'projectMeteredSession', reason: 'failed' },

@@ -6,7 +6,6 @@ import { World } from '../../support/world.ts';
 
 const w = new World();
 
-/** An environment that counts the calls of objects, by the name of their binding, and the trips to the database. */
 function counting() {
   const calls: string[] = [];
   const counted = <T extends object>(name: string, namespace: T): T =>
@@ -34,14 +33,14 @@ const announced = (shop: MeteredShop, deliveryId: string, env = w.env) =>
 const committed = (shop: MeteredShop, deliveryId: string, voucher: object, env = w.env) =>
   w.call('POST', `${shop.path}/commits`, { body: { deliveryId, voucher }, env });
 
-describe('a use of a metered session', () => {
-  it('is one call for admission and one for the session, and none of a database', async () => {
+describe('cost and rate of a metered use', () => {
+  it('a use costs one admission call, the session calls and no database call', async () => {
     const shop = await MeteredShop.open(w);
     await shop.announce('5', 'first');
     await shop.commit({ deliveryId: 'first', voucher: shop.buyer.voucher(5n) });
     const { env, calls, trips } = counting();
     expect((await announced(shop, 'page', env)).status).toBe(201);
-    // In the sandbox, where anyone may name an address, each time the live session of the address is asked for first.
+    // In the sandbox each request first checks whether a live session claims the channel address.
     const lookups = ['METERED_SESSION.findSession', 'METERED_SESSION.findSession'];
     expect(calls.splice(0).sort()).toEqual(['ADMISSION.count', ...lookups, 'METERED_SESSION.reserve']);
     expect((await committed(shop, 'page', shop.buyer.voucher(10n), env)).status).toBe(200);
@@ -53,11 +52,11 @@ describe('a use of a metered session', () => {
     expect(trips).toEqual([]);
   });
 
-  /** One a second: of a free account, in its sandbox. */
+  /** Sandbox rate of a free account: one use a second. */
   const strict = { ...w.env, RATE_MULTIPLIER: '1' };
   const second = () => new Promise((resolve) => setTimeout(resolve, 1_050));
 
-  it('is a call of its merchant: above the plan’s rate it is refused, moves nothing, and passes a second later', async () => {
+  it('a use above the plan’s rate is refused with 429, moves nothing, and passes a second later', async () => {
     const shop = await MeteredShop.open(w, { merchant: await w.merchant('free') });
     for (const page of ['one', 'two']) await shop.announce('5', page);
     await second();
@@ -69,7 +68,7 @@ describe('a use of a metered session', () => {
     expect((await committed(shop, 'two', shop.buyer.voucher(10n), strict)).body.status).toBe('committed');
   });
 
-  it('is left its rate by a flood of requests that nobody paid for, which are refused themselves', async () => {
+  it('session creations above the rate are refused and do not use up the rate of paid uses', async () => {
     const shop = await MeteredShop.open(w, { merchant: await w.merchant('free') });
     await shop.announce('5', 'one');
     await second();
@@ -80,7 +79,7 @@ describe('a use of a metered session', () => {
     expect((await committed(shop, 'one', shop.buyer.voucher(5n), strict)).status).toBe(200);
   });
 
-  it('that is forged, or shown again, takes none of the merchant’s calls', async () => {
+  it('a forged or repeated voucher does not count against the merchant’s rate', async () => {
     const shop = await MeteredShop.open(w, { merchant: await w.merchant('free') });
     for (const page of ['one', 'two']) await shop.announce('5', page);
     const old = shop.buyer.voucher(5n);

@@ -7,7 +7,7 @@ import { World } from '../../support/world.ts';
 
 const w = new World();
 
-/** Announcements of a stranger who knows the channel's address, which the chain shows to everybody. */
+/** Announcements of a stranger, who knows the channel's address from the chain. */
 const strangerAt =
   (shop: MeteredShop, address: string, newId = newKey) =>
   (env?: typeof w.env) =>
@@ -17,8 +17,8 @@ const strangerAt =
       ...(env ? { env } : {}),
     });
 
-describe('a session whose address a stranger floods with announcements', () => {
-  it('lets its buyer commit each delivery all the same, though others took its place meanwhile', async () => {
+describe('session flooded with announcements of a stranger', () => {
+  it('the buyer commits every delivery, even after others replaced its announcement', async () => {
     const shop = await MeteredShop.open(w);
     const announceMuch = strangerAt(shop, '203.0.113.21');
     let cumulative = 0n;
@@ -33,12 +33,12 @@ describe('a session whose address a stranger floods with announcements', () => {
     expect(await shop.read()).toMatchObject({ cumulative: { base_units: cumulative.toString() }, reserved: { base_units: '0' } });
   });
 
-  it('refuses nothing that its merchant reserves, and gives none of it away', async () => {
+  it('reservations of the merchant are always accepted and stay reserved', async () => {
     const shop = await MeteredShop.open(w);
     const announceMuch = strangerAt(shop, '203.0.113.22');
     await Promise.all(Array.from({ length: 40 }, () => announceMuch()));
-    const kept = await shop.deliver({ delivery_id: 'all-of-it', amount: { asset: 'USDC', amount: '1' } });
-    expect(kept.status).toBe(201);
+    const reserved = await shop.deliver({ delivery_id: 'all-of-it', amount: { asset: 'USDC', amount: '1' } });
+    expect(reserved.status).toBe(201);
     const refused = await announceMuch();
     expect([refused.status, refused.body.meta.reason]).toEqual([409, 'exceeds-deposit']);
     expect((await shop.commit({ deliveryId: 'all-of-it', voucher: shop.buyer.voucher(1_000_000n) })).status).toBe(200);
@@ -47,7 +47,7 @@ describe('a session whose address a stranger floods with announcements', () => {
   it.each([
     ['ever new ones', newKey, '203.0.113.23'],
     ['the same one', () => 'again', '203.0.113.25'],
-  ])('has the stranger’s address pay for it, and nobody else’s: %s', async (_what, newId, address) => {
+  ])('only the stranger’s address is rate limited: %s', async (_what, newId, address) => {
     const shop = await MeteredShop.open(w);
     const env = { ...w.env, RATE_MULTIPLIER: '1' };
     const announceMuch = strangerAt(shop, address, newId);
@@ -60,13 +60,13 @@ describe('a session whose address a stranger floods with announcements', () => {
     const other = strangerAt(shop, '203.0.113.24');
     const { status, body } = await other(env);
     expect(status).toBe(201);
-    // What was refused is not stored: the session has counted only what it answered with 201.
+    // Refused announcements are not stored: the sequence counts only those answered with 201.
     if (address === '203.0.113.23') expect(body.sequence).toBe(statuses.get(201)! + 1);
   });
 });
 
-describe('a delivery', () => {
-  it('that was paid in part is announced again with the answer it had', async () => {
+describe('delivery', () => {
+  it('a partly paid delivery is announced again with the same answer', async () => {
     const shop = await MeteredShop.open(w);
     const { body: directive } = await shop.announce('10', 'page-1');
     expect((await shop.commit({ deliveryId: 'page-1', voucher: shop.buyer.voucher(4n) })).body.amount).toBe('4');
@@ -75,7 +75,7 @@ describe('a delivery', () => {
     expect((await shop.announce('4', 'page-1')).body.meta.reason).toBe('delivery-conflict');
   });
 
-  it('is refused with its reason while a hundred of the merchant’s wait for their commits, and taken once one of them is paid', async () => {
+  it('a delivery beyond a hundred pending ones is refused until one is paid', async () => {
     const shop = await MeteredShop.open(w);
     const amount = { asset: 'USDC', amount: '0.000001' };
     for (let next = 0; next < RESERVED_MAX; next += 20)

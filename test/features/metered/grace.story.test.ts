@@ -14,7 +14,7 @@ const PROGRAMS = [['older'], ['current']] as const;
 const DEPOSIT = 1_000_000n;
 const IN_PURSE = 4_000_000n;
 
-describe.each(PROGRAMS)('a channel of the %s program whose payer asks to close it behind our back', (generation) => {
+describe.each(PROGRAMS)('channel of the %s program with a close requested by its payer', (generation) => {
   const w = channelWorld();
   const program = CHANNEL_PROGRAMS[generation];
   beforeAll(() => fundChannels(w));
@@ -26,10 +26,10 @@ describe.each(PROGRAMS)('a channel of the %s program whose payer asks to close i
     return shop;
   };
   const sweep = (shop: LiveShop) => shop.watch();
-  /** Pays by vouchers until one is refused. Answers what was acknowledged by then. */
+  /** Pays by vouchers until one is refused and returns the acknowledged amount. */
   const stream = async (shop: LiveShop, onPaid: (acknowledged: bigint) => void): Promise<bigint> => {
     for (let acknowledged = 0n; ; ) {
-      // As over a wire: a stream that never waits would let nothing in that comes by one.
+      // Yields at each step: a stream that never waits starves the network.
       await pause(0);
       const { status, body } = await shop.announce('3');
       const voucher = shop.voucherOf(acknowledged + 3n);
@@ -40,7 +40,7 @@ describe.each(PROGRAMS)('a channel of the %s program whose payer asks to close i
     }
   };
 
-  it('while vouchers stream, pays the highest one that was acknowledged', async () => {
+  it('a close during a stream of vouchers pays the highest acknowledged one', async () => {
     const shop = await open();
     await shop.project();
     const some = Promise.withResolvers<void>();
@@ -56,7 +56,7 @@ describe.each(PROGRAMS)('a channel of the %s program whose payer asks to close i
     expect(await w.chain.held(shop.merchant.wallet.address)).toBe(acknowledged + 1n);
   });
 
-  it('while the service is down for half the grace period, is sealed in time with the best voucher', async () => {
+  it('an outage for half the grace period still seals the channel with the best voucher in time', async () => {
     const shop = await open();
     await shop.use(70n, 70n);
     await shop.requestClose();
@@ -67,7 +67,7 @@ describe.each(PROGRAMS)('a channel of the %s program whose payer asks to close i
     expect((await shop.payments()).map(({ units }) => units)).toEqual(['77']);
   });
 
-  it('and no service is there until the grace period is over, pays what was settled before and says no more than that', async () => {
+  it('an outage beyond the grace period pays only what was settled before, and the session says so', async () => {
     const shop = await open();
     await shop.use(500n, 500n);
     await skipTime(w.chain, 3_660);
@@ -83,7 +83,7 @@ describe.each(PROGRAMS)('a channel of the %s program whose payer asks to close i
     expect(await w.chain.held(shop.merchant.wallet.address)).toBe(501n);
   });
 
-  it('and ends it without us, is delivered no more: that nothing stands there is believed at the second look', async () => {
+  it('a channel ended without us closes its session once an absence is confirmed, and refuses deliveries', async () => {
     const shop = await open();
     await shop.use(40n, 40n);
     await shop.requestClose();
@@ -99,7 +99,7 @@ describe.each(PROGRAMS)('a channel of the %s program whose payer asks to close i
     expect(await shop.payments()).toEqual([]);
   });
 
-  it('says when it last changed, which no read and no look of ours moves', async () => {
+  it('updated_at changes with the session and not with reads or checks', async () => {
     const shop = await open();
     await shop.use(40n, 40n);
     const { updated_at: changed } = await shop.read();
@@ -112,7 +112,7 @@ describe.each(PROGRAMS)('a channel of the %s program whose payer asks to close i
     expect(Date.parse((await shop.read()).updated_at)).toBeGreaterThan(Date.parse(changed));
   });
 
-  it('with vouchers that end, settles each before its end', async () => {
+  it('vouchers that expire are settled before their end', async () => {
     const shop = await open();
     const expiresAt = Math.floor(Date.now() / 1000) + 900 + 660;
     const { body: directive } = await shop.announce('20');
@@ -126,7 +126,7 @@ describe.each(PROGRAMS)('a channel of the %s program whose payer asks to close i
     expect((await shop.payments()).map(({ units }) => units)).toEqual(['20']);
   });
 
-  it('is closed by the key that opened it, though newer ones stand before it', async () => {
+  it('the key that opened the channel closes it after a rotation', async () => {
     const shop = await open();
     await shop.use(9n, 9n);
     const env = { ...w.env, CHANNEL_KEYS: `${base64url.encode(new Uint8Array(32).fill(78))},${CHANNEL_KEYS}` };
@@ -142,12 +142,11 @@ describe.each(PROGRAMS)('a channel of the %s program whose payer asks to close i
   });
 });
 
-describe('a token account that is missing', () => {
+describe('missing token account', () => {
   const w = channelWorld();
   beforeAll(() => fundChannels(w));
   afterAll(endSkips);
 
-  /** The wallet gives its account of USDC up, with whatever is in it. */
   const giveUp = async (wallet: LiveShop['wallet']): Promise<void> => {
     const [account, mint] = [address(await associatedTokenAccount(wallet.address, USDC)), address(USDC)];
     const amount = await w.chain.held(wallet.address);
@@ -158,7 +157,6 @@ describe('a token account that is missing', () => {
     ]);
   };
 
-  /** The account stays where it is, and belongs to somebody else from now on. */
   const giveAway = async (wallet: LiveShop['wallet']): Promise<void> => {
     const owned = address(await associatedTokenAccount(wallet.address, USDC));
     const newAuthority = address(await associatedTokenAccount(USDC, USDC));
@@ -168,7 +166,7 @@ describe('a token account that is missing', () => {
     ]);
   };
 
-  it('of the merchant refuses the opening, before anything is signed', async () => {
+  it('a missing merchant account refuses the opening before anything is signed', async () => {
     const shop = await LiveShop.make(w);
     const opening = await shop.pull();
     await giveUp(shop.merchant.wallet);
@@ -177,7 +175,7 @@ describe('a token account that is missing', () => {
     expect([(await shop.read()).status, await shop.onChain()]).toEqual(['created', 'gone']);
   });
 
-  it('of the merchant at the end: the voucher is sealed, and paid out once the account is there again', async () => {
+  it('a merchant account missing at the end: the voucher is sealed, and paid once the account exists again', async () => {
     const shop = await LiveShop.make(w);
     await shop.authorize(await shop.pull());
     await shop.use(25n, 25n);
@@ -193,7 +191,7 @@ describe('a token account that is missing', () => {
     expect((await shop.payments()).map(({ units }) => units)).toEqual(['25']);
   });
 
-  it('of the merchant while the channel is open: what is due is settled, and paid out once the account is there again', async () => {
+  it('a merchant account missing meanwhile: due amounts are settled, and paid once the account exists again', async () => {
     const shop = await LiveShop.make(w, { body: { idle_timeout_seconds: 86_400 } });
     await shop.authorize(await shop.pull());
     await shop.use(25n, 25n);
@@ -211,7 +209,7 @@ describe('a token account that is missing', () => {
     expect((await shop.payments()).map(({ units }) => units)).toEqual(['25']);
   });
 
-  it('of the merchant, though one stands at its address that belongs to another: nothing is paid out to the treasury', async () => {
+  it('a merchant account owned by another wallet: nothing is paid out', async () => {
     const shop = await LiveShop.make(w);
     await shop.authorize(await shop.pull());
     await shop.use(25n, 25n);
@@ -220,7 +218,7 @@ describe('a token account that is missing', () => {
     expect(await shop.onChain()).toMatchObject({ status: 'sealed', settled: 25n, payoutWatermark: 0n });
   });
 
-  it('of the buyer at the end: the merchant is paid at once, and the refund waits until there is an account for it, looked at ever less often', async () => {
+  it('a buyer account missing at the end: the merchant is paid at once, and the refund waits with hourly checks', async () => {
     const shop = await LiveShop.make(w);
     await shop.authorize(await shop.pull());
     await shop.use(11n, 11n);
@@ -234,7 +232,7 @@ describe('a token account that is missing', () => {
     await shop.watch();
     expect((await shop.read()).status).toBe('closing');
     await w.chain.call('local_fundUsdc', shop.wallet.address, '0');
-    // What may wait for ever is looked at once an hour.
+    // A refund that may wait indefinitely is checked once an hour.
     await skipTime(w.chain, 60);
     await shop.watch();
     expect((await shop.read()).status).toBe('closing');
@@ -244,7 +242,7 @@ describe('a token account that is missing', () => {
     expect(await w.chain.held(shop.wallet.address)).toBe(DEPOSIT - 11n);
   });
 
-  it('of a buyer who asked to close: the voucher is sealed, and after a day the merchant is paid all the same', async () => {
+  it('a buyer account missing after a close request: the merchant is paid after a day', async () => {
     const shop = await LiveShop.make(w);
     await shop.authorize(await shop.pull());
     await shop.use(11n, 11n);

@@ -11,11 +11,11 @@ import { ChannelBuyer } from '../../support/clients/metered.ts';
 const PROGRAMS = [['older'], ['current']] as const;
 type Opening = Partial<ChannelOpening>;
 
-describe.each(PROGRAMS)('an opening of the %s program that we are asked to sign', (generation) => {
+describe.each(PROGRAMS)('opening of the %s program to co-sign', (generation) => {
   const w = channelWorld();
   const program = CHANNEL_PROGRAMS[generation];
   beforeAll(() => fundChannels(w));
-  const refusalOf = async (shop: LiveShop, opening: object) => {
+  const readRefusal = async (shop: LiveShop, opening: object) => {
     const answer = await shop.authorize(opening);
     expect(answer.status).toBe(402);
     expect(answer.headers.has('WWW-Authenticate')).toBe(true);
@@ -32,9 +32,9 @@ describe.each(PROGRAMS)('an opening of the %s program that we are asked to sign'
     ['of nothing', () => ({ deposit: 0n }), 'invalid-deposit'],
     ['above the cap', () => ({ deposit: 1_000_001n }), 'exceeds-cap'],
     ['that another payee could seal', (shop) => ({ payee: shop.merchant.wallet.address }), 'payee-mismatch'],
-  ])('%s is refused', async (_, change, reason) => {
+  ])('a channel opening %s is refused', async (_, change, reason) => {
     const shop = await LiveShop.make(w, { program });
-    expect(await refusalOf(shop, await shop.pull(await change(shop)))).toBe(reason);
+    expect(await readRefusal(shop, await shop.pull(await change(shop)))).toBe(reason);
   });
 
   it.each<[string, (shop: LiveShop) => object | Promise<object>, string]>([
@@ -77,12 +77,12 @@ describe.each(PROGRAMS)('an opening of the %s program that we are asked to sign'
       async (shop) => ({ ...(await shop.pull()), channelId: new ChannelBuyer().channelId }),
       'channel-mismatch',
     ],
-  ])('%s is refused', async (_, made, reason) => {
+  ])('an opening request %s is refused', async (_, made, reason) => {
     const shop = await LiveShop.make(w, { program });
-    expect(await refusalOf(shop, await made(shop))).toBe(reason);
+    expect(await readRefusal(shop, await made(shop))).toBe(reason);
   });
 
-  it('that was pushed and is none of ours is refused by its account, and an unrelated success is none', async () => {
+  it('a pushed channel of another session is refused, and so is an unknown one', async () => {
     const [shop, other] = [await LiveShop.make(w, { program }), await LiveShop.make(w, { program })];
     const foreign = await other.push();
     const taken = await shop.authorize({ ...foreign, authorizedSigner: shop.buyer.authorizedSigner });
@@ -94,7 +94,7 @@ describe.each(PROGRAMS)('an opening of the %s program that we are asked to sign'
   });
 });
 
-describe('vouchers that pay for nothing', () => {
+describe('hostile vouchers', () => {
   const w = channelWorld();
   let shop: LiveShop;
   let other: LiveShop;
@@ -104,7 +104,7 @@ describe('vouchers that pay for nothing', () => {
     for (const one of [shop, other]) await one.authorize(await one.pull());
     await shop.use(100n, 100n);
   });
-  const refusalOf = async (voucher: object) => {
+  const readRefusal = async (voucher: object) => {
     const before = await shop.read();
     const { body: directive } = await shop.announce('50');
     const answer = await shop.commit({ deliveryId: directive.deliveryId, voucher });
@@ -139,16 +139,16 @@ describe('vouchers that pay for nothing', () => {
       () => shop.buyer.voucher(150n, { program: CHANNEL_PROGRAMS.current }),
       'invalid-signature',
     ],
-  ])('%s are refused and move nothing', async (_, voucher, reason) => {
-    expect(await refusalOf(voucher())).toBe(reason);
+  ])('vouchers %s are refused and change nothing', async (_, voucher, reason) => {
+    expect(await readRefusal(voucher())).toBe(reason);
   });
 
-  it('are refused above the deposit also where nothing was announced', async () => {
+  it('a voucher above the deposit is refused with exceeds-deposit, even without an announcement', async () => {
     const answer = await shop.authorize({ action: 'voucher', voucher: shop.voucherOf(1_000_001n) });
     expect([answer.status, answer.body.meta.reason]).toEqual([402, 'exceeds-deposit']);
   });
 
-  it('open no session of another tenant: it is read and closed by its merchant alone', async () => {
+  it('another tenant can neither read nor close the session', async () => {
     const stranger = await w.merchant();
     for (const key of [stranger.key, shop.merchant.sandboxKey]) {
       expect((await w.call('GET', shop.path, { key })).status).toBe(404);
@@ -158,14 +158,14 @@ describe('vouchers that pay for nothing', () => {
     expect((await shop.read()).status).toBe('open');
   });
 
-  it('come after a top-up that never happened: the deposit is what the chain says', async () => {
+  it('a claimed top-up counts only if the chain shows the deposit', async () => {
     const claimed = { action: 'topUp', channelId: shop.buyer.channelId, newDeposit: '1000000', signature: '1'.repeat(64) };
     const small = await LiveShop.make(w);
     await small.authorize(await small.pull({ deposit: 10n }));
     const refused = await small.authorize({ ...claimed, channelId: small.buyer.channelId });
     expect([refused.status, refused.body.meta.reason]).toEqual([402, 'exceeds-deposit']);
     expect((await small.authorize({ ...claimed })).body.meta.reason).toBe('channel-mismatch');
-    // What is known already is answered without a node, of which a stranger could ask much.
+    // A known deposit is answered without a node call, so that strangers cannot cause load.
     await w.chain.fault({ kind: 'http_503', method: 'getMultipleAccounts', times: 20 });
     const known = await small.authorize({ ...claimed, channelId: small.buyer.channelId, newDeposit: '10' });
     await w.chain.call('local_clearFaults');
@@ -173,21 +173,21 @@ describe('vouchers that pay for nothing', () => {
   });
 });
 
-describe('who may be paid by channels', () => {
-  it('is told why not: our key has no account to be a payee with, the merchant none to be paid to, or there is no key', async () => {
+describe('metered rail availability', () => {
+  it('the rail states why it is unavailable: no operator account or no key', async () => {
     const w = channelWorld();
-    const statusOf = async (env = w.env) => {
+    const readStatus = async (env = w.env) => {
       const { body } = await w.call('GET', '/v1/access/rails', { env });
       const { status, reason } = body.items.find(({ rail_id }: { rail_id: string }) => rail_id === 'mpp_solana_usdc');
       return [status, reason];
     };
     await w.chain.call('local_fundSol', operatorOf(w), '1000000000');
-    expect(await statusOf()).toEqual(['unavailable', 'operator_account_missing']);
+    expect(await readStatus()).toEqual(['unavailable', 'operator_account_missing']);
     await expect(LiveShop.make(w)).rejects.toThrow('rail_unavailable');
-    expect(await statusOf({ ...w.env, CHANNEL_KEYS: '' } as typeof w.env)).toEqual(['unavailable', 'not_configured']);
+    expect(await readStatus({ ...w.env, CHANNEL_KEYS: '' } as typeof w.env)).toEqual(['unavailable', 'not_configured']);
   });
 
-  it('is refused on mainnet with the older program, which is not deployed there', async () => {
+  it('the older program is refused on mainnet', async () => {
     const body = { cap: { asset: 'USDC' as const, amount: '1' }, channel_program: CHANNEL_PROGRAMS.older.address };
     const ctx = { config: { NETWORK: 'mainnet' } } as Parameters<typeof planMeteredSession>[0];
     const sale = { product: {} } as Parameters<typeof planMeteredSession>[1];

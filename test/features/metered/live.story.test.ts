@@ -6,10 +6,9 @@ import { endSkips, skipTime } from '../../support/runner/clock.ts';
 const PROGRAMS = [['older'], ['current']] as const;
 const units = (money: { base_units: string }) => BigInt(money.base_units);
 
-describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
+describe.each(PROGRAMS)('channel of the %s program', (generation) => {
   const w = channelWorld();
   const program = CHANNEL_PROGRAMS[generation];
-  /** A minute later: what the object counted is in the database, and due sessions were looked at. */
   const sweep = async (shop: LiveShop) => {
     await shop.project();
     await skipTime(w.chain, 60);
@@ -18,7 +17,7 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
   beforeAll(() => fundChannels(w));
   afterAll(endSkips);
 
-  it('is opened by a transaction that we co-sign, used, topped up and closed: everybody holds what is theirs, to the base unit', async () => {
+  it('a co-signed channel is opened, used, topped up and closed, and every balance is exact', async () => {
     const shop = await LiveShop.make(w, { program });
     const opened = await shop.authorize(await shop.pull({ deposit: 600_000n }));
     expect([opened.status, opened.body.status, units(opened.body.deposit)]).toEqual([200, 'open', 600_000n]);
@@ -39,7 +38,7 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
       { id: expect.any(String), units: '900001', payer: shop.wallet.address, receipt: expect.any(String), kind: 'metered' },
     ]);
     await shop.project();
-    expect(await shop.told()).toEqual(['metered_session.opened', 'metered_session.committed', 'metered_session.closed']);
+    expect(await shop.readEventTypes()).toEqual(['metered_session.opened', 'metered_session.committed', 'metered_session.closed']);
     const [payment] = await shop.payments();
     expect(await w.eventTypes(payment!.id!)).toEqual(['payment.confirmed', 'receipt.created']);
     const about = { key: shop.key };
@@ -47,11 +46,11 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
     expect(shown).toMatchObject({ kind: 'metered', rail_id: 'mpp_solana_usdc', status: 'CONFIRMED', price: { base_units: '900001' } });
     const { body: listed } = await w.call('GET', `/v1/payments?product_id=${shop.session.product_id}`, about);
     expect(listed.items.map(({ kind }: { kind: string }) => kind)).toEqual(['metered']);
-    const { body: story } = await w.call('GET', `/v1/webhooks/timeline?payment_id=${payment!.id}`, about);
-    expect(story.items.map(({ type }: { type: string }) => type)).toEqual(['payment.confirmed', 'receipt.created']);
+    const { body: timeline } = await w.call('GET', `/v1/webhooks/timeline?payment_id=${payment!.id}`, about);
+    expect(timeline.items.map(({ type }: { type: string }) => type)).toEqual(['payment.confirmed', 'receipt.created']);
   });
 
-  it('is taken as its payer opened it, settled when much or old is promised, and closed by the merchant', async () => {
+  it('a channel opened by its payer is settled when much or old value is due, and the merchant closes it', async () => {
     const shop = await LiveShop.make(w, { program, body: { cap: { asset: 'USDC', amount: '3' }, idle_timeout_seconds: 86_400 } });
     expect((await shop.authorize(await shop.push({ deposit: 3_000_000n }))).body.status).toBe('open');
     await shop.use(5n, 5n);
@@ -73,7 +72,7 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
     expect(await w.chain.held(shop.wallet.address)).toBe(5_000_000n - 1_000_016n);
   });
 
-  it('is sealed with its best voucher where its payer asks to close behind our back', async () => {
+  it('a channel with a close request is sealed with its best voucher', async () => {
     const shop = await LiveShop.make(w, { program });
     await shop.authorize(await shop.pull());
     await shop.use(70n, 70n);
@@ -85,7 +84,7 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
     expect((await shop.announce('1')).status).toBe(410);
   });
 
-  it('is paid out once where no node took the last settlement: the sweeps send it again, and close the session', async () => {
+  it('a lost last settlement is sent again by the sweeps, pays once and closes the session', async () => {
     const shop = await LiveShop.make(w, { program });
     await shop.authorize(await shop.pull());
     await shop.use(9n, 9n);
@@ -104,7 +103,7 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
     expect(await w.chain.held(shop.merchant.wallet.address)).toBe(9n + 1n);
   });
 
-  it('is closed when nobody uses it any more, and its rent goes back where the program gives it back', async () => {
+  it('an idle channel is closed, and its rent returns if the program refunds it', async () => {
     const shop = await LiveShop.make(w, { program, body: { idle_timeout_seconds: 60 } });
     await shop.authorize(await shop.pull());
     await shop.use(3n, 3n);
@@ -119,20 +118,20 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
     expect(Math.sign(after.value - before.value)).toBe(generation === 'older' ? 0 : 1);
     await sweep(shop);
     await sweep(shop);
-    const row = await w.env.DB.prepare('SELECT next_look_at AS at FROM metered_sessions WHERE id = ?')
+    const row = await w.env.DB.prepare('SELECT next_check_at AS at FROM metered_sessions WHERE id = ?')
       .bind(shop.session.session_id)
       .first('at');
     expect(row).toBeNull();
   });
 
-  it('stays open while something is reserved, however long nobody used it: its voucher is taken and paid, and only then it is closed', async () => {
+  it('an idle session stays open while a delivery is reserved, and its voucher is paid', async () => {
     const shop = await LiveShop.make(w, { program, body: { idle_timeout_seconds: 60 } });
     await shop.authorize(await shop.pull());
     const amount = { asset: 'USDC', amount: '0.000003' };
     const reserved = await shop.deliver({ delivery_id: 'page-1', amount, expires_in: 600 });
     const left = await shop.deliver({ delivery_id: 'page-2', amount, expires_in: 900 });
     expect([reserved.status, left.status]).toEqual([201, 201]);
-    for (let look = 0; look < 2; look++) await sweep(shop);
+    for (let round = 0; round < 2; round++) await sweep(shop);
     expect(await shop.read()).toMatchObject({ status: 'open', reserved: { base_units: '6' } });
     const paid = await shop.commit({ deliveryId: 'page-1', voucher: shop.voucherOf(3n) });
     expect([paid.status, paid.body.status]).toEqual([200, 'committed']);
@@ -143,7 +142,7 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
     expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '3' } });
   });
 
-  it('is opened by its account where whoever asked for it went away, and ends where it never came', async () => {
+  it('an abandoned opening that landed opens its session, and a session without a channel expires', async () => {
     const [landed, lost] = [await LiveShop.make(w, { program }), await LiveShop.make(w, { program })];
     const impatient = { ...w.env, SETTLE_PATIENCE_MS: '0' };
     const asked = await landed.authorize(await landed.pull(), undefined, impatient);

@@ -11,29 +11,27 @@ import { endSkips, skipTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import type { Merchant } from '../../support/world.ts';
 
-/** One opening and one channel: whose it is, and what it costs us to send. */
 const w = channelWorld();
 beforeAll(() => fundChannels(w));
 afterAll(endSkips);
 
-/** A buyer with two sessions of one merchant, who signs vouchers of both with one key. */
+/** Makes two sessions of one merchant for one buyer with one voucher key. */
 async function twins(): Promise<[LiveShop, LiveShop]> {
   const merchant = await w.merchant();
   const [one, other] = [await LiveShop.make(w, { merchant }), await LiveShop.make(w, { merchant })];
   return [one, Object.assign(other, { buyer: one.buyer, wallet: one.wallet })];
 }
 
-const rowsOf = async (shops: LiveShop[]) => {
+const readRows = async (shops: LiveShop[]) => {
   const ids = JSON.stringify(shops.map(({ session }) => session.session_id));
   const sql = 'SELECT id, status, channel_id AS channel FROM metered_sessions WHERE id IN (SELECT value FROM json_each(?))';
   const { results } = await w.env.DB.prepare(sql).bind(ids).all<{ id: string; status: string; channel: string | null }>();
   return new Map(results.map(({ id, status, channel }) => [id, [status, channel]]));
 };
 
-/** What a session's object and its row say, which has to be the same. */
-async function statesOf(shops: LiveShop[]) {
+async function readStates(shops: LiveShop[]) {
   for (const shop of shops) await shop.project();
-  const rows = await rowsOf(shops);
+  const rows = await readRows(shops);
   const states = [];
   for (const shop of shops) {
     const { status, channel_id: channel = null } = await shop.read();
@@ -43,7 +41,7 @@ async function statesOf(shops: LiveShop[]) {
   return states;
 }
 
-it('the same opening for two sessions at once opens one of them, and rows and objects agree which', async () => {
+it('one opening for two concurrent sessions opens one of them, and rows and objects agree', async () => {
   const shops = await twins();
   const opening = await shops[0].pull();
   // Both have been simulated before either claims the channel: what one broadcasts makes the simulation of the other fail.
@@ -59,10 +57,10 @@ it('the same opening for two sessions at once opens one of them, and rows and ob
   const answers = await Promise.all(shops.map((shop) => shop.authorize(opening, undefined, env)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 402]);
   expect(answers.find(({ status }) => status === 402)?.body.meta.reason).toBe('channel-mismatch');
-  expect((await statesOf(shops)).sort()).toEqual(['created', 'open']);
+  expect((await readStates(shops)).sort()).toEqual(['created', 'open']);
 });
 
-it('an opening that one session has broadcast opens no other one that meets its channel on the chain first', async () => {
+it('an opening that one session has sent cannot open a rival that finds its channel first', async () => {
   const [sender, rival] = await twins();
   const opening = await sender.pull();
   const impatient = { ...w.env, SETTLE_PATIENCE_MS: '0' };
@@ -71,7 +69,7 @@ it('an opening that one session has broadcast opens no other one that meets its 
   const refused = await rival.authorize(opening);
   expect([refused.status, refused.body.meta.reason]).toEqual([402, 'channel-mismatch']);
   expect((await sender.authorize(opening)).body.status).toBe('open');
-  expect(await statesOf([sender, rival])).toEqual(['open', 'created']);
+  expect(await readStates([sender, rival])).toEqual(['open', 'created']);
 });
 
 const feesLeft = async ({ userId }: Merchant): Promise<number> => {
@@ -79,10 +77,10 @@ const feesLeft = async ({ userId }: Merchant): Promise<number> => {
   return (await testEnv.ADMISSION.getByName(`account:${admissionIdOf(userId)}`).spendFees(asked)).left;
 };
 
-it('each variant of an opening that is broadcast costs its merchant a fee, and the first one what an opening costs', async () => {
+it('each sent variant of an opening costs its merchant a fee, and the first one the price of an opening', async () => {
   const shop = await LiveShop.make(w);
   const impatient = { ...w.env, SETTLE_PATIENCE_MS: '0', RATE_MULTIPLIER: '1' };
-  // No node takes any of them, so the channel is not there and each is sent.
+  // The node takes none of them, so the channel does not exist and each is sent.
   await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 40 });
   const left = [await feesLeft(shop.merchant)];
   for (const text of ['first', 'second', 'third']) {
@@ -94,7 +92,7 @@ it('each variant of an opening that is broadcast costs its merchant a fee, and t
   expect(left.slice(1).map((now, i) => left[i]! - now)).toEqual([10, 1, 1]);
 });
 
-it('fees of an opening that lost against another one of the session are given back, and those of one that was sent never', async () => {
+it('a refused second opening of a session costs its merchant no fees', async () => {
   const shop = await LiveShop.make(w);
   const impatient = { ...w.env, SETTLE_PATIENCE_MS: '0', RATE_MULTIPLIER: '1' };
   await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 40 });
@@ -106,7 +104,7 @@ it('fees of an opening that lost against another one of the session are given ba
   await w.chain.call('local_clearFaults');
 });
 
-it('an opening whose note was stored and whose answer was lost is paid for, and sent at the cost of a repetition', async () => {
+it('an opening with a lost database answer costs its fees, and a repeat sends it for one more', async () => {
   const shop = await LiveShop.make(w);
   const patient = { ...w.env, RATE_MULTIPLIER: '1' };
   const before = await feesLeft(shop.merchant);
@@ -123,9 +121,9 @@ it('an opening whose note was stored and whose answer was lost is paid for, and 
   expect(before - (await feesLeft(shop.merchant))).toBe(11);
 });
 
-const sessionOf = (channelId: string) => w.env.METERED_SESSION.getByName(`channel:live:${channelId}`).findSession();
+const findSession = (channelId: string) => w.env.METERED_SESSION.getByName(`channel:live:${channelId}`).findSession();
 
-it('a channel that is pushed while we are about to send its opening opens its session once, and no second one', async () => {
+it('a channel pushed while its opening is about to be sent opens its session once, and no second one', async () => {
   const [shop, rival] = await twins();
   const impatient = { ...w.env, SETTLE_PATIENCE_MS: '0' };
   await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 40 });
@@ -141,13 +139,13 @@ it('a channel that is pushed while we are about to send its opening opens its se
   });
   const sent = await shop.authorize(lost, undefined, env);
   expect([pushed[0]!.body.status, sent.status, sent.body.status]).toEqual(['open', 200, 'open']);
-  expect(await sessionOf(shop.buyer.channelId)).toBe(shop.session.session_id);
+  expect(await findSession(shop.buyer.channelId)).toBe(shop.session.session_id);
   const { channelId } = shop.buyer;
   const again = await rival.authorize({ ...lost, mode: 'push', channelId });
   expect([again.status, again.body.meta.reason]).toEqual([402, 'channel-mismatch']);
 });
 
-it('a channel that was pushed by a payer without a token account any more is refused: what is left of it would reach nobody', async () => {
+it('a pushed channel of a payer without a token account is refused until the account exists', async () => {
   const shop = await LiveShop.make(w);
   const opening = await shop.push();
   const account = address(await associatedTokenAccount(shop.wallet.address, USDC));
@@ -163,7 +161,7 @@ it('a channel that was pushed by a payer without a token account any more is ref
   expect((await shop.authorize(opening)).body.status).toBe('open');
 });
 
-it('a channel that our node shows a moment later than the payer’s is waited for, and one that stands nowhere is refused', async () => {
+it('a channel that our node shows later is awaited, and one that does not exist is refused', async () => {
   const shop = await LiveShop.make(w);
   const pushed = { ...(await shop.pull()), mode: 'push', signature: '1'.repeat(64), transaction: undefined };
   const asked = shop.authorize(pushed);

@@ -13,12 +13,12 @@ const w = channelWorld();
 beforeAll(() => fundChannels(w));
 afterAll(endSkips);
 
-it('a settlement that pays out less, because somebody distributed a part just before it, is written down with what arrived, and so is that part', async () => {
+it('a settlement after a foreign distribution is recorded with the amount that arrived, and so is the other part', async () => {
   const shop = await LiveShop.make(w, { body: { idle_timeout_seconds: 86_400 } });
   const { wallet } = shop.merchant;
   await shop.authorize(await shop.pull());
   await shop.use(25n, 25n);
-  // What is settled while the merchant has no account is not paid out, and anyone may do it later.
+  // A settlement without a merchant account pays nothing out, and anyone can distribute later.
   const account = address(await associatedTokenAccount(wallet.address, USDC));
   const amount = await w.chain.held(wallet.address);
   await w.chain.call('local_fundSol', wallet.address, '100000000');
@@ -51,7 +51,7 @@ it('a settlement that pays out less, because somebody distributed a part just be
   expect((await shop.payments()).map(({ units }) => units)).toEqual(['15', '25']);
 });
 
-it('a channel that stands still after its session has ended, because the chain dropped its seal, is sealed again with the voucher', async () => {
+it('a channel still open after its session ended, because its seal was dropped, is sealed again', async () => {
   const shop = await LiveShop.make(w);
   await shop.authorize(await shop.pull());
   await shop.use(9n, 9n);
@@ -67,7 +67,7 @@ it('a channel that stands still after its session has ended, because the chain d
   expect((await shop.payments()).map(({ units }) => units)).toEqual(['9']);
 });
 
-it('a session that ended long ago is forgotten with its object and its channelâ€™s, and one that is open is not', async () => {
+it('a session that ended 90 days ago is deleted with both objects, and an open one is not', async () => {
   const merchant = await w.merchant();
   const [over, open] = [await LiveShop.make(w, { merchant }), await LiveShop.make(w, { merchant })];
   for (const shop of [over, open]) {
@@ -76,7 +76,7 @@ it('a session that ended long ago is forgotten with its object and its channelâ€
   }
   await over.close();
   for (const shop of [over, open]) await shop.project();
-  const claimOf = ({ buyer }: LiveShop) => w.env.METERED_SESSION.getByName(`channel:live:${buyer.channelId}`).findSession();
+  const findClaim = ({ buyer }: LiveShop) => w.env.METERED_SESSION.getByName(`channel:live:${buyer.channelId}`).findSession();
   const forget = async (before: string) => {
     await w.env.DB.prepare(`UPDATE metered_sessions SET ended_at = ended_at - ${before} WHERE id = ?`).bind(over.session.session_id).run();
     await w.sweepAlone('endedMeteredSessions');
@@ -85,18 +85,18 @@ it('a session that ended long ago is forgotten with its object and its channelâ€
   expect((await over.read()).status).toBe('closed');
   await forget(String(2 * DAY));
   expect((await w.call('GET', over.path, { key: over.key })).status).toBe(404);
-  expect([await claimOf(over), await claimOf(open)]).toEqual([null, open.session.session_id]);
+  expect([await findClaim(over), await findClaim(open)]).toEqual([null, open.session.session_id]);
   expect(await w.env.METERED_SESSION.getByName(over.session.session_id).read({ now: Date.now() })).toEqual({
     ok: false,
     reason: 'unknown',
   });
   expect((await open.use(9n, 18n)).status).toBe(200);
-  // No caller can make an object forget a session that owes money.
+  // Even a direct call cannot erase the object of a session that owes money.
   expect(await w.env.METERED_SESSION.getByName(open.session.session_id).erase()).toBe(false);
   expect((await open.close()).body).toMatchObject({ status: 'closed', settled: { base_units: '18' } });
 });
 
-it('a session whose object cannot be erased counts as looked at, so that the sweep goes on to those behind it', async () => {
+it('a session with an object that cannot be erased is skipped, so that the sweep continues', async () => {
   const merchant = await w.merchant();
   const [open, over] = [await LiveShop.make(w, { merchant }), await LiveShop.make(w, { merchant })];
   for (const shop of [open, over]) {
@@ -107,7 +107,6 @@ it('a session whose object cannot be erased counts as looked at, so that the swe
   for (const shop of [open, over]) await shop.project();
   const end = (shop: LiveShop, endedAt: number | null) =>
     w.env.DB.prepare('UPDATE metered_sessions SET ended_at = ? WHERE id = ?').bind(endedAt, shop.session.session_id).run();
-  // The row claims an end that its object does not have.
   await end(open, 1);
   await end(over, 2);
   expect(await forgetEndedSessions(shardOf(w.env), 3, 2)).toBe(2);
@@ -116,21 +115,20 @@ it('a session whose object cannot be erased counts as looked at, so that the swe
   await end(open, null);
 });
 
-it('a voucher that is about to end is settled before those that last, however many were due before it', async () => {
+it('a voucher about to expire is settled before others, however many are due earlier', async () => {
   const merchant = await w.merchant();
   const shops: LiveShop[] = [];
   for (let i = 0; i < 13; i++) {
     const shop = await LiveShop.make(w, { merchant, body: { idle_timeout_seconds: 86_400 } });
     await shop.authorize(await shop.pull());
     const { body: directive } = await shop.announce('5');
-    // The last one ends within the grace period by the time of the sweep.
     const voucher = shop.buyer.voucher(5n, i === 12 ? { expiresAt: Math.floor(Date.now() / 1000) + 3_660 + 700 } : {});
     expect((await shop.commit({ deliveryId: directive.deliveryId, voucher })).status).toBe(200);
     await shop.project();
     shops.push(shop);
   }
   await skipTime(w.chain, 3_660);
-  for (const name of ['closingChannels', 'standingChannels']) await w.sweepAlone(name);
+  for (const name of ['closingChannels', 'activeChannels']) await w.sweepAlone(name);
   const sql = "SELECT product_id AS product FROM settlements WHERE merchant_id = ? AND purpose = 'metered' ORDER BY rowid";
   const { results } = await w.env.DB.prepare(sql).bind(merchant.userId).all<{ product: string }>();
   const order = results.map(({ product }) => shops.findIndex(({ session }) => session.product_id === product));

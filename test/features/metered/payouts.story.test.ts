@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AccountId } from '#core/ids.ts';
 import { chargeCall, currentBudget, withBudget } from '#core/isolate/budget.ts';
-import { auditPayments, readWhole } from '#features/audit/payments.ts';
+import { auditPayments, readRecorded } from '#features/audit/payments.ts';
 import { samplePayments } from '#features/audit/store.ts';
 import { watchSessions } from '#features/metered/watch/watch-channels.ts';
 import { findReceiptOfTransaction } from '#features/receipts/store.ts';
@@ -10,21 +10,21 @@ import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
 import { memoInstruction, USDC } from '../../support/chain/chain.ts';
 import { channelWorld, fundChannels, type LiveShop } from '../../support/chain/live-channel.ts';
 import { withFaults } from '../../support/faults/faults.ts';
-import { FIRST_LOOK } from '../../support/faults/finality.ts';
+import { FIRST_CHECK } from '../../support/faults/finality.ts';
 import { payoutLife } from '../../support/models/payout-life.ts';
 import { shardOf } from '../../support/models/subscription-life.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const PROGRAMS = [['older'], ['current']] as const;
 
-describe.each(PROGRAMS)('what somebody else had a channel of the %s program pay out', (generation) => {
+describe.each(PROGRAMS)('reading of foreign payouts from a channel of the %s program', (generation) => {
   const w = channelWorld();
   const { open, sweep, leave, beginMinute, unitsOf } = payoutLife(w, CHANNEL_PROGRAMS[generation]);
   const scopeOf = ({ merchant }: LiveShop) => ({ ...shardOf(w.env), merchantId: merchant.userId as AccountId, livemode: true });
   beforeAll(() => fundChannels(w));
   afterAll(endSkips);
 
-  it('at the end of a channel that nothing is left of is found all the same', async () => {
+  it('a payout is found even if the channel no longer exists', async () => {
     const shop = await open();
     await shop.use(40n, 40n);
     await shop.payOut(25n);
@@ -38,7 +38,7 @@ describe.each(PROGRAMS)('what somebody else had a channel of the %s program pay 
     expect(await unitsOf(shop)).toEqual(['25']);
   });
 
-  it('is looked up again where a node did not tell, and none is lost', async () => {
+  it('a payout that a node does not list is found by the next check', async () => {
     const shop = await open();
     await shop.use(30n, 30n);
     const signature = await shop.payOut(30n);
@@ -55,7 +55,7 @@ describe.each(PROGRAMS)('what somebody else had a channel of the %s program pay 
     expect(await unitsOf(shop)).toEqual(['30']);
   });
 
-  it('is left to the next look where an invocation may make no more calls, and none is lost', async () => {
+  it('a payout beyond the call budget of an invocation is found by the next check', async () => {
     const shop = await open();
     await shop.use(30n, 30n);
     await shop.payOut(30n);
@@ -70,13 +70,12 @@ describe.each(PROGRAMS)('what somebody else had a channel of the %s program pay 
     expect(await unitsOf(shop)).toEqual(['30']);
   });
 
-  it('in thirty steps within a minute is one payment, with one receipt and one figure, that each of the signatures finds', async () => {
+  it('thirty payouts within a minute are one payment and one receipt, found by each signature', async () => {
     const shop = await open();
     await shop.use(30n, 30n);
     await beginMinute();
     const signatures: string[] = [];
     for (let units = 1n; units <= 30n; units++) signatures.push(await shop.payOut(units));
-    // The minute still runs.
     await shop.project();
     await skipTime(w.chain, 31);
     await shop.watch();
@@ -97,18 +96,18 @@ describe.each(PROGRAMS)('what somebody else had a channel of the %s program pay 
       }
       expect((await findReceiptOfTransaction(scopeOf(shop), signature))?.id).toBe(payment!.receipt);
     }
-    await skipTime(w.chain, FIRST_LOOK);
+    await skipTime(w.chain, FIRST_CHECK);
     await w.sweepAlone('finality');
     const shard = shardOf(w.env);
     const sample = (await samplePayments(shard.db, '', 300)).filter(({ claim }) => claim.subjectId === payment!.id);
-    expect(await auditPayments(shard, await Promise.all(sample.map((one) => readWhole(shard, one))))).toEqual([null]);
+    expect(await auditPayments(shard, await Promise.all(sample.map((one) => readRecorded(shard, one))))).toEqual([null]);
     expect((await shop.close()).body).toMatchObject({ status: 'closed', settled: { base_units: '30' } });
     await leave(shop);
     expect(await unitsOf(shop)).toEqual(['30']);
     expect(await w.chain.held(shop.merchant.wallet.address)).toBe(30n + 1n);
   });
 
-  it('in two minutes is two payments', async () => {
+  it('payouts in two minutes are two payments', async () => {
     const shop = await open();
     await shop.use(30n, 30n);
     for (const units of [7n, 20n]) {
@@ -120,13 +119,13 @@ describe.each(PROGRAMS)('what somebody else had a channel of the %s program pay 
     expect(await unitsOf(shop)).toEqual(['10', '13']);
   });
 
-  it('is counted once where a settlement of our own stands in the same minute, and the next step is found', async () => {
+  it('a payout and our own settlement in the same minute are counted once, and the next step is found', async () => {
     const shop = await open();
     await shop.use(100n, 100n);
     await skipTime(w.chain, 3600);
     await beginMinute();
     await shop.payOut(10n);
-    for (let look = 0; look < 4; look++) {
+    for (let round = 0; round < 4; round++) {
       await shop.project();
       await shop.watch();
       await skipTime(w.chain, 25);
@@ -139,7 +138,7 @@ describe.each(PROGRAMS)('what somebody else had a channel of the %s program pay 
     expect((await unitsOf(shop)).toSorted()).toEqual(['10', '5', '90']);
   });
 
-  it('is no payment while it is not final, and none if the chain drops it before', async () => {
+  it('a payout that is not final is no payment, and none if the chain drops it', async () => {
     const shop = await open();
     await shop.use(30n, 30n);
     await beginMinute();
@@ -163,7 +162,7 @@ describe.each(PROGRAMS)('what somebody else had a channel of the %s program pay 
     expect(await w.chain.held(shop.merchant.wallet.address)).toBe(12n + 1n);
   });
 
-  it('is booked once wherever a look is cut off', async () => {
+  it('a check cut at any database trip records the payout once', async () => {
     const shop = await open();
     await shop.use(30n, 30n);
     await beginMinute();
@@ -173,17 +172,17 @@ describe.each(PROGRAMS)('what somebody else had a channel of the %s program pay 
     let cuts = 0;
     for (let cut = 1; cuts === cut - 1; cut++)
       for (const side of ['before', 'after'] as const) {
-        await w.env.DB.prepare("UPDATE metered_sessions SET payout_seen = '0', payout_seen_tx = NULL, next_look_at = 1").run();
+        await w.env.DB.prepare("UPDATE metered_sessions SET payout_seen = '0', payout_seen_tx = NULL, next_check_at = 1").run();
         const { env, trips } = withFaults(w.env, { [side]: ({ number }: { number: number }) => number === cut });
         await watchSessions(shardOf(env), [shop.session.session_id]).catch(() => null);
         if (trips.length >= cut) cuts = cut;
       }
-    // The fourth is the batch of the payment.
+    // The fourth trip is the batch that stores the payment.
     expect(cuts).toBe(4);
     expect(await unitsOf(shop)).toEqual(['30']);
   });
 
-  it('is final in its time, and stands up to the daily audit as our own settlements do', async () => {
+  it('a payout becomes final and passes the daily audit', async () => {
     const one = await open();
     const other = await open(one.merchant);
     await one.use(11n, 11n);
@@ -192,19 +191,19 @@ describe.each(PROGRAMS)('what somebody else had a channel of the %s program pay 
     await sweep(one, other);
     await one.use(5n, 16n);
     await one.close();
-    await skipTime(w.chain, FIRST_LOOK);
+    await skipTime(w.chain, FIRST_CHECK);
     await w.sweepAlone('finality');
     const shard = shardOf(w.env);
     const paid = [...(await one.payments()), ...(await other.payments())].map(({ id }) => id);
     const sample = (await samplePayments(shard.db, '', 300)).filter(({ claim }) => paid.includes(claim.subjectId));
     expect(sample).toHaveLength(3);
-    const whole = await Promise.all(sample.map((one) => readWhole(shard, one)));
-    expect(await auditPayments(shard, whole)).toEqual([null, null, null]);
+    const recorded = await Promise.all(sample.map((one) => readRecorded(shard, one)));
+    expect(await auditPayments(shard, recorded)).toEqual([null, null, null]);
     const claimed = await w.call('GET', `/v1/payments/${paid[0]}`, { key: one.key });
     expect([claimed.body.tx_signature, claimed.body.finalized_at]).toEqual([txSignature, expect.any(String)]);
   });
 
-  it('pays no checkout that a memo beside it names', async () => {
+  it('a payout with the memo of a checkout does not pay the checkout', async () => {
     const shop = await open();
     const product = await w.product(shop.merchant, { price: { asset: 'USDC', amount: '0.0005' } });
     const payment = await w.connect(product);

@@ -15,7 +15,6 @@ interface Unknown {
   account_id: string | null;
 }
 
-/** What `npm run admin -- reconcile` prints of money that no database knows. */
 async function unknownMoney(): Promise<Unknown[]> {
   const pages: { unknown_payments: Unknown[]; next: string | null }[] = [];
   const since = new Date(Date.now() - 60_000).toISOString();
@@ -30,7 +29,7 @@ async function unknownMoney(): Promise<Unknown[]> {
   return pages.flatMap((page) => page.unknown_payments);
 }
 
-it('after a restore names what channels paid out and channels that no session knows, and nothing of those that are known', async () => {
+it('after a restore, reconcile names unknown payouts and deposits of channels, and no known ones', async () => {
   const [closed, open, known] = [await LiveShop.make(w), await LiveShop.make(w), await LiveShop.make(w)];
   for (const shop of [closed, open, known]) {
     await shop.authorize(await shop.pull());
@@ -39,7 +38,6 @@ it('after a restore names what channels paid out and channels that no session kn
   expect((await closed.close()).body.status).toBe('closed');
   expect((await known.close()).body.status).toBe('closed');
   expect(await unknownMoney()).toEqual([]);
-  // The database is set back to a moment before these sessions.
   for (const { session } of [closed, open]) {
     const ofProduct = ['payments', 'settlements', 'metered_sessions'].map((table) =>
       w.env.DB.prepare(`DELETE FROM ${table} WHERE product_id = ?`).bind(session.product_id),

@@ -6,18 +6,17 @@ import { endSkips, skipTime } from '../../support/runner/clock.ts';
 const PROGRAMS = [['older'], ['current']] as const;
 const refusal = ({ status, body }: { status: number; body: { meta?: { reason?: string } } }) => [status, body.meta?.reason];
 
-describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
+describe.each(PROGRAMS)('vouchers and seals of a channel of the %s program', (generation) => {
   const w = channelWorld();
   const program = CHANNEL_PROGRAMS[generation];
   beforeAll(() => fundChannels(w));
   afterAll(endSkips);
 
-  it('is closed by no stranger with the voucher that our own settlement shows, and by its buyer with a new one', async () => {
+  it('a stranger cannot close a session with the voucher of our settlement, the buyer can with a new one', async () => {
     const shop = await LiveShop.make(w, { program, body: { idle_timeout_seconds: 86_400 } });
     await shop.authorize(await shop.pull());
     await shop.use(40n, 40n);
     await shop.project();
-    // The settlement is sent, and its outcome is not known yet.
     await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 4 });
     await skipTime(w.chain, 3_660);
     await shop.watch();
@@ -31,13 +30,12 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
     expect((await shop.read()).status).not.toBe('open');
   });
 
-  it('is sealed within a grace period of 300 seconds though its first seal was lost', async () => {
+  it('a channel is sealed within a grace period of 300 seconds though its first seal was lost', async () => {
     const shop = await LiveShop.make(w, { program, body: { idle_timeout_seconds: 86_400, grace_period_seconds: 300 } });
     expect((await shop.authorize(await shop.pull({ gracePeriodSeconds: 300 }))).status).toBe(200);
     await shop.use(70n, 70n);
     await shop.project();
     await shop.requestClose();
-    // No node takes what is sent in the next minute and a half.
     await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 40 });
     for (let waited = 0; waited < 120; waited += 30) {
       await skipTime(w.chain, 30);
@@ -51,7 +49,7 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
       await shop.watch();
     }
     expect(await shop.onChain()).not.toMatchObject({ status: 'closing' });
-    for (let look = 0; look < 8 && (await shop.read()).status !== 'closed'; look++) {
+    for (let round = 0; round < 8 && (await shop.read()).status !== 'closed'; round++) {
       await skipTime(w.chain, 60);
       await w.sweepAlone('settlements');
       await shop.watch();
@@ -61,7 +59,7 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
     expect(await w.chain.held(shop.merchant.wallet.address)).toBe(70n + 1n);
   });
 
-  it('pays by a lower voucher that lasts where the higher one has ended before the service was back', async () => {
+  it('a lower voucher that is still valid is paid if the higher one has expired', async () => {
     const shop = await LiveShop.make(w, { program, body: { idle_timeout_seconds: 86_400 } });
     await shop.authorize(await shop.pull());
     const pay = async (amount: bigint, cumulative: bigint, seconds: number) => {

@@ -7,8 +7,8 @@ import { type Merchant, World } from '../../support/world.ts';
 const w = new World();
 const usdc = (amount: string) => ({ asset: 'USDC', amount });
 
-describe('a metered session is made', () => {
-  it('with a challenge that the public client understands, and is the same again under its key', async () => {
+describe('POST /v1/access/metered-sessions', () => {
+  it('a session has a challenge that the public client understands, and repeats it under its key', async () => {
     const shop = await MeteredShop.open(w, { isOpen: false, body: { unit_price: usdc('0.001'), customer: { customer_ref: 'reader-7' } } });
     const { session } = shop;
     expect(session).toMatchObject({
@@ -39,7 +39,7 @@ describe('a metered session is made', () => {
     ['a program that is none of ours', { channel_program: '11111111111111111111111111111111' }],
     ['a grace period that clients of the older program never use', { grace_period_seconds: 901 }],
     ['a least step above the cap', { min_voucher_delta: usdc('2') }],
-  ])('not with %s: 422', async (_, change) => {
+  ])('a session with %s is refused with 422', async (_, change) => {
     const shop = await MeteredShop.open(w, { isOpen: false });
     const body = { product_id: shop.session.product_id, cap: usdc('1'), ...change };
     const headers = { 'Idempotency-Key': newKey() };
@@ -47,15 +47,15 @@ describe('a metered session is made', () => {
   });
 });
 
-describe('authorize', () => {
-  it('asks for payment without a credential, and is open to browsers', async () => {
+describe('POST /authorize', () => {
+  it('a call without a credential gets 402 with a session challenge', async () => {
     const shop = await MeteredShop.open(w, { isOpen: false });
     const asked = await shop.authorize(null);
     expect([asked.status, asked.body.code]).toEqual([402, 'payment_required']);
     expect(challengeIn(asked.headers.get('WWW-Authenticate')!).intent).toBe('session');
   });
 
-  it('opens once, answers the same opening again, and refuses a second channel', async () => {
+  it('an opening succeeds once, a repeat gets the same answer, and a second channel is refused', async () => {
     const shop = await MeteredShop.open(w, { isOpen: false });
     const opening = shop.buyer.ephemeralOpen('1000000');
     for (const _ of ['first', 'again']) {
@@ -72,7 +72,7 @@ describe('authorize', () => {
     expect(second.headers.has('WWW-Authenticate')).toBe(true);
   });
 
-  it('refuses what was not offered for this session, and moves nothing', async () => {
+  it('a credential that was not offered for this session is refused and changes nothing', async () => {
     const [shop, other] = [await MeteredShop.open(w, { isOpen: false }), await MeteredShop.open(w, { isOpen: false })];
     const opening = shop.buyer.ephemeralOpen('1000000');
     const refusals = {
@@ -89,7 +89,7 @@ describe('authorize', () => {
     expect([garbage.status, garbage.body.meta.reason]).toEqual([402, 'malformed-credential']);
   });
 
-  it('takes vouchers of both forms in the sandbox, tops up, and closes with a last one, once', async () => {
+  it('the sandbox accepts both voucher forms, top-ups, and one close with a last voucher', async () => {
     const shop = await MeteredShop.open(w);
     expect((await shop.authorize({ action: 'voucher', voucher: shop.buyer.voucher(100n) })).body.cumulative.base_units).toBe('100');
     const newer = shop.buyer.voucher(200n, { program: CHANNEL_PROGRAMS.current });
@@ -103,7 +103,7 @@ describe('authorize', () => {
     expect([late.status, late.body.code]).toEqual([410, 'channel_closed']);
   });
 
-  it('takes with a close what its last voucher pays of what the merchant reserved: nothing is reserved any more', async () => {
+  it('a close with a voucher for reserved amounts settles them', async () => {
     const shop = await MeteredShop.open(w);
     await shop.deliver({ amount: usdc('0.6') });
     const all = shop.buyer.voucher(1_000_000n);
@@ -117,7 +117,7 @@ describe('authorize', () => {
     });
   });
 
-  it('answers the receipt of a delivery where the client commits here', async () => {
+  it('a commit through authorize returns the delivery receipt', async () => {
     const shop = await MeteredShop.open(w);
     const { body: directive } = await shop.announce('40');
     const committed = await shop.authorize({ action: 'commit', deliveryId: directive.deliveryId, voucher: shop.buyer.voucher(40n) });
@@ -133,7 +133,7 @@ describe('deliveries', () => {
     stranger = await w.merchant();
   });
 
-  it('keep their amount free, and are the same again under their key and under their id', async () => {
+  it('a delivery reserves its amount and is idempotent by key and by id', async () => {
     const idempotencyKey = newKey();
     const first = await shop.deliver({ delivery_id: 'page-1', amount: usdc('0.25') }, { idempotencyKey });
     expect([first.status, first.body]).toEqual([
@@ -160,17 +160,17 @@ describe('deliveries', () => {
     expect((await shop.read()).reserved.base_units).toBe('250000');
   });
 
-  it('name units at the session’s price, and nothing where it has none', async () => {
+  it('units are priced by the session, and refused without a unit price', async () => {
     expect((await shop.deliver({ units: 3 })).body.amount).toBe('3000');
     expect((await (await MeteredShop.open(w)).deliver({ units: 3 })).status).toBe(422);
   });
 
-  it('are another merchant’s to nobody', async () => {
+  it('another merchant or mode cannot create deliveries', async () => {
     expect((await shop.deliver({ amount: usdc('0.1') }, { key: stranger.sandboxKey })).status).toBe(404);
     expect((await shop.deliver({ amount: usdc('0.1') }, { key: shop.merchant.key })).status).toBe(404);
   });
 
-  it('wait for a session to be open, and end with it', async () => {
+  it('a delivery is refused before the session opens and after it closed', async () => {
     const early = await (await MeteredShop.open(w, { isOpen: false })).deliver({ amount: usdc('0.1') });
     expect([early.status, early.body.meta.reason]).toEqual([409, 'not-open']);
     const over = await MeteredShop.open(w);
@@ -183,7 +183,7 @@ describe('deliveries', () => {
 });
 
 describe('commits', () => {
-  it('come in the four forms of the public clients', async () => {
+  it('commits are accepted in the four forms of the public clients', async () => {
     const shop = await MeteredShop.open(w);
     const forms: ((deliveryId: string, voucher: object) => [object, Record<string, string>?])[] = [
       (deliveryId, voucher) => [
@@ -213,7 +213,7 @@ describe('commits', () => {
     }
   });
 
-  it('refuse each voucher that does not pay, with its reason, and move nothing', async () => {
+  it('a voucher that does not pay is refused with its reason and changes nothing', async () => {
     const shop = await MeteredShop.open(w);
     await shop.authorize({ action: 'voucher', voucher: shop.buyer.voucher(100n) });
     const { body: directive } = await shop.announce('50');
@@ -243,7 +243,7 @@ describe('commits', () => {
     expect(other.body.meta.reason).toBe('delivery-conflict');
   });
 
-  it('are answered by the session alone when it is closed: a repeated one as before, a new one 410', async () => {
+  it('a closed session replays a repeated commit and answers 410 to a new one', async () => {
     const shop = await MeteredShop.open(w);
     const { body: directive } = await shop.announce('10');
     const body = { deliveryId: directive.deliveryId, voucher: shop.buyer.voucher(10n) };
@@ -254,7 +254,7 @@ describe('commits', () => {
     expect([late.status, late.body.code]).toEqual([410, 'channel_closed']);
   });
 
-  it('race to one winner for each step, and none is taken twice', async () => {
+  it('concurrent commits of one step have one winner', async () => {
     const shop = await MeteredShop.open(w);
     const announced = await Promise.all(Array.from({ length: 8 }, () => shop.announce('10')));
     const answers = await Promise.all(

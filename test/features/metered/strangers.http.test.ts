@@ -7,12 +7,12 @@ import { World } from '../../support/world.ts';
 
 const w = new World();
 
-/** The challenge that anybody is told who asks for the session, whose id an announcement at the channel's public address tells. */
+/** Returns the challenge that any caller with the session id gets. An announcement discloses the id. */
 const challengeFor = async (shop: MeteredShop): Promise<string> => (await shop.authorize(null)).headers.get('WWW-Authenticate')!;
 const reasonOf = ({ status, body }: { status: number; body: { meta?: { reason?: string } } }) => [status, body.meta?.reason];
 
-describe('who knows no more than a channel’s address and its session', () => {
-  it('cannot close it: that takes a voucher of its signer, or the challenge that opened it', async () => {
+describe('caller who knows only a channel address and its session', () => {
+  it('a stranger cannot close a session without a valid voucher or its opening challenge', async () => {
     const shop = await MeteredShop.open(w);
     const close = { action: 'close', channelId: shop.buyer.channelId };
     const foreign = new ChannelBuyer().voucher(10n, { channelId: shop.buyer.channelId });
@@ -24,7 +24,7 @@ describe('who knows no more than a channel’s address and its session', () => {
     expect((await shop.read()).status).toBe('open');
   });
 
-  it('is told no challenge that closes it, however soon after the opening', async () => {
+  it('the challenge changes with the opening, so only the opening one closes the session', async () => {
     const shop = await MeteredShop.open(w, { isOpen: false });
     const header = await challengeFor(shop);
     expect((await shop.authorize(shop.buyer.ephemeralOpen('1000000'), header)).body.status).toBe('open');
@@ -32,18 +32,18 @@ describe('who knows no more than a channel’s address and its session', () => {
     expect((await shop.authorize({ action: 'close', channelId: shop.buyer.channelId }, header)).body.status).toBe('closed');
   });
 
-  it('is told another challenge than the next caller, also in the same second', async () => {
+  it('each caller gets a different challenge, and an expanded opaque value is accepted', async () => {
     const shop = await MeteredShop.open(w, { isOpen: false });
     const headers = await Promise.all(Array.from({ length: 8 }, () => challengeFor(shop)));
     expect(new Set([...headers, shop.session.challenge.header]).size).toBe(9);
-    // Earlier clients echo what `opaque` holds, expanded.
+    // Earlier clients send `opaque` expanded.
     const { opaque, ...rest } = challengeIn(headers[0]!);
     const shown = { challenge: { ...rest, opaque: decoded(opaque!) }, payload: shop.buyer.ephemeralOpen('1000000') };
     const Authorization = `Payment ${base64url.encode(utf8(canonicalJson(shown)))}`;
     expect((await w.call('POST', `${shop.path}/authorize`, { headers: { Authorization } })).body.status).toBe('open');
   });
 
-  it('is told nothing of whom it was made for, and opens nothing again without a challenge of ours', async () => {
+  it('a repeated opening needs our challenge, and answers do not disclose the customer', async () => {
     const shop = await MeteredShop.open(w, { body: { customer: { customer_ref: 'reader-7' } } });
     const { channelId, authorizedSigner } = shop.buyer;
     const opening = { ...shop.buyer.ephemeralOpen('1'), channelId, authorizedSigner };
@@ -57,23 +57,22 @@ describe('who knows no more than a channel’s address and its session', () => {
     expect((await shop.read()).customer).toEqual({ customer_ref: 'reader-7' });
   });
 
-  it('is not taken for its buyer by saying channel and signer again, with a challenge that came after the opening', async () => {
+  it('a repeated opening with a later challenge is refused with already-open', async () => {
     const shop = await MeteredShop.open(w);
     const { channelId, authorizedSigner } = shop.buyer;
     const opening = { ...shop.buyer.ephemeralOpen('1000000'), channelId, authorizedSigner };
     expect(reasonOf(await shop.authorize(opening, await challengeFor(shop)))).toEqual([402, 'already-open']);
-    // Who opened it has the one that came before.
     expect((await shop.authorize(opening)).body.status).toBe('open');
   });
 
-  it('is told that a closed session is closed where its opening comes again', async () => {
+  it('an opening of a closed session answers 410 channel_closed', async () => {
     const shop = await MeteredShop.open(w);
     await shop.close();
     const late = await shop.authorize({ ...shop.buyer.ephemeralOpen('1000000') });
     expect([late.status, late.body.code]).toEqual([410, 'channel_closed']);
   });
 
-  it('takes the place of nothing that its merchant reserves, under whatever id', async () => {
+  it('announcements never displace what the merchant reserves, under any id', async () => {
     const shop = await MeteredShop.open(w);
     for (const next of [1, 2, 3]) await shop.announce('1000', `${shop.buyer.channelId}:${next}`);
     await shop.announce('1', 'page-1');
@@ -83,7 +82,7 @@ describe('who knows no more than a channel’s address and its session', () => {
     expect((await shop.read()).reserved.base_units).toBe('2000');
   });
 
-  it('does not have the buyer’s client announce to a sandbox session that names the same address', async () => {
+  it('a channel address resolves to its live session before a sandbox session', async () => {
     const shop = await MeteredShop.open(w);
     const { channelId } = shop.buyer;
     const ctx = newCtx(w.env, { requestId: 'req_lookups', defer: () => {} });
@@ -93,7 +92,7 @@ describe('who knows no more than a channel’s address and its session', () => {
     expect(await sessionOfChannel(ctx, channelId)).toBe(live);
   });
 
-  it('does not keep a channel’s address from a buyer in live mode by naming it in the sandbox', async () => {
+  it('a sandbox claim of a channel address does not block the live claim', async () => {
     const shop = await MeteredShop.open(w);
     const { session_id: sessionId } = shop.session;
     const live = { sessionId: `ms_${'0'.repeat(26)}`, livemode: true };
@@ -103,7 +102,7 @@ describe('who knows no more than a channel’s address and its session', () => {
     expect(await claimChannel(ctx, { ...live, sessionId }, shop.buyer.channelId)).toBe(false);
   });
 
-  it('leaves its buyer free to close with the challenge alone, with a last voucher, or with the highest one shown again', async () => {
+  it('the buyer can close with the opening challenge, with a last voucher or with the highest one again', async () => {
     const [bare, last, again] = [await MeteredShop.open(w), await MeteredShop.open(w), await MeteredShop.open(w)];
     const closeOf = ({ buyer }: MeteredShop) => ({ action: 'close', channelId: buyer.channelId });
     expect((await bare.authorize(closeOf(bare))).body.status).toBe('closed');

@@ -6,7 +6,7 @@ import { World } from '../../support/world.ts';
 const w = new World();
 const units = (money: { base_units: string }) => BigInt(money.base_units);
 
-it('commits of 1,000 pieces, equal ones and very unequal ones, pass the announcement without one refusal', async () => {
+it('a thousand commits of equal and unequal amounts pass without a refusal', async () => {
   const shop = await MeteredShop.open(w);
   let cumulative = 0n;
   for (let i = 0; i < 1_000; i++) {

@@ -11,8 +11,8 @@ const said = ({ status, body }: { status: number; body: { code?: string } }) => 
 const setRow = (shop: MeteredShop, columns: string) =>
   w.env.DB.prepare(`UPDATE metered_sessions SET ${columns} WHERE id = ?`).bind(shop.session.session_id).run();
 
-describe('a metered session that was never opened', () => {
-  it('is closed by its merchant with nothing settled, and opens no more', async () => {
+describe('unopened metered session', () => {
+  it('the merchant can close it with nothing settled, and it cannot be opened afterwards', async () => {
     const shop = await unopened();
     const closed = await shop.close();
     expect([closed.status, closed.body]).toMatchObject([200, { status: 'closed', settled: { base_units: '0' }, version: 1 }]);
@@ -25,10 +25,10 @@ describe('a metered session that was never opened', () => {
     expect((await shop.close()).body).toEqual(closed.body);
   });
 
-  it('expires by time alone, in its row: reading it leaves no object behind', async () => {
+  it('it expires by its row alone, and reads create no object', async () => {
     const shop = await unopened();
     expect((await shop.authorize(null)).status).toBe(402);
-    await setRow(shop, `expires_at = ${Date.now() - 1000}, next_look_at = ${Date.now() - 1000}`);
+    await setRow(shop, `expires_at = ${Date.now() - 1000}, next_check_at = ${Date.now() - 1000}`);
     await w.sweepAlone('sandboxes');
     await w.deliver();
     expect(await shop.read()).toMatchObject({ status: 'expired', version: 1 });
@@ -40,11 +40,11 @@ describe('a metered session that was never opened', () => {
     expect((await shop.close()).body.status).toBe('expired');
   });
 
-  it('ends once where its expiry and its opening meet: an opening after the end is refused and claims nothing', async () => {
+  it('an opening that meets the expiry is refused and claims no channel', async () => {
     const shop = await unopened();
     const { env } = withObjectFaults(w.env, {
       after: async ({ verb }) => {
-        if (verb === 'claimChannel') await setRow(shop, "status = 'expired', ended_at = 1, next_look_at = NULL, version = 1");
+        if (verb === 'claimChannel') await setRow(shop, "status = 'expired', ended_at = 1, next_check_at = NULL, version = 1");
         return false;
       },
     });
@@ -53,7 +53,7 @@ describe('a metered session that was never opened', () => {
     expect(await w.env.METERED_SESSION.getByName(`channel:sandbox:${shop.buyer.channelId}`).findSession()).toBeNull();
   });
 
-  it('is not closed while a buyer opens it, and is once that opening is lost', async () => {
+  it('a close is refused while an opening is pending, and accepted once it is lost', async () => {
     const shop = await unopened();
     const noted = new ChannelBuyer();
     const note = (ageMs: number) =>
@@ -68,7 +68,7 @@ describe('a metered session that was never opened', () => {
     expect((await shop.close()).body.status).toBe('closed');
   });
 
-  it('keeps the answer of its close for 30 days', async () => {
+  it('the answer of a close is stored for 30 days', async () => {
     const shop = await unopened();
     const headers = { 'Idempotency-Key': newKey() };
     const close = () => w.call('POST', `${shop.path}/close`, { key: shop.key, headers });

@@ -4,7 +4,7 @@ import { withFaults } from '../../support/faults/faults.ts';
 import { newKey, ONE, openShop, type Shop, sellToAgents, stall, withObjectFaults, write } from '../../support/people/agent.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('what a consume costs', () => {
+describe('call budget of consume', () => {
   const w = new World();
   let shop: Shop;
   beforeAll(async () => {
@@ -12,8 +12,8 @@ describe('what a consume costs', () => {
     await shop.grant({ units: 100 });
     await shop.challenge({ customer: { customer_ref: 'warm-up' } });
   });
-  /** Everything that goes over a wire; the note of the call for its key is taken after the answer is out. */
-  const costOf = async (body: object, idempotencyKey = newKey()) => {
+  /** Counts every call over a binding or the network. `ADMISSION.record` is deferred until after the answer. */
+  const measureCost = async (body: object, idempotencyKey = newKey()) => {
     const database = withFaults(w.env);
     const objects = withObjectFaults(database.env);
     await w.chain.call('local_resetCalls');
@@ -24,43 +24,43 @@ describe('what a consume costs', () => {
   const HOT = ['ADMISSION.admit', 'ENTITLEMENT.consume', 'ADMISSION.record'];
   const named = () => ({ product_id: shop.product.product_id, customer: shop.customer });
 
-  it('is one admission call and one object call by product_id, no database and no node; its replay costs the same', async () => {
+  it('consume by product_id costs one admission call and one object call, without database or node, as does its replay', async () => {
     const key = newKey();
-    expect(await costOf(named(), key)).toEqual({ status: 200, calls: HOT, trips: [], node: {} });
-    expect(await costOf(named(), key)).toEqual({ status: 200, calls: HOT, trips: [], node: {} });
+    expect(await measureCost(named(), key)).toEqual({ status: 200, calls: HOT, trips: [], node: {} });
+    expect(await measureCost(named(), key)).toEqual({ status: 200, calls: HOT, trips: [], node: {} });
   });
 
-  it('is one read more by external_product_id', async () => {
+  it('lookup by external_product_id costs one extra database read', async () => {
     const body = { external_product_id: 'budget-1', customer: shop.customer };
-    expect(await costOf(body)).toEqual({ status: 200, calls: HOT, trips: ['read'], node: {} });
+    expect(await measureCost(body)).toEqual({ status: 200, calls: HOT, trips: ['read'], node: {} });
   });
 
-  it('is one read more for a denial, one look at what its customer held, and nothing of the node that was asked within the minute', async () => {
+  it('a denial costs one database read, one entitlement read, and no node call within a minute of the last', async () => {
     const body = { ...named(), customer: { customer_ref: 'nobody' } };
     const calls = ['ADMISSION.consume', 'ENTITLEMENT.read', 'ADMISSION.record'];
-    expect(await costOf(body)).toEqual({ status: 403, calls, trips: ['read'], node: {} });
+    expect(await measureCost(body)).toEqual({ status: 403, calls, trips: ['read'], node: {} });
   });
 
-  it('is one call of the account’s object for a plain body, which asks the entitlement’s; its replay costs the same', async () => {
+  it('consume with a plain body and its replay each cost one call to the account’s object', async () => {
     const customer = { customer_ref: 'plain' };
     await shop.grant({ customer, units: 5 });
     const key = newKey();
     for (let times = 0; times < 2; times++)
-      expect(await costOf({ ...named(), customer }, key)).toEqual({ status: 200, calls: ['ADMISSION.consume'], trips: [], node: {} });
+      expect(await measureCost({ ...named(), customer }, key)).toEqual({ status: 200, calls: ['ADMISSION.consume'], trips: [], node: {} });
   });
 
-  it('is the same for a hundred units as for one', async () => {
-    expect(await costOf({ ...named(), units: 90 })).toEqual({ status: 200, calls: HOT, trips: [], node: {} });
+  it('consume of ninety units costs the same as consume of one', async () => {
+    expect(await measureCost({ ...named(), units: 90 })).toEqual({ status: 200, calls: HOT, trips: [], node: {} });
   });
 
-  it('a database that is down stops nobody who has units; who has none is told to come back', async () => {
+  it('a database outage does not stop a customer who has units, and answers 503 to one who has none', async () => {
     const { env } = withFaults(w.env, { before: () => true });
     expect((await shop.consume({}, { env })).status).toBe(200);
     const denied = await shop.consume({ customer: { customer_ref: 'nobody' } }, { env });
     expect([denied.status, denied.body.code, denied.body.retryable]).toEqual([503, 'temporarily_unavailable', true]);
   });
 
-  it('a settle asks the node at most for height, simulation, broadcast and one look', async () => {
+  it('settle calls the node at most once each for height, simulation, broadcast and status', async () => {
     const payment = await shop.pay({ customer: { customer_ref: 'settler' } });
     await w.chain.call('local_resetCalls');
     const settled = await shop.settle(payment, { customer: { customer_ref: 'settler' } });
@@ -75,7 +75,7 @@ describe('what a consume costs', () => {
   });
 });
 
-describe('the rate of consume and settle', () => {
+describe('rate limit of consume and settle', () => {
   const w = new World();
   const strict: Env = { ...w.env, RATE_MULTIPLIER: '1' };
   let merchant: Merchant;
@@ -92,10 +92,10 @@ describe('the rate of consume and settle', () => {
   });
   const consume = (key = merchant.key) =>
     write(w, merchant, 'entitlements/consume', { product_id: product.product_id, customer: { customer_ref: 'a' } }, { env: strict, key });
-  /** The beginning of a window: right after one that was used up. */
+  /** Waits until a new one-second window of the rate limit begins. */
   const freshSecond = () => new Promise((resolve) => setTimeout(resolve, 1100));
 
-  it('is a bucket of its own by the second: five on the free plan, whoever is faster', async () => {
+  it('consume has its own bucket per second: the free plan allows five requests', async () => {
     await freshSecond();
     const answers = await Promise.all(Array.from({ length: 12 }, () => consume()));
     const passed = answers.filter(({ status }) => status === 200);
@@ -110,7 +110,7 @@ describe('the rate of consume and settle', () => {
     expect((await consume()).status).toBe(200);
   });
 
-  it('does not use up the minute’s bucket, nor the other way round', async () => {
+  it('the buckets per second and per minute are counted separately', async () => {
     const left = async () =>
       Number((await w.call('GET', '/v1/products', { key: merchant.key, env: strict })).headers.get('X-RateLimit-Remaining'));
     const before = await left();
@@ -122,7 +122,7 @@ describe('the rate of consume and settle', () => {
     expect((await consume()).headers.get('X-RateLimit-Remaining')).toBe('4');
   });
 
-  it('is shared by settle, and separate for the sandbox', async () => {
+  it('settle shares the bucket of consume, and the sandbox has its own', async () => {
     await freshSecond();
     await Promise.all(Array.from({ length: 5 }, () => consume()));
     const settle = { product_id: product.product_id, payment_signature: 'e30=' };
@@ -136,7 +136,7 @@ describe('the rate of consume and settle', () => {
 
 describe('credits_burned of a key', () => {
   const w = new World();
-  it('counts units of consume and settle once: no replay, no duplicate, no denial', async () => {
+  it('consume and settle count their units once: replays, duplicates and denials add nothing', async () => {
     const shop = await openShop(w);
     const { merchant } = shop;
     const burned = async () => {

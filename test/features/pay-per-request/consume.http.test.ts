@@ -16,7 +16,7 @@ let customers = 0;
 const newCustomer = () => ({ customer_ref: `customer-${++customers}` });
 const ELSEWHERE = '01900000-0000-7000-8000-000000000000';
 
-describe('consume', () => {
+describe('POST /v1/access/entitlements/consume', () => {
   const w = new World();
   let shop: Shop;
   let stranger: Merchant;
@@ -30,7 +30,7 @@ describe('consume', () => {
     return customer;
   };
 
-  it('answers what was used and what is left, and the same again byte for byte under the same key', async () => {
+  it('consume answers used and remaining units, and repeats that answer byte for byte under the same key', async () => {
     const customer = await granted(3);
     const idempotencyKey = newKey();
     const first = await shop.consume({ customer, units: 2 }, { idempotencyKey });
@@ -50,7 +50,7 @@ describe('consume', () => {
     expect(await shop.entitlement(customer)).toMatchObject({ used_units: 3, remaining: 0 });
   });
 
-  it('is a conflict under the same key with another body, and uses nothing', async () => {
+  it('consume with another body under the same key is 409 idempotency_conflict and uses nothing', async () => {
     const customer = await granted(3);
     const idempotencyKey = newKey();
     await shop.consume({ customer }, { idempotencyKey });
@@ -62,11 +62,11 @@ describe('consume', () => {
       expect([answer.status, answer.body.code, answer.body.retryable]).toEqual([409, 'idempotency_conflict', false]);
     }
     expect(await shop.entitlement(customer)).toMatchObject({ used_units: 1 });
-    // Each customer has an object of its own, so the key is free there.
+    // Each customer has its own object, so the key is free there.
     expect((await shop.consume({ customer: await granted(1) }, { idempotencyKey })).status).toBe(200);
   });
 
-  it('is told apart by its body as it was sent: a default left out is not one written', async () => {
+  it('the idempotency fingerprint covers the body as sent: an omitted default differs from an explicit one', async () => {
     const customer = await granted(3);
     const idempotencyKey = newKey();
     expect((await shop.consume({ customer }, { idempotencyKey })).status).toBe(200);
@@ -74,7 +74,7 @@ describe('consume', () => {
     expect(await shop.entitlement(customer)).toMatchObject({ used_units: 1 });
   });
 
-  it('is not remembered where it was denied: the same key passes once there is something', async () => {
+  it('a denied consume is not stored: its key passes once the customer has units', async () => {
     const customer = newCustomer();
     const idempotencyKey = newKey();
     expect((await shop.consume({ customer }, { idempotencyKey })).body.code).toBe('entitlement_missing');
@@ -83,14 +83,14 @@ describe('consume', () => {
     expect([passed.status, passed.headers.has('Idempotent-Replayed')]).toEqual([200, false]);
   });
 
-  it('is all or nothing', async () => {
+  it('consume of more units than remain uses none', async () => {
     const customer = await granted(2);
     const denied = await shop.consume({ customer, units: 3 });
     expect([denied.status, denied.body.code, denied.body.meta.remaining]).toEqual([403, 'entitlement_missing', 2]);
     expect(await shop.entitlement(customer)).toMatchObject({ used_units: 0, remaining: 2 });
   });
 
-  it('finds the product by the merchant’s own id as well', async () => {
+  it('consume finds the product by external_product_id', async () => {
     const customer = await granted(1);
     const body = { external_product_id: 'weather-1', customer };
     const used = await write(w, shop.merchant, 'entitlements/consume', body);
@@ -116,12 +116,12 @@ describe('consume', () => {
     ['too many units', { units: 1_000_000_001 }],
     ['units in words', { units: '1' }],
     ['a resource that is no URL', { resource: { url: 'nowhere' } }],
-  ])('with %s is 422', async (_, body) => {
+  ])('consume with %s is 422', async (_, body) => {
     const answer = await shop.consume(body);
     expect([answer.status, answer.body.code]).toEqual([422, 'validation_error']);
   });
 
-  it('of another tenant’s, another mode’s or nobody’s product is 404, and never touches what is theirs', async () => {
+  it('consume and grant of a product of another tenant, another mode or no tenant are 404 and change nothing', async () => {
     const customer = await granted(1);
     const tries = [
       await shop.consume({ customer }, { key: stranger.key }),
@@ -137,7 +137,7 @@ describe('consume', () => {
     expect(await shop.entitlement(customer)).toMatchObject({ granted_units: 1, used_units: 0 });
   });
 
-  it('puts the resource that was asked for into the challenge', async () => {
+  it('the requested resource appears in the challenge', async () => {
     const resource = { url: 'https://api.example.com/weather?city=Bern', description: 'Weather of a city', mime_type: 'application/json' };
     const { body } = await shop.consume({ customer: newCustomer(), resource });
     expect(body.meta.payment_required.resource).toEqual({
@@ -147,7 +147,7 @@ describe('consume', () => {
     });
   });
 
-  it('says subscription_expired once the time is over, still with a challenge', async () => {
+  it('consume answers subscription_expired with a challenge once the period is over', async () => {
     const timed = stall(
       w,
       shop.merchant,
@@ -166,7 +166,7 @@ describe('consume', () => {
     expect((await timed.consume({ customer })).status).toBe(200);
     const seller = { merchantId: shop.merchant.userId, livemode: true };
     const identity = entitlementKeyOf(seller, timed.product.product_id as ProductId, { customerRef: customer.customer_ref });
-    // A server of ours whose clock is days ahead ends nothing.
+    // A server clock that is days ahead ends no period.
     const ahead = scopeIn(newCtx(w.env, { requestId: 'req_ahead', defer: () => {}, now: start + 3 * DAY }), seller);
     const request = { scope: 's', key: newKey(), text: '{}' };
     expect(await consumeUnits(ahead, identity, request, { units: 1 })).toMatchObject({ ok: true, remaining: null });
@@ -181,7 +181,7 @@ describe('consume', () => {
   });
 });
 
-describe('grant', () => {
+describe('POST /v1/access/entitlements/grant', () => {
   const w = new World();
   let shop: Shop;
   beforeAll(async () => {
@@ -191,7 +191,7 @@ describe('grant', () => {
     stall(w, shop.merchant, await w.product(shop.merchant, { usage_units, access_period_days }), shop.agent);
   const refusedOf = ({ status, body }: Awaited<ReturnType<Shop['grant']>>) => [status, body.code, body.detail[0].loc];
 
-  it('of days is refused by a product that sells units alone, of units by one that sells time alone', async () => {
+  it('grant of days is refused for a product that sells units alone, and of units for one that sells time alone', async () => {
     const [units, time] = [await selling(5, null), await selling(null, 30)];
     expect(refusedOf(await units.grant({ days: 3 }))).toEqual([422, 'validation_error', ['body', 'days']]);
     expect(refusedOf(await units.grant({ units: 2, days: 3 }))).toEqual([422, 'validation_error', ['body', 'days']]);
@@ -204,7 +204,7 @@ describe('grant', () => {
     ['units, then days', [{ units: 2 }, { days: 3 }]],
     ['days, then units', [{ days: 3 }, { units: 2 }]],
     ['both at once', [{ units: 2, days: 3 }]],
-  ])('of a product that sells both gives two units until the end of three days: %s', async (_, grants) => {
+  ])('grants on a product that sells units and time add up to two units until the end of three days: %s', async (_, grants) => {
     const both = await selling(100, 30);
     const customer = newCustomer();
     setTime(Date.now());
@@ -216,7 +216,7 @@ describe('grant', () => {
     expect(more.body).toMatchObject({ remaining: 2, paid_through: new Date(Date.now() + 4 * DAY).toISOString() });
   });
 
-  it('of a product sold for ever takes neither, and says that it is unlimited', async () => {
+  it('grant on a product sold for ever refuses units and days and answers unlimited', async () => {
     const forEver = await selling(null, null);
     const customer = newCustomer();
     expect((await forEver.grant({ customer })).body).toMatchObject({ status: 'active', unlimited: true, paid_through: null });
@@ -229,7 +229,7 @@ describe('grant', () => {
     expect((await timed.grant({ customer, days: 1 })).body).toMatchObject({ unlimited: false });
   });
 
-  it('is answered again under its key after the product’s terms have changed', async () => {
+  it('grant is replayed under its key after the product’s terms have changed', async () => {
     const own = await selling(5, null);
     const body = { customer: newCustomer(), units: 2 };
     const idempotencyKey = newKey();
@@ -242,7 +242,7 @@ describe('grant', () => {
   });
 });
 
-describe('refund', () => {
+describe('POST /v1/access/entitlements/refund', () => {
   const w = new World();
   let shop: Shop;
   let stranger: Merchant;
@@ -251,7 +251,7 @@ describe('refund', () => {
     stranger = await w.merchant();
   });
 
-  it('frees the units once; the refunded key never passes again, a new one does', async () => {
+  it('refund frees the units once, and a second refund is refused', async () => {
     const customer = newCustomer();
     await shop.grant({ customer, units: 2 });
     const idempotencyKey = newKey();
@@ -276,7 +276,7 @@ describe('refund', () => {
     expect(await shop.entitlement(customer)).toMatchObject({ granted_units: 2, used_units: 2 });
   });
 
-  it('ten at once free it once', async () => {
+  it('ten concurrent refunds free the units once', async () => {
     const customer = newCustomer();
     await shop.grant({ customer, units: 5 });
     const { body } = await shop.consume({ customer, units: 4 });
@@ -286,7 +286,7 @@ describe('refund', () => {
     expect(await shop.entitlement(customer)).toMatchObject({ used_units: 0, remaining: 5 });
   });
 
-  it('of a foreign, unknown or malformed consumption is 404 and changes nothing', async () => {
+  it('refund of a foreign, unknown or malformed consumption is 404 and changes nothing', async () => {
     const customer = newCustomer();
     await shop.grant({ customer, units: 1 });
     const { body } = await shop.consume({ customer });
@@ -303,7 +303,7 @@ describe('refund', () => {
   });
 });
 
-describe('every write that takes an Idempotency-Key', () => {
+describe('routes that require an Idempotency-Key', () => {
   const w = new World();
   const routes = builtRoutes.filter(({ idempotent }) => idempotent);
   let merchant: Merchant;
@@ -311,32 +311,32 @@ describe('every write that takes an Idempotency-Key', () => {
     merchant = await w.merchant();
   });
 
-  it('is among these', () => {
+  it('consume and settle require an Idempotency-Key', () => {
     expect(routes.map(nameOf)).toEqual(expect.arrayContaining(['POST /v1/access/entitlements/consume', 'POST /v1/access/x402/settle']));
   });
 
   it.each(routes.map((route) => [nameOf(route), route] as const))(
-    '%s refuses a bad one: missing, too long, invalid, in this order',
+    '%s refuses a key that is missing, too long or invalid, in this order',
     async (_, route) => {
       const path = fill(route.path, { rail_id: 'x402_solana_usdc' });
-      const codeOf = async (key?: string) => {
+      const readCode = async (key?: string) => {
         const headers: Record<string, string> = key === undefined ? {} : { 'Idempotency-Key': key };
         const { status, body } = await w.call(route.method, path, { key: merchant.key, headers, body: {} });
         return [status, String(body.code)];
       };
       const required = [400, 'idempotency_key_required'];
-      expect([await codeOf(), await codeOf('short-1'), await codeOf('a b'), await codeOf('é'.repeat(7))]).toEqual([
+      expect([await readCode(), await readCode('short-1'), await readCode('a b'), await readCode('é'.repeat(7))]).toEqual([
         required,
         required,
         required,
         required,
       ]);
       const tooLong = [400, 'idempotency_key_too_long'];
-      expect([await codeOf('x'.repeat(256)), await codeOf('x y'.repeat(100))]).toEqual([tooLong, tooLong]);
+      expect([await readCode('x'.repeat(256)), await readCode('x y'.repeat(100))]).toEqual([tooLong, tooLong]);
       const invalid = [400, 'idempotency_key_invalid'];
-      expect([await codeOf('with a space'), await codeOf('schlüssel-1')]).toEqual([invalid, invalid]);
-      expect((await codeOf('x'.repeat(255)))[1]).not.toMatch(/^idempotency/);
-      expect((await codeOf('12345678'))[1]).not.toMatch(/^idempotency/);
+      expect([await readCode('with a space'), await readCode('schlüssel-1')]).toEqual([invalid, invalid]);
+      expect((await readCode('x'.repeat(255)))[1]).not.toMatch(/^idempotency/);
+      expect((await readCode('12345678'))[1]).not.toMatch(/^idempotency/);
     },
   );
 });

@@ -5,14 +5,14 @@ import { USDC } from '../../support/chain/chain.ts';
 import { decoded, feePayerOf, newAgent, openShop, type Shop, sellToAgents, stall, withConfig, write } from '../../support/people/agent.ts';
 import { World } from '../../support/world.ts';
 
-describe('a denial', () => {
+describe('denied consume', () => {
   const w = new World();
   let shop: Shop;
   beforeAll(async () => {
     shop = await openShop(w);
   });
 
-  it('is 403, says so by its code, and carries the challenge ready to be passed on', async () => {
+  it('a denial is 403 entitlement_missing and carries the challenge in its body and header', async () => {
     const { status, body, headers } = await shop.consume();
     expect([status, body.code, body.retryable]).toEqual([403, 'entitlement_missing', false]);
     expect(body.meta).toMatchObject({ remaining: 0, paid_through: null, entitlement_id: expect.any(String) });
@@ -35,7 +35,7 @@ describe('a denial', () => {
     });
   });
 
-  it('says how much is left where that is not enough', async () => {
+  it('a denial states how many units remain', async () => {
     const own = await openShop(w);
     expect((await own.grant({ units: 1 })).status).toBe(200);
     const denied = await own.consume({ units: 3 });
@@ -43,7 +43,7 @@ describe('a denial', () => {
     expect(denied.body.detail).toMatch(/^Units left: 1\. Units required: 3\. /);
   });
 
-  it('is another challenge every time, and leaves nothing behind', async () => {
+  it('each denial carries a new challenge and stores nothing', async () => {
     const memos = [];
     for (let i = 0; i < 3; i++) memos.push(decoded(await shop.challenge()).accepts[0].extra.memo);
     expect(new Set(memos).size).toBe(3);
@@ -52,7 +52,7 @@ describe('a denial', () => {
   });
 });
 
-describe('a denial that cannot offer a payment says what is missing, and offers one once it is there', () => {
+describe('denial of a product that cannot be paid yet', () => {
   const w = new World();
   let shop: Shop;
   beforeAll(async () => {
@@ -75,14 +75,14 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     expect([settled.status, settled.body.consumed_units]).toEqual([200, 1]);
   };
 
-  it('names live_mode_confirmed', async () => {
+  it('a denial names live_mode_confirmed as missing, and offers a payment once it is set', async () => {
     const own = await newStall({ live_mode_confirmed: false });
     await expectMissing(own, 'live_mode_confirmed');
     await patch(own.product.product_id, { live_mode_confirmed: true });
     await expectOffered(own);
   });
 
-  it('names an active product', async () => {
+  it('a denial names an archived product, and offers a payment once it is active', async () => {
     const own = await newStall();
     await w.call('POST', `/v1/products/${own.product.product_id}/archive`, { key: shop.merchant.key });
     await expectMissing(own, 'product_active');
@@ -90,14 +90,14 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     await expectOffered(own);
   });
 
-  it('names the rail that the product does not allow', async () => {
+  it('a denial names a rail that the product does not allow, and offers a payment once it is allowed', async () => {
     const own = await newStall({ allowed_rails: ['solana_usdc'] });
     await expectMissing(own, 'rail_enabled');
     await patch(own.product.product_id, { allowed_rails: ['solana_usdc', 'x402_solana_usdc'] });
     await expectOffered(own);
   });
 
-  it('names the switch of the rail, the payout wallet and its USDC account, one after the other', async () => {
+  it('a denial names the rail’s switch, the payout wallet and its USDC account, one after the other', async () => {
     const merchant = await w.merchant();
     const sold = { name: 'Weather', price: { asset: 'USDC', amount: '0.01' }, live_mode_confirmed: true };
     const { body: product } = await w.call('POST', '/v1/products', { key: merchant.key, body: sold });
@@ -109,7 +109,7 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     const wallet = (await generateKeyPairSigner()).address;
     expect((await setRail(own, { payout_wallet: wallet })).status).toBe(200);
     expect(await expectMissing(own, 'payout_ata_exists')).toContain('/v1/access/setup/readiness?product_id=');
-    // Denials remember for a while that it was missing, so that not each of them asks the node; asking whether all is ready ends that.
+    // Denials cache the missing account so that they do not call the node each time. A readiness request clears that cache.
     const ready = await w.call('GET', `/v1/access/setup/readiness?product_id=${product.product_id}`, { key: merchant.key });
     expect(ready.status).toBe(200);
     await w.chain.call('local_fundUsdc', wallet, '0');
@@ -117,7 +117,7 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     expect(decoded(await own.challenge()).accepts[0].payTo).toBe(wallet);
   });
 
-  it('misses nothing in the sandbox, which never touches the chain', async () => {
+  it('a sandbox denial carries a challenge without a chain call', async () => {
     const { body: product } = await w.call('POST', '/v1/products', {
       key: shop.merchant.sandboxKey,
       body: {
@@ -132,7 +132,6 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     const denied = await own.consume({}, { key: shop.merchant.sandboxKey });
     expect([denied.status, denied.body.code, denied.headers.has('PAYMENT-REQUIRED')]).toEqual([403, 'entitlement_missing', true]);
     expect(await w.chain.call('local_calls')).toEqual({});
-    // And it works for tests all the same: what is granted there is used there.
     await own.grant({ units: 1 }, { key: shop.merchant.sandboxKey });
     const used = await own.consume({}, { key: shop.merchant.sandboxKey });
     expect([used.status, used.body.remaining]).toEqual([200, 0]);
@@ -140,7 +139,7 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     expect(elsewhere.status).toBe(404);
   });
 
-  it.each(['FEE_PAYER_KEYS', 'CHALLENGE_KEYS'])('names x402 where %s is not configured', async (name) => {
+  it.each(['FEE_PAYER_KEYS', 'CHALLENGE_KEYS'])('a denial names the x402 rail as unavailable without %s', async (name) => {
     const own = await newStall();
     const env = withConfig(w, { [name]: '' });
     expect(await expectMissing(own, 'rail_unavailable', { env })).toContain('/v1/access/rails');
@@ -150,14 +149,14 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     expect((await own.settle(payment)).status).toBe(200);
   });
 
-  it('is the same for subscription_expired and for settle: nothing is offered that cannot be paid', async () => {
+  it('settle offers no challenge if the product cannot be paid', async () => {
     const own = await newStall({ live_mode_confirmed: false });
     const refused = await own.settle('e30=');
     expect([refused.status, refused.body.code, refused.headers.get('PAYMENT-REQUIRED')]).toEqual([422, 'payment_mismatch', null]);
     expect(refused.body.meta).toMatchObject({ payment_required: null, missing: 'live_mode_confirmed' });
   });
 
-  it('a node that is down takes no buyer away', async () => {
+  it('a denial still carries a payable challenge while the node is down', async () => {
     const elsewhere = new World();
     const merchant = await elsewhere.merchant();
     const own = stall(elsewhere, merchant, await sellToAgents(elsewhere, merchant), await newAgent(elsewhere));
@@ -169,7 +168,7 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     expect((await own.settle(await own.agent.pay(header))).status).toBe(200);
   });
 
-  it('a node that hangs holds up no denial for long, and after the first not at all; what it said before it hung still counts', async () => {
+  it('a hanging node delays the first denial by less than 3 s and later ones by less than 1 s', async () => {
     const elsewhere = new World();
     const merchant = await elsewhere.merchant();
     const own = stall(elsewhere, merchant, await sellToAgents(elsewhere, merchant), await newAgent(elsewhere));
@@ -185,7 +184,7 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     expect(await timed()).toBeLessThan(1000);
   });
 
-  it('another product of the same customer is another entitlement', async () => {
+  it('units of one product do not serve another product of the same customer', async () => {
     const [one, two] = [await newStall(), await newStall()];
     await one.grant({ units: 1 });
     expect((await two.consume()).status).toBe(403);

@@ -2,11 +2,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { USDC } from '../../support/chain/chain.ts';
-import { FIRST_LOOK, letTimePass } from '../../support/faults/finality.ts';
+import { FIRST_CHECK, letTimePass } from '../../support/faults/finality.ts';
 import { type Agent, asDuplicate, decoded, mayServe, newAgent, newKey, sellToAgents, write } from '../../support/people/agent.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('an agent that has never heard of us', () => {
+describe('unmodified x402 client', () => {
   const w = new World();
   let merchant: Merchant;
   let agent: Agent;
@@ -22,7 +22,7 @@ describe('an agent that has never heard of us', () => {
   const settle = (payment_signature: string, body: object = {}, idempotencyKey?: string) =>
     write(w, merchant, 'x402/settle', { product_id: product.product_id, payment_signature, ...body }, { idempotencyKey });
 
-  it('is refused with a challenge, pays it with the unmodified client, and is served once', async () => {
+  it('an agent is denied with a challenge, pays it with the unmodified client, and is served once', async () => {
     const denied = await consume();
     expect([denied.status, denied.body.code, denied.body.retryable]).toEqual([403, 'entitlement_missing', false]);
     const header = denied.headers.get('PAYMENT-REQUIRED')!;
@@ -41,7 +41,7 @@ describe('an agent that has never heard of us', () => {
     expect(await w.eventTypes(settled.body.payment_id)).toEqual(['payment.confirmed', 'receipt.created']);
   });
 
-  it('answers a second key its first answer again, and 409 with another body under that key', async () => {
+  it('a second key gets the first answer as a duplicate, and another body under that key is 409', async () => {
     const signature = await agent.pay((await consume()).headers.get('PAYMENT-REQUIRED')!);
     expect((await settle(signature, { consume_units: 1 })).status).toBe(200);
     const key = newKey();
@@ -54,7 +54,7 @@ describe('an agent that has never heard of us', () => {
     expect([other.status, other.body.code]).toEqual([409, 'idempotency_conflict']);
   });
 
-  it('is refused more units than the payment buys before any money moves, and can be paid for as many', async () => {
+  it('settle of more units than the payment buys is 422 before any money moves, and as many as it buys still settle', async () => {
     const signature = await agent.pay((await consume()).headers.get('PAYMENT-REQUIRED')!);
     const before = await w.chain.held(agent.wallet.address);
     const key = newKey();
@@ -69,7 +69,7 @@ describe('an agent that has never heard of us', () => {
     expect([late.status, late.body.meta.buys_units]).toEqual([422, 1]);
   });
 
-  it('pays again for the next request, and every receipt proves its own payment', async () => {
+  it('each request is paid by a payment of its own, and every receipt verifies', async () => {
     const receipts: string[] = [];
     for (let i = 0; i < 3; i++) {
       const settled = await settle(await agent.pay((await consume()).headers.get('PAYMENT-REQUIRED')!), { consume_units: 1 });
@@ -90,7 +90,7 @@ describe('an agent that has never heard of us', () => {
     expect((await consume()).status).toBe(403);
   });
 
-  it('is given the unit back where the resource fails, and the same payment serves another request once', async () => {
+  it('a refunded consumption lets the same payment serve one other request', async () => {
     const signature = await agent.pay((await consume()).headers.get('PAYMENT-REQUIRED')!);
     const settled = await settle(signature, { consume_units: 1 });
     await write(w, merchant, 'entitlements/refund', { consumption_id: settled.body.consumption_id, reason: 'upstream timed out' });
@@ -99,8 +99,8 @@ describe('an agent that has never heard of us', () => {
     expect((await consume()).status).toBe(403);
   });
 
-  it('leaves its merchant a list of payments, without memberships, each confirmed and then final', async () => {
-    await letTimePass(w, FIRST_LOOK);
+  it('the merchant’s payments have no membership, and are confirmed and then finalized', async () => {
+    await letTimePass(w, FIRST_CHECK);
     await w.sweep();
     const { body } = await w.call('GET', `/v1/payments?product_id=${product.product_id}`, { key: merchant.key });
     expect(body.total).toBe(7);
@@ -113,7 +113,7 @@ describe('an agent that has never heard of us', () => {
       'getTokenAccountBalance',
       await associatedTokenAccount(merchant.wallet.address, USDC),
     );
-    // All of it, straight to the merchant: the one unit that made the account, and five payments.
+    // The account was created with one unit, and five payments of 0.01 USDC followed.
     expect(balance.value.amount).toBe('70001');
   });
 });

@@ -11,12 +11,12 @@ afterEach(letTimeRun);
 
 const PATH = '/v1/access/entitlements/consume';
 const PAIRS = 100 * SOAK;
-/** A test run asks the same of every commit, so that each outcome below is among what it asks. */
+/** Fixed seed of a test run: every commit gets the same requests, and these cover each outcome below. */
 const SEED = Number(testEnv.TEST_FUZZ_SEED);
-/** A body in pieces is never plain, so the route takes it alone. */
+/** A chunked body never takes the plain path, so the route serves it alone. */
 const IN_PIECES = { 'Transfer-Encoding': 'chunked' };
 
-/** What one way answers that the other cannot: names of tenants, requests and consumptions, and what is sealed for one of them. */
+/** Removes what differs between two tenants: ids of tenants, requests and consumptions, and the sealed challenge. */
 function comparable({ status, body, headers }: Awaited<ReturnType<Shop['consume']>>) {
   const text = JSON.stringify({ ...body, meta: { ...body.meta, payment_required: Boolean(body.meta?.payment_required) } });
   const own = ['x-svc-request-id', 'x-request-id', 'payment-required'];
@@ -24,7 +24,7 @@ function comparable({ status, body, headers }: Awaited<ReturnType<Shop['consume'
   return { status, headers: shown, body: text.replace(/con_\w+|req_\w+|[\da-f]{8}-[\da-f-]{27}/gi, 'id') };
 }
 
-describe('a plain consume and the same one in pieces', () => {
+describe('plain and chunked consume', () => {
   const w = new World();
   let shops: [Shop, Shop];
   let noKeys: { revoked: string; readOnly: string }[];
@@ -41,7 +41,7 @@ describe('a plain consume and the same one in pieces', () => {
     );
   });
 
-  it('are answered the same, headers and refusals too, whatever the body, the headers and the key are', async () => {
+  it('plain and chunked requests get the same answers and headers for any body, header and key', async () => {
     const random = seededRandom(SEED);
     const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
     const usually = <T>(value: T, others: readonly T[]): T => (random() < 0.88 ? value : pick(others));
@@ -63,8 +63,8 @@ describe('a plain consume and the same one in pieces', () => {
       const idempotencyKey = usually(`a-key-of-${pick([...customers.keys()])}-${pair % 8}`, ['short', 'x'.repeat(256), 'with blank', '']);
       const query = usually('', ['?mode=live', '?mode=sandbox', '?mode=other', '?x']);
       const contentType = usually('application/json', ['application/json; charset=utf-8', 'text/plain']);
-      const whose = usually('key', ['sandboxKey', 'token', 'revoked', 'readOnly', 'nobody', 'forged', 'stranger']);
-      return { customer, units, extra, raw, idempotencyKey, query, contentType, whose };
+      const caller = usually('key', ['sandboxKey', 'token', 'revoked', 'readOnly', 'nobody', 'forged', 'stranger']);
+      return { customer, units, extra, raw, idempotencyKey, query, contentType, whose: caller };
     };
     const sent: ReturnType<typeof next>[] = [];
     for (const shop of shops) for (const customer of customers.slice(1)) await shop.grant({ customer, units: 60 });
@@ -72,7 +72,7 @@ describe('a plain consume and the same one in pieces', () => {
     for (let pair = 0; pair < PAIRS; pair++) {
       const call = random() < 0.3 && sent.length > 0 ? pick(sent) : next(pair);
       sent.push(call);
-      const { customer, units, extra, raw, idempotencyKey, query, contentType, whose } = call;
+      const { customer, units, extra, raw, idempotencyKey, query, contentType, whose: caller } = call;
       const answers = await Promise.all(
         shops.map((shop, i) => {
           const body = { product_id: shop.product.product_id, customer, units, ...extra };
@@ -80,7 +80,7 @@ describe('a plain consume and the same one in pieces', () => {
           const keys: Record<string, string> = { key, sandboxKey, token, ...noKeys[i]!, forged: `${key.slice(0, -1)}_` };
           return w.call('POST', `${PATH}${query}`, {
             raw: raw ?? JSON.stringify(body),
-            ...(whose === 'nobody' ? {} : { key: whose === 'stranger' ? 'svc_live_x' : keys[whose]! }),
+            ...(caller === 'nobody' ? {} : { key: caller === 'stranger' ? 'svc_live_x' : keys[caller]! }),
             headers: { 'Idempotency-Key': idempotencyKey, 'Content-Type': contentType, ...(i === 0 ? {} : IN_PIECES) },
           });
         }),
@@ -94,7 +94,6 @@ describe('a plain consume and the same one in pieces', () => {
     const expected = ['200 new', '200 replayed', '401 invalid_authorization', '403 entitlement_missing', '409 idempotency_conflict'];
     expect([...seen.keys()]).toEqual(expect.arrayContaining([...expected, '422 validation_error', '422 unknown_field']));
     const listKeys = async ({ merchant }: Shop) => (await w.call('GET', '/v1/keys', { key: merchant.token })).body as object[];
-    // Keys of one millisecond are listed in any order.
     const countersOf = (key: object) =>
       JSON.stringify(key)
         .match(/"(?:total_calls|credits_burned|error_calls)":\d+/g)!
@@ -105,9 +104,9 @@ describe('a plain consume and the same one in pieces', () => {
   });
 });
 
-describe('a consume without a body', () => {
+describe('consume with an empty body', () => {
   const w = new World();
-  it('is refused as what it is, in JSON as in any other form', async () => {
+  it('an empty body is validation_error as JSON and unsupported_media_type as text', async () => {
     const { key } = await w.merchant();
     const send = (contentType: string) =>
       w.call('POST', PATH, { raw: '', key, headers: { 'Idempotency-Key': newKey(), 'Content-Type': contentType } });
@@ -116,13 +115,12 @@ describe('a consume without a body', () => {
   });
 });
 
-describe('a plain consume whose object is lost on the way', () => {
+describe('plain consume with a lost object', () => {
   const w = new World();
   let shop: Shop;
   beforeAll(async () => {
     shop = await openShop(w);
   });
-  /** The account's object as it is, but for `consume`. */
   const withConsume = (consume: (real: AdmissionRpc, ...args: Parameters<AdmissionRpc['consume']>) => Promise<PassedAnswer>): Env => {
     const getByName = (name: string) => {
       const real = w.env.ADMISSION.getByName(name) as unknown as AdmissionRpc;
@@ -141,7 +139,7 @@ describe('a plain consume whose object is lost on the way', () => {
     ['before it did anything', withConsume(() => Promise.reject(lost))],
     ['after it did everything', withConsume(async (real, ...args) => real.consume(...args).then(() => Promise.reject(lost)))],
     ['after the entitlement’s object was', withConsume(async (real, ...args) => ({ ...(await real.consume(...args)), used: null }))],
-  ])('is asked again under its key and uses once: %s', async (_, env) => {
+  ])('consume is repeated under its key after the object was lost, and uses one unit: %s', async (_, env) => {
     const customer = { customer_ref: newKey() };
     const own = stall(w, shop.merchant, shop.product, shop.agent);
     await own.grant({ customer, units: 3 });

@@ -6,8 +6,7 @@ import { newAgent, type Shop, stall, withObjectFaults } from '../../support/peop
 import { REPEATED } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-/** Nobody who was told of a confirmation is asked to pay again, although no job and no sweep has run. */
-describe('what was bought can be used by whoever is told of it', REPEATED, () => {
+describe('access after confirmation', REPEATED, () => {
   const w = new World();
   let merchant: Merchant;
   beforeAll(async () => {
@@ -18,21 +17,21 @@ describe('what was bought can be used by whoever is told of it', REPEATED, () =>
     const payment = await w.connect(own.product, { wallet_address: own.agent.wallet.address });
     return { own, id: payment.payment_id as string, signature: await w.chain.pay(own.agent.wallet, payment) };
   };
-  /** Every batch reaches the database; the answer of this one does not come back. */
+  /** Commits every batch and loses the answer of batch `number`. */
   const answerLost = (number: number): Env => {
     let batches = 0;
     return withFaults(w.env, { after: ({ kind }) => kind === 'batch' && ++batches === number }).env;
   };
   const fannedOut = () => w.queue.sent.flatMap(({ job }) => (job.kind === 'fanOut' ? job.eventIds : []));
 
-  it('where the answer of the commit was lost', async () => {
+  it('a confirmation with a lost commit answer grants access', async () => {
     const { own, id, signature } = await paid();
     const { status, body } = await w.confirm(id, signature, { env: answerLost(2) });
     expect([status, body.payment.status]).toEqual([200, 'CONFIRMED']);
     expect((await own.consume()).status).toBe(200);
   });
 
-  it('and its events are announced, so that webhooks do not wait for the sweep', async () => {
+  it('events of a confirmation with a lost commit answer are queued for fan-out without a sweep', async () => {
     const { id, signature } = await paid();
     w.queue.sent.length = 0;
     await w.confirm(id, signature, { env: answerLost(2) });
@@ -41,7 +40,7 @@ describe('what was bought can be used by whoever is told of it', REPEATED, () =>
     expect(fannedOut()).toEqual(expect.arrayContaining(rows.results.map((row) => row.id)));
   });
 
-  it('where the process died between the commit and the credit, and the confirmation is asked for again', async () => {
+  it('a repeated confirm grants access if the process died between commit and credit', async () => {
     const { own, id, signature } = await paid();
     const { env } = withObjectFaults(w.env, { before: ({ verb }) => verb === 'credit' });
     expect((await w.confirm(id, signature, { env })).status).toBe(200);
@@ -51,7 +50,7 @@ describe('what was bought can be used by whoever is told of it', REPEATED, () =>
     expect(await own.entitlement()).toMatchObject({ granted_units: 2, used_units: 1 });
   });
 
-  it('where a failed session was recovered, and where the merchant took what had missed it', async () => {
+  it('a recovered session and an accepted unmatched payment grant access', async () => {
     const { own, id, signature } = await paid();
     await expireNow(w, id);
     const recovered = await w.confirm(id, signature);
@@ -68,7 +67,7 @@ describe('what was bought can be used by whoever is told of it', REPEATED, () =>
     expect(await own.entitlement()).toMatchObject({ granted_units: 4 });
   });
 
-  it('but not by who asks again for what the chain dropped', async () => {
+  it('a repeated confirm does not credit a payment that the chain dropped', async () => {
     const { own, id, signature } = await paid();
     const { env, calls } = withObjectFaults(w.env, { before: ({ verb }) => verb === 'credit' });
     await w.confirm(id, signature, { env });
@@ -79,7 +78,7 @@ describe('what was bought can be used by whoever is told of it', REPEATED, () =>
   });
 });
 
-describe('a broadcast whose answer was lost', REPEATED, () => {
+describe('broadcast with a lost answer', REPEATED, () => {
   const w = new World();
   let merchant: Merchant;
   beforeAll(async () => {
@@ -100,7 +99,7 @@ describe('a broadcast whose answer was lost', REPEATED, () => {
     return code === 409 && body.meta.reason === 'in_flight';
   };
 
-  it('and that a second attempt is refused is not told as refused: the first may arrive, and does', async () => {
+  it('a refused second attempt does not fail the payment: the first transaction confirms it', async () => {
     const { id, transaction } = await signed();
     await w.chain.fault({ kind: 'fail_after_broadcast', method: 'sendTransaction' });
     await refuse();
@@ -111,7 +110,7 @@ describe('a broadcast whose answer was lost', REPEATED, () => {
     expect(await status(id)).toBe('CONFIRMED');
   });
 
-  it('is not forgotten because the same bytes, sent again by the page, are refused', async () => {
+  it('a refused resend of the same bytes does not delete the candidate', async () => {
     const { id, transaction } = await signed();
     await w.chain.fault({ kind: 'fail_after_broadcast', method: 'sendTransaction', times: 2 });
     expect((await send(id, transaction)).status).toBe(200);
@@ -122,11 +121,10 @@ describe('a broadcast whose answer was lost', REPEATED, () => {
     expect(await status(id)).toBe('CONFIRMED');
   });
 
-  it('is not forgotten because another request with the same bytes, a moment before it, is refused', async () => {
+  it('a concurrent refused request with the same bytes does not delete the candidate', async () => {
     const { id, transaction } = await signed();
     await refuse();
     let second = 0;
-    // While the first one waits for the database to forget it, the second one is through.
     const prepare = (sql: string): D1PreparedStatement => {
       const statement = w.env.DB.prepare(sql);
       if (!/^delete from "payment_candidates"/i.test(sql)) return statement;
@@ -141,7 +139,7 @@ describe('a broadcast whose answer was lost', REPEATED, () => {
       batches++;
       return w.env.DB.batch(statements);
     };
-    // Only the deletion after the refusal is late; what is kept at first is a batch.
+    // Only the deletion after the refusal is delayed. The first write is a batch.
     const database = { prepare: (sql: string) => (batches === 0 ? w.env.DB.prepare(sql) : prepare(sql)), batch } as unknown as D1Database;
     const first = await send(id, transaction, { ...w.env, DB: database });
     expect([second, first.status, first.body.payment?.status]).toEqual([200, 200, 'PENDING_CONFIRMATION']);

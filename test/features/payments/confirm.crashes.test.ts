@@ -4,7 +4,7 @@ import { withFaults } from '../../support/faults/faults.ts';
 import { REPEATED } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('an answer lost after the commit', REPEATED, () => {
+describe('commit with a lost answer', REPEATED, () => {
   const w = new World();
   let merchant: Merchant;
   let buyer: KeyPairSigner;
@@ -12,7 +12,6 @@ describe('an answer lost after the commit', REPEATED, () => {
     merchant = await w.merchant();
     buyer = await w.chain.wallet();
   });
-  /** Every write reaches the database; the first one's answer does not come back. */
   const answerLost = () => {
     let lost = false;
     return withFaults(w.env, {
@@ -24,20 +23,20 @@ describe('an answer lost after the commit', REPEATED, () => {
     }).env;
   };
 
-  it('of a registration leaves one account, and says so', async () => {
+  it('a registration is answered 201 and its account can sign in', async () => {
     const body = { email: `lost-${crypto.randomUUID()}@example.com`, password: 'correct horse', display_name: 'Lost' };
     expect((await w.call('POST', '/v1/auth/register', { body, env: answerLost() })).status).toBe(201);
     const { display_name: _, ...proof } = body;
     expect((await w.call('POST', '/v1/auth/login', { body: proof })).status).toBe(200);
   });
 
-  it('of a new key still hands the key out, and it works', async () => {
+  it('a new key is still handed out and works', async () => {
     const { status, body } = await w.call('POST', '/v1/keys', { key: merchant.token, body: { name: 'lost' }, env: answerLost() });
     expect(status).toBe(201);
     expect((await w.call('GET', '/v1/account/me', { key: body.raw_key })).status).toBe(200);
   });
 
-  it('of a new product leaves exactly one', async () => {
+  it('a new product exists exactly once', async () => {
     const name = `Lost ${crypto.randomUUID()}`;
     const body = { name, price: { asset: 'USDC', amount: '1' }, external_product_id: name };
     expect((await w.call('POST', '/v1/products', { key: merchant.key, body, env: answerLost() })).status).toBe(201);
@@ -45,14 +44,14 @@ describe('an answer lost after the commit', REPEATED, () => {
     expect(page.items.filter((item: { name: string }) => item.name === name)).toHaveLength(1);
   });
 
-  it('of connect still opens the one session', async () => {
+  it('connect still opens one session', async () => {
     const product = await w.product(merchant);
     const { status, body } = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {}, env: answerLost() });
     expect(status).toBe(200);
     expect(await w.eventTypes(body.payment_id)).toEqual(['payment.created']);
   });
 
-  it('of a confirmation is found out by reading again: confirmed once, with everything', async () => {
+  it('a confirmation is found by reading again and has all its events once', async () => {
     const payment = await w.connect(await w.product(merchant), { wallet_address: buyer.address });
     const signature = await w.chain.pay(buyer, payment);
     let batches = 0;
@@ -68,7 +67,7 @@ describe('an answer lost after the commit', REPEATED, () => {
     ]);
   });
 
-  it('of a broadcast’s record keeps the candidate, so the payment still confirms by itself', async () => {
+  it('a broadcast with a failed record retains the candidate, and the payment still confirms', async () => {
     const payment = await w.connect(await w.product(merchant), { wallet_address: buyer.address });
     const transaction = await w.chain.sign(buyer, payment.transaction);
     const { env } = withFaults(w.env, { before: ({ number }) => number >= 3 });
@@ -78,7 +77,7 @@ describe('an answer lost after the commit', REPEATED, () => {
     expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
   });
 
-  it('of a revocation is repeated without harm', async () => {
+  it('a key revocation can be repeated', async () => {
     const { body } = await w.call('POST', '/v1/keys', { key: merchant.token, body: { name: 'gone' } });
     const lost = await w.call('DELETE', `/v1/keys/${body.key.id}`, { key: merchant.token, env: answerLost() });
     expect([204, 503]).toContain(lost.status);
@@ -87,9 +86,9 @@ describe('an answer lost after the commit', REPEATED, () => {
   });
 });
 
-describe('a database out of reach', REPEATED, () => {
+describe('confirm without a database', REPEATED, () => {
   const w = new World();
-  it('before the commit answers 503, stores nothing, and the same request works afterwards', async () => {
+  it('a database outage before the commit answers 503 and stores nothing, and the same request works afterwards', async () => {
     const merchant = await w.merchant();
     const payment = await w.connect(await w.product(merchant));
     const signature = await w.chain.pay(await w.chain.wallet(), payment);
@@ -102,7 +101,7 @@ describe('a database out of reach', REPEATED, () => {
   });
 });
 
-describe('a node that misbehaves', REPEATED, () => {
+describe('confirm with a faulty node', REPEATED, () => {
   const w = new World();
   let merchant: Merchant;
   beforeAll(async () => {
@@ -113,7 +112,7 @@ describe('a node that misbehaves', REPEATED, () => {
     return { id: payment.payment_id as string, signature: await w.chain.pay(await w.chain.wallet(), payment) };
   };
 
-  it('a node that shows nothing at first: the signature is kept, and confirmed without the buyer asking again', async () => {
+  it('a signature that the node does not show yet is stored and confirmed without another request', async () => {
     const { id, signature } = await paid();
     for (const method of ['getSignatureStatuses', 'getTransaction']) await w.chain.fault({ kind: 'null_first', method, times: 1 });
     expect((await w.confirm(id, signature)).body.payment.status).toBe('PENDING_SIGNATURE');
@@ -122,13 +121,13 @@ describe('a node that misbehaves', REPEATED, () => {
     expect((await w.call('GET', `/v1/payments/${id}`)).body.status).toBe('CONFIRMED');
   });
 
-  it('a node that has seen but not confirmed what we sent: PENDING_CONFIRMATION, and nothing is granted on sight', async () => {
+  it('a broadcast that is seen but not confirmed is PENDING_CONFIRMATION and grants nothing', async () => {
     await w.chain.call('local_commitment', { confirmedAfterSlots: 1_000_000, finalizedAfterSlots: 1_000_000 });
     const buyer = await w.chain.wallet();
     const payment = await w.connect(await w.product(merchant), { wallet_address: buyer.address });
     const id: string = payment.payment_id;
     const transaction = await w.chain.sign(buyer, payment.transaction);
-    // Killed right after the broadcast: what it sent is told by what it kept before.
+    // Simulates a process that dies right after the broadcast: only the first batch was stored.
     let batches = 0;
     const { env } = withFaults(w.env, { before: ({ kind }) => kind === 'batch' && ++batches > 1 });
     await w.call('POST', `/v1/payments/${id}/transaction`, { body: { transaction }, env });
@@ -149,7 +148,7 @@ describe('a node that misbehaves', REPEATED, () => {
   });
 
   it.each(['http_503', 'http_500', 'http_429', 'drop'])(
-    'and answers %s: 503 rpc_unavailable, the signature kept for later',
+    'a node that answers %s makes confirm 503 rpc_unavailable, and the stored signature is confirmed later',
     async (kind) => {
       const { id, signature } = await paid();
       await w.chain.fault({ kind, method: 'getTransaction', times: 2 });
@@ -159,7 +158,7 @@ describe('a node that misbehaves', REPEATED, () => {
     },
   );
 
-  it('a node whose answer to a broadcast is lost: the payment is not lost, and not sent twice', async () => {
+  it('a broadcast with a lost answer is PENDING_CONFIRMATION and confirms', async () => {
     const buyer = await w.chain.wallet();
     const payment = await w.connect(await w.product(merchant), { wallet_address: buyer.address });
     await w.chain.fault({ kind: 'fail_after_broadcast', method: 'sendTransaction', times: 2 });
@@ -170,7 +169,7 @@ describe('a node that misbehaves', REPEATED, () => {
     expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
   });
 
-  it('a node that serves another network is believed nothing, from the first request on: 503 misconfigured', async () => {
+  it('a node of another network makes confirm 503 misconfigured from the first request on', async () => {
     const elsewhere = new World();
     const { id, signature } = await paid();
     await elsewhere.chain.fault({ kind: 'wrong_genesis', times: 0 });
@@ -179,7 +178,7 @@ describe('a node that misbehaves', REPEATED, () => {
   });
 });
 
-describe('a queue that misbehaves', REPEATED, () => {
+describe('confirm with a faulty queue', REPEATED, () => {
   const w = new World();
   let merchant: Merchant;
   beforeAll(async () => {
@@ -193,14 +192,14 @@ describe('a queue that misbehaves', REPEATED, () => {
     return { id: payment.payment_id as string, jobs: w.queue.sent.splice(0).map(({ job }) => job) };
   };
 
-  it('the queue loses the message: the sweep takes over', async () => {
+  it('the sweep confirms a payment if its message was lost', async () => {
     const { id } = await unseen();
     await w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = next_check_at - 60000 WHERE payment_id = ?').bind(id).run();
     await w.sweep();
     expect((await w.call('GET', `/v1/payments/${id}`)).body.status).toBe('CONFIRMED');
   });
 
-  it('the queue delivers it three times at once and once more much later: one confirmation', async () => {
+  it('repeated deliveries of one message make one confirmation', async () => {
     const { id, jobs } = await unseen();
     await w.deliver([...jobs, ...jobs, ...jobs]);
     await w.deliver(jobs);
@@ -213,14 +212,14 @@ describe('a queue that misbehaves', REPEATED, () => {
     ]);
   });
 
-  it('while two sweeps run at once: one confirmation', async () => {
+  it('two concurrent sweeps make one confirmation', async () => {
     const { id } = await unseen();
     await w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = next_check_at - 60000 WHERE payment_id = ?').bind(id).run();
     await Promise.all([w.sweep(), w.sweep()]);
     expect(await w.count('tx_claims', id)).toBe(1);
   });
 
-  it('after a stranger named five wrong signatures: the buyer’s own broadcast is never pushed out', async () => {
+  it('wrong signatures named by strangers do not displace the buyer’s broadcast', async () => {
     const buyer = await w.chain.wallet();
     const payment = await w.connect(await w.product(merchant), { wallet_address: buyer.address });
     await w.chain.fault({ kind: 'null_first', method: 'getSignatureStatuses', times: 12 });

@@ -5,7 +5,6 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const PAYMENTS = 100 * SOAK;
 const CALLERS = 8;
-/** Payments whose callers come all at once. */
 const TOGETHER = 5;
 
 describe(`confirm under races (seed ${SEED})`, () => {
@@ -16,7 +15,7 @@ describe(`confirm under races (seed ${SEED})`, () => {
     merchant = await w.merchant();
   });
 
-  it(`writes exactly one of everything for each of ${PAYMENTS} payments with ${CALLERS} callers each, shuffled`, async () => {
+  it(`${PAYMENTS} payments with ${CALLERS} shuffled callers each are confirmed exactly once`, async () => {
     const product = await w.product(merchant, { access_period_days: 30 });
     const buyers = await Promise.all(Array.from({ length: 20 }, () => w.chain.wallet()));
     const paid = [];
@@ -46,7 +45,7 @@ describe(`confirm under races (seed ${SEED})`, () => {
     }
   });
 
-  it('makes one membership of two first purchases at once, and counts both', async () => {
+  it('two concurrent first purchases make one membership with the period of both', async () => {
     const product = await w.product(merchant, { access_period_days: 10 });
     const buyer = await w.chain.wallet();
     const payments = [await w.connect(product), await w.connect(product)];
@@ -61,7 +60,7 @@ describe(`confirm under races (seed ${SEED})`, () => {
     expect((Date.parse(body.paid_through) - Date.parse(body.created_at)) / 86_400_000).toBeCloseTo(20, 3);
   });
 
-  it('loses none of twelve purchases of one customer at once: what is contended is finished by the service itself', async () => {
+  it('twelve concurrent purchases of one customer are all confirmed, contended ones through the queue', async () => {
     const product = await w.product(merchant, { access_period_days: 1 });
     const buyer = await w.chain.wallet();
     const paid = [];
@@ -83,7 +82,7 @@ describe(`confirm under races (seed ${SEED})`, () => {
     expect((Date.parse(body.paid_through) - Date.parse(body.created_at)) / 86_400_000).toBeCloseTo(12, 2);
   });
 
-  it('answers a repeated confirm from the stored state, even while the node is down', async () => {
+  it('a repeated confirm is answered from the stored state while the node is down', async () => {
     const { payment, signature } = await w.purchase(await w.product(merchant), await w.chain.wallet());
     await w.chain.fault({ kind: 'http_503', times: 4 });
     const again = await w.confirm(payment.payment_id, signature);

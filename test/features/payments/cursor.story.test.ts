@@ -9,7 +9,7 @@ import { type Merchant, World } from '../../support/world.ts';
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
 const DROP_CURSOR = 'DELETE FROM cursors';
 
-describe('the cursor over the service reference', REPEATED, () => {
+describe('reference sweep', REPEATED, () => {
   let w: World;
   let merchant: Merchant;
   beforeAll(async () => {
@@ -28,23 +28,23 @@ describe('the cursor over the service reference', REPEATED, () => {
     return payments;
   };
 
-  it('finds and confirms payments that nobody reported', async () => {
+  it('the sweep finds and confirms payments that were never reported', async () => {
     const payments = await pay(5);
     await w.sweepEach(PAYMENT_SWEEPS);
     for (const id of payments) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 
-  it('reads only what is new, and a quiet chain costs one page', async () => {
+  it('a sweep of a quiet chain lists at most two pages and reads no transaction', async () => {
     await w.sweepEach(PAYMENT_SWEEPS);
     await w.chain.call('local_resetCalls');
     await w.sweepEach(PAYMENT_SWEEPS);
     const calls = await w.chain.call<Record<string, number>>('local_calls');
-    // Those of the last moments are listed once more, since a node may list late; then one empty page.
+    // The sweep lists the last moments again because a node may list late, then one empty page.
     expect(calls.getSignaturesForAddress).toBeLessThanOrEqual(2);
     expect(calls.getTransaction).toBeUndefined();
   });
 
-  it('goes on after a crash in the middle, wherever it happened', async () => {
+  it('a sweep resumes after a crash at any step', async () => {
     const payments = await pay(3);
     for (const stop of [1, 2, 3, 5]) {
       const { env } = withFaults(w.env, { before: ({ number }) => number >= stop });
@@ -56,14 +56,14 @@ describe('the cursor over the service reference', REPEATED, () => {
     for (const id of payments) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 
-  it('walked by three sweeps at once confirms each payment once', async () => {
+  it('three concurrent sweeps confirm each payment once', async () => {
     const payments = await pay(4);
     await Promise.all([w.sweepEach(PAYMENT_SWEEPS), w.sweepEach(PAYMENT_SWEEPS), w.sweepEach(PAYMENT_SWEEPS)]);
     await w.sweepEach(PAYMENT_SWEEPS);
     for (const id of payments) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 
-  it('is not stopped by dust on its reference: memos of nobody, of others, and of no sense', async () => {
+  it('dust with unknown or malformed memos does not stop the sweep', async () => {
     const [payment] = await pay(1);
     const spammer = await w.chain.wallet();
     const bill = { recipient: merchant.wallet.address, price: { base_units: '1' }, references: [w.env.SERVICE_REFERENCE as string] };
@@ -74,7 +74,7 @@ describe('the cursor over the service reference', REPEATED, () => {
     expect(await w.eventTypes(payment!)).toEqual(CONFIRMED);
   });
 
-  it('keeps what it found although the node fails right afterwards', async () => {
+  it('found transactions are retained if the node fails right afterwards', async () => {
     const [payment] = await pay(1);
     await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 2 });
     await w.sweepEach(PAYMENT_SWEEPS);
@@ -85,7 +85,7 @@ describe('the cursor over the service reference', REPEATED, () => {
   });
 });
 
-describe('the end of a session', () => {
+describe('session expiry', () => {
   let w: World;
   let merchant: Merchant;
   beforeAll(async () => {
@@ -93,14 +93,13 @@ describe('the end of a session', () => {
     merchant = await w.merchant();
     await w.env.DB.prepare(DROP_CURSOR).run();
   });
-  /** Moves a session into the past, as if it had been opened that much earlier. */
   const age = (id: string, seconds: number) =>
     w.env.DB.prepare('UPDATE payments SET created_at = created_at - ?1, expires_at = expires_at - ?1 WHERE id = ?2')
       .bind(seconds * 1000, id)
       .run();
   const status = async (id: string) => (await w.call('GET', `/v1/payments/${id}`)).body;
 
-  it('comes only after its grace, and only once the cursor has looked that far', async () => {
+  it('a session expires only after its grace and after the cursor has passed it', async () => {
     const payment = await w.connect(await w.product(merchant));
     await age(payment.payment_id, 900 + 170);
     await w.sweepEach(PAYMENT_SWEEPS);
@@ -111,7 +110,7 @@ describe('the end of a session', () => {
     expect(await w.eventTypes(payment.payment_id)).toEqual(['payment.created', 'payment.failed']);
   });
 
-  it('waits while the node is down, at most a day', async () => {
+  it('expiry waits at most a day while the node is down', async () => {
     const payment = await w.connect(await w.product(merchant));
     await age(payment.payment_id, 3 * 3600);
     await w.env.DB.prepare('UPDATE cursors SET passed_at = passed_at - ?')
@@ -126,7 +125,7 @@ describe('the end of a session', () => {
     await w.chain.call('local_clearFaults');
   });
 
-  it('does not come for a payment that was made on time while the node was down', async () => {
+  it('a payment made on time while the node was down confirms instead of expiring', async () => {
     const payment = await w.connect(await w.product(merchant));
     await w.chain.pay(await w.chain.wallet(), payment);
     await age(payment.payment_id, 900);
@@ -138,7 +137,7 @@ describe('the end of a session', () => {
     expect((await status(payment.payment_id)).status).toBe('CONFIRMED');
   });
 
-  it('that met an on-time payment all the same is mended by the service: a new confirmed payment recovers it', async () => {
+  it('an on-time payment of an expired session is recovered as a new confirmed payment', async () => {
     const payment = await w.connect(await w.product(merchant));
     const signature = await w.chain.pay(await w.chain.wallet(), payment);
     await w.env.DB.prepare("UPDATE payments SET status = 'FAILED', failure_code = 'session_expired' WHERE id = ?")
@@ -158,7 +157,7 @@ describe('the end of a session', () => {
   });
 
   const ROUNDS = 100 * SOAK;
-  it(`racing a confirmation is one of the two, never both, and no money is lost: ${ROUNDS} times`, async () => {
+  it(`expiry racing a confirmation ends in exactly one of the two without lost money: ${ROUNDS} rounds`, async () => {
     const product = await w.product(merchant);
     const buyer = await w.chain.wallet(10_000_000_000n);
     for (let i = 0; i < ROUNDS; i++) {

@@ -14,10 +14,9 @@ const count = async (sql: string, ...values: unknown[]) =>
     .bind(...values)
     .first<{ n: number }>())!.n;
 
-/** Only what a test made is old enough to end. */
 const sweep = (now = Date.now(), env = w.env) => sweepEndedSessions(newCtx(env, { requestId: 'req_ended', now, defer: () => {} }));
 
-describe('a checkout that nobody paid, a month after its end', () => {
+describe('unpaid session a month after its end', () => {
   let ada: Merchant;
   let product: { product_id: string; slug: string };
   beforeAll(async () => {
@@ -26,7 +25,7 @@ describe('a checkout that nobody paid, a month after its end', () => {
   });
   afterEach(() => w.env.DB.prepare('DELETE FROM payments WHERE status <> ?').bind('CONFIRMED').run());
 
-  /** Opened, failed, and 31 days old: by the clock of the chain it ended then. */
+  /** Opens and fails a session that ended 31 days ago by the chain's clock. */
   async function longOver(input: Record<string, unknown> = {}) {
     const payment = await w.connect(product, input);
     await expireNow(w, payment.payment_id);
@@ -41,7 +40,7 @@ describe('a checkout that nobody paid, a month after its end', () => {
   };
   const isEnded = async (id: string) => (await count('ended_sessions WHERE id = ?', id)) === 1;
 
-  it('is told as it was, from its stub alone: its events and its row are gone', async () => {
+  it('an archived session is answered unchanged from its stub, and its row and events are deleted', async () => {
     const { payment_id: id } = await longOver({ customer_ref: 'customer-1', email: 'buyer@example.com' });
     const [asBuyer, asOwner] = [await read(id), await read(id, ada.key)];
     await sweep();
@@ -57,7 +56,7 @@ describe('a checkout that nobody paid, a month after its end', () => {
     expect((await w.call('GET', `/v1/payments/${id}`, { key: stranger.key })).status).toBe(404);
   });
 
-  it('is left alone before, and while anything is looked for', async () => {
+  it('a session is not archived within its month or while a candidate is pending', async () => {
     const young = await w.connect(product);
     await expireNow(w, young.payment_id);
     const searched = await longOver();
@@ -73,14 +72,14 @@ describe('a checkout that nobody paid, a month after its end', () => {
     expect(await isEnded(searched.payment_id)).toBe(true);
   });
 
-  it('refuses a made-up signature as it always did, and is not made whole for it', async () => {
+  it('a made-up signature is refused with 410 session_expired and does not restore the session', async () => {
     const { payment_id: id } = await longOver();
     await sweep();
     const { status, body } = await w.confirm(id, unsent());
     expect([status, body.code, await isEnded(id)]).toEqual([410, 'session_expired', true]);
   });
 
-  it('still takes in money that comes for it, and its merchant may accept it', async () => {
+  it('money for an archived session is recorded as unmatched and can be accepted', async () => {
     const payment = await longOver({ customer_ref: 'customer-2' });
     const { payment_id: id } = payment;
     await sweep();
@@ -90,7 +89,7 @@ describe('a checkout that nobody paid, a month after its end', () => {
     expect((await read(id, ada.key)).status).toBe('FAILED');
     const [unmatched] = (await w.call('GET', '/v1/payments?status=FAILED', { key: ada.key })).body.items[0].unmatched;
     expect(unmatched).toMatchObject({ payment_id: id, tx_signature: signature, reason: 'late', status: 'open' });
-    // Money stays in sight for ever: its session does not end again.
+    // A session with unmatched money is never archived again.
     await sweep();
     expect([await isEnded(id), await count('payments WHERE id = ? AND is_kept = 1', id)]).toEqual([false, 1]);
     const accepted = await w.call('POST', `/v1/payments/${id}/accept-unmatched`, { key: ada.key, body: { tx_signature: signature } });
@@ -100,7 +99,7 @@ describe('a checkout that nobody paid, a month after its end', () => {
     ]);
   });
 
-  it('is found by the reference key on the chain, though nobody tells of the money', async () => {
+  it('unreported money for an archived session is found by its reference key', async () => {
     const payment = await longOver();
     await sweep();
     await w.chain.pay(await w.chain.wallet(), payment);
@@ -113,7 +112,7 @@ describe('a checkout that nobody paid, a month after its end', () => {
   it.each([
     ['as it ends', 'sweep'],
     ['right after it ended', 'confirm'],
-  ] as const)('keeps money that is recorded %s', async (_when, late) => {
+  ] as const)('money recorded %s is not lost', async (_when, late) => {
     const payment = await longOver();
     const { payment_id: id } = payment;
     const signature = await w.chain.pay(await w.chain.wallet(), payment);
@@ -121,7 +120,6 @@ describe('a checkout that nobody paid, a month after its end', () => {
       sweep: (env = w.env) => sweep(Date.now(), env),
       confirm: async (env = w.env) => expect((await w.confirm(id, signature, { env })).status).toBe(410),
     };
-    // The other one runs between what this one read and what it stores.
     let batches = 0;
     const storing = late === 'sweep' ? 1 : 2;
     const batch = async (statements: D1PreparedStatement[]) => {
@@ -134,7 +132,7 @@ describe('a checkout that nobody paid, a month after its end', () => {
     expect([await isEnded(id), await count('unmatched_payments WHERE payment_id = ?', id)]).toEqual([false, 1]);
   });
 
-  it(`costs at most ${BYTES_MAX} bytes`, async () => {
+  it(`a stub takes at most ${BYTES_MAX} bytes`, async () => {
     const insert = (from: number) =>
       w.env.DB.prepare(
         `INSERT INTO ended_sessions (id, merchant_id, livemode, product_id, nonce, reference, asset, price_amount, recipient_wallet, customer_ref,
@@ -144,7 +142,7 @@ describe('a checkout that nobody paid, a month after its end', () => {
             printf('%022d', (n * 7919) % 1000003), printf('%044d', n), 'USDC', '12500000', printf('%044d', 7), 'customer-' || n,
             1790000000000 + n, 120, 1790000000000 + n, 1790000000000 + n, 2 FROM rows`,
       ).run();
-    // The first ones fill what others left free.
+    // The first insert fills free pages, so only the second one is measured.
     const before = (await insert(1)).meta.size_after;
     const after = (await insert(10_001)).meta.size_after;
     await w.env.DB.prepare('DELETE FROM ended_sessions').run();
@@ -152,7 +150,7 @@ describe('a checkout that nobody paid, a month after its end', () => {
     expect((after - before) / 10_000).toBeGreaterThan(200);
   });
 
-  it('is cleared by the hundred', async () => {
+  it('one sweep archives 251 sessions', async () => {
     const copies = `INSERT INTO payments SELECT * FROM copies`;
     const { payment_id: id } = await longOver();
     const make = `CREATE TABLE copies AS WITH RECURSIVE rows(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < 250)

@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
 
-describe('a transaction that is looked for', REPEATED, () => {
+describe('payment candidates', REPEATED, () => {
   let w: World;
   let merchant: Merchant;
   let product: { slug: string };
@@ -23,24 +23,22 @@ describe('a transaction that is looked for', REPEATED, () => {
   afterEach(() => vi.restoreAllMocks());
 
   const view = async (id: string) => (await w.call('GET', `/v1/payments/${id}`, { key: merchant.key })).body;
-  /** Paid on chain, and nobody says so. */
   const paid = async () => {
     const payment = await w.connect(product);
     return { id: payment.payment_id as string, signature: await w.chain.pay(await w.chain.wallet(), payment) };
   };
-  /** The node lists this transaction, and refuses to show it. */
   const hide = (signature: string) => w.chain.fault({ kind: 'rpc_error', method: 'getTransaction', signature, times: 0, code: -32015 });
   const later = (ms: number) => {
     vi.restoreAllMocks();
     const now = Date.now();
     vi.spyOn(Date, 'now').mockImplementation(() => now + ms);
   };
-  const looksAt = async (signature: string) => {
+  const readCandidate = async (signature: string) => {
     const row = w.env.DB.prepare('SELECT origin, attempt FROM payment_candidates WHERE tx_signature = ?').bind(signature);
     return row.first<{ origin: string; attempt: number }>();
   };
 
-  it('money that was found by the cursor is judged however long nobody could read it, whatever became of its session', async () => {
+  it('a found transaction is recovered after its session failed, however long no node could read it', async () => {
     const { id, signature } = await paid();
     await hide(signature);
     for (const hours of [0, 1, 23, 26, 50]) {
@@ -55,7 +53,7 @@ describe('a transaction that is looked for', REPEATED, () => {
     expect(await view(recovered!.id)).toMatchObject({ status: 'CONFIRMED', tx_signature: signature });
   });
 
-  it('money that was found late by its block is in sight as unmatched money, after any outage', async () => {
+  it('a found transaction that is late by its block is recorded as unmatched after an outage of any length', async () => {
     const payment = await w.connect(product);
     await w.chain.call('local_warp', 1100);
     const signature = await w.chain.pay(await w.chain.wallet(), payment);
@@ -70,8 +68,8 @@ describe('a transaction that is looked for', REPEATED, () => {
     expect(await view(payment.payment_id)).toMatchObject({ status: 'FAILED', unmatched: [{ tx_signature: signature, reason: 'late' }] });
   });
 
-  it('a transaction that cannot be read delays none behind it', async () => {
-    // The list begins with the newest, so all of them stand before this one.
+  it('an unreadable transaction does not delay others', async () => {
+    // The list begins with the newest, so the hidden ones come before this payment.
     const { id } = await paid();
     const odd = [];
     for (let i = 0; i < 22; i++) odd.push((await paid()).signature);
@@ -81,7 +79,7 @@ describe('a transaction that is looked for', REPEATED, () => {
     expect(await w.env.DB.prepare("SELECT count(*) AS n FROM payment_candidates WHERE origin = 'found'").first('n')).toBe(22);
   });
 
-  it('is asked for together with nineteen others', async () => {
+  it('transactions are read in batches of twenty', async () => {
     const ids = [];
     for (let i = 0; i < 41; i++) ids.push((await paid()).id);
     await w.chain.call('local_resetCalls');
@@ -91,86 +89,86 @@ describe('a transaction that is looked for', REPEATED, () => {
     expect([calls.getTransaction, calls.getEpochInfo]).toEqual([41, 3]);
   });
 
-  it('and pays something else is looked up once, however often the cursor reads the list again', async () => {
+  it('a transaction that pays something else is read once, however often the list is read again', async () => {
     const payment = await w.connect(product);
     const elsewhere = (await generateKeyPairSigner()).address;
     const signature = await w.chain.pay(await w.chain.wallet(), payment, { recipient: elsewhere });
     await w.chain.call('local_resetCalls');
     for (let i = 0; i < 4; i++) await w.sweepEach(PAYMENT_SWEEPS);
     expect(await w.chain.call('local_calls')).toMatchObject({ getTransaction: 1 });
-    expect(await looksAt(signature)).toMatchObject({ origin: 'judged' });
+    expect(await readCandidate(signature)).toMatchObject({ origin: 'judged' });
     later(HOUR);
     await w.sweepEach(PAYMENT_SWEEPS);
-    expect(await looksAt(signature)).toBeNull();
+    expect(await readCandidate(signature)).toBeNull();
   });
 
-  it('because a stranger named it is forgotten by the first look after an hour, and not before', async () => {
+  it('a made-up signature is dropped by the first check after an hour and no earlier', async () => {
     const payment = await w.connect(product);
     const signature = base58.encode(crypto.getRandomValues(new Uint8Array(64)));
     await w.confirm(payment.payment_id, signature);
-    for (let look = 1; look <= 7; look++) {
-      expect(await looksAt(signature)).toMatchObject({ attempt: look - 1 });
+    for (let attempt = 1; attempt <= 7; attempt++) {
+      expect(await readCandidate(signature)).toMatchObject({ attempt: attempt - 1 });
       await w.deliver();
     }
     expect(w.queue.sent.filter(({ job }) => job.kind === 'recheckCandidate')).toEqual([]);
     for (const minutes of [12, 30, 55]) {
       later(minutes * MINUTE);
       await w.sweepEach(PAYMENT_SWEEPS);
-      expect(await looksAt(signature)).toMatchObject({ origin: 'named' });
+      expect(await readCandidate(signature)).toMatchObject({ origin: 'named' });
     }
     later(2 * HOUR);
     await w.sweepEach(PAYMENT_SWEEPS);
-    expect(await looksAt(signature)).toBeNull();
+    expect(await readCandidate(signature)).toBeNull();
   });
 
-  describe('because it was named, and paid by hand, so that no cursor ever finds it', () => {
+  describe('named transactions without a reference key', () => {
     const named = async () => {
       const payment = await w.connect(product);
       const signature = await w.chain.pay(await w.chain.wallet(), { ...payment, references: [] });
       return { id: payment.payment_id as string, signature };
     };
-    const statusOf = (signature: string) =>
+    const readStatus = (signature: string) =>
       w.env.DB.prepare('SELECT status FROM payments WHERE tx_signature = ?').bind(signature).first('status');
 
     it.each([
       ['was away', 'http_503', HOUR],
       ['kept no history', 'no_history', 30 * MINUTE],
-    ])('is looked for until the node that %s at the last look shows it', async (_why, kind, forMs) => {
+    ])('a named transaction is checked again after a node that %s, and confirms', async (_why, kind, forMs) => {
       const { id, signature } = await named();
       await w.chain.fault({ kind, times: 0 });
       await w.confirm(id, signature);
-      for (let look = 1; look <= 7; look++) await w.deliver();
+      for (let attempt = 1; attempt <= 7; attempt++) await w.deliver();
       later(forMs);
       await w.sweepEach(PAYMENT_SWEEPS);
-      expect(await looksAt(signature)).toMatchObject({ origin: 'named' });
+      expect(await readCandidate(signature)).toMatchObject({ origin: 'named' });
       await w.chain.call('local_clearFaults');
       later(3 * HOUR);
       await w.sweepEach(PAYMENT_SWEEPS);
-      expect(await statusOf(signature)).toBe('CONFIRMED');
+      expect(await readStatus(signature)).toBe('CONFIRMED');
     });
 
     it.each(['http_503', 'null_first'])(
-      'is looked for while one node is without it and the other tells nothing (%s) or shows it',
+      'a named transaction stays a candidate while one node lacks it and the other answers %s, and confirms later',
       async (kind) => {
         const other = w.chain.node('b');
         const env = { ...w.env, RPC_URLS: `${w.chain.url},${other.url}` };
         const { id, signature } = await named();
         await w.chain.fault({ kind: 'no_history', times: 0 });
-        // The second node shows its status in any case but the first.
+        // The first node lacks the transaction. The second one fails in one case and shows its status in the other.
         await other.fault({ kind, times: 0, method: kind === 'http_503' ? 'getSignatureStatuses' : 'getTransaction' });
         await w.confirm(id, signature, { env });
         later(2 * HOUR);
         await w.sweepEach(PAYMENT_SWEEPS, env);
-        expect(await looksAt(signature)).toMatchObject({ origin: 'named' });
+        expect(await readCandidate(signature)).toMatchObject({ origin: 'named' });
         for (const node of [w.chain, other]) await node.call('local_clearFaults');
         later(8 * HOUR);
         await w.sweepEach(PAYMENT_SWEEPS, env);
-        expect(await statusOf(signature)).toBe('CONFIRMED');
+        expect(await readStatus(signature)).toBe('CONFIRMED');
       },
     );
   });
 
-  it('and was claimed in sandbox is found for its live session all the same', async () => {
+  it('a transaction claimed in the sandbox still confirms its live session', async () => {
     const { id, signature } = await paid();
     await w.env.DB.prepare("INSERT INTO tx_claims (tx_signature, livemode, kind, subject_id, created_at) VALUES (?1, 0, 'x402', ?2, 0)")
       .bind(signature, crypto.randomUUID())
@@ -179,11 +177,10 @@ describe('a transaction that is looked for', REPEATED, () => {
     expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 
-  it('and was judged slows its payment down no more: two thousand of them, and a confirmation reads a few rows', async () => {
+  it('two thousand judged candidates do not slow a confirmation: it reads at most 40 rows', async () => {
     const payment = await w.connect(product);
     await w.chain.pay(await w.chain.wallet(), payment, { recipient: (await generateKeyPairSigner()).address });
     await w.sweepEach(PAYMENT_SWEEPS);
-    // As that one was left behind, so are the others.
     await w.env.DB.prepare(
       `INSERT INTO payment_candidates (payment_id, tx_signature, livemode, origin, attempt, next_check_at, created_at, sent_at)
        SELECT payment_id, tx_signature || value, livemode, origin, attempt, next_check_at, created_at, sent_at
@@ -197,11 +194,11 @@ describe('a transaction that is looked for', REPEATED, () => {
     expect(rowsOf(readings), worstOf(readings)).toBeLessThanOrEqual(40);
   });
 
-  it('and met too many others at once is finished by the next sweep although its message is lost', async () => {
+  it('a contended confirmation is finished by the next sweep if its message is lost', async () => {
     const { id, signature } = await paid();
     const database = {
       prepare: (sql: string) => w.env.DB.prepare(sql),
-      // Whatever would be stored with events loses every race.
+      // A batch with events always loses its race.
       batch: (statements: D1PreparedStatement[]) =>
         statements.length > 8
           ? Promise.reject(new Error('D1_ERROR: UNIQUE constraint failed: events.subject_id'))
@@ -210,7 +207,6 @@ describe('a transaction that is looked for', REPEATED, () => {
     const contended = await w.confirm(id, signature, { env: { ...w.env, DB: database } });
     expect([contended.status, contended.body.payment.status]).toEqual([200, 'PENDING_SIGNATURE']);
     w.queue.sent.length = 0;
-    // The cursor has no part in it.
     await w.chain.fault({ kind: 'rpc_error', method: 'getSignaturesForAddress', times: 0 });
     await w.sweepEach(PAYMENT_SWEEPS);
     expect(await w.eventTypes(id)).toEqual(CONFIRMED);

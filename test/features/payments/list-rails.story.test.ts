@@ -1,15 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { RAIL_IDS } from '#rules/product-rails.ts';
-import { archiveAll, type Books, keepBooks } from '../../support/fixtures/old-books.ts';
+import { archiveAll, type Books, fillBooks } from '../../support/fixtures/old-books.ts';
 import { World } from '../../support/world.ts';
 
-describe('the list of payments of one rail', () => {
+describe('GET /v1/payments?rail_id', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   let books: Books;
-  /** By rail: the sales that came over it. */
   let came: Record<string, string[]>;
   beforeAll(async () => {
-    books = await keepBooks(w, 6);
+    books = await fillBooks(w, 6);
     const [usdc, sol, x402, metered, renewal, last] = books.sales.map(({ paymentId }) => paymentId);
     came = {
       solana_usdc: [usdc!, last!],
@@ -27,15 +26,18 @@ describe('the list of payments of one rail', () => {
     ]);
   });
 
-  it.each(['as they were paid', 'once they are in the archive'])('has those that say so of themselves, and no others, %s', async (when) => {
-    if (when !== 'as they were paid') await archiveAll(w);
-    for (const railId of RAIL_IDS) {
-      const { body } = await w.call('GET', `/v1/payments?rail_id=${railId}`, { key: books.merchant.key });
-      const items = body.items as { payment_id: string; rail_id: string }[];
-      expect([...new Set(items.map((item) => item.rail_id))], railId).toEqual([railId]);
-      expect(items.map(({ payment_id }) => payment_id).sort(), railId).toEqual(came[railId]!.toSorted());
-    }
-    const archived = await w.env.DB.prepare('SELECT count(*) AS n FROM archived_payments').first<number>('n');
-    expect(archived).toBe(when === 'as they were paid' ? 0 : books.sales.length);
-  });
+  it.each(['as they were paid', 'once they are in the archive'])(
+    'the list of a rail has exactly the payments of that rail, %s',
+    async (when) => {
+      if (when !== 'as they were paid') await archiveAll(w);
+      for (const railId of RAIL_IDS) {
+        const { body } = await w.call('GET', `/v1/payments?rail_id=${railId}`, { key: books.merchant.key });
+        const items = body.items as { payment_id: string; rail_id: string }[];
+        expect([...new Set(items.map((item) => item.rail_id))], railId).toEqual([railId]);
+        expect(items.map(({ payment_id }) => payment_id).sort(), railId).toEqual(came[railId]!.toSorted());
+      }
+      const archived = await w.env.DB.prepare('SELECT count(*) AS n FROM archived_payments').first<number>('n');
+      expect(archived).toBe(when === 'as they were paid' ? 0 : books.sales.length);
+    },
+  );
 });

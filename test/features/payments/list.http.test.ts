@@ -7,12 +7,11 @@ interface Payment extends Record<string, unknown> {
   status: string;
 }
 
-describe('the list of payments', () => {
+describe('GET /v1/payments', () => {
   const w = new World();
   let ada: Merchant;
   let buyer: Awaited<ReturnType<World['chain']['wallet']>>;
   let [weather, climate]: { product_id: string; slug: string }[] = [];
-  /** In the order they were opened. */
   const made = { open: '', pending: '', failed: '', first: '', second: '' };
   const signatures = { first: '' };
 
@@ -35,7 +34,7 @@ describe('the list of payments', () => {
     made.second = (await w.purchase(climate!, await w.chain.wallet())).payment.payment_id;
   });
 
-  it('is newest first, by key and by token', async () => {
+  it('the list is newest first, by key and by token', async () => {
     const all = Object.values(made).reverse();
     for (const credential of [ada.key, ada.token]) {
       const answer = await list('', credential);
@@ -44,7 +43,7 @@ describe('the list of payments', () => {
     }
   });
 
-  it('comes in pages that neither repeat nor miss a payment, those of one moment included', async () => {
+  it('pages neither repeat nor miss a payment, including payments of the same millisecond', async () => {
     const eve = await w.merchant();
     const product = await w.product(eve);
     const opened = new Set<string>();
@@ -63,7 +62,7 @@ describe('the list of payments', () => {
     expect(new Set(pages.flatMap(idsOf))).toEqual(opened);
   });
 
-  it('can be narrowed by status, product, customer and wallet, and by all of them', async () => {
+  it('status, product, customer and wallet filter the list, alone and combined', async () => {
     const { open, pending, failed, first, second } = made;
     for (const [query, expected] of [
       ['status=PENDING_SIGNATURE', [open]],
@@ -87,7 +86,7 @@ describe('the list of payments', () => {
     expect([body.items[0].payment_id, body.total, body.total_pages, body.has_more]).toEqual([first, 2, 2, false]);
   });
 
-  it('can be narrowed by transaction, rail, asset, time and amount, and searched by words', async () => {
+  it('transaction, rail, asset, time, amount and search terms filter the list', async () => {
     const eve = await w.merchant();
     const mint = await w.product(eve, { name: 'Peppermint tea' });
     const sage = await w.product(eve, { name: 'Sage', price: { asset: 'USDC', amount: '12.5' } });
@@ -140,7 +139,7 @@ describe('the list of payments', () => {
     'wallet=nobody',
     'wallet=%25',
     'product_id=01900000-0000-7000-8000-000000000000',
-  ])('takes the filter %s at its word: nothing is it', async (query) => {
+  ])('the filter %s is matched literally and finds nothing', async (query) => {
     const { status, body } = await list(`?${query}`);
     expect([status, body.items, body.total, body.total_pages, body.has_more]).toEqual([200, [], 0, 0, false]);
   });
@@ -162,12 +161,12 @@ describe('the list of payments', () => {
     ['max_amount=1e3', 'max_amount'],
     ['q=', 'q'],
     ['mode=test', 'mode'],
-  ])('refuses the query %s', async (query, field) => {
+  ])('the query %s is 422', async (query, field) => {
     const { status, body } = await list(`?${query}`);
     expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['query', field]]);
   });
 
-  it('shows each payment as its owner sees it alone', async () => {
+  it('each item equals the owner’s view of the payment', async () => {
     for (const item of (await list()).body.items) {
       const { now, ...body } = (await w.call('GET', `/v1/payments/${item.payment_id}`, { key: ada.key })).body;
       expect(now).toBeDefined();
@@ -186,7 +185,7 @@ describe('the list of payments', () => {
     expect(JSON.stringify(body)).not.toContain('buyer@example.com');
   });
 
-  it('shows net of the fee', async () => {
+  it('items show the amount net of the fee', async () => {
     const eve = await w.merchant();
     const taxed = new World({ FEE_BPS: '250', FEE_WALLET: (await w.chain.wallet(0n)).address });
     const { payment_id } = await taxed.connect(await w.product(eve));
@@ -194,7 +193,7 @@ describe('the list of payments', () => {
     expect(body.items).toMatchObject([{ payment_id, price: { amount: '5' }, fee: { amount: '0.125' }, net: { amount: '4.875' } }]);
   });
 
-  it('keeps the modes apart', async () => {
+  it('the list separates live and sandbox payments', async () => {
     const sandboxed = (await w.connect(weather!)).payment_id;
     await set(sandboxed, 'livemode = 0');
     for (const [credential, query] of [
@@ -213,7 +212,7 @@ describe('the list of payments', () => {
     expect([crossed.status, crossed.body.code, crossed.body.meta.reason]).toEqual([403, 'invalid_authorization', 'mode']);
   });
 
-  it('shows a stranger nothing, whatever is asked for, and needs a credential', async () => {
+  it('a stranger sees no payments, and a call without a credential is 401', async () => {
     const stranger = await w.merchant();
     for (const query of ['', `?product_id=${weather!.product_id}`, '?customer_ref=customer-a', `?wallet=${buyer.address}`])
       for (const credential of [stranger.key, stranger.token])
@@ -221,7 +220,7 @@ describe('the list of payments', () => {
     expect((await list('', null)).status).toBe(401);
   });
 
-  it('shows money that missed its session inside the very session it was meant for', async () => {
+  it('unmatched money is shown in the session it was meant for', async () => {
     const eve = await w.merchant();
     const product = await w.product(eve);
     const payer = await w.chain.wallet();
@@ -259,7 +258,7 @@ describe('the list of payments', () => {
     expect((await list('?per_page=1&page=2', eve.key)).body.items[0].unmatched).toHaveLength(2);
   });
 
-  it('shows accepted money as a payment of its own, newest of all, named by the session it had missed', async () => {
+  it('accepted money is a payment of its own that names the session it missed', async () => {
     const eve = await w.merchant();
     const payer = await w.chain.wallet();
     const { payment } = await w.purchase(await w.product(eve), payer);

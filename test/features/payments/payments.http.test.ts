@@ -8,7 +8,7 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const randomSignature = () => base58.encode(crypto.getRandomValues(new Uint8Array(64)));
 
-describe('payments', () => {
+describe('payment sessions', () => {
   const w = new World();
   let ada: Merchant;
   let product: { product_id: string; slug: string };
@@ -22,7 +22,7 @@ describe('payments', () => {
     product = await w.product(ada, { success_url: 'https://example.com/thanks?from=svc' });
   });
 
-  it('opens a session with everything a buyer needs, each with a nonce and reference of its own', async () => {
+  it('connect opens a session with everything a buyer needs and its own nonce and reference', async () => {
     const [first, second] = await Promise.all([w.connect(product), w.connect(product)]);
     expect(first).toMatchObject({
       status: 'PENDING_SIGNATURE',
@@ -40,7 +40,7 @@ describe('payments', () => {
     expect('transaction' in first).toBe(false);
   });
 
-  it('shows the owner what the buyer does not see, and a stranger nothing', async () => {
+  it('the owner sees fields that the buyer does not, and a stranger gets 404', async () => {
     const { payment_id } = await w.connect(product, { customer_ref: 'customer-1' });
     const stranger = await w.merchant();
     const buyer = await read(payment_id);
@@ -62,12 +62,12 @@ describe('payments', () => {
     ['asset', 'BTC'],
     ['asset', 'SOL'],
     ['wallet_address', 5],
-  ])('refuses to connect with %s of %j', async (field, value) => {
+  ])('connect with %s of %j is 422', async (field, value) => {
     const { status, body } = await connect(product.slug, { [field]: value });
     expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['body', field]]);
   });
 
-  it('refuses what no wallet is: a token account, garbage, and the seller itself', async () => {
+  it('a token account, garbage and the seller’s own wallet are refused as invalid_wallet_address', async () => {
     const { payment_id } = await w.connect(product);
     for (const wallet of [await associatedTokenAccount(ada.wallet.address, USDC), 'garbage', '', ada.wallet.address]) {
       for (const { status, body } of [await connect(product.slug, { wallet_address: wallet }), await solanaPay(payment_id, wallet)])
@@ -75,14 +75,14 @@ describe('payments', () => {
     }
   });
 
-  it('says what is missing where nothing can be bought yet', async () => {
+  it('connect answers setup_not_ready with the missing check if the product has no payout wallet', async () => {
     const walletless = await w.product(ada, { payout_wallet: undefined });
     const { status, body } = await connect(walletless.slug);
     expect([status, body.code, body.meta.reason]).toEqual([409, 'setup_not_ready', 'payout_wallet_set']);
     expect((await connect('no-such-product')).status).toBe(404);
   });
 
-  it('opens no session that nobody could pay: node away, or a fee that has no wallet', async () => {
+  it('connect opens no session while the node is down or the fee has no wallet', async () => {
     const dark = new World();
     await dark.chain.fault({ kind: 'http_503', times: 100 });
     const wallet = (await w.chain.wallet()).address;
@@ -93,7 +93,7 @@ describe('payments', () => {
     expect([greedy.status, greedy.body.code]).toEqual([503, 'fee_wallet_missing']);
   });
 
-  it('redirects with the merchant’s own query kept, and repeats a confirmation without doing it again', async () => {
+  it('the redirect retains the merchant’s query, and a repeated confirm changes nothing', async () => {
     const { payment, signature, confirmed } = await w.purchase(product, await w.chain.wallet());
     expect(confirmed).toMatchObject({
       already_confirmed: false,
@@ -108,7 +108,7 @@ describe('payments', () => {
     expect([done.status, done.body.code, done.body.meta.reason]).toEqual([409, 'state_conflict', 'confirmed']);
   });
 
-  it('keeps a signature the chain does not show yet, changing nothing', async () => {
+  it('a signature that the chain does not show yet is stored and changes nothing', async () => {
     const { payment_id } = await w.connect(product);
     const { status, body } = await w.confirm(payment_id, randomSignature());
     expect([status, body.payment.status, body.already_confirmed]).toEqual([200, 'PENDING_SIGNATURE', false]);
@@ -121,13 +121,13 @@ describe('payments', () => {
     [{ payment_id: '5', tx_signature: 'x' }, ['payment_id', 'tx_signature']],
     [{ payment_id: { toString: 1 }, tx_signature: ['x'] }, ['payment_id', 'tx_signature']],
     [{ payment_id: null, tx_signature: null }, ['payment_id', 'tx_signature']],
-  ])('refuses %j as a confirmation', async (body, fields) => {
+  ])('confirm with %j is 422', async (body, fields) => {
     const answer = await w.call('POST', '/v1/pay/confirm', { body });
     expect([answer.status, answer.body.code]).toEqual([422, 'validation_error']);
     expect(answer.body.detail.map(({ loc }: { loc: string[] }) => loc[1])).toEqual(fields);
   });
 
-  it('asks the chain nothing about a payment that does not exist: strangers must not spend our node’s quota', async () => {
+  it('confirm of an unknown payment makes no node call', async () => {
     await w.call('GET', '/health');
     const fetched = vi.spyOn(globalThis, 'fetch');
     for (let i = 0; i < 5; i++) expect((await w.confirm(crypto.randomUUID(), randomSignature())).status).toBe(404);
@@ -136,7 +136,7 @@ describe('payments', () => {
     expect(length).toBe(0);
   });
 
-  it('fails a payment only by its buyer’s own failed transaction, and then for good', async () => {
+  it('a payment fails only by its buyer’s own failed transaction, and then for good', async () => {
     const poor = await w.chain.wallet(1n);
     const payment = await w.connect(product, { wallet_address: poor.address });
     const failed = await w.chain.pay(poor, payment, { skipPreflight: true });
@@ -151,7 +151,7 @@ describe('payments', () => {
     expect((await read(payment.payment_id)).body.status).toBe('FAILED');
   });
 
-  it('accepts no transaction that is late by the clock of the chain', async () => {
+  it('a transaction late by the chain’s clock is 410 session_expired', async () => {
     const brief = new World({ SESSION_SECONDS: '2', LATE_GRACE_SECONDS: '0' });
     const merchant = await brief.merchant();
     const buyer = await brief.chain.wallet();
@@ -162,7 +162,7 @@ describe('payments', () => {
     expect((await brief.call('GET', `/v1/payments/${payment.payment_id}`)).status).toBe(200);
   });
 
-  it('hands out nothing to sign, and sends nothing, once a session is over', async () => {
+  it('an expired session prepares and broadcasts nothing', async () => {
     const over = new World({ SESSION_SECONDS: '0', LATE_GRACE_SECONDS: '0' });
     const merchant = await over.merchant();
     const buyer = await over.chain.wallet();
@@ -176,7 +176,7 @@ describe('payments', () => {
       expect([status, body.code]).toEqual([410, 'session_expired']);
   });
 
-  it('broadcasts only the transaction it prepared', async () => {
+  it('only the prepared transaction is broadcast', async () => {
     const buyer = await w.chain.wallet();
     const [mine, other] = [
       await w.connect(product, { wallet_address: buyer.address }),
@@ -193,7 +193,7 @@ describe('payments', () => {
     expect((await w.confirm(mine.payment_id, sent.body.tx_signature)).body.payment.status).toBe('CONFIRMED');
   });
 
-  it('answers a wallet’s transaction request with who asks and what to sign', async () => {
+  it('the Solana Pay request answers with a label, an icon and a transaction to sign', async () => {
     const { payment_id } = await w.connect(product);
     const label = await w.call('GET', `/v1/pay/${payment_id}/solana-pay`);
     expect([label.status, label.body.label]).toEqual([200, 'Weather API']);

@@ -4,7 +4,7 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const DAY_MS = 86_400_000;
 
-describe('a prepared refund that was not seen', () => {
+describe('unseen prepared refund', () => {
   const w = new World();
   let ada: Merchant;
   let one: Refundable;
@@ -18,7 +18,7 @@ describe('a prepared refund that was not seen', () => {
     const { status, body } = await prepare(payment);
     expect([status, body.meta?.reason]).toEqual([409, 'in_flight']);
   };
-  /** Our clock alone goes on. */
+  /** Advances the service's clock and leaves the chain's. */
   const age = (ms: number) =>
     w.env.DB.prepare(
       'UPDATE refunds SET expires_at = expires_at - ?1, lapsed_at = lapsed_at - ?1, created_at = created_at - ?1 WHERE payment_id = ?2',
@@ -28,17 +28,17 @@ describe('a prepared refund that was not seen', () => {
   const lapsedAt = () =>
     w.env.DB.prepare('SELECT lapsed_at FROM refunds WHERE payment_id = ?').bind(one.id).first<number | null>('lapsed_at');
 
-  it('may be prepared anew once the final chain is above its last height, and was read from then on', async () => {
+  it('a new refund can be prepared once the final chain passed the last height and was read from there', async () => {
     one = await refundable(w, ada);
     expect((await prepare(one)).status).toBe(200);
     await age(DAY_MS / 24);
     await w.sweepAlone('reference');
-    // An hour of our clock, and a cursor that has passed it, prove nothing of a chain that has made no blocks.
+    // An hour of the service's clock proves nothing of a chain that made no blocks.
     await refuses(one);
     expect(await lapsedAt()).toBeNull();
     await w.chain.call('local_warp', 120);
     await w.env.DB.prepare('UPDATE cursors SET passed_at = 0').run();
-    // It can land no more; but it may have.
+    // The refund can no longer land, but may have landed already.
     await refuses(one);
     expect(await lapsedAt()).toEqual(expect.any(Number));
     await age(DAY_MS / 24);
@@ -47,7 +47,7 @@ describe('a prepared refund that was not seen', () => {
     expect((await prepare(one)).status).toBe(200);
   });
 
-  it('that landed and was not read is never paid a second time, however long the cursor stands still', async () => {
+  it('a landed refund that was not read yet is never paid twice, however late the cursor is', async () => {
     one = await refundable(w, ada);
     const signature = await landRefund(w, ada, one);
     await w.chain.call('local_warp', 120);
@@ -66,7 +66,7 @@ describe('a prepared refund that was not seen', () => {
     expect(payment.refunded).toMatchObject([{ tx_signature: signature }]);
   });
 
-  it('is not taken for lapsed where no node answers', async () => {
+  it('a refund does not lapse while no node answers', async () => {
     one = await refundable(w, ada);
     expect((await prepare(one)).status).toBe(200);
     await w.chain.call('local_warp', 120);
@@ -76,12 +76,12 @@ describe('a prepared refund that was not seen', () => {
     await w.chain.call('local_clearFaults');
   });
 
-  describe('is forgotten after eight days', () => {
+  describe('deletion after eight days', () => {
     const rows = () => w.env.DB.prepare('SELECT count(*) AS n FROM refunds WHERE payment_id = ?').bind(one.id).first<number>('n');
     const forget = () => w.sweepAlone('refunds');
     const stillUntil = (at: number) => w.env.DB.prepare('UPDATE cursors SET passed_at = ?').bind(at).run();
 
-    it('once the final chain is above its last height and was read from then on, and no sooner', async () => {
+    it('a refund is deleted only once the final chain passed its last height and was read from there', async () => {
       one = await refundable(w, ada);
       expect((await prepare(one)).status).toBe(200);
       await age(7.9 * DAY_MS);
@@ -98,7 +98,7 @@ describe('a prepared refund that was not seen', () => {
       expect(await rows()).toBe(0);
     });
 
-    it('not where it landed and was never read: it is found, and its payment is not paid back again', async () => {
+    it('a refund that landed and was not read is found instead of deleted', async () => {
       one = await refundable(w, ada);
       const signature = await landRefund(w, ada, one);
       await w.chain.call('local_warp', 120);
@@ -106,7 +106,6 @@ describe('a prepared refund that was not seen', () => {
       await age(9 * DAY_MS);
       for (let time = 0; time < 3; time++) await forget();
       expect(await rows()).toBe(1);
-      // It is read, and waits for its verdict.
       await w.sweepAlone('reference');
       await forget();
       expect(await rows()).toBe(1);
@@ -118,7 +117,7 @@ describe('a prepared refund that was not seen', () => {
       expect((await prepare(one)).body.meta.reason).toBe('refunded');
     });
 
-    it('not where no node can say whether it may still land', async () => {
+    it('a refund is not deleted while no node can show whether it may still land', async () => {
       one = await refundable(w, ada);
       expect((await prepare(one)).status).toBe(200);
       await age(9 * DAY_MS);

@@ -6,10 +6,10 @@ import { sweepUntilBelieved } from '../../support/faults/finality.ts';
 import { openShop } from '../../support/people/agent.ts';
 import { type CallOptions, type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-describe('a refund', () => {
+describe('refunds', () => {
   const w = new World();
   let ada: Merchant;
   let product: { slug: string; product_id: string };
@@ -20,7 +20,6 @@ describe('a refund', () => {
   const confirm = (id: string, txSignature: string, options: CallOptions = {}) =>
     w.call('POST', `/v1/payments/${id}/refund-confirm`, { key: ada.key, body: { tx_signature: txSignature }, ...options });
   const read = async (id: string): Promise<Body> => (await w.call('GET', `/v1/payments/${id}`, { key: ada.key })).body;
-  /** The merchant's wallet signs what it was given, and sends it by itself. */
   const land = async (transaction: string): Promise<string> =>
     w.chain.call('sendTransaction', await w.chain.sign(ada.wallet, transaction), { encoding: 'base64' });
   const paid = async (terms: Record<string, unknown> = {}): Promise<string> => {
@@ -45,7 +44,7 @@ describe('a refund', () => {
     buyer = await w.chain.wallet();
   });
 
-  it('is the whole payment where nothing else is said, from the wallet that was paid to the wallet that paid', async () => {
+  it('a refund without an amount pays the full payment back to the wallet that paid', async () => {
     const id = await paid();
     const before = await balance(buyer.address);
     const { status, body } = await prepare(id);
@@ -54,7 +53,7 @@ describe('a refund', () => {
     const signature = await land(body.transaction);
     const { body: payment } = await confirm(id, signature);
     expect(payment.refunded).toMatchObject([{ amount: { asset: 'USDC', amount: '5' }, tx_signature: signature }]);
-    // One version each for the payment made, submitted and confirmed, for the prepared refund and for the refund that was seen.
+    // Five versions: created, submitted, confirmed, refund prepared and refund seen.
     expect([payment.status, payment.version]).toEqual(['CONFIRMED', 5]);
     expect((await balance(buyer.address)) - before).toBe(5_000_000n);
     expect((await confirm(id, signature)).body).toEqual(payment);
@@ -63,7 +62,7 @@ describe('a refund', () => {
     expect(membership.status).toBe('active');
   });
 
-  it('tells of itself beside the payment, and its event fits its published schema', async () => {
+  it('a refund is listed in the payment, and its event matches the published schema', async () => {
     const id = await paid();
     const { body } = await prepare(id, { amount: { asset: 'USDC', amount: '2' } });
     const signature = await land(body.transaction);
@@ -74,7 +73,7 @@ describe('a refund', () => {
     expect([data.previous.refunded, data.refund.amount.amount]).toEqual([[], '2']);
   });
 
-  it('is never more than was paid, all refunds of a payment together', async () => {
+  it('refunds of a payment together never exceed what was paid', async () => {
     const id = await paid();
     for (const amount of ['5.000001', '0', '-1', '1e3', 'all', '0.0000001']) {
       const { status, body } = await prepare(id, { amount: { asset: 'USDC', amount } });
@@ -94,7 +93,7 @@ describe('a refund', () => {
     expect([status, body.code, body.meta.reason]).toEqual([409, 'state_conflict', 'refunded']);
   });
 
-  it('counts what came beyond the price as money that can be paid back', async () => {
+  it('a refund without an amount includes an overpayment', async () => {
     const payment = await w.connect(product);
     await w.confirm(payment.payment_id, await w.chain.pay(buyer, payment, { units: 6_000_000n }));
     const { body } = await prepare(payment.payment_id);
@@ -102,7 +101,7 @@ describe('a refund', () => {
     expect(refunded.refunded[0].amount.amount).toBe('6');
   });
 
-  it('is one at a time: while one may land another is refused, and two at once make one', async () => {
+  it('a second refund is refused with in_flight while one may land, also when both are concurrent', async () => {
     const id = await paid();
     const both = await Promise.all([prepare(id), prepare(id)]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
@@ -111,7 +110,7 @@ describe('a refund', () => {
     expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0);
   });
 
-  it('is found by itself where nobody tells of it', async () => {
+  it('an unreported refund is found by the sweep', async () => {
     const id = await paid();
     const { body } = await prepare(id);
     const signature = await land(body.transaction);
@@ -122,7 +121,7 @@ describe('a refund', () => {
     expect(await w.count('payment_candidates', id)).toBe(0);
   });
 
-  it('is not what somebody else paid under its memo, or with less, or to somebody else', async () => {
+  it('refund-confirm refuses another payer, a lower amount, another recipient and a wrong memo', async () => {
     const id = await paid();
     await prepare(id);
     const nonce = await w.env.DB.prepare('SELECT nonce FROM refunds WHERE payment_id = ?').bind(id).first<string>('nonce');
@@ -147,7 +146,7 @@ describe('a refund', () => {
     expect([status, body.code]).toEqual([409, 'payment_transaction_conflict']);
   });
 
-  it('takes back what the payment bought where that is asked for, once it is seen', async () => {
+  it('a refund with revoke_access cancels membership and entitlement once it is seen', async () => {
     const shop = await openShop(w, { access_period_days: 30, usage_units: 10 });
     const [key, wallet] = [shop.merchant.key, shop.merchant.wallet];
     await w.chain.call('local_fundUsdc', wallet.address, '1000000000');
@@ -168,7 +167,7 @@ describe('a refund', () => {
     expect([denied.status, denied.body.code, denied.body.meta.reason]).toEqual([403, 'entitlement_missing', 'revoked']);
   });
 
-  it('that the chain drops was never paid: payment and access are as before, and both are told', async () => {
+  it('a refund dropped by the chain restores payment and access, and emits payment.refunded again', async () => {
     const id = await paid({ customer_ref: 'dropped' });
     const { body } = await prepare(id, { revoke_access: true });
     const signature = await land(body.transaction);
@@ -182,7 +181,7 @@ describe('a refund', () => {
     expect((await w.eventTypes(id)).filter((type) => type === 'payment.refunded')).toHaveLength(2);
   });
 
-  it('is of a confirmed payment of one’s own, in live mode', async () => {
+  it('only the owner can refund a confirmed live payment', async () => {
     const open = await w.connect(product);
     const { status, body } = await prepare(open.payment_id);
     expect([status, body.code, body.meta.reason]).toEqual([409, 'state_conflict', 'not_confirmed']);
@@ -196,7 +195,7 @@ describe('a refund', () => {
     }
   });
 
-  it('is answered alike under one Idempotency-Key, and the node’s silence is 503', async () => {
+  it('an Idempotency-Key replays the prepared refund, and a failing node is answered with 503', async () => {
     const id = await paid();
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
     await w.chain.fault({ kind: 'http_503', times: 1 });
@@ -207,7 +206,7 @@ describe('a refund', () => {
     expect(third.headers.get('Idempotent-Replayed')).toBe('true');
   });
 
-  it('is noted once and whole, wherever its confirmation is cut', async () => {
+  it('a refund is recorded once if its confirmation is interrupted at any step', async () => {
     for (let failsAt = 1; failsAt <= 8; failsAt++) {
       const id = await paid();
       const { body } = await prepare(id);
@@ -220,7 +219,7 @@ describe('a refund', () => {
     }
   });
 
-  it('is in the figures of the day of the payment', async () => {
+  it('a refund counts in the analytics of the payment’s day', async () => {
     const eve = await w.merchant();
     const [key, shop] = [eve.key, await w.product(eve)];
     const { payment } = await w.purchase(shop, buyer);

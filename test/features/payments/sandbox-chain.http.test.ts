@@ -4,7 +4,7 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const SIGNATURE = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
 
-describe('a sandbox key', () => {
+describe('sandbox key and chain calls', () => {
   const w = new World();
   let ada: Merchant;
   let params: Record<string, string>;
@@ -15,7 +15,7 @@ describe('a sandbox key', () => {
     params = { product_id: product.product_id, slug: product.slug, rail_id: 'x402_solana_usdc' };
   });
 
-  /** The example of the published document, about the sandbox product and naming wallets wherever one may be named. */
+  /** Returns the published example, changed to the sandbox product and with a wallet in every wallet field. */
   const bodyOf = (route: Route): unknown => {
     const json = operations.get(nameOf(route))?.requestBody?.content['application/json'];
     const schema = json?.schema as { example?: Record<string, unknown>; $ref?: string } | undefined;
@@ -33,7 +33,7 @@ describe('a sandbox key', () => {
     return own[nameOf(route)] ?? example;
   };
 
-  it('has no route ask the chain for anything', async () => {
+  it('no route called with a sandbox key makes a node call', async () => {
     const asked: string[] = [];
     const routes = builtRoutes.filter(
       ({ auth, path }) => ['merchant', 'key', 'activator', 'viewer'].includes(auth) && !path.startsWith('/v1/auth'),
@@ -55,7 +55,7 @@ describe('a sandbox key', () => {
     expect(asked).toEqual([]);
   });
 
-  it('sees the settings of its rails without what only the chain could tell', async () => {
+  it('sandbox rail settings leave ata_exists and create_ata_transaction null', async () => {
     const { body } = await w.call('GET', '/v1/access/rail-settings', { key: ada.sandboxKey });
     const x402 = body.items.find(({ rail_id }: { rail_id: string }) => rail_id === 'x402_solana_usdc');
     expect(x402).toMatchObject({ payout_wallet: ada.wallet.address, payout_ata: expect.any(String) });

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Merchant, World } from '../../support/world.ts';
 
-/** What names a sale: each is searched for by its first characters. */
 interface Sale {
   payment: string;
   receipt: string;
@@ -12,7 +11,7 @@ interface Sale {
 
 const EMAIL = 'Rosalind.Franklin@example.com';
 
-describe('search by the beginning of what names a sale', () => {
+describe('search of payments, receipts and memberships', () => {
   const w = new World();
   let ada: Merchant;
   let sale: Sale;
@@ -24,7 +23,7 @@ describe('search by the beginning of what names a sale', () => {
   const FIELDS = { payments: 'payment_id', receipts: 'receipt_id', memberships: 'membership_id' } as const;
   type Path = keyof typeof FIELDS;
   const PATHS = Object.keys(FIELDS) as Path[];
-  const idsOf = async (path: Path, q: string, key?: string | null, more?: string): Promise<string[]> => {
+  const readIds = async (path: Path, q: string, key?: string | null, more?: string): Promise<string[]> => {
     const { status, body } = await search(path, q, key, more);
     expect([path, q, status, body.total]).toEqual([path, q, 200, body.items?.length]);
     return body.items.map((item: Record<string, string>) => item[FIELDS[path]]);
@@ -41,45 +40,45 @@ describe('search by the beginning of what names a sale', () => {
     Object.assign(ids, { payments: sale.payment, receipts: sale.receipt, memberships: membership });
   });
 
-  it.each(['signature', 'wallet', 'email'] as const)('finds a sale in all three lists by four characters of its %s', async (name) => {
+  it.each(['signature', 'wallet', 'email'] as const)('four leading characters of the %s find a sale in all three lists', async (name) => {
     for (const path of PATHS)
       for (const length of [4, 11, sale[name].length])
-        expect([path, length, await idsOf(path, sale[name].slice(0, length))]).toEqual([path, length, [ids[path]]]);
+        expect([path, length, await readIds(path, sale[name].slice(0, length))]).toEqual([path, length, [ids[path]]]);
   });
 
-  it.each(['payment', 'receipt'] as const)('finds a sale in all three lists by the beginning of its %s id', async (name) => {
+  it.each(['payment', 'receipt'] as const)('the beginning of the %s id finds a sale in all three lists', async (name) => {
     for (const path of PATHS) {
       for (const q of [sale[name].slice(0, 18), sale[name], sale[name].toUpperCase()])
-        expect([path, q, await idsOf(path, q)]).toEqual([path, q, [ids[path]]]);
-      for (const length of [4, 8, 9, 12, 13, 14]) expect(await idsOf(path, sale[name].slice(0, length))).toContain(ids[path]);
+        expect([path, q, await readIds(path, q)]).toEqual([path, q, [ids[path]]]);
+      for (const length of [4, 8, 9, 12, 13, 14]) expect(await readIds(path, sale[name].slice(0, length))).toContain(ids[path]);
     }
   });
 
-  it('looks for words if nothing begins with them or if they are shorter than four characters', async () => {
-    for (const path of PATHS) expect([path, (await idsOf(path, 'crystallography')).length]).toEqual([path, 2]);
-    for (const path of ['payments', 'memberships'] as const) expect(await idsOf(path, 'o-5')).toEqual([ids[path]]);
+  it('full-text search serves queries that match no prefix or are shorter than four characters', async () => {
+    for (const path of PATHS) expect([path, (await readIds(path, 'crystallography')).length]).toEqual([path, 2]);
+    for (const path of ['payments', 'memberships'] as const) expect(await readIds(path, 'o-5')).toEqual([ids[path]]);
     for (const path of PATHS) {
-      expect([path, await idsOf(path, sale.wallet.slice(1))]).toEqual([path, []]);
-      expect([path, await idsOf(path, sale.signature.slice(0, 3))]).toEqual([path, []]);
+      expect([path, await readIds(path, sale.wallet.slice(1))]).toEqual([path, []]);
+      expect([path, await readIds(path, sale.signature.slice(0, 3))]).toEqual([path, []]);
     }
   });
 
-  it('joins the other filters of the list', async () => {
-    expect(await idsOf('payments', 'rosa', undefined, '&status=CONFIRMED&asset=USDC')).toEqual([ids.payments]);
-    expect(await idsOf('payments', 'rosa', undefined, '&status=FAILED')).toEqual([]);
-    expect(await idsOf('receipts', 'rosa', undefined, `&wallet=${sale.wallet}`)).toEqual([ids.receipts]);
-    expect(await idsOf('memberships', 'rosa', undefined, '&status=active')).toEqual([ids.memberships]);
-    expect(await idsOf('memberships', 'rosa', undefined, '&status=expired')).toEqual([]);
+  it('search combines with the other filters of the list', async () => {
+    expect(await readIds('payments', 'rosa', undefined, '&status=CONFIRMED&asset=USDC')).toEqual([ids.payments]);
+    expect(await readIds('payments', 'rosa', undefined, '&status=FAILED')).toEqual([]);
+    expect(await readIds('receipts', 'rosa', undefined, `&wallet=${sale.wallet}`)).toEqual([ids.receipts]);
+    expect(await readIds('memberships', 'rosa', undefined, '&status=active')).toEqual([ids.memberships]);
+    expect(await readIds('memberships', 'rosa', undefined, '&status=expired')).toEqual([]);
   });
 
-  it('shows nothing to another merchant or in the other mode', async () => {
+  it('search finds nothing for another merchant or in the other mode', async () => {
     const eve = await w.merchant();
     for (const key of [eve.key, ada.sandboxKey])
       for (const path of PATHS)
-        for (const q of Object.values(sale)) expect([path, q, await idsOf(path, q.slice(0, 20), key)]).toEqual([path, q, []]);
+        for (const q of Object.values(sale)) expect([path, q, await readIds(path, q.slice(0, 20), key)]).toEqual([path, q, []]);
   });
 
-  it('refuses an empty text on the list of memberships', async () => {
+  it('an empty query on the list of memberships is 422', async () => {
     const { status, body } = await search('memberships', '');
     expect([status, body.detail[0].loc]).toEqual([422, ['query', 'q']]);
   });

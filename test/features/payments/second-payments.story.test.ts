@@ -13,13 +13,12 @@ describe('two transactions for one session', REPEATED, () => {
     product = await w.product(merchant, { access_period_days: 30 });
   });
   const view = async (id: string) => (await w.call('GET', `/v1/payments/${id}`, { key: merchant.key })).body;
-  /** Told of before the node shows it. */
   const name = async (id: string, signature: string) => {
     for (const method of ['getTransaction', 'getSignatureStatuses']) await w.chain.fault({ kind: 'null_first', method });
     return w.confirm(id, signature);
   };
 
-  it('the second named before the first is confirmed: it ends as unmatched money within 150 seconds', async () => {
+  it('a second transaction named before the first confirms becomes unmatched within 150 seconds', async () => {
     const buyer = await w.chain.wallet();
     const payment = await w.connect(product);
     const byHand = { ...payment, references: [] };
@@ -29,17 +28,17 @@ describe('two transactions for one session', REPEATED, () => {
     expect((await w.confirm(payment.payment_id, first)).body.payment.status).toBe('CONFIRMED');
     let seconds = 0;
     while ((await view(payment.payment_id)).unmatched === undefined) {
-      const looks = w.queue.sent.splice(0).filter(({ job }) => job.kind === 'recheckCandidate');
-      expect(looks).not.toEqual([]);
-      seconds += Math.max(...looks.map(({ delaySeconds }) => delaySeconds));
+      const rechecks = w.queue.sent.splice(0).filter(({ job }) => job.kind === 'recheckCandidate');
+      expect(rechecks).not.toEqual([]);
+      seconds += Math.max(...rechecks.map(({ delaySeconds }) => delaySeconds));
       expect(seconds).toBeLessThan(150);
-      await w.deliver(looks.map(({ job }) => job));
+      await w.deliver(rechecks.map(({ job }) => job));
     }
     expect((await view(payment.payment_id)).unmatched).toMatchObject([{ tx_signature: second, reason: 'second_payment', status: 'open' }]);
     expect(await w.count('payment_candidates', payment.payment_id)).toBe(0);
   });
 
-  it('the second sent through the service before the first is confirmed: the same', async () => {
+  it('a second transaction broadcast before the first confirms becomes unmatched', async () => {
     const buyer = await w.chain.wallet();
     const payment = await w.connect(product, { wallet_address: buyer.address });
     const transaction = await w.chain.sign(buyer, payment.transaction);
@@ -52,13 +51,13 @@ describe('two transactions for one session', REPEATED, () => {
     expect((await view(payment.payment_id)).unmatched).toMatchObject([{ tx_signature: body.tx_signature, reason: 'second_payment' }]);
   });
 
-  it('both on time for a session that failed, at once: one is taken without asking, the other is the merchant’s question', async () => {
+  it('two concurrent on-time payments of a failed session: one is recovered, the other is unmatched', async () => {
     for (let round = 0; round < 10; round++) {
       const payment = await w.connect(product);
       const signatures = [];
       for (let i = 0; i < 2; i++) signatures.push(await w.chain.pay(await w.chain.wallet(), payment));
       await expireNow(w, payment.payment_id);
-      // Both have read the session, and then its payers' memberships, before either writes.
+      // Both requests read the session and its payers' memberships before either writes.
       let arrived = 0;
       let open = () => {};
       const both = new Promise<void>((resolve) => {
@@ -86,7 +85,7 @@ describe('two transactions for one session', REPEATED, () => {
     }
   });
 
-  it('is judged by the grace its session began with, whatever this instance is set to by now', async () => {
+  it('a payment is judged by the grace that its session began with', async () => {
     const elsewhere = new World();
     const strict = { ...elsewhere.env, LATE_GRACE_SECONDS: '0' };
     const seller = await elsewhere.merchant();
@@ -105,10 +104,10 @@ describe('two transactions for one session', REPEATED, () => {
     expect([refused.status, refused.body.meta.reason]).toEqual([410, 'late']);
   });
 
-  it('recorded as unmatched by one instance while another confirms it leaves no open question', async () => {
+  it('an unmatched record is closed if another instance confirms the same transaction', async () => {
     const payment = await w.connect(product);
     const signature = await w.chain.pay(await w.chain.wallet(), payment);
-    // One instance reads the session while its product asks who buys; the other confirms after that has been taken back.
+    // The first instance reads the session while the product requires an identity. The other confirms after the requirement was removed.
     const strict = () => w.env.DB.prepare("UPDATE products SET requires_identity = 'telegram' WHERE slug = ?").bind(product.slug).run();
     const open = () => w.env.DB.prepare('UPDATE products SET requires_identity = NULL WHERE slug = ?').bind(product.slug).run();
     await strict();

@@ -9,7 +9,7 @@ import type { Merchant, World } from '../../support/world.ts';
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
 const madeUp = (): string => base58.encode(crypto.getRandomValues(new Uint8Array(64)));
 
-describe('a stranger who knows a payment', REPEATED, () => {
+describe('untrusted signatures in confirm', REPEATED, () => {
   let w: World;
   let merchant: Merchant;
   let product: { slug: string; product_id: string };
@@ -25,7 +25,7 @@ describe('a stranger who knows a payment', REPEATED, () => {
     return rows.results.map((row) => row.tx_signature as string);
   };
 
-  it('a stranger who pastes a transaction the cluster has not confirmed changes nothing of it, now or at any later look', async () => {
+  it('an unconfirmed foreign transaction changes no state of the payment', async () => {
     const { body: session } = await openSession(w, merchant, { product_id: product.product_id });
     const buyer = await w.chain.wallet();
     const input = { payment_session_id: session.payment_session_id, wallet_address: buyer.address };
@@ -38,12 +38,11 @@ describe('a stranger who knows a payment', REPEATED, () => {
     await w.deliver(queued());
     expect(await view(payment.payment_id)).toEqual({ ...before, now: expect.any(String), poll_after_ms: expect.any(Number) });
     expect(await w.eventTypes(payment.payment_id)).toEqual(['payment.created']);
-    // Its buyer still gets what has to be signed.
     expect((await w.connect(product, input)).transaction).toBeDefined();
     await w.chain.call('local_commitment', { confirmedAfterSlots: 0, finalizedAfterSlots: 32 });
   });
 
-  it('a stranger who names as many signatures as they like displaces none that the chain knows by then', async () => {
+  it('many named signatures do not displace one that the chain knows', async () => {
     const payment = await w.connect(product);
     const signature = await w.chain.pay(await w.chain.wallet(), { ...payment, references: [] });
     for (const method of ['getTransaction', 'getSignatureStatuses']) await w.chain.fault({ kind: 'null_first', method });
@@ -56,7 +55,7 @@ describe('a stranger who knows a payment', REPEATED, () => {
     expect(await w.eventTypes(payment.payment_id)).toEqual(CONFIRMED);
   });
 
-  it('a stranger who names made-up signatures while the node is away displaces nothing at all', async () => {
+  it('made-up signatures displace nothing while the node is down', async () => {
     const payment = await w.connect(product);
     const first = Array.from({ length: 5 }, madeUp);
     for (const signature of first) await w.confirm(payment.payment_id, signature);
@@ -66,9 +65,8 @@ describe('a stranger who knows a payment', REPEATED, () => {
     expect((await named(payment.payment_id)).sort()).toEqual(first.sort());
   });
 
-  it('with fifty made-up signatures a minute does not delay a payment that nobody reported', async () => {
+  it('fifty made-up signatures a minute do not delay an unreported payment', async () => {
     await w.env.DB.prepare('DELETE FROM payment_candidates').run();
-    /** A minute goes by for everything that waits. */
     const minute = () => w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = next_check_at - 60000').run();
     const attack = async () => {
       for (let session = 0; session < 10; session++) {
@@ -77,7 +75,7 @@ describe('a stranger who knows a payment', REPEATED, () => {
       }
       await minute();
     };
-    // The queue brings nothing, so that all of it is left to the sweep.
+    // The queue delivers nothing, so only the sweep works.
     for (let i = 0; i < 5; i++) await attack();
     const payment = await w.connect(product);
     await w.chain.pay(await w.chain.wallet(), payment);

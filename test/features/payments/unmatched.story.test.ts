@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withFaults } from '../../support/faults/faults.ts';
-import { FIRST_LOOK, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../../support/faults/finality.ts';
+import { FIRST_CHECK, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../../support/faults/finality.ts';
 import { openSession } from '../../support/people/sale.ts';
 import { REPEATED } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('money that missed its session', REPEATED, () => {
+describe('unmatched payments', REPEATED, () => {
   const w = new World();
   let merchant: Merchant;
   let product: { slug: string; product_id: string };
@@ -17,7 +17,6 @@ describe('money that missed its session', REPEATED, () => {
   const accept = (id: string, signature: string, key = merchant.key) =>
     w.call('POST', `/v1/payments/${id}/accept-unmatched`, { key, body: { tx_signature: signature } });
 
-  /** A session that failed before the payment reached the chain. */
   async function late() {
     const payment = await w.connect(product);
     await w.env.DB.prepare(
@@ -32,7 +31,7 @@ describe('money that missed its session', REPEATED, () => {
     return { id: payment.payment_id as string, signature, buyer };
   }
 
-  it('late is kept in sight, once, and the session stays failed', async () => {
+  it('a late payment is recorded once, and the session stays failed', async () => {
     const { id, signature, buyer } = await late();
     await w.confirm(id, signature);
     const payment = await view(id);
@@ -49,7 +48,7 @@ describe('money that missed its session', REPEATED, () => {
     expect(await w.eventTypes(id)).toEqual(['payment.created', 'payment.unmatched']);
   });
 
-  it('short is kept in sight while the session waits for the rest, and a whole payment still confirms', async () => {
+  it('an underpayment is recorded, and a full payment still confirms the session', async () => {
     const payment = await w.connect(product);
     const buyer = await w.chain.wallet();
     const short = await w.chain.pay(buyer, payment, { units: 4_000_000n });
@@ -58,7 +57,7 @@ describe('money that missed its session', REPEATED, () => {
     expect((await view(payment.payment_id)).unmatched).toMatchObject([{ reason: 'underpaid', amount: { amount: '4' } }]);
   });
 
-  it('the buyer is shown what arrived in every answer, by amount, signature and reason, and the merchant in full', async () => {
+  it('the buyer sees amount, signature and reason of unmatched money, and the merchant all of it', async () => {
     const session = await openSession(w, merchant, { product_id: product.product_id });
     const connect = async () => {
       const held = { payment_session_id: session.body.payment_session_id };
@@ -74,19 +73,19 @@ describe('money that missed its session', REPEATED, () => {
     const path = `/v1/payments/${payment.payment_id}`;
     expect(await connect()).toMatchObject({ payment_id: payment.payment_id, now: expect.any(String), seen });
     expect((await w.call('GET', path)).body).toMatchObject({ now: expect.any(String), seen });
-    const whole = await w.chain.pay(buyer, payment);
-    const confirmed = await w.confirm(payment.payment_id, whole);
+    const fullPayment = await w.chain.pay(buyer, payment);
+    const confirmed = await w.confirm(payment.payment_id, fullPayment);
     expect(confirmed.body).toMatchObject({ now: expect.any(String), payment: { status: 'CONFIRMED', seen } });
     expect(confirmed.body.payment.unmatched).toBeUndefined();
     const unmatched = [{ ...seen[0], payer_wallet: buyer.address, status: 'open' }];
-    const again = { key: merchant.key, body: { payment_id: payment.payment_id, tx_signature: whole } };
+    const again = { key: merchant.key, body: { payment_id: payment.payment_id, tx_signature: fullPayment } };
     expect((await w.call('POST', '/v1/pay/confirm', again)).body.payment).toMatchObject({ unmatched });
     await accept(payment.payment_id, signature);
     expect((await w.call('GET', path)).body.seen).toBeUndefined();
     expect((await view(payment.payment_id)).unmatched).toMatchObject([{ tx_signature: signature, status: 'accepted' }]);
   });
 
-  it('a second time is kept in sight, and the confirmed payment does not change', async () => {
+  it('a second payment is recorded and does not change the confirmed payment', async () => {
     const buyer = await w.chain.wallet();
     const { payment, signature } = await w.purchase(product, buyer);
     const second = await w.chain.pay(buyer, payment, { units: 5_000_001n });
@@ -97,14 +96,14 @@ describe('money that missed its session', REPEATED, () => {
     });
   });
 
-  it('is not shown to a buyer, nor to another merchant', async () => {
+  it('unmatched is hidden from buyers, and the payment from other merchants', async () => {
     const { id } = await late();
     expect((await w.call('GET', `/v1/payments/${id}`)).body.unmatched).toBeUndefined();
     const other = await w.merchant();
     expect((await w.call('GET', `/v1/payments/${id}`, { key: other.key })).status).toBe(404);
   });
 
-  it('is accepted into a new confirmed payment with membership and receipt of its own', async () => {
+  it('an accepted payment becomes a new confirmed payment with its own membership and receipt', async () => {
     const { id, signature, buyer } = await late();
     const { status, body } = await accept(id, signature);
     expect(status).toBe(200);
@@ -116,7 +115,7 @@ describe('money that missed its session', REPEATED, () => {
     expect(await w.eventTypes(body.payment_id)).toEqual(['payment.confirmed', 'membership.activated', 'receipt.created']);
   });
 
-  it('counts what really arrived when less than the price is accepted', async () => {
+  it('an accepted underpayment is recorded with the amount that arrived', async () => {
     const payment = await w.connect(product);
     const short = await w.chain.pay(await w.chain.wallet(), payment, { units: 3_000_000n });
     await w.confirm(payment.payment_id, short);
@@ -125,7 +124,7 @@ describe('money that missed its session', REPEATED, () => {
     expect(body.overpaid).toBeUndefined();
   });
 
-  it('accepted twenty times at once is one payment, and every answer is the same', async () => {
+  it('twenty concurrent accepts make one payment', async () => {
     const { id, signature } = await late();
     const answers = await Promise.all(Array.from({ length: 20 }, () => accept(id, signature)));
     const ids = new Set(answers.filter(({ status }) => status === 200).map(({ body }) => body.payment_id));
@@ -135,7 +134,7 @@ describe('money that missed its session', REPEATED, () => {
     expect(await w.env.DB.prepare('SELECT count(*) AS n FROM payments WHERE recovers_payment_id = ?').bind(id).first('n')).toBe(1);
   });
 
-  it('is accepted once although the answer of the commit was lost', async () => {
+  it('an accept with a lost commit answer makes one claim', async () => {
     const { id, signature } = await late();
     let batches = 0;
     const { env } = withFaults(w.env, { after: ({ kind }) => kind === 'batch' && ++batches === 3 });
@@ -144,7 +143,7 @@ describe('money that missed its session', REPEATED, () => {
     expect(await w.env.DB.prepare('SELECT count(*) AS n FROM tx_claims WHERE tx_signature = ?').bind(signature).first('n')).toBe(1);
   });
 
-  it('of another merchant, another payment, or nobody cannot be accepted', async () => {
+  it('accept is 404 for another merchant, another payment and a confirmed transaction', async () => {
     const { id, signature } = await late();
     const other = await w.merchant();
     const sibling = await w.connect(product);
@@ -154,7 +153,7 @@ describe('money that missed its session', REPEATED, () => {
     expect((await accept(confirmed.payment.payment_id, confirmed.signature)).status).toBe(404);
   });
 
-  it('as dust is recorded and told every time; the ten largest are shown, so that it hides no whole payment', async () => {
+  it('dust is recorded and emitted each time, and the list shows the ten largest without hiding a full payment', async () => {
     const payment = await w.connect(product);
     const spammer = await w.chain.wallet();
     const dust: string[] = [];
@@ -173,19 +172,19 @@ describe('money that missed its session', REPEATED, () => {
     expect((await accept(payment.payment_id, dust[0]!)).status).toBe(200);
   });
 
-  describe('that the cluster dropped before the merchant decided', () => {
+  describe('unmatched payment dropped by the chain', () => {
     const drop = async (signature: string) => {
       await w.chain.fault({ kind: 'vanish', signature });
       await sweepUntilBelieved(w);
     };
-    const rowOf = (signature: string) =>
+    const readRow = (signature: string) =>
       w.env.DB.prepare('SELECT * FROM unmatched_payments WHERE tx_signature = ?').bind(signature).first<{
         final_at: number | null;
         dropped_at: number | null;
-        next_look_at: number | null;
+        next_check_at: number | null;
       }>();
 
-    it('is not shown and cannot be accepted; when it is there after all, it is and can', async () => {
+    it('a dropped transaction is hidden and cannot be accepted until it returns', async () => {
       const { id, signature } = await late();
       await drop(signature);
       expect((await view(id)).unmatched).toBeUndefined();
@@ -198,28 +197,28 @@ describe('money that missed its session', REPEATED, () => {
       expect((await accept(id, signature)).body).toMatchObject({ status: 'CONFIRMED', recovers_payment_id: id });
     });
 
-    it('stands where no node can tell of it', async () => {
+    it('a transaction without history at any node stays open', async () => {
       const { id, signature } = await late();
       await w.chain.fault({ kind: 'no_history', times: 0 });
       for (let i = 0; i < 3; i++) await sweepUntilBelieved(w);
       await w.chain.call('local_clearFaults');
-      expect(await rowOf(signature)).toMatchObject({ final_at: null, dropped_at: null });
+      expect(await readRow(signature)).toMatchObject({ final_at: null, dropped_at: null });
       expect((await accept(id, signature)).status).toBe(200);
     });
 
-    it('is looked for until it is final, or accepted: then its claim is, and made final with its payment', async () => {
+    it('finality checks run until the transaction is final, or until its accepted payment is', async () => {
       const [left, taken] = [await late(), await late()];
       const { body } = await accept(taken.id, taken.signature);
-      await letTimePass(w, FIRST_LOOK);
+      await letTimePass(w, FIRST_CHECK);
       await w.sweepAlone('finality');
-      expect([await rowOf(left.signature), await rowOf(taken.signature)]).toMatchObject([
-        { final_at: expect.any(Number), next_look_at: null },
-        { final_at: null, next_look_at: null },
+      expect([await readRow(left.signature), await readRow(taken.signature)]).toMatchObject([
+        { final_at: expect.any(Number), next_check_at: null },
+        { final_at: null, next_check_at: null },
       ]);
       expect(await view(body.payment_id)).toMatchObject({ finalized_at: expect.any(String) });
     });
 
-    it('and that paid its own session when it was there again is no open question: the answer is the payment', async () => {
+    it('a returned transaction that confirmed its own session is closed, and accept answers that payment', async () => {
       const payment = await w.connect(product);
       const id = payment.payment_id as string;
       const askWhoBuys = (provider: string | null) =>
@@ -237,15 +236,15 @@ describe('money that missed its session', REPEATED, () => {
       expect((await view(id)).unmatched).toMatchObject([{ status: 'accepted', recovered_payment_id: id }]);
     });
 
-    it('and accepted at the same moment is one or the other', async () => {
+    it('accept racing a drop ends in exactly one of the two', async () => {
       for (let round = 0; round < 3; round++) {
         const { id, signature } = await late();
         await w.chain.fault({ kind: 'vanish', signature });
-        await letTimePass(w, FIRST_LOOK);
+        await letTimePass(w, FIRST_CHECK);
         await w.sweepAlone('finality');
         await letTimePass(w, SECOND_PROOF);
         const [accepted] = await Promise.all([accept(id, signature), w.sweepAlone('finality')]);
-        const isDropped = (await rowOf(signature))!.dropped_at !== null;
+        const isDropped = (await readRow(signature))!.dropped_at !== null;
         expect([accepted.status === 200, isDropped]).toEqual([!isDropped, isDropped]);
       }
     });

@@ -9,7 +9,7 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
 
-describe('a walk of many pages over the service reference', REPEATED, () => {
+describe('reference sweep over many pages', REPEATED, () => {
   let w: World;
   let merchant: Merchant;
   beforeAll(async () => {
@@ -35,13 +35,13 @@ describe('a walk of many pages over the service reference', REPEATED, () => {
     for (const id of ids) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   };
 
-  it('finds every payment, across its pages', async () => {
+  it('a sweep over several pages finds every payment', async () => {
     const ids = await pay(7);
     await walk();
     await finish(ids);
   });
 
-  it('resumes in the middle after a crash between two pages', async () => {
+  it('a sweep resumes after a crash between two pages', async () => {
     const ids = await pay(7);
     const { env } = withFaults(w.env, { before: ({ number }) => number >= 5 });
     await walk(env).catch(() => undefined);
@@ -51,7 +51,7 @@ describe('a walk of many pages over the service reference', REPEATED, () => {
     await finish(ids);
   });
 
-  it('is not ended by a node that lost its place: it begins anew, and nobody is failed meanwhile', async () => {
+  it('a walk with an unknown cursor starts over and fails no session meanwhile', async () => {
     const ids = await pay(5);
     const { env } = withFaults(w.env, { before: ({ number }) => number >= 3 });
     await walk(env).catch(() => undefined);
@@ -67,7 +67,7 @@ describe('a walk of many pages over the service reference', REPEATED, () => {
   });
 });
 
-describe('money that is hard to see', REPEATED, () => {
+describe('payments of ended sessions', REPEATED, () => {
   const w = new World();
   let merchant: Merchant;
   beforeAll(async () => {
@@ -75,7 +75,7 @@ describe('money that is hard to see', REPEATED, () => {
   });
   const view = async (id: string, key = merchant.key) => (await w.call('GET', `/v1/payments/${id}`, { key })).body;
 
-  it('named while the node was down, for a session that failed meanwhile, is judged when the node is back', async () => {
+  it('a payment named during a node outage is recovered although its session failed meanwhile', async () => {
     const payment = await w.connect(await w.product(merchant));
     const signature = await w.chain.pay(await w.chain.wallet(), { ...payment, references: [] });
     await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 2 });
@@ -90,7 +90,7 @@ describe('money that is hard to see', REPEATED, () => {
     expect(await view(recovered!.id)).toMatchObject({ status: 'CONFIRMED', tx_signature: signature });
   });
 
-  it('named for a session that is over, and not on chain yet, is remembered and judged later', async () => {
+  it('a second payment that the chain does not show yet is recorded later', async () => {
     const buyer = await w.chain.wallet();
     const { payment } = await w.purchase(await w.product(merchant), buyer);
     const second = await w.chain.pay(buyer, { ...payment, references: [] }, { units: 6_000_000n });
@@ -100,7 +100,7 @@ describe('money that is hard to see', REPEATED, () => {
     expect((await view(payment.payment_id)).unmatched).toMatchObject([{ tx_signature: second, reason: 'second_payment' }]);
   });
 
-  it('from before its session by the chain’s clock is refused and kept in sight', async () => {
+  it('a payment older than its session is refused with too_early and recorded as late', async () => {
     const payment = await w.connect(await w.product(merchant));
     const signature = await w.chain.pay(await w.chain.wallet(), payment);
     await w.env.DB.prepare('UPDATE payments SET created_at = created_at + 600000, expires_at = expires_at + 600000 WHERE id = ?')
@@ -110,7 +110,7 @@ describe('money that is hard to see', REPEATED, () => {
     expect((await view(payment.payment_id)).unmatched).toMatchObject([{ tx_signature: signature, reason: 'late' }]);
   });
 
-  it('paid twice on time for a failed session becomes one purchase and one question to the merchant', async () => {
+  it('two on-time payments of a failed session make one recovered payment and one unmatched', async () => {
     const buyer = await w.chain.wallet();
     const payment = await w.connect(await w.product(merchant));
     const signatures = [await w.chain.pay(buyer, payment), await w.chain.pay(buyer, payment, { units: 5_000_001n })];
@@ -124,7 +124,7 @@ describe('money that is hard to see', REPEATED, () => {
     expect((await view(payment.payment_id)).unmatched).toMatchObject([{ tx_signature: signatures[1], reason: 'second_payment' }]);
   });
 
-  it('as dust on a confirmed session is recorded every time', async () => {
+  it('dust on a confirmed session is recorded each time', async () => {
     const buyer = await w.chain.wallet();
     const { payment } = await w.purchase(await w.product(merchant), buyer);
     for (let i = 1; i <= 22; i++) await w.confirm(payment.payment_id, await w.chain.pay(buyer, payment, { units: BigInt(i) }));
@@ -132,7 +132,7 @@ describe('money that is hard to see', REPEATED, () => {
     expect((await view(payment.payment_id)).unmatched).toHaveLength(10);
   });
 
-  it('with a fee that was not paid is recovered with the fee owed, and the receipt tells only what arrived', async () => {
+  it('a payment without its fee is recovered with fee_owed, and the receipt shows no fee', async () => {
     const feeWallet = (await generateKeyPairSigner()).address;
     const f = new World({ FEE_BPS: '1000', FEE_WALLET: feeWallet });
     const seller = await f.merchant();

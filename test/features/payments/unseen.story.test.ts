@@ -15,7 +15,7 @@ function hook(w: World, body: unknown, headers: Record<string, string> = {}) {
   return w.call('POST', '/v1/products/webhook/rpc', { raw, headers: { 'x-rpc-signature': signature, ...headers } });
 }
 
-describe('the chain provider’s webhook', REPEATED, () => {
+describe('POST /v1/products/webhook/rpc', REPEATED, () => {
   const w = new World({ RPC_WEBHOOK_SECRET: SECRET });
   let merchant: Merchant;
   beforeAll(async () => {
@@ -26,20 +26,20 @@ describe('the chain provider’s webhook', REPEATED, () => {
     return { id: payment.payment_id as string, signature: await w.chain.pay(await w.chain.wallet(), payment) };
   };
 
-  it('confirms a payment nobody else told us about', async () => {
+  it('the webhook confirms an unreported payment', async () => {
     const { id, signature } = await paid();
     expect((await hook(w, [{ signature, type: 'TRANSFER' }])).body).toEqual({ accepted: 1 });
     await w.deliver();
     expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 
-  it('of a service without a secret is told so before anything of it is read', async () => {
+  it('a service without a secret answers 503 misconfigured before the body is read', async () => {
     const env = { ...w.env, RPC_WEBHOOK_SECRET: '' };
     const { status, body } = await w.call('POST', '/v1/products/webhook/rpc', { raw: '{"signature":', env });
     expect([status, body.code, body.meta]).toEqual([503, 'misconfigured', { missing: ['RPC_WEBHOOK_SECRET'] }]);
   });
 
-  it('answers without asking the node or the database: all work is queued', async () => {
+  it('the webhook queues its work without a node or database call', async () => {
     const { signature } = await paid();
     await w.chain.call('local_resetCalls');
     const { env, trips } = withFaults(w.env);
@@ -51,7 +51,7 @@ describe('the chain provider’s webhook', REPEATED, () => {
     await w.deliver();
   });
 
-  it('believes nothing of the body but the signature of a transaction', async () => {
+  it('only the signature in the body is used, and the node is asked for the rest', async () => {
     const payment = await w.connect(await w.product(merchant));
     const signature = await w.chain.tip(await w.chain.wallet(), payment.recipient, payment.memo);
     const lie = { signature, tokenTransfers: [{ toUserAccount: payment.recipient, tokenAmount: 5, mint: payment.mint }] };
@@ -60,7 +60,7 @@ describe('the chain provider’s webhook', REPEATED, () => {
     expect(await w.eventTypes(payment.payment_id)).toEqual(['payment.created']);
   });
 
-  it('answers 200 for what is none of ours, and forgets it', async () => {
+  it('foreign transactions are answered 200 and dropped', async () => {
     const buyer = await w.chain.wallet();
     const foreign = await w.chain.tip(buyer, (await w.chain.wallet(0n)).address, 'svc:somebodyelse');
     const plain = await w.chain.tip(buyer, (await w.chain.wallet(0n)).address, 'thanks for the fish');
@@ -70,7 +70,7 @@ describe('the chain provider’s webhook', REPEATED, () => {
     w.queue.sent.length = 0;
   });
 
-  it.each(['buyer first', 'hook first', 'together'])('and the buyer and the cursor at once make one confirmation: %s', async (order) => {
+  it.each(['buyer first', 'hook first', 'together'])('webhook, buyer and sweep make one confirmation: %s', async (order) => {
     const { id, signature } = await paid();
     const buyer = () => w.confirm(id, signature);
     const provider = async () => {
@@ -85,7 +85,7 @@ describe('the chain provider’s webhook', REPEATED, () => {
     expect(await w.count('tx_claims', id)).toBe(1);
   });
 
-  it('that is doubled, reordered and an hour late changes nothing more', async () => {
+  it('duplicate, reordered and late deliveries confirm each payment once', async () => {
     const [a, b] = [await paid(), await paid()];
     for (const signature of [b.signature, a.signature, b.signature]) await hook(w, [{ signature }]);
     const jobs = w.queue.sent.splice(0).map(({ job }) => job);
@@ -94,7 +94,7 @@ describe('the chain provider’s webhook', REPEATED, () => {
     for (const { id } of [a, b]) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 
-  it('that arrives before the session is stored is looked at again until it is', async () => {
+  it('a delivery before the session is stored is retried until the session exists', async () => {
     const { id, signature } = await paid();
     const row = await w.env.DB.prepare('SELECT nonce FROM payments WHERE id = ?').bind(id).first<{ nonce: string }>();
     await w.env.DB.prepare("UPDATE payments SET nonce = 'hidden' WHERE id = ?").bind(id).run();
@@ -106,14 +106,14 @@ describe('the chain provider’s webhook', REPEATED, () => {
     expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 
-  it('with a wrong, missing or foreign signature is refused', async () => {
+  it('a wrong, missing or malformed signature is 401 webhook_signature_failed', async () => {
     const body = [{ signature: base58.encode(new Uint8Array(64).fill(7)) }];
     for (const headers of [{ 'x-rpc-signature': '0'.repeat(64) }, { 'x-rpc-signature': '' }, { 'x-rpc-signature': 'sha256=nonsense' }]) {
       expect(await hook(w, body, headers)).toMatchObject({ status: 401, body: { code: 'webhook_signature_failed' } });
     }
   });
 
-  it('signed over the raw bytes, with or without sha256= in front, under the configured header', async () => {
+  it('the HMAC covers the raw bytes, with or without sha256=, under the configured header', async () => {
     const other = new World({ RPC_WEBHOOK_SECRET: SECRET, RPC_WEBHOOK_HEADER: 'helius-signature' });
     const raw = `[ { "signature" : "${base58.encode(new Uint8Array(64).fill(9))}" } ]`;
     const mac = hex.encode(hmacSha256(utf8(SECRET), utf8(raw)));
@@ -123,7 +123,7 @@ describe('the chain provider’s webhook', REPEATED, () => {
   });
 
   it.each(['Rpc-Signature', 'X-Rpc-Signature'])(
-    'is read under %s wherever it runs, and the document names the configured header',
+    'the signature is read from %s on every deployment, and the document names the configured header',
     async (name) => {
       const raw = '[]';
       const headers = { [name]: hex.encode(hmacSha256(utf8(SECRET), utf8(raw))) };
@@ -139,7 +139,7 @@ describe('the chain provider’s webhook', REPEATED, () => {
     },
   );
 
-  it('that is signed and makes no sense answers 400 invalid_rpc_payload', async () => {
+  it('a signed but malformed body is 400 invalid_rpc_payload', async () => {
     for (const body of ['{', '"text"', '[{"signature":5}]', '[null]', '{"no":"signature"}', '[{"signature":"short"}]']) {
       expect(await hook(w, body), body).toMatchObject({ status: 400, body: { code: 'invalid_rpc_payload' } });
     }

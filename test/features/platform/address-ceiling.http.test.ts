@@ -5,15 +5,13 @@ import type { Env } from '#platform/context.ts';
 import { newKey } from '../../support/people/agent.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-/** Of a customer that is not known here. */
 const EVENT = '{"id":"evt_1","object":"event","created":1,"type":"invoice.paid","data":{"object":{"customer":"cus_1"}}}';
 
-describe('the ceiling over an address', () => {
+describe('rate limits per address', () => {
   const w = new World();
   let ada: Merchant;
   let addresses = 0;
   const asked: string[] = [];
-  /** As in production, and every object that is called is noted by name. */
   const strict = (multiplier = '1'): Env => {
     const getByName = (name: string) => {
       asked.push(name);
@@ -32,7 +30,7 @@ describe('the ceiling over an address', () => {
     ada = await w.merchant();
   });
 
-  it('lets thirty sign-ins through in 15 minutes, whatever the e-mail, and remembers its refusal without asking again', async () => {
+  it('thirty sign-ins pass in 15 minutes for any email, and the refusal is cached', async () => {
     const [address, env] = [newAddress(), strict()];
     const logIn = (index: number) => w.call('POST', '/v1/auth/login', { body: { email: `n${index}@example.com` }, ...from(address, env) });
     const answers = [];
@@ -45,13 +43,13 @@ describe('the ceiling over an address', () => {
     expect((await w.call('POST', '/v1/auth/login', { body: { email: 'n@example.com' }, ...from(newAddress(), env) })).status).toBe(422);
   });
 
-  it.each(['/docs', '/docs/errors', '/v1/docs', '/v1/openapi.json', '/'])('counts a request to %s once', async (path) => {
+  it.each(['/docs', '/docs/errors', '/v1/docs', '/v1/openapi.json', '/'])('a request to %s counts once', async (path) => {
     asked.length = 0;
     await w.call('GET', path, from(newAddress()));
     expect(asked).toHaveLength(1);
   });
 
-  it('lets sixty connects through in a minute, whatever the slug', async () => {
+  it('sixty connects pass in a minute for any slug', async () => {
     const [address, env] = [newAddress(), strict()];
     const answers = [];
     for (let index = 0; index < 70; index++)
@@ -59,9 +57,9 @@ describe('the ceiling over an address', () => {
     expect(passed(answers)).toBe(60);
   });
 
-  it('covers every public route together: payments looked up, confirms of made-up ids, the document and health', async () => {
+  it('all public routes share one limit', async () => {
     const [address, env] = [newAddress(), strict('0.1')];
-    const look = (index: number) => {
+    const callPublic = (index: number) => {
       const id = `01a20000-0000-7000-8000-0000000000${10 + index}`;
       const ways = [
         () => w.call('GET', `/v1/payments/${id}`, from(address, env)),
@@ -73,7 +71,7 @@ describe('the ceiling over an address', () => {
       return ways[index % ways.length]!();
     };
     const answers = [];
-    for (let index = 0; index < 75; index++) answers.push(await look(index));
+    for (let index = 0; index < 75; index++) answers.push(await callPublic(index));
     expect(passed(answers)).toBe(60);
   });
 
@@ -82,7 +80,7 @@ describe('the ceiling over an address', () => {
     return body + end(body);
   };
 
-  it('ends forged keys in the Worker: no object of the account they name is called, and the twenty-first in a minute is 429', async () => {
+  it('forged keys call no account object, and the twenty-first in a minute is 429', async () => {
     const [address, env] = [newAddress(), strict()];
     asked.length = 0;
     const answers = [];
@@ -94,7 +92,7 @@ describe('the ceiling over an address', () => {
     expect(asked.filter((name) => name.startsWith('account:'))).toEqual([]);
   });
 
-  it('counts tokens that renew no session: the twenty-first in a minute is 429', async () => {
+  it('unknown refresh tokens count, and the twenty-first in a minute is 429', async () => {
     const [address, env] = [newAddress(), strict()];
     const statuses: number[] = [];
     for (let index = 0; index < 22; index++)
@@ -102,7 +100,7 @@ describe('the ceiling over an address', () => {
     expect(statuses).toEqual([...Array(20).fill(401), 429, 429]);
   });
 
-  it('looks keys of the first round up only while their address has refusals left; a good key passes from there all the same', async () => {
+  it('well-formed unknown keys call the account object only below the limit, and a good key still passes', async () => {
     const [address, env] = [newAddress(), strict()];
     asked.length = 0;
     for (let index = 0; index < 40; index++) {
@@ -110,12 +108,12 @@ describe('the ceiling over an address', () => {
       const { status } = await w.call('GET', '/v1/products', { key, ...from(address, env) });
       expect([index, status]).toEqual([index, index < 20 ? 401 : 429]);
     }
-    // The one that fills the window is judged before it is known to be too many.
+    // The request that fills the window is judged before the count is known.
     expect(asked.filter((name) => name.startsWith('account:')).length).toBeLessThanOrEqual(21);
     expect((await w.call('GET', '/v1/products', { key: ada.key, ...from(address, env) })).status).toBe(200);
   });
 
-  it('is never asked for a call with a good key', async () => {
+  it('a call with a good key does not use the address limit', async () => {
     const product = await w.product(ada, { live_mode_confirmed: true });
     asked.length = 0;
     const body = { product_id: product.product_id, customer: { customer_ref: 'buyer' } };
@@ -130,7 +128,7 @@ describe('the ceiling over an address', () => {
     expect(asked.filter((name) => !name.startsWith('account:'))).toEqual([]);
   });
 
-  it('counts Workers, which share one address, by their zone', async () => {
+  it('Workers that share one address are counted per zone', async () => {
     const env = strict();
     const register = (zone: string) =>
       w.call('POST', '/v1/auth/register', { body: {}, ...from('2a06:98c0:3600::103', env, { 'CF-Worker': zone }) });
@@ -140,7 +138,7 @@ describe('the ceiling over an address', () => {
     expect((await register('agent.example')).status).toBe(422);
   });
 
-  it('counts setup secrets that open nothing like any bad credential, wherever they are shown', async () => {
+  it('wrong setup secrets count like other wrong credentials, in body and header', async () => {
     const [address, env] = [newAddress(), strict()];
     const { body: setup } = await w.call('POST', '/v1/access/agent-bootstrap', { body: { agent_name: 'Guessed' } });
     const path = `/v1/access/agent-bootstrap/${setup.setup_intent_id}`;
@@ -156,11 +154,10 @@ describe('the ceiling over an address', () => {
       }
     }
     expect(statuses).toEqual([...Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 404 : 401)), 429, 429, 429, 429]);
-    // The agent itself, elsewhere, is kept out of nothing.
     expect((await show(setup.setup_secret, newAddress())).status).toBe(200);
   });
 
-  it('counts an IPv6 caller by its /48 too where accounts are made and passwords tried', async () => {
+  it('IPv6 registrations also count per /48', async () => {
     const env = strict();
     const [site, other] = ['2001:db8:77', '2001:db8:78'];
     const register = (network: string) => w.call('POST', '/v1/auth/register', { body: {}, ...from(`${network}::1`, env) });
@@ -171,7 +168,7 @@ describe('the ceiling over an address', () => {
     expect((await register(`${other}:1`)).status).toBe(422);
   });
 
-  it('counts what a chain provider never signed, and refuses it in the end without reading it', async () => {
+  it('unsigned calls of the chain provider count, and are refused with 429 in the end', async () => {
     const [address, env] = [newAddress(), { ...strict('0.01'), RPC_WEBHOOK_SECRET: 'the-secret-of-the-chain-provider' }];
     const answers = [];
     for (let index = 0; index < 8; index++)
@@ -180,7 +177,7 @@ describe('the ceiling over an address', () => {
   });
 
   it.each(['/v1/products/webhook/rpc', '/v1/billing/webhooks/processor', '/v1/integrations/mail/webhooks/resend'])(
-    'counts bodies of %s that are too long or no JSON, and reads none of them in the end',
+    'oversized and non-JSON bodies of %s count, and are refused unread in the end',
     async (path) => {
       const [address, env] = [newAddress(), { ...strict('0.01'), RPC_WEBHOOK_SECRET: 'the-secret-of-the-chain-provider' }];
       const long = JSON.stringify('x'.repeat(300_000));
@@ -197,7 +194,7 @@ describe('the ceiling over an address', () => {
   it.each<[string, (mac: (text: string) => string, now: string) => Record<string, string>]>([
     ['/v1/products/webhook/rpc', (mac) => ({ 'Rpc-Signature': mac(EVENT) })],
     ['/v1/billing/webhooks/processor', (mac, t) => ({ 'Stripe-Signature': `t=${t},v1=${mac(`${t}.${EVENT}`)}` })],
-  ])('has no body of %s hashed once its address forged too many: a good signature is refused there too', async (path, sign) => {
+  ])('a good signature for %s is 429 without hashing once its address forged too many', async (path, sign) => {
     const secret = 'the-secret-of-a-provider';
     const secrets = { RPC_WEBHOOK_SECRET: secret, PROCESSOR_WEBHOOK_SECRETS: `whsec_${secret}` };
     const env = { ...strict('0.01'), ...secrets };
@@ -205,7 +202,7 @@ describe('the ceiling over an address', () => {
     const headersBy = (key: string) => sign((text) => hex.encode(hmacSha256(utf8(key), utf8(text))), now);
     const key = path.includes('rpc') ? secret : `whsec_${secret}`;
     const [address, other] = [newAddress(), newAddress()];
-    const post = (place: string, headers: Record<string, string>) => w.call('POST', path, { raw: EVENT, ...from(place, env, headers) });
+    const post = (sender: string, headers: Record<string, string>) => w.call('POST', path, { raw: EVENT, ...from(sender, env, headers) });
     const statuses: number[] = [];
     for (let index = 0; index < 7; index++) statuses.push((await post(address, headersBy('another secret'))).status);
     expect(statuses).toEqual([...Array(6).fill(401), 429]);

@@ -5,15 +5,14 @@ import { forEach } from '#platform/db/commit.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { firstRun, World } from '../../support/world.ts';
 
-/** Charges the invocation that runs until its work may begin nothing. */
 const spendAll = () => {
   while (currentBudget().left > 0) chargeCall();
 };
 
-describe('the budget of an invocation', () => {
+describe('call budget of an invocation', () => {
   const w = new World();
 
-  it('every binding and fetch charge each call once', async () => {
+  it('every binding and fetch charges each call once', async () => {
     const answers = { send: async () => {}, sendBatch: async () => {}, get: async () => null, put: async () => {}, fetch: async () => {} };
     const objects = { getByName: () => ({ ask: async () => {} }) };
     const bindings = { JOBS: answers, ARCHIVE: answers, ASSETS: answers, EMAIL: answers, ADMISSION: objects, METERED_SESSION: objects };
@@ -39,11 +38,10 @@ describe('the budget of an invocation', () => {
     ])
       expect(await spentBy(call), String(call)).toBe(1);
     expect(await spentBy(() => env.METRICS!.writeDataPoint({}))).toBe(0);
-    // An environment that was charged before, and copies of one, are not charged twice.
     expect(await spentBy(() => chargedEnv({ ...chargedEnv(env) }).JOBS.send({ kind: 'fanOut', eventIds: [] }))).toBe(1);
   });
 
-  it('the platform’s own bindings charge their calls, an object of each kind among them', async () => {
+  it('the platform’s own bindings charge their calls, including each kind of object', async () => {
     const env = chargedEnv(testEnv);
     const spentBy = (call: () => Promise<unknown>) =>
       withBudget(async () => {
@@ -62,7 +60,7 @@ describe('the budget of an invocation', () => {
       expect(await spentBy(() => call().catch(() => {})), String(call)).toBe(1);
   });
 
-  it('two invocations that run at once have a budget each, and one that begins within another shares its budget', async () => {
+  it('concurrent invocations have their own budgets, and a nested one shares its parent’s', async () => {
     const spent = () =>
       withBudget(async () => {
         chargeCall();
@@ -73,7 +71,7 @@ describe('the budget of an invocation', () => {
     expect(await Promise.all([spent(), spent()])).toEqual([2, 2]);
   });
 
-  it('a spent budget leaves calls for the end of the run', () => {
+  it('a spent budget reserves calls for the end of the run', () => {
     const budget = new Budget();
     expect(budget.rows(10, 20)).toBe(20);
     while (budget.left > 0) budget.charge();
@@ -81,7 +79,7 @@ describe('the budget of an invocation', () => {
     expect(budget.rows(1, 20)).toBe(0);
   });
 
-  it('the loop of a sweep begins no row once the budget is spent, and answers how many it began', () =>
+  it('forEach starts no row once the budget is spent and returns how many it started', () =>
     withBudget(async () => {
       const notes: string[] = [];
       const ctx = { budget: currentBudget(), note: (reason: string) => notes.push(reason) };
@@ -91,7 +89,7 @@ describe('the budget of an invocation', () => {
       expect(currentBudget().spent).toBeLessThan(CALLS_MAX - 100);
     }));
 
-  it('a sweep that spent its budget gives back its lease and sends its next round', () =>
+  it('a sweep with a spent budget releases its lease and sends its next round', () =>
     withBudget(async () => {
       await w.env.DB.prepare("DELETE FROM sweeps WHERE name = 'plans'").run();
       spendAll();

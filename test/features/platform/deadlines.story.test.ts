@@ -14,7 +14,7 @@ import { type Merchant, World } from '../../support/world.ts';
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 const SIGNATURE = '5'.repeat(87);
 
-/** A request, a job or another of which so many milliseconds are left. The clock stands still after that. */
+/** Builds a context with `leftMs` until its deadline. The clock stops afterwards. */
 function withLeft(kind: 'request' | 'job' | 'attempt', leftMs: number, env: Env = w.env): Shard {
   const startedAt = Date.now();
   setTime(startedAt);
@@ -23,7 +23,6 @@ function withLeft(kind: 'request' | 'job' | 'attempt', leftMs: number, env: Env 
   expect(ctx.leftMs()).toBe(leftMs);
   return ctx;
 }
-/** How long something took by a clock that no test moves. */
 async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; outcome: T }> {
   const startedAt = performance.now();
   const outcome = await work();
@@ -37,17 +36,17 @@ afterEach(async () => {
   await w.chain.call('local_clearFaults');
 });
 
-describe('a node that hangs', () => {
-  it('is waited for no longer than the request has left', async () => {
+describe('deadline with a hanging node', () => {
+  it('a node call waits no longer than the request has left', async () => {
     await w.chain.fault({ kind: 'hang', ms: 15_000, times: 100 });
     const ctx = withLeft('request', 400);
-    // The clock of the test stands still, so that each try believes to have as long.
+    // The test clock does not advance, so each try has the full time left.
     const { ms, outcome } = await timed(() => ctx.chain.findTransaction(SIGNATURE));
     expect(outcome).toMatchObject({ kind: 'unavailable' });
     expect(ms).toBeLessThan(3000);
   });
 
-  it('is not asked at all once nothing is left', async () => {
+  it('no node call is made after the deadline', async () => {
     const fetched = vi.spyOn(globalThis, 'fetch');
     const ctx = withLeft('request', 0);
     expect(await ctx.chain.findTransaction(SIGNATURE)).toEqual({ kind: 'unavailable', reason: 'the deadline is over' });
@@ -55,7 +54,7 @@ describe('a node that hangs', () => {
     fetched.mockRestore();
   });
 
-  it('makes a confirmation that runs out of time 503 temporarily_unavailable; nothing is lost, and the next one confirms', async () => {
+  it('a confirm that runs out of time is 503 temporarily_unavailable, and the next one confirms', async () => {
     const product = await w.product(await w.merchant());
     const payment = await w.connect(product);
     const signature = await w.chain.pay(await w.chain.wallet(), payment);
@@ -64,7 +63,7 @@ describe('a node that hangs', () => {
     setTime(startedAt);
     const answering = timed(() => w.confirm(payment.payment_id, signature));
     await pause(1500);
-    // Its first try goes on by the real clock; by the clock of the request, the deadline is over before a second.
+    // The first try runs on the real clock, and the request's clock passes the deadline before the second one.
     setTime(startedAt + 21 * SECOND);
     const { ms, outcome } = await answering;
     expect([outcome.status, outcome.body.code, outcome.body.retryable]).toEqual([503, 'temporarily_unavailable', true]);
@@ -76,7 +75,7 @@ describe('a node that hangs', () => {
   });
 });
 
-describe('an object that hangs', () => {
+describe('deadline with a hanging object', () => {
   let ada: Merchant;
   let product: { product_id: string; slug: string };
   beforeAll(async () => {
@@ -85,14 +84,14 @@ describe('an object that hangs', () => {
   });
   const owner = { merchantId: crypto.randomUUID(), livemode: true };
 
-  it('is given up when the request’s time is over: 503 temporarily_unavailable', async () => {
+  it('an object call is aborted at the deadline with 503 temporarily_unavailable', async () => {
     const ctx = withLeft('request', 300, hangingObjects(w.env));
     const { ms, outcome } = await timed(() => readEntitlement(ctx, owner, crypto.randomUUID()).catch((error: unknown) => error));
     expect(outcome).toMatchObject({ code: 'temporarily_unavailable', status: 503 });
     expect(ms).toBeLessThan(3000);
   });
 
-  it('is not called where nothing is left', async () => {
+  it('no object call is made after the deadline', async () => {
     const getByName = vi.fn(() => new Proxy({}, { get: () => () => expect.fail('it was called') }));
     const ctx = withLeft('request', 0, { ...w.env, ENTITLEMENT: { getByName } } as unknown as Env);
     await expect(readEntitlement(ctx, owner, crypto.randomUUID())).rejects.toMatchObject({ code: 'temporarily_unavailable' });
@@ -109,17 +108,17 @@ describe('an object that hangs', () => {
     return delivering;
   }
 
-  it('holds up none of the other events that the same message names', async () => {
+  it('a hanging object does not delay other events of the same message', async () => {
     await w.purchase(product, await w.chain.wallet());
     const other = await w.connect(await w.product(await w.merchant()));
     const eventIds = w.queue.sent.splice(0).flatMap(({ job }) => (job.kind === 'fanOut' ? job.eventIds : []));
     expect((await deliverWhileTheyHang([{ kind: 'fanOut', eventIds }])).retried).toBe(1);
-    const told = w.env.DB.prepare('SELECT fanned_out_at FROM events WHERE payment_id = ?').bind(other.payment_id);
-    expect((await told.all()).results).toEqual([{ fanned_out_at: expect.any(Number) }]);
+    const fannedOut = w.env.DB.prepare('SELECT fanned_out_at FROM events WHERE payment_id = ?').bind(other.payment_id);
+    expect((await fannedOut.all()).results).toEqual([{ fanned_out_at: expect.any(Number) }]);
     await w.deliver([{ kind: 'fanOut', eventIds }]);
   });
 
-  it('makes the job that credits a payment come again, and then it is credited', async () => {
+  it('a job that credits a payment is retried and then credits it', async () => {
     await w.purchase(product, await w.chain.wallet(), { customer_ref: 'hanna' });
     const jobs = w.queue.sent.splice(0).map(({ job }) => job);
     expect((await deliverWhileTheyHang(jobs)).retried).toBeGreaterThan(0);
@@ -133,8 +132,8 @@ describe('an object that hangs', () => {
   });
 });
 
-describe('a database that hangs', () => {
-  /** The database, whose batches are done only when this is let go of, and which says nothing before. */
+describe('deadline with a hanging database', () => {
+  /** Returns a database that runs its batches only once they are released. */
   function lateBatches() {
     const done: Promise<unknown>[] = [];
     let letGo = () => {};
@@ -159,7 +158,7 @@ describe('a database that hangs', () => {
     return { env: { ...w.env, DB } as Env, land, begun: () => done.length };
   }
 
-  it('is waited for no longer than the request has left, and asked nothing once that is over', async () => {
+  it('a query waits no longer than the request has left, and none is made after the deadline', async () => {
     const all = vi.fn(() => new Promise<never>(() => {}));
     const DB = { prepare: () => ({ bind: () => ({ all, raw: all, run: all }) }) } as unknown as D1Database;
     const ctx = withLeft('request', 300, { ...w.env, DB });
@@ -171,7 +170,7 @@ describe('a database that hangs', () => {
     expect(all).toHaveBeenCalledTimes(1);
   });
 
-  it('and writes after all what its request no longer waits for: 503, and the same request finds it done, once', async () => {
+  it('a write that lands after its request’s 503 is found once by the repeated request', async () => {
     const ada = await w.merchant();
     const { env, land, begun } = lateBatches();
     const make = (options: object = {}) =>
@@ -196,8 +195,8 @@ describe('a database that hangs', () => {
   });
 });
 
-describe('an operation that waits in an object', () => {
-  it('for longer than its caller is not begun; its neighbours are', async () => {
+describe('queued operation in an object', () => {
+  it('an operation that waited longer than its caller is skipped, and its neighbours run', async () => {
     const { stub } = newHolder();
     await runInDurableObject(stub, async (_, { storage }) => {
       const slow = new Proxy(storage, {
@@ -231,8 +230,7 @@ describe('an operation that waits in an object', () => {
   });
 });
 
-describe('an attempt of a webhook', () => {
-  /** A delivery that is due, and its row. */
+describe('webhook attempt', () => {
   async function due(habit: string) {
     const ada = await w.merchant();
     const url = `${testEnv.TEST_RECEIVER_URL}/${habit}/deadline-${crypto.randomUUID()}`;
@@ -251,7 +249,7 @@ describe('an attempt of a webhook', () => {
     return { ada, deliveryId, row, attempt };
   }
 
-  it('is not made where its endpoint would have less than its time: it stays due, uncounted, and is made later', async () => {
+  it('an attempt without enough time left is not made or counted, and is made later', async () => {
     const { row, attempt } = await due('ok');
     expect(await attempt(17 * SECOND)).toBeNull();
     expect(await row()).toEqual({ status: 'pending', attempt: 0, error: null, lease_until: 0, is_due: 1 });
@@ -260,7 +258,7 @@ describe('an attempt of a webhook', () => {
     expect(await row()).toMatchObject({ status: 'succeeded', attempt: 1 });
   });
 
-  it('is given up for good where its event is neither in the database nor in the archive', async () => {
+  it('a delivery is cancelled if its event no longer exists', async () => {
     const { row, attempt, deliveryId } = await due('ok');
     await w.env.DB.prepare('DELETE FROM events WHERE id = (SELECT event_id FROM webhook_deliveries WHERE id = ?)').bind(deliveryId).run();
     expect(await attempt(30 * SECOND)).toBeNull();

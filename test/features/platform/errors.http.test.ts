@@ -7,7 +7,7 @@ import { builtRoutes, fill } from '../../contract/spec-routes.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('what is refused before anything reads it', () => {
+describe('request body validation', () => {
   const w = new World();
   let ada: Merchant;
   const post = (raw: BodyInit, type = 'application/json', path = '/v1/products') =>
@@ -19,14 +19,14 @@ describe('what is refused before anything reads it', () => {
   });
 
   it.each(['{', '{"name": "x",}', "{'name': 'x'}", '\u0000', '{"name": "x"} {"name": "y"}', 'undefined', '[1', '"\n"', '{"a":\\u0041}'])(
-    'answers 422 json_invalid to the malformed body %j',
+    'the malformed body %j is 422 json_invalid',
     async (raw) => {
       const { status, body } = await post(raw);
       expect([status, body.code, body.detail[0].loc, body.detail[0].type]).toEqual([422, 'validation_error', ['body'], 'json_invalid']);
     },
   );
 
-  it('answers 422 to a missing body, never taking it for an empty object', async () => {
+  it('a missing body is 422 and not an empty object', async () => {
     for (const headers of [{}, { 'content-type': 'application/json' }] as Record<string, string>[]) {
       const { status, body } = await w.call('POST', '/v1/products', { key: ada.key, headers });
       expect([status, body.code]).toEqual([422, 'validation_error']);
@@ -41,16 +41,19 @@ describe('what is refused before anything reads it', () => {
     'application/jsonp',
     'application/json-seq, text/x',
     '',
-  ])('answers 415 to a body of type %j', async (type) => {
+  ])('a body of type %j is 415', async (type) => {
     const { status, body } = await post('{"name":"x","price":{"asset":"USDC","amount":"1"}}', type);
     expect([status, body.code]).toEqual([415, 'unsupported_media_type']);
   });
 
-  it.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/vnd.api+json'])('reads a body of type %s', async (type) => {
-    expect((await post('{"name":"x","price":{"asset":"USDC","amount":"1"}}', type)).status).toBe(201);
-  });
+  it.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/vnd.api+json'])(
+    'a body of type %s is accepted',
+    async (type) => {
+      expect((await post('{"name":"x","price":{"asset":"USDC","amount":"1"}}', type)).status).toBe(201);
+    },
+  );
 
-  it('answers 413 to more than 64 KB, announced or not, and reads exactly one', async () => {
+  it('a body above 64 KB is 413, announced or not, and one of 64 KB is accepted', async () => {
     const body = (bytes: number) => {
       const text = JSON.stringify({ name: 'x', price: { asset: 'USDC', amount: '1' } });
       return text + ' '.repeat(bytes - text.length);
@@ -74,13 +77,13 @@ describe('what is refused before anything reads it', () => {
     expect(await total()).toBe(before);
   });
 
-  it('is not read where no route exists', async () => {
+  it('a body is not read if no route exists', async () => {
     const phrase = `${Array(11).fill('abandon').join(' ')} about`;
     expect((await w.call('POST', '/v1/nothing', { body: { phrase } })).status).toBe(404);
     expect((await w.call('POST', '/v1/auth/login', { body: { phrase } })).status).toBe(422);
   });
 
-  it('survives deep nesting', async () => {
+  it('deeply nested bodies are 422', async () => {
     const deep = '['.repeat(30_000) + ']'.repeat(30_000);
     expect((await post(deep)).status).toBe(422);
     expect((await post(`{"name":${deep},"price":{"asset":"USDC","amount":"1"}}`)).status).toBe(422);
@@ -93,7 +96,7 @@ describe('paths and methods', () => {
   const w = new World();
 
   it.each(['/v1', '/v1/', '/v2/products', '/v1/products/', '//v1/products', '/v1/nothing', '/v1/products/x/y', '/%', '/%00', '/.env'])(
-    'answers 404 with the error shape at %s',
+    '%s is 404 with the error shape',
     async (path) => {
       const { status, body } = await w.call('GET', path);
       expect([status, body.code]).toEqual([404, 'not_found']);
@@ -111,13 +114,13 @@ describe('paths and methods', () => {
     ['/doc', '/docs'],
     ['/v1/setup/readiness', '/v1/access/setup/readiness'],
     ['/v1/access/readiness', '/v1/access/setup/readiness'],
-  ])('names beside %s the path that is nearest to it', async (path, nearest) => {
+  ])('the 404 of %s names the nearest path', async (path, nearest) => {
     const { status, body } = await w.call('GET', path);
     expect([status, body.code, body.meta]).toEqual([404, 'not_found', { reason: 'unknown_path', nearest }]);
     expect(body.detail).toBe(`The path does not exist. Did you mean ${nearest}?`);
   });
 
-  it('tells a path that does not exist from an object that does not, and from a part that is not configured', async () => {
+  it('the 404 of an unknown path, an unknown object and an unconfigured part differ', async () => {
     const ada = await w.merchant();
     const object = await w.call('GET', '/v1/products/01900000-0000-7000-8000-000000000000', { key: ada.key });
     expect([object.status, object.body.detail, object.body.meta]).toEqual([
@@ -135,7 +138,7 @@ describe('paths and methods', () => {
     expect([part.status, part.body.meta]).toEqual([404, { reason: 'not_configured', missing: ['OPERATOR_CONTACT'] }]);
   });
 
-  it('hides from strangers that there are routes of the operator, and letters of a local machine', async () => {
+  it('operator routes and local pages answer like unknown paths', async () => {
     const hidden = [
       '/v1/operator/accounts',
       '/v1/operator/switches',
@@ -154,12 +157,12 @@ describe('paths and methods', () => {
     expect(body.meta).toEqual({ reason: 'unknown_path' });
   });
 
-  it('answers 405 with Allow where a path exists and the method does not', async () => {
+  it('an unknown method of a known path is 405 with Allow', async () => {
     for (const path of new Set(builtRoutes.map((route) => route.path))) {
       const allowed = builtRoutes.filter((route) => route.path === path).map(({ method }) => method);
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((one) => !allowed.includes(one))) {
         const concrete = fill(path);
-        // `/v1/products/p` and the like: a concrete path may belong to another template too.
+        // A concrete path such as `/v1/products/p` may also match another template.
         const { status, body, headers } = await w.call(method, concrete);
         expect([method, path, status, body.code]).toEqual([method, path, 405, 'method_not_allowed']);
         expect(headers.get('Allow')?.split(', ')).toEqual(expect.arrayContaining(allowed));
@@ -167,7 +170,7 @@ describe('paths and methods', () => {
     }
   });
 
-  it('opens what buyers’ browsers call to every origin, without credentials, and nothing else', async () => {
+  it('CORS opens only the routes that buyers’ browsers call, without credentials', async () => {
     const open = [
       '/v1/products/p/{slug}',
       '/v1/products/p/{slug}/connect',
@@ -184,7 +187,7 @@ describe('paths and methods', () => {
       '/v1/access/native-subscriptions/{authorization_id}/cancel-intent',
       '/v1/access/native-subscriptions/{authorization_id}/cancel-confirm',
       '/__402/session/deliveries',
-      // No part of the contract's list: it is as public as a page, and agents read it in browsers too.
+      // Public outside of the contract's list: agents read it in browsers.
       '/llms.txt',
       '/llms-full.txt',
     ];
@@ -199,7 +202,7 @@ describe('paths and methods', () => {
         expect([path, headers.get('Access-Control-Allow-Origin')]).toEqual([path, expected]);
         expect(headers.get('Access-Control-Allow-Credentials')).toBeNull();
       }
-      // All of x402 is open, by the contract; what needs a key there is of no use without one.
+      // The contract opens every x402 route. Those that need a key refuse a call without one.
       if ((auth === 'merchant' || auth === 'person') && !path.startsWith('/v1/access/x402/')) expect(expected).toBeNull();
       if (!expected) continue;
       expect(preflight.status).toBe(204);
@@ -213,11 +216,11 @@ describe('paths and methods', () => {
   });
 });
 
-describe('when what we depend on is away', () => {
+describe('unavailable dependencies', () => {
   const w = new World();
   const cut = () => withFaults(w.env, { before: () => true }).env;
 
-  it.each(['/health', '/v1/health'])('reports it at %s: degraded without the chain, 503 without the database', async (path) => {
+  it.each(['/health', '/v1/health'])('%s is degraded without the chain and 503 without the database', async (path) => {
     const absent = { price_source: 'ok', processor: 'ok', mail: 'not_configured', configuration: 'ok', fee_payer: 'ok', keys: 'ok' };
     const well = await w.call('GET', path);
     expect([well.status, well.body]).toMatchObject([
@@ -240,7 +243,7 @@ describe('when what we depend on is away', () => {
     ]);
   });
 
-  it('answers 503 temporarily_unavailable, to be retried, where the database does not answer', async () => {
+  it('a database outage is 503 temporarily_unavailable with Retry-After', async () => {
     const ada = await w.merchant();
     const body = { name: 'x', price: { asset: 'USDC', amount: '1' } };
     for (const answer of [
@@ -255,7 +258,7 @@ describe('when what we depend on is away', () => {
     }
   });
 
-  it('answers a bug with 500 internal_error and the request id, and keeps its story to itself', async () => {
+  it('an exception is 500 internal_error with the request id and without its message', async () => {
     const broken = {
       getByName: () => {
         throw new TypeError('the secret story of svc');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
 import { CALLS_MAX } from '#core/isolate/budget.ts';
 import { DAY, MINUTE } from '#core/time.ts';
-import { findTrouble } from '#features/operations/trouble.ts';
+import { findTrouble } from '#features/operator/health-checks.ts';
 import { newCtx } from '#platform/context.ts';
 import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
 import { multiply } from '../../support/fixtures/multiply.ts';
@@ -12,15 +12,13 @@ import { endSkips, skipTime } from '../../support/runner/clock.ts';
 import { firstRun, type World } from '../../support/world.ts';
 
 const SIGNATURES = 5_000;
-const LOOKS = 100_000;
+const DAILY_CHECKS = 100_000;
 const UNOPENED = 10_000;
 const signatures = () => Array.from({ length: SIGNATURES }, () => base58.encode(crypto.getRandomValues(new Uint8Array(64))));
-/** Rows that one invocation may read, of which the flood is more. */
 const ROWS_MAX = 20_000;
-/** Service time within which money is seen to, whatever stands before it. */
 const WITHIN_MS = 60_000;
 
-describe(`${SIGNATURES} signatures that were named, as many that were found, ${UNOPENED} unopened sessions and ${LOOKS} daily looks, all due`, () => {
+describe(`flood of ${SIGNATURES} named and found signatures, ${UNOPENED} unopened sessions and ${DAILY_CHECKS} daily checks`, () => {
   let w: World;
   let model: SubscriptionLife;
   let shop: LiveShop;
@@ -35,13 +33,13 @@ describe(`${SIGNATURES} signatures that were named, as many that were found, ${U
     const { periodEndsAt } = await model.read();
     await skipTime(w.chain, Math.ceil((periodEndsAt! - Date.now() + 15 * MINUTE) / 1000));
     const now = Date.now();
-    await multiply(w.env.DB, 'subscription_authorizations', 'id', model.id, LOOKS, {
+    await multiply(w.env.DB, 'subscription_authorizations', 'id', model.id, DAILY_CHECKS, {
       id: "'look-' || i",
       payment_id: "'look-' || i",
       subscription_address: "'look-' || i",
       next_attempt_at: String(now + 10 * DAY),
       collect_at: String(now + 10 * DAY),
-      next_look_at: String(now - DAY),
+      next_check_at: String(now - DAY),
     });
     shop = await LiveShop.make(w, { body: { idle_timeout_seconds: 86_400 } });
     await shop.authorize(await shop.pull());
@@ -51,7 +49,7 @@ describe(`${SIGNATURES} signatures that were named, as many that were found, ${U
     await multiply(w.env.DB, 'metered_sessions', 'id', unopened.session.session_id, UNOPENED, {
       id: "printf('ms_%026d', i)",
       expires_at: '1',
-      next_look_at: '1',
+      next_check_at: '1',
     });
     await w.env.DB.prepare('DELETE FROM payment_candidates').run();
     for (const origin of ['named', 'found'])
@@ -65,8 +63,8 @@ describe(`${SIGNATURES} signatures that were named, as many that were found, ${U
   }, 120_000);
   afterAll(endSkips);
 
-  const statusOf = async (id: string) => (await w.call('GET', `/v1/payments/${id}`)).body.status;
-  /** Runs a sweep once, within the limits of an invocation. Answers how long it took, and the rounds that it sent for itself. */
+  const readStatus = async (id: string) => (await w.call('GET', `/v1/payments/${id}`)).body.status;
+  /** Runs a sweep once within the limits of an invocation. Returns its duration and the rounds that it sent. */
   async function runOnce(sweep: string): Promise<{ ms: number; more: number }> {
     const from = performance.now();
     const sent = await w.runSweep(firstRun(sweep), w.env, ROWS_MAX);
@@ -77,23 +75,23 @@ describe(`${SIGNATURES} signatures that were named, as many that were found, ${U
     return { id: payment.payment_id as string, signature: await w.chain.pay(await w.chain.wallet(), payment) };
   };
 
-  it('the operator hears of each class of work that has been due for too long, and health is degraded', async () => {
+  it('the operator is notified of each late class of work, and health is degraded', async () => {
     const trouble = await findTrouble(newCtx(w.env, { requestId: 'req_flood', defer: () => {} }));
     const late = trouble.map(({ name }) => name).filter((name) => name.startsWith('late_'));
     expect(late.sort()).toEqual(expect.arrayContaining(['late_found', 'late_named', 'late_subscription']));
     expect((await w.call('GET', '/health')).body.checks.queue).toBe('failing');
   });
 
-  it('a payment that only the chain shows is confirmed by the first two invocations that look for it', async () => {
+  it('an unreported payment is confirmed by the first two sweep invocations', async () => {
     const { id } = await paid();
     await skipTime(w.chain, 60);
     const found = await runOnce('reference');
     const judged = await runOnce('candidates');
-    expect(await statusOf(id)).toBe('CONFIRMED');
+    expect(await readStatus(id)).toBe('CONFIRMED');
     expect(found.ms + judged.ms).toBeLessThan(WITHIN_MS);
   });
 
-  it('a signature that the buyer of another merchant named is looked for by the first invocation, which does not get to the end of the flood', async () => {
+  it('a signature named by another merchant’s buyer is checked by the first invocation within the flood', async () => {
     const { id, signature } = await paid();
     await w.env.DB.prepare(
       `INSERT INTO payment_candidates (payment_id, tx_signature, origin, attempt, next_check_at, created_at, merchant_id)
@@ -102,11 +100,11 @@ describe(`${SIGNATURES} signatures that were named, as many that were found, ${U
       .bind(id, signature, Date.now() - MINUTE)
       .run();
     const { ms, more } = await runOnce('namedCandidates');
-    expect(await statusOf(id)).toBe('CONFIRMED');
+    expect(await readStatus(id)).toBe('CONFIRMED');
     expect([more, ms < WITHIN_MS]).toEqual([1, true]);
   });
 
-  it('a period that is due is collected by the first invocation and its message', async () => {
+  it('a due period is collected by the first invocation and its message', async () => {
     w.queue.sent.length = 0;
     const { ms, more } = await runOnce('collections');
     const jobs = w.queue.sent.splice(0).map(({ job }) => job);
@@ -120,21 +118,21 @@ describe(`${SIGNATURES} signatures that were named, as many that were found, ${U
     expect((await model.payments()).map(({ status }) => status)).toEqual(['CONFIRMED', 'CONFIRMED']);
   });
 
-  it('a channel whose payer asked to close is sealed by the first look at it', async () => {
+  it('a channel is sealed by the first check after its payer requested closing', async () => {
     await shop.requestClose();
     await skipTime(w.chain, 60);
     await shop.watch();
     expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '70' } });
   });
 
-  it('an invocation of daily looks ends with calls to spare and sends the next one', async () => {
+  it('an invocation of daily checks ends with calls to spare and sends the next one', async () => {
     const due = () =>
-      w.env.DB.prepare(`SELECT count(*) AS n FROM subscription_authorizations WHERE next_look_at < ${Date.now()}`).first<number>('n');
+      w.env.DB.prepare(`SELECT count(*) AS n FROM subscription_authorizations WHERE next_check_at < ${Date.now()}`).first<number>('n');
     const before = (await due())!;
     const { more } = await runOnce('subscriptions');
-    const looked = before - (await due())!;
+    const checked = before - (await due())!;
     expect(more).toBe(1);
-    expect(looked).toBeGreaterThan(CALLS_MAX / 4);
-    expect(looked).toBeLessThan(CALLS_MAX);
+    expect(checked).toBeGreaterThan(CALLS_MAX / 4);
+    expect(checked).toBeLessThan(CALLS_MAX);
   });
 });

@@ -9,7 +9,7 @@ import { type Merchant, strangerAddress, World } from '../../support/world.ts';
 
 const OFFER = { name: 'x', price: { asset: 'USDC', amount: '1' } };
 
-describe('text of every kind is data', () => {
+describe('hostile text', () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
@@ -30,8 +30,8 @@ describe('text of every kind is data', () => {
     ['line breaks and a bell', 'a\r\nSet-Cookie: x=1\u0007\t.'],
     ['a path', '../../etc/passwd\\..\\x'],
     ['a byte order mark and a line separator', '\uFEFFx\u2028\u2029y'],
-  ])('stores %s in every text field as it came', async (_what, text) => {
-    // A name that people are shown, or that others are looked up by, holds no control characters.
+  ])('%s is stored unchanged in every text field', async (_what, text) => {
+    // Displayed names and lookup keys hold no control characters.
     const printable = text.replace(/\p{Cc}/gu, '');
     const [name, external] = [`x${printable}x`, `${crypto.randomUUID()} ${printable}.`];
     const { status, body } = await create({
@@ -65,7 +65,7 @@ describe('text of every kind is data', () => {
   it.each([
     ['a null byte', 'a\u0000b'],
     ['a lone surrogate', 'a\ud800b'],
-  ])('either refuses %s or gives back what it answered', async (_what, text) => {
+  ])('%s is either refused or returned unchanged', async (_what, text) => {
     for (const terms of [
       { name: text },
       { description: text },
@@ -82,7 +82,7 @@ describe('text of every kind is data', () => {
     }
   });
 
-  it('keeps names that every object has as plain metadata, and lets none of them change an object', async () => {
+  it('names of Object.prototype are plain metadata keys and change no object', async () => {
     const metadata = JSON.parse('{"__proto__": "a", "constructor": "b", "toString": "c", "hasOwnProperty": "d"}') as Record<string, string>;
     const { status, body } = await create({ metadata });
     expect([status, body.metadata.constructor, body.metadata.toString, body.metadata.hasOwnProperty]).toEqual([201, 'b', 'c', 'd']);
@@ -110,13 +110,13 @@ describe('private keys and seed phrases', () => {
     ['a phrase between tabs', phrase(32).replaceAll(' ', '\t')],
   ];
 
-  /** As the first caller whom the route lets in, since a body is looked at after who sends it. */
+  /** Calls with the first credential that the route admits, because a body is checked after the caller. */
   async function postAsAny(path: string, body: unknown) {
     const headers = {
       'Idempotency-Key': crypto.randomUUID(),
       'X-Svc-Connector-Secret': CONNECTOR_SECRETS.telegram[0],
       'X-Svc-Operator-Secret': String(w.env.OPERATOR_SECRET),
-      // Letters that one address asks for are few, on every machine.
+      // Emails per address are limited on every deployment.
       'CF-Connecting-IP': strangerAddress(),
     };
     const callers = [{ key: ada.token }, { key: ada.key }, { key: ada.sandboxKey }];
@@ -125,7 +125,7 @@ describe('private keys and seed phrases', () => {
     return answer;
   }
 
-  it.each(SECRETS)('refuses %s in any field of any route, and stores nothing', async (_what, secret) => {
+  it.each(SECRETS)('%s is refused in any field of any route, and nothing is stored', async (_what, secret) => {
     const count = async () =>
       (await testEnv.DB.prepare('SELECT (SELECT count(*) FROM products) + (SELECT count(*) FROM payments) AS n').first<{ n: number }>())!.n;
     const before = await count();
@@ -144,23 +144,23 @@ describe('private keys and seed phrases', () => {
     expect(await count()).toBe(before);
   });
 
-  it('sees through JSON escapes, which mean the same text', async () => {
+  it('a seed phrase in JSON escapes is refused', async () => {
     const raw = `{"name":"x","price":{"asset":"USDC","amount":"1"},"description":"${phrase(16).replaceAll(' ', '\\u0020')}"}`;
     const { status, body } = await w.call('POST', '/v1/products', { key: ada.key, raw });
     expect([status, body.code]).toEqual([422, 'validation_error']);
   });
 
-  it('takes what only looks like one: a signature, a text of twelve words, bytes that are no key', async () => {
-    const words = 'the quick brown fox jumps over the lazy dog and runs away again';
+  it('a signature, an ordinary sentence of twelve terms and 64 bytes that are no key are accepted', async () => {
+    const sentence = 'the quick brown fox jumps over the lazy dog and runs away again';
     const bytes = new Uint8Array(64).fill(7);
     const { status, body } = await w.call('POST', '/v1/products', {
       key: ada.key,
-      body: { ...OFFER, description: words, metadata: { signature: base58.encode(bytes), bytes: JSON.stringify([...bytes]) } },
+      body: { ...OFFER, description: sentence, metadata: { signature: base58.encode(bytes), bytes: JSON.stringify([...bytes]) } },
     });
-    expect([status, body.description]).toEqual([201, words]);
+    expect([status, body.description]).toEqual([201, sentence]);
   });
 
-  it('judges a body full of near misses by what it is', async () => {
+  it('a body full of near misses gets its ordinary validation error', async () => {
     const one = base58.encode(new Uint8Array(64).fill(7));
     const many = Array.from({ length: Math.floor((64 * 1024 - 100) / (one.length + 3)) }, () => one);
     const { status, body } = await w.call('POST', '/v1/auth/login', { body: many });
@@ -168,14 +168,14 @@ describe('private keys and seed phrases', () => {
   });
 });
 
-describe('a request whose bytes are no text', () => {
+describe('malformed encodings', () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
     ada = await w.merchant();
   });
 
-  it('is answered with the error shape', async () => {
+  it('a request with malformed bytes gets the error shape', async () => {
     for (const path of [
       '/v1/products/p/%ff',
       '/v1/products/%E0%A4%A',

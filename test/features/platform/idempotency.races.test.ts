@@ -33,7 +33,7 @@ const taken = async (r: IdempotentRequest, now = NOW): Promise<Lease> => {
   return held.lease;
 };
 
-/** An effect whose count is what the promise is about: one product row per execution. */
+/** Inserts one product row per execution, so that rows count executions. */
 function effect(ctx: ReturnType<typeof ctxAt>, externalId: string) {
   const row = {
     id: crypto.randomUUID() as ProductId,
@@ -61,8 +61,8 @@ const present = (id: string) => ({ status: 201, body: { id } });
 const effects = (name: string) => w.db.$count(products, sql`name = ${name}`);
 const codeOf = (error: unknown) => (error instanceof ApiError ? error.code : String(error));
 
-describe('an idempotency key whose effect is in the database', () => {
-  it('gives the first answer back, byte for byte, and runs the effect once', async () => {
+describe('answerOnce', () => {
+  it('a repeated request gets the first answer byte for byte and runs the effect once', async () => {
     const r = request();
     const first = await answerOnce(ctxAt(), r, effect(ctxAt(), r.key), present);
     const again = await answerOnce(ctxAt(NOW + 1000), r, effect(ctxAt(), r.key), present);
@@ -70,7 +70,7 @@ describe('an idempotency key whose effect is in the database', () => {
     expect(await effects(r.key)).toBe(1);
   });
 
-  it('runs the effect once for twenty callers at the same moment', async () => {
+  it('twenty concurrent callers run the effect once', async () => {
     const r = request();
     const answers = await Promise.allSettled(Array.from({ length: 20 }, () => answerOnce(ctxAt(), r, effect(ctxAt(), r.key), present)));
     const bodies = new Set(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.body : codeOf(answer.reason))));
@@ -78,7 +78,7 @@ describe('an idempotency key whose effect is in the database', () => {
     expect(await effects(r.key)).toBe(1);
   });
 
-  it('conflicts with another body under the same key, and does nothing', async () => {
+  it('another body under the key is idempotency_conflict and has no effect', async () => {
     const r = request();
     await answerOnce(ctxAt(), r, effect(ctxAt(), r.key), present);
     await expect(answerOnce(ctxAt(), saying(r, '{"a":2}'), effect(ctxAt(), r.key), present)).rejects.toMatchObject({
@@ -87,7 +87,7 @@ describe('an idempotency key whose effect is in the database', () => {
     expect(await effects(r.key)).toBe(1);
   });
 
-  it('keeps nothing of a refusal: the same key is judged afresh', async () => {
+  it('a refusal is not stored, and the key can be used again', async () => {
     const r = request();
     const refuse = async () => {
       throw new ApiError('setup_not_ready');
@@ -96,7 +96,7 @@ describe('an idempotency key whose effect is in the database', () => {
     expect((await answerOnce(ctxAt(), r, effect(ctxAt(), r.key), present)).replayed).toBe(false);
   });
 
-  it('returns its answer although the answer of the commit was lost', async () => {
+  it('the answer is returned although the answer of the commit was lost', async () => {
     const r = request();
     const { env } = withFaults(w.env, { after: ({ kind }) => kind === 'batch' });
     const ctx = ctxAt(NOW, env);
@@ -104,7 +104,7 @@ describe('an idempotency key whose effect is in the database', () => {
     expect(await effects(r.key)).toBe(1);
   });
 
-  it('tells a caller to retry when the effect lost a race of its own', async () => {
+  it('an effect that lost a race is idempotency_race with a retry delay', async () => {
     const r = request();
     const aborting = { events: [], writes: [ctxAt().db.insert(guard).select(sql`SELECT NULL WHERE 1`)], result: 'x' };
     const abort = (storeAnswer: StoreAnswer<string>) => commitWithAnswer(ctxAt(), aborting, storeAnswer);
@@ -114,23 +114,23 @@ describe('an idempotency key whose effect is in the database', () => {
     });
   });
 
-  it('is free again after its life', async () => {
-    const r = { ...request(), keepMs: 1000 };
+  it('a key can be used again after its retention', async () => {
+    const r = { ...request(), retentionMs: 1000 };
     await answerOnce(ctxAt(), r, effect(ctxAt(), r.key), present);
     expect((await answerOnce(ctxAt(NOW + 2000), r, effect(ctxAt(), r.key), present)).replayed).toBe(false);
     expect(await effects(r.key)).toBe(2);
   });
 });
 
-describe('an idempotency key with an external call in the middle', () => {
-  it('lets one of twenty in; the others are told it is in progress', async () => {
+describe('takeLease', () => {
+  it('one of twenty concurrent callers gets the lease, and the others get idempotency_in_progress', async () => {
     const r = request();
     const answers = await Promise.allSettled(Array.from({ length: 20 }, () => takeLease(ctxAt(), r)));
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const answer of answers) if (answer.status === 'rejected') expect(codeOf(answer.reason)).toBe('idempotency_in_progress');
   });
 
-  it('is taken over from a holder that died, and the dead one can no longer finish', async () => {
+  it('an expired lease is taken over, and its former holder cannot finish', async () => {
     const r = request();
     const [first, second] = [await taken(r), await taken(r, NOW + 31_000)];
     await expect(finish(first)).rejects.toThrow();
@@ -138,13 +138,13 @@ describe('an idempotency key with an external call in the middle', () => {
     expect(await takeLease(ctxAt(), r)).toEqual({ answer: { ...DONE, replayed: true }, fence: second.fence });
   });
 
-  it('is not taken over with another body', async () => {
+  it('an expired lease is not taken over by another body', async () => {
     const r = request();
     await takeLease(ctxAt(), r);
     await expect(takeLease(ctxAt(NOW + 31_000), saying(r, '{"other":true}'))).rejects.toMatchObject({ code: 'idempotency_conflict' });
   });
 
-  it('is never finished by a holder that slept while others took and released it: no fence comes again, whatever is asked for next', async () => {
+  it('a stale holder never finishes after others took and released the lease, because fences do not repeat', async () => {
     const r = request();
     const sleeper = await taken(r);
     await (await taken(r, NOW + 31_000)).release();
@@ -153,12 +153,12 @@ describe('an idempotency key with an external call in the middle', () => {
     expect(third.fence).not.toBe(sleeper.fence);
     await expect(finish(sleeper, { status: 200, body: '{"answer":"of the sleeper"}' })).rejects.toThrow();
     await finish(third, { status: 200, body: '{"answer":"of the third"}' }, NOW + 33_000);
-    const told = await takeLease(ctxAt(NOW + 34_000), other);
-    expect(told).toMatchObject({ answer: { body: '{"answer":"of the third"}', replayed: true } });
+    const replay = await takeLease(ctxAt(NOW + 34_000), other);
+    expect(replay).toMatchObject({ answer: { body: '{"answer":"of the third"}', replayed: true } });
   });
 
-  it('is taken anew after its life in one step, whatever it was used for before: the caller is told of no race', async () => {
-    const r = { ...request(), keepMs: 1000 };
+  it('an expired record is replaced in one step, and the caller sees no race', async () => {
+    const r = { ...request(), retentionMs: 1000 };
     await finish(await taken(r));
     const later = saying(r, '{"new":true}');
     const held = await taken(later, NOW + 2000);
@@ -166,13 +166,13 @@ describe('an idempotency key with an external call in the middle', () => {
     expect(await takeLease(ctxAt(NOW + 2500), later)).toMatchObject({ answer: { body: '{"second":"life"}' } });
   });
 
-  it('is held by a request that did not hear that it got the lease; one that cannot ask gives it back', async () => {
+  it('a request finds its lease after a lost answer, and one that cannot check releases it', async () => {
     const [r, unheard] = [request(), request()];
     const lost = withFaults(w.env, { after: ({ kind }) => kind === 'write' });
     const held = await takeLease(ctxAt(NOW, lost.env), r);
     if (!('lease' in held)) throw new Error('expected a lease');
     await commit(ctxAt(NOW, lost.env), { events: [], writes: held.lease.finish(DONE), result: null });
-    // Neither the answer nor the question after it comes through; what is done after the response does.
+    // Both the answer and the check after it fail. Work deferred after the response succeeds.
     const deferred: Promise<unknown>[] = [];
     const { env } = withFaults(w.env, { after: ({ number }) => number === 1, before: ({ number }) => number === 2 });
     const deaf = newCtx(env, { requestId: 'req_deaf', now: NOW, defer: (work) => deferred.push(work) });
@@ -181,7 +181,7 @@ describe('an idempotency key with an external call in the middle', () => {
     expect('lease' in (await takeLease(ctxAt(NOW + 1), unheard))).toBe(true);
   });
 
-  it('answers once where the work is in many steps, also when the answer of the last one is lost', async () => {
+  it('answerLeased runs work of many steps once, also if the last answer is lost', async () => {
     const r = request();
     let times = 0;
     const work = async () => ({ times: ++times });
@@ -202,7 +202,7 @@ describe('an idempotency key with an external call in the middle', () => {
   });
 });
 
-describe('what tells a request from another under its key', () => {
+describe('request fingerprint', () => {
   const sent = (r: IdempotentRequest) => answerOnce(ctxAt(), r, effect(ctxAt(), r.key), present);
   it.each([
     ['a field that is left out, though the route would have filled it in', '{"a":1}', '{"a":1,"units":1}'],
@@ -210,7 +210,7 @@ describe('what tells a request from another under its key', () => {
     ['blanks around a text', '{"a":"x"}', '{"a":" x "}'],
     ['a number no double holds', '{"a":1e999}', '{"a":2e999}'],
     ['nesting no stack holds', `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`, `{"a":${'['.repeat(50_001)}${']'.repeat(50_001)}}`],
-  ])('is the body as it was received: %s is another request', async (_what, first, second) => {
+  ])('the fingerprint covers the body as received: %s is another request', async (_what, first, second) => {
     const r = { ...request(), text: first };
     expect((await sent(r)).replayed).toBe(false);
     expect((await sent(r)).replayed).toBe(true);
@@ -218,7 +218,7 @@ describe('what tells a request from another under its key', () => {
     expect(await effects(r.key)).toBe(1);
   });
 
-  it('is not the order of its fields, nor the white space between them', async () => {
+  it('the fingerprint ignores field order and white space', async () => {
     const r = { ...request(), text: '{"a":1,"b":{"c":2,"d":3}}' };
     await sent(r);
     expect((await sent(saying(r, ' { "b": {"d":3, "c":2}, "a": 1.0 }'))).replayed).toBe(true);
@@ -227,7 +227,7 @@ describe('what tells a request from another under its key', () => {
   const RECEIVED = sha256Hex(utf8(canonicalJson({ a: ' x ' })));
   const recorded = (key: string) => w.env.DB.prepare('SELECT fingerprint FROM claims WHERE key = ?').bind(key).first('fingerprint');
 
-  it('is recorded by its body as it was received', async () => {
+  it('the recorded fingerprint is the hash of the received body', async () => {
     const text = '{"a":" x "}';
     const [answered, held] = [request(), request()];
     await sent({ ...answered, text });
@@ -236,8 +236,8 @@ describe('what tells a request from another under its key', () => {
   });
 });
 
-describe('an answer that holds a secret', () => {
-  it('is replayed to the byte and stands nowhere in clear, nor does anything one could guess it by', async () => {
+describe('secret answer', () => {
+  it('a secret answer is replayed byte for byte, and its record holds neither the secret nor a plain fingerprint', async () => {
     const r = { ...request({ password: 'correct horse battery' }), isSecret: true };
     const show = (id: string) => ({ status: 201, body: { secret: `whsec_${id}` } });
     const first = await answerOnce(ctxAt(), r, effect(ctxAt(), r.key), show);
@@ -245,19 +245,19 @@ describe('an answer that holds a secret', () => {
     const row = await w.env.DB.prepare('SELECT * FROM claims WHERE key = ?').bind(r.key).first<Record<string, string>>();
     expect(JSON.stringify(row)).not.toContain('whsec_');
     expect(row!.fingerprint).not.toContain(sha256Hex(utf8(canonicalJson(JSON.parse(r.text)))));
-    // A row copied to another key does not open there.
+    // A row copied to another key cannot be opened.
     const other = { ...request({ password: 'correct horse battery' }), isSecret: true };
     await w.env.DB.prepare('UPDATE claims SET key = ? WHERE key = ?').bind(other.key, r.key).run();
     await expect(answerOnce(ctxAt(), other, effect(ctxAt(), other.key), show)).rejects.toThrow();
   });
 });
 
-describe('the sweep of idempotency records', () => {
-  it('deletes those past their life and leases that were never finished, page by page, and leaves the rest', async () => {
+describe('sweep of idempotency records', () => {
+  it('the sweep deletes expired records and unfinished leases in pages and leaves the rest', async () => {
     const { DB } = w.env;
     await DB.prepare('DELETE FROM claims').run();
-    const [kept, held] = [request(), request()];
-    await answerOnce(ctxAt(), kept, effect(ctxAt(), kept.key), present);
+    const [answered, held] = [request(), request()];
+    await answerOnce(ctxAt(), answered, effect(ctxAt(), answered.key), present);
     await taken(held);
     const ended = JSON.stringify(Array.from({ length: 1200 }, (_, i) => `ended-${i}`));
     await DB.prepare("INSERT INTO claims (scope, key, fingerprint, fence, expires_at) SELECT 's', value, '', 1, ? FROM json_each(?)")
@@ -266,7 +266,7 @@ describe('the sweep of idempotency records', () => {
     expect((await sweepIdempotencyRecords(ctxAt())).taken).toBe(1200);
     expect((await sweepIdempotencyRecords(ctxAt())).taken).toBe(0);
     const left = async () => (await DB.prepare('SELECT key FROM claims ORDER BY key').all<{ key: string }>()).results.map(({ key }) => key);
-    expect(await left()).toEqual([kept.key, held.key].sort());
+    expect(await left()).toEqual([answered.key, held.key].sort());
     expect((await sweepIdempotencyRecords(ctxAt(NOW + 24 * 3_600_000))).taken).toBe(2);
     expect(await left()).toEqual([]);
   });

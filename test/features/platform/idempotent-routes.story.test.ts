@@ -5,12 +5,11 @@ import { withFaults } from '../../support/faults/faults.ts';
 import { REPEATED } from '../../support/runner/env.ts';
 import { type Answer, type CallOptions, type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 const w = new World();
 let ada: Merchant;
-/** One product per mode, to be sold. */
 let products: { live: string; sandbox: string };
 beforeAll(async () => {
   ada = await w.merchant();
@@ -23,9 +22,7 @@ interface Case {
   method: string;
   path: string;
   status: number;
-  /** A body of its own for every `mark`. */
   body(mark: string, livemode?: boolean): Body;
-  /** How often the effect of `mark` is stored. */
   effects(mark: string): Promise<number>;
 }
 const count = async (sql: string, ...values: unknown[]): Promise<number> =>
@@ -63,8 +60,8 @@ const isReplay = ({ headers }: Answer<Body>) => headers.get('Idempotent-Replayed
 const pass24h = (key: string) => w.env.DB.prepare('UPDATE claims SET expires_at = expires_at - 86400000 WHERE key = ?').bind(key).run();
 const twenty = <T>(make: (index: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 20 }, (_, index) => make(index)));
 
-describe.each(Object.entries(CASES))('an Idempotency-Key on %s', (_name, one) => {
-  it('is required, of a sane length, and of visible ASCII: said in this order, with nothing done', async () => {
+describe.each(Object.entries(CASES))('Idempotency-Key on %s', (_name, one) => {
+  it('a missing, short, long or non-ASCII key is 400 in this order, without an effect', async () => {
     const mark = newMark();
     for (const [key, code] of [
       ['', 'idempotency_key_required'],
@@ -84,7 +81,7 @@ describe.each(Object.entries(CASES))('an Idempotency-Key on %s', (_name, one) =>
     expect((await call(one, one.body(mark), 'x'.repeat(255))).status).toBe(one.status);
   });
 
-  it('gives the first answer again, byte for byte, whatever the order of the body', async () => {
+  it('a repeated request gets the first answer byte for byte in any field order', async () => {
     const [mark, key] = [newMark(), newMark()];
     const first = await call(one, one.body(mark), key);
     const again = await call(one, Object.fromEntries(Object.entries(one.body(mark)).reverse()), key);
@@ -94,17 +91,17 @@ describe.each(Object.entries(CASES))('an Idempotency-Key on %s', (_name, one) =>
     expect(await one.effects(mark)).toBe(1);
   });
 
-  it('has one effect for twenty at once, and everybody gets that one', REPEATED, async () => {
+  it('twenty concurrent requests have one effect and one answer', REPEATED, async () => {
     const [mark, key] = [newMark(), newMark()];
     const answers = await twenty(() => call(one, one.body(mark), key));
-    // On one database the winner's record is always readable by then; idempotency_race is for where it is not.
+    // With one database the winner's record is always readable, so idempotency_race cannot occur.
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(one.status));
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
     expect(answers.filter((answer) => !isReplay(answer))).toHaveLength(1);
     expect(await one.effects(mark)).toBe(1);
   });
 
-  it('refuses another body, and has another effect under another key, in the other mode, and a day later', async () => {
+  it('another body is a conflict, and another key, another mode and the next day have their own effect', async () => {
     const [mark, other, key] = [newMark(), newMark(), newMark()];
     const first = await call(one, one.body(mark), key);
     const conflict = await call(one, one.body(other), key);
@@ -128,7 +125,7 @@ describe.each(Object.entries(CASES))('an Idempotency-Key on %s', (_name, one) =>
     expect(await one.effects(mark)).toBe(3);
   });
 
-  it('says in_progress while the same request is leased, and works once it is free', async () => {
+  it('a leased request is 409 idempotency_in_progress until its lease is released', async () => {
     const [mark, key] = [newMark(), newMark()];
     const scope = `${ada.userId}:live:${one.method} ${one.path}`;
     await call(one, one.body(mark), key);
@@ -144,7 +141,7 @@ describe.each(Object.entries(CASES))('an Idempotency-Key on %s', (_name, one) =>
     expect((await call(one, one.body(mark), held)).status).toBe(one.status);
   });
 
-  it.each(['before', 'after'] as const)('has one effect although the database goes away right %s any trip', REPEATED, async (moment) => {
+  it.each(['before', 'after'] as const)('a database outage right %s any trip leaves one effect', REPEATED, async (moment) => {
     const counted = withFaults(w.env);
     await call(one, one.body(newMark()), newMark(), { env: counted.env });
     const trips = counted.trips.length;
@@ -152,11 +149,10 @@ describe.each(Object.entries(CASES))('an Idempotency-Key on %s', (_name, one) =>
     for (let cut = 1; cut <= trips; cut++) {
       for (const cutAfter of [cut, Number.POSITIVE_INFINITY]) {
         const [mark, key] = [newMark(), newMark()];
-        // Once, or from then on for good.
         const isCut = ({ number }: { number: number }) => (cutAfter === cut ? number === cut : number >= cut);
         const { env } = withFaults(w.env, { [moment]: isCut });
         const broken = await call(one, one.body(mark), key, { env });
-        // The commit whose answer alone was lost is found by reading again.
+        // A commit with a lost answer is found by reading again.
         const isLost = moment === 'after' && cutAfter === cut && counted.trips[cut - 1]!.kind === 'batch';
         expect(isLost ? [one.status] : [one.status, 503]).toContain(broken.status);
         if (broken.status === 503) expect([broken.body.code, broken.body.retryable]).toEqual(['temporarily_unavailable', true]);
@@ -168,7 +164,7 @@ describe.each(Object.entries(CASES))('an Idempotency-Key on %s', (_name, one) =>
     }
   });
 
-  it('keeps nothing of a refusal', async () => {
+  it('a refused request is not stored', async () => {
     const [mark, key] = [newMark(), newMark()];
     const wrong = await call(one, { ...one.body(mark), name: 7, customer_ref: ' ' }, key);
     expect([wrong.status, wrong.body.code]).toEqual([422, 'validation_error']);
@@ -176,8 +172,8 @@ describe.each(Object.entries(CASES))('an Idempotency-Key on %s', (_name, one) =>
   });
 });
 
-describe('an Idempotency-Key', () => {
-  it('is one of its path: the same key elsewhere is another request', async () => {
+describe('Idempotency-Key across routes', () => {
+  it('a key used on another path is another request', async () => {
     const [mark, key] = [newMark(), newMark()];
     for (const one of Object.values(CASES)) {
       const answer = await call(one, one.body(mark), key);
@@ -185,7 +181,7 @@ describe('an Idempotency-Key', () => {
     }
   });
 
-  it('keeps nothing of a refusal by the state of things: cured, the same key works', async () => {
+  it('a request refused by state is not stored, and its key works once the cause is fixed', async () => {
     const { body: product } = await w.call('POST', '/v1/products', { key: ada.key, body: CASES.products!.body(newMark()) });
     const [body, key] = [{ product_id: product.product_id }, newMark()];
     const refused = await call(CASES['payment-sessions']!, body, key);
@@ -196,7 +192,7 @@ describe('an Idempotency-Key', () => {
     expect([opened.status, isReplay(opened)]).toEqual([201, false]);
   });
 
-  it('does not hide why a product is refused: twenty keys, one name, and then one plan', async () => {
+  it('twenty keys with one external id or one plan get the reason of their refusal', async () => {
     const named = { ...CASES.products!.body(newMark()), external_product_id: newMark() };
     const answers = await twenty(() => call(CASES.products!, named, newMark()));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -210,7 +206,7 @@ describe('an Idempotency-Key', () => {
       expect([status, body.code, body.meta]).toEqual([429, 'plan_limit_reached', { limit: 3, used: 3, plan: 'free' }]);
   });
 
-  it('of a rail setting: one change and one event for twenty at once, a path of its own per rail, and a race that can be retried', async () => {
+  it('twenty concurrent rail settings under one key make one change and one event, and rivals can retry', async () => {
     const grace = await w.merchant();
     const put = (railId: string, body: object, key: string) =>
       w.call('PUT', `/v1/access/rail-settings/${railId}`, { key: grace.key, body, headers: { 'Idempotency-Key': key } });
@@ -238,7 +234,7 @@ describe('an Idempotency-Key', () => {
   });
 
   it.each(['before', 'after'] as const)(
-    'of a rail setting survives a database that goes away right %s any trip',
+    'a rail setting is applied once if the database fails right %s any trip',
     REPEATED,
     async (moment) => {
       const put = (by: Merchant, key: string, env = w.env) => {

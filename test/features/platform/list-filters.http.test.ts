@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('a filter of a list', () => {
+describe('list filters', () => {
   const w = new World();
   let ada: Merchant;
   const get = (path: string) => w.call('GET', path, { key: ada.key });
@@ -10,17 +10,17 @@ describe('a filter of a list', () => {
     ada = await w.merchant();
   });
 
-  it('leaves the products of a status', async () => {
-    const kept = await w.product(ada);
+  it('the status filter selects products', async () => {
+    const active = await w.product(ada);
     const archived = await w.product(ada);
     await w.call('POST', `/v1/products/${archived.product_id}/archive`, { key: ada.key });
-    expect(idsOf((await get('/v1/products?status=active')).body)).toEqual([kept.product_id]);
+    expect(idsOf((await get('/v1/products?status=active')).body)).toEqual([active.product_id]);
     expect(idsOf((await get('/v1/products?status=archived')).body)).toEqual([archived.product_id]);
     expect((await get('/v1/products')).body.total).toBe(2);
     expect((await get('/v1/products?status=gone')).status).toBe(422);
   });
 
-  it('leaves the memberships of a status, a product and a wallet', async () => {
+  it('status, product and wallet filters select memberships', async () => {
     const product = await w.product(ada, { access_period_days: 30, usage_units: null });
     const [buyer, other] = [await w.chain.wallet(), await w.chain.wallet()];
     await w.purchase(product, buyer);
@@ -38,7 +38,7 @@ describe('a filter of a list', () => {
     ['created_from=2026-11-23T12:00:00Z&created_to=2026-11-23T12:00:00%2B01:00', 'created_to'],
     ['min_amount=5&max_amount=4.999', 'max_amount'],
     ['min_amount=10&max_amount=9', 'max_amount'],
-  ])('is refused where its range is reversed: %s', async (query, field) => {
+  ])('a reversed range is 422: %s', async (query, field) => {
     const { status, body } = await get(`/v1/payments?${query}`);
     expect([status, body.code, body.detail]).toEqual([
       422,
@@ -47,11 +47,11 @@ describe('a filter of a list', () => {
     ]);
   });
 
-  it('may have a range of one moment or one amount', async () => {
+  it('a range of one moment or one amount is accepted', async () => {
     expect((await get('/v1/payments?created_from=2026-11-23&created_to=2026-11-23&min_amount=5&max_amount=5.0')).status).toBe(200);
   });
 
-  it('is refused for events to recover where since is after until', async () => {
+  it('recover with since after until is 422', async () => {
     const endpoint = await w.call('POST', '/v1/webhooks/endpoints', { key: ada.key, body: { url: 'https://shop.example.com/hooks' } });
     const body = { since: '2026-11-23T00:00:00Z', until: '2026-11-22T00:00:00Z' };
     const refused = await w.call('POST', `/v1/webhooks/endpoints/${endpoint.body.endpoint_id}/recover`, { key: ada.key, body });

@@ -3,7 +3,15 @@ import { base58, utf8 } from '#core/encoding.ts';
 import { entitlementIdOf } from '#core/ids.ts';
 import type { Env } from '#platform/context.ts';
 import { withFaults } from '../../support/faults/faults.ts';
-import { activationsOf, buy, newSpender, openTreasury, payFor, settlementsOf, standing } from '../../support/people/activation.ts';
+import {
+  buy,
+  newSpender,
+  openTreasury,
+  payFor,
+  readAccountPlan,
+  readActivations,
+  readSettlements,
+} from '../../support/people/activation.ts';
 import {
   type Agent,
   letLeasesEnd,
@@ -19,17 +27,15 @@ import { consumer, deliveries, received } from '../../support/people/consumer.ts
 import { REPEATED } from '../../support/runner/env.ts';
 import { type Answer, type CallOptions, type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-/** Something that happens once, however often it is asked for. */
 interface Deed {
   call(options: { env: Env; key: string }): Promise<Answer<Body>>;
-  /** What it left behind, to be the same however often it was asked for. */
+  /** Reads the stored effects, which must not depend on the number of calls. */
   effects(): Promise<unknown>;
-  /** Its request carries no key: what is paid tells it apart. */
+  /** True if the payment identifies the request instead of a key. */
   isKeyless?: boolean;
-  /** What a success has to be good for, at once. */
   expectUsable?(answer: Answer<Body>): Promise<void>;
 }
 
@@ -51,14 +57,13 @@ const count = async (from: string, ...values: unknown[]): Promise<number> =>
 const post = (path: string, body: unknown, options: CallOptions & { idempotencyKey: string }) =>
   w.call('POST', path, { key: ada.key, ...options, body, headers: { 'Idempotency-Key': options.idempotencyKey } });
 const newStall = async (): Promise<Shop> => stall(w, ada, await sellToAgents(w, ada), await newAgent(w));
-const entitlementOf = async (productId: string, customer: object) => {
+const fetchEntitlement = async (productId: string, customer: object) => {
   const { status, granted_units, used_units, remaining } = (
     await w.call('GET', `/v1/access/entitlements/${entitlementIdOf(ada.userId, true, productId, customer)}`, { key: ada.key })
   ).body;
   return { status, granted_units, used_units, remaining };
 };
 
-/** One of each, with everything it needs, new for every time it is called. */
 const DEEDS: Record<string, () => Promise<Deed>> = {
   confirm: async () => {
     const product = await w.product(ada, { usage_units: 3, access_period_days: 30 });
@@ -70,7 +75,7 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
         events: await w.eventTypes(payment.payment_id),
         claims: await w.count('tx_claims', payment.payment_id),
         receipts: await w.count('receipts', payment.payment_id),
-        access: await entitlementOf(product.product_id, { walletAddress: buyer.address }),
+        access: await fetchEntitlement(product.product_id, { walletAddress: buyer.address }),
       }),
     };
   },
@@ -81,7 +86,7 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
       call: ({ env, key }) => own.settle(payment, {}, { env, idempotencyKey: key }),
       effects: async () => ({
         books: await own.books(),
-        access: await entitlementOf(own.product.product_id, { walletAddress: own.agent.wallet.address }),
+        access: await fetchEntitlement(own.product.product_id, { walletAddress: own.agent.wallet.address }),
       }),
     };
   },
@@ -92,9 +97,9 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
       isKeyless: true,
       call: ({ env }) => buy(w, 'starter', { key: merchant.key }, payment, { env }),
       effects: async () => ({
-        activations: (await activationsOf(merchant)).length,
-        settlements: (await settlementsOf(merchant)).length,
-        plan: (await standing(merchant)).plan,
+        activations: (await readActivations(merchant)).length,
+        settlements: (await readSettlements(merchant)).length,
+        plan: (await readAccountPlan(merchant)).plan,
       }),
     };
   },
@@ -102,7 +107,7 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
     const own = await newStall();
     return {
       call: ({ env, key }) => own.grant({ units: 5 }, { env, idempotencyKey: key }),
-      effects: () => entitlementOf(own.product.product_id, { walletAddress: own.agent.wallet.address }),
+      effects: () => fetchEntitlement(own.product.product_id, { walletAddress: own.agent.wallet.address }),
     };
   },
   refund: async () => {
@@ -111,7 +116,7 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
     const { body } = await own.consume({ units: 2 });
     return {
       call: ({ env, key }) => own.refund(body.consumption_id, { env, idempotencyKey: key }),
-      effects: () => entitlementOf(own.product.product_id, { walletAddress: own.agent.wallet.address }),
+      effects: () => fetchEntitlement(own.product.product_id, { walletAddress: own.agent.wallet.address }),
     };
   },
   'accept-unmatched': async () => {
@@ -154,13 +159,13 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
   },
 };
 
-/** Time goes by after a call that broke: leases end, what was claimed and not sent may be sent by the next call. */
+/** Lets leases end, so that claimed and unsent work may be sent by the next call. */
 async function letTimePass(): Promise<void> {
   await letLeasesEnd(w);
   await w.env.DB.prepare("UPDATE settlements SET created_at = created_at - 10000 WHERE status = 'pending'").run();
 }
 
-/** Asked again until it works, and once more after that: the same bytes each time, and the same effects. */
+/** Repeats the call until it succeeds and once more. Expects the same bytes and the same effects each time. */
 async function expectOnce(name: string, deed: Deed, first: Answer<Body>, key: string, expected: unknown): Promise<void> {
   const isDone = ({ status }: Answer<Body>) => status === 200 || status === 201;
   if (isDone(first)) await deed.expectUsable?.(first);
@@ -175,13 +180,13 @@ async function expectOnce(name: string, deed: Deed, first: Answer<Body>, key: st
   expect(await deed.effects()).toEqual(expected);
 }
 
-describe.each(Object.keys(DEEDS))(`%s, called again with the same key after an answer that was lost`, (name) => {
-  const deedOf = DEEDS[name]!;
+describe.each(Object.keys(DEEDS))(`%s repeated under its key after a lost answer`, (name) => {
+  const makeDeed = DEEDS[name]!;
   let expected: unknown;
   let trips = 0;
   let calls = 0;
   beforeAll(async () => {
-    const deed = await deedOf();
+    const deed = await makeDeed();
     const counted = withFaults(w.env);
     const { env, calls: made } = withObjectFaults(counted.env);
     expect([200, 201]).toContain((await deed.call({ env, key: newKey() })).status);
@@ -189,25 +194,28 @@ describe.each(Object.keys(DEEDS))(`%s, called again with the same key after an a
     expected = await deed.effects();
   });
 
-  it('has the same answer to the byte, and had its effect once', async () => {
-    const [deed, key] = [await deedOf(), newKey()];
-    // It was sent, done and answered, and the answer never arrived.
+  it('a repeated call has one effect and the same answer byte for byte', async () => {
+    const [deed, key] = [await makeDeed(), newKey()];
     await expectOnce(name, deed, await deed.call({ env: w.env, key }), key, expected);
   });
 
-  it.each(['before', 'after'] as const)('… also where the database was cut off right %s any trip to it', REPEATED, async (moment) => {
-    for (let cut = 1; cut <= trips; cut++) {
-      const [deed, key] = [await deedOf(), newKey()];
-      const { env } = withFaults(w.env, { [moment]: ({ number }: { number: number }) => number === cut });
-      const first = await deed.call({ env, key });
-      expect([200, 201, 202, 503], `cut ${cut}: ${JSON.stringify(first.body)}`).toContain(first.status);
-      await expectOnce(name, deed, first, key, expected);
-    }
-  });
+  it.each(['before', 'after'] as const)(
+    'a repeated call has one effect if the database fails right %s any trip',
+    REPEATED,
+    async (moment) => {
+      for (let cut = 1; cut <= trips; cut++) {
+        const [deed, key] = [await makeDeed(), newKey()];
+        const { env } = withFaults(w.env, { [moment]: ({ number }: { number: number }) => number === cut });
+        const first = await deed.call({ env, key });
+        expect([200, 201, 202, 503], `cut ${cut}: ${JSON.stringify(first.body)}`).toContain(first.status);
+        await expectOnce(name, deed, first, key, expected);
+      }
+    },
+  );
 
-  it.each(['before', 'after'] as const)('… also where an object was cut off right %s any call to it', REPEATED, async (moment) => {
+  it.each(['before', 'after'] as const)('a repeated call has one effect if an object fails right %s any call', REPEATED, async (moment) => {
     for (let cut = 1; cut <= calls; cut++) {
-      const [deed, key] = [await deedOf(), newKey()];
+      const [deed, key] = [await makeDeed(), newKey()];
       const { env } = withObjectFaults(w.env, { [moment]: ({ number }: { number: number }) => number === cut });
       const first = await deed.call({ env, key });
       expect([200, 201, 202, 503], `cut ${cut}: ${JSON.stringify(first.body)}`).toContain(first.status);
@@ -216,8 +224,8 @@ describe.each(Object.keys(DEEDS))(`%s, called again with the same key after an a
   });
 });
 
-describe('the secret of a rotation', () => {
-  it('is given again, and stands nowhere in the database in clear', async () => {
+describe('secret rotation', () => {
+  it('the secret is replayed and not stored in plain text', async () => {
     const [deed, key] = [await DEEDS['rotate-secret']!(), newKey()];
     const { body } = await deed.call({ env: w.env, key });
     const record = await w.env.DB.prepare('SELECT * FROM claims WHERE key = ?').bind(key).first();
@@ -225,7 +233,7 @@ describe('the secret of a rotation', () => {
     expect(JSON.stringify(record)).not.toContain(body.secret.slice(6));
   });
 
-  it('is one for twenty who ask with the same key at once', async () => {
+  it('twenty concurrent calls under one key return one secret', async () => {
     const [deed, key] = [await DEEDS['rotate-secret']!(), newKey()];
     const answers = await Promise.all(Array.from({ length: 20 }, () => deed.call({ env: w.env, key })));
     expect(new Set(answers.filter(({ status }) => status === 200).map(({ body }) => body.secret)).size).toBe(1);
@@ -234,8 +242,8 @@ describe('the secret of a rotation', () => {
   });
 });
 
-describe('a write without a key whose answer from the database was lost', () => {
-  /** The first batch is stored, `meanwhile` happens, and the answer does not come back. */
+describe('write without a key and with a lost database answer', () => {
+  /** Stores the first batch, runs `meanwhile`, and loses the answer. */
   const lostAfter = (meanwhile: () => Promise<unknown> = async () => {}): Env => {
     const { DB } = w.env;
     let isLost = false;
@@ -249,7 +257,7 @@ describe('a write without a key whose answer from the database was lost', () => 
     return { ...w.env, DB: { prepare: (sql: string) => DB.prepare(sql), batch } as unknown as D1Database };
   };
 
-  it('of a changed password is not asked for the old one again, also where the account changed meanwhile', async () => {
+  it('a password change succeeds although the account changed meanwhile', async () => {
     const merchant = await w.merchant();
     const touch = () =>
       w.env.DB.prepare('UPDATE accounts SET version = version + 1, timezone = ? WHERE id = ?').bind('Europe/Berlin', merchant.userId).run();
@@ -262,7 +270,7 @@ describe('a write without a key whose answer from the database was lost', () => 
     expect(row).toEqual({ timezone: 'Europe/Berlin', token_version: 2 });
   });
 
-  it('of a wallet that signs in need not be signed again, and its nonce is used up', async () => {
+  it('a wallet sign-in succeeds, and its nonce cannot be used again', async () => {
     const wallet = await w.chain.wallet(0n);
     const { body } = await w.call('POST', '/v1/auth/wallet/nonce', { body: { wallet_address: wallet.address } });
     const signed_message = base58.encode(
@@ -274,7 +282,7 @@ describe('a write without a key whose answer from the database was lost', () => 
     expect((await w.call('POST', '/v1/auth/wallet', { body: proof })).status).toBe(401);
   });
 
-  it('of a test is found again and made: one event, one delivery, one attempt', async () => {
+  it('a webhook test makes one event, one delivery and one attempt', async () => {
     const made = await consumer(w, ada, 'ok', { event_types: ['payment.failed'] });
     const tested = await w.call('POST', `/v1/webhooks/endpoints/${made.id}/test`, { key: ada.key, body: {}, env: lostAfter() });
     expect([tested.status, tested.body.succeeded]).toEqual([200, true]);
@@ -283,7 +291,7 @@ describe('a write without a key whose answer from the database was lost', () => 
     expect([(await deliveries(made)).length, (await received(made)).length]).toEqual([1, 1]);
   });
 
-  it('of a replay is found again; asked for once more while it waits there is one', async () => {
+  it('a replay is found again, and a second request while it is pending makes no other', async () => {
     const made = await consumer(w, ada, 'ok', { event_types: ['payment.failed'] });
     const { body } = await w.call('POST', `/v1/webhooks/endpoints/${made.id}/test`, { key: ada.key, body: {} });
     const replay = (env: Env) => w.call('POST', `/v1/webhooks/deliveries/${body.delivery_id}/replay`, { key: ada.key, env });

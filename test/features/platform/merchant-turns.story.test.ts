@@ -8,15 +8,14 @@ import { endSkips, skipTime } from '../../support/runner/clock.ts';
 import { firstRun } from '../../support/world.ts';
 
 const FLOOD = 4_000;
-/** Service time within which the one row is seen to. */
 const WITHIN_MS = MINUTE;
 
-describe(`one row that is due behind ${FLOOD} of another merchant`, () => {
+describe(`one due row behind ${FLOOD} rows of another merchant`, () => {
   const w = channelWorld({ SUBSCRIPTION_KEYS: COLLECTING_KEYS });
   beforeAll(() => fundChannels(w));
   afterAll(endSkips);
 
-  /** Runs a sweep once, which fails at a thousand calls. Answers how long it took and whether it has more to do. */
+  /** Runs a sweep once with at most a thousand calls. Returns its duration and whether more is due. */
   async function runOnce(sweep: string): Promise<{ ms: number; hasMore: boolean }> {
     await w.env.DB.prepare('UPDATE sweeps SET due_at = 0, sent_at = 0, lease_until = 0 WHERE name = ?').bind(sweep).run();
     const from = performance.now();
@@ -27,7 +26,7 @@ describe(`one row that is due behind ${FLOOD} of another merchant`, () => {
     w.env.DB.prepare(`SELECT ${column} AS at FROM ${table} WHERE id = ?`).bind(id).first<number>('at');
   const expectSeen = async (sweep: string, table: string, column: string, id: string) => {
     const { ms, hasMore } = await runOnce(sweep);
-    // A message for each ten collections is all that their sweep has to do.
+    // The collections sweep only sends a message for each ten collections, so nothing is left to do.
     expect(hasMore).toBe(sweep !== 'collections');
     expect(ms).toBeLessThan(WITHIN_MS);
     expect(await dueAt(table, column, id)).toBeGreaterThan(Date.now());
@@ -35,30 +34,30 @@ describe(`one row that is due behind ${FLOOD} of another merchant`, () => {
 
   it.each([
     ['closingChannels', 'closing'],
-    ['standingChannels', 'open'],
+    ['activeChannels', 'open'],
     ['channelOpenings', 'created'],
     ['endedChannels', 'closed'],
-  ])('is taken by the first run of %s', async (sweep, status) => {
+  ])('the first run of the channel sweep %s takes the row', async (sweep, status) => {
     const flooded = await LiveShop.make(w);
     const shop = await LiveShop.make(w);
     for (const one of [flooded, shop]) {
       await one.pull();
-      await w.env.DB.prepare('UPDATE metered_sessions SET status = ?1, channel_id = ?2, ended_at = ?3, next_look_at = ?4 WHERE id = ?5')
+      await w.env.DB.prepare('UPDATE metered_sessions SET status = ?1, channel_id = ?2, ended_at = ?3, next_check_at = ?4 WHERE id = ?5')
         .bind(status, one.buyer.channelId, status === 'closed' ? 1 : null, Date.now() - SECOND, one.session.session_id)
         .run();
     }
     await multiply(w.env.DB, 'metered_sessions', 'id', flooded.session.session_id, FLOOD, {
       id: `printf('ms_${status}%026d', i)`,
       channel_id: "substr(metered_sessions.channel_id, 1, 36) || replace(printf('%05d', i), '0', 'z')",
-      next_look_at: String(Date.now() - DAY),
+      next_check_at: String(Date.now() - DAY),
     });
-    await expectSeen(sweep, 'metered_sessions', 'next_look_at', shop.session.session_id);
-    await w.env.DB.prepare('UPDATE metered_sessions SET next_look_at = NULL').run();
+    await expectSeen(sweep, 'metered_sessions', 'next_check_at', shop.session.session_id);
+    await w.env.DB.prepare('UPDATE metered_sessions SET next_check_at = NULL').run();
   });
 
-  it('is a voucher that ends soon, which takes the only place left before those that have ended or are settled', async () => {
+  it('a voucher that ends soon is taken before vouchers that have ended or are settled', async () => {
     const [shop, ended, settled] = [await LiveShop.make(w), await LiveShop.make(w), await LiveShop.make(w)];
-    const sql = `UPDATE metered_sessions SET status = 'open', channel_id = ?1, cumulative = '5', settled = ?2, voucher_ends_at = ?3, next_look_at = ?4
+    const sql = `UPDATE metered_sessions SET status = 'open', channel_id = ?1, cumulative = '5', settled = ?2, voucher_ends_at = ?3, next_check_at = ?4
       WHERE id = ?5`;
     for (const [one, units, endsAt] of [
       [shop, '0', Date.now() + MINUTE],
@@ -72,14 +71,14 @@ describe(`one row that is due behind ${FLOOD} of another merchant`, () => {
     }
     const taken = await takeDueSessions(shardOf(w.env), 'closing', 1);
     expect(taken.map(({ id }) => id)).toEqual([shop.session.session_id]);
-    await w.env.DB.prepare('UPDATE metered_sessions SET next_look_at = NULL').run();
+    await w.env.DB.prepare('UPDATE metered_sessions SET next_check_at = NULL').run();
   });
 
   it.each([
     ['collections', 'collect_at', 'active'],
-    ['subscriptionCheckouts', 'next_look_at', 'pending'],
-    ['subscriptions', 'next_look_at', 'active'],
-  ])('is taken by the first run of %s', async (sweep, column, status) => {
+    ['subscriptionCheckouts', 'next_check_at', 'pending'],
+    ['subscriptions', 'next_check_at', 'active'],
+  ])('the first run of the subscription sweep %s takes the row', async (sweep, column, status) => {
     const [flooded, model] = [await (await SubscriptionSeller.open(w)).subscribe(), await (await SubscriptionSeller.open(w)).subscribe()];
     if (sweep === 'collections') {
       const { periodEndsAt } = await model.read();

@@ -10,10 +10,10 @@ const linesOf = (log: { mock: { calls: unknown[][] } }) => log.mock.calls.map(([
 
 afterEach(() => vi.restoreAllMocks());
 
-describe('a worker whose configuration is not sound', () => {
+describe('worker with an invalid configuration', () => {
   const unsound = () => new World({ PEPPER: 'too short', RECEIPT_KEYS: 'no-key-at-all', BASE_URL: '' });
 
-  it('answers 503 misconfigured on every route it has but health, in the shape of every error', async () => {
+  it('every route except health is 503 misconfigured in the shape of every error', async () => {
     const w = unsound();
     for (const { method, path } of builtRoutes) {
       if (path.endsWith('/health')) continue;
@@ -31,7 +31,7 @@ describe('a worker whose configuration is not sound', () => {
     expect(app.routes.length).toBeGreaterThan(50);
   });
 
-  it('answers health, degraded, from the database alone', async () => {
+  it('health is degraded and reads only the database', async () => {
     const w = unsound();
     for (const path of ['/health', '/v1/health']) {
       const { status, body } = await w.call('GET', path);
@@ -42,13 +42,13 @@ describe('a worker whose configuration is not sound', () => {
     expect((await w.call('GET', '/health', { env: { ...w.env, DB } })).status).toBe(503);
   });
 
-  it('says in the log once what is wrong, by name and never by value, and in no answer', async () => {
+  it('the log names each invalid variable once, and neither log nor answers contain its value', async () => {
     const log = vi.spyOn(console, 'log').mockReturnValue();
     const w = unsound();
     const answers = await Promise.all(Array.from({ length: 20 }, () => w.call('GET', '/v1/products/p/weather')));
-    const told = linesOf(log).filter(({ notes = [] }) => notes.some((note) => note.startsWith('config: ')));
-    expect(told).toHaveLength(1);
-    expect(told[0]!.notes).toEqual([
+    const configLines = linesOf(log).filter(({ notes = [] }) => notes.some((note) => note.startsWith('config: ')));
+    expect(configLines).toHaveLength(1);
+    expect(configLines[0]!.notes).toEqual([
       'config: PEPPER must be one or more of 32+ bytes, comma-separated',
       'config: RECEIPT_KEYS must be 32-byte base64url seeds, comma-separated',
     ]);
@@ -57,7 +57,7 @@ describe('a worker whose configuration is not sound', () => {
     for (const { body } of answers) expect(JSON.stringify(body)).not.toMatch(/PEPPER|RECEIPT_KEYS/);
   });
 
-  it('lets queued work wait, keeps what is dead, and begins no sweep', async () => {
+  it('queued messages are retried, dead letters are stored, and no sweep is sent', async () => {
     const { env } = unsound();
     const retried: unknown[] = [];
     const batch = (queue: string) =>
@@ -72,7 +72,7 @@ describe('a worker whose configuration is not sound', () => {
   });
 });
 
-describe('a worker whose node serves another network', () => {
+describe('worker with a node of another network', () => {
   const genesis = { result: 'GH7ome3EiwEr7tu9JuTh2dpYWBJK3z69Xm1ZE3MEE6JC' };
   const real = globalThis.fetch;
   const asForeign = () =>
@@ -85,7 +85,7 @@ describe('a worker whose node serves another network', () => {
   it.each([
     ['its only one', (own: string) => ({ RPC_URL: own === '' ? '' : FOREIGN })],
     ['one of several', (own: string) => ({ RPC_URLS: `${own},${FOREIGN}` })],
-  ])('%s: answers 503 misconfigured from the first request on, and health', async (_name, nodes) => {
+  ])('a foreign node as %s makes requests 503 misconfigured from the first one on, and health degraded', async (_name, nodes) => {
     const log = vi.spyOn(console, 'log').mockReturnValue();
     asForeign();
     const w = new World();
@@ -99,7 +99,7 @@ describe('a worker whose node serves another network', () => {
     expect(JSON.stringify(log.mock.calls)).not.toContain(FOREIGN);
   });
 
-  it('serves where a node does not answer: that is weather', async () => {
+  it('a node that does not answer does not stop the service', async () => {
     const w = new World({ RPC_URL: 'http://127.0.0.1:1' });
     expect((await w.call('GET', '/v1/access/rails')).status).not.toBe(503);
   });

@@ -6,7 +6,7 @@ import { type Answer, World } from '../../support/world.ts';
 const w = new World();
 const cacheOf = ({ headers }: Answer<unknown>) => headers.get('Cache-Control');
 
-it('no cache on the way keeps a token, a raw key, a webhook secret or a hand-off', async () => {
+it('answers with a token, a raw key, a webhook secret or a hand-off are no-store', async () => {
   const ada = await w.merchant();
   const product = await w.product(ada);
   const signer = await w.chain.wallet(0n);
@@ -30,7 +30,7 @@ it('no cache on the way keeps a token, a raw key, a webhook secret or a hand-off
   expect(new Set(answers.map(cacheOf))).toEqual(new Set(['no-store']));
 });
 
-it('what is the same for all who ask may be kept for a while', async () => {
+it('public documents are cached for five minutes', async () => {
   for (const path of ['/v1/openapi.json', '/llms.txt', '/.well-known/x402'])
     expect([path, cacheOf(await w.call('GET', path))]).toEqual([path, 'public, max-age=300']);
 });

@@ -11,7 +11,7 @@ const send = ({ method = 'POST', path, body, by, headers }: Write, key: string, 
   w.call(method, path, { key: by === undefined ? people.ada.key : by, body, ...over, headers: { ...headers, 'Idempotency-Key': key } });
 const isReplay = ({ headers }: Answer<Body>) => headers.get('Idempotent-Replayed') === 'true';
 
-/** Also with stories of their own. */
+/** Writes that have tests of their own as well. */
 const ELSEWHERE = new Set([
   'POST /v1/pay/confirm',
   'POST /v1/payments/{payment_id}/accept-unmatched',
@@ -26,12 +26,12 @@ const ELSEWHERE = new Set([
   'POST /v1/testing/pay',
   'POST /v1/testing/identity',
 ]);
-/** Told apart by what they carry: a password, a token, a signature, a payment, a setup's secret. */
+/** Writes identified by their content: a password, a token, a signature, a payment or a setup secret. */
 const KEYLESS =
   /^\S+ \/v1\/(?:auth\/(?!register|password\/)|account\/email\/preview|access\/(?:agent-bootstrap|x402\/|metered-sessions\/|native-subscriptions\/)|(?:products\/webhook|billing\/webhooks|integrations\/mail)\/)|solana-pay$|\/__402\//;
 
-describe('every write that asks for no Idempotency-Key', () => {
-  it('is either one that honours a key, as the document says, or told apart by what it carries', () => {
+describe('writes with an optional Idempotency-Key', () => {
+  it('every write honours a key as documented, or is identified by its content', () => {
     const takes = (name: string) => operations.get(name)!.parameters?.some((one) => one.name === 'Idempotency-Key') ?? false;
     const writes = builtRoutes.filter(({ method, documented, idempotent }) => method !== 'GET' && documented && !idempotent).map(nameOf);
     expect(writes.filter((name) => takes(name) === KEYLESS.test(name))).toEqual([]);
@@ -39,8 +39,8 @@ describe('every write that asks for no Idempotency-Key', () => {
   });
 });
 
-describe.each(Object.entries(WRITES))('%s under a key that is not asked for', (_name, make) => {
-  it('happens once, and gives the first answer again to the byte', async () => {
+describe.each(Object.entries(WRITES))('%s with an optional Idempotency-Key', (_name, make) => {
+  it('a repeated write has one effect and the first answer byte for byte', async () => {
     const [write, key] = [await make(), newKey()];
     const first = await send(write, key);
     expect(first.status, JSON.stringify(first.body)).toBeLessThan(300);
@@ -57,7 +57,7 @@ describe.each(Object.entries(WRITES))('%s under a key that is not asked for', (_
     expect([conflict.status, conflict.body.code]).toEqual([409, 'idempotency_conflict']);
   });
 
-  it('holds the key against the rules of all keys, in their order, before anything happens', async () => {
+  it('an invalid key is refused before the body is read', async () => {
     const write = await make();
     const before = await write.effects();
     for (const [key, code] of [
@@ -69,14 +69,13 @@ describe.each(Object.entries(WRITES))('%s under a key that is not asked for', (_
       const { status, body } = await send(write, key);
       expect([key, status, body.code]).toEqual([key, 400, code]);
     }
-    // A check of the key comes before one of the body.
     if (write.body !== undefined) expect((await send(write, 'short', { raw: '{"not json' })).body.code).toBe('idempotency_key_required');
     expect(await write.effects()).toBe(before);
   });
 });
 
-describe('an Idempotency-Key that is not asked for', () => {
-  it('of a public route belongs to its path: at another slug it is another request', async () => {
+describe('scope of an optional Idempotency-Key', () => {
+  it('a key on a public route is scoped to the path', async () => {
     const key = newKey();
     const [one, two] = [await WRITES['POST /v1/products/p/{slug}/connect']!(), await WRITES['POST /v1/products/p/{slug}/connect']!()];
     const answers = [await send(one, key), await send(two, key)];
@@ -84,7 +83,7 @@ describe('an Idempotency-Key that is not asked for', () => {
     expect(answers[0]!.body.payment_id).not.toBe(answers[1]!.body.payment_id);
   });
 
-  it('of a caller without a credential belongs to the address: another address has another payment under it, and no conflict', async () => {
+  it('a key without a credential is scoped to the caller’s address, which is not stored', async () => {
     const key = newKey();
     const connect = await WRITES['POST /v1/products/p/{slug}/connect']!();
     const from = (address: string) => ({ headers: { ...connect.headers, 'Idempotency-Key': key, 'CF-Connecting-IP': address } });
@@ -96,13 +95,13 @@ describe('an Idempotency-Key that is not asked for', () => {
     expect(JSON.stringify(results)).not.toContain('203.0.113');
   });
 
-  it('of a connector is one from whatever address it calls', async () => {
+  it('a connector’s key has the same scope at every address', async () => {
     const [write, key] = [await WRITES['POST /v1/integrations/connectors/{provider}/identity']!(), newKey()];
     const from = (address: string) => send({ ...write, headers: { ...write.headers, 'CF-Connecting-IP': address } }, key);
     expect([await from('203.0.113.3'), await from('203.0.113.4')].map(isReplay)).toEqual([false, true]);
   });
 
-  it('keeps nothing of a refusal, nor of an answer that had no effect yet', async () => {
+  it('refusals and answers without an effect are not stored', async () => {
     const key = newKey();
     const bill = await w.connect(await w.product(people.ada));
     const body = { payment_id: bill.payment_id, tx_signature: await w.chain.pay(await w.chain.wallet(), bill) };
@@ -118,8 +117,8 @@ describe('an Idempotency-Key that is not asked for', () => {
   });
 });
 
-describe('a replay of a delivery', () => {
-  it('is one while it waits, however often it is asked for, and another once it was made', async () => {
+describe('POST /v1/webhooks/deliveries/{delivery_id}/replay', () => {
+  it('a pending replay is returned to every request, and a new one is made after its attempt', async () => {
     const made = await newEndpoint();
     const mine = { id: made.endpoint_id, secret: made.secret, box: '', key: people.ada.key };
     const { body } = await w.call('POST', `/v1/webhooks/endpoints/${mine.id}/test`, { key: people.ada.key, body: {} });

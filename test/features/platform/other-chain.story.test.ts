@@ -8,8 +8,8 @@ import { skipStoring } from '#platform/db/once.ts';
 import { MemoryChain } from '../../support/chain/memory-chain.ts';
 import { World } from '../../support/world.ts';
 
-describe('a chain that is no node', () => {
-  it('carries a checkout from its transaction to its receipt, and no node is asked', async () => {
+describe('MemoryChain', () => {
+  it('a checkout runs from its transaction to its receipt without a node call', async () => {
     const w = new World();
     const product = await w.product(await w.merchant(), { access_period_days: 30 });
     const buyer = await w.chain.wallet(0n);
@@ -30,7 +30,7 @@ describe('a chain that is no node', () => {
     expect(await w.chain.call('local_calls')).toEqual({});
   });
 
-  it('confirms nothing that it does not show', async () => {
+  it('a payment that the chain does not show stays PENDING_SIGNATURE', async () => {
     const w = new World();
     const product = await w.product(await w.merchant());
     const ctx = { ...newCtx(w.env, { requestId: 'req_empty_chain', defer: () => {} }), chain: new MemoryChain() };

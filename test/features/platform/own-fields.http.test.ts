@@ -16,7 +16,7 @@ const REFUSED: [string, string][] = [
   ['a program command', 'a\u009fb'],
 ];
 
-describe('a name that a merchant gives', () => {
+describe('merchant references', () => {
   const w = new World();
   let ada: Merchant;
   let productId: string;
@@ -29,12 +29,12 @@ describe('a name that a merchant gives', () => {
   const grant = (ref: string) =>
     post('/v1/access/entitlements/grant', { product_id: productId, customer: { customer_ref: ref }, units: 3, reason: 'a gift' });
 
-  it('may be any characters up to 180 of them, counted as code points', async () => {
+  it('a reference has up to 180 code points of any script', async () => {
     expect((await grant(LONGEST)).body.customer).toEqual({ customer_ref: LONGEST });
     expect((await grant('日本 語')).status).toBe(200);
   });
 
-  it('is one customer in either Unicode spelling, and is shown as NFC', async () => {
+  it('both Unicode spellings name one customer, shown as NFC', async () => {
     const first = await grant(DECOMPOSED);
     expect(first.body.customer).toEqual({ customer_ref: COMPOSED });
     const used = await post('/v1/access/entitlements/consume', { product_id: productId, customer: { customer_ref: COMPOSED } });
@@ -43,7 +43,7 @@ describe('a name that a merchant gives', () => {
     expect(again.body.remaining).toBe(used.body.remaining - 1);
   });
 
-  it('finds what it names in lists in either Unicode spelling', async () => {
+  it('list filters accept both Unicode spellings', async () => {
     const connected = await w.call('POST', `/v1/products/p/${(await w.product(ada)).slug}/connect`, { body: { customer_ref: DECOMPOSED } });
     expect(connected.status).toBe(200);
     for (const ref of [COMPOSED, DECOMPOSED]) {
@@ -52,7 +52,7 @@ describe('a name that a merchant gives', () => {
     }
   });
 
-  it('of a product is one in either Unicode spelling', async () => {
+  it('both Unicode spellings name one product', async () => {
     const made = await post('/v1/products', {
       name: 'X',
       price: { asset: 'USDC', amount: '5' },
@@ -66,7 +66,7 @@ describe('a name that a merchant gives', () => {
     expect([granted.status, granted.body.product_id]).toEqual([200, made.body.product_id]);
   });
 
-  it.each(REFUSED)('is refused with %s', async (_, name) => {
+  it.each(REFUSED)('a reference with %s is 422', async (_, name) => {
     const refused = await grant(name);
     expect([refused.status, refused.body.detail[0].loc]).toEqual([422, ['body', 'customer', 'customer_ref']]);
     const product = await post('/v1/products', { name: 'X', price: { asset: 'USDC', amount: '5' }, external_product_id: name });
@@ -107,7 +107,7 @@ describe('metadata', () => {
       body: 'product_id' in body ? { ...body, product_id: productId } : body,
     });
 
-  it.each(REFUSALS)('is refused with %s by every write that takes it', async (_, metadata) => {
+  it.each(REFUSALS)('metadata with %s is 422 on every write that accepts it', async (_, metadata) => {
     for (const [method, path, body] of writes) {
       const answer = await send(method, path(), { ...body, metadata });
       expect([method, path(), answer.status]).toEqual([method, path(), 422]);
@@ -115,14 +115,14 @@ describe('metadata', () => {
     }
   });
 
-  it('takes 50 keys of 40 characters with values of 500, counted as code points', async () => {
+  it('metadata holds 50 keys of 40 and values of 500 code points', async () => {
     const metadata = { ...Object.fromEntries(Object.entries(fifty).slice(1)), ['\u{1F511}'.repeat(40)]: '\u{1F4B0}'.repeat(500) };
     expect((await send('POST', '/v1/access/products', { name: 'X', price: { asset: 'USDC', amount: '5' }, metadata })).body).toMatchObject({
       metadata,
     });
   });
 
-  it('is kept and answered in NFC, keys and values alike', async () => {
+  it('keys and values are stored and answered in NFC', async () => {
     const decomposed = { 'cafe\u0301': 'Zu\u0308rich' };
     const composed = { 'caf\u00e9': 'Z\u00fcrich' };
     const { body } = await send('POST', '/v1/access/products', { name: 'X', price: { asset: 'USDC', amount: '5' }, metadata: decomposed });
@@ -131,13 +131,13 @@ describe('metadata', () => {
     expect(changed.body.metadata).toEqual({});
   });
 
-  it('says its bounds in the document: how many keys, and how long one is', async () => {
+  it('the OpenAPI document states the limits of metadata', async () => {
     const { components } = (await w.call('GET', '/v1/openapi.json')).body;
     const { metadata } = components.schemas.CreateProductRequest.properties;
     expect(metadata).toMatchObject({ maxProperties: 50, propertyNames: { maxLength: 40 }, additionalProperties: { maxLength: 500 } });
   });
 
-  it('says how long a key may be where one is too long or empty', async () => {
+  it('an empty or too long key is answered with the allowed length', async () => {
     for (const key of ['k'.repeat(41), '']) {
       const { status, body } = await send('PATCH', `/v1/products/${productId}`, { metadata: { [key]: 'v' } });
       const problem = { loc: ['body', 'metadata', key], msg: 'Expected a key of 1 to 40 characters', type: 'invalid_key' };
@@ -145,7 +145,7 @@ describe('metadata', () => {
     }
   });
 
-  it('is merged by a change, which removes the keys that it sets to null', async () => {
+  it('an update merges metadata and removes keys set to null', async () => {
     const change = async (metadata: unknown) => (await send('PATCH', `/v1/products/${productId}`, { metadata })).body.metadata;
     expect(await change({ c: '3' })).toEqual({ a: '1', b: '2', c: '3' });
     expect(await change({ a: null, b: 'two', nothing: null })).toEqual({ b: 'two', c: '3' });
@@ -153,7 +153,7 @@ describe('metadata', () => {
     expect((await w.call('GET', `/v1/products/${productId}`, { key: ada.key })).body.metadata).toEqual({ b: 'two', c: '3' });
   });
 
-  it('has room for 50 keys after a change as well', async () => {
+  it('the limit of 50 keys applies to the merged metadata', async () => {
     const { product_id: id } = await w.product(ada, { metadata: fifty });
     const refused = await send('PATCH', `/v1/products/${id}`, { metadata: { one: 'more' } });
     expect([refused.status, refused.body.detail[0].loc]).toEqual([422, ['body', 'metadata']]);
@@ -162,7 +162,7 @@ describe('metadata', () => {
   });
 });
 
-describe('a name that people are shown', () => {
+describe('displayed names', () => {
   const w = new World();
   const HOSTILE: [string, string][] = [
     ['an escape sequence', 'Ada\u001b]52;c;cm0gLXJm\u0007'],
@@ -171,7 +171,7 @@ describe('a name that people are shown', () => {
     ['a C1 control', 'Ada\u009b2J'],
   ];
 
-  it.each(HOSTILE)('is refused with %s at the registration, the account, a product, a key and an app', async (_, name) => {
+  it.each(HOSTILE)('a displayed name with %s is 422 for accounts, products, keys and apps', async (_, name) => {
     const ada = await w.merchant();
     const { product_id: id } = await w.product(ada);
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
@@ -193,13 +193,13 @@ describe('a name that people are shown', () => {
   });
 });
 
-describe('a text that ends up in an e-mail or a PDF', () => {
+describe('texts of emails and PDFs', () => {
   const w = new World();
   const sell = async (ada: Merchant): Promise<string> =>
     (await w.purchase(await w.product(ada), await w.chain.wallet())).confirmed.receipt_id;
 
   it.each(['subject\r\nBcc: eve@example.com', 'a\u001b[2Jb', 'a\u0000b', 'a\u009bb'])(
-    'is refused with a control character in tickets, setups, proofs and invoices: %j',
+    'a control character is 422 in tickets, setups, proofs and invoices: %j',
     async (text) => {
       const ada = await w.merchant();
       const receipt = `/v1/receipt/${await sell(ada)}`;
@@ -220,7 +220,7 @@ describe('a text that ends up in an e-mail or a PDF', () => {
     },
   );
 
-  it('may have several lines where it is an address, a note or a message, and no other control character', async () => {
+  it('notes and addresses may have several lines but no other control character', async () => {
     const ada = await w.merchant();
     const path = `/v1/receipt/${await sell(ada)}/invoice-metadata`;
     const patch = (body: object) => w.call('PATCH', path, { key: ada.token, headers: { 'Idempotency-Key': crypto.randomUUID() }, body });
@@ -231,7 +231,7 @@ describe('a text that ends up in an e-mail or a PDF', () => {
     expect((await w.call('POST', '/v1/support/tickets', { key: ada.token, headers, body: ticket })).status).toBe(422);
   });
 
-  it('counts code points after NFC', async () => {
+  it('text length is counted in code points after NFC', async () => {
     const ada = await w.merchant();
     const rename = (display_name: string) => w.call('PATCH', '/v1/account/me', { key: ada.token, body: { display_name } });
     expect((await rename('😀'.repeat(120))).status).toBe(200);
@@ -241,11 +241,11 @@ describe('a text that ends up in an e-mail or a PDF', () => {
   });
 });
 
-describe('an https address of a merchant', () => {
+describe('merchant URLs', () => {
   const w = new World();
 
   it.each(['https://bank.example@evil.example.com/', 'https://user:pw@shop.example.com/'])(
-    'is refused with user information: %s',
+    'a URL with user information is 422: %s',
     async (url) => {
       const ada = await w.merchant();
       const { product_id: id } = await w.product(ada);

@@ -4,13 +4,12 @@ import worker from '../../../worker/index.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { World } from '../../support/world.ts';
 
-describe('a message that this release cannot serve', () => {
+describe('unknown queue messages', () => {
   const w = new World();
   const parked = async () => {
     const { results } = await w.env.DB.prepare('SELECT id, queue, kind, body, reason FROM parked_messages ORDER BY parked_at, id').all();
     return results.map(({ id, queue, kind, body, reason }) => ({ id, queue, kind, body: JSON.parse(body as string) as object, reason }));
   };
-  /** Brings messages to a consumer, and says what it did with each. */
   const bring = async (queue: string, bodies: unknown[], env: Env = w.env): Promise<string[]> => {
     const said: string[] = bodies.map(() => 'nothing');
     const messages = bodies.map((body, i) => ({
@@ -27,25 +26,25 @@ describe('a message that this release cannot serve', () => {
   };
   const later = { kind: 'aKindOfTheNextRelease', what: ['it', 'says'] };
 
-  it('is kept as it is, once however often it comes, and holds up none beside it', async () => {
+  it('an unknown message is stored once however often it comes, and its neighbours are served', async () => {
     const known = { kind: 'fanOut', eventIds: [] };
     for (let i = 0; i < 2; i++) expect(await bring('svc-jobs', [later, known])).toEqual(['ack', 'ack']);
     expect(await parked()).toEqual([{ id: expect.any(String), queue: 'svc-jobs', kind: later.kind, body: later, reason: 'unknown_kind' }]);
   });
 
-  it('comes again where it could not be kept', async () => {
+  it('a message that could not be stored is retried', async () => {
     const { env } = withFaults(w.env, { before: () => true });
     expect(await bring('svc-jobs', [{ ...later, other: 1 }], env)).toEqual(['retry']);
     expect(await bring('svc-webhooks-dead', [{ deliveryId: 7 }], env)).toEqual(['retry']);
     expect(await parked()).toHaveLength(1);
   });
 
-  it('is sent again by the release that knows its kind, and by no other; what failed every time waits for a person', async () => {
+  it('a stored message is resent once its kind is known, a failed one is not, and all are deleted after 90 days', async () => {
     expect(await bring('svc-webhooks-dead', [{ deliveryId: 7 }])).toEqual(['ack']);
     expect(await bring('svc-jobs-dead', [{ kind: 'fanOut', eventIds: ['evt_dead'] }])).toEqual(['ack']);
     await w.sweepAlone('parked');
     expect(w.queue.sent).toEqual([]);
-    // As the release after a rollback finds it.
+    // The kind becomes known, as after a rollback and a new release.
     await w.env.DB.prepare(
       "UPDATE parked_messages SET kind = 'fanOut', body = json_set(body, '$.kind', 'fanOut') WHERE reason = 'unknown_kind'",
     ).run();

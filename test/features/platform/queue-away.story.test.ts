@@ -3,42 +3,42 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { entitlementIdOf } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Job } from '#platform/context.ts';
-import { alarmOf, interceptJobs, type SentJobs } from '../../support/clients/entitlement.ts';
+import { interceptJobs, readAlarm, type SentJobs } from '../../support/clients/entitlement.ts';
 import { newAgent, openShop, type Shop, stall } from '../../support/people/agent.ts';
 import { type Consumer, consumer, deliveries, received } from '../../support/people/consumer.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 afterEach(letTimeRun);
 
-describe('a queue that drops every message of every kind for ten minutes', () => {
+describe('a queue that drops every message for ten minutes', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   let shop: Shop;
   let sold: Body;
-  let told: Consumer;
+  let receiver: Consumer;
   beforeAll(async () => {
     shop = await openShop(w);
     sold = await w.product(shop.merchant, { usage_units: 3, access_period_days: 30 });
-    told = await consumer(w, shop.merchant, 'ok');
+    receiver = await consumer(w, shop.merchant, 'ok');
   });
 
-  /** Objects whose alarms this test rings: every customer's, from before its first call. */
+  /** Entitlement objects of every customer from before the first call. The test runs their alarms. */
   const objects = new Map<string, { stub: ReturnType<typeof testEnv.ENTITLEMENT.getByName>; jobs: SentJobs }>();
   async function watch(productId: string, customer: { customerRef: string } | { walletAddress: string }): Promise<void> {
     const id = entitlementIdOf(shop.merchant.userId, true, productId, customer);
     const stub = testEnv.ENTITLEMENT.getByName(`${shop.merchant.userId}:live:${id}`);
     objects.set(id, { stub, jobs: await interceptJobs(stub) });
   }
-  /** Service and chain move on together; the alarms that are due ring, and what the objects send is on its way to the queue. */
+  /** Advances the service's clock and the chain's, runs due alarms, and returns the messages that the objects sent. */
   async function pass(ms: number): Promise<Job[]> {
     setTime(Date.now() + ms);
     await w.chain.call('local_warp', ms / SECOND);
     for (const { stub } of objects.values()) {
-      const at = await alarmOf(stub);
+      const at = await readAlarm(stub);
       if (at !== null && at <= Date.now()) await runDurableObjectAlarm(stub);
     }
     return [...objects.values()]
@@ -46,7 +46,6 @@ describe('a queue that drops every message of every kind for ten minutes', () =>
       .map((projection) => ({ kind: 'projectEntitlement', projection }));
   }
 
-  /** A buyer at checkout, one who pays and never comes back, an agent that pays per request, and a customer who is given units. */
   async function trade(round: number): Promise<void> {
     const [buyer, silent] = [await w.chain.wallet(), await w.chain.wallet()];
     for (const { address: walletAddress } of [buyer, silent]) await watch(sold.product_id, { walletAddress });
@@ -69,11 +68,10 @@ describe('a queue that drops every message of every kind for ten minutes', () =>
     return body.items;
   };
 
-  it('has every list complete and every webhook told once, when it is back and two sweeps have run', async () => {
+  it('two sweeps after the outage complete every list and send every webhook once', async () => {
     const ROUNDS = 3;
-    // What happened before the endpoint was there is not for it.
+    // The endpoint receives only events created after it.
     const began = Date.now();
-    // A time at which no alarm rings by itself.
     await pass(60 * MINUTE);
     let dropped = 0;
     const drop = (more: Job[]) => {
@@ -87,10 +85,10 @@ describe('a queue that drops every message of every kind for ten minutes', () =>
       drop([]);
     }
     expect(dropped).toBeGreaterThan(objects.size * 3);
-    expect(await received(told)).toEqual([]);
+    expect(await received(receiver)).toEqual([]);
 
     for (let sweeps = 0; sweeps < 2; sweeps++) {
-      // An object repeats what was dropped after ten minutes at the latest.
+      // An object repeats a dropped projection after ten minutes at the latest.
       const projections = await pass(sweeps === 0 ? MINUTE : 11 * MINUTE);
       await w.deliver(projections);
       await w.sweep();
@@ -121,8 +119,8 @@ describe('a queue that drops every message of every kind for ten minutes', () =>
       .all<{ id: string; type: string }>();
     const times = (type: string) => events.filter((event) => event.type === type).length;
     expect(['payment.confirmed', 'entitlement.granted', 'entitlement.exhausted'].map(times)).toEqual([ROUNDS * 3, count, ROUNDS]);
-    const inBox = (await received(told)).map(({ body }) => JSON.parse(body).id).sort();
+    const inBox = (await received(receiver)).map(({ body }) => JSON.parse(body).id).sort();
     expect(inBox).toEqual(events.map(({ id }) => id));
-    expect(new Set((await deliveries(told)).map(({ status }) => status))).toEqual(new Set(['succeeded']));
+    expect(new Set((await deliveries(receiver)).map(({ status }) => status))).toEqual(new Set(['succeeded']));
   });
 });

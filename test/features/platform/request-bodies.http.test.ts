@@ -8,7 +8,7 @@ const bytesOf = (...parts: (string | number[])[]): Uint8Array =>
 const streamed = (text: string) => new Blob([text]).stream();
 const around = (bytes: number[]): Uint8Array => bytesOf('{"name":"', bytes, '","price":{"asset":"USDC","amount":"1"}}');
 
-describe('the bytes of a body', () => {
+describe('request body encoding', () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('the bytes of a body', () => {
     ['UTF-16', Uint8Array.from([...'{"name":"x"}'].flatMap((char) => [char.charCodeAt(0), 0]))],
     ['a byte order mark', bytesOf([0xef, 0xbb, 0xbf], '{"name":"x","price":{"asset":"USDC","amount":"1"}}')],
     ['two values', bytesOf('{"name":"x"}{"name":"y"}')],
-  ])('are refused as no JSON with %s, and nothing is stored', async (_what, raw) => {
+  ])('a body with %s is 422 json_invalid, and nothing is stored', async (_what, raw) => {
     const { status, body } = await post(raw);
     expect([status, body.code]).toEqual([422, 'validation_error']);
     expect(body.detail).toEqual([{ loc: ['body'], msg: expect.any(String), type: 'json_invalid' }]);
@@ -40,7 +40,7 @@ describe('the bytes of a body', () => {
     ['no JSON by its own word', 415, { raw: '{}', headers: { 'content-type': 'text/plain' } }],
     ['too long', 413, { raw: JSON.stringify({ name: 'x'.repeat(70_000) }) }],
     ['too long, without its length', 413, { raw: streamed('x'.repeat(70_000)), headers: { 'content-type': 'application/json' } }],
-  ])('are looked at after the caller, and then refused to one whom the account admitted: %s', async (_what, refusal, options) => {
+  ])('the caller is checked before the body: %s', async (_what, refusal, options) => {
     const again = () => (options.raw instanceof ReadableStream ? { ...options, raw: streamed('x'.repeat(70_000)) } : options);
     const stranger = await w.call('POST', '/v1/products', again());
     expect([stranger.status, stranger.body.code]).toEqual([401, 'invalid_authorization']);
@@ -54,22 +54,22 @@ describe('the bytes of a body', () => {
     ['a field of an object', { price: { asset: '\udc00', amount: '1' } }, ['body', 'price', 'asset']],
     ['a list', { accepted_assets: ['USDC', '\ud83d'] }, ['body', 'accepted_assets', 1]],
     ['a name', { metadata: { 'a\ud800': 'x' } }, ['body', 'metadata']],
-  ])('may escape no half of a character: it is told where one stands in %s', async (_what, value, loc) => {
+  ])('a lone surrogate in %s is 422 not_unicode with its location', async (_what, value, loc) => {
     const { status, body } = await post(JSON.stringify(value));
     expect([status, body.code]).toEqual([422, 'validation_error']);
     expect(body.detail).toEqual([{ loc, msg: expect.stringContaining('surrogate'), type: 'not_unicode' }]);
   });
 
-  it('are read as they are where they are good text', async () => {
+  it('a valid UTF-8 body is read unchanged', async () => {
     const { status, body } = await post(around([...new TextEncoder().encode('Müller 🏳️‍🌈 \ufeff')]));
     expect([status, body.name]).toEqual([201, 'Müller 🏳️‍🌈']);
   });
 });
 
-describe('a body without a field that is required', () => {
+describe('optional request body', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 
-  it('may be left out on every POST that has one, with or without a word of JSON', async () => {
+  it('every POST with an optional body accepts none at all and an empty one', async () => {
     const merchant = await w.merchant();
     const product = await w.product(merchant);
     const { endpoint_id } = (
@@ -79,8 +79,8 @@ describe('a body without a field that is required', () => {
     const optional = [...operations].filter(([name, { requestBody }]) => name.startsWith('POST') && requestBody?.required === false);
     expect(optional.length).toBeGreaterThan(3);
     for (const [name, { security }] of optional) {
-      // A second refund of a payment waits for the first, so each call is about another.
-      const pathOf = async () => {
+      // Each call uses another payment, because a second refund waits for the first.
+      const makePath = async () => {
         const paid: Record<string, string> = name.includes('/refund-') ? { payment_id: (await refundable(w, merchant)).id } : {};
         return fill(name.slice('POST '.length), { ...params, ...paid });
       };
@@ -90,21 +90,21 @@ describe('a body without a field that is required', () => {
         { headers: { 'content-type': 'application/json' } },
         { raw: '' },
         { raw: streamed('') },
-        // As a server of HTTP/1.1 hands over a POST that curl sends without a body.
+        // HTTP/1.1 servers pass a POST without a body like this.
         { raw: streamed(''), headers: { 'content-length': '0' } },
         { raw: ' ' },
         { body: {} },
       ];
       for (const options of bodies) {
-        const { status, body } = await w.call('POST', await pathOf(), { key, ...options });
-        // Who never paid by card has no page at the processor: that is looked at after the body.
+        const { status, body } = await w.call('POST', await makePath(), { key, ...options });
+        // The missing processor customer is checked after the body.
         const isRead = [200, 201].includes(status) || body.meta?.reason === 'no_customer';
         expect([name, options, isRead ? 'done' : body]).toEqual([name, options, 'done']);
       }
     }
   });
 
-  it('has the defaults it would have had', async () => {
+  it('a missing body has the documented defaults', async () => {
     const merchant = await w.merchant();
     const create = { key: merchant.key, body: { url: 'https://shop.example.com/hooks' } };
     const made = (await w.call('POST', '/v1/webhooks/endpoints', create)).body;

@@ -16,14 +16,13 @@ interface Line {
   dead_letter?: unknown;
 }
 
-describe('the id of a request', () => {
+describe('request id', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   let log: MockInstance<typeof console.log>;
   let ada: Merchant;
   let product: { product_id: string; slug: string };
 
-  /** What each line under this id is about. */
-  const told = (id: string): string[] =>
+  const loggedSources = (id: string): string[] =>
     log.mock.calls
       .map(([line]) => JSON.parse(String(line)) as Line)
       .filter(({ request_id, cause, causes = [] }) => [request_id, cause, ...causes].includes(id))
@@ -45,7 +44,7 @@ describe('the id of a request', () => {
   });
   afterEach(() => log.mockRestore());
 
-  it('that confirms a payment stands in the lines of its job, of the object it credits and of each delivery', async () => {
+  it('the id of a confirm is logged by its job, its object and each delivery', async () => {
     const payment = await w.connect(product, { customer_ref: 'ida' });
     const signature = await w.chain.pay(await w.chain.wallet(), payment);
     await w.deliver();
@@ -53,12 +52,12 @@ describe('the id of a request', () => {
     expect((await w.confirm(payment.payment_id, signature, { headers: headers('req-of-ida') })).status).toBe(200);
     await w.deliver();
     await w.attempt();
-    const lines = told('req-of-ida');
+    const lines = loggedSources('req-of-ida');
     expect(new Set(lines)).toEqual(new Set(['/v1/pay/confirm', 'fanOut', 'entitlement', 'attempt']));
     expect(lines.filter((line) => line === 'attempt').length).toBeGreaterThan(1);
   });
 
-  it('that changes an object comes back with what the object tells the database, and to the merchant', async () => {
+  it('the id of a grant is logged by the object, its projection and its webhook attempts', async () => {
     const jobs = await interceptJobs(objectOf('otto'));
     const body = { product_id: product.product_id, customer: { customer_ref: 'otto' }, units: 3, reason: 'a gift' };
     const answer = await w.call('POST', '/v1/access/entitlements/grant', { key: ada.key, body, headers: headers('req-of-otto') });
@@ -67,13 +66,13 @@ describe('the id of a request', () => {
     await w.deliver(jobs.messages.splice(0));
     await w.deliver();
     await w.attempt();
-    const lines = told('req-of-otto');
+    const lines = loggedSources('req-of-otto');
     expect(new Set(lines)).toEqual(new Set(['/v1/access/entitlements/grant', 'entitlement', 'projectEntitlement', 'fanOut', 'attempt']));
-    // The grant, the alarm that told of it, and that the database has it.
+    // The grant, the alarm that projected it, and its acknowledgement.
     expect(lines.filter((line) => line === 'entitlement')).toHaveLength(3);
   });
 
-  it('is told apart in an object where several share a commit, and each event keeps its own', async () => {
+  it('concurrent grants in one commit have their own ids in log and events', async () => {
     const jobs = await interceptJobs(objectOf('pair'));
     const grant = (id: string) => {
       const body = { product_id: product.product_id, customer: { customer_ref: 'pair' }, units: 1, reason: id };
@@ -86,25 +85,25 @@ describe('the id of a request', () => {
       .bind(ada.userId)
       .all<{ request_id: string }>();
     expect(results.map(({ request_id }) => request_id).sort()).toEqual(['req-first', 'req-second', 'req-third']);
-    for (const id of ['req-first', 'req-second', 'req-third']) expect(told(id), id).toContain('entitlement');
+    for (const id of ['req-first', 'req-second', 'req-third']) expect(loggedSources(id), id).toContain('entitlement');
   });
 
-  it('goes on with every look for a transaction, and stands beside the message that came to nothing', async () => {
+  it('the id is logged by every recheck of a transaction and by its dead letter', async () => {
     const payment = await w.connect(product);
     await w.deliver();
     const unknown = base58.encode(crypto.getRandomValues(new Uint8Array(64)));
     const answer = await w.confirm(payment.payment_id, unknown, { headers: headers('req-of-uma', 'key-of-uma') });
     expect([answer.status, answer.body.code]).toEqual([200, undefined]);
-    for (let look = 0; look < 3; look++) await w.deliver();
-    expect(told('req-of-uma').filter((line) => line === 'recheckCandidate')).toHaveLength(3);
+    for (let round = 0; round < 3; round++) await w.deliver();
+    expect(loggedSources('req-of-uma').filter((line) => line === 'recheckCandidate')).toHaveLength(3);
     const { job } = w.queue.sent.splice(0)[0]!;
     const messages = [{ id: 'dead-1', timestamp: new Date(), attempts: 9, body: job, ack: () => {}, retry: () => {} }];
     const { default: worker } = await import('../../../worker/index.ts');
     await worker.queue({ queue: 'svc-jobs-dead', messages } as unknown as MessageBatch, w.env, {} as ExecutionContext);
-    expect(told('req-of-uma')).toContain('dead letter');
+    expect(loggedSources('req-of-uma')).toContain('dead letter');
   });
 
-  it('of a replay stands in its delivery, beside that of the request the event goes back to', async () => {
+  it('a replay logs its own id and that of the original event', async () => {
     const payment = await w.connect(product);
     await w.deliver();
     await w.attempt();
@@ -116,10 +115,10 @@ describe('the id of a request', () => {
     });
     expect([replay.status, payment.status]).toEqual([200, 'PENDING_SIGNATURE']);
     await w.attempt();
-    expect(told('req-again')).toEqual([expect.stringContaining('replay'), 'attempt']);
+    expect(loggedSources('req-again')).toEqual([expect.stringContaining('replay'), 'attempt']);
     const { request_id } = (await w.env.DB.prepare('SELECT request_id FROM events WHERE id = ?')
       .bind(first.event_id)
       .first<{ request_id: string }>())!;
-    expect(told(request_id).filter((line) => line === 'attempt')).toHaveLength(2);
+    expect(loggedSources(request_id).filter((line) => line === 'attempt')).toHaveLength(2);
   });
 });

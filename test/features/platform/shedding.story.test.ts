@@ -4,12 +4,12 @@ import type { Env } from '#platform/context.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { World } from '../../support/world.ts';
 
-describe('a database whose migrations are behind', () => {
+describe('database with missing migrations', () => {
   const w = new World();
   afterEach(letTimeRun);
 
-  it('is told to everybody but health, before anything is done, and is well a few seconds after they are applied', async () => {
-    // Nobody has called yet in this isolate: the first calls look, all of them.
+  it('every call except health is 503 misconfigured until a few seconds after the migrations are applied', async () => {
+    // No call was made in this isolate yet, so each of the first calls checks the schema.
     await w.env.DB.prepare('ALTER TABLE api_keys RENAME COLUMN key_prefix TO former').run();
     const first = await Promise.all(Array.from({ length: 5 }, () => w.call('GET', '/v1/account/me')));
     expect(first.map(({ body: { code } }) => code)).toEqual(Array(5).fill('misconfigured'));
@@ -25,9 +25,8 @@ describe('a database whose migrations are behind', () => {
   });
 });
 
-describe('an object that is overloaded', () => {
+describe('overloaded object', () => {
   const w = new World();
-  /** Objects that refuse every call as the platform does when too much waits for them, and how often they were asked. */
   const overloaded = () => {
     let asked = 0;
     const refuse = async () => {
@@ -38,14 +37,14 @@ describe('an object that is overloaded', () => {
     return { asked: () => asked, only: (binding: 'ADMISSION' | 'ENTITLEMENT') => ({ ...w.env, [binding]: objects }) as unknown as Env };
   };
 
-  it('is asked once a call, and its callers are sent away for seconds that differ', async () => {
+  it('an overloaded object is called once and the caller gets 503 with a random Retry-After', async () => {
     const merchant = await w.merchant();
     const product = await w.product(merchant);
     const body = { product_id: product.product_id, customer: { customer_ref: 'ada' }, units: 1 };
     const waits = new Set<number>();
     for (let i = 0; i < 12; i++) {
       const { asked, only } = overloaded();
-      // In pieces it goes by the route, whose objects are the ones that are overloaded here.
+      // A chunked body takes the route, which calls the overloaded object itself.
       const headers = { 'Idempotency-Key': `overload-${i}`, 'Transfer-Encoding': 'chunked' };
       const options = { key: merchant.key, body, headers };
       const answer = await w.call('POST', '/v1/access/entitlements/consume', { ...options, env: only('ENTITLEMENT') });
@@ -58,7 +57,7 @@ describe('an object that is overloaded', () => {
     expect(waits.size).toBeGreaterThan(1);
   });
 
-  it('which admits callers, says the same', async () => {
+  it('an overloaded admission object is 503 temporarily_unavailable with Retry-After', async () => {
     const merchant = await w.merchant();
     const { asked, only } = overloaded();
     const answer = await w.call('GET', '/v1/account/me', { key: merchant.key, env: only('ADMISSION') });

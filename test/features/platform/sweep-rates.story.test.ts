@@ -8,16 +8,16 @@ import { SOAK } from '../../support/runner/env.ts';
 import { LIMITS } from '../../support/runner/limits.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-/** More than one invocation may end: 10,000 memberships and as many sessions in a soak. */
+/** More than one invocation may handle. A soak uses 10,000. */
 const SESSIONS = SOAK > 1 ? 10_000 : 6_500;
 const MEMBERSHIPS = SOAK > 1 ? 10_000 : 5_500;
 const SETUPS = 10_000;
 const PAGE = 250;
-/** A hundred a second, which is more than the service confirms. */
+/** A hundred receipts a second, which is more than the service confirms. */
 const RECEIPTS = 6_000;
 const RECEIPT_PAGE = 200;
 
-describe('what ends at one instant', () => {
+describe('sweep throughput', () => {
   const w = new World();
   let merchant: Merchant;
   let product: { product_id: string; slug: string };
@@ -26,7 +26,6 @@ describe('what ends at one instant', () => {
     product = await w.product(merchant, { access_period_days: 30 });
   });
   const count = async (sql: string) => (await w.env.DB.prepare(sql).bind(product.product_id).first<number>('n'))!;
-  /** Sweeps until nothing is left, and tells how often it asked the database, in how many invocations. */
   async function sweepAll(name: string, rowsMax?: number): Promise<{ rounds: number; trips: number; ms: number }> {
     const { env, trips } = withFaults(w.env);
     const startedAt = Date.now();
@@ -34,7 +33,7 @@ describe('what ends at one instant', () => {
     return { rounds, trips: trips.length, ms: Date.now() - startedAt };
   }
 
-  it(`${SESSIONS} sessions are given up in one go, in two trips for each ${PAGE}, each told once`, async () => {
+  it(`${SESSIONS} sessions expire in two trips per ${PAGE}, with one event each`, async () => {
     const { payment_id } = await w.connect(product);
     await w.sweep();
     await multiply(w.env.DB, 'payments', 'id', payment_id, SESSIONS, {
@@ -52,22 +51,20 @@ describe('what ends at one instant', () => {
     ).toBe(SESSIONS);
     expect(rounds).toBe(Math.ceil((SESSIONS + 1) / (24 * PAGE)));
     expect(trips).toBeLessThanOrEqual(2 * Math.ceil(SESSIONS / PAGE) + 5 * rounds);
-    // The one that is not over is as it was, and each event holds what GET shows.
     expect((await w.call('GET', `/v1/payments/${payment_id}`)).body.status).toBe('PENDING_SIGNATURE');
     const one = '01900000-0000-7000-8000-000000000007';
     expect(await w.eventTypes(one)).toEqual(['payment.failed']);
     const { body } = await w.call('GET', `/v1/payments/${one}`, { key: merchant.key });
     const event = await w.env.DB.prepare('SELECT data FROM events WHERE payment_id = ?').bind(one).first<string>('data');
-    const { now: _, poll_after_ms: _wait, unmatched: _money, ...told } = body;
-    expect(JSON.parse(event!)).toMatchObject({ object: told, previous: { status: 'PENDING_SIGNATURE' } });
+    const { now: _, poll_after_ms: _wait, unmatched: _money, ...shown } = body;
+    expect(JSON.parse(event!)).toMatchObject({ object: shown, previous: { status: 'PENDING_SIGNATURE' } });
     expect(ms).toBeLessThan((60_000 * SESSIONS) / 5_000);
-    // All of them reach the queue, in messages that one invocation can serve.
     const announced = w.queue.sent.flatMap(({ job }) => (job.kind === 'fanOut' ? [job.eventIds.length] : []));
     expect(announced.reduce((sum, ids) => sum + ids, 0)).toBeGreaterThanOrEqual(SESSIONS);
     expect(Math.max(...announced)).toBeLessThanOrEqual(50);
   });
 
-  it(`${MEMBERSHIPS} memberships lapse in one go, in two trips for each ${PAGE}, each told once`, async () => {
+  it(`${MEMBERSHIPS} memberships lapse in two trips per ${PAGE}, with one event each`, async () => {
     const { confirmed } = await w.purchase(product, await w.chain.wallet());
     await multiply(w.env.DB, 'memberships', 'id', confirmed.membership_id, MEMBERSHIPS, {
       id: "printf('01900000-0000-7000-9000-%012d', i)",
@@ -85,7 +82,7 @@ describe('what ends at one instant', () => {
     expect(ms).toBeLessThan((180_000 * MEMBERSHIPS) / 10_000);
   });
 
-  it(`${RECEIPTS} receipts of a minute are linked within it, in three trips for each ${RECEIPT_PAGE}, one after the other`, async () => {
+  it(`${RECEIPTS} receipts of a minute are linked within a minute, in three trips per ${RECEIPT_PAGE}`, async () => {
     const own = await w.product(await w.merchant());
     const { confirmed } = await w.purchase(own, await w.chain.wallet());
     await multiply(w.env.DB, 'receipts', 'id', confirmed.receipt_id, RECEIPTS, {
@@ -101,16 +98,16 @@ describe('what ends at one instant', () => {
     expect(await chain.bind(own.product_id).first()).toEqual({ links: RECEIPTS + 1, last: RECEIPTS + 1 });
     expect(trips).toBeLessThanOrEqual(3 * Math.ceil((RECEIPTS + 1) / RECEIPT_PAGE) + 8 * rounds);
     expect(ms).toBeLessThan(60_000);
-    // The bench lays out copies beside the chain of whatever it sold before.
+    // The benchmark copies receipts next to an existing chain.
     await copyReceipt(w.env.DB, confirmed.receipt_id, RECEIPTS);
     await w.purchase(own, await w.chain.wallet());
     await sweepAll('receiptChains');
     expect(await chain.bind(own.product_id).first()).toMatchObject({ last: RECEIPTS + 2 });
   });
 
-  it('a row the database refuses, and one that somebody changed meanwhile, hold up none beside them', async () => {
+  it('a row that the database refuses and a row changed meanwhile do not delay others', async () => {
     const { payment_id } = await w.connect(product);
-    const ids = ['a', 'b', 'c'].map((letter) => `0190000${letter}-0000-7000-8000-000000000001`);
+    const ids = ['a', 'b', 'c'].map((email) => `0190000${email}-0000-7000-8000-000000000001`);
     for (const id of ids)
       await multiply(w.env.DB, 'payments', 'id', payment_id, 1, {
         id: `'${id}'`,
@@ -118,7 +115,7 @@ describe('what ends at one instant', () => {
         reference: `'${id}'`,
         expires_at: String(Date.now() - DAY / 2),
       });
-    // The event of its next version is there already, which must never be: its own batch is refused for ever.
+    // An event of the next version exists already, which cannot happen in production: the batch always fails.
     await w.env.DB.prepare('UPDATE events SET subject_id = ?, subject_version = 2 WHERE payment_id = ?').bind(ids[0], payment_id).run();
     const batch = async (statements: D1PreparedStatement[]) => {
       await w.env.DB.prepare("UPDATE payments SET customer_ref = 'changed', version = version + 1 WHERE id = ? AND version = 1")
@@ -134,7 +131,7 @@ describe('what ends at one instant', () => {
     await w.env.DB.prepare('DELETE FROM payments WHERE id = ?').bind(ids[0]).run();
   });
 
-  it(`${SETUPS} setups that ended a week ago are gone with their accounts, in a few statements for each ${PAGE}, and each invocation reads less than half of the rows it may`, async () => {
+  it(`${SETUPS} expired setups and their accounts are deleted in few statements per ${PAGE} within half the row limit`, async () => {
     const setup = await Setup.create(w);
     await setup.runOut((8 * DAY) / 1000);
     await w.sweep();
@@ -145,7 +142,7 @@ describe('what ends at one instant', () => {
     await multiply(w.env.DB, 'setup_intents', 'id', setup.id, SETUPS, { id: copies('setup'), account_id: copies('account') });
     const key = { id: copies('key'), key_hash: copies('hash'), merchant_id: copies('account') };
     await multiply(w.env.DB, 'api_keys', 'merchant_id', accountId, SETUPS, key);
-    // One of them is owed something: it stays, and delays none behind it.
+    // An account with a membership stays and does not delay others.
     await w.env.DB.prepare("UPDATE memberships SET merchant_id = 'account-7' WHERE rowid = (SELECT max(rowid) FROM memberships)").run();
     const { rounds, trips, ms } = await sweepAll('endedSetups', LIMITS.rows / 2);
     const left = async (table: string, column: string) =>

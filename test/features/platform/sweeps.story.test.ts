@@ -9,76 +9,74 @@ import { firstRun, World } from '../../support/world.ts';
 const FOLLOWERS = ['candidates', 'expired'];
 const LEADERS = SWEEPS.map(({ name }) => name).filter((name) => !FOLLOWERS.includes(name));
 
-describe('a sweep', () => {
+describe('sweeps', () => {
   const w = new World();
-  const rowOf = async (name: string) =>
+  const readRow = async (name: string) =>
     (await w.env.DB.prepare('SELECT * FROM sweeps WHERE name = ?').bind(name).first<Record<string, number>>())!;
   const set = (name: string, values: string) => w.env.DB.prepare(`UPDATE sweeps SET ${values} WHERE name = ?`).bind(name).run();
   const sent = async (env?: Env) => (await w.cron(env)).map(({ sweep }) => sweep);
   beforeAll(() => w.sweep());
   beforeEach(() => w.env.DB.prepare('UPDATE sweeps SET due_at = 0, sent_at = 0, lease_until = 0, failures = 0').run());
 
-  /** The environment in which whatever asks the plans waits at a gate. */
   const gated = () => {
     const gate = Promise.withResolvers<void>();
-    const reached = Promise.withResolvers<void>();
+    const blocked = Promise.withResolvers<void>();
     let times = 0;
     const prepare = (sql: string) => {
       const statement = w.env.DB.prepare(sql);
       if (!sql.startsWith('update "accounts"')) return statement;
       times++;
-      reached.resolve();
+      blocked.resolve();
       const late = (bound: D1PreparedStatement) => ({ run: () => gate.promise.then(() => bound.run()) });
       return { bind: (...values: unknown[]) => late(statement.bind(...values)) };
     };
     const DB = { prepare, batch: w.env.DB.batch } as unknown as D1Database;
-    return { env: { ...w.env, DB }, open: gate.resolve, reached: reached.promise, times: () => times };
+    return { env: { ...w.env, DB }, open: gate.resolve, reached: blocked.promise, times: () => times };
   };
 
-  it('is sent once by two crons at the same moment, each in a message of its own, and those that follow another by none', async () => {
-    // Not due for so long that they would begin by themselves.
+  it('concurrent crons send each leading sweep once in its own message, and no following sweep', async () => {
+    // Recently due, so the cron does not send them by themselves.
     for (const name of FOLLOWERS) await set(name, `due_at = ${Date.now()}`);
     const [one, other] = await Promise.all([sent(), sent()]);
     expect([...one, ...other].sort()).toEqual([...LEADERS].sort());
     expect(await sent()).toEqual([]);
   });
 
-  it('is sent again where its message was lost', async () => {
+  it('a sweep is sent again if its message was lost', async () => {
     expect(await sent()).toContain('plans');
     expect(await sent()).not.toContain('plans');
     await set('plans', 'sent_at = sent_at - 51000');
     expect(await sent()).toContain('plans');
   });
 
-  it('is tried by the cron also where the database does not answer it', async () => {
+  it('the cron sends every leading sweep if the database does not answer', async () => {
     const { env } = withFaults(w.env, { before: () => true });
     expect((await sent(env)).sort()).toEqual([...LEADERS].sort());
   });
 
-  it('runs once at a time, however often its message comes, and no cron sends it meanwhile', async () => {
-    const { env, open, reached, times } = gated();
+  it('a sweep runs once at a time, and no cron sends it meanwhile', async () => {
+    const { env, open, reached: blocked, times } = gated();
     const running = w.runSweep(firstRun('plans'), env);
-    await reached;
+    await blocked;
     await Promise.all([w.runSweep(firstRun('plans'), env), w.runSweep(firstRun('plans'), env)]);
     expect(await sent()).not.toContain('plans');
     open();
     await running;
-    // And a copy that comes right afterwards finds it done.
     await w.runSweep(firstRun('plans'), env);
     expect(times()).toBe(1);
-    expect(await rowOf('plans')).toMatchObject({ lease_until: 0, failures: 0 });
+    expect(await readRow('plans')).toMatchObject({ lease_until: 0, failures: 0 });
   });
 
-  it('keeps its lease as long as it runs', async () => {
+  it('a running sweep renews its lease', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'], now: Date.now() });
     try {
-      const { env, open, reached } = gated();
+      const { env, open, reached: blocked } = gated();
       const running = w.runSweep(firstRun('plans'), env);
-      await reached;
+      await blocked;
       for (let i = 0; i < 4; i++) {
-        const { lease_until } = await rowOf('plans');
+        const { lease_until } = await readRow('plans');
         vi.advanceTimersByTime(16_000);
-        await vi.waitFor(async () => expect((await rowOf('plans')).lease_until).toBeGreaterThan(lease_until!));
+        await vi.waitFor(async () => expect((await readRow('plans')).lease_until).toBeGreaterThan(lease_until!));
         expect(await sent()).not.toContain('plans');
       }
       open();
@@ -88,16 +86,16 @@ describe('a sweep', () => {
     }
   });
 
-  it('whose run died is sent by the first cron after its lease', async () => {
+  it('a crashed sweep is sent again after its lease expires', async () => {
     await set('plans', `fence = 7, lease_until = ${Date.now() + 45_000}`);
     expect(await sent()).not.toContain('plans');
     await set('plans', `lease_until = ${Date.now() - 1}`);
     expect(await sent()).toContain('plans');
     await w.runSweep(firstRun('plans'));
-    expect((await rowOf('plans')).succeeded_at).toBeGreaterThan(Date.now() - 10_000);
+    expect((await readRow('plans')).succeeded_at).toBeGreaterThan(Date.now() - 10_000);
   });
 
-  it('that fails is noted with its reason and due at once, and those after it run all the same', async () => {
+  it('a failed sweep records its reason and is due at once, and the next sweeps run', async () => {
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
     const prepare = (sql: string) => w.env.DB.prepare(sql.includes('cursors') ? 'SELECT broken' : sql);
     const DB = { prepare, batch: w.env.DB.batch } as unknown as D1Database;
@@ -112,32 +110,32 @@ describe('a sweep', () => {
     } finally {
       log.mockRestore();
     }
-    expect(await rowOf('reference')).toMatchObject({ lease_until: 0, failures: 1 });
+    expect(await readRow('reference')).toMatchObject({ lease_until: 0, failures: 1 });
     expect(await sent()).toContain('reference');
   });
 
-  it('looks at the chain, then judges what was found, then gives sessions up: each sends the next', async () => {
+  it('the reference sweep sends the candidates sweep, which sends the expiry sweep', async () => {
     const order: string[] = [];
     for (let next = [firstRun('reference')]; next.length > 0; next = await w.runSweep(next[0]!)) order.push(next[0]!.sweep);
     expect(order).toEqual(['reference', 'candidates', 'expired']);
   });
 
-  it('that follows another begins by itself where that one has not come for two minutes', async () => {
+  it('a following sweep is sent by the cron if it has not run for two minutes', async () => {
     await set('expired', `due_at = ${Date.now() - 100_000}`);
     expect(await sent()).not.toContain('expired');
     await set('expired', `due_at = ${Date.now() - 121_000}`);
     expect(await sent()).toContain('expired');
   });
 
-  it('of another release is left to that release', async () => {
+  it('an unknown sweep of another release is skipped', async () => {
     expect(await w.runSweep(firstRun('a sweep to come'))).toEqual([]);
   });
 });
 
-describe('the limits of an invocation', () => {
+describe('invocation limits in tests', () => {
   const w = new World();
 
-  it('fail a test that asks too often, or reads too much', async () => {
+  it('withinLimits fails a test with too many calls or too many rows', async () => {
     const env = metered(w.env);
     const ask = (times: number) => async () => Array.from({ length: times }).forEach(chargeCall);
     await withinLimits('few', ask(10));

@@ -5,11 +5,11 @@ import { joinEntitlement } from '../../support/clients/sandbox.ts';
 import { write } from '../../support/people/agent.ts';
 import { World } from '../../support/world.ts';
 
-describe('a month that a local chain was moved on by', () => {
+describe('service time moved by a local chain', () => {
   const w = new World();
   w.env.LOCAL_CLOCK_URL = w.chain.url;
 
-  it('ends a membership, while a token stays good and a kept answer is given again', async () => {
+  it('a membership ends after the month, while session tokens and stored answers stay valid', async () => {
     const merchant = await w.merchant();
     const product = await w.product(merchant, { access_period_days: 30, grace_hours: 0 });
     const buyer = await w.chain.wallet();
@@ -44,7 +44,7 @@ describe('a month that a local chain was moved on by', () => {
     expect([await consume('use-after-the-month'), await consume('use-before-the-month')]).toEqual([403, 200]);
   });
 
-  it.each(['live', 'sandbox'])('ends a %s entitlement in the list and by its event, without a call for it', async (mode) => {
+  it.each(['live', 'sandbox'])('a %s entitlement expires in the list and by its event without a call', async (mode) => {
     const merchant = await w.merchant();
     const key = mode === 'live' ? merchant.key : merchant.sandboxKey;
     const product = await w.product({ ...merchant, key }, { usage_units: null, access_period_days: 10 });
@@ -52,19 +52,19 @@ describe('a month that a local chain was moved on by', () => {
     const { body: granted } = await write(w, merchant, 'entitlements/grant', grant, { key });
     const { entitlement_id: id } = granted.entitlement ?? granted;
     const object = await joinEntitlement(w, merchant.userId, mode === 'live', id);
-    await object.untilTold();
+    await object.waitForDelivery();
     const listed = async (status: string) =>
       (await w.call('GET', `/v1/access/entitlements?customer_ref=ada&status=${status}`, { key })).body.total;
     expect([await listed('active'), await listed('expired')]).toEqual([1, 0]);
     await w.chain.call('local_warp', 11 * (DAY / 1000));
     await w.sweep();
-    await object.untilTold();
+    await object.waitForDelivery();
     expect([await listed('active'), await listed('expired')]).toEqual([0, 1]);
     const { results } = await w.env.DB.prepare('SELECT type FROM events WHERE subject_id = ? ORDER BY seq').bind(id).all();
     expect(results).toEqual([{ type: 'entitlement.granted' }, { type: 'entitlement.expired' }]);
   });
 
-  it('begins with the next purchase: bought, dated and receipted in the new time', async () => {
+  it('a purchase after the move is dated and receipted in the new time', async () => {
     const merchant = await w.merchant();
     const product = await w.product(merchant, { access_period_days: 30 });
     const aheadMs = (31 + 2 * 11) * DAY;
@@ -77,7 +77,7 @@ describe('a month that a local chain was moved on by', () => {
     expect(payment.status).toBe('CONFIRMED');
   });
 
-  it('is the time that payment answers carry, while every answer has the date of the wall', async () => {
+  it('payment answers carry the service time, and the Date header the wall clock', async () => {
     const merchant = await w.merchant();
     const product = await w.product(merchant);
     const { now: business, wallNow } = newCtx(w.env, { requestId: 'req_service_time', defer: () => {} });
@@ -91,7 +91,7 @@ describe('a month that a local chain was moved on by', () => {
     }
   });
 
-  it('is told by the chain that is configured alone: without one the two clocks are one', async () => {
+  it('service time equals the wall clock without a configured local chain', async () => {
     const plain = new World();
     await plain.chain.call('local_warp', 3600);
     await plain.call('GET', '/health');

@@ -7,7 +7,6 @@ import { consumer, received } from '../../support/people/consumer.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
-/** Two merchants who do the same things at the same time, each in a database of their own. */
 describe('two merchants in two databases', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   w.env.LOCAL_CLOCK_URL = w.chain.url;
@@ -18,7 +17,7 @@ describe('two merchants in two databases', () => {
   };
   beforeAll(async () => {
     shops.push(await open());
-    // From here on there are two, and the second takes the new accounts.
+    // The second database exists from here on and takes new accounts.
     await applyD1Migrations(testEnv.TEST_DB_2, testEnv.TEST_MIGRATIONS);
     w.env.DB_2 = testEnv.TEST_DB_2;
     shops.push(await open());
@@ -34,7 +33,6 @@ describe('two merchants in two databases', () => {
   const items = async (shop: Shop, path: string): Promise<Record<string, unknown>[]> =>
     (await w.call('GET', path, { key: shop.merchant.key })).body.items;
 
-  /** What the objects say of themselves, as their messages would bring it. */
   const project = async () => {
     const jobs = await each(async ({ merchant, product, agent }): Promise<Job> => {
       const { userId } = merchant;
@@ -47,7 +45,7 @@ describe('two merchants in two databases', () => {
     await w.deliver(jobs);
   };
 
-  it('sells a checkout of each, from connect to receipt and webhook, also where the messages come late', async () => {
+  it('a checkout runs from connect to receipt and webhook in each database, also with late messages', async () => {
     const consumers = await each(({ merchant }) => consumer(w, merchant, 'ok'));
     const sales = await each(async ({ product, agent }) => w.purchase(product, agent.wallet, { email: 'buyer@example.com' }));
     const bodies = sales.map(({ confirmed }) => confirmed);
@@ -59,20 +57,20 @@ describe('two merchants in two databases', () => {
       expect((await w.call('GET', `/v1/receipt/${confirmed.receipt_id}`, { key: shops[1 - i]!.merchant.key })).status).toBe(404);
       expect((await w.call('GET', `/p/${shops[i]!.product.slug}`)).status).toBe(200);
     }
-    // The messages name the database; where they are lost, the sweeps of each find what is left.
+    // Messages name their database. If they are lost, the sweeps of each database find what is left.
     await w.deliver();
     await w.attempt();
     await sweep();
     await w.deliver();
     await w.attempt();
     for (const [i, mine] of consumers.entries()) {
-      const told = (await received(mine)).map(({ body }) => JSON.parse(body));
-      const confirmed = told.filter(({ type }) => type === 'payment.confirmed').map(({ data }) => data.object.payment_id);
+      const webhooks = (await received(mine)).map(({ body }) => JSON.parse(body));
+      const confirmed = webhooks.filter(({ type }) => type === 'payment.confirmed').map(({ data }) => data.object.payment_id);
       expect(confirmed).toEqual([bodies[i].payment.payment_id]);
     }
   });
 
-  it('settles and counts what agents buy, and gives kept answers again', async () => {
+  it('settle, consume and grant work in each database, and stored answers are replayed', async () => {
     const paid = await each(async (shop) => {
       const payment = await shop.pay({ customer: { customer_ref: 'agent' } });
       const ask = () =>
@@ -92,7 +90,7 @@ describe('two merchants in two databases', () => {
     expect(snapshots.map(({ used_units: used }) => used)).toEqual([2, 2]);
   });
 
-  it('signs each in by e-mail, takes no e-mail twice, and looks for wallets in both', async () => {
+  it('sign-in finds each account by email, and a taken email is refused in both databases', async () => {
     const logins = await each(({ merchant }) =>
       w.call('POST', '/v1/auth/login', { body: { email: merchant.email, password: 'correct horse battery' } }),
     );
@@ -112,7 +110,7 @@ describe('two merchants in two databases', () => {
     ['/v1/webhooks/endpoints', 'endpoint_id'],
     ['/v1/webhooks/deliveries', 'delivery_id'],
     ['/v1/webhooks/events', 'id'],
-  ])('lists of %s what is one’s own', async (path, id) => {
+  ])('the list of %s has only the caller’s own items', async (path, id) => {
     await project();
     await w.deliver();
     const [mine, theirs] = await each(async (shop) => (await items(shop, path)).map((item) => item[id]));
@@ -121,14 +119,14 @@ describe('two merchants in two databases', () => {
     if (id !== 'delivery_id') expect(mine!.filter((one) => theirs!.includes(one))).toEqual([]);
   });
 
-  it('ends in each database what is over there', async () => {
+  it('expired sessions fail in each database', async () => {
     const begun = await each(({ product }) => w.connect(product));
     await w.chain.call('local_warp', 3 * 3600);
     await sweep();
     for (const { payment_id } of begun) expect((await w.call('GET', `/v1/payments/${payment_id}`)).body.status).toBe('FAILED');
   });
 
-  it('leaves no row of one in the other’s database', async () => {
+  it('no database holds a row of the other merchant', async () => {
     await sweep();
     await w.deliver();
     for (const [i, database] of databases.entries()) {
@@ -161,7 +159,7 @@ describe('two merchants in two databases', () => {
     expect(first!.filter(({ id }) => second!.some((other) => other.id === id))).toEqual([]);
   });
 
-  it('lets a buyer go on in a session of the second whose product was archived meanwhile', async () => {
+  it('a session in the second database continues after its product was archived', async () => {
     const merchant = await w.merchant();
     const own = await w.product(merchant);
     const { body: session } = await w.call('POST', '/v1/access/payment-sessions', {

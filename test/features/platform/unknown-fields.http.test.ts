@@ -4,7 +4,7 @@ import { openApi } from '../../support/clients/call.ts';
 import { CONNECTOR_SECRETS } from '../../support/runner/env.ts';
 import { type CallOptions, type Merchant, strangerAddress, World } from '../../support/world.ts';
 
-/** Protocols grow: whoever speaks them may say more than we read. */
+/** Routes of protocols. Their clients may send more fields than the service reads. */
 const PROTOCOLS = [
   'POST /v1/products/webhook/rpc',
   'POST /v1/billing/webhooks/processor',
@@ -33,7 +33,6 @@ const resolved = (schema: Schema): Schema[] => [
 ];
 type Path = (string | number)[];
 
-/** Every object with fields of its own that may stand in a body, and where. */
 function* objectsOf(schema: Schema, path: Path = []): Generator<{ object: Schema; path: Path }> {
   for (const one of resolved(schema)) {
     if (one.properties) yield { object: one, path };
@@ -47,11 +46,10 @@ const bodies = [...operations].flatMap(([name, { requestBody }]) => {
 });
 const ours = bodies.filter(({ name }) => !PROTOCOLS.includes(name));
 
-/** A body that holds nothing but `value` at `path`. */
 const nested = (path: Path, value: unknown): unknown =>
   path.reduceRight((inner, step) => (typeof step === 'number' ? [inner] : { [step]: inner }), value);
 
-describe('a field that a route does not know', () => {
+describe('unknown body field', () => {
   const w = new World({ OPERATOR_SECRET: 'the secret of an operator in a test' });
   let owner: Merchant;
   let params: Record<string, string>;
@@ -84,14 +82,13 @@ describe('a field that a route does not know', () => {
   });
   const send = (name: string, body: unknown) => {
     const route = builtRoutes.find((one) => nameOf(one) === name)!;
-    // Two kinds of sessions have a route with this parameter.
     const session: Record<string, string> = route.path.includes('/metered-sessions/') ? { session_id: `ms_${'0'.repeat(26)}` } : {};
     return w.call(route.method, fill(route.path, { ...params, ...session }), { ...callerOf(route), body });
   };
   const strays = (detail: { type: string; loc: Path; ctx?: unknown }[]) =>
     detail.filter(({ type }) => type === 'unknown_field').map(({ loc, ctx }) => ({ loc, ctx }));
 
-  it('is looked for on every body of ours, and the document closes each object of them', () => {
+  it('every own request schema is closed, and every protocol schema is open', () => {
     expect(ours.length).toBeGreaterThan(25);
     expect(bodies.filter(({ name }) => PROTOCOLS.includes(name))).toHaveLength(PROTOCOLS.length);
     for (const { name, schema } of ours)
@@ -101,7 +98,7 @@ describe('a field that a route does not know', () => {
   });
 
   it.each(ours.map(({ name, schema }) => [name, schema] as const))(
-    '%s: is refused, at its place, with the nearest name',
+    '%s refuses an unknown field at its location with the nearest name',
     async (name, schema) => {
       for (const { object, path } of objectsOf(schema)) {
         const known = Object.keys(object.properties!);
@@ -116,7 +113,7 @@ describe('a field that a route does not know', () => {
     },
   );
 
-  it('is let pass on bodies that a protocol defines', async () => {
+  it('protocol bodies accept unknown fields', async () => {
     const extras: Record<string, Record<string, unknown>> = {
       'POST /v1/pay/{payment_id}/solana-pay': { account: (await w.chain.wallet()).address },
       'POST /v1/access/x402/facilitator/verify': { x402Version: 2, paymentPayload: {}, paymentRequirements: {} },
@@ -128,7 +125,7 @@ describe('a field that a route does not know', () => {
     }
   });
 
-  it('is refused beside other faults, by one list that tells them all', async () => {
+  it('unknown fields and other problems are reported in one list', async () => {
     const price = { asset: 'USDC', amount: '5' };
     const only = await send('POST /v1/products', { name: 'X', price, payoutWallet: 'abc' });
     expect([only.status, only.body.code, only.body.retryable]).toEqual([422, 'unknown_field', false]);
@@ -148,12 +145,12 @@ describe('a field that a route does not know', () => {
     );
   });
 
-  it('is looked for after the caller, and never tells a stranger what a route knows', async () => {
+  it('the caller is checked before the fields', async () => {
     const { status, body } = await w.call('POST', '/v1/products', { body: { payoutWallet: 'abc' } });
     expect([status, body.code]).toEqual([401, 'invalid_authorization']);
   });
 
-  it('is refused on the routes of the operator too', async () => {
+  it('operator routes refuse unknown fields', async () => {
     const headers = { 'X-Svc-Operator-Secret': 'the secret of an operator in a test' };
     for (const path of ['accounts', 'switches', 'reconcile']) {
       const { status, body } = await w.call('POST', `/v1/operator/${path}`, { headers, body: { unheard: 1 } });
@@ -161,7 +158,7 @@ describe('a field that a route does not know', () => {
     }
   });
 
-  it('may stand in metadata, which is the merchant’s own', async () => {
+  it('metadata accepts any key', async () => {
     const { status, body } = await send('POST /v1/products', {
       name: 'X',
       price: { asset: 'USDC', amount: '5' },
@@ -171,7 +168,7 @@ describe('a field that a route does not know', () => {
   });
 });
 
-/** Paths that a provider calls or a browser is sent to may have parameters of theirs. */
+/** Routes that providers call or browsers are redirected to, which may carry parameters of their own. */
 const OPEN_QUERIES = [
   'POST /v1/products/webhook/rpc',
   'POST /v1/billing/webhooks/processor',
@@ -182,7 +179,7 @@ const answersJson = ({ path, contentType, status, documented }: Route) =>
   path.startsWith('/v1/') && documented && status !== 302 && (contentType === null || contentType === 'application/json');
 const closedQueries = builtRoutes.filter((route) => answersJson(route) && !OPEN_QUERIES.includes(nameOf(route)));
 
-describe('a query parameter that a route does not know', () => {
+describe('unknown query parameter', () => {
   const w = new World();
   let owner: Merchant;
   beforeAll(async () => {
@@ -205,36 +202,39 @@ describe('a query parameter that a route does not know', () => {
     return w.call(route.method, `${fill(route.path, params)}?${query}`, { key, headers });
   };
 
-  it.each(closedQueries.map((route) => [nameOf(route), route] as const))('%s refuses one before it looks anything up', async (_, route) => {
-    const { status, body } = await send(route, 'qzxj=1');
-    expect([status, body.code]).toEqual([422, 'unknown_field']);
-    expect(body.detail).toEqual([expect.objectContaining({ loc: ['query', 'qzxj'], type: 'unknown_field' })]);
-  });
+  it.each(closedQueries.map((route) => [nameOf(route), route] as const))(
+    '%s refuses an unknown parameter before any lookup',
+    async (_, route) => {
+      const { status, body } = await send(route, 'qzxj=1');
+      expect([status, body.code]).toEqual([422, 'unknown_field']);
+      expect(body.detail).toEqual([expect.objectContaining({ loc: ['query', 'qzxj'], type: 'unknown_field' })]);
+    },
+  );
 
-  it('names the nearest known parameter', async () => {
+  it('the problem names the nearest known parameter', async () => {
     const { body } = await w.call('GET', '/v1/payments?statsu=CONFIRMED&per_page=500', { key: owner.key });
     expect(body.code).toBe('validation_error');
     expect(body.detail).toContainEqual(expect.objectContaining({ loc: ['query', 'statsu'], ctx: { nearest: 'status' } }));
     expect(body.detail).toContainEqual(expect.objectContaining({ loc: ['query', 'per_page'] }));
   });
 
-  it('leaves a write undone', async () => {
+  it('a refused write has no effect', async () => {
     const body = { name: 'never made', price: { asset: 'USDC', amount: '5' } };
     expect((await w.call('POST', '/v1/products?nmae=1', { key: owner.key, body })).status).toBe(422);
     expect((await w.call('GET', '/v1/products', { key: owner.key })).body.total).toBe(0);
   });
 
-  it('never counts the mode as one', async () => {
+  it('mode is accepted on every route', async () => {
     for (const path of ['/v1/auth/oauth/providers', '/v1/account/me'])
       expect((await w.call('GET', `${path}?mode=live`, { key: owner.key })).status).toBe(200);
   });
 
-  it.each(OPEN_QUERIES)('%s lets one pass', async (name) => {
+  it.each(OPEN_QUERIES)('%s accepts unknown parameters', async (name) => {
     const route = builtRoutes.find((one) => nameOf(one) === name)!;
     expect((await send(route, 'qzxj=1')).body?.code).not.toBe('unknown_field');
   });
 
-  it('lets one pass on pages, files and what lies outside /v1', async () => {
+  it('pages, files and routes outside /v1 accept unknown parameters', async () => {
     for (const path of ['/health?qzxj=1', '/?utm_source=x', '/.well-known/svc-receipt-keys.json?qzxj=1', '/v1/openapi.json?v=2'])
       expect([path, (await w.call('GET', path)).status]).toEqual([path, 200]);
   });

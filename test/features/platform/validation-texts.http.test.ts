@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('the text of a validation problem', () => {
+describe('validation problems', () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe('the text of a validation problem', () => {
       'Expected a date and time with a time zone, such as 2026-11-21T09:00:00Z, or a date such as 2026-11-21',
     ],
   ];
-  it.each(CASES)('says once what %s %s expects: %j', async (method, path, body, loc, msg) => {
+  it.each(CASES)('a problem states once what %s %s expects: %j', async (method, path, body, loc, msg) => {
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
     const answer = await w.call(method, path, { key: ada.key, headers, ...(body === undefined ? {} : { body }) });
     expect(answer.status).toBe(422);

@@ -4,11 +4,11 @@ import { sellToAgents, write } from '../../support/people/agent.ts';
 import { isSold } from '../../support/people/sale.ts';
 import { type Answer, type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
 
-describe('an access app', () => {
+describe('access apps', () => {
   const w = new World();
   let ada: Merchant;
   let stranger: Merchant;
@@ -18,7 +18,7 @@ describe('an access app', () => {
   const OFFER = { name: 'Weather API', price: { asset: 'USDC', amount: '0.5' } };
   const makeApp = async (key = ada.key): Promise<string> => (await write(w, ada, 'apps', { name: 'Weather' }, { key })).body.access_app_id;
 
-  it('is a name with a homepage, for whoever may execute', async () => {
+  it('POST /v1/access/apps creates an app with a name and an optional homepage', async () => {
     const { status, body } = await write(w, ada, 'apps', { name: '  Weather  ', homepage_url: 'https://weather.example.com' });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -52,7 +52,7 @@ describe('an access app', () => {
     ],
   ];
 
-  it.each(ROUTES)('gathers products by %s: the merchant’s own, of the same mode', async (_route, make) => {
+  it.each(ROUTES)('a product created by %s can belong to the merchant’s own app of the same mode', async (_route, make) => {
     const [live, sandbox, foreign] = await Promise.all([makeApp(), makeApp(ada.sandboxKey), makeApp(stranger.key)]);
     const made = await make({ access_app_id: live }, ada.key);
     expect([made.status, made.body.access_app_id]).toEqual([201, live]);
@@ -71,7 +71,7 @@ describe('an access app', () => {
     expect((await make({ access_app_id: 'app_1' }, ada.key)).body.code).toBe('validation_error');
   });
 
-  it('can be left by a product again', async () => {
+  it('a product can leave its app', async () => {
     const { body: product } = await write(w, ada, 'products', { ...OFFER, access_app_id: await makeApp() });
     const left = await w.call('PATCH', `/v1/products/${product.product_id}`, { key: ada.key, body: { access_app_id: null } });
     expect([left.status, left.body.access_app_id]).toEqual([200, undefined]);
@@ -104,10 +104,10 @@ describe('an access app', () => {
     [{ allowed_rails: ['solana_sol'] }, 422, 'validation_error'],
     [{ allowed_rails: ['x402_solana_usdc'], default_rail: 'solana_usdc' }, 422, 'validation_error'],
     [{ external_product_id: 'x'.repeat(181) }, 422, 'validation_error'],
-  ])('does not change the rules of a product: %j answers the same on both routes', async (terms, status, code) => {
+  ])('both product routes give the same answer to %j', async (terms, status, code) => {
     for (const key of [ada.key, ada.sandboxKey]) {
       const [access, plain] = await both(terms, key);
-      // What renews itself needs no key of the operator where the sandbox collects.
+      // A product with automatic renewal needs no subscription key in the sandbox.
       const isReady = code === 'setup_not_ready' && key === ada.sandboxKey;
       const [said, named] = isReady ? [201, undefined] : [status, code];
       expect([access.status, plain.status, access.body.code]).toEqual([said, said, named]);
@@ -120,7 +120,7 @@ describe('an access app', () => {
     }
   });
 
-  it('sells through the whole access API: a product made here is paid at checkout and by an agent', async () => {
+  it('a product created by the access API is sold at checkout and to an agent', async () => {
     await sellToAgents(w, ada);
     const terms = {
       ...OFFER,
@@ -134,7 +134,7 @@ describe('an access app', () => {
   });
 });
 
-describe('the rails available to a product', () => {
+describe('available rails of a product', () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
@@ -144,7 +144,7 @@ describe('the rails available to a product', () => {
     (await w.call('GET', `/v1/access/products/${product.product_id}/available-rails`, { key })).body;
   const railOf = (page: Body, railId: string): Body => page.items.find((item: Body) => item.rail_id === railId);
 
-  it('are a list like that of all rails, by either name of the product', async () => {
+  it('the list has the shape of all rails and accepts either name of the product', async () => {
     const product = await sellToAgents(w, ada, { external_product_id: 'rails' });
     const page = await byId(product);
     const all = await w.call('GET', '/v1/access/rails');
@@ -160,7 +160,7 @@ describe('the rails available to a product', () => {
     }
   });
 
-  it('are nobody else’s, of no other mode, and need exactly one name', async () => {
+  it('the list is 404 for other merchants and modes, and needs exactly one name', async () => {
     const stranger = await w.merchant();
     const product = await w.product(ada);
     const at = (query: string, key: string) => w.call('GET', `/v1/access/products/available-rails${query}`, { key });
@@ -175,16 +175,16 @@ describe('the rails available to a product', () => {
       expect([query, (await at(query, ada.key)).status]).toEqual([query, 422]);
   });
 
-  it('open one for SOL and the ones for machines as their fixes say, whatever the product named before', async () => {
+  it('the fixes of unavailable rails enable SOL, and name what blocks the agent rail', async () => {
     const product = await w.product(ada, { live_mode_confirmed: true, allowed_rails: ['solana_usdc'], requires_identity: 'telegram' });
-    const mend = async (railId: string): Promise<[string, string | undefined]> => {
+    const applyFix = async (railId: string): Promise<[string, string | undefined]> => {
       const { status, reason, fix } = railOf(await byId(product), railId);
       if (fix) expect((await w.call(fix.method, fix.path, { key: ada.key, body: fix.body })).status).toBe(200);
       return [status, reason];
     };
-    expect(await mend('solana_sol')).toEqual(['unavailable', 'price_set']);
-    expect(await mend('solana_sol')).toEqual(['unavailable', 'rail_enabled']);
-    expect(await mend('solana_sol')).toEqual(['available', undefined]);
+    expect(await applyFix('solana_sol')).toEqual(['unavailable', 'price_set']);
+    expect(await applyFix('solana_sol')).toEqual(['unavailable', 'rail_enabled']);
+    expect(await applyFix('solana_sol')).toEqual(['available', undefined]);
     const machines = railOf(await byId(product), 'x402_solana_usdc');
     expect([machines.reason, machines.fix.body]).toEqual(['rail_enabled', { requires_identity: null }]);
     const sol = await w.product(ada, { live_mode_confirmed: true, price: { asset: 'SOL', amount: '1' } });
@@ -193,14 +193,14 @@ describe('the rails available to a product', () => {
       expect(railOf(await byId(sol), railId)).toMatchObject({ status: 'unavailable', reason: 'price_set' });
   });
 
-  it('say what is missing for each, in the words of readiness, with the call that mends it', async () => {
+  it('each unavailable rail names the readiness check that fails and the call that fixes it', async () => {
     const reasons = async (product: Body) => {
       const page = await byId(product);
       return ['solana_usdc', 'x402_solana_usdc'].map((railId) => [railOf(page, railId).status, railOf(page, railId).reason]);
     };
     const fresh = await w.merchant();
     const terms = { payout_wallet: fresh.wallet.address };
-    // Plain checkout sells without the merchant's word; agents wait for it.
+    // Plain checkout sells without live_mode_confirmed, agents do not.
     const unconfirmed = await w.product(ada, terms);
     expect(await reasons(unconfirmed)).toEqual([
       ['available', undefined],
@@ -229,7 +229,7 @@ describe('the rails available to a product', () => {
       body: { name: 'A', price: { asset: 'USDC', amount: '1' } },
     });
     const page = await byId(sandbox, ada.sandboxKey);
-    // On the simulated chain a product sells from its first moment.
+    // A sandbox product is sold over every rail from the start.
     const sandboxed = page.items.map((rail: Body) => [rail.rail_id, rail.reason]);
     expect(sandboxed).toEqual([
       ['solana_usdc', undefined],

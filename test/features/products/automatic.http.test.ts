@@ -11,11 +11,11 @@ beforeAll(async () => {
 });
 const OFFER = { name: 'Weather, always', price: { asset: 'USDC', amount: '5' }, renewal_mode: 'AUTOMATIC' };
 
-describe.each(['products', 'access/products'])('POST /v1/%s of what renews itself', (group) => {
+describe.each(['products', 'access/products'])('POST /v1/%s with automatic renewal', (group) => {
   const create = (terms: object, { key = ada.key, by = w } = {}) =>
     by.call('POST', `/v1/${group}`, { key, headers: { 'Idempotency-Key': newKey() }, body: { ...OFFER, ...terms } });
 
-  it('takes both spellings, lasts thirty days without units whatever its type, and is sold over its own rail alone', async () => {
+  it('both spellings create a thirty-day product without units that is sold over the subscription rail alone', async () => {
     for (const renewal_mode of ['AUTOMATIC', 'solana_native_subscription'])
       for (const product_type of ['api', 'link']) {
         const { status, body } = await create({ renewal_mode, product_type });
@@ -35,22 +35,22 @@ describe.each(['products', 'access/products'])('POST /v1/%s of what renews itsel
     [{ accepted_assets: ['USDC', 'SOL'] }, 'accepted_assets'],
     [{ allowed_rails: ['solana_usdc'] }, 'allowed_rails'],
     [{ default_rail: 'x402_solana_usdc' }, 'default_rail'],
-  ])('answers 422 to what a plan of the program cannot say: %j', async (terms, field) => {
+  ])('terms that the subscription program cannot express are 422: %j', async (terms, field) => {
     const { status, body } = await create(terms);
     expect([status, body.detail[0].loc]).toEqual([422, ['body', ...field.split('.')]]);
   });
 
-  it('is 409 where nothing is collected, without a key for it; the sandbox has a key of its own', async () => {
+  it('automatic renewal is 409 not_available without SUBSCRIPTION_KEYS, and always available in the sandbox', async () => {
     const refused = await create({}, { by: without });
     expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'setup_not_ready', 'not_available']);
     for (const by of [w, without]) expect((await create({}, { key: ada.sandboxKey, by })).status).toBe(201);
   });
 });
 
-describe('PATCH of what renews itself', () => {
+describe('PATCH /v1/products with automatic renewal', () => {
   const patch = (id: string, body: object, by = w) => by.call('PATCH', `/v1/products/${id}`, { key: ada.key, body });
 
-  it('changes its price and period within the same bounds, and ends and begins its renewal', async () => {
+  it('price and period change within the same bounds, and renewal can be switched off and on', async () => {
     const { product_id: id } = await w.product(ada, { renewal_mode: 'AUTOMATIC' });
     expect((await patch(id, { price: { asset: 'USDC', amount: '6' }, access_period_days: 7 })).body).toMatchObject({
       access_period_days: 7,
@@ -61,13 +61,13 @@ describe('PATCH of what renews itself', () => {
     expect((await patch(id, { renewal_mode: 'AUTOMATIC' })).body.allowed_rails).toEqual(['solana_usdc_subscription']);
   });
 
-  it('is refused while the product names rails that its buyers renew over', async () => {
+  it('automatic renewal is refused while the product names other rails', async () => {
     const { product_id: id } = await w.product(ada, { billing_model: 'recurring', access_period_days: 30, allowed_rails: ['solana_usdc'] });
     const { status, body } = await patch(id, { renewal_mode: 'AUTOMATIC' });
     expect([status, body.detail[0].loc]).toEqual([422, ['body', 'allowed_rails']]);
   });
 
-  it('of other terms works on although the service gave its key up', async () => {
+  it('other fields can change although the service has no subscription key', async () => {
     const { product_id: id } = await w.product(ada, { renewal_mode: 'AUTOMATIC' });
     expect((await patch(id, { name: 'Weather, as ever' }, without)).status).toBe(200);
   });

@@ -11,15 +11,14 @@ interface Product extends Record<string, unknown> {
   updated_at: string;
 }
 
-describe('a change of a product', () => {
+describe('PATCH /v1/products/{product_id}', () => {
   const w = new World();
   let ada: Merchant;
   const patch = (id: string, body: unknown, key: string | null = ada.key, query = '') =>
     w.call('PATCH', `/v1/products/${id}${query}`, { key, body });
   const read = async (id: string, key = ada.key): Promise<Product> => (await w.call('GET', `/v1/products/${id}`, { key })).body;
   const move = (id: string, verb: 'archive' | 'unarchive', key = ada.key) => w.call('POST', `/v1/products/${id}/${verb}`, { key });
-  const versionOf = (id: string) => w.env.DB.prepare('SELECT version FROM products WHERE id = ?').bind(id).first<number>('version');
-  /** A product without a payout wallet of its own. */
+  const readVersion = (id: string) => w.env.DB.prepare('SELECT version FROM products WHERE id = ?').bind(id).first<number>('version');
   const walletless = async (key: string): Promise<Product> =>
     (await w.call('POST', '/v1/products', { key, body: { name: 'Weather API', price: { asset: 'USDC', amount: '5' } } })).body;
   const freshWallet = async () => (await w.chain.wallet(0n)).address as string;
@@ -45,17 +44,17 @@ describe('a change of a product', () => {
     ['cancel_url', 'https://example.com/basket', 'https://example.com/basket'],
     ['metadata', { tier: 'gold' }, { tier: 'gold' }],
     ['live_mode_confirmed', true, true],
-  ])('of %s changes that and nothing else', async (field, value, shown) => {
+  ])('a change of %s changes only that field', async (field, value, shown) => {
     const before: Product = await w.product(ada);
     const { status, body } = await patch(before.product_id, { [field]: value });
     expect(status).toBe(200);
     expect(body).toEqual({ ...before, [field]: shown, updated_at: body.updated_at });
     expect(Date.parse(body.updated_at)).toBeGreaterThanOrEqual(Date.parse(before.updated_at));
     expect(await read(before.product_id)).toEqual(body);
-    expect(await versionOf(before.product_id)).toBe(2);
+    expect(await readVersion(before.product_id)).toBe(2);
   });
 
-  it('clears with null what may be absent, and refuses it for what may not', async () => {
+  it('null clears optional fields and is 422 for required ones', async () => {
     const urls = { success_url: 'https://x.example', cancel_url: 'https://x.example' };
     const optional = { external_product_id: 'x', description: 'x', unit_name: 'x', session_seconds: 300, ...urls };
     const terms = { access_period_days: 7, usage_units: 9 };
@@ -73,7 +72,7 @@ describe('a change of a product', () => {
       expect([field, (await patch(product.product_id, { [field]: null })).status]).toEqual([field, 422]);
   });
 
-  it('that changes nothing leaves no trace', async () => {
+  it('an update without a difference does not change the version', async () => {
     const metadata = { tier: 'gold', region: 'eu' };
     const before: Product = await w.product(ada, { description: 'x', metadata, access_period_days: 7 });
     const same = { name: ' Weather API ', price: { asset: 'USDC', amount: '5.00' }, description: 'x', metadata, access_period_days: 7 };
@@ -84,16 +83,16 @@ describe('a change of a product', () => {
     }
     const renamed = await patch(before.product_id, { slug: 'another-slug' });
     expect([renamed.status, renamed.body.code, await read(before.product_id)]).toEqual([422, 'unknown_field', before]);
-    expect(await versionOf(before.product_id)).toBe(1);
+    expect(await readVersion(before.product_id)).toBe(1);
   });
 
-  it('that writes the same metadata in another order changes nothing either', async () => {
+  it('metadata in another order does not change the version', async () => {
     const before: Product = await w.product(ada, { metadata: { tier: 'gold', region: 'eu' } });
     await patch(before.product_id, { metadata: { region: 'eu', tier: 'gold' } });
-    expect(await versionOf(before.product_id)).toBe(1);
+    expect(await readVersion(before.product_id)).toBe(1);
   });
 
-  it('is refused for the same reasons as a new product, and then nothing is changed', async () => {
+  it('an update is refused for the same reasons as a new product, and changes nothing', async () => {
     const before: Product = await w.product(ada);
     for (const [body, status, code] of [
       [{ renewal_mode: 'AUTOMATIC' }, 422, 'validation_error'],
@@ -122,18 +121,18 @@ describe('a change of a product', () => {
     for (const renewal_mode of ['ONE_OFF', null]) expect((await patch(byHand.product_id, { renewal_mode })).status).toBe(200);
   });
 
-  it('cannot take the external id of another product', async () => {
+  it('a taken external id is 409 not_unique until it is released', async () => {
     const [taken, other]: Product[] = [await w.product(ada, { external_product_id: 'taken' }), await w.product(ada)];
     const answer = await patch(other!.product_id, { external_product_id: 'taken' });
     expect([answer.status, answer.body.code, answer.body.meta.reason]).toEqual([409, 'state_conflict', 'not_unique']);
     expect(await read(other!.product_id)).toEqual(other);
-    // Only a person who just signed in takes it away from a live product.
+    // Removing the external id of a live product needs a fresh sign-in.
     expect((await patch(taken!.product_id, { external_product_id: null })).status).toBe(403);
     await patch(taken!.product_id, { external_product_id: null }, ada.token);
     expect((await patch(other!.product_id, { external_product_id: 'taken' })).status).toBe(200);
   });
 
-  it('does not reach sessions under way: they keep price, terms, recipient and page', async () => {
+  it('open sessions retain their price, terms, recipient and redirect', async () => {
     const product: Product = await w.product(ada, { access_period_days: 7, success_url: 'https://example.com/old' });
     const session = await w.connect(product);
     const [{ token }, payout_wallet] = [ada, await freshWallet()];
@@ -148,7 +147,7 @@ describe('a change of a product', () => {
     expect(await w.connect(product)).toMatchObject({ price: { amount: '9' }, recipient: payout_wallet });
   });
 
-  it('needs execute, and the owner in the right mode', async () => {
+  it('a change needs the execute permission and the owner in the right mode', async () => {
     const product: Product = await w.product(ada);
     const stranger = await w.merchant();
     const created = await w.call('POST', '/v1/keys', { key: ada.token, body: { name: 'reader', permissions: ['read'] } });
@@ -163,18 +162,18 @@ describe('a change of a product', () => {
     expect(await read(product.product_id)).toEqual(product);
   });
 
-  it('is one of twenty at once: each is done or a clean conflict, and none is lost or half done', async () => {
+  it('twenty concurrent changes each succeed completely or are 409 state_conflict', async () => {
     const product: Product = await w.product(ada);
     const answers = await times(20, (i) => patch(product.product_id, { name: `Name ${i}`, description: `Text ${i}` }));
     const done = answers.filter(({ status }) => status === 200);
     for (const { status, body } of answers) if (status !== 200) expect([status, body.code]).toEqual([409, 'state_conflict']);
     expect(done.length).toBeGreaterThan(0);
     for (const { body } of done) expect(body.description).toBe(body.name.replace('Name', 'Text'));
-    expect(await versionOf(product.product_id)).toBe(1 + done.length);
+    expect(await readVersion(product.product_id)).toBe(1 + done.length);
     expect(done.map(({ body }) => body)).toContainEqual(await read(product.product_id));
   });
 
-  it.each(['PATCH', 'archive', 'unarchive'])('that loses to a rival every time says so, as published: %s', async (what) => {
+  it.each(['PATCH', 'archive', 'unarchive'])('an update that always loses its race is 409 contended: %s', async (what) => {
     const { product_id: id }: Product = await w.product(ada);
     if (what === 'unarchive') await move(id, 'archive');
     const batch = async (statements: D1PreparedStatement[]) => {
@@ -187,7 +186,7 @@ describe('a change of a product', () => {
     expect([answer.status, answer.body.code, answer.body.meta.reason]).toEqual([409, 'state_conflict', 'contended']);
   });
 
-  describe('of the payout wallet', () => {
+  describe('payout wallet of a product', () => {
     const signedInAgo = (who: Merchant, minutes: number) => tokenSignedIn(w, who.userId, minutes);
     const payoutEvents = async (id: string) => {
       const sql = "SELECT data FROM events WHERE subject_id = ? AND type = 'payout.changed' ORDER BY seq";
@@ -197,7 +196,7 @@ describe('a change of a product', () => {
     const expectSignIn = ({ status, body }: Awaited<ReturnType<typeof patch>>) =>
       expect([status, body.code, body.meta?.reason]).toEqual([403, 'invalid_authorization', 'sign_in_required']);
 
-    it('by a key is possible where none is set, and never again', async () => {
+    it('a key can set the first payout wallet and cannot change it', async () => {
       const product = await walletless(ada.key);
       const first = await patch(product.product_id, { payout_wallet: ada.wallet.address });
       expect([first.status, first.body.payout_wallet]).toEqual([200, ada.wallet.address]);
@@ -206,7 +205,7 @@ describe('a change of a product', () => {
       expect((await patch(product.product_id, { payout_wallet: ada.wallet.address, name: 'Mine' })).status).toBe(200);
     });
 
-    it('by five keys at once where none is set is done by one of them', async () => {
+    it('five concurrent keys set one first payout wallet', async () => {
       const bob = await w.merchant();
       const product = await walletless(bob.key);
       const wallets = await times(5, freshWallet);
@@ -216,7 +215,7 @@ describe('a change of a product', () => {
       for (const answer of answers) if (answer !== winner) expectSignIn(answer);
     });
 
-    it('by a person who just signed in is done, and told with what was before', async () => {
+    it('a person with a fresh sign-in changes the wallet, and the event has the previous one', async () => {
       const product: Product = await w.product(ada);
       const [second, third] = await times(2, freshWallet);
       for (const [payout_wallet, token] of [
@@ -224,17 +223,17 @@ describe('a change of a product', () => {
         [third, await signedInAgo(ada, 14)],
       ] as const)
         expect((await patch(product.product_id, { payout_wallet }, token)).body.payout_wallet).toBe(payout_wallet);
-      const told = await payoutEvents(product.product_id);
+      const events = await payoutEvents(product.product_id);
       const { product_id } = product;
-      expect(told.map(({ object }) => object)).toEqual([
+      expect(events.map(({ object }) => object)).toEqual([
         { payout_wallet: ada.wallet.address, product_id, by: 'person' },
         { payout_wallet: second, previous: ada.wallet.address, product_id, by: 'person' },
         { payout_wallet: third, previous: second, product_id, by: 'person' },
       ]);
-      expect(told.map(({ previous }) => previous?.payout_wallet)).toEqual([null, ada.wallet.address, second]);
+      expect(events.map(({ previous }) => previous?.payout_wallet)).toEqual([null, ada.wallet.address, second]);
     });
 
-    it('by a person who signed in longer than 15 minutes ago is not, and nothing is told', async () => {
+    it('a person who signed in more than 15 minutes ago cannot change the wallet', async () => {
       const product: Product = await w.product(ada);
       for (const minutes of [16, 23 * 60])
         expectSignIn(await patch(product.product_id, { payout_wallet: await freshWallet() }, await signedInAgo(ada, minutes)));
@@ -242,7 +241,7 @@ describe('a change of a product', () => {
       expect((await patch(product.product_id, { name: 'Anything else' }, await signedInAgo(ada, 16))).status).toBe(200);
     });
 
-    it('in the sandbox needs nobody to sign in', async () => {
+    it('the sandbox needs no sign-in', async () => {
       const product = await walletless(ada.sandboxKey);
       for (const payout_wallet of await times(2, freshWallet))
         expect((await patch(product.product_id, { payout_wallet }, ada.sandboxKey)).body.payout_wallet).toBe(payout_wallet);
@@ -252,11 +251,11 @@ describe('a change of a product', () => {
   });
 });
 
-describe('an archived product', () => {
+describe('archived product', () => {
   const w = new World();
   const move = (id: string, verb: 'archive' | 'unarchive', key: string) => w.call('POST', `/v1/products/${id}/${verb}`, { key });
 
-  it('is off sale for everybody new, while a running session confirms; and comes back', async () => {
+  it('an archived product is off sale, its running session confirms, and it can be restored', async () => {
     const ada = await w.merchant();
     const product: Product = await w.product(ada);
     const session = await w.connect(product);
@@ -274,7 +273,7 @@ describe('an archived product', () => {
     expect((await w.purchase(product, await w.chain.wallet())).confirmed.payment.status).toBe('CONFIRMED');
   });
 
-  it('does not count against the plan, and of twenty that come back at once exactly three do', async () => {
+  it('archived products do not count against the plan, and concurrent restores stop at its limit', async () => {
     const free = await w.merchant('free');
     const ids: string[] = [];
     for (let i = 0; i < 20; i++) {

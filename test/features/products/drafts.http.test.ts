@@ -4,13 +4,13 @@ import { newKey } from '../../support/people/agent.ts';
 import { SubscriptionShop, subscriptionWorld } from '../../support/people/subscription-shop.ts';
 import type { Merchant } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 const PRICE = { asset: 'USDC', amount: '5' };
 const LIMIT = PLANS.free.activeProductsMax;
 
-describe('a draft product', () => {
+describe('draft products', () => {
   const w = subscriptionWorld();
   const create = (who: Merchant, terms: object = {}, path = '/v1/products') =>
     w.call('POST', path, {
@@ -30,25 +30,22 @@ describe('a draft product', () => {
     for (let i = 0; i < count; i++) expect((await create(who, { payout_wallet: who.wallet.address })).status).toBe(201);
   };
 
-  it.each(['/v1/products', '/v1/access/products'])(
-    'is created by POST %s with 201 and a warning that says what makes it payable',
-    async (path) => {
-      const ada = await w.merchant('free');
-      const draft = await create(ada, {}, path);
-      expect([draft.status, codesOf(draft)]).toEqual([201, ['payout_wallet_missing', 'one_use_by_default']]);
-      const [wallet, uses] = draft.body.warnings;
-      expect(wallet.fix).toMatchObject({ method: 'PUT', path: '/v1/access/rail-settings/solana_usdc' });
-      expect(uses.fix).toMatchObject({ method: 'PATCH', path: `/v1/products/${draft.body.product_id}` });
+  it.each(['/v1/products', '/v1/access/products'])('POST %s creates a draft with 201 and a warning with the fix', async (path) => {
+    const ada = await w.merchant('free');
+    const draft = await create(ada, {}, path);
+    expect([draft.status, codesOf(draft)]).toEqual([201, ['payout_wallet_missing', 'one_use_by_default']]);
+    const [wallet, uses] = draft.body.warnings;
+    expect(wallet.fix).toMatchObject({ method: 'PUT', path: '/v1/access/rail-settings/solana_usdc' });
+    expect(uses.fix).toMatchObject({ method: 'PATCH', path: `/v1/products/${draft.body.product_id}` });
 
-      expect(codesOf(await create(ada, { usage_units: 1, payout_wallet: ada.wallet.address }, path))).toEqual([]);
-      const automatic = { product_type: 'link', renewal_mode: 'AUTOMATIC', billing_model: 'recurring', payout_wallet: ada.wallet.address };
-      const subscribed = await create(ada, automatic, path);
-      expect(codesOf(subscribed)).toEqual(['plan_unpublished']);
-      expect(subscribed.body.warnings[0].fix.path).toBe(`/v1/access/products/${subscribed.body.product_id}/subscription-plan`);
-    },
-  );
+    expect(codesOf(await create(ada, { usage_units: 1, payout_wallet: ada.wallet.address }, path))).toEqual([]);
+    const automatic = { product_type: 'link', renewal_mode: 'AUTOMATIC', billing_model: 'recurring', payout_wallet: ada.wallet.address };
+    const subscribed = await create(ada, automatic, path);
+    expect(codesOf(subscribed)).toEqual(['plan_unpublished']);
+    expect(subscribed.body.warnings[0].fix.path).toBe(`/v1/access/products/${subscribed.body.product_id}/subscription-plan`);
+  });
 
-  it('has no warning of a wallet in the sandbox, nor once a rail or the account is paid', async () => {
+  it('no wallet warning is given in the sandbox or with a wallet on the rail', async () => {
     const ada = await w.merchant('free');
     expect(codesOf(await create({ ...ada, token: ada.sandboxKey }, { usage_units: 9 }))).toEqual([]);
     expect((await setWallet(ada)).status).toBe(200);
@@ -63,7 +60,7 @@ describe('a draft product', () => {
   const set = (who: Merchant, rail: string, body: object) =>
     w.call('PUT', `/v1/access/rail-settings/${rail}`, { key: who.token, headers: { 'Idempotency-Key': newKey() }, body });
 
-  it.each(RAILS)('of %s alone stays one while only %s has a payout wallet', async (rail, other, asset) => {
+  it.each(RAILS)('a product of %s alone stays a draft while only %s has a payout wallet', async (rail, other, asset) => {
     const ada = await w.merchant('free');
     const terms = { price: { asset, amount: '5' }, allowed_rails: [rail], usage_units: 9 };
     expect((await set(ada, other, { payout_wallet: ada.wallet.address })).status).toBe(200);
@@ -75,7 +72,7 @@ describe('a draft product', () => {
     expect([codesOf(await create(ada, terms)), await used(ada)]).toEqual([[], 2]);
   });
 
-  it.each(RAILS)('of %s alone has a warning of that rail while it is disabled', async (rail, _other, asset) => {
+  it.each(RAILS)('a product of %s alone has the warning rail_disabled while that rail is disabled', async (rail, _other, asset) => {
     const ada = await w.merchant('free');
     expect((await set(ada, rail, { payout_wallet: ada.wallet.address, enabled: false })).status).toBe(200);
     const draft = await create(ada, { price: { asset, amount: '5' }, allowed_rails: [rail], usage_units: 9 });
@@ -90,7 +87,7 @@ describe('a draft product', () => {
     expect(await used(ada)).toBe(1);
   });
 
-  it('is 429 plan_limit_reached to make payable above the quota by enabling a rail, or by allowing another one', async () => {
+  it('enabling or allowing a rail that makes a draft payable above the quota is 429 plan_limit_reached', async () => {
     const ada = await w.merchant('free');
     await fill(ada, LIMIT);
     expect((await set(ada, 'x402_solana_usdc', { payout_wallet: ada.wallet.address, enabled: false })).status).toBe(200);
@@ -104,7 +101,7 @@ describe('a draft product', () => {
     expect(await used(ada)).toBe(LIMIT);
   });
 
-  it('does not count among the active products of the plan', async () => {
+  it('a draft does not count among the active products of the plan', async () => {
     const ada = await w.merchant('free');
     await fill(ada, LIMIT);
     const draft = { renewal_mode: 'AUTOMATIC', billing_model: 'recurring', product_type: 'link', payout_wallet: ada.wallet.address };
@@ -118,12 +115,12 @@ describe('a draft product', () => {
     ]);
   });
 
-  it('is 429 plan_limit_reached to make payable by a payout wallet above the quota, and stays a draft', async () => {
+  it('a payout wallet that makes a draft payable above the quota is 429 plan_limit_reached', async () => {
     const ada = await w.merchant('free');
     const drafts = await Promise.all(Array.from({ length: LIMIT + 1 }, () => create(ada)));
     const path = (body: Body) => `/v1/products/${body.product_id}`;
     const pay = (body: Body) => w.call('PATCH', path(body), { key: ada.token, body: { payout_wallet: ada.wallet.address } });
-    // A wallet of the rail would make all of them payable at once.
+    // A wallet on the rail would make all drafts payable at once.
     const all = await setWallet(ada);
     expect([all.status, all.body.code, all.body.meta]).toEqual([
       429,
@@ -136,7 +133,7 @@ describe('a draft product', () => {
     expect([beyond.status, beyond.body.code]).toEqual([429, 'plan_limit_reached']);
     expect('payout_wallet' in (await w.call('GET', path(last), { key: ada.key })).body).toBe(false);
     expect((await w.call('PATCH', path(last), { key: ada.token, body: { name: 'Still a draft' } })).status).toBe(200);
-    // Another one is archived, and there is room: then the archived one has none left.
+    // Archiving a product makes room, a rail wallet uses it for the draft, and restoring the archived one is then refused.
     const first = path(drafts[0]!.body);
     expect((await w.call('POST', `${first}/archive`, { key: ada.token })).status).toBe(200);
     expect((await setWallet(ada)).status).toBe(200);
@@ -145,7 +142,7 @@ describe('a draft product', () => {
     expect(await used(ada)).toBe(LIMIT);
   });
 
-  it('becomes payable for one of two payout wallets that are set at once where the plan has room for one', async () => {
+  it('one of two concurrent payout wallets makes its draft payable if the plan has room for one', async () => {
     const ada = await w.merchant('free');
     await fill(ada, LIMIT - 1);
     const drafts = [await create(ada), await create(ada)];
@@ -158,7 +155,7 @@ describe('a draft product', () => {
     expect(await used(ada)).toBe(LIMIT);
   });
 
-  it('is 429 plan_limit_reached to publish the plan of above the quota', async () => {
+  it('publishing the plan of a draft above the quota is 429 plan_limit_reached', async () => {
     const shop = await SubscriptionShop.open(w, {}, await w.merchant('free'));
     const prepared = await shop.preparePlan();
     expect(prepared.status).toBe(200);
@@ -166,7 +163,7 @@ describe('a draft product', () => {
     for (let i = 0; i < LIMIT; i++) expect((await create(shop.merchant, wallet)).status).toBe(201);
     const beyond = await shop.preparePlan();
     expect([beyond.status, beyond.body.code]).toEqual([429, 'plan_limit_reached']);
-    // Published on the chain all the same, it is not sold before there is room.
+    // A plan published on the chain is not sold before the quota has room.
     const wire = await w.chain.sign(shop.wallet, prepared.body.transaction);
     const signature = await w.chain.call<string>('sendTransaction', wire, { encoding: 'base64' });
     expect((await shop.confirmPlan(signature)).body.code).toBe('plan_limit_reached');

@@ -7,7 +7,7 @@ interface Product {
   access_period_days: number | null;
 }
 
-describe('a product without units and without days', () => {
+describe('product without units and days', () => {
   const w = new World();
   let ada: Merchant;
   const patch = (id: string, body: unknown) => w.call('PATCH', `/v1/products/${id}`, { key: ada.key, body });
@@ -16,7 +16,7 @@ describe('a product without units and without days', () => {
     ada = await w.merchant();
   });
 
-  it('sells for ever only where it says both: one null alone is refused, however the product came to need it', async () => {
+  it('a product sells for ever only if both fields are null, and one null alone is 422 ambiguous', async () => {
     const terms = async (id: string) => {
       const { usage_units, access_period_days } = await read(id);
       return [usage_units, access_period_days];

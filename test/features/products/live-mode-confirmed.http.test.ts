@@ -7,7 +7,7 @@ import { type Merchant, World } from '../../support/world.ts';
 const USDC = 'solana_usdc';
 const X402 = 'x402_solana_usdc';
 
-describe('live_mode_confirmed means one thing: without it nothing sells in live mode but plain checkout', () => {
+describe('live_mode_confirmed', () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
@@ -15,8 +15,7 @@ describe('live_mode_confirmed means one thing: without it nothing sells in live 
     await readyToBePaid(w, ada);
   });
 
-  /** What every answer says of a product: page, connect, payment session, consume, rails, readiness. */
-  const told = async (product: { product_id: string; slug: string }) => {
+  const readState = async (product: { product_id: string; slug: string }) => {
     const page = await getPage(w, `/p/${product.slug}`);
     const connected = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {} });
     const session = await openSession(w, ada, { product_id: product.product_id });
@@ -36,9 +35,9 @@ describe('live_mode_confirmed means one thing: without it nothing sells in live 
     };
   };
 
-  it('a product for people alone is sold by page, connect and session without it, and is ready', async () => {
+  it('a product for people alone sells by page, connect and session without it, and is ready', async () => {
     const product = await w.product(ada, { allowed_rails: [USDC] });
-    expect(await told(product)).toMatchObject({
+    expect(await readState(product)).toMatchObject({
       page: 200,
       connect: 200,
       session: 201,
@@ -48,25 +47,25 @@ describe('live_mode_confirmed means one thing: without it nothing sells in live 
     });
   });
 
-  it('a product for agents too waits for it over the rail of agents, and over no other', async () => {
+  it('a product for people and agents waits for it on the agent rail only', async () => {
     const product = await w.product(ada);
     const plain = { page: 200, connect: 200, session: 201 };
     const waiting = { consume: 'live_mode_confirmed', rails: ['available', 'live_mode_confirmed'], ready: true, check: 'fail' };
-    expect(await told(product)).toEqual({ ...plain, ...waiting });
+    expect(await readState(product)).toEqual({ ...plain, ...waiting });
     await w.call('PATCH', `/v1/products/${product.product_id}`, { key: ada.key, body: { live_mode_confirmed: true } });
-    expect(await told(product)).toEqual({ ...plain, consume: null, rails: ['available', null], ready: true, check: 'pass' });
+    expect(await readState(product)).toEqual({ ...plain, consume: null, rails: ['available', null], ready: true, check: 'pass' });
   });
 
-  it('a product that is sold to agents first is not ready without it', async () => {
+  it('a product with the agent rail by default is not ready without it', async () => {
     const product = await w.product(ada, { default_rail: X402 });
-    expect(await told(product)).toMatchObject({ ready: false, check: 'fail' });
+    expect(await readState(product)).toMatchObject({ ready: false, check: 'fail' });
     const { body } = await w.call('GET', `/v1/access/setup/readiness?product_id=${product.product_id}`, { key: ada.key });
     expect(body.blocking).toEqual(['live_mode_confirmed']);
   });
 });
 
-describe('a payout wallet without a USDC account', () => {
-  it('is mended by the transaction that readiness hands out, wherever the wallet stands; every refusal points there', async () => {
+describe('payout wallet without a USDC account', () => {
+  it('the refusal of consume leads to readiness, and its transaction creates the missing account', async () => {
     const w = new World();
     await w.chain.call('local_fundSol', feePayerOf(w), '1000000000');
     const ada = await w.merchant();
@@ -77,10 +76,10 @@ describe('a payout wallet without a USDC account', () => {
     const pointed = fix?.path ?? /GET (\S+)/.exec(JSON.stringify(denied.body))![1];
     expect(pointed).toBe(`/v1/access/setup/readiness?product_id=${product.product_id}`);
     const answer = (await w.call('GET', pointed, { key: ada.key })).body;
-    const { fix: mend, message } = checkOf(answer, 'payout_ata_exists');
+    const { fix: accountFix, message } = checkOf(answer, 'payout_ata_exists');
     expect(message).toContain(ada.wallet.address);
-    expect([mend.method, mend.transaction]).toEqual([undefined, expect.any(String)]);
-    await w.chain.call('sendTransaction', await w.chain.sign(ada.wallet, mend.transaction), { encoding: 'base64' });
+    expect([accountFix.method, accountFix.transaction]).toEqual([undefined, expect.any(String)]);
+    await w.chain.call('sendTransaction', await w.chain.sign(ada.wallet, accountFix.transaction), { encoding: 'base64' });
     expect((await write(w, ada, 'entitlements/consume', body)).headers.get('PAYMENT-REQUIRED')).not.toBeNull();
   });
 });

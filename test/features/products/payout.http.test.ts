@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { World } from '../../support/world.ts';
 
-describe('a stolen key', () => {
+describe('stolen API key', () => {
   const w = new World();
   const wallet = async () => (await w.chain.wallet(0n)).address;
 
   it.each([
     ['a price in the other asset', { price: { asset: 'SOL', amount: '1' } }],
     ['one more asset', { accepted_assets: ['USDC', 'SOL'] }],
-  ])('cannot open a rail onto a wallet nobody knows, and choosing one that its owner opened is told: %s', async (_, change) => {
+  ])('a key cannot set an unknown wallet, and a switch to a wallet its owner set emits payout.changed: %s', async (_, change) => {
     const ada = await w.merchant();
     const [vault, eve] = [await wallet(), await wallet()];
     const set = (rail: string, payout_wallet: string, key = ada.key) => {
@@ -18,11 +18,10 @@ describe('a stolen key', () => {
     expect((await set('solana_usdc', vault)).status).toBe(200);
     const product = await w.product(ada, { payout_wallet: undefined });
     expect((await set('solana_usdc', eve)).status).toBe(403);
-    // Nor is another rail opened onto a wallet nobody knows; what its owner set there is another matter.
+    // A key cannot pay another rail to an unknown wallet, but the owner can.
     expect((await set('solana_sol', eve)).status).toBe(403);
     expect((await set('solana_sol', eve, ada.token)).status).toBe(200);
 
-    // A wallet that is known may be paid over another rail, and everybody is told of it.
     expect((await w.connect(product)).recipient).toBe(vault);
     const path = `/v1/products/${product.product_id}`;
     expect((await w.call('PATCH', path, { key: ada.key, body: change })).status).toBe(200);

@@ -7,9 +7,9 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const OFFER = { name: 'Weather API', price: { asset: 'USDC', amount: '5' } };
 
-describe('the example of the reference', () => {
-  it('is taken as it stands, and what it makes can be bought', async () => {
-    // The example's wallet is a merchant's, and none of ours.
+describe('example of POST /v1/products', () => {
+  it('the published example creates a product that can be bought', async () => {
+    // The example's wallet belongs to a merchant, so the treasury must be another one.
     const w = new World({ TREASURY_WALLET: '5pwBVW7LsqxeEMCBViQ7SX2wxfdswJrpZodhKbCAuzrJ' });
     const ada = await w.merchant();
     const exampleOf = (path: string) => openApi.paths[path]!.post!.requestBody!.content['application/json']!.example as object;
@@ -23,7 +23,7 @@ describe('the example of the reference', () => {
   });
 });
 
-describe('products', () => {
+describe('POST /v1/products', () => {
   const w = new World();
   let ada: Merchant;
 
@@ -39,12 +39,12 @@ describe('products', () => {
     ['1.1234567', 'Expected an amount of USDC with at most 6 decimals'],
     ['5,00', 'Expected an amount of USDC: a decimal with a point and without spaces, such as "5.00"'],
     ['99999999999999999999', 'Expected a smaller amount of USDC'],
-  ])('says of the price %s what is wrong with it', async (amount, msg) => {
+  ])('the price %s is 422 with the reason', async (amount, msg) => {
     const { status, body } = await create({ price: { asset: 'USDC', amount } });
     expect([status, body.detail[0].loc, body.detail[0].msg]).toEqual([422, ['body', 'price', 'amount'], msg]);
   });
 
-  it('needs a name and a price, and fills in the rest', async () => {
+  it('name and price suffice, and other fields have defaults', async () => {
     const { status, body } = await create();
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -85,7 +85,7 @@ describe('products', () => {
     [{ product_type: 'api', usage_units: null, access_period_days: null }, null, null],
     [{ product_type: 'api', usage_units: null, access_period_days: 30 }, null, 30],
     [{ product_type: 'api', access_period_days: 7, usage_units: 1000 }, 1000, 7],
-  ])('sells by default what the type %j is for', async (terms, usageUnits, accessPeriodDays) => {
+  ])('defaults match the type %j', async (terms, usageUnits, accessPeriodDays) => {
     const { status, body } = await create(terms);
     expect([status, body.usage_units, body.access_period_days]).toEqual([201, usageUnits, accessPeriodDays]);
   });
@@ -93,12 +93,12 @@ describe('products', () => {
   it.each([
     { product_type: 'api', usage_units: null },
     { product_type: 'link', access_period_days: null },
-  ])('does not sell for ever by accident: %j', async (terms) => {
+  ])('null for only one of units and days is 422 ambiguous: %j', async (terms) => {
     const { status, body } = await create(terms);
     expect([status, body.detail[0].type]).toEqual([422, 'ambiguous']);
   });
 
-  it('refuses a type it does not know with a code of its own, and asks for patience for those to come', async () => {
+  it('an unknown type is invalid_product_type, and automatic renewal without a key is setup_not_ready', async () => {
     for (const product_type of ['course', '', 'API']) {
       const { status, body } = await create({ product_type });
       expect([product_type, status, body.code]).toEqual([product_type, 400, 'invalid_product_type']);
@@ -107,7 +107,7 @@ describe('products', () => {
     expect([status, body.code]).toEqual([409, 'setup_not_ready']);
   });
 
-  it('understands both spellings of the renewal mode, and refuses a renewal of what is sold once', async () => {
+  it('both spellings of automatic renewal are refused for a one-off product, and manual renewal is accepted', async () => {
     for (const renewal_mode of ['AUTOMATIC', 'solana_native_subscription']) {
       const contradiction = await create({ billing_model: 'one_off', renewal_mode });
       expect([contradiction.status, contradiction.body.code]).toEqual([422, 'validation_error']);
@@ -120,20 +120,17 @@ describe('products', () => {
     expect((await create({ renewal_mode: 'sometimes' })).status).toBe(422);
   });
 
-  it.each(['__proto__', 'toString', 'constructor'])(
-    'does not take %s for a type, only because every object has one',
-    async (product_type) => {
-      const { status, body } = await create({ product_type });
-      expect([status, body.code]).toEqual([400, 'invalid_product_type']);
-    },
-  );
+  it.each(['__proto__', 'toString', 'constructor'])('%s is not accepted as a product type', async (product_type) => {
+    const { status, body } = await create({ product_type });
+    expect([status, body.code]).toEqual([400, 'invalid_product_type']);
+  });
 
   it.each([
     ['0.000001', '0.000001', '1'],
     ['12.50', '12.5', '12500000'],
     ['5.0', '5', '5000000'],
     ['18446744073709.551615', '18446744073709.551615', '18446744073709551615'],
-  ])('keeps the amount %s exactly', async (amount, canonical, baseUnits) => {
+  ])('the amount %s is stored exactly', async (amount, canonical, baseUnits) => {
     const { body } = await create({ price: { asset: 'USDC', amount } });
     expect(body.price).toEqual({ asset: 'USDC', amount: canonical, base_units: baseUnits });
     expect((await w.call('GET', `/v1/products/${body.product_id}`, { key: ada.key })).body.price).toEqual(body.price);
@@ -163,13 +160,13 @@ describe('products', () => {
     '99999999999999999999',
     '9'.repeat(64),
     '9'.repeat(65),
-  ])('refuses the amount %j, never rounding it', async (amount) => {
+  ])('the amount %j is 422 and not rounded', async (amount) => {
     const { status, body } = await create({ price: { asset: 'USDC', amount } });
     expect([status, body.code]).toEqual([422, 'validation_error']);
     expect(body.detail[0].loc).toEqual(['body', 'price', 'amount']);
   });
 
-  it.each([5, 5.5, null, true, {}, ['5']])('refuses %j where an amount is decimal text', async (amount) => {
+  it.each([5, 5.5, null, true, {}, ['5']])('%j is 422 as an amount, which must be decimal text', async (amount) => {
     expect((await create({ price: { asset: 'USDC', amount } })).status).toBe(422);
   });
 
@@ -195,17 +192,17 @@ describe('products', () => {
     ['metadata', { key: 5 }],
     ['accepted_assets', []],
     ['accepted_assets', ['BTC']],
-  ])('refuses %s of %j', async (field, value) => {
+  ])('%s of %j is 422', async (field, value) => {
     const { status, body } = await create({ [field]: value });
     expect([status, body.code]).toEqual([422, 'validation_error']);
     expect(body.detail[0].loc.slice(0, 2)).toEqual(['body', field]);
   });
 
-  it('takes an external id of 180 characters', async () => {
+  it('an external id of 180 characters is accepted', async () => {
     expect((await create({ external_product_id: 'x'.repeat(180) })).status).toBe(201);
   });
 
-  it('pays out to wallets only: no token account, no garbage', async () => {
+  it('a payout wallet must be a wallet, neither a token account nor garbage', async () => {
     const tokenAccount = await associatedTokenAccount(ada.wallet.address, USDC);
     for (const payout_wallet of [tokenAccount, 'garbage', '1'.repeat(31), `${ada.wallet.address}zz`]) {
       const { status, body } = await create({ payout_wallet });
@@ -214,12 +211,12 @@ describe('products', () => {
     expect((await create({ payout_wallet: ada.wallet.address })).body.payout_wallet).toBe(ada.wallet.address);
   });
 
-  it('does not take empty text for a payout wallet', async () => {
+  it('an empty payout wallet is invalid_wallet_address', async () => {
     const { status, body } = await create({ payout_wallet: '' });
     expect([status, body.code]).toEqual([422, 'invalid_wallet_address']);
   });
 
-  it('gives a slug to one product in the service, and an external id to one per merchant and mode', async () => {
+  it('a slug is unique in the service, and an external id per merchant and mode', async () => {
     const stranger = await w.merchant();
     const slug = `taken-${crypto.randomUUID().slice(0, 8)}`;
     const race = await Promise.all([create({ slug }), create({ slug }), create({ slug }, stranger.key)]);
@@ -232,7 +229,7 @@ describe('products', () => {
     expect((await create({ external_product_id }, stranger.key)).status).toBe(201);
   });
 
-  it('lists in pages, newest first, and answers an empty page past the end', async () => {
+  it('the list is paged, newest first, and empty past the end', async () => {
     const person = await w.merchant();
     const made: string[] = [];
     for (let i = 0; i < 5; i++) made.unshift((await create({ name: `Product ${i}` }, person.key)).body.product_id);
@@ -261,13 +258,13 @@ describe('products', () => {
     'per_page=abc',
     'page=%00',
     'page=1&page=x',
-  ])('refuses the page query %s', async (query) => {
+  ])('the page query %s is 422', async (query) => {
     const { status, body } = await list(`?${query}`);
     expect([status, body.code]).toEqual([422, 'validation_error']);
     expect(body.detail[0].loc[0]).toBe('query');
   });
 
-  it('lets exactly three of twenty parallel creations through on the free plan', async () => {
+  it('three of twenty concurrent creations succeed on the free plan', async () => {
     const free = await w.merchant('free');
     const answers = await Promise.all(Array.from({ length: 20 }, () => create({ payout_wallet: free.wallet.address }, free.key)));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(3).fill(201), ...Array(17).fill(429)]);
@@ -279,7 +276,7 @@ describe('products', () => {
     expect((await list('', free.key)).body.total).toBe(3);
   });
 
-  it('shows buyers the offer and its seller, and nothing of the merchant’s own', async () => {
+  it('the public offer shows product and seller, and no merchant data', async () => {
     const product = (await create({ external_product_id: 'internal-7', metadata: { margin: '90%' }, description: 'All the weather' })).body;
     const { status, body } = await w.call('GET', `/v1/products/p/${product.slug}`);
     expect(status).toBe(200);

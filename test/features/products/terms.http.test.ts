@@ -15,14 +15,14 @@ const create = (group: string, terms: object) => {
 const patch = (productId: string, body: object, key = ada.key) => w.call('PATCH', `/v1/products/${productId}`, { key, body });
 
 describe.each(['products', 'access/products'])('POST /v1/%s', (group) => {
-  it('answers 400 to a type that is not supported, however long it is', async () => {
+  it('an unsupported type of any length is 400 invalid_product_type', async () => {
     for (const product_type of ['book', '', 'x'.repeat(41), 'y'.repeat(5000)]) {
       const { status, body } = await create(group, { product_type });
       expect([status, body.code]).toEqual([400, 'invalid_product_type']);
     }
   });
 
-  it('answers 422 to a product that renews itself and is sold once', async () => {
+  it('automatic renewal of a one-off product is 422', async () => {
     for (const renewal_mode of ['AUTOMATIC', 'solana_native_subscription']) {
       const { status, body } = await create(group, { billing_model: 'one_off', renewal_mode });
       expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['body', 'renewal_mode']]);
@@ -31,7 +31,7 @@ describe.each(['products', 'access/products'])('POST /v1/%s', (group) => {
 });
 
 describe('PATCH /v1/products/{product_id}', () => {
-  it('gives the product’s own wallet up with null: it is paid where its account is, and the merchant is told', async () => {
+  it('payout_wallet null removes the product’s wallet and emits payout.changed', async () => {
     const product = await w.product(ada);
     expect(product.payout_wallet).toBe(ada.wallet.address);
     const { status, body } = await patch(product.product_id, { payout_wallet: null });
@@ -47,7 +47,7 @@ describe('PATCH /v1/products/{product_id}', () => {
     expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'setup_not_ready', 'payout_wallet_set']);
   });
 
-  it('changes what it is given although a rail that the product names is not served any more', async () => {
+  it('a product that names a retired rail can still change its other fields', async () => {
     const product = await w.product(ada, { accepted_assets: ['USDC', 'SOL'], allowed_rails: ['solana_usdc', 'solana_sol'] });
     const gone = JSON.stringify(['solana_usdc', 'rail_of_yesterday']);
     await testEnv.DB.prepare('UPDATE products SET allowed_rails = ? WHERE id = ?').bind(gone, product.product_id).run();
@@ -62,7 +62,7 @@ describe('PATCH /v1/products/{product_id}', () => {
 });
 
 describe('PATCH /v1/webhooks/endpoints/{endpoint_id}', () => {
-  it('clears the description with null', async () => {
+  it('null clears the description', async () => {
     const url = 'https://shop.example.com/hooks';
     const made = (await w.call('POST', '/v1/webhooks/endpoints', { key: ada.key, body: { url, description: 'Shop' } })).body;
     const { status, body } = await w.call('PATCH', `/v1/webhooks/endpoints/${made.endpoint_id}`, {
@@ -73,20 +73,20 @@ describe('PATCH /v1/webhooks/endpoints/{endpoint_id}', () => {
   });
 });
 
-describe('the language of a buyer', () => {
+describe('buyer locale', () => {
   it.each([
     ['PT-br', 'pt-BR'],
     ['en_US', 'en-US'],
     ['en_US.UTF-8', 'en-US'],
-  ])('%j is kept with the payment in its canonical form', async (locale, kept) => {
+  ])('%j is stored with the payment in its canonical form', async (locale, canonical) => {
     const { payment_id } = await w.connect(await w.product(ada), { locale });
     const row = await testEnv.DB.prepare('SELECT terms FROM payments WHERE id = ?').bind(payment_id).first<{ terms: string }>();
-    expect(JSON.parse(row!.terms).locale).toBe(kept);
+    expect(JSON.parse(row!.terms).locale).toBe(canonical);
   });
 });
 
 describe('GET /v1/access/entitlements', () => {
-  it('takes one name of a customer: both at once are 422, not an empty list', async () => {
+  it('a customer is named by wallet or reference, and both together are 422', async () => {
     const at = (query: string) => w.call('GET', `/v1/access/entitlements${query}`, { key: ada.key });
     const wallet = `wallet_address=${ada.wallet.address}`;
     for (const query of ['', `?${wallet}`, '?customer_ref=user-1']) expect((await at(query)).status).toBe(200);

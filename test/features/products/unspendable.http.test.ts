@@ -11,7 +11,7 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const PRICE = { asset: 'USDC', amount: '5' };
 
-describe('an address that nobody can spend from', () => {
+describe('unspendable payout address', () => {
   const FEE_WALLET = base58.encode(keyRing(base64url.encode(new Uint8Array(32).fill(71)))[0]!.publicKey);
   const w = new World({ FEE_BPS: '100', FEE_WALLET });
   let ada: Merchant;
@@ -38,7 +38,7 @@ describe('an address that nobody can spend from', () => {
   ];
 
   it.each(CASES)(
-    'is refused with its reason on create, change and rail settings, and by the manifest: %s',
+    'an unspendable address is refused with its reason on products, rail settings and manifests: %s',
     async (_, address, reason, code) => {
       const payout_wallet = await address();
       const product = await w.product(ada, { payout_wallet: undefined });
@@ -62,7 +62,7 @@ describe('an address that nobody can spend from', () => {
     },
   );
 
-  it('is found by readiness and by connect where it was named before, or became one since', async () => {
+  it('readiness and connect refuse an address that is unspendable in an existing product', async () => {
     const bob = await w.merchant();
     const product = await w.product(bob, { live_mode_confirmed: true });
     await w.env.DB.prepare('UPDATE products SET payout_wallet = ? WHERE id = ?').bind(tokenAccount, product.product_id).run();
@@ -72,7 +72,7 @@ describe('an address that nobody can spend from', () => {
     expect([status, body.code, body.meta.reason]).toEqual([409, 'setup_not_ready', 'payout_wallet_unspendable']);
   });
 
-  it('is told by itself where the node is silent; what only the chain can tell is looked at again when a sale begins', async () => {
+  it('an off-curve address is refused without a node, and on-chain reasons are checked again when a sale begins', async () => {
     const elsewhere = new World();
     const bob = await elsewhere.merchant();
     const mine = await elsewhere.chain.wallet(1_000_000n);

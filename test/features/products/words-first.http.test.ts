@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('a change of a product', () => {
+describe('order of checks in PATCH /v1/products/{product_id}', () => {
   const w = new World();
   let ada: Merchant;
   const patch = (id: string, body: unknown) => w.call('PATCH', `/v1/products/${id}`, { key: ada.key, body });
@@ -9,7 +9,7 @@ describe('a change of a product', () => {
     ada = await w.merchant();
   });
 
-  it('is held against its own words before it is asked whether there is such a product', async () => {
+  it('the body is validated before the product is loaded', async () => {
     for (const [body, status, code] of [
       [{ product_type: 'course' }, 400, 'invalid_product_type'],
       [{ price: { asset: 'USDC', amount: '0.0000001' } }, 422, 'validation_error'],
@@ -20,7 +20,7 @@ describe('a change of a product', () => {
     }
   });
 
-  it('to a chat without a place is taken: its own bot lets buyers in, whom the service asks who they are', async () => {
+  it('a product can change to type telegram without a delivery target, and then requires an identity', async () => {
     const { product_id } = await w.product(ada, { usage_units: null, access_period_days: 30 });
     const { status, body } = await patch(product_id, { product_type: 'telegram' });
     expect([status, body.product_type, body.requires_identity, body.delivery]).toEqual([200, 'telegram', 'telegram', undefined]);

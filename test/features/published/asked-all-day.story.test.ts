@@ -4,14 +4,14 @@ import { newAgent, sellToAgents, stall } from '../../support/people/agent.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { World } from '../../support/world.ts';
 
-/** What anybody may ask for all day costs the database and the node little. */
-describe('health', () => {
-  it('asks the database its two questions once in five seconds, however often it is asked, and remembers no failure', async () => {
+/** Public calls that may be repeated all day must cost the database and the node little. */
+describe('health checks of the database', () => {
+  it('health queries the database once in five seconds, and does not cache a failure', async () => {
     const w = new World();
     const { env, trips } = withFaults(w.env);
     for (let i = 0; i < 5; i++) expect((await w.call('GET', '/health', { env })).body.checks.database).toBe('ok');
     const asked = trips.length;
-    // Whether its columns are there is looked up once.
+    // The schema check runs once.
     expect(asked).toBeLessThanOrEqual(3);
     try {
       setTime(Date.now() + 5001);
@@ -28,8 +28,8 @@ describe('health', () => {
   });
 });
 
-describe('a denial of a product whose payout wallet has no token account', () => {
-  it('asks the node for it twice a minute and no more; once it is there, half a minute later at most it sells', async () => {
+describe('denial of a product without a token account', () => {
+  it('denials check a missing token account at most every 30 seconds, and a new account sells within them', async () => {
     const w = new World();
     const merchant = await w.merchant();
     const product = await sellToAgents(w, merchant, { payout_wallet: (await w.chain.wallet(0n)).address });
@@ -49,8 +49,8 @@ describe('a denial of a product whose payout wallet has no token account', () =>
   });
 });
 
-describe('a message that failed every time', () => {
-  it('is in the log by its kind alone: what it says of customers is kept where a person looks', async () => {
+describe('log line of a dead letter', () => {
+  it('a dead letter is logged by queue and kind, and its body is only stored', async () => {
     const w = new World();
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
     try {

@@ -14,13 +14,13 @@ const w = new World();
 describe('x-payment-info', () => {
   const priced = operationsOf(openApi).filter(({ operation }) => operation['x-payment-info']);
 
-  it('is on every operation that may answer 402, and on no other', () => {
+  it('x-payment-info is on every operation that may answer 402 and on no other', () => {
     const paid = [...operations].filter(([, { responses }]) => responses['402']).map(([name]) => name);
     expect(paid.length).toBeGreaterThanOrEqual(3);
     expect(priced.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(paid.sort());
   });
 
-  it('tells the price of every plan, as the plans say it', () => {
+  it('x-payment-info has the price of every paid plan', () => {
     for (const plan of PAID_PLANS) {
       const found = priced.find(({ path }) => path === `/v1/access/x402/activate/${plan}`);
       expect(found?.operation['x-payment-info']).toEqual({
@@ -32,7 +32,7 @@ describe('x-payment-info', () => {
 });
 
 describe('/.well-known/x402', () => {
-  it('lists what the 402 of each of them really asks', async () => {
+  it('each listed resource has the terms of its 402', async () => {
     const { status, body, headers } = await w.call('GET', '/.well-known/x402', { headers: { Origin: 'https://anywhere.example' } });
     expect([status, body.x402Version]).toEqual([200, 2]);
     expect(headers.get('Cache-Control')).toBe('public, max-age=300');
@@ -52,7 +52,7 @@ describe('/.well-known/x402', () => {
     }
   });
 
-  it('names only what exists: documents that answer, rails that can be used, a facilitator that supports', async () => {
+  it('listed documents, rails and facilitator exist and can be used', async () => {
     const { body } = await w.call('GET', '/.well-known/x402');
     for (const url of Object.values<string>(body.docs)) expect((await w.call('GET', new URL(url).pathname)).status).toBe(200);
     const { body: rails } = await w.call('GET', '/v1/access/rails');
@@ -68,7 +68,7 @@ describe('/.well-known/x402', () => {
     expect([body.start.method, new URL(body.start.url).pathname]).toEqual(['POST', BOOTSTRAP]);
   });
 
-  it('offers nothing that nobody could pay', async () => {
+  it('resources that cannot be paid are not listed', async () => {
     const without = async (settings: Record<string, string>) => (await new World(settings).call('GET', '/.well-known/x402')).body;
     expect((await without({ TREASURY_WALLET: '' })).resources).toEqual([]);
     const bare = await without({ FEE_PAYER_KEYS: '' });
@@ -83,7 +83,7 @@ describe('/.well-known/x402', () => {
 describe('/llms.txt', () => {
   const read = async (): Promise<string> => (await w.call<string>('GET', '/llms.txt')).body;
 
-  it('is plain text by the habit of its name, cached and open', async () => {
+  it('/llms.txt is plain text, cached and open to every origin', async () => {
     const { status, headers, body } = await w.call<string>('GET', '/llms.txt', { headers: { Origin: 'https://anywhere.example' } });
     expect([status, headers.get('Content-Type')?.toLowerCase().replace(' ', '')]).toEqual([200, 'text/plain;charset=utf-8']);
     expect([headers.get('Cache-Control'), headers.get('Access-Control-Allow-Origin')]).toEqual(['public, max-age=300', '*']);
@@ -91,7 +91,7 @@ describe('/llms.txt', () => {
     expect([/^# \S/.test(title!), empty, /^> \S/.test(quote!)]).toEqual([true, '', true]);
   });
 
-  it('is short, and names only operations that exist, each with a link to its own page', async () => {
+  it('/llms.txt is short and names only existing operations with a link to each page', async () => {
     const text = await read();
     expect(text.length).toBeLessThan(14_000);
     const named = [...text.matchAll(/\[((?:GET|POST|PUT|PATCH|DELETE) \/\S+)\]\(([^)]+)\)/g)];
@@ -103,7 +103,7 @@ describe('/llms.txt', () => {
     }
   });
 
-  it('has a flow for each thing that a merchant comes to do, as /docs has a guide, with the same command', async () => {
+  it('/llms.txt has a flow with the same command for each guide of /docs', async () => {
     const text = await read();
     for (const { title, calls, command } of JOURNEYS) {
       expect(text).toContain(`## ${title}\n`);
@@ -112,24 +112,27 @@ describe('/llms.txt', () => {
     }
   });
 
-  it('has a whole text beside it, with every operation, its credential, an example and its errors', async () => {
+  it('/llms-full.txt has every operation', async () => {
     const { status, headers, body: text } = await w.call<string>('GET', '/llms-full.txt');
     expect([status, headers.get('Content-Type')?.toLowerCase().replace(' ', '')]).toEqual([200, 'text/plain;charset=utf-8']);
     for (const { method, path, documented } of builtRoutes) if (documented) expect(text).toContain(`\n\`${method} ${path}\`\n`);
     expect(text.startsWith(await read())).toBe(true);
   });
 
-  it.each([...operations].map(([name, { operationId }]) => [name, operationId]))('describes %s by itself as Markdown', async (name, id) => {
-    const { status, headers, body: text } = await w.call<string>('GET', `/v1/docs/${id}.md`);
-    expect([status, headers.get('Content-Type')]).toEqual([200, 'text/markdown; charset=utf-8']);
-    expect(text).toContain(`\`${name}\``);
-    expect(text).toMatch(/^# \S.*\n/);
-    expect(text).toMatch(/curl -sS --fail-with-body/);
-    expect(text).not.toMatch(/undefined|\[object Object\]/);
-    for (const [, body] of text.matchAll(/^ {2}-d '(.+)'$/gm)) JSON.parse(body!);
-  });
+  it.each([...operations].map(([name, { operationId }]) => [name, operationId]))(
+    'the Markdown page of %s is complete',
+    async (name, id) => {
+      const { status, headers, body: text } = await w.call<string>('GET', `/v1/docs/${id}.md`);
+      expect([status, headers.get('Content-Type')]).toEqual([200, 'text/markdown; charset=utf-8']);
+      expect(text).toContain(`\`${name}\``);
+      expect(text).toMatch(/^# \S.*\n/);
+      expect(text).toMatch(/curl -sS --fail-with-body/);
+      expect(text).not.toMatch(/undefined|\[object Object\]/);
+      for (const [, body] of text.matchAll(/^ {2}-d '(.+)'$/gm)) JSON.parse(body!);
+    },
+  );
 
-  it('says of each field in Markdown its type with values and lengths, and shows a lookup with its query', async () => {
+  it('Markdown pages give the type, values and length of fields, and lookups with their query', async () => {
     const of = async (id: string) => (await w.call<string>('GET', `/v1/docs/${id}.md`)).body;
     const create = await of('createProduct');
     expect(create).toMatch(/^- `name` \(string, [\d a-z]*to \d+ characters\): \S/m);
@@ -137,18 +140,18 @@ describe('/llms.txt', () => {
     expect(await of('lookupMembership')).toMatch(/curl [^\n]*memberships\/lookup\?\w+=[^' ]+'/);
   });
 
-  it('has no page for an operation that does not exist', async () => {
+  it('the Markdown page of an unknown operation is 404', async () => {
     expect((await w.call('GET', '/v1/docs/nothing.md')).status).toBe(404);
   });
 
-  it('tells how to start, what plans cost and how to let a client pay them', async () => {
+  it('/llms.txt states how to start, what plans cost and how a client pays them', async () => {
     const text = await read();
     expect(text.indexOf(`[POST ${BOOTSTRAP}]`)).toBeLessThan(text.indexOf('## Plans'));
     for (const plan of PAID_PLANS) {
       expect(text).toContain(`- ${plan}: ${PLANS[plan].priceUsdc} USDC`);
       expect(text).toContain(`setSpendControls({ maxAmountPerPayment: '$${PLANS[plan].priceUsdc}' })`);
     }
-    for (const word of ['Idempotency-Key', 'docs_url', 'protect()', 'retryable', 'https://svc.test/v1/openapi.json', 'next_actions'])
-      expect(text).toContain(word);
+    for (const term of ['Idempotency-Key', 'docs_url', 'protect()', 'retryable', 'https://svc.test/v1/openapi.json', 'next_actions'])
+      expect(text).toContain(term);
   });
 });

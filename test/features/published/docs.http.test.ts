@@ -8,7 +8,7 @@ const w = new World();
 const get = (path: string) => worker.fetch(new Request(`https://svc.test${path}`), w.env, createExecutionContext());
 
 describe.each(['/v1/docs', '/v1/redoc'])('%s', (path) => {
-  it('is a page that loads nothing but our own assets and our own document', async () => {
+  it('the page loads only own assets and the own document', async () => {
     const response = await get(path);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -20,7 +20,7 @@ describe.each(['/v1/docs', '/v1/redoc'])('%s', (path) => {
     expect(html).toContain('/v1/openapi.json');
   });
 
-  it('forbids every foreign host and every inline script', async () => {
+  it('the content security policy forbids foreign hosts and inline scripts', async () => {
     const policy = (await get(path)).headers.get('content-security-policy')!;
     const directives = Object.fromEntries(policy.split('; ').map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1)]));
     expect(directives).toMatchObject({
@@ -34,7 +34,7 @@ describe.each(['/v1/docs', '/v1/redoc'])('%s', (path) => {
     expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
   });
 
-  it('names assets that are laid out, under names that may be kept for ever', async () => {
+  it('the page names existing assets, which are cached as immutable', async () => {
     const html = await (await get(path)).text();
     const laidOut = Object.keys(import.meta.glob('../../../dist/assets/assets/*.js')).map((file) =>
       file.replace(/^.*\/assets\/assets/, '/assets'),

@@ -10,10 +10,10 @@ interface EventType {
   example: { type: string; subject: { id: string; version: number }; data: { object: Record<string, unknown> } };
 }
 const w = new World();
-const typesOf = async (m: Merchant): Promise<EventType[]> => (await w.call('GET', '/v1/webhooks/event-types', { key: m.key })).body;
+const readTypes = async (m: Merchant): Promise<EventType[]> => (await w.call('GET', '/v1/webhooks/event-types', { key: m.key })).body;
 
-it('every type that can be emitted is published with a schema, and an example that keeps to it and to itself', async () => {
-  const types = await typesOf(await w.merchant());
+it('GET /v1/webhooks/event-types publishes every type with a schema and a valid example', async () => {
+  const types = await readTypes(await w.merchant());
   expect(types.map(({ type }) => type)).toEqual([...EVENT_TYPES]);
   for (const { type, description, schema, example } of types) {
     expect([description.length > 10, validate(schema, example)], type).toEqual([true, []]);
@@ -25,8 +25,8 @@ it('every type that can be emitted is published with a schema, and an example th
   }
 });
 
-it('the document lists them as its webhooks, with the same examples', async () => {
-  const types = await typesOf(await w.merchant());
+it('the OpenAPI document lists every event type as a webhook with the same example', async () => {
+  const types = await readTypes(await w.merchant());
   const { webhooks } = openApi as unknown as {
     webhooks: Record<string, { post: { requestBody: { content: Record<string, { schema: object; example: unknown }> } } }>;
   };

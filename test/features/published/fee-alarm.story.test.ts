@@ -9,8 +9,8 @@ const OPERATOR_SECRET = 'the secret of an operator in a test';
 const w = new World({ OPERATOR_SECRET });
 afterAll(endSkips);
 
-describe('a database whose migrations are behind', () => {
-  it('is told by health, which answers while every other route is 503 misconfigured', async () => {
+describe('health with missing migrations', () => {
+  it('health is degraded while every other route is 503 misconfigured', async () => {
     const table = await w.env.DB.prepare("SELECT sql FROM sqlite_master WHERE name = 'fee_payer_looks'").first<string>('sql');
     await w.env.DB.prepare('DROP TABLE fee_payer_looks').run();
     const before = await w.call('GET', '/health');
@@ -25,7 +25,7 @@ describe('a database whose migrations are behind', () => {
   });
 });
 
-describe('what is paid to the network within an hour', () => {
+describe('network fees within an hour', () => {
   const seed = base64url.encode(crypto.getRandomValues(new Uint8Array(32)));
   const address = base58.encode(keyRing(seed)[0]!.publicKey);
   const env = withConfig(w, { FEE_PAYER_KEYS: seed, FEE_ALARM_LAMPORTS: '15000', PRICE_URL: '' });
@@ -40,7 +40,6 @@ describe('what is paid to the network within an hour', () => {
     const payment = await shop.agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
     expect(mayServe(await shop.settle(payment, {}, { env }))).toBe(true);
   };
-  /** The sweep of the next minute, and what it notes. */
   const nextMinute = async (): Promise<string> => {
     await skipTime(w.chain, 61);
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
@@ -55,7 +54,7 @@ describe('what is paid to the network within an hour', () => {
   };
   const health = async () => (await w.call('GET', '/health', { env })).body;
 
-  it('is counted from look to look, whatever comes in, and above the threshold log and health warn until the hour is over', async () => {
+  it('fees are summed without income, and above FEE_ALARM_LAMPORTS log and health warn until the hour is over', async () => {
     await nextMinute();
     expect([await figure(), (await health()).checks.fee_payer]).toEqual([0, 'ok']);
     const full = await balance();
@@ -65,7 +64,7 @@ describe('what is paid to the network within an hour', () => {
     expect(fee).toBeLessThan(15_000);
     expect(await nextMinute()).not.toContain('FEE_ALARM_LAMPORTS');
     expect([await figure(), (await health()).status]).toEqual([fee, 'ok']);
-    // Filling it up is no income.
+    // A top-up of the fee payer does not reduce the sum.
     await w.chain.call('local_fundSol', address, '3000000000');
     await nextMinute();
     await settle();
@@ -79,7 +78,7 @@ describe('what is paid to the network within an hour', () => {
     expect([await figure(), (await health()).checks.fee_payer]).toEqual([0, 'ok']);
   });
 
-  it('leaves no looks behind that nothing asks for any more', async () => {
+  it('old fee payer readings are deleted', async () => {
     await skipTime(w.chain, 3 * 3600);
     await nextMinute();
     expect(await w.env.DB.prepare('SELECT count(*) AS n FROM fee_payer_looks').first('n')).toBe(1);

@@ -8,21 +8,21 @@ const run = (query: string, ...values: unknown[]) =>
   testEnv.DB.prepare(query)
     .bind(...values)
     .run();
-/** The database is asked at most once in five seconds for one environment, so each look has one of its own. */
+/** Health queries the database once in five seconds per environment, so each call gets its own. */
 const health = async (query = '') => {
   const { status, body } = await w.call('GET', `/health${query}`, { env: { ...w.env } });
   return [status, body.status, body.checks.queue];
 };
-/** Longer than a queue and the sweeps behind it may both be away. */
+/** Longer than a queue and its sweep may both fail. */
 const long = () => Date.now() - 31 * MINUTE;
 
-describe('health', () => {
-  it('says that a queue fails when money, an event or a webhook has been due for half an hour, and not before', async () => {
+describe('GET /health', () => {
+  it('the queue check fails when a payment, an event or a webhook has been due for half an hour', async () => {
     const merchant = await w.merchant();
     const product = await w.product(merchant);
     const { payment_id } = await w.connect(product);
     await w.call('POST', '/v1/webhooks/endpoints', { key: merchant.key, body: { url: `${testEnv.TEST_RECEIVER_URL}/ok/health` } });
-    // An endpoint is told of what happened since it is there.
+    // An endpoint receives only events created after it.
     await run('UPDATE webhook_endpoints SET created_at = ?', long() - MINUTE);
     await w.deliver();
     await w.attempt();
@@ -50,7 +50,7 @@ describe('health', () => {
     await run("UPDATE payment_candidates SET next_check_at = ? WHERE origin = 'sent'", Date.now());
   });
 
-  it('is 503 for a degraded service to those who ask strictly, and 200 to all others', async () => {
+  it('a degraded service is 503 with strict=1 and 200 otherwise', async () => {
     expect(await health('?strict=1')).toEqual([200, 'ok', 'ok']);
     const dark = new World();
     await dark.chain.fault({ kind: 'http_503', times: 100 });

@@ -5,7 +5,6 @@ import { SWEEPS } from '../../../worker/sweeps.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { World } from '../../support/world.ts';
 
-/** A dataset that takes points of the shape the platform documents, and throws for any other. */
 function newDataset() {
   const points: { name: string; label: string; value: number }[] = [];
   let written = 0;
@@ -25,7 +24,7 @@ function newDataset() {
   return { METRICS: { writeDataPoint } as AnalyticsEngineDataset, take, written: () => written };
 }
 
-describe('the Analytics Engine', () => {
+describe('Analytics Engine export', () => {
   const w = new World();
   const dataset = newDataset();
   const env: Env = { ...w.env, METRICS: dataset.METRICS };
@@ -35,7 +34,7 @@ describe('the Analytics Engine', () => {
     dataset.take();
   });
 
-  it('gets what the operator’s page tells, once a round of sweeps, in as many points as one invocation may write', async () => {
+  it('the metrics are written once per cron within the limit of points', async () => {
     await w.env.DB.prepare("UPDATE sweeps SET due_at = due_at - 700000 WHERE name = 'plans'").run();
     await w.cron(env);
     expect(dataset.written()).toBeLessThanOrEqual(250);
@@ -49,7 +48,7 @@ describe('the Analytics Engine', () => {
     expect(dataset.take().length).toBe(points.length);
   });
 
-  it('gets how often this isolate noted a node in trouble and sent callers away: what is new, once a minute', async () => {
+  it('new notes of the isolate are written once a minute', async () => {
     const realNow = Date.now;
     let ahead = 60_001;
     const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ahead);
@@ -69,7 +68,7 @@ describe('the Analytics Engine', () => {
     }
   });
 
-  it('that fails, or a database that does, delays no sweep; without it nothing is read or written', async () => {
+  it('a failing dataset or database delays no sweep, and without a dataset nothing is read', async () => {
     const METRICS = { writeDataPoint: () => expect.fail('out of order') } as AnalyticsEngineDataset;
     await w.env.DB.prepare('UPDATE sweeps SET due_at = 0, sent_at = 0').run();
     expect((await w.cron({ ...w.env, METRICS })).length).toBeGreaterThan(0);

@@ -8,7 +8,7 @@ import { World } from '../../support/world.ts';
 
 const SECRET = 'the secret of an operator in a test';
 
-describe('what an operator sees', () => {
+describe('GET /v1/operator/metrics', () => {
   const w = new World({ OPERATOR_SECRET: SECRET });
   const page = async (env = w.env) => {
     const answer = await w.call('GET', '/v1/operator/metrics', { headers: { 'X-Svc-Operator-Secret': SECRET }, env });
@@ -27,7 +27,7 @@ describe('what an operator sees', () => {
     await w.sweepAll();
   });
 
-  it('is text in the form of Prometheus, each metric with its type and its help once', async () => {
+  it('the answer is Prometheus text with one type and help per metric', async () => {
     const { answer, samples } = await page();
     expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
     const lines = String(answer.body).trimEnd().split('\n');
@@ -37,7 +37,7 @@ describe('what an operator sees', () => {
     expect([...samples.values()].every(Number.isFinite)).toBe(true);
   });
 
-  it('tells of each sweep when it last ended well, how long it has been due, and how often it failed', async () => {
+  it('each sweep has its last success, its lag and its failures', async () => {
     const { of } = await page();
     for (const { name } of SWEEPS) {
       expect(of(`svc_sweep_succeeded_seconds{sweep="${name}"}`)! * 1000, name).toBeGreaterThan(Date.now() - 60_000);
@@ -49,7 +49,7 @@ describe('what an operator sees', () => {
     expect(late.of('svc_sweep_failures{sweep="plans"}')).toBe(3);
   });
 
-  it('tells the age of what waits longest in each queue, and nothing where none waits', async () => {
+  it('each queue has the age of its oldest row, and zero without one', async () => {
     const put = async (queue: string, sql: string) => {
       await w.env.DB.prepare(sql).run();
       expect((await page()).of(`svc_oldest_seconds{queue="${queue}"}`), queue).toBeGreaterThan(3599);
@@ -69,7 +69,7 @@ describe('what an operator sees', () => {
     await put('session', `UPDATE payments SET expires_at = ${hourAgo} WHERE id = '${payment_id}'`);
   });
 
-  it('counts the messages that nobody served, by why', async () => {
+  it('stored messages are counted by reason', async () => {
     const put = (id: string, reason: string) =>
       w.env.DB.prepare("INSERT INTO parked_messages (id, queue, body, reason, parked_at) VALUES (?, 'svc-jobs', '{}', ?, 1)")
         .bind(id, reason)
@@ -79,7 +79,7 @@ describe('what an operator sees', () => {
     expect([of('svc_parked_messages{reason="failed"}'), of('svc_parked_messages{reason="unknown_kind"}')]).toEqual([2, 1]);
   });
 
-  it('tells how long merchants waited to hear of a payment, by its block', async () => {
+  it('the time from block to webhook is given as quantiles', async () => {
     const [event] = (await w.env.DB.prepare("SELECT * FROM events WHERE type = 'payment.confirmed'").all<Record<string, string>>()).results;
     const { block_time } = (await w.env.DB.prepare('SELECT block_time FROM payments WHERE id = ?')
       .bind(event!.payment_id)
@@ -95,19 +95,19 @@ describe('what an operator sees', () => {
     expect([of('svc_chain_to_webhook_seconds{quantile="0.5"}'), of('svc_chain_to_webhook_seconds{quantile="0.95"}')]).toEqual([5, 9.5]);
   });
 
-  it('costs few rows, whatever lies in the tables', async () => {
+  it('the metrics read less than a thousand rows', async () => {
     const { env, readings } = withRowCount(w.env);
     await page(env);
     expect(rowsOf(readings)).toBeLessThan(1000);
   });
 
-  it('tells how full the database is, and so does health', async () => {
+  it('metrics and health report how full the database is', async () => {
     const { of } = await page();
     expect(of('svc_database_bytes')).toBeGreaterThan(100_000);
     const { body } = await w.call('GET', '/health');
     expect([body.database_used, of('svc_database_used_ratio')]).toEqual([expect.any(Number), body.database_used]);
     expect(body.checks.database).toBe('ok');
-    // As a database of 7.1 GB answers.
+    // Simulates a database of 7.1 GB.
     const prepare = (sql: string) => ({
       bind: () => ({ run: async () => ({ results: [{ n: 0, named: '[]' }], meta: { size_after: 7.1e9 } }) }),
       run: async () => ({ results: [{ n: 0, named: '[]' }], meta: { size_after: 7.1e9 } }),
@@ -119,15 +119,15 @@ describe('what an operator sees', () => {
     expect(down).toMatchObject({ status: 503, body: { database_used: null } });
   });
 
-  it('is nobody else’s: without the secret there is no such path', async () => {
+  it('metrics are 404 without the secret', async () => {
     for (const headers of [{}, { 'X-Svc-Operator-Secret': 'a guess' }] as Record<string, string>[])
       expect(await w.call('GET', '/v1/operator/metrics', { headers })).toMatchObject({ status: 404, body: { code: 'not_found' } });
     expect((await w.call('POST', '/v1/operator/metrics', { body: {} })).status).toBe(404);
   });
 });
 
-describe('the form of metrics', () => {
-  it('escapes what a label may hold, and takes quantiles by nearest rank', () => {
+describe('formatExposition and quantile', () => {
+  it('label values are escaped, and quantiles use the nearest rank', () => {
     const name = 'svc_database_bytes';
     expect(formatExposition([{ name, samples: [{ labels: { l: 'x"\\\n' }, value: 1 }] }])).toBe(
       `# HELP ${name} ${METRICS[name].help}\n# TYPE ${name} gauge\n${name}{l="x\\"\\\\\\n"} 1\n`,

@@ -2,8 +2,8 @@ import { createExecutionContext } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorCode } from '#core/errors.ts';
 import type { Env } from '#platform/context.ts';
+import { EMAILS } from '../../../worker/emails/emails.ts';
 import worker from '../../../worker/index.ts';
-import { LETTERS } from '../../../worker/letters/letters.ts';
 import { builtRoutes, nameOf } from '../../contract/spec-routes.ts';
 import { World } from '../../support/world.ts';
 
@@ -30,8 +30,8 @@ const textOf = (html: string): string =>
     .replaceAll('&amp;', '&')
     .replace(/\s+/g, ' ');
 
-describe('the site of the service itself', () => {
-  it('says at / what this is, and leads to a demo checkout, sign-in, docs and status', async () => {
+describe('public site', () => {
+  it('/ describes the service and links to the demo checkout, sign-in, docs and status', async () => {
     const { response, status, text } = await read('/', named.env);
     expect([status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     for (const href of ['/p/demo', '/login', '/docs', '/health', '/v1/docs', '/llms.txt']) expect(text).toContain(`href="${href}"`);
@@ -41,11 +41,11 @@ describe('the site of the service itself', () => {
     expect(text).toContain('<meta property="og:title"');
   });
 
-  it('leads to no demo checkout where the operator has named none', async () => {
+  it('/ has no demo checkout without DEMO_SLUG', async () => {
     expect((await read('/')).text).not.toContain('href="/p/');
   });
 
-  it('names at the foot of every page who runs it, where terms and privacy are, and where to report', async () => {
+  it('every footer names the operator, terms, privacy and contact', async () => {
     for (const path of ['/', '/docs', '/login', '/p/nothing']) {
       const { text } = await read(path, named.env);
       for (const href of ['https://svc.example', 'https://svc.example/terms', 'https://svc.example/privacy', 'mailto:security@svc.example'])
@@ -54,7 +54,7 @@ describe('the site of the service itself', () => {
     }
   });
 
-  it('leads only to paths that exist', async () => {
+  it('every link leads to an existing path', async () => {
     for (const path of ['/', '/docs', '/docs/errors', '/docs/errors/not_found']) {
       const { text } = await read(path);
       const links = [...text.matchAll(/href="(\/[^"#]*)(?:#[^"]*)?"/g)].map(([, link]) => link!);
@@ -63,14 +63,14 @@ describe('the site of the service itself', () => {
     }
   });
 
-  it('lists error codes by status, and lets the keyboard scroll every block of code', async () => {
+  it('/docs/errors lists codes by status, and code blocks scroll by keyboard', async () => {
     const { text } = await read('/docs/errors');
     const statuses = [...text.matchAll(/<h2 id="status-(\d{3})">/g)].map(([, status]) => Number(status));
     expect(statuses).toEqual([...new Set(Object.values(ERRORS).map(({ status }) => status))].toSorted((a, b) => a - b));
     for (const path of ['/docs', '/docs/errors/not_found']) expect((await read(path)).text).not.toContain('<pre>');
   });
 
-  it('finds error codes by words of their names or of what is said of them, without a script, and shows no markup that was asked for', async () => {
+  it('the search of error codes works without a script and escapes its query', async () => {
     const codesIn = (text: string) => [...text.matchAll(/href="\/docs\/errors\/(\w+)"/g)].map(([, code]) => code);
     const all = codesIn((await read('/docs/errors')).text);
     const found = await read('/docs/errors?q=PLAN+limit');
@@ -84,10 +84,10 @@ describe('the site of the service itself', () => {
     expect((await read('/docs')).response.headers.get('content-security-policy')).toContain("form-action 'none'");
   });
 
-  it('has a section for every anchor that an e-mail leads to, and names there only calls that exist', async () => {
+  it('/docs has a section for every anchor in emails, and names only existing calls', async () => {
     const anyFacts = new Proxy({}, { get: () => 'x' });
-    const links = Object.values(LETTERS).map((letter) =>
-      (letter.path as ((facts: object, token: string) => string) | undefined)?.(anyFacts, 'x'),
+    const links = Object.values(EMAILS).map((template) =>
+      (template.path as ((facts: object, token: string) => string) | undefined)?.(anyFacts, 'x'),
     );
     const paths = links.flatMap((link) => (link?.startsWith('/docs#') ? [link.slice('/docs#'.length)] : []));
     const { text } = await read('/docs');
@@ -98,7 +98,7 @@ describe('the site of the service itself', () => {
     expect(called.filter((call) => !builtRoutes.map(nameOf).includes(call!))).toEqual([]);
   });
 
-  it('has what the email about a new payout wallet leads to: calls that set it back, end keys and end sessions', async () => {
+  it('/docs#not-you names the calls that reset a wallet, revoke keys and end sessions', async () => {
     const [page, anchor] = '/docs#not-you'.split('#') as [string, string];
     const { text } = await read(page);
     const section = text.slice(text.indexOf(`<h2 id="${anchor}">`)).replaceAll(/<[^>]+>/g, '');
@@ -108,20 +108,20 @@ describe('the site of the service itself', () => {
     }
   });
 
-  it('names no page for what only the API can do', async () => {
+  it('pages name an API call for what has no page', async () => {
     expect((await read('/docs/errors/plan_limit_reached')).text).toContain('POST /v1/billing/checkout/processor');
     expect((await read('/')).text).toContain('with one call of the API');
   });
 
-  it('keeps search engines away from buyers, accounts and the API, and lets them read the reference', async () => {
+  it('robots.txt excludes buyers, accounts and the API, and allows the reference', async () => {
     const { response, text } = await read('/robots.txt');
     expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
     const allowed = ['Allow: /v1/docs', 'Allow: /v1/openapi.json'];
-    const kept = ['Disallow: /v1/', 'Disallow: /r/', 'Disallow: /dashboard', 'Disallow: /login', 'Disallow: /sign'];
-    expect(text.split('\n')).toEqual(['User-agent: *', ...allowed, ...kept, '']);
+    const disallowed = ['Disallow: /v1/', 'Disallow: /r/', 'Disallow: /dashboard', 'Disallow: /login', 'Disallow: /sign'];
+    expect(text.split('\n')).toEqual(['User-agent: *', ...allowed, ...disallowed, '']);
   });
 
-  it('names in security.txt a contact, and a day it is good until that is less than a year away (RFC 9116)', async () => {
+  it('security.txt has a contact and expires within a year (RFC 9116)', async () => {
     const { status, text } = await read('/.well-known/security.txt', named.env);
     expect(status).toBe(200);
     expect(text).toMatch(/^Contact: mailto:security@svc\.example$/m);
@@ -131,25 +131,25 @@ describe('the site of the service itself', () => {
     expect(expires).toBeLessThan(Date.now() + 365 * 86_400_000);
   });
 
-  it('shows its icon to browsers that look for it where they always do', async () => {
+  it('/favicon.ico is the SVG icon', async () => {
     const { status, response } = await read('/favicon.ico');
     expect([status, response.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
   });
 });
 
-describe('the page of an error code', () => {
-  it.each(Object.keys(ERRORS) as ErrorCode[])('says of %s what happened, why, what to do, and how it looks', async (code) => {
+describe('page of an error code', () => {
+  it.each(Object.keys(ERRORS) as ErrorCode[])('the page of %s explains the error, its cause, its fix and its body', async (code) => {
     const { status, text, response } = await read(`/docs/errors/${code}`);
     expect([status, response.headers.get('content-security-policy')]).toEqual([200, expect.stringContaining("default-src 'none'")]);
-    const words = textOf(text);
+    const pageText = textOf(text);
     for (const part of ['What happened', ERRORS[code].message, 'Why', 'What to do', 'How it looks', `"code": "${code}"`])
-      expect(words).toContain(part.replace(/\s+/g, ' '));
+      expect(pageText).toContain(part.replace(/\s+/g, ' '));
     expect(text).toContain(`Status ${ERRORS[code].status}.`);
     expect(text).toContain(`https://svc.test/docs/errors/${code}`);
   });
 
   it.each(['invalid_idempotency_key', 'request_timeout', 'connection_failed', 'unexpected_response'])(
-    'shows a page for %s, which the SDK alone answers, and lists it',
+    'the SDK error %s has a page and is listed',
     async (code) => {
       const { status, text } = await read(`/docs/errors/${code}`);
       expect([status, text.includes('What to do'), text.includes('From the SDK')]).toEqual([200, true, true]);
@@ -157,14 +157,14 @@ describe('the page of an error code', () => {
     },
   );
 
-  it('is 404 for a code that does not exist, with the one that is nearest, and shows nothing of what was asked', async () => {
+  it('an unknown code is 404 with the nearest one and without the requested text', async () => {
     const { status, text } = await read('/docs/errors/not_foudn');
     expect(status).toBe(404);
     expect(text).toContain('href="/docs/errors/not_found"');
     expect((await read('/docs/errors/%3Cscript%3Ealert(1)%3C%2Fscript%3E')).text).not.toMatch(/alert\(1\)/);
   });
 
-  it('is listed with all others', async () => {
+  it('every error code is listed', async () => {
     const { text } = await read('/docs/errors');
     for (const code of Object.keys(ERRORS)) expect(text).toContain(`href="/docs/errors/${code}"`);
   });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MINUTE } from '#core/time.ts';
-import { findTrouble } from '#features/operations/trouble.ts';
+import { findTrouble } from '#features/operator/health-checks.ts';
 import { newCtx } from '#platform/context.ts';
 import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
 import { COLLECTING_KEYS, SubscriptionSeller } from '../../support/models/subscription-life.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
-describe('health while sweeps run', () => {
+describe('health with stalled work', () => {
   const w = channelWorld({ SUBSCRIPTION_KEYS: COLLECTING_KEYS });
   beforeAll(() => fundChannels(w));
   afterAll(endSkips);
@@ -17,16 +17,16 @@ describe('health while sweeps run', () => {
     return trouble.map(({ name }) => name).filter((name) => name === 'late_collection' || name === 'late_closing_channel');
   };
 
-  it('reports a queue of collections that stands still', async () => {
+  it('late collections make the queue check fail', async () => {
     const model = await (await SubscriptionSeller.open(w)).subscribe();
     const { periodEndsAt } = await model.read();
-    // Past the spread of the next period's collections.
+    // Past the jitter of the next collections.
     await skipTime(w.chain, Math.ceil((periodEndsAt! - Date.now() + 15 * MINUTE) / 1000));
     expect(await queueHealth()).toBe('ok');
     for (let sweeps = 0; sweeps < 4; sweeps++) {
       await skipTime(w.chain, 8 * 60);
       await w.sweepAlone('collections');
-      // The queue keeps its messages, and the sweep has leased what they name.
+      // The queue delivers nothing, and the sweep has leased the rows of its messages.
       w.queue.sent.length = 0;
     }
     const { nextAttemptAt, collectAt } = await model.read();
@@ -40,7 +40,7 @@ describe('health while sweeps run', () => {
     expect([await queueHealth(), await lateWork()]).toEqual(['ok', []]);
   });
 
-  it('reports a closing channel that no look seals', async () => {
+  it('a closing channel that is not sealed makes the queue check fail', async () => {
     const shop = await LiveShop.make(w);
     await shop.authorize(await shop.pull());
     await shop.use(40n, 40n);
@@ -48,13 +48,13 @@ describe('health while sweeps run', () => {
     expect((await shop.close()).body).toMatchObject({ status: 'closing' });
     await shop.project();
     expect([await queueHealth(), await lateWork()]).toEqual(['ok', []]);
-    for (let looks = 0; looks < 4; looks++) {
+    for (let rounds = 0; rounds < 4; rounds++) {
       await skipTime(w.chain, 8 * 60);
       await w.sweepAlone('closingChannels');
     }
     expect([await queueHealth(), await lateWork()]).toEqual(['failing', ['late_closing_channel']]);
     await w.chain.call('local_clearFaults');
-    for (let looks = 0; looks < 3; looks++) {
+    for (let rounds = 0; rounds < 3; rounds++) {
       await skipTime(w.chain, 60);
       await w.sweepAlone('settlements');
       await shop.watch();

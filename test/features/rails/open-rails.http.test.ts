@@ -5,13 +5,13 @@ import { newKey, withConfig } from '../../support/people/agent.ts';
 import { openSession } from '../../support/people/sale.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 const BOTH = { accepted_assets: ['USDC', 'SOL'] };
 const SOL = { price: { asset: 'SOL', amount: '0.05' } };
 
-describe('what a checkout can be paid in', () => {
+describe('payable assets of a checkout', () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
@@ -28,7 +28,6 @@ describe('what a checkout can be paid in', () => {
     return facts ? JSON.parse(facts) : null;
   };
 
-  /** Offer and page name the same assets, connect takes each of them and no other, and begins in the first. */
   async function expectPaidIn(product: Body, assets: string[], env: Env = w.env): Promise<void> {
     expect((await w.call('GET', `/v1/products/p/${product.slug}`, { env })).body.accepted_assets).toEqual(assets);
     const facts = await pageFacts(product, env);
@@ -49,17 +48,16 @@ describe('what a checkout can be paid in', () => {
     ['either, the preferred one first', { ...BOTH, default_rail: 'solana_sol' }, ['SOL', 'USDC']],
     ['either, whatever agents begin with', { ...BOTH, default_rail: 'x402_solana_usdc' }, ['USDC', 'SOL']],
     ['nothing, sold to agents alone', { allowed_rails: ['x402_solana_usdc'] }, []],
-  ])('is %s', async (_, terms, assets) => {
+  ])('a checkout accepts %s', async (_, terms, assets) => {
     const product = await sell(terms);
     await expectPaidIn(product, assets);
-    // The merchant's server gets the same by default.
     const session = await openSession(w, ada, { product_id: product.product_id });
     if (assets.length === 0) return expect([session.status, session.body.meta.reason]).toEqual([409, 'rail_enabled']);
     const bill = await connect(product, { payment_session_id: session.body.payment_session_id });
     expect(bill.body.price.asset).toBe(assets[0]);
   });
 
-  it('follows the switches of the merchant', async () => {
+  it('a disabled rail removes its asset', async () => {
     const merchant = await w.merchant();
     const product = await sell(BOTH, merchant);
     await switchRail(merchant, 'solana_sol', { enabled: false });
@@ -71,7 +69,7 @@ describe('what a checkout can be paid in', () => {
     await expectPaidIn(product, ['SOL']);
   });
 
-  it('is what there is a wallet for', async () => {
+  it('a rail without a payout wallet removes its asset', async () => {
     const merchant = await w.merchant();
     const product = await sell({ ...BOTH, payout_wallet: undefined }, merchant);
     await expectPaidIn(product, []);
@@ -80,13 +78,13 @@ describe('what a checkout can be paid in', () => {
     await expectPaidIn(product, ['SOL']);
   });
 
-  it('is the asset of the price alone where nobody knows what SOL is worth, and nothing where a fee cannot be taken', async () => {
+  it('an unknown SOL price leaves only the asset of the price, and a fee without a wallet leaves none', async () => {
     const [product, preferred] = [await sell(BOTH), await sell({ ...BOTH, default_rail: 'solana_sol' })];
     for (const one of [product, preferred]) await expectPaidIn(one, ['USDC'], withConfig(w, { PRICE_URL: '' }));
     await expectPaidIn(product, [], withConfig(w, { FEE_BPS: '100' }));
   });
 
-  it('can be tried in the sandbox without a wallet, a node or a source of prices', async () => {
+  it('a sandbox checkout needs no wallet, node or price source', async () => {
     const body = { name: 'API', price: { asset: 'USDC', amount: '1' }, ...BOTH };
     const { body: product } = await w.call('POST', '/v1/products', { key: ada.sandboxKey, body });
     expect((await w.call('GET', `/v1/products/p/${product.slug}`)).body.accepted_assets).toEqual(['USDC', 'SOL']);

@@ -3,7 +3,7 @@ import type { PriceHabit } from '../../../local/service/price-source.ts';
 import { priceClock } from '../../support/chain/price-clock.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('the price of SOL', () => {
+describe('SOL price source', () => {
   const w = new World();
   const { prices, passTime } = priceClock(w);
   let merchant: Merchant;
@@ -35,13 +35,12 @@ describe('the price of SOL', () => {
     ['is far above its own average', { ema: '12499999999' }],
     ['is far below it', { ema: '18750000001' }],
     ['has an average of nothing', { ema: '0' }],
-  ])('is refused with 503 where the source %s, also to whoever comes right after', async (_, habit) => {
+  ])('connect is 503 while the source %s, also for the next caller', async (_, habit) => {
     await prices(habit);
     const { status, body, headers } = await connect();
     expect([status, body.code, body.retryable]).toEqual([503, 'price_unavailable', true]);
     expect(Number(headers.get('Retry-After'))).toBeGreaterThanOrEqual(1);
     await prices({});
-    // Nobody waits for it again so soon.
     expect((await connect()).body.code).toBe('price_unavailable');
     passTime(2);
     expect((await connect()).status).toBe(200);
@@ -53,12 +52,12 @@ describe('the price of SOL', () => {
     ['that knows no average', { ema: null }],
     ['that tells of others besides', { answer: 'more' }],
     ['that writes the name of the feed in its own way', { id: '0xSOL-USD' }],
-  ])('is believed of a source %s', async (_, habit) => {
+  ])('the price of a source %s is accepted', async (_, habit) => {
     await prices(habit);
     expect((await connect()).body.price_quote.rate).toBe('150');
   });
 
-  it('is of whatever feed the source has where the configuration names none', async () => {
+  it('a source without a feed id is accepted only if PRICE_URL names none', async () => {
     await prices({ id: null });
     const unnamed = { ...w.env, PRICE_URL: String(w.env.PRICE_URL).replace(/\?.*$/, '') };
     const { status } = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { asset: 'SOL' }, env: unnamed });
@@ -66,12 +65,12 @@ describe('the price of SOL', () => {
     expect((await connect()).status).toBe(503);
   });
 
-  it('is as sure as it must be at the edge of its age and of its doubt', async () => {
+  it('a price at the limits of age and confidence is accepted', async () => {
     await prices({ ageSeconds: 58, price: '15000000000', conf: '150000000' });
     expect((await connect()).status).toBe(200);
   });
 
-  it('is kept for a few seconds, and never beyond its own minute', async () => {
+  it('a price is cached for a few seconds', async () => {
     const { body: first } = await connect();
     await prices({ price: '16000000000' });
     expect((await connect()).body.price).toEqual(first.price);
@@ -79,7 +78,7 @@ describe('the price of SOL', () => {
     expect((await connect()).body.price_quote.rate).toBe('160');
   });
 
-  it('is shown with its state in health, and is nobody’s business where none is configured', async () => {
+  it('health shows the state of the source, and an unconfigured source refuses SOL quotes without a retry', async () => {
     expect((await w.call('GET', '/health')).body).toMatchObject({ status: 'ok', checks: { price_source: 'ok' } });
     await prices({ answer: 'down' });
     passTime(16);
@@ -93,7 +92,7 @@ describe('the price of SOL', () => {
     expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'setup_not_ready', 'price_source_missing']);
     const asked = { body: { asset: 'SOL' }, env: without.env };
     const { status, body, headers } = await w.call('POST', `/v1/products/p/${product.slug}/connect`, asked);
-    // Asking again would not help.
+    // A retry would not help.
     expect([status, body.code, body.meta.missing, headers.get('Retry-After')]).toEqual([503, 'price_unavailable', ['PRICE_URL'], null]);
   });
 });

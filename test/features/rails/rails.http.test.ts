@@ -15,7 +15,7 @@ const X402 = 'x402_solana_usdc';
 const MPP = 'mpp_solana_usdc';
 const freshWallet = async (): Promise<string> => (await generateKeyPairSigner()).address;
 
-describe('the list of rails', () => {
+describe('GET /v1/access/rails', () => {
   const w = new World();
   const rails = async (env: Env = w.env) => {
     const { status, body } = await w.call('GET', '/v1/access/rails', { env });
@@ -23,7 +23,7 @@ describe('the list of rails', () => {
     return Object.fromEntries(body.items.map((rail: { rail_id: string }) => [rail.rail_id, rail]));
   };
 
-  it('is public, names all five, and says of each how it is right now', async () => {
+  it('the list is public and has all five rails with their current status', async () => {
     await w.chain.call('local_fundSol', feePayerOf(w), '1000000000');
     const listed = await rails();
     const at = { network: NETWORKS.devnet.caip2 };
@@ -66,7 +66,7 @@ describe('the list of rails', () => {
     });
   });
 
-  it('says that SOL is taken only for prices in SOL where nobody knows what it is worth', async () => {
+  it('the SOL rail is degraded while the SOL price is unknown', async () => {
     expect((await rails(withConfig(w, { PRICE_URL: '' }))).solana_sol).toMatchObject({
       status: 'degraded',
       reason: 'price_source_missing',
@@ -76,13 +76,13 @@ describe('the list of rails', () => {
     expect((await rails(mute.env)).solana_sol).toMatchObject({ status: 'degraded', reason: 'price_unavailable' });
   });
 
-  it('says that x402 is not configured where a key is missing', async () => {
+  it('the x402 rail is not_configured without one of its keys', async () => {
     for (const name of ['FEE_PAYER_KEYS', 'CHALLENGE_KEYS'])
       expect((await rails(withConfig(w, { [name]: '' })))[X402]).toMatchObject({ status: 'unavailable', reason: 'not_configured' });
   });
 });
 
-describe('a rail’s setting', () => {
+describe('PUT /v1/access/rail-settings/{rail_id}', () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
@@ -98,7 +98,7 @@ describe('a rail’s setting', () => {
     w.call('PUT', `/v1/access/rail-settings/${rail}`, { key, body, headers: { 'Idempotency-Key': idempotencyKey }, ...rest });
   const read = async (key = ada.key, rail = X402) =>
     (await w.call('GET', '/v1/access/rail-settings', { key })).body.items.find((item: { rail_id: string }) => item.rail_id === rail);
-  const told = async (who: Merchant) => {
+  const readPayoutEvents = async (who: Merchant) => {
     const sql = "SELECT data, livemode FROM events WHERE merchant_id = ? AND type = 'payout.changed' ORDER BY seq";
     const { results } = await w.env.DB.prepare(sql).bind(who.userId).all<{ data: string; livemode: number }>();
     return results.map(({ data }) => [JSON.parse(data).previous?.payout_wallet, JSON.parse(data).object.payout_wallet]);
@@ -107,48 +107,47 @@ describe('a rail’s setting', () => {
   const expectSignIn = ({ status, body }: Awaited<ReturnType<typeof put>>) =>
     expect([status, body.code, body.meta?.reason]).toEqual([403, 'invalid_authorization', 'sign_in_required']);
 
-  /** The gaps of a setting that is not made yet, for an account without a wallet. */
   const UNSET = { payout_wallet: null, payout_ata: null, ata_exists: null, create_ata_transaction: null, updated_at: null };
 
-  it('is the default until it is set, for every rail that exists here', async () => {
+  it('every rail has default settings until they are set', async () => {
     const bob = await w.merchant();
     const { body } = await w.call('GET', '/v1/access/rail-settings', { key: bob.key });
     expect(body.items.map((item: { rail_id: string }) => item.rail_id)).toEqual([...RAIL_IDS]);
     for (const item of body.items) expect(item).toEqual({ rail_id: item.rail_id, enabled: true, ...UNSET });
   });
 
-  it('may be given a payout wallet by a key where there is none; moving it to one nobody knows takes a person who just signed in', async () => {
+  it('a key can set the first wallet of a rail, and changing it requires a fresh sign-in', async () => {
     const bob = await w.merchant();
     const [first, second, third] = [await freshWallet(), await freshWallet(), await freshWallet()];
     const by = { key: bob.key };
     expect((await put({ payout_wallet: first }, by)).body.payout_wallet).toBe(first);
     expectSignIn(await put({ payout_wallet: second }, by));
     expectSignIn(await put({ payout_wallet: second }, { key: await signedInAgo(bob, 16) }));
-    expect(await told(bob)).toEqual([[null, first]]);
-    // What moves nothing needs nobody.
+    expect(await readPayoutEvents(bob)).toEqual([[null, first]]);
+    // A request that changes no wallet needs no sign-in.
     expect((await put({ payout_wallet: first, enabled: false }, by)).body).toMatchObject({ enabled: false, payout_wallet: first });
     expect((await put({ enabled: true }, by)).body).toMatchObject({ enabled: true, payout_wallet: first });
     expect((await put({ payout_wallet: second }, { key: await signedInAgo(bob, 14) })).body.payout_wallet).toBe(second);
     expect((await put({ payout_wallet: third }, { key: bob.token })).body.payout_wallet).toBe(third);
-    expect(await told(bob)).toEqual([
+    expect(await readPayoutEvents(bob)).toEqual([
       [null, first],
       [first, second],
       [second, third],
     ]);
     expect((await read(bob.key)).payout_wallet).toBe(third);
-    // What was paid before is known for ever, and nothing is free too.
+    // A wallet that was paid before stays known, and null is always allowed.
     for (const free of [first, null]) expect((await put({ payout_wallet: free }, by)).body.payout_wallet).toBe(free);
     expect((await read(bob.key, 'solana_usdc')).payout_wallet).toBeNull();
   });
 
-  it('is a move too where the account’s own wallet was paid so far', async () => {
+  it('setting a rail wallet requires a fresh sign-in if payouts used the account wallet', async () => {
     const { body: session } = await walletSignIn(w, await w.chain.wallet(0n));
     const { body: key } = await w.call('POST', '/v1/keys', { key: session.token, body: { name: 'server' } });
     expectSignIn(await put({ payout_wallet: await freshWallet() }, { key: key.raw_key }));
     expect((await put({ payout_wallet: await freshWallet() }, { key: session.token })).status).toBe(200);
   });
 
-  it('cannot be got around by a key through the product that pays out to it', async () => {
+  it('a key cannot change the payout through a product of the rail', async () => {
     const bob = await w.merchant();
     await put({ payout_wallet: await freshWallet() }, { key: bob.key });
     const sold = { name: 'Weather', price: { asset: 'USDC', amount: '0.01' }, live_mode_confirmed: true, allowed_rails: [X402] };
@@ -158,7 +157,7 @@ describe('a rail’s setting', () => {
     expect((await w.call('PATCH', path, { key: bob.token, body: { payout_wallet: await freshWallet() } })).status).toBe(200);
   });
 
-  it('moves freely in the sandbox, which is a setting of its own', async () => {
+  it('the sandbox setting is separate and changes freely', async () => {
     const bob = await w.merchant();
     const live = await freshWallet();
     await put({ payout_wallet: live }, { key: bob.key });
@@ -172,17 +171,17 @@ describe('a rail’s setting', () => {
     ['an address no key signs for', async () => associatedTokenAccount(await freshWallet(), USDC), 'invalid_wallet_address'],
     ['no address', async () => 'nonsense', 'invalid_wallet_address'],
     ['a number', async () => 7, 'validation_error'],
-  ])('refuses %s as a payout wallet', async (_, wallet, code) => {
+  ])('%s is refused as a payout wallet', async (_, wallet, code) => {
     const refused = await put({ payout_wallet: await wallet() });
     expect([refused.status, refused.body.code]).toEqual([422, code]);
     expect(await read()).toEqual({ rail_id: X402, enabled: true, ...UNSET });
   });
 
-  it('is 404 for a rail nobody knows', async () => {
+  it('an unknown rail is 404', async () => {
     for (const rail of ['visa', 'constructor', 'X402_SOLANA_USDC']) expect((await put({}, { rail })).body.code).toBe('not_found');
   });
 
-  it('needs no account for SOL, which goes to the wallet itself', async () => {
+  it('the SOL rail needs no token account', async () => {
     const bob = await w.merchant();
     const wallet = await freshWallet();
     const { status, body } = await put({ payout_wallet: wallet }, { key: bob.key, rail: 'solana_sol' });
@@ -190,7 +189,7 @@ describe('a rail’s setting', () => {
     expect([body.payout_ata, body.create_ata_transaction]).toEqual([null, null]);
   });
 
-  it('reports a missing USDC account with the transaction that creates it: signed and sent, it exists', async () => {
+  it('a missing USDC account is reported with the transaction that creates it', async () => {
     const bob = await w.merchant();
     const owner = await w.chain.wallet(0n);
     const { body } = await put({ payout_wallet: owner.address }, { key: bob.key });
@@ -202,7 +201,7 @@ describe('a rail’s setting', () => {
     expect([mended.ata_exists, mended.create_ata_transaction]).toEqual([true, null]);
   });
 
-  it('says it does not know where the node is down, and is stored all the same', async () => {
+  it('the setting is stored with ata_exists null while the node is down', async () => {
     const elsewhere = new World();
     const bob = await elsewhere.merchant();
     await elsewhere.chain.fault({ kind: 'http_503', times: 0 });
@@ -216,11 +215,11 @@ describe('a rail’s setting', () => {
     expect([status, body.payout_wallet, body.ata_exists]).toEqual([200, wallet, null]);
   });
 
-  describe('under its Idempotency-Key', () => {
-    const rowsOf = async (who: Merchant) =>
+  describe('rail setting under an Idempotency-Key', () => {
+    const readRows = async (who: Merchant) =>
       (await w.env.DB.prepare('SELECT version, payout_wallet FROM rail_settings WHERE merchant_id = ?').bind(who.userId).all()).results;
 
-    it('is set once: the replay is byte for byte the first answer, another body a conflict', async () => {
+    it('a repeated request is replayed byte for byte, and another body is a conflict', async () => {
       const bob = await w.merchant();
       const [wallet, idempotencyKey] = [await freshWallet(), newKey()];
       const first = await put({ payout_wallet: wallet }, { key: bob.key, idempotencyKey });
@@ -229,12 +228,12 @@ describe('a rail’s setting', () => {
       expect([again.headers.get('Idempotent-Replayed'), JSON.stringify(again.body)]).toEqual(['true', JSON.stringify(first.body)]);
       const other = await put({ payout_wallet: await freshWallet() }, { key: bob.key, idempotencyKey });
       expect([other.status, other.body.code]).toEqual([409, 'idempotency_conflict']);
-      expect(await rowsOf(bob)).toEqual([{ version: 2, payout_wallet: wallet }]);
-      // Another rail is another path, so the key is free there.
+      expect(await readRows(bob)).toEqual([{ version: 2, payout_wallet: wallet }]);
+      // The key is scoped to the path, so it is free for another rail.
       expect((await put({ enabled: false }, { key: bob.key, idempotencyKey, rail: 'solana_usdc' })).status).toBe(200);
     });
 
-    it('a refusal is not kept: after signing in the same key passes', async () => {
+    it('a refusal is not stored, and its key works after a fresh sign-in', async () => {
       const bob = await w.merchant();
       await put({ payout_wallet: await freshWallet() }, { key: bob.key });
       const [body, idempotencyKey] = [{ payout_wallet: await freshWallet() }, newKey()];
@@ -243,7 +242,7 @@ describe('a rail’s setting', () => {
       expect([passed.status, passed.headers.has('Idempotent-Replayed')]).toEqual([200, false]);
     });
 
-    it('ten at once with one key set it once, and ten first wallets at once are one wallet', async () => {
+    it('ten concurrent requests under one key set it once, and ten first wallets leave one', async () => {
       const bob = await w.merchant();
       const [wallet, idempotencyKey] = [await freshWallet(), newKey()];
       const same = await Promise.all(Array.from({ length: 10 }, () => put({ payout_wallet: wallet }, { key: bob.key, idempotencyKey })));
@@ -251,7 +250,7 @@ describe('a rail’s setting', () => {
       expect(passed.length).toBeGreaterThan(0);
       expect(new Set(passed.map(({ body }) => JSON.stringify(body))).size).toBe(1);
       for (const { status, body } of same) if (status !== 200) expect(body.code).toBe('idempotency_race');
-      expect(await rowsOf(bob)).toEqual([{ version: 1, payout_wallet: wallet }]);
+      expect(await readRows(bob)).toEqual([{ version: 1, payout_wallet: wallet }]);
       const carl = await w.merchant();
       const wallets = await Promise.all(Array.from({ length: 10 }, freshWallet));
       const rivals = await Promise.all(wallets.map((payout_wallet) => put({ payout_wallet }, { key: carl.key })));
@@ -259,11 +258,11 @@ describe('a rail’s setting', () => {
       expect(won).toHaveLength(1);
       for (const { status, body } of rivals)
         if (status !== 200) expect([status, body.code, body.meta.reason]).toEqual([403, 'invalid_authorization', 'sign_in_required']);
-      expect(await rowsOf(carl)).toEqual([{ version: 1, payout_wallet: won[0]!.body.payout_wallet }]);
-      expect(await told(carl)).toHaveLength(1);
+      expect(await readRows(carl)).toEqual([{ version: 1, payout_wallet: won[0]!.body.payout_wallet }]);
+      expect(await readPayoutEvents(carl)).toHaveLength(1);
     });
 
-    it.each(['before', 'after'] as const)('cut %s any trip to the database, is set once in the end and told once', async (when) => {
+    it.each(['before', 'after'] as const)('a database failure %s any trip leaves one setting and one event', async (when) => {
       const probe = await w.merchant();
       const counted = withFaults(w.env);
       await put({ payout_wallet: await freshWallet() }, { key: probe.key, env: counted.env });
@@ -275,8 +274,8 @@ describe('a rail’s setting', () => {
         const { env } = withFaults(w.env, { [when]: ({ number }: { number: number }) => number === cut });
         expect([200, 503]).toContain((await put({ payout_wallet: wallet }, { key: bob.key, idempotencyKey, env })).status);
         expect((await put({ payout_wallet: wallet }, { key: bob.key, idempotencyKey })).status).toBe(200);
-        expect(await rowsOf(bob)).toEqual([{ version: 1, payout_wallet: wallet }]);
-        expect(await told(bob)).toHaveLength(1);
+        expect(await readRows(bob)).toEqual([{ version: 1, payout_wallet: wallet }]);
+        expect(await readPayoutEvents(bob)).toHaveLength(1);
       }
     });
   });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { priceClock } from '../../support/chain/price-clock.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('a price in the other asset', () => {
+describe('price quoted in the other asset', () => {
   const w = new World();
   const { prices, realNow } = priceClock(w);
   let merchant: Merchant;
@@ -13,10 +13,9 @@ describe('a price in the other asset', () => {
   });
   const connect = (body: unknown = { asset: 'SOL' }, slug = product.slug) => w.call('POST', `/v1/products/p/${slug}/connect`, { body });
 
-  it('is quoted in lamports, rounded up, for five minutes, and the payment counts in them', async () => {
+  it('a USDC price is quoted in lamports, rounded up, for five minutes, and paid in them', async () => {
     await prices({ price: '15142050000', expo: -8 });
     const { body: payment } = await connect();
-    // 5 dollars at 151.4205: 0.03302062799026552… SOL.
     expect(payment.price).toEqual({ asset: 'SOL', amount: '0.033020628', base_units: '33020628' });
     expect(payment.price_quote).toMatchObject({ rate: '151.4205', expires_at: payment.expires_at });
     expect(payment.price_quote.source).toMatch(/^127\.0\.0\.1:\d+$/);
@@ -32,7 +31,7 @@ describe('a price in the other asset', () => {
     expect(receipt.body.document.amount).toEqual(payment.price);
   });
 
-  it('is not needed by who pays in the asset of the price, whatever the source says', async () => {
+  it('a payment in the asset of the price needs no quote', async () => {
     await prices({ answer: 'down' });
     for (const body of [{}, { asset: 'USDC' }]) {
       const answer = await connect(body);
@@ -40,7 +39,7 @@ describe('a price in the other asset', () => {
     }
   });
 
-  it('works the other way round: SOL on the tag, USDC in the hand', async () => {
+  it('a SOL price is quoted and paid in USDC', async () => {
     const sold = await w.product(merchant, { price: { asset: 'SOL', amount: '0.1' }, accepted_assets: ['SOL', 'USDC'] });
     await prices({ price: '15142050001', expo: -8 });
     const { body: payment } = await connect({ asset: 'USDC' }, sold.slug);
@@ -49,13 +48,13 @@ describe('a price in the other asset', () => {
     expect(body.payment.status).toBe('CONFIRMED');
   });
 
-  it('that is more SOL than the chain can count is the price’s fault, not the source’s', async () => {
+  it('a price above the largest amount of SOL is 422', async () => {
     const dear = await w.product(merchant, { price: { asset: 'USDC', amount: '18000000000000' }, accepted_assets: ['SOL', 'USDC'] });
     const { status, body } = await connect({ asset: 'SOL' }, dear.slug);
     expect([status, body.detail[0].loc]).toEqual([422, ['body', 'asset']]);
   });
 
-  it('past its end is neither prepared nor sent by us; what reached the chain counts by its block time, with the grace of every session', async () => {
+  it('an expired quote is not prepared, and a payment on the chain is judged by block time and grace', async () => {
     const buyer = await w.chain.wallet(0n);
     const ended = async (secondsAgo: number) => {
       const { body: payment } = await connect();
@@ -76,7 +75,7 @@ describe('a price in the other asset', () => {
     expect(body).toMatchObject({ status: 'PENDING_SIGNATURE', unmatched: [{ reason: 'late', amount: tooLate.price }] });
   });
 
-  it('sent through us after its end is not broadcast', async () => {
+  it('a transaction of an expired quote is not broadcast', async () => {
     const buyer = await w.chain.wallet(0n);
     const { body: payment } = await connect({ asset: 'SOL', wallet_address: buyer.address });
     const transaction = await w.chain.sign(buyer, payment.transaction);
@@ -87,7 +86,7 @@ describe('a price in the other asset', () => {
     expect([status, body.code]).toEqual([410, 'session_expired']);
   });
 
-  it('once accepted keeps nothing else of the product from being changed where the source is gone', async () => {
+  it('a product with SOL can change its other fields without a price source', async () => {
     const sold = await w.product(merchant, { accepted_assets: ['USDC', 'SOL'] });
     const env = { ...w.env, PRICE_URL: '' };
     const patch = (body: object) => w.call('PATCH', `/v1/products/${sold.product_id}`, { key: merchant.key, body, env });
@@ -98,7 +97,7 @@ describe('a price in the other asset', () => {
     expect((await patch({ accepted_assets: ['USDC'] })).body.accepted_assets).toEqual(['USDC']);
   });
 
-  it('needs a merchant who accepts it: product, rails and machines', async () => {
+  it('SOL needs a product that accepts it, a SOL rail, and no agent rail', async () => {
     const create = (body: object) =>
       w.call('POST', '/v1/products', { key: merchant.key, body: { name: 'x', price: { asset: 'USDC', amount: '1' }, ...body } });
     expect((await create({ accepted_assets: ['SOL'] })).body.detail[0].loc).toEqual(['body', 'accepted_assets']);
@@ -121,7 +120,7 @@ describe('a price in the other asset', () => {
     expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'setup_not_ready', 'rail_enabled']);
   });
 
-  it('goes where the merchant wants that asset: the setting of its own rail', async () => {
+  it('each asset is paid to the wallet of its own rail setting', async () => {
     const seller = await w.merchant();
     const [vault, cash] = [(await w.chain.wallet(0n)).address, (await w.chain.wallet(0n)).address];
     for (const [rail, wallet] of [
@@ -134,7 +133,6 @@ describe('a price in the other asset', () => {
     const sold = await w.product(seller, { accepted_assets: ['USDC', 'SOL'], payout_wallet: undefined });
     expect((await connect({ asset: 'SOL' }, sold.slug)).body.recipient).toBe(vault);
     expect((await connect({}, sold.slug)).body.recipient).toBe(cash);
-    // A key that was stolen cannot send either of them elsewhere.
     const onlySol = await w.product(seller, { price: { asset: 'SOL', amount: '1' }, payout_wallet: undefined });
     for (const { product_id } of [sold, onlySol]) {
       const body = { payout_wallet: (await w.chain.wallet(0n)).address };

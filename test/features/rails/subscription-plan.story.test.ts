@@ -5,7 +5,7 @@ import { ApiError } from '#core/errors.ts';
 import { getSale } from '#features/products/product.ts';
 import { prospectOf } from '#features/products/selling/obstacles.ts';
 import { confirmPlan, preparePlan, viewPlan } from '#features/rails/subscription-plan/plan.ts';
-import { scopeOf } from '#platform/chain/scope.ts';
+import { loadScope } from '#platform/chain/scope.ts';
 import { type Env, newCtx } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { SUBSCRIPTION_RAIL } from '#rules/rails.ts';
@@ -16,7 +16,6 @@ import type { Merchant, World } from '../../support/world.ts';
 
 const w = subscriptionWorld();
 
-/** The shop's verbs, and its merchant's hands on the chain. */
 class Shop extends SubscriptionShop {
   static override async open(...args: [World, Record<string, unknown>?, Merchant?]): Promise<Shop> {
     const { merchant, product } = await SubscriptionShop.open(...args);
@@ -25,7 +24,7 @@ class Shop extends SubscriptionShop {
 
   async #ask<T>(verb: (ctx: Parameters<typeof viewPlan>[0], sale: Parameters<typeof viewPlan>[1]) => T, env: Env = w.env) {
     const ctx = newCtx(env, { requestId: 'req_plan', origin: 'https://svc.test', defer: () => {} });
-    const scope = await scopeOf(ctx, { merchantId: this.merchant.userId, livemode: true });
+    const scope = await loadScope(ctx, { merchantId: this.merchant.userId, livemode: true });
     const sale = await getSale(scope, this.product.product_id, SUBSCRIPTION_RAIL);
     return { scope, answer: await verb(scope, { ...prospectOf(sale), product: sale.product }) };
   }
@@ -43,7 +42,6 @@ class Shop extends SubscriptionShop {
     return commit(scope, answer);
   }
 
-  /** What the merchant's wallet does with the transaction it is given; the service is told of nothing. */
   async land(): Promise<string> {
     const { transaction } = await this.prepare();
     return w.chain.call('sendTransaction', await w.chain.sign(this.wallet, transaction!), { encoding: 'base64' });
@@ -52,21 +50,21 @@ class Shop extends SubscriptionShop {
   send = (instruction: Instruction) => w.chain.send(this.wallet, [addSignersToInstruction([this.wallet], instruction) as Instruction]);
 }
 
-const refusalOf = async (work: Promise<unknown>) => {
+const readRefusal = async (work: Promise<unknown>) => {
   const error = await work.catch((thrown: unknown) => thrown);
   if (!(error instanceof ApiError)) throw error;
   return [error.code, error.options.meta?.reason];
 };
 
-describe('the plan of a product', () => {
+describe('subscription plan of a product', () => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await Shop.open(w);
   });
 
-  it('is published by its merchant’s wallet alone, and is so once the chain shows it as it should be', async () => {
+  it('a plan is published once the chain shows it with the expected terms', async () => {
     expect((await shop.view()).status).toBe('unpublished');
-    expect(await refusalOf(shop.confirm())).toEqual(['payment_mismatch', 'not_published']);
+    expect(await readRefusal(shop.confirm())).toEqual(['payment_mismatch', 'not_published']);
     await shop.land();
     expect((await shop.confirm()).status).toBe('published');
     const { status, draft, plan } = await shop.view();
@@ -77,7 +75,7 @@ describe('the plan of a product', () => {
     expect((await shop.prepare()).transaction).toBeNull();
   });
 
-  it('is outdated by another price or period until the plan of that is published, and current again with the terms it had', async () => {
+  it('another price or period makes the plan outdated, and the old terms make it current again', async () => {
     const { address: first } = await shop.draft();
     await shop.change({ price: { asset: 'USDC', amount: '6' } });
     const outdated = await shop.view();
@@ -90,7 +88,7 @@ describe('the plan of a product', () => {
     expect([(await shop.view()).status, (await shop.view()).draft.address]).toEqual(['published', first]);
   });
 
-  it('that landed while nobody told us needs no second signature', async () => {
+  it('an unreported plan on the chain needs no second signature', async () => {
     const other = await Shop.open(w);
     await other.land();
     expect((await other.view()).status).toBe('unpublished');
@@ -98,17 +96,17 @@ describe('the plan of a product', () => {
     expect((await other.view()).status).toBe('published');
   });
 
-  it('keeps its merchant’s own words for its page, and is in sunset once they say so', async () => {
+  it('a plan stays published after its merchant changes the metadata, and a sunset plan is plan_differs', async () => {
     const { plan } = await shop.draft();
     const change = { status: 'active', endTs: 0n, pullers: plan.pullers, metadataUri: 'https://elsewhere.example' } as const;
     await shop.send(updatePlanInstruction(plan.owner, plan.planId, change));
     expect((await shop.view()).status).toBe('published');
-    expect(await refusalOf(shop.confirm())).toEqual(['payment_mismatch', 'metadata']);
+    expect(await readRefusal(shop.confirm())).toEqual(['payment_mismatch', 'metadata']);
     const endTs = BigInt(Math.floor(Date.now() / 1000) + 60 * 86_400);
     await shop.send(updatePlanInstruction(plan.owner, plan.planId, { ...change, status: 'sunset', endTs }));
     const sunset = await shop.view();
     expect(sunset.plan).toMatchObject({ status: 'sunset', endTs });
-    expect(await refusalOf(shop.prepare())).toEqual(['state_conflict', 'plan_differs']);
+    expect(await readRefusal(shop.prepare())).toEqual(['state_conflict', 'plan_differs']);
   });
 
   it.each([
@@ -116,26 +114,26 @@ describe('the plan of a product', () => {
     ['amount', { amount: 1n }],
     ['pullers', { pullers: [address(pullerOf(w)), address('CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8')] }],
     ['end', { endTs: 4_000_000_000n }],
-  ])('that its merchant made by hand with other %s is refused by that name, and sells nothing', async (field, change) => {
+  ])('a plan created with other %s is refused with that field and sells nothing', async (field, change) => {
     const other = await Shop.open(w);
     const { plan } = await other.draft();
     await other.send(createPlanInstruction({ ...plan, ...change }, address(TOKEN_PROGRAM)));
-    expect(await refusalOf(other.confirm())).toEqual(['payment_mismatch', field]);
-    expect(await refusalOf(other.prepare())).toEqual(['state_conflict', 'plan_differs']);
+    expect(await readRefusal(other.confirm())).toEqual(['payment_mismatch', field]);
+    expect(await readRefusal(other.prepare())).toEqual(['state_conflict', 'plan_differs']);
     expect((await other.view()).status).toBe('unpublished');
   });
 
-  it('is of a product that renews itself, is paid in USDC and knows where to', async () => {
+  it('a plan needs automatic renewal and a payout wallet', async () => {
     const byHand = await w.product(shop.merchant, { product_type: 'link' });
     const at = (id: string) => w.call('GET', `/v1/access/products/${id}/subscription-plan`, { key: shop.merchant.key });
     const refused = await at(byHand.product_id);
     expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'setup_not_ready', 'rail_enabled']);
     expect(refused.body.meta.fix.body).toEqual({ renewal_mode: 'AUTOMATIC', billing_model: 'recurring' });
     const unpaid = await Shop.open(w, { payout_wallet: undefined });
-    expect(await refusalOf(unpaid.view())).toEqual(['setup_not_ready', 'payout_wallet_set']);
+    expect(await readRefusal(unpaid.view())).toEqual(['setup_not_ready', 'payout_wallet_set']);
   });
 
-  it('goes on naming the key it was published with while that is in the ring; one that is gone needs another plan', async () => {
+  it('a plan stays current while its key is in the ring and is outdated once the key is removed', async () => {
     const other = await Shop.open(w);
     await other.land();
     await other.confirm();
@@ -145,8 +143,8 @@ describe('the plan of a product', () => {
     expect((await other.view({ ...w.env, SUBSCRIPTION_KEYS: newer } as Env)).status).toBe('outdated');
   });
 
-  it('is not guessed where no node answers', async () => {
+  it('the plan state is rpc_unavailable without a node', async () => {
     const silent = { ...w.env, RPC_URL: 'http://127.0.0.1:1/' } as Env;
-    expect(await refusalOf(shop.view(silent))).toEqual(['rpc_unavailable', undefined]);
+    expect(await readRefusal(shop.view(silent))).toEqual(['rpc_unavailable', undefined]);
   });
 });

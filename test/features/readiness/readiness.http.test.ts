@@ -10,10 +10,10 @@ import { type Merchant, World } from '../../support/world.ts';
 const CODES =
   'app_found product_found product_active price_set rail_enabled payout_wallet_set payout_ata_exists fee_wallet_configured ' +
   'webhook_endpoint_enabled plan_active live_mode_confirmed live_key_present subscription_plan_published';
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-describe('readiness', () => {
+describe('GET /v1/access/setup/readiness', () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('readiness', () => {
   const setRail = (merchant: Merchant, railId: string, body: object) =>
     w.call('PUT', `/v1/access/rail-settings/${railId}`, { key: merchant.key, body, headers: { 'Idempotency-Key': crypto.randomUUID() } });
 
-  /** Every check passes exactly when a sale works over each rail: said, and tried. `ready` speaks of the default rail. */
+  /** Asserts the failing checks, and that a real sale succeeds on each rail exactly if none fails. `ready` refers to the default rail. */
   async function expectBlocked(product: Body, blocking: string[], merchant = ada): Promise<Body> {
     const answer = await of(product, merchant);
     expect(failingIn(answer)).toEqual(blocking);
@@ -38,7 +38,7 @@ describe('readiness', () => {
     await expectBlocked(product, [], merchant);
   }
 
-  it('of a product that is sold passes, with every code in its order and a meaning that can be looked up', async () => {
+  it('a sold product passes every check in order, and each code is documented', async () => {
     const product = await sellToAgents(w, ada);
     const answer = await expectBlocked(product, []);
     expect(answer).toMatchObject({ ready: true, mode: 'live', product_id: product.product_id, blocking: [] });
@@ -62,17 +62,17 @@ describe('readiness', () => {
     ['live_mode_confirmed', (product: Body) => patch(product, { live_mode_confirmed: false })],
     [
       'price_set',
-      // A change of the product could not do this: it is refused where the price leaves a rail that the product names.
+      // An update is refused if the price leaves a rail that the product names, so the test writes the row.
       ({ product_id }: Body) =>
         w.env.DB.prepare(`UPDATE products SET asset = 'SOL', allowed_rails = '["solana_usdc"]' WHERE id = ?`).bind(product_id).run(),
     ],
-  ])('is blocked by %s, and cured by the fix that it names', async (code, spoil) => {
+  ])('%s blocks readiness and is cured by its fix', async (code, spoil) => {
     const product = await sellToAgents(w, ada);
     await spoil(product);
     await expectCured(product, code, await expectBlocked(product, [code]));
   });
 
-  it('of a product priced in SOL, or that accepts it, judges the rail of SOL, which needs no account', async () => {
+  it('a product that accepts SOL is judged by the SOL rail, which needs no token account', async () => {
     const merchant = await w.merchant();
     const sol = await w.product(merchant, { live_mode_confirmed: true, price: { asset: 'SOL', amount: '0.5' } });
     const alone = await expectBlocked(sol, [], merchant);
@@ -80,7 +80,6 @@ describe('readiness', () => {
     expect(checkOf(alone, 'rail_enabled').message).toContain('solana_sol');
     const both = await sellToAgents(w, merchant, { accepted_assets: ['USDC', 'SOL'] });
     expect(checkOf(await expectBlocked(both, [], merchant), 'payout_ata_exists').status).toBe('pass');
-    // What SOL is worth matters only to who is paid in the other asset.
     const without = Object.assign(new World(), { chain: w.chain, env: { ...w.env, PRICE_URL: '' } });
     const ask = ({ product_id }: Body) => readiness(without, merchant, `product_id=${product_id}`);
     const unknown = await ask(both);
@@ -89,7 +88,7 @@ describe('readiness', () => {
     expect([(await ask(sol)).ready, await isSold(without, merchant, sol.product_id)]).toEqual([true, true]);
   });
 
-  it('asks for the payout wallet of each rail, one fix after the other', async () => {
+  it('the payout wallet of each rail is requested, one fix after the other', async () => {
     const merchant = await w.merchant();
     await w.chain.call('local_fundUsdc', merchant.wallet.address, '1');
     const terms = { name: 'API', price: { asset: 'USDC', amount: '1' }, live_mode_confirmed: true };
@@ -102,7 +101,7 @@ describe('readiness', () => {
     await expectCured(product, 'payout_wallet_set', second, merchant);
   });
 
-  it('names the transaction that creates a missing USDC account; where only checkout is offered it is a warning', async () => {
+  it('a missing USDC account has a fix with its transaction, and is only a warning for checkout', async () => {
     const merchant = await w.merchant();
     const terms = { live_mode_confirmed: true, price: { asset: 'USDC', amount: '0.5' } };
     const product = await w.product(merchant, { ...terms, allowed_rails: ['solana_usdc'] });
@@ -119,10 +118,10 @@ describe('readiness', () => {
     expect(await isSold(w, merchant, product.product_id)).toBe(true);
   });
 
-  it('is not there while the node is silent, which is no missing account, and needs nothing but patience', async () => {
+  it('a failing node blocks readiness as rail_enabled with a fix that needs no call', async () => {
     const merchant = await w.merchant();
     const product = await sellToAgents(w, merchant);
-    // What was seen a moment ago does not count: readiness asks now.
+    // Readiness does not use cached account data.
     await expectBlocked(product, [], merchant);
     await w.chain.fault({ kind: 'http_503', method: 'getMultipleAccounts', times: 50 });
     const answer = await of(product, merchant);
@@ -130,7 +129,6 @@ describe('readiness', () => {
     expect(checkOf(answer, 'payout_ata_exists').status).toBe('warn');
     const { message, fix } = checkOf(answer, 'rail_enabled');
     expect(message).toContain('solana_usdc, x402_solana_usdc');
-    // No call mends it.
     expect(Object.keys(fix)).toEqual(['detail']);
     const rails = await w.call('GET', `/v1/access/products/${product.product_id}/available-rails`, { key: merchant.key });
     for (const railId of ['solana_usdc', 'x402_solana_usdc']) {
@@ -138,7 +136,6 @@ describe('readiness', () => {
       expect([rail.status, rail.reason, rail.fix]).toEqual(['degraded', 'rpc_unavailable', fix]);
     }
     await w.chain.call('local_clearFaults');
-    // The whole node: nobody can be sold to, at checkout or by x402, and readiness says so at the same moment.
     const agent = await newAgent(w);
     const named = { product_id: product.product_id };
     const denied = await write(w, merchant, 'entitlements/consume', { ...named, customer: { wallet_address: agent.wallet.address } });
@@ -152,14 +149,13 @@ describe('readiness', () => {
     await expectBlocked(product, [], merchant);
   });
 
-  it('is blocked where no rail is left, and says which to switch on: one that the product allows', async () => {
+  it('a product without an enabled rail is blocked, and the fix enables one that it allows', async () => {
     const merchant = await w.merchant();
     const product = await sellToAgents(w, merchant);
     for (const railId of ['solana_usdc', 'x402_solana_usdc']) await setRail(merchant, railId, { enabled: false });
     const off = await expectBlocked(product, ['rail_enabled'], merchant);
     expect(checkOf(off, 'payout_wallet_set').status).toBe('skip');
     await expectCured(product, 'rail_enabled', off, merchant);
-    // Checkout is on again, x402 is not: ready for what is offered, and agents are told.
     const denied = await write(w, merchant, 'entitlements/consume', { product_id: product.product_id, customer: { customer_ref: 'c' } });
     expect(denied.body.meta.missing).toBe('rail_enabled');
     const agentsOnly = await sellToAgents(w, merchant, { allowed_rails: ['x402_solana_usdc'] });
@@ -171,7 +167,7 @@ describe('readiness', () => {
     await expectCured(agentsOnly, 'rail_enabled', narrow, merchant);
   });
 
-  it('is blocked where the rail that sells by default is off, whatever other rails are on', async () => {
+  it('a disabled default rail blocks readiness although another rail is enabled', async () => {
     const merchant = await w.merchant();
     const product = await sellToAgents(w, merchant);
     await setRail(merchant, 'solana_usdc', { enabled: false });
@@ -181,7 +177,7 @@ describe('readiness', () => {
     await expectCured(product, 'rail_enabled', off, merchant);
   });
 
-  it('does not find what is not the merchant’s, not of this mode or not of the app, and says how to get it', async () => {
+  it('a product of another merchant, mode or app is product_found with a fix', async () => {
     const stranger = await w.merchant();
     const product = await sellToAgents(w, ada, { external_product_id: 'forecast' });
     const { body: app } = await write(w, ada, 'apps', { name: 'Weather' });
@@ -208,7 +204,7 @@ describe('readiness', () => {
     expect([both.status, both.body.detail[0].loc]).toEqual([422, ['query']]);
   });
 
-  it('without a product judges the account alone', async () => {
+  it('readiness without a product checks the account alone', async () => {
     const merchant = await w.merchant();
     const answer = await readiness(w, merchant, 'mode=live');
     expect([answer.ready, answer.blocking]).toEqual([false, ['payout_wallet_set']]);
@@ -216,7 +212,7 @@ describe('readiness', () => {
       expect([code, checkOf(answer, code).status]).toEqual([code, 'skip']);
   });
 
-  it('warns of a price that the public client pays only when it is told to', async () => {
+  it('a price above the client’s default limit is a warning', async () => {
     const product = await sellToAgents(w, ada, { price: { asset: 'USDC', amount: '1.000001' } });
     const answer = await of(product);
     expect([answer.ready, checkOf(answer, 'price_set').status]).toEqual([true, 'warn']);
@@ -226,7 +222,7 @@ describe('readiness', () => {
     await expect(agent.pay(denied.headers.get('PAYMENT-REQUIRED')!)).rejects.toThrow('maxAmountPerPayment');
   });
 
-  it('warns of what a sale can do without: a listener, a live key, a plan about to end', async () => {
+  it('a missing endpoint, a missing live key and an ending plan are warnings', async () => {
     const merchant = await w.merchant();
     const product = await sellToAgents(w, merchant);
     const deaf = await of(product, merchant);
@@ -250,7 +246,7 @@ describe('readiness', () => {
       .bind(Date.now() + 3_600_000, merchant.userId)
       .run();
     expect(await plan()).toMatchObject({ status: 'warn', fix: { method: 'POST', path: '/v1/access/x402/activate/scale' } });
-    // A subscription by card that gives the same goes on.
+    // A card subscription of the same plan continues.
     const byCard = (held: object[]) =>
       w.env.DB.prepare('UPDATE accounts SET processor_plans = ? WHERE id = ?').bind(JSON.stringify(held), merchant.userId).run();
     await byCard([{ plan: 'scale', planThrough: Date.now() + 30 * 86_400_000 }]);
@@ -261,7 +257,7 @@ describe('readiness', () => {
     expect(await plan()).toMatchObject({ status: 'pass', message: expect.stringContaining('The plan growth is active') });
   });
 
-  it('in the sandbox says what it skips, and is ready for what the sandbox can do', async () => {
+  it('the sandbox names the skipped checks and is ready', async () => {
     const body = { name: 'API', price: { asset: 'USDC', amount: '1' } };
     const { body: product } = await w.call('POST', '/v1/products', { key: ada.sandboxKey, body });
     const ask = (options: { key: string; mode: string }) =>
@@ -288,10 +284,10 @@ describe('readiness', () => {
   });
 });
 
-describe('readiness of a service that its operator has not finished', () => {
+describe('readiness of an incomplete deployment', () => {
   const seed = (fill: number) => base64url.encode(new Uint8Array(32).fill(fill));
 
-  it('is blocked by a fee without a wallet, where checkout is offered', async () => {
+  it('a fee without a wallet blocks products with checkout', async () => {
     const w = new World({ FEE_BPS: '100' });
     const merchant = await w.merchant();
     const product = await sellToAgents(w, merchant);
@@ -304,7 +300,7 @@ describe('readiness of a service that its operator has not finished', () => {
     expect(await isSold(w, merchant, product.product_id)).toBe(true);
   });
 
-  it('is blocked while the service cannot pay the network for agents, and says that only it can help', async () => {
+  it('an empty fee payer blocks the agent rail, which only the operator can fix', async () => {
     const w = new World({ FEE_PAYER_KEYS: seed(60) });
     const merchant = await w.merchant();
     await w.chain.call('local_fundUsdc', merchant.wallet.address, '1');
@@ -312,7 +308,7 @@ describe('readiness of a service that its operator has not finished', () => {
     const answer = await readiness(w, merchant, `product_id=${product.product_id}`);
     expect([answer.ready, failingIn(answer), await isSold(w, merchant, product.product_id)]).toEqual([true, ['rail_enabled'], false]);
     expect(checkOf(answer, 'rail_enabled').fix).toMatchObject({ method: 'GET', path: '/v1/access/rails' });
-    // The operator's cure: a key that has money. What was seen of the empty one is remembered for a minute.
+    // The operator adds a funded key. The balance of the empty one is cached for a minute.
     w.env.FEE_PAYER_KEYS = seed(61);
     const renewed = Object.assign(new World(), { chain: w.chain, env: { ...w.env } });
     await w.chain.call('local_fundSol', feePayerOf(renewed), '1000000000');

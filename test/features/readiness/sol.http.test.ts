@@ -3,12 +3,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { apply, checkOf, failingIn, isSold, openSession, readiness } from '../../support/people/sale.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 const BOTH = { accepted_assets: ['USDC', 'SOL'], allowed_rails: ['solana_usdc', 'solana_sol'] };
 
-describe('readiness of a sale in SOL', () => {
+describe('readiness of SOL sales', () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
@@ -17,12 +17,12 @@ describe('readiness of a sale in SOL', () => {
   const sell = (terms: object, world = w, merchant = ada): Promise<Body> =>
     world.product(merchant, { live_mode_confirmed: true, ...terms });
   const newWallet = async (): Promise<string> => (await generateKeyPairSigner()).address;
-  const railOf = async (product: Body, railId: string, world = w, merchant = ada): Promise<Body> => {
+  const readRail = async (product: Body, railId: string, world = w, merchant = ada): Promise<Body> => {
     const { body } = await world.call('GET', `/v1/access/products/${product.product_id}/available-rails`, { key: merchant.key });
     return body.items.find((item: Body) => item.rail_id === railId);
   };
 
-  /** Every check passes exactly when a sale works over each rail: said, and tried. `ready` speaks of the default rail. */
+  /** Asserts the failing checks, and that a real sale succeeds on each rail exactly if none fails. `ready` refers to the default rail. */
   async function expectBlocked(product: Body, blocking: string[], world = w, merchant = ada): Promise<Body> {
     const answer = await readiness(world, merchant, `product_id=${product.product_id}`);
     expect(failingIn(answer)).toEqual(blocking);
@@ -35,7 +35,7 @@ describe('readiness of a sale in SOL', () => {
   it.each([
     ['priced in it', { price: { asset: 'SOL', amount: '0.0005' } }],
     ['quoted in it', { price: { asset: 'USDC', amount: '0.05' }, ...BOTH }],
-  ])('for less than an empty wallet can receive, %s, is blocked, and cured by a higher price or a little SOL', async (_, terms) => {
+  ])('a price below rent exemption (%s) is blocked, and cured by a higher price or a transfer of SOL', async (_, terms) => {
     for (const cure of ['price', 'transfer']) {
       const payout_wallet = await newWallet();
       const product = await sell({ ...terms, payout_wallet });
@@ -43,7 +43,7 @@ describe('readiness of a sale in SOL', () => {
       const { fix, message } = checkOf(answer, 'payout_ata_exists');
       expect(message).toContain('solana_sol');
       expect(fix.detail).toContain(`${payout_wallet} holds too little SOL`);
-      expect(await railOf(product, 'solana_sol')).toMatchObject({ status: 'unavailable', reason: 'payout_wallet_empty', fix });
+      expect(await readRail(product, 'solana_sol')).toMatchObject({ status: 'unavailable', reason: 'payout_wallet_empty', fix });
       const refused = await openSession(w, ada, { product_id: product.product_id, rail_id: 'solana_sol' });
       expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'setup_not_ready', 'payout_wallet_empty']);
       expect(refused.body.meta.fix).toEqual(fix);
@@ -53,7 +53,7 @@ describe('readiness of a sale in SOL', () => {
     }
   });
 
-  it('is blocked by a fee that the wallet of the service cannot receive, which only its operator can mend', async () => {
+  it('a fee that the service’s wallet cannot receive blocks the sale until the operator funds it', async () => {
     const feeWallet = await newWallet();
     const poor = new World({ FEE_BPS: '250', FEE_WALLET: feeWallet });
     const merchant = await poor.merchant();
@@ -69,7 +69,7 @@ describe('readiness of a sale in SOL', () => {
   it.each([
     ['USDC', 'solana_sol'],
     ['SOL', 'solana_usdc'],
-  ])('of a price in %s is not there over %s while nobody says what SOL is worth, and needs nothing but patience', async (asset, railId) => {
+  ])('an unknown SOL price blocks a price in %s over %s with a fix that needs no call', async (asset, railId) => {
     const mute = new World();
     const merchant = await mute.merchant();
     const [both, alone] = [
@@ -81,27 +81,26 @@ describe('readiness of a sale in SOL', () => {
     const { fix, message } = checkOf(answer, 'rail_enabled');
     expect(message).toMatch(new RegExp(`^${railId}: `));
     expect(Object.keys(fix)).toEqual(['detail']);
-    expect(await railOf(both, railId, mute, merchant)).toMatchObject({ status: 'degraded', reason: 'price_unavailable', fix });
+    expect(await readRail(both, railId, mute, merchant)).toMatchObject({ status: 'degraded', reason: 'price_unavailable', fix });
     const refused = await openSession(mute, merchant, { product_id: both.product_id, rail_id: railId });
     expect([refused.status, refused.body.code, refused.body.retryable]).toEqual([503, 'price_unavailable', true]);
-    // Who is paid in the asset of the price asks nobody.
     await expectBlocked(alone, [], mute, merchant);
     const own = asset === 'SOL' ? 'solana_sol' : 'solana_usdc';
-    for (const product of [alone, both]) expect(await railOf(product, own, mute, merchant)).toMatchObject({ status: 'available' });
+    for (const product of [alone, both]) expect(await readRail(product, own, mute, merchant)).toMatchObject({ status: 'available' });
     await mute.prices({});
-    // A source that failed is left alone for a moment.
+    // A failed source is not called again for a moment.
     await scheduler.wait(1600);
     await expectBlocked(both, [], mute, merchant);
-    expect((await railOf(both, railId, mute, merchant)).status).toBe('available');
+    expect((await readRail(both, railId, mute, merchant)).status).toBe('available');
   });
 
-  it('for little SOL is not there while the node does not say what the wallet holds; no session is opened then', async () => {
+  it('a small SOL price is blocked and opens no session while the node does not answer the balance', async () => {
     const product = await sell({ price: { asset: 'SOL', amount: '0.0005' } });
     await w.chain.fault({ kind: 'http_503', method: 'getBalance', times: 50 });
     expect((await readiness(w, ada, `product_id=${product.product_id}`)).blocking).toEqual(['rail_enabled']);
     const refused = await openSession(w, ada, { product_id: product.product_id });
     expect([refused.status, refused.body.code]).toEqual([503, 'rpc_unavailable']);
-    // Enough for any wallet: nobody has to be asked.
+    // This amount is enough for any wallet, so the node is not called.
     const plenty = await sell({ price: { asset: 'SOL', amount: '0.5' } });
     await expectBlocked(plenty, []);
     await w.chain.call('local_clearFaults');

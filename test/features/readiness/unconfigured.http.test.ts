@@ -6,7 +6,7 @@ const w = new World();
 const NAMES = ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET', 'GITHUB_CLIENT_ID', 'GITHUB_CLIENT_SECRET', 'PROCESSOR_API_KEY'] as const;
 const without = (...names: string[]) => ({ ...w.env, ...mailConfig(), ...Object.fromEntries(names.map((name) => [name, ''])) });
 
-describe('what a deployment lacks', () => {
+describe('missing configuration', () => {
   it.each([
     [[], {}],
     [['GITHUB_CLIENT_SECRET'], { github: ['GITHUB_CLIENT_SECRET'] }],
@@ -14,7 +14,7 @@ describe('what a deployment lacks', () => {
     [['PROCESSOR_PRICE_GROWTH'], { processor: ['PROCESSOR_PRICE_GROWTH'] }],
     [['MAIL_PROVIDER', 'MAIL_FROM'], { mail: ['MAIL_PROVIDER', 'MAIL_FROM'] }],
     [['RESEND_API_KEY'], { mail: ['RESEND_API_KEY'] }],
-  ])('is named exactly, in health, readiness and where it is needed, and nothing else fails: %j', async (names, missing) => {
+  ])('missing variables are named in health, in readiness and by the call that needs them: %j', async (names, missing) => {
     const env = without(...names);
     const merchant = await w.merchant('free');
     const health = await w.call('GET', '/health', { env });
@@ -34,7 +34,7 @@ describe('what a deployment lacks', () => {
     expect(readiness.body.blocking).not.toContain('not_configured');
   });
 
-  it('is said where the thing itself is asked for: 503, with the same names', async () => {
+  it('a call that needs a missing variable is 503 with the names of health', async () => {
     const env = without(...NAMES, 'MAIL_PROVIDER');
     const merchant = await w.merchant('free');
     const { body: health } = await w.call('GET', '/health', { env });
@@ -47,7 +47,7 @@ describe('what a deployment lacks', () => {
       expect([name, status, body.meta.missing]).toEqual([name, 503, health.not_configured[name]]);
   });
 
-  it('tells no value of what is there', async () => {
+  it('health contains no configured value', async () => {
     const { body } = await w.call('GET', '/health', { env: without('GITHUB_CLIENT_ID') });
     expect(JSON.stringify(body)).not.toContain(String(w.env.GITHUB_CLIENT_SECRET));
   });

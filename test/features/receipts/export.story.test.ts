@@ -5,13 +5,13 @@ import { type ReceiptFilter, walkReceipts } from '#features/receipts/list.store.
 import { newCtx, type Scope } from '#platform/context.ts';
 import worker from '../../../worker/index.ts';
 import { multiply } from '../../support/fixtures/multiply.ts';
-import { archiveAll, type Books, keepBooks } from '../../support/fixtures/old-books.ts';
+import { archiveAll, type Books, fillBooks } from '../../support/fixtures/old-books.ts';
 import { withRowCount } from '../../support/runner/rows-read.ts';
 import { World } from '../../support/world.ts';
 
 const ROWS_MAX = 100_000;
 
-/** The export of a merchant, as it streams: it reads more than a request otherwise may, so its calls are counted by the test. */
+/** Streams a merchant's export. It may exceed the limits of a request, so the test counts its calls. */
 async function openExport<T>(w: World, key: string, read: (response: Response) => Promise<T>): Promise<{ answer: T; calls: number }> {
   const { env, readings } = withRowCount(w.env);
   const execution = createExecutionContext();
@@ -21,7 +21,7 @@ async function openExport<T>(w: World, key: string, read: (response: Response) =
   return { answer, calls: readings.length };
 }
 
-describe('an export beside the archive', () => {
+describe('receipt export with an archive', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   const scopeOf = ({ merchant }: Books): Scope => {
     const ctx = newCtx(w.env, { requestId: 'req_walk', defer: () => {} });
@@ -33,8 +33,8 @@ describe('an export beside the archive', () => {
     ['all', {}],
     ['those of a word', { q: 'weather' }],
     ['those of both directions', { direction: 'all' }],
-  ])('has each receipt once, newest first, also where %s go into the archive between two pages', async (_which, filter) => {
-    const books = await keepBooks(w, 5);
+  ])('each receipt is exported once, newest first, if %s are archived between two pages', async (_which, filter) => {
+    const books = await fillBooks(w, 5);
     const found: string[] = [];
     for await (const page of walkReceipts(scopeOf(books), filter, { max: 100, pageMax: 2 })) {
       found.push(...page.map(({ id }) => id));
@@ -43,8 +43,8 @@ describe('an export beside the archive', () => {
     expect(found).toEqual(idsOf(books));
   });
 
-  it('is the same file after they went there, and finds what was written to them before and after', async () => {
-    const books = await keepBooks(w, 3);
+  it('the file does not change when receipts are archived, and invoice metadata is found before and after', async () => {
+    const books = await fillBooks(w, 3);
     const { key } = books.merchant;
     const [newest, middle, oldest] = idsOf(books) as [string, string, string];
     const write = (id: string, body: object) => w.call('PATCH', `/v1/receipt/${id}/invoice-metadata`, { key, body });
@@ -68,19 +68,19 @@ describe('an export beside the archive', () => {
       ['OLD-2+NEW-1', []],
     ] as const)
       expect([q, await find(q)]).toEqual([q, ids]);
-    // Nothing of it is found by its words once it is gone: the words of the product stay.
+    // Invoice terms are no longer found after the deletion. Product terms are.
     await w.call('DELETE', '/v1/account/account', { key: books.merchant.token });
-    const left = async (word: string) =>
+    const left = async (term: string) =>
       (await w.env.DB.prepare('SELECT count(*) AS n FROM receipt_words WHERE receipt_words MATCH ?')
-        .bind(`m${books.merchant.userId.replaceAll('-', '')}1 AND ${word}`)
+        .bind(`m${books.merchant.userId.replaceAll('-', '')}1 AND ${term}`)
         .first<number>('n'))!;
     expect([await left('kwame'), await left('both'), await left('weather')]).toEqual([0, 0, 3]);
   });
 });
 
-describe('an export of more than a file holds', () => {
+describe('receipt export above its limit', () => {
   const w = new World();
-  it('says so, ends after 100,000 rows, and is read page by page as its reader takes it', async () => {
+  it('the export is marked as truncated, ends after 100,000 rows, and streams page by page', async () => {
     const ada = await w.merchant();
     const { confirmed } = await w.purchase(await w.product(ada, { name: '=1+1, "quoted"' }), await w.chain.wallet());
     const id = confirmed.receipt_id;
@@ -120,7 +120,7 @@ describe('an export of more than a file holds', () => {
     });
     const { rows, ids, name } = answer;
     expect([rows, ids.size, name, ids.has(id)]).toEqual([ROWS_MAX, ROWS_MAX, '\'=1+1, "quoted"', true]);
-    // With as many of the archive, within what the platform lets an invocation ask for.
+    // Includes the reads of the archive, within the call limit of an invocation.
     expect(calls).toBeLessThan(320);
   });
 });

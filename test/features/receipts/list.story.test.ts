@@ -22,13 +22,12 @@ const lister =
     return { status, body, ids: (body.items ?? []).map(({ receipt_id }: Receipt) => receipt_id) as string[] };
   };
 
-describe('the list of receipts', () => {
+describe('GET /v1/receipts', () => {
   const w = new World();
   let ada: Merchant;
   let list: ReturnType<typeof lister>;
   const buyers: Wallet[] = [];
   const products: { product_id: string; slug: string }[] = [];
-  /** In the order of the sales. */
   const sold: Receipt[] = [];
 
   const NAMES = ['Weather API 100%', 'weather_report ☀️🌦️', 'Climate "data" \\ archive', 'x'.repeat(160)];
@@ -46,7 +45,7 @@ describe('the list of receipts', () => {
 
   const ids = (...indices: number[]) => indices.map((i) => sold[i]!.receipt_id);
 
-  it('is newest first, in pages, each receipt as it is alone', async () => {
+  it('the list is newest first and paged, and each item equals the single receipt', async () => {
     const all = await list();
     expect([all.status, all.ids]).toEqual([200, ids(3, 2, 1, 0)]);
     expect(all.body.items).toEqual([...sold].reverse());
@@ -61,7 +60,7 @@ describe('the list of receipts', () => {
       expect([query, (await list(query)).status]).toEqual([query, 422]);
   });
 
-  it('can be narrowed to a wallet, a product, and both', async () => {
+  it('wallet and product filter the list, alone and combined', async () => {
     const [even, odd] = buyers.map(({ address }) => address as string);
     expect((await list({ wallet: even! })).ids).toEqual(ids(2, 0));
     expect((await list({ wallet: odd! })).ids).toEqual(ids(3, 1));
@@ -105,19 +104,19 @@ describe('the list of receipts', () => {
     ['nothing at all', '', [3, 2, 1, 0]],
     ['a customer’s e-mail', 'buyer@example.com', [3, 2, 1, 0]],
     ['a customer’s reference, which is not searched', 'ref-0', []],
-  ])('is searched for %s', async (_what, q, found) => {
+  ])('the search handles %s', async (_what, q, found) => {
     const answer = await list({ q });
     expect([answer.status, answer.ids, answer.body.total]).toEqual([200, ids(...found), found.length]);
   });
 
-  it('finds a letter beyond ASCII whatever its case, as any other', async () => {
+  it('the search ignores case beyond ASCII', async () => {
     const eve = await w.merchant();
     const { confirmed } = await w.purchase(await w.product(eve, { name: 'Wetter für Übersee' }), buyers[0]!);
     for (const q of ['für Übersee', 'FÜR', 'übersee'])
       expect([q, (await lister(w, eve.key)({ q })).ids]).toEqual([q, [confirmed.receipt_id]]);
   });
 
-  it('is searched by the beginning of a transaction or receipt id, and whole', async () => {
+  it('the search finds a transaction or receipt id by its beginning or in full', async () => {
     for (const { receipt_id, tx_sig } of sold)
       for (const q of [receipt_id, receipt_id.toUpperCase(), receipt_id.slice(0, 24), tx_sig, tx_sig.slice(0, 12)])
         expect([q, (await list({ q })).ids]).toEqual([q, [receipt_id]]);
@@ -126,13 +125,13 @@ describe('the list of receipts', () => {
       expect([q, (await list({ q })).ids]).toEqual([q, []]);
   });
 
-  it('finds nothing across the border between two of them', async () => {
+  it('the search matches nothing across two indexed fields', async () => {
     const { receipt_id, tx_sig } = sold[0]!;
     for (const q of [`${tx_sig.slice(-4)} ${receipt_id.slice(0, 4)}`, `${receipt_id.slice(-4)} ${NAMES[0]!.slice(0, 4)}`])
       expect([q, (await list({ q })).ids]).toEqual([q, []]);
   });
 
-  it('is the owner’s alone, in the mode of the sale', async () => {
+  it('the list shows only the owner’s receipts in the mode of the sale', async () => {
     const stranger = await w.merchant();
     for (const key of [stranger.key, stranger.token, ada.sandboxKey])
       for (const query of ['', `?q=${sold[0]!.receipt_id}`, `?wallet=${buyers[0]!.address}`, `?product_id=${products[0]!.product_id}`])
@@ -144,7 +143,7 @@ describe('the list of receipts', () => {
     expect((await lister(w, ada.token)('?mode=live')).ids).toEqual(ids(3, 2, 1, 0));
   });
 
-  it('is honest about a transaction that the chain dropped: the receipt is genuine, and no longer valid', async () => {
+  it('verify reports transaction_orphaned for a dropped transaction with a valid signature', async () => {
     const { payment, confirmed } = await w.purchase(products[0]!, buyers[0]!);
     const verify = async () => (await w.call('GET', `/v1/receipt/${confirmed.receipt_id}/verify`)).body;
     expect(await verify()).toMatchObject({ valid: true });
@@ -155,7 +154,7 @@ describe('the list of receipts', () => {
   });
 });
 
-describe('the chain of receipts', () => {
+describe('receipt chain', () => {
   const w = new World();
   let buyer: Wallet;
   beforeAll(async () => {
@@ -168,9 +167,9 @@ describe('the chain of receipts', () => {
     for (let i = 0; i < times; i++) sold.push((await w.purchase(product, buyer)).confirmed.receipt_id);
     return sold;
   };
-  const receiptsOf = async (key: string): Promise<Receipt[]> => (await lister(w, key)('?per_page=100')).body.items.reverse();
+  const listReceipts = async (key: string): Promise<Receipt[]> => (await lister(w, key)('?per_page=100')).body.items.reverse();
 
-  /** As anybody may check it who has the receipts: every one of them in its place, each naming the hash of the one before. */
+  /** Verifies the chain as any holder of the receipts can: consecutive numbers, each with the hash of its predecessor. */
   const expectUnbroken = (chain: Receipt[], length: number) => {
     const links = chain.map(({ link, sha256 }) => ({ ...link!, sha256 })).sort((a, b) => a.seq - b.seq);
     expect(links.map(({ seq }) => seq)).toEqual(Array.from({ length }, (_, i) => i + 1));
@@ -181,42 +180,42 @@ describe('the chain of receipts', () => {
     }
   };
 
-  it('takes receipts in at the sweep, in their order, and goes on at the next; the public proof shows none of it', async () => {
+  it('the sweep links new receipts in order and continues at the next run, and the public proof has no link', async () => {
     const ada = await w.merchant();
     const product = await w.product(ada);
     const sold = await sell(product, 3);
-    for (const receipt of await receiptsOf(ada.key)) expect('link' in receipt).toBe(false);
+    for (const receipt of await listReceipts(ada.key)) expect('link' in receipt).toBe(false);
     await w.sweepAlone('receiptChains');
-    const first = await receiptsOf(ada.key);
+    const first = await listReceipts(ada.key);
     expectUnbroken(first, 3);
     expect(first.map(({ receipt_id }) => receipt_id)).toEqual(sold);
     expect(first.map(({ link }) => link!.seq)).toEqual([1, 2, 3]);
     await sell(product, 2);
-    expect((await receiptsOf(ada.key)).map((receipt) => 'link' in receipt)).toEqual([true, true, true, false, false]);
+    expect((await listReceipts(ada.key)).map((receipt) => 'link' in receipt)).toEqual([true, true, true, false, false]);
     await w.sweepAlone('receiptChains');
-    const second = await receiptsOf(ada.key);
+    const second = await listReceipts(ada.key);
     expectUnbroken(second, 5);
     expect(second.slice(0, 3)).toEqual(first);
     await w.sweepAlone('receiptChains');
-    expect(await receiptsOf(ada.key)).toEqual(second);
+    expect(await listReceipts(ada.key)).toEqual(second);
     expect((await w.call('GET', `/v1/receipt/${sold[1]}`, { key: ada.token })).body).toEqual(second[1]);
     const { link: _, ...withoutLink } = second[1]!;
     expect((await w.call('GET', `/v1/receipt/${sold[1]}/public`)).body).toEqual(withoutLink);
     expect((await w.call('GET', `/v1/receipt/${sold[1]}/verify`)).body.valid).toBe(true);
   });
 
-  it('is one per merchant, and one per mode', async () => {
+  it('each merchant and each mode has its own chain', async () => {
     const [ada, eve] = [await w.merchant(), await w.merchant()];
     const [ofAda, ofEve] = [await w.product(ada), await w.product(eve)];
     for (let i = 0; i < 2; i++) await Promise.all([sell(ofAda, 1), sell(ofEve, 1)]);
     const sandboxed = await sell(ofAda, 2);
     for (const id of sandboxed) await w.env.DB.prepare('UPDATE receipts SET livemode = 0 WHERE id = ?').bind(id).run();
     await w.sweepAlone('receiptChains');
-    for (const key of [ada.key, eve.key, ada.sandboxKey]) expectUnbroken(await receiptsOf(key), 2);
-    expect((await receiptsOf(ada.sandboxKey)).map(({ receipt_id }) => receipt_id)).toEqual(sandboxed);
+    for (const key of [ada.key, eve.key, ada.sandboxKey]) expectUnbroken(await listReceipts(key), 2);
+    expect((await listReceipts(ada.sandboxKey)).map(({ receipt_id }) => receipt_id)).toEqual(sandboxed);
   });
 
-  it('is one of what an account received, whole in the default list, and one of what it paid for plans', async () => {
+  it('an account has one chain of received receipts and one of paid plans', async () => {
     const ada = await w.merchant('free');
     const product = await w.product(ada);
     const agent = await newSpender(w);
@@ -232,7 +231,7 @@ describe('the chain of receipts', () => {
     for (const step of [() => sell(product, 1), buyPlan]) await step();
     await w.sweepAlone('receiptChains');
     expect(await listed('&direction=all')).toEqual([1, 1, 2, 2, 3, 4, 3]);
-    expectUnbroken(await receiptsOf(ada.key), 4);
+    expectUnbroken(await listReceipts(ada.key), 4);
     const paid: Receipt[] = (await lister(w, ada.key)('?direction=paid')).body.items;
     expectUnbroken(paid, 3);
     for (const { receipt_id } of paid) expect((await w.call('GET', `/v1/receipt/${receipt_id}/verify`)).body.valid).toBe(true);
@@ -241,7 +240,7 @@ describe('the chain of receipts', () => {
     expect([await exported(''), await exported('?direction=paid'), await exported('?direction=all')]).toEqual([4, 3, 7]);
   });
 
-  it('takes no receipt in twice when another sweep ends between two looks of this one', async () => {
+  it('concurrent sweeps link no receipt twice', async () => {
     const ada = await w.merchant();
     await sell(await w.product(ada), 3);
     let rivals = 0;
@@ -261,10 +260,10 @@ describe('the chain of receipts', () => {
     const DB = { prepare, batch: (statements: D1PreparedStatement[]) => w.env.DB.batch(statements) } as unknown as D1Database;
     await sweepReceiptChains(newCtx({ ...w.env, DB }, { requestId: 'req_late', defer: () => {} }));
     expect(rivals).toBe(1);
-    expectUnbroken(await receiptsOf(ada.key), 3);
+    expectUnbroken(await listReceipts(ada.key), 3);
   });
 
-  it('stays one and unbroken under sweeps at once, with sales in between', async () => {
+  it('the chain stays unbroken with concurrent sweeps and sales', async () => {
     const ada = await w.merchant();
     const product = await w.product(ada);
     let sold = 0;
@@ -272,9 +271,8 @@ describe('the chain of receipts', () => {
       await sell(product, 2);
       await Promise.all([w.sweepAlone('receiptChains'), sell(product, 1), w.sweepAlone('receiptChains'), w.sweepAlone('receiptChains')]);
       sold += 3;
-      // What came while they ran waits for the next.
       await w.sweepAlone('receiptChains');
-      expectUnbroken(await receiptsOf(ada.key), sold);
+      expectUnbroken(await listReceipts(ada.key), sold);
     }
   });
 });

@@ -6,7 +6,7 @@ import { base58, base64url, canonicalJson, utf8 } from '#core/encoding.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('receipts', () => {
+describe('receipts API', () => {
   const w = new World();
   let ada: Merchant;
   let product: { product_id: string; slug: string };
@@ -14,7 +14,7 @@ describe('receipts', () => {
   let signature: string;
 
   const claim = (txSig: string, credential = ada.key) => w.call('POST', '/v1/receipt', { key: credential, body: { tx_sig: txSig } });
-  const publicOf = (id: string) => w.call('GET', `/v1/receipt/${id}/public`);
+  const readPublic = (id: string) => w.call('GET', `/v1/receipt/${id}/public`);
   const verify = (id: string) => w.call('GET', `/v1/receipt/${id}/verify`);
 
   beforeAll(async () => {
@@ -25,8 +25,8 @@ describe('receipts', () => {
     signature = sale.signature;
   });
 
-  it('can be checked by anybody with the published keys and nothing else of ours', async () => {
-    const { body } = await publicOf(receiptId);
+  it('a receipt can be verified with the published keys alone', async () => {
+    const { body } = await readPublic(receiptId);
     const { body: keySet } = await w.call('GET', '/.well-known/svc-receipt-keys.json');
     const jwk = keySet.keys.find(({ kid }: { kid: string }) => kid === body.key_id);
     const bytes = utf8(canonicalJson(body.document));
@@ -43,14 +43,14 @@ describe('receipts', () => {
     expect(JSON.stringify(keySet)).not.toContain('"d"');
   });
 
-  it('shows the public no customer, and the owner the same signed document', async () => {
-    const [open, full] = await Promise.all([publicOf(receiptId), w.call('GET', `/v1/receipt/${receiptId}`, { key: ada.key })]);
+  it('the public receipt has no customer, and the owner sees the same signed document', async () => {
+    const [open, full] = await Promise.all([readPublic(receiptId), w.call('GET', `/v1/receipt/${receiptId}`, { key: ada.key })]);
     expect(JSON.stringify(open.body)).not.toMatch(/customer-1|buyer@example\.com/);
     expect(full.body.document).toEqual(open.body.document);
     expect([full.body.signature, full.body.verify_url]).toEqual([open.body.signature, `https://svc.test/v1/receipt/${receiptId}/verify`]);
   });
 
-  it('verifies, until one byte of what is stored is changed', async () => {
+  it('verify is true until a stored byte changes', async () => {
     expect((await verify(receiptId)).body).toMatchObject({ valid: true, sha256_matches: true, signature_valid: true });
     const forge = async (sql: string) => {
       await testEnv.DB.prepare(sql).bind(receiptId).run();
@@ -70,14 +70,14 @@ describe('receipts', () => {
     expect((await verify(receiptId)).body.valid).toBe(true);
   });
 
-  it('answers the same receipt for the same transaction, as often as asked', async () => {
+  it('POST /v1/receipt returns the same receipt for the same transaction', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => claim(signature)));
     expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200));
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
     expect(answers[0]!.body.receipt_id).toBe(receiptId);
   });
 
-  it('confirms an open payment on the way, once, also when asked from all sides', async () => {
+  it('POST /v1/receipt confirms an open payment once, also concurrently', async () => {
     const payment = await w.connect(product);
     const paid = await w.chain.pay(await w.chain.wallet(), payment);
     const answers = await Promise.all([claim(paid), claim(paid, ada.token), w.confirm(payment.payment_id, paid), claim(paid)]);
@@ -86,7 +86,7 @@ describe('receipts', () => {
     expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
   });
 
-  it('lets the refusals of the confirmation through, and stores nothing', async () => {
+  it('POST /v1/receipt returns the refusals of confirm and stores nothing', async () => {
     const payment = await w.connect(product);
     const short = await w.chain.pay(await w.chain.wallet(), payment, { units: 1n });
     const refused = await claim(short);
@@ -94,12 +94,12 @@ describe('receipts', () => {
     const settled = await w.connect(product);
     await w.confirm(settled.payment_id, await w.chain.pay(await w.chain.wallet(), settled));
     const second = await claim(await w.chain.pay(await w.chain.wallet(), settled));
-    // That session is over: there is no receipt of this, and no more to say.
+    // The session is confirmed by another transaction, so this one has no receipt.
     expect([second.status, second.body.code]).toEqual([404, 'not_found']);
     expect(await w.count('receipts', payment.payment_id)).toBe(0);
   });
 
-  it('claims nothing that is not this merchant’s sale', async () => {
+  it('POST /v1/receipt refuses transactions that are not the merchant’s sales', async () => {
     const buyer = await w.chain.wallet();
     const stranger = await w.merchant();
     const tip = await w.chain.tip(buyer, ada.wallet.address, 'thank you');
@@ -128,14 +128,14 @@ describe('receipts', () => {
     base58.encode(new Uint8Array(63).fill(7)),
     base58.encode(new Uint8Array(65).fill(7)),
     'x'.repeat(60_000),
-  ])('refuses %.20s as a transaction signature', async (txSig) => {
+  ])('%.20s is refused as a transaction signature', async (txSig) => {
     const { status, body } = await claim(txSig);
     expect([status, body.detail[0].loc, body.detail[0].type]).toEqual([422, ['body', 'tx_sig'], 'invalid_signature']);
   });
 
-  it('answers 404 for receipts that do not exist, to everybody', async () => {
+  it('an unknown receipt is 404 on every route', async () => {
     const nowhere = '01900000-0000-7000-8000-000000000000';
-    const answers = await Promise.all([publicOf(nowhere), verify(nowhere), w.call('GET', `/v1/receipt/${nowhere}`, { key: ada.key })]);
+    const answers = await Promise.all([readPublic(nowhere), verify(nowhere), w.call('GET', `/v1/receipt/${nowhere}`, { key: ada.key })]);
     expect(answers.map(({ status, body }) => [status, body.code])).toEqual(Array(3).fill([404, 'not_found']));
   });
 });

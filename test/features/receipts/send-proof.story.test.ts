@@ -5,17 +5,17 @@ import type { CallOptions, Merchant } from '../../support/world.ts';
 
 const DAY = 86_400_000;
 
-describe('sending the proof of a receipt', () => {
+describe('POST /v1/receipt/{receipt_id}/send-proof', () => {
   const w = new MailWorld();
   let ada: Merchant;
   let product: { slug: string; product_id: string };
   let receiptId: string;
-  const receiptOf = async (terms: Record<string, unknown> = {}) =>
+  const makeReceipt = async (terms: Record<string, unknown> = {}) =>
     (await w.purchase(await w.product(ada, terms), await w.chain.wallet())).confirmed.receipt_id;
   const send = (body: object, { id = receiptId, ...options }: CallOptions & { id?: string } = {}) =>
     w.call('POST', `/v1/receipt/${id}/send-proof`, { key: ada.key, body, ...options });
   const taken = async (to: string) => (await w.posted()).taken.filter(({ body }) => body.to[0] === to);
-  const eventsOf = async (id: string) =>
+  const readEvents = async (id: string) =>
     (await w.call('GET', '/v1/webhooks/events?event_type=receipt.proof_sent&per_page=100', { key: ada.key })).body.items.filter(
       ({ data }: { data: { object: { receipt_id: string } } }) => data.object.receipt_id === id,
     );
@@ -30,21 +30,21 @@ describe('sending the proof of a receipt', () => {
     await w.db.run('DELETE FROM mails' as never);
   });
 
-  it('mails the link to the public proof with the sender’s words, in the language that was asked for', async () => {
+  it('the email has the link to the public proof and the sender’s message in the requested language', async () => {
     const { body } = await send({ email: 'grace@example.com', name: 'Grace', message: 'As you asked <3', locale: 'fr' });
     expect(body).toEqual({ detail: expect.any(String), message_id: expect.any(String) });
     await w.post();
-    const [letter, ...others] = await taken('grace@example.com');
+    const [sentEmail, ...others] = await taken('grace@example.com');
     expect(others).toEqual([]);
-    expect(letter!.key).toBe(body.message_id);
-    expect(letter!.body.subject).toBe('Preuve de paiement : Wetter & <b>mehr</b>');
-    expect(letter!.body.text).toMatch(/^Bonjour Grace,\n/);
-    expect(letter!.body.text).toContain('> As you asked <3');
-    expect(letter!.body.text).toContain(`https://svc.test/r/${receiptId}`);
-    expect(letter!.body.html).toContain('Wetter &amp; &lt;b&gt;mehr&lt;/b&gt;');
+    expect(sentEmail!.key).toBe(body.message_id);
+    expect(sentEmail!.body.subject).toBe('Preuve de paiement : Wetter & <b>mehr</b>');
+    expect(sentEmail!.body.text).toMatch(/^Bonjour Grace,\n/);
+    expect(sentEmail!.body.text).toContain('> As you asked <3');
+    expect(sentEmail!.body.text).toContain(`https://svc.test/r/${receiptId}`);
+    expect(sentEmail!.body.html).toContain('Wetter &amp; &lt;b&gt;mehr&lt;/b&gt;');
   });
 
-  it('refuses a sender whose own address is not verified, in both modes', async () => {
+  it('a sender without a verified address is 403 in both modes', async () => {
     const eve = await w.merchant();
     const { confirmed } = await w.purchase(await w.product(eve), await w.chain.wallet());
     const attempt = () => send({ email: 'grace@example.com' }, { id: confirmed.receipt_id, key: eve.key });
@@ -54,9 +54,9 @@ describe('sending the proof of a receipt', () => {
     expect((await attempt()).status).toBe(200);
   });
 
-  it('is an event when it is queued: the receipt, and to whom which letter went', async () => {
+  it('queuing the email emits receipt.proof_sent with receipt and recipient', async () => {
     const { body } = await send({ email: 'grace@example.com' });
-    const [event] = await eventsOf(receiptId);
+    const [event] = await readEvents(receiptId);
     expect(event.subject).toEqual({ type: 'receipt_proof', id: body.message_id, version: 1 });
     expect(event.data).toMatchObject({
       object: { receipt_id: receiptId, document: { product_name: 'Wetter & <b>mehr</b>' } },
@@ -64,15 +64,15 @@ describe('sending the proof of a receipt', () => {
     });
   });
 
-  it('carries nothing of the invoice, neither the letter nor the event', async () => {
+  it('email and event contain no invoice metadata', async () => {
     const metadata = { invoice_number: 'INV-HIDDEN', bill_to: { name: 'Hidden GmbH' }, notes: 'hidden notes' };
     await w.call('PATCH', `/v1/receipt/${receiptId}/invoice-metadata`, { key: ada.key, body: metadata });
     await send({ email: 'henry@example.com' });
     await w.post();
-    expect(JSON.stringify([await taken('henry@example.com'), await eventsOf(receiptId)])).not.toMatch(/hidden/i);
+    expect(JSON.stringify([await taken('henry@example.com'), await readEvents(receiptId)])).not.toMatch(/hidden/i);
   });
 
-  it('is refused with a line break in any field, whatever kind, and with what it does not know', async () => {
+  it('a line break in any field, an unknown locale and an unknown field are refused', async () => {
     const sound = { email: 'grace@example.com', name: 'Grace', message: 'Hello' };
     for (const field of Object.keys(sound) as (keyof typeof sound)[])
       for (const ending of ['\r\nBcc: x@example.com', '\n', '\r', '\r\n'])
@@ -86,7 +86,7 @@ describe('sending the proof of a receipt', () => {
     expect(await w.rows()).toEqual([]);
   });
 
-  it('goes five times a day to one address, however it is written, and 200 times a day from one account', async () => {
+  it('five emails a day go to one address per receipt, and 200 a day from one account', async () => {
     const addresses = ['grace@example.com', 'GRACE@example.com', 'Grace@Example.Com', 'grace@EXAMPLE.com', 'grace@example.com'];
     for (const email of addresses) expect((await send({ email })).status).toBe(200);
     const sixth = await send({ email: 'gRaCe@example.com' });
@@ -94,11 +94,10 @@ describe('sending the proof of a receipt', () => {
     const wait = Number(sixth.headers.get('retry-after'));
     expect(wait).toBeGreaterThan(86_300);
     expect(wait).toBeLessThanOrEqual(86_400);
-    // Another receipt to the same address, and this one to another, are others.
-    expect((await send({ email: 'grace@example.com' }, { id: await receiptOf() })).status).toBe(200);
+    expect((await send({ email: 'grace@example.com' }, { id: await makeReceipt() })).status).toBe(200);
     expect((await send({ email: 'henry@example.com' })).status).toBe(200);
     await w.db.run(
-      `INSERT INTO mails (id, account_id, letter, facts, status, attempt, lease_until, request_id, created_at, ended_at)
+      `INSERT INTO mails (id, account_id, template, facts, status, attempt, lease_until, request_id, created_at, ended_at)
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 193)
         SELECT 'filler-' || i, '${ada.userId}', 'receipt_proof', '{}', 'sent', 1, 0, 'req_x', ${Date.now()}, 0 FROM n` as never,
     );
@@ -107,15 +106,15 @@ describe('sending the proof of a receipt', () => {
     expect((await send({ email: 'grace@example.com' })).status).toBe(200);
   });
 
-  it('goes five times and no more where ten ask at once', async () => {
+  it('ten concurrent calls send five emails', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => send({ email: 'leo@example.com' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(5).fill(200), ...Array(5).fill(429)]);
-    expect(await eventsOf(receiptId)).toHaveLength(5);
+    expect(await readEvents(receiptId)).toHaveLength(5);
     await w.post();
     expect(await taken('leo@example.com')).toHaveLength(5);
   });
 
-  it('happens once under one key, in the same words to the byte', async () => {
+  it('a repeated call under one key is replayed and sends one email', async () => {
     const headers = { 'Idempotency-Key': newKey() };
     const [first, again] = [await send({ email: 'judy@example.com' }, { headers }), await send({ email: 'judy@example.com' }, { headers })];
     expect([again.body, again.headers.get('Idempotent-Replayed')]).toEqual([first.body, 'true']);
@@ -123,7 +122,7 @@ describe('sending the proof of a receipt', () => {
     expect(await taken('judy@example.com')).toHaveLength(1);
   });
 
-  it('answers the same in a sandbox, where nothing is sent', async () => {
+  it('the sandbox answers the same and sends nothing', async () => {
     const tested = await w.product({ ...ada, key: ada.sandboxKey });
     const { payment_id } = await w.connect(tested);
     const { body: paid } = await w.call('POST', '/v1/testing/pay', { key: ada.sandboxKey, body: { payment_id } });
@@ -137,7 +136,7 @@ describe('sending the proof of a receipt', () => {
     expect(await taken('kim@example.com')).toEqual([]);
     for (let index = 0; index < 4; index++) await send({ email: 'kim@example.com' }, { id, key: ada.sandboxKey });
     expect((await send({ email: 'kim@example.com' }, { id, key: ada.sandboxKey })).status).toBe(429);
-    // Also where no mail is configured; a live receipt is then refused.
+    // The sandbox answers without an email provider, and a live receipt is then refused.
     const dark = { ...w.env, MAIL_PROVIDER: '', MAIL_FROM: '' } as typeof w.env;
     expect((await send({ email: 'kim2@example.com' }, { id, key: ada.sandboxKey, env: dark })).status).toBe(200);
     const { status: refused, body: missing } = await send({ email: 'kim2@example.com' }, { env: dark });

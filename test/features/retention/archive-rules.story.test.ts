@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { verifyReceipt } from '#features/receipts/document.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
-import { answersOf, archiveAll, ctxAt, keepBooks, keptOf } from '../../support/fixtures/old-books.ts';
+import { archiveAll, countStored, ctxAt, fillBooks, readAnswers } from '../../support/fixtures/old-books.ts';
 import { consumer, deliveries, emit, received } from '../../support/people/consumer.ts';
 import { pause } from '../../support/runner/queues.ts';
 import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
@@ -15,7 +15,7 @@ const run = (sql: string, ...values: unknown[]) =>
     .bind(...values)
     .run();
 
-/** Events of a merchant, each at its time, fanned out. */
+/** Emits events at the given times and marks them as fanned out. */
 async function happened(merchant: Merchant, times: number[], livemode = true): Promise<string[]> {
   const jobs = await emit(w, merchant, times.length, { livemode });
   w.queue.sent.length = 0;
@@ -30,12 +30,12 @@ async function happened(merchant: Merchant, times: number[], livemode = true): P
 }
 const listed = async (merchant: Merchant, query = '', env = w.env) =>
   (await w.call('GET', `/v1/webhooks/events?per_page=100${query}`, { key: merchant.key, env })).body;
-const idsOf = async (merchant: Merchant, query = '') => (await listed(merchant, query)).items.map(({ id }: { id: string }) => id);
-const keysOf = async ({ userId }: Merchant): Promise<string[]> =>
+const listIds = async (merchant: Merchant, query = '') => (await listed(merchant, query)).items.map(({ id }: { id: string }) => id);
+const listKeys = async ({ userId }: Merchant): Promise<string[]> =>
   (await w.env.ARCHIVE!.list({ prefix: `${userId}/` })).objects.map(({ key }) => key.split('/').slice(1, 3).join('/'));
 
-describe('what goes to the archive, and when', () => {
-  it('is whole days, an object for each merchant, mode and day, ninety days after their end', async () => {
+describe('archive sweep', () => {
+  it('complete days are archived per merchant and mode ninety days after their end', async () => {
     const [ada, bob] = [await w.merchant(), await w.merchant()];
     const day = Date.UTC(2026, 0, 10);
     const adas = await happened(ada, [day - 1, day, day + DAY - 1]);
@@ -44,27 +44,26 @@ describe('what goes to the archive, and when', () => {
     adas.push(...(await happened(ada, [day + DAY])));
     const at = (now: number) => sweepArchive({ ...ctxAt(w.env, 0), now });
     expect(await at(day + 91 * DAY + HOUR - 1)).toEqual({ taken: 1, isFinished: true });
-    expect(await keysOf(ada)).toEqual(['live/2026-01-09']);
+    expect(await listKeys(ada)).toEqual(['live/2026-01-09']);
     expect(await at(day + 91 * DAY + HOUR)).toEqual({ taken: 3, isFinished: true });
-    expect((await keysOf(ada)).sort()).toEqual(['live/2026-01-09', 'live/2026-01-10', 'sandbox/2026-01-10']);
-    expect(await keysOf(bob)).toEqual(['live/2026-01-10']);
-    expect([await idsOf(ada), await idsOf(bob)]).toEqual([adas, bobs]);
+    expect((await listKeys(ada)).sort()).toEqual(['live/2026-01-09', 'live/2026-01-10', 'sandbox/2026-01-10']);
+    expect(await listKeys(bob)).toEqual(['live/2026-01-10']);
+    expect([await listIds(ada), await listIds(bob)]).toEqual([adas, bobs]);
     const { body } = await w.call('GET', '/v1/webhooks/events', { key: ada.sandboxKey });
     expect(body.items.map(({ id }: { id: string }) => id)).toEqual(inSandbox);
     await run('UPDATE events SET created_at = ?', day);
     await at(day + 92 * DAY);
   });
 
-  it('keeps the order in which events were stored, whatever their clocks said, also where a day is too much for one object', async () => {
+  it('archived events retain their storage order, also over several objects', async () => {
     const ada = await w.merchant();
     const day = Date.UTC(2026, 1, 10);
-    // One of the day before, stored among those of the day after.
     const ids = await happened(
       ada,
       Array.from({ length: 1203 }, (_, i) => (i < 3 ? day - 5 : i === 5 ? day - 9 : day + i)),
     );
     expect(await archiveAll(w)).toEqual({ taken: 4, isFinished: true });
-    const pages = await Promise.all(Array.from({ length: 13 }, (_, i) => idsOf(ada, `&page=${i + 1}`)));
+    const pages = await Promise.all(Array.from({ length: 13 }, (_, i) => listIds(ada, `&page=${i + 1}`)));
     expect(pages.flat()).toEqual(ids);
     for (const type of ['', '&event_type=payout.changed']) {
       const behind = await listed(ada, `&page=3&after=${ids[700]}${type}`);
@@ -72,49 +71,49 @@ describe('what goes to the archive, and when', () => {
     }
     expect((await listed(ada, '&after=evt_00000000000000000000000000')).code).toBe('validation_error');
     const more = await happened(ada, [Date.now(), Date.now()]);
-    expect(await idsOf(ada, `&after=${ids[1202]}`)).toEqual(more);
-    expect(await idsOf(ada, `&after=${more[0]}`)).toEqual(more.slice(1));
-    expect(await idsOf(ada, '&page=13')).toEqual([...ids.slice(1200), ...more]);
+    expect(await listIds(ada, `&after=${ids[1202]}`)).toEqual(more);
+    expect(await listIds(ada, `&after=${more[0]}`)).toEqual(more.slice(1));
+    expect(await listIds(ada, '&page=13')).toEqual([...ids.slice(1200), ...more]);
     expect(await listed(ada, '&event_type=payout.changed')).toMatchObject({ total: 1205, has_more: true });
     expect(await listed(ada, '&event_type=payment.failed')).toMatchObject({ total: 0, items: [] });
     await run('UPDATE events SET created_at = ?', day);
     await archiveAll(w);
   });
 
-  it('is nothing that was not told yet, which holds up nothing behind it', async () => {
+  it('an event that was not fanned out is not archived and does not delay others', async () => {
     const ada = await w.merchant();
     const [first, second] = await happened(ada, [1, 2]);
     await run('UPDATE events SET fanned_out_at = NULL WHERE id = ?', first);
     await archiveAll(w);
-    expect(await keptOf(w, { merchant: ada, endpointId: '', sales: [] })).toMatchObject({ rows: 1, archived: 1 });
+    expect(await countStored(w, { merchant: ada, endpointId: '', sales: [] })).toMatchObject({ rows: 1, archived: 1 });
     await run('UPDATE events SET fanned_out_at = 1 WHERE id = ?', first);
     await archiveAll(w);
-    expect((await idsOf(ada)).sort()).toEqual([first!, second!].sort());
+    expect((await listIds(ada)).sort()).toEqual([first!, second!].sort());
   });
 
-  it('leaves the database once, though two runs take it at the same moment', async () => {
-    const books = await keepBooks(w);
-    const [before, { rows }] = [await answersOf(w, books), await keptOf(w, books)];
+  it('concurrent sweeps archive each row once', async () => {
+    const books = await fillBooks(w);
+    const [before, { rows }] = [await readAnswers(w, books), await countStored(w, books)];
     const runs = await Promise.allSettled([archiveAll(w), archiveAll(w), archiveAll(w)]);
     expect(runs.some(({ status }) => status === 'fulfilled')).toBe(true);
     await archiveAll(w);
-    expect(await keptOf(w, books)).toMatchObject({ rows: 0, archived: rows });
-    expect(await answersOf(w, books)).toEqual(before);
+    expect(await countStored(w, books)).toMatchObject({ rows: 0, archived: rows });
+    expect(await readAnswers(w, books)).toEqual(before);
   });
 });
 
-describe('an archive that fails', () => {
-  it('gets nothing of what it does not give back as it was given', async () => {
-    const books = await keepBooks(w);
-    const before = await keptOf(w, books);
+describe('failing archive', () => {
+  it('rows stay in the database if the archive does not return what was written', async () => {
+    const books = await fillBooks(w);
+    const before = await countStored(w, books);
     const bad = { put: async () => null, get: async () => new Response('{}') };
     for (const bucket of [bad, { ...bad, get: async () => null }])
       await expect(archiveAll(w, { ...w.env, ARCHIVE: bucket as unknown as R2Bucket })).rejects.toThrow('does not read');
-    expect(await keptOf(w, books)).toEqual(before);
+    expect(await countStored(w, books)).toEqual(before);
     await archiveAll(w);
   });
 
-  it('for one merchant holds up no other, and the run fails all the same', async () => {
+  it('a failure for one merchant does not delay others, and the run fails', async () => {
     const [ada, bob, eve] = [await w.merchant(), await w.merchant(), await w.merchant()];
     const day = Date.UTC(2026, 2, 10);
     const [adas, bobs] = [await happened(ada, [day, day + DAY]), await happened(bob, [day, day + DAY])];
@@ -124,13 +123,13 @@ describe('an archive that fails', () => {
       key.startsWith(ada.userId) ? Promise.reject(new Error('too much of it')) : bucket.put(key, bytes);
     const ARCHIVE = { put, get: bucket.get.bind(bucket) } as unknown as R2Bucket;
     await expect(archiveAll(w, { ...w.env, ARCHIVE })).rejects.toThrow('too much of it');
-    const kept = async (merchant: Merchant) => (await keptOf(w, { merchant, endpointId: '', sales: [] })).rows;
-    expect([await kept(ada), await kept(bob), await kept(eve)]).toEqual([2, 0, 0]);
+    const countRows = async (merchant: Merchant) => (await countStored(w, { merchant, endpointId: '', sales: [] })).rows;
+    expect([await countRows(ada), await countRows(bob), await countRows(eve)]).toEqual([2, 0, 0]);
     await archiveAll(w);
-    expect([await idsOf(ada), await idsOf(bob), await idsOf(eve)]).toEqual([adas, bobs, eves]);
+    expect([await listIds(ada), await listIds(bob), await listIds(eve)]).toEqual([adas, bobs, eves]);
   });
 
-  it('for all merchants is not asked for each of them', async () => {
+  it('a failure for all merchants is tried for five of them only', async () => {
     for (let i = 0; i < 8; i++) await happened(await w.merchant(), [1]);
     const put = vi.fn(() => Promise.reject(new Error('out of order')));
     await expect(archiveAll(w, { ...w.env, ARCHIVE: { put } as unknown as R2Bucket })).rejects.toThrow('out of order');
@@ -138,16 +137,16 @@ describe('an archive that fails', () => {
     await archiveAll(w);
   });
 
-  it('leaves everything in the database where a deployment has none', async () => {
-    const books = await keepBooks(w);
-    const before = await keptOf(w, books);
+  it('rows stay in the database without an archive', async () => {
+    const books = await fillBooks(w);
+    const before = await countStored(w, books);
     expect(await archiveAll(w, { ...w.env, ARCHIVE: undefined })).toEqual({ taken: 0, isFinished: true });
-    expect(await keptOf(w, books)).toEqual(before);
+    expect(await countStored(w, books)).toEqual(before);
     await archiveAll(w);
   });
 
-  it('is a refusal to be tried again for what is in it alone, and an unknown of the audit', async () => {
-    const books = await keepBooks(w);
+  it('reads of archived data are temporarily_unavailable while the archive fails', async () => {
+    const books = await fillBooks(w);
     await archiveAll(w);
     const [{ receiptId, paymentId }, { receiptId: hot }] = books.sales as [Books, Books];
     const { key } = books.merchant;
@@ -167,18 +166,18 @@ describe('an archive that fails', () => {
       expect((await w.call('GET', '/v1/payments?status=FAILED', { key, env })).status).toBe(200);
     }
   });
-  type Books = Awaited<ReturnType<typeof keepBooks>>['sales'][number];
+  type Books = Awaited<ReturnType<typeof fillBooks>>['sales'][number];
 });
 
-describe('a delivery of an event that is in the archive', () => {
-  it('sends the same bytes, be it tried again or asked for once more', async () => {
+describe('webhook delivery of an archived event', () => {
+  it('a retry and a replay send the same bytes', async () => {
     const ada = await w.merchant();
     const mine = await consumer(w, ada, 'fail');
     await emit(w, ada, 3);
     await w.deliver();
     await w.attempt();
     await archiveAll(w);
-    expect((await keptOf(w, { merchant: ada, endpointId: '', sales: [] })).rows).toBe(0);
+    expect((await countStored(w, { merchant: ada, endpointId: '', sales: [] })).rows).toBe(0);
     await run('UPDATE webhook_deliveries SET next_attempt_at = 0, lease_until = 0 WHERE endpoint_id = ?', mine.id);
     const rows = await deliveries(mine);
     w.attempts.length = 0;
@@ -192,9 +191,9 @@ describe('a delivery of an event that is in the archive', () => {
   });
 });
 
-describe('another tenant', () => {
-  it('finds nothing of it, whatever it names', async () => {
-    const books = await keepBooks(w);
+describe('archive of another tenant', () => {
+  it('another tenant and another mode find nothing in the archive', async () => {
+    const books = await fillBooks(w);
     await archiveAll(w);
     const bob = await w.merchant();
     const [{ paymentId, receiptId }] = books.sales as [(typeof books.sales)[number]];
@@ -206,8 +205,8 @@ describe('another tenant', () => {
   });
 });
 
-describe('what an object holds', () => {
-  it('is no more than an isolate can read, however much each event tells', async () => {
+describe('archive objects', () => {
+  it('an object stays below its size limit however large its events are', async () => {
     const ada = await w.merchant();
     const ids = await happened(
       ada,
@@ -219,11 +218,11 @@ describe('what an object holds', () => {
     const { objects } = await w.env.ARCHIVE!.list({ prefix: `${ada.userId}/` });
     expect(objects).toHaveLength(3);
     for (const { size } of objects) expect(size).toBeLessThan(2 ** 22 + 2 * 60_000);
-    expect([...(await idsOf(ada)), ...(await idsOf(ada, '&page=2'))]).toEqual(ids);
+    expect([...(await listIds(ada)), ...(await listIds(ada, '&page=2'))]).toEqual(ids);
   });
 
-  it('proves each receipt by itself, and takes the end of the chain only when the chain goes on', async () => {
-    const books = await keepBooks(w, 3);
+  it('each archived receipt verifies by itself, and the end of its chain stays in the database', async () => {
+    const books = await fillBooks(w, 3);
     await archiveAll(w);
     const { objects } = await w.env.ARCHIVE!.list({ prefix: `${books.merchant.userId}/` });
     const lines = (await (await w.env.ARCHIVE!.get(objects[0]!.key))!.text())
@@ -241,8 +240,8 @@ describe('what an object holds', () => {
   });
 });
 
-describe('a list of much that is old', () => {
-  it('of a rare type takes apart what is of that type alone, a few objects at a time', async () => {
+describe('lists over many archive objects', () => {
+  it('a list of a rare event type reads only objects with that type, a few at a time', async () => {
     const ada = await w.merchant();
     const ids = await happened(
       ada,
@@ -270,7 +269,7 @@ describe('a list of much that is old', () => {
     expect([lines.length, most]).toEqual([20, 4]);
   });
 
-  it('reads no more than its page and what it counts', async () => {
+  it('a list reads only the rows of its page and its count', async () => {
     const ada = await w.merchant();
     await run(
       `INSERT INTO archived_types (merchant_id, livemode, type, archive_id, events)

@@ -13,11 +13,10 @@ interface Sale {
   id: string;
   merchant: Merchant;
   wallet: KeyPairSigner;
-  /** The same bill once more. Answers the signature. */
   payAgain(): Promise<string>;
 }
 
-/** A final payment to a wallet that can pay it back, with all that it caused sent. Only its own events are left to archive. */
+/** Creates a final, refundable payment with every event sent, so that only its own rows are left to archive. */
 async function oldSale(w: World): Promise<Sale> {
   await archiveAll(w);
   const merchant = await w.merchant();
@@ -25,24 +24,23 @@ async function oldSale(w: World): Promise<Sale> {
   const product = await w.product(merchant, { access_period_days: 30, payout_wallet: wallet.address });
   const buyer = await w.chain.wallet();
   const { payment } = await w.purchase(product, buyer);
-  // The last receipt of a chain stays, so another one follows.
+  // The last receipt of a chain is never archived, so another sale follows.
   await w.purchase(product, await w.chain.wallet());
   await finish(w);
   const payAgain = () => w.chain.pay(buyer, payment, { units: 5_000_001n });
   return { path: `/v1/payments/${payment.payment_id}`, id: payment.payment_id, merchant, wallet, payAgain };
 }
 
-/** What the payments caused is sent, and the chain made them final. */
 async function finish(w: World): Promise<void> {
   while (w.queue.sent.length > 0) await w.deliver();
   await sweepReceiptChains(ctxAt(w.env, 0));
   await w.env.DB.batch([
     w.env.DB.prepare('UPDATE payments SET finalized_at = confirmed_at WHERE finalized_at IS NULL'),
-    w.env.DB.prepare('UPDATE tx_claims SET final_at = confirmed_at, next_look_at = NULL WHERE final_at IS NULL'),
+    w.env.DB.prepare('UPDATE tx_claims SET final_at = confirmed_at, next_check_at = NULL WHERE final_at IS NULL'),
   ]);
 }
 
-const placeOf = async (w: World, { id }: Pick<Sale, 'id'>) =>
+const readLocation = async (w: World, { id }: Pick<Sale, 'id'>) =>
   w.env.DB.prepare(
     `SELECT (SELECT count(*) FROM payments WHERE id = ?1) AS rows,
       (SELECT count(*) FROM archived_payments WHERE id = unhex(replace(?1, '-', ''))) AS archived`,
@@ -53,7 +51,6 @@ const placeOf = async (w: World, { id }: Pick<Sale, 'id'>) =>
 const prepare = (w: World, { path, merchant }: Sale, env: Env = w.env) =>
   w.call('POST', `${path}/refund-transaction`, { key: merchant.key, body: { revoke_access: true }, env });
 
-/** The prepared refund lands and is confirmed: the payment says so, nothing is left to pay back, and its membership is over. */
 async function expectPaidBackOnce(w: World, sale: Sale, transaction: string, at: string): Promise<void> {
   const signature = await w.chain.call<string>('sendTransaction', await w.chain.sign(sale.wallet, transaction), { encoding: 'base64' });
   const confirm = () => w.call('POST', `${sale.path}/refund-confirm`, { key: sale.merchant.key, body: { tx_signature: signature } });
@@ -64,19 +61,19 @@ async function expectPaidBackOnce(w: World, sale: Sale, transaction: string, at:
   expect([again.status, again.body.meta.reason], at).toEqual([409, 'refunded']);
   const { body: membership } = await w.call('GET', `/v1/memberships/lookup?payment_id=${sale.id}`, { key: sale.merchant.key });
   expect(membership.status, at).toBe('cancelled');
-  expect(await placeOf(w, sale), at).toEqual({ rows: 1, archived: 0 });
+  expect(await readLocation(w, sale), at).toEqual({ rows: 1, archived: 0 });
 }
 
-/** Runs `rival` before the n-th trip of what `run` does with its environment; answers how many trips that made. */
+/** Runs `rival` before trip `n` of `run`. Returns the number of trips. */
 async function cutIn<T>(w: World, n: number, rival: () => Promise<unknown>, run: (env: Env) => Promise<T>) {
   const { env, trips } = withFaults(w.env, { before: async ({ number }) => number === n && Boolean(await rival()) && false });
   return { answer: await run(env), trips: trips.length };
 }
 
-describe('a refund of a payment that is being archived', () => {
-  it('keeps the payment whole and is paid once, whichever two steps of the archive it is prepared between', async () => {
+describe('refund racing the archive', () => {
+  it('a refund prepared between any two steps of the archive is paid once, and its payment stays in the database', async () => {
     const w = await newReferenceWorld();
-    const places: unknown[] = [];
+    const locations: unknown[] = [];
     for (let n = 1, trips = Number.POSITIVE_INFINITY; n <= trips; n++) {
       const sale = await oldSale(w);
       let prepared: Awaited<ReturnType<typeof prepare>> | undefined;
@@ -84,21 +81,21 @@ describe('a refund of a payment that is being archived', () => {
       ({ trips } = await cutIn(w, n, rival, (env) => archiveAll(w, env)));
       const at = `before step ${n} of ${trips}`;
       expect(prepared?.status, at).toBe(200);
-      places.push(await placeOf(w, sale));
+      locations.push(await readLocation(w, sale));
       await expectPaidBackOnce(w, sale, prepared!.body.transaction, at);
     }
-    expect(places.length).toBeGreaterThan(8);
-    expect(new Set(places.map((place) => JSON.stringify(place)))).toEqual(new Set(['{"rows":1,"archived":0}']));
+    expect(locations.length).toBeGreaterThan(8);
+    expect(new Set(locations.map((location) => JSON.stringify(location)))).toEqual(new Set(['{"rows":1,"archived":0}']));
   });
 
-  it('is prepared, or refused as one to retry, whichever two of its steps the archive runs between', async () => {
+  it('a refund is prepared or can be retried if the archive interrupts its steps', async () => {
     const w = await newReferenceWorld();
     let archived = 0;
     for (let n = 1, trips = Number.POSITIVE_INFINITY; n <= trips; n++) {
       const sale = await oldSale(w);
       const rival = async () => {
         await archiveAll(w);
-        archived += ((await placeOf(w, sale)) as { archived: number }).archived;
+        archived += ((await readLocation(w, sale)) as { archived: number }).archived;
       };
       let prepared: Awaited<ReturnType<typeof prepare>>;
       ({ answer: prepared, trips } = await cutIn(w, n, rival, (env) => prepare(w, sale, env)));
@@ -111,8 +108,8 @@ describe('a refund of a payment that is being archived', () => {
   });
 });
 
-describe('a settlement that is being archived', () => {
-  it('answers a repetition of its payment the same, whichever two steps of the archive it comes between', async () => {
+describe('settlement racing the archive', () => {
+  it('a repeated settlement between any two steps of the archive gets the same answer', async () => {
     const w = await newReferenceWorld();
     for (let n = 1, trips = Number.POSITIVE_INFINITY; n <= trips; n++) {
       await archiveAll(w);
@@ -127,15 +124,14 @@ describe('a settlement that is being archived', () => {
       const at = `before step ${n} of ${trips}`;
       for (const { status, body } of [again!, await shop.settle(payment)])
         expect([status, body.payment_id, body.duplicate, body.granted_units], at).toEqual([200, first.payment_id, true, 0]);
-      const { rows, archived } = (await placeOf(w, { id: first.payment_id })) as { rows: number; archived: number };
+      const { rows, archived } = (await readLocation(w, { id: first.payment_id })) as { rows: number; archived: number };
       expect(rows + archived, at).toBe(1);
     }
   });
 });
 
-describe('a second payment for one that is being archived', () => {
-  /** It is kept once, can be accepted once, and what was paid first stays what it was. */
-  async function expectKeptOnce(w: World, sale: Sale, signature: string, at: string): Promise<void> {
+describe('second payment racing the archive', () => {
+  async function expectRecordedOnce(w: World, sale: Sale, signature: string, at: string): Promise<void> {
     const { key } = sale.merchant;
     const { body } = await w.call('GET', sale.path, { key });
     expect(body.unmatched, at).toEqual([expect.objectContaining({ tx_signature: signature, reason: 'second_payment', status: 'open' })]);
@@ -148,7 +144,7 @@ describe('a second payment for one that is being archived', () => {
     expect(await recovered.first('n'), at).toBe(1);
   }
 
-  it('is kept in sight once, whichever two steps of the archive it is confirmed between', async () => {
+  it('a second payment confirmed between any two steps of the archive is recorded once', async () => {
     const w = await newReferenceWorld();
     for (let n = 1, trips = Number.POSITIVE_INFINITY; n <= trips; n++) {
       const sale = await oldSale(w);
@@ -157,11 +153,11 @@ describe('a second payment for one that is being archived', () => {
       ({ trips } = await cutIn(w, n, confirm, (env) => archiveAll(w, env)));
       const at = `before step ${n} of ${trips}`;
       expect((await confirm()).status, at).toBe(409);
-      await expectKeptOnce(w, sale, signature, at);
+      await expectRecordedOnce(w, sale, signature, at);
     }
   });
 
-  it('is kept in sight once, whichever two steps of its confirmation the archive runs between', async () => {
+  it('a second payment is recorded once if the archive interrupts its confirmation', async () => {
     const w = await newReferenceWorld();
     for (let n = 1, trips = Number.POSITIVE_INFINITY; n <= trips; n++) {
       const sale = await oldSale(w);
@@ -174,7 +170,7 @@ describe('a second payment for one that is being archived', () => {
       ));
       const at = `before step ${n} of ${trips}`;
       expect((await w.confirm(sale.id, signature)).status, at).toBe(409);
-      await expectKeptOnce(w, sale, signature, at);
+      await expectRecordedOnce(w, sale, signature, at);
     }
   });
 });

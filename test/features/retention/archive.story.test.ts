@@ -2,32 +2,32 @@ import { describe, expect, it } from 'vitest';
 import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { withFaults } from '../../support/faults/faults.ts';
-import { answersOf, archiveAll, ctxAt, keepBooks, keptOf, OLD } from '../../support/fixtures/old-books.ts';
+import { archiveAll, countStored, ctxAt, fillBooks, OLD, readAnswers } from '../../support/fixtures/old-books.ts';
 import { activate, newSpender, openTreasury } from '../../support/people/activation.ts';
 import { World } from '../../support/world.ts';
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 
-describe('what is old', () => {
-  it('is answered from the archive as it was from the database, to the byte', async () => {
-    const books = await keepBooks(w, 3);
-    const before = await answersOf(w, books);
-    const { rows } = await keptOf(w, books);
+describe('archived data', () => {
+  it('archived data is answered byte for byte as before', async () => {
+    const books = await fillBooks(w, 3);
+    const before = await readAnswers(w, books);
+    const { rows } = await countStored(w, books);
     expect(rows).toBeGreaterThan(15);
     expect(await archiveAll(w)).toEqual({ taken: expect.any(Number), isFinished: true });
-    expect(await keptOf(w, books)).toEqual({ rows: 0, archived: rows, objects: expect.any(Number), payments: 3, receipts: 2 });
-    expect(await answersOf(w, books)).toEqual(before);
+    expect(await countStored(w, books)).toEqual({ rows: 0, archived: rows, objects: expect.any(Number), payments: 3, receipts: 2 });
+    expect(await readAnswers(w, books)).toEqual(before);
     expect(before.filter((answer) => answer.includes('"valid":true'))).toHaveLength(3);
   });
 });
 
-describe('the receipt chains of an account that sells and buys plans', () => {
-  it('both go on from their ends, which stay when what is before them is archived', async () => {
+describe('archived receipt chains', () => {
+  it('chains of received and paid receipts continue after their earlier receipts were archived', async () => {
     await openTreasury(w);
     const agent = await newSpender(w);
-    const { merchant } = await keepBooks(w, 3);
+    const { merchant } = await fillBooks(w, 3);
     const { key } = merchant;
-    // The plan that tests begin with has no end, and so is not sold again.
+    // The default test plan has no end and cannot be bought again.
     await w.env.DB.prepare("UPDATE accounts SET plan = 'free', plan_through = NULL WHERE id = ?").bind(merchant.userId).run();
     const buyPlan = async () => expect((await activate(w, agent, 'starter', { key })).status).toBe(200);
     const links = async (direction: string) =>
@@ -58,27 +58,26 @@ describe('the receipt chains of an account that sells and buys plans', () => {
   });
 });
 
-describe('a run that is cut', () => {
+describe('interrupted archive run', () => {
   const KINDS = ['write', 'read', 'read', 'batch', 'write', 'put', 'get', 'batch'];
-  // Behind a trip that changes nothing, a run is as it is before the next one.
+  // A cut after a trip without writes equals a cut before the next one.
   const cuts = KINDS.flatMap((kind, i) => [
     { trip: i + 1, side: 'before' as const },
     ...(kind === 'read' || kind === 'get' || i === 3 ? [] : [{ trip: i + 1, side: 'after' as const }]),
   ]);
 
-  it.each(cuts)('$side trip $trip loses and doubles nothing, and neither does the next', async ({ trip, side }) => {
-    const books = await keepBooks(w);
-    const [before, { rows }] = [await answersOf(w, books), await keptOf(w, books)];
+  it.each(cuts)('a run interrupted $side trip $trip loses and duplicates nothing, nor does the next run', async ({ trip, side }) => {
+    const books = await fillBooks(w);
+    const [before, { rows }] = [await readAnswers(w, books), await countStored(w, books)];
     const { env, trips } = withFaults(w.env, { [side]: ({ number }: { number: number }) => number === trip });
     await expect(archiveAll(w, env)).rejects.toThrow();
     expect(trips.slice(0, trip).map(({ kind }) => kind)).toEqual(KINDS.slice(0, trip));
-    const between = await keptOf(w, books);
+    const between = await countStored(w, books);
     expect([between.rows + between.archived, between.objects]).toEqual([rows, trip === 8 && side === 'after' ? 1 : 0]);
-    expect(await answersOf(w, books)).toEqual(before);
+    expect(await readAnswers(w, books)).toEqual(before);
     await archiveAll(w);
-    expect(await keptOf(w, books)).toEqual({ rows: 0, archived: rows, objects: 1, payments: 2, receipts: 1 });
-    expect(await answersOf(w, books)).toEqual(before);
-    // What the run that was cut had written is deleted, and only that.
+    expect(await countStored(w, books)).toEqual({ rows: 0, archived: rows, objects: 1, payments: 2, receipts: 1 });
+    expect(await readAnswers(w, books)).toEqual(before);
     const { userId } = books.merchant;
     const objects = async () => (await w.env.ARCHIVE!.list({ prefix: `${userId}/` })).objects.map(({ key }) => key);
     const isOrphaned = trip > 6 || (trip === 6 && side === 'after');

@@ -9,7 +9,7 @@ import type { Merchant } from '../../support/world.ts';
 
 const HOUR = 3_600_000;
 const PERSON = '771234567';
-const WORDS = 'Wetter-Geheim';
+const TICKET_TEXT = 'Wetter-Geheim';
 
 interface Stored {
   merchant: Merchant;
@@ -17,13 +17,13 @@ interface Stored {
   paymentIds: string[];
 }
 
-describe('names in the archive of an account that is deleted', () => {
+describe('names in the archive of a deleted account', () => {
   const w = new MembersWorld({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   const { DB } = testEnv;
   let chats = 77_000;
   const bucket = () => w.env.ARCHIVE!;
 
-  /** A merchant whose archive names a member, in events and in the payment, and repeats the words of a ticket. */
+  /** Archives a merchant with a member's name in events, payment and ticket. */
   async function archived(): Promise<Stored> {
     const merchant = await w.merchant();
     const chat = `-100${++chats}`;
@@ -35,21 +35,21 @@ describe('names in the archive of an account that is deleted', () => {
       stored.receiptIds.push(confirmed.receipt_id);
       stored.paymentIds.push(payment.payment_id);
     }
-    const ticket = { subject: WORDS, body: `${WORDS} once more` };
+    const ticket = { subject: TICKET_TEXT, body: `${TICKET_TEXT} once more` };
     expect((await w.call('POST', '/v1/support/tickets', { key: merchant.key, body: ticket })).status).toBe(200);
     await w.settleDown();
     await sweepReceiptChains(ctxAt(w.env, 0));
     await DB.batch([
       DB.prepare('UPDATE payments SET finalized_at = confirmed_at + 20000 WHERE finalized_at IS NULL AND confirmed_at IS NOT NULL'),
-      DB.prepare('UPDATE tx_claims SET final_at = confirmed_at + 20000, next_look_at = NULL WHERE final_at IS NULL'),
+      DB.prepare('UPDATE tx_claims SET final_at = confirmed_at + 20000, next_check_at = NULL WHERE final_at IS NULL'),
     ]);
     await archiveAll(w);
     return stored;
   }
-  const keysOf = async ({ merchant }: Stored): Promise<string[]> =>
+  const listKeys = async ({ merchant }: Stored): Promise<string[]> =>
     (await bucket().list({ prefix: `${merchant.userId}/` })).objects.map(({ key }) => key);
-  const textOf = async (stored: Stored): Promise<string> =>
-    (await Promise.all((await keysOf(stored)).map(async (key) => (await bucket().get(key))!.text()))).join('');
+  const readText = async (stored: Stored): Promise<string> =>
+    (await Promise.all((await listKeys(stored)).map(async (key) => (await bucket().get(key))!.text()))).join('');
   const erasedAt = ({ merchant }: Stored) =>
     DB.prepare('SELECT erased_at FROM accounts WHERE id = ?').bind(merchant.userId).first('erased_at');
   async function remove({ merchant }: Stored): Promise<void> {
@@ -58,9 +58,9 @@ describe('names in the archive of an account that is deleted', () => {
   async function erase(stored: Stored, env = w.env): Promise<void> {
     for (let round = 0; round < 8 && (await erasedAt(stored)) === null; round++) await w.sweepAlone('erasures', env).catch(() => null);
   }
-  /** What is left of an object that another took the place of goes an hour later. */
+  /** Deletes replaced objects, which happens an hour after their replacement. */
   const forgetDrafts = () => sweepArchive(ctxAt(w.env, 2 * HOUR));
-  const provenOf = async ({ receiptIds, paymentIds }: Stored) => [
+  const readProofs = async ({ receiptIds, paymentIds }: Stored) => [
     ...(await Promise.all(receiptIds.map(async (id) => (await w.call('GET', `/v1/receipt/${id}/verify`)).body.valid))),
     ...(await Promise.all(receiptIds.map(async (id) => (await w.call('GET', `/v1/receipt/${id}/public`)).body.document))),
     ...(await Promise.all(paymentIds.map(async (id) => (await w.call('GET', `/v1/payments/${id}`)).body.tx_signature))),
@@ -72,72 +72,72 @@ describe('names in the archive of an account that is deleted', () => {
     [ada, bystander] = [await archived(), await archived()];
   });
 
-  it('are there before, and gone after it, with every line where it was', async () => {
-    const before = await textOf(ada);
-    for (const name of [PERSON, WORDS, '"bea"']) expect(before).toContain(name);
-    const proven = await provenOf(ada);
+  it('deletion removes names from the archive and leaves every line and proof in position', async () => {
+    const before = await readText(ada);
+    for (const name of [PERSON, TICKET_TEXT, '"bea"']) expect(before).toContain(name);
+    const proven = await readProofs(ada);
     await remove(ada);
     await erase(ada);
     expect(await erasedAt(ada)).toEqual(expect.any(Number));
-    // Whoever was told the old object's name a moment ago can still read it.
-    expect((await keysOf(ada)).filter((key) => !key.endsWith('.nameless.jsonl')).length).toBeGreaterThan(0);
+    // Replaced objects stay readable for running requests.
+    expect((await listKeys(ada)).filter((key) => !key.endsWith('.nameless.jsonl')).length).toBeGreaterThan(0);
     await forgetDrafts();
-    const after = await textOf(ada);
-    for (const name of [PERSON, WORDS, '"bea"']) expect(after).not.toContain(name);
+    const after = await readText(ada);
+    for (const name of [PERSON, TICKET_TEXT, '"bea"']) expect(after).not.toContain(name);
     expect(after.split('\n').map((line) => line.length)).toEqual(before.split('\n').map((line) => line.length));
-    expect(await provenOf(ada)).toEqual(proven);
+    expect(await readProofs(ada)).toEqual(proven);
     expect(proven.slice(0, 2)).toEqual([true, true]);
     expect(await DB.prepare('SELECT count(*) AS n FROM archive_drafts').first('n')).toBe(0);
   });
 
-  it('of every other account stay', async () => {
-    const text = await textOf(bystander);
-    for (const name of [PERSON, WORDS]) expect(text).toContain(name);
+  it('names of other accounts stay in the archive', async () => {
+    const text = await readText(bystander);
+    for (const name of [PERSON, TICKET_TEXT]) expect(text).toContain(name);
   });
 
-  it('go wherever their erasing is cut, and no object is lost or kept twice', async () => {
+  it('an interrupted erasure removes every name and neither loses nor duplicates an object', async () => {
     for (let failsAt = 1; failsAt <= 24; failsAt += 3) {
       const stored = failsAt === 1 ? bystander : await archived();
-      const [objects, proven] = [(await keysOf(stored)).length, await provenOf(stored)];
+      const [objects, proven] = [(await listKeys(stored)).length, await readProofs(stored)];
       await remove(stored);
       const { env } = withFaults(w.env, { after: ({ number }) => number === failsAt });
       await w.sweepAlone('erasures', env).catch(() => null);
       await erase(stored);
       await forgetDrafts();
-      expect([failsAt, (await keysOf(stored)).length]).toEqual([failsAt, objects]);
-      const text = await textOf(stored);
-      for (const name of [PERSON, WORDS]) expect([failsAt, text.includes(name)]).toEqual([failsAt, false]);
-      expect(await provenOf(stored)).toEqual(proven);
+      expect([failsAt, (await listKeys(stored)).length]).toEqual([failsAt, objects]);
+      const text = await readText(stored);
+      for (const name of [PERSON, TICKET_TEXT]) expect([failsAt, text.includes(name)]).toEqual([failsAt, false]);
+      expect(await readProofs(stored)).toEqual(proven);
     }
   });
 
-  it('do not get there while they are being erased, nor is the account done with before they are out', async () => {
+  it('names are not archived during the erasure', async () => {
     const merchant = await w.merchant();
-    const ticket = { subject: WORDS, body: WORDS };
+    const ticket = { subject: TICKET_TEXT, body: TICKET_TEXT };
     await w.call('POST', '/v1/support/tickets', { key: merchant.key, body: ticket });
     while (w.queue.sent.length > 0) await w.deliver();
     const stored: Stored = { merchant, receiptIds: [], paymentIds: [] };
     await remove(stored);
     await DB.prepare("UPDATE events SET data = json_set(data, '$.object.subject', ?), fanned_out_at = 1 WHERE merchant_id = ?")
-      .bind(WORDS, merchant.userId)
+      .bind(TICKET_TEXT, merchant.userId)
       .run();
     await sweepArchive(ctxAt(w.env, OLD));
-    expect(await keysOf(stored)).toEqual([]);
+    expect(await listKeys(stored)).toEqual([]);
     await erase(stored);
     await sweepArchive(ctxAt(w.env, OLD));
-    expect([(await keysOf(stored)).length, (await textOf(stored)).includes(WORDS)]).toEqual([1, false]);
+    expect([(await listKeys(stored)).length, (await readText(stored)).includes(TICKET_TEXT)]).toEqual([1, false]);
   });
 
-  it('wait where the archive does not answer, and the account with them', async () => {
+  it('the erasure waits for an archive that does not answer, and the account stays unfinished', async () => {
     const stored = await archived();
     await remove(stored);
     const away = new Proxy(bucket(), {
       get: (target, name) => (name === 'get' ? async () => null : Reflect.get(target, name).bind(target)),
     });
     await erase(stored, { ...w.env, ARCHIVE: away } as typeof w.env);
-    expect([await erasedAt(stored), (await textOf(stored)).includes(PERSON)]).toEqual([null, true]);
+    expect([await erasedAt(stored), (await readText(stored)).includes(PERSON)]).toEqual([null, true]);
     await erase(stored);
     await forgetDrafts();
-    expect([await erasedAt(stored), (await textOf(stored)).includes(PERSON)]).toEqual([expect.any(Number), false]);
+    expect([await erasedAt(stored), (await readText(stored)).includes(PERSON)]).toEqual([expect.any(Number), false]);
   });
 });

@@ -9,18 +9,18 @@ import { archiveAll, ctxAt } from '../../support/fixtures/old-books.ts';
 import { asDuplicate, newAgent, newKey, openShop, sellToAgents, stall } from '../../support/people/agent.ts';
 import type { Merchant, World } from '../../support/world.ts';
 
-/** Of the README's "What is kept, how long, and what it costs". */
+/** Limit stated in the README. */
 const BYTES_MAX = 1500;
-/** Of its part in the object and what finds its timeline, as `payment-bytes` measures them. */
-const STORY_BYTES = 70;
+/** Bytes of its part of the object and of its timeline index, measured by `payment-bytes`. */
+const SUBJECT_BYTES = 70;
 
-/** The chain made everything final, all of it was told, and then it became old. */
+/** Makes every payment final, delivers every event, and archives all of it. */
 async function grow(w: World): Promise<void> {
   while (w.queue.sent.length > 0) await w.deliver();
   await sweepReceiptChains(ctxAt(w.env, 0));
   await w.env.DB.batch([
     w.env.DB.prepare('UPDATE payments SET finalized_at = confirmed_at WHERE finalized_at IS NULL'),
-    w.env.DB.prepare('UPDATE tx_claims SET final_at = confirmed_at, next_look_at = NULL WHERE final_at IS NULL'),
+    w.env.DB.prepare('UPDATE tx_claims SET final_at = confirmed_at, next_check_at = NULL WHERE final_at IS NULL'),
   ]);
   await archiveAll(w);
 }
@@ -28,7 +28,7 @@ async function grow(w: World): Promise<void> {
 const isArchived = async (w: World, id: string): Promise<boolean> =>
   (await w.env.DB.prepare("SELECT 1 AS n FROM archived_payments WHERE id = unhex(replace(?, '-', ''))").bind(id).first('n')) === 1;
 
-describe('money that comes for a payment in the archive', () => {
+describe('money for an archived payment', () => {
   let w: World;
   let merchant: Merchant;
   let product: { slug: string; product_id: string };
@@ -49,7 +49,7 @@ describe('money that comes for a payment in the archive', () => {
     return payment;
   }
 
-  it('is a second payment where a buyer names it, once, and can be accepted', async () => {
+  it('a second payment named by a buyer is recorded once and can be accepted', async () => {
     const payment = await sold();
     const before = await view(payment.payment_id);
     const second = await w.chain.pay(await w.chain.wallet(), payment);
@@ -63,14 +63,14 @@ describe('money that comes for a payment in the archive', () => {
     expect([accepted.status, accepted.body.status, accepted.body.recovers_payment_id]).toEqual([200, 'CONFIRMED', payment.payment_id]);
   });
 
-  it('is a second payment where nobody names it and the chain shows it', async () => {
+  it('an unreported second payment is found by the sweep', async () => {
     const payment = await sold();
     const second = await w.chain.pay(await w.chain.wallet(), payment);
     await w.sweep();
     expect((await view(payment.payment_id)).unmatched).toMatchObject([{ tx_signature: second, reason: 'second_payment' }]);
   });
 
-  it('is none where the transaction is the one that paid it, or none at all', async () => {
+  it('the transaction that paid the archived payment, and an unknown one, are not recorded as unmatched', async () => {
     const payment = await sold();
     const { tx_signature } = await view(payment.payment_id);
     expect((await w.confirm(payment.payment_id, tx_signature)).body).toMatchObject({ already_confirmed: true });
@@ -81,8 +81,8 @@ describe('money that comes for a payment in the archive', () => {
   });
 });
 
-describe('what payments in the archive carry', () => {
-  it('still counts for their membership, which is found by them', async () => {
+describe('archived payments of a membership', () => {
+  it('an archived payment still counts for its membership, which it finds', async () => {
     const w = await newReferenceWorld();
     const merchant = await w.merchant();
     const product = await w.product(merchant, { access_period_days: 30 });
@@ -100,8 +100,8 @@ describe('what payments in the archive carry', () => {
   });
 });
 
-describe('a payment by x402 in the archive', () => {
-  it('is told of as before when its buyer brings it again: its own call the same answer, any other a duplicate', async () => {
+describe('archived x402 payment', () => {
+  it('a repeated settle is answered as before, and another call as a duplicate', async () => {
     const w = await newReferenceWorld();
     const shop = await openShop(w, { usage_units: 5 });
     const payment = await shop.pay();
@@ -124,7 +124,7 @@ describe('a payment by x402 in the archive', () => {
     expect(again.body).toEqual(first.body);
     expect(other.body).toEqual(asDuplicate(first.body));
     expect(await view()).toEqual(before);
-    // Its payer is no stranger to the merchant for having paid long ago.
+    // The payer of an archived payment is still a known customer.
     const { payer } = first.body;
     const brought = { merchantId: shop.merchant.userId as AccountId, livemode: true, payerWallet: payer as string };
     expect(await hasPaidBefore(w.db, brought)).toBe(true);
@@ -132,7 +132,7 @@ describe('a payment by x402 in the archive', () => {
     expect(await hasPaidBefore(w.db, { ...brought, merchantId: crypto.randomUUID() as AccountId })).toBe(false);
   });
 
-  it(`takes at most ${BYTES_MAX} bytes of the database, its claim among them`, async () => {
+  it(`an archived x402 payment takes at most ${BYTES_MAX} bytes of the database`, async () => {
     const w = await newReferenceWorld();
     const shop = await openShop(w, { usage_units: 5 });
     const { body } = await shop.settle(await shop.pay());
@@ -146,12 +146,12 @@ describe('a payment by x402 in the archive', () => {
       tx_claims: await legibleRows(w.env.DB, 'tx_claims', 'subject_id = ?', body.payment_id),
       settlements: await legibleRows(w.env.DB, 'settlements', 'payment_id = ?', body.payment_id),
     };
-    const { settlements, ...kept } = rows;
-    expect([settlements, ...Object.values(kept).map(({ length }) => length)]).toEqual([[], 1, 1, 1]);
-    const names = [body.payment_id, body.receipt_id, body.tx_signature, body.payer, kept.tx_claims[0]!.message_hash as string];
-    const bytes = await bytesPerCopy(w.env.DB, kept, { names, times: 3000 });
+    const { settlements, ...remaining } = rows;
+    expect([settlements, ...Object.values(remaining).map(({ length }) => length)]).toEqual([[], 1, 1, 1]);
+    const names = [body.payment_id, body.receipt_id, body.tx_signature, body.payer, remaining.tx_claims[0]!.message_hash as string];
+    const bytes = await bytesPerCopy(w.env.DB, remaining, { names, times: 3000 });
     expect(
-      Object.values(bytes).reduce((total, one) => total + one, STORY_BYTES),
+      Object.values(bytes).reduce((total, one) => total + one, SUBJECT_BYTES),
       JSON.stringify(bytes),
     ).toBeLessThanOrEqual(BYTES_MAX);
   });

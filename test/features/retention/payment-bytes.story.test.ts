@@ -5,19 +5,19 @@ import { entitlementKeyOfPaid } from '#features/entitlements/credit-payments.ts'
 import { projectEntitlement, readEntitlement } from '#features/entitlements/entitlement.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { bytesPerCopy, legibleRows, type Row } from '../../support/fixtures/full-size-data.ts';
-import { archiveAll, ctxAt, keepBooks } from '../../support/fixtures/old-books.ts';
+import { archiveAll, ctxAt, fillBooks } from '../../support/fixtures/old-books.ts';
 import { World } from '../../support/world.ts';
 
-/** What a payment may leave, of the README's "What is kept, how long, and what it costs". */
-// Rows fill pages of 4 KB, so a few bytes of an event may cost a seventh. A membership is in six indexes, one for each filter of its list.
+/** Limits of bytes per payment, stated in the README. */
+// Rows fill pages of 4 KB, so a few more bytes of an event can cost a seventh. A membership is in six indexes, one for each filter.
 const BYTES_MAX = { fresh: 17_500, old: 1300, customer: 1500 };
 const COPIES = 3000;
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
-const rowsOf = (table: string, where: string, ...values: string[]) => legibleRows(w.env.DB, table, where, ...values);
+const readRows = (table: string, where: string, ...values: string[]) => legibleRows(w.env.DB, table, where, ...values);
 const isId = "hex(id) = replace(upper(?), '-', '')";
-/** The object tells the database what the payment bought, with its event. */
-async function tellEntitlement(paymentId: string): Promise<void> {
+/** Projects what the payment bought from the object to the database, with its event. */
+async function projectPurchase(paymentId: string): Promise<void> {
   const ctx = ctxAt(w.env, 0);
   const [payment] = await w.db
     .select()
@@ -30,30 +30,29 @@ async function tellEntitlement(paymentId: string): Promise<void> {
 }
 const sum = (bytes: Record<string, number>): number => Object.values(bytes).reduce((total, one) => total + one, 0);
 
-describe(`a confirmed checkout among ${COPIES} others`, () => {
+describe(`database size of a confirmed checkout among ${COPIES} others`, () => {
   let fresh: Record<string, Row[]>;
   let old: Record<string, Row[]>;
   let customer: Record<string, Row[]>;
   let object: Record<string, Row[]>;
   let names: string[];
-  /** An object of 500 events holds those of so many payments. */
+  /** Number of payments that fill an archive object of 500 events. */
   let perObject: number;
 
   beforeAll(async () => {
-    const { merchant, sales } = await keepBooks(w, 2);
+    const { merchant, sales } = await fillBooks(w, 2);
     const [{ paymentId, membershipId, receiptId, signature }] = sales as [(typeof sales)[number]];
-    await tellEntitlement(paymentId);
+    await projectPurchase(paymentId);
     const read = async () => ({
-      payments: await rowsOf('payments', 'id = ?', paymentId),
-      tx_claims: await rowsOf('tx_claims', 'tx_signature = ?', signature),
-      receipts: await rowsOf('receipts', 'id = ?', receiptId),
+      payments: await readRows('payments', 'id = ?', paymentId),
+      tx_claims: await readRows('tx_claims', 'tx_signature = ?', signature),
+      receipts: await readRows('receipts', 'id = ?', receiptId),
     });
-    const wallet = (await rowsOf('payments', 'id = ?', paymentId))[0]!.payer_wallet as string;
-    const entitlements = await rowsOf('entitlements', 'wallet_address = ?', wallet);
+    const wallet = (await readRows('payments', 'id = ?', paymentId))[0]!.payer_wallet as string;
+    const entitlements = await readRows('entitlements', 'wallet_address = ?', wallet);
     const entitlementId = entitlements[0]!.id as string;
-    customer = { memberships: await rowsOf('memberships', 'id = ?', membershipId), entitlements };
-    const events = await rowsOf('events', 'payment_id = ? OR subject_id = ?', paymentId, entitlementId);
-    // Being made final is one more.
+    customer = { memberships: await readRows('memberships', 'id = ?', membershipId), entitlements };
+    const events = await readRows('events', 'payment_id = ? OR subject_id = ?', paymentId, entitlementId);
     const finalized = events.find(({ type }) => type === 'payment.confirmed')!;
     events.push({ ...finalized, id: `evt_${'0'.repeat(26)}`, type: 'payment.finalized', subject_version: 9 });
     perObject = 500 / events.length;
@@ -61,20 +60,20 @@ describe(`a confirmed checkout among ${COPIES} others`, () => {
     await archiveAll(w);
     expect(await read()).toMatchObject({ payments: [], receipts: [] });
     old = {
-      archived_payments: await rowsOf('archived_payments', isId, paymentId),
+      archived_payments: await readRows('archived_payments', isId, paymentId),
       tx_claims: fresh.tx_claims!,
-      archived_receipts: await rowsOf('archived_receipts', isId, receiptId),
+      archived_receipts: await readRows('archived_receipts', isId, receiptId),
     };
     expect(await w.env.DB.prepare('SELECT count(*) AS n FROM events WHERE payment_id = ?').bind(paymentId).first('n')).toBe(0);
-    const { results: stories } = await w.env.DB.prepare(
-      'SELECT hex(story_id) AS id, archive_id FROM archived_stories WHERE hex(story_id) IN (?, ?)',
+    const { results: subjects } = await w.env.DB.prepare(
+      'SELECT hex(subject_id) AS id, archive_id FROM archived_subjects WHERE hex(subject_id) IN (?, ?)',
     )
       .bind(...[paymentId, membershipId].map((id) => id.replaceAll('-', '').toUpperCase()))
       .all<{ id: string; archive_id: number }>();
-    expect(stories).toHaveLength(2);
-    old.archived_stories = [paymentId, membershipId].map((story_id) => ({ story_id, archive_id: stories[0]!.archive_id }));
-    const archives = await rowsOf('archives', 'merchant_id = ?', merchant.userId);
-    object = { archives, archived_types: await rowsOf('archived_types', 'merchant_id = ?', merchant.userId) };
+    expect(subjects).toHaveLength(2);
+    old.archived_subjects = [paymentId, membershipId].map((subject_id) => ({ subject_id, archive_id: subjects[0]!.archive_id }));
+    const archives = await readRows('archives', 'merchant_id = ?', merchant.userId);
+    object = { archives, archived_types: await readRows('archived_types', 'merchant_id = ?', merchant.userId) };
     const { nonce, reference } = fresh.payments![0]!;
     const eventIds = [...events, ...archives.map(({ first_event_id: id }) => ({ id }))].map(({ id }) => id as string);
     names = [
@@ -82,7 +81,7 @@ describe(`a confirmed checkout among ${COPIES} others`, () => {
     ];
   }, 60_000);
 
-  it(`takes at most ${BYTES_MAX.old} bytes once its story is in the archive, and its first one the customer's ${BYTES_MAX.customer} beside`, async () => {
+  it(`an archived checkout takes at most ${BYTES_MAX.old} bytes, and its customer at most ${BYTES_MAX.customer}`, async () => {
     const bytes = await bytesPerCopy(w.env.DB, { ...old, ...customer }, { names, times: COPIES });
     const ofObject = await bytesPerCopy(w.env.DB, object, { names, times: 500 });
     const { memberships = 0, entitlements = 0, ...tables } = bytes;
@@ -92,7 +91,7 @@ describe(`a confirmed checkout among ${COPIES} others`, () => {
     expect(memberships + entitlements, said).toBeLessThanOrEqual(BYTES_MAX.customer);
   });
 
-  it(`takes at most ${BYTES_MAX.fresh} bytes until then`, async () => {
+  it(`a checkout takes at most ${BYTES_MAX.fresh} bytes until it is archived`, async () => {
     const bytes = await bytesPerCopy(w.env.DB, { ...fresh, ...customer }, { names, times: COPIES });
     expect(sum(bytes), JSON.stringify(bytes)).toBeLessThanOrEqual(BYTES_MAX.fresh);
   });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { entitlementIdOf } from '#core/ids.ts';
 import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
 import { newCtx, type Shard } from '#platform/context.ts';
-import { alarmOf } from '../../support/clients/entitlement.ts';
+import { readAlarm } from '../../support/clients/entitlement.ts';
 import { joinEntitlement } from '../../support/clients/sandbox.ts';
 import { withRival } from '../../support/faults/faults.ts';
 import { fillTables } from '../../support/fixtures/load-generator.ts';
@@ -13,7 +13,7 @@ import { withRowCount, worstOf } from '../../support/runner/rows-read.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
-/** More than a page of a sweep is due, and as many are not. */
+/** More than one page of a sweep is due, and as many rows are not. */
 const ROWS = 1300;
 
 const w = new World();
@@ -23,10 +23,10 @@ const count = async (sql: string, ...values: unknown[]) =>
     .bind(...values)
     .first<{ n: number }>())!.n;
 
-describe('what has ended', () => {
+describe('retention rules', () => {
   const now = Date.now();
-  /** Half of the rows are past this long after their end, the last of them by a moment; the other half are not. */
-  const over = (keepMs: number) => `${now - keepMs} + CASE WHEN n % 2 = 0 THEN 2 - n ELSE n END`;
+  /** Makes half of the rows due, the last of them by one millisecond. */
+  const over = (retentionMs: number) => `${now - retentionMs} + CASE WHEN n % 2 = 0 THEN 2 - n ELSE n END`;
   beforeAll(async () => {
     const ada = await w.merchant();
     const { product_id } = await w.product(ada);
@@ -62,7 +62,7 @@ describe('what has ended', () => {
     ['failedSettlements', 'settlements'],
     ['sandboxTransactions', 'sandbox_transactions'],
     ['sandboxAccounts', 'sandbox_accounts'],
-  ] as const)('is kept for its time and no longer, page after page: %s', async (rule, table) => {
+  ] as const)('rows are deleted page by page once their retention is over: %s', async (rule, table) => {
     const sweep = async (ctx: Shard) => (await sweepOf(rule)(ctx)).taken;
     expect(await sweep(ctxAt(now - 1))).toBe(ROWS / 2 - 1);
     expect(await sweep(ctxAt(now))).toBe(1);
@@ -70,7 +70,7 @@ describe('what has ended', () => {
     expect(await count(table)).toBe(ROWS / 2);
   });
 
-  it('leaves settlements alone that are pending, settled, or looked for', async () => {
+  it('settlements that are pending, settled or due for a check are not deleted', async () => {
     await w.env.DB.prepare(
       `UPDATE settlements SET created_at = 1, status = CASE rowid % 3 WHEN 0 THEN 'failed' WHEN 1 THEN 'pending' ELSE 'settled' END,
         next_check_at = CASE rowid % 3 WHEN 0 THEN ${now} END`,
@@ -79,14 +79,13 @@ describe('what has ended', () => {
   });
 });
 
-describe('a setup that nobody paid for', () => {
+describe('expired setup without a payment', () => {
   const tables = ['api_keys', 'products', 'webhook_endpoints', 'access_apps', 'rail_settings', 'events', 'webhook_deliveries', 'payments'];
   const left = async ({ created }: Setup) => [
     await count('accounts WHERE id = ?', created.account_id),
     await count('setup_intents WHERE account_id = ?', created.account_id),
     ...(await Promise.all(tables.map((table) => count(`${table} WHERE merchant_id = ?`, created.account_id)))),
   ];
-  /** With an app, a product, an endpoint and a setting of its own, ended right now. */
   async function ended(sell: (agent: Merchant) => Promise<unknown> = async () => {}): Promise<Setup> {
     const setup = await Setup.create(w);
     const key = setup.created.sandbox_api_key;
@@ -102,7 +101,7 @@ describe('a setup that nobody paid for', () => {
   }
   const sweepLater = async (setup: Setup, afterMs: number) => sweepEndedSetups(ctxAt((await setup.row()).expires_at + afterMs));
 
-  it('is there for a week, and then gone with its account and all that it set up', async () => {
+  it('a setup is deleted with its account and everything it created after a week', async () => {
     const [setup, other] = [await ended(), await Setup.create(w)];
     await sweepLater(setup, 7 * DAY - 1);
     expect((await left(setup)).slice(0, 5)).toEqual([1, 1, 1, 1, 1]);
@@ -113,7 +112,7 @@ describe('a setup that nobody paid for', () => {
     expect((await left(other)).slice(0, 3)).toEqual([1, 1, 1]);
   });
 
-  it('is gone although it sold and settled with test money, with all of it, and nothing of that comes again', async () => {
+  it('a setup with sandbox sales and settlements is deleted completely, and nothing returns', async () => {
     let paymentId = '';
     let customer!: Awaited<ReturnType<typeof joinEntitlement>>;
     const setup = await ended(async (agent) => {
@@ -124,7 +123,7 @@ describe('a setup that nobody paid for', () => {
       const paid = await w.call('POST', '/v1/testing/pay', { key: agent.key, body: { payment_id: paymentId } });
       expect((await w.confirm(paymentId, paid.body.tx_signature)).body.payment.status).toBe('CONFIRMED');
       await w.deliver();
-      await customer.untilTold();
+      await customer.waitForDelivery();
     });
     const { account_id: merchantId } = setup.created;
     const held = () =>
@@ -135,22 +134,22 @@ describe('a setup that nobody paid for', () => {
     await sweepLater(setup, 8 * DAY);
     expect(await left(setup)).toEqual(Array(10).fill(0));
     expect([await held(), await count('tx_claims WHERE subject_id = ?', paymentId)]).toEqual([[0, 0, 0, 0], 0]);
-    expect(await alarmOf(customer.stub)).toBeNull();
+    expect(await readAlarm(customer.stub)).toBeNull();
   });
 
-  it('is gone although it sold by the period with test money, and nothing is collected for it any more', async () => {
+  it('a setup with a sandbox subscription is deleted, and nothing is collected any longer', async () => {
     let subscriptionId = '';
     const setup = await ended(async (agent) => {
       const subscribed = await subscribeRenewing(w, agent, await sellRenewing(w, agent), 'anna');
       subscriptionId = subscribed.authorization_id;
     });
     const { account_id: merchantId } = setup.created;
-    const countOf = (tables: string[]) => Promise.all(tables.map((table) => count(`${table} WHERE merchant_id = ?`, merchantId)));
+    const countIn = (tables: string[]) => Promise.all(tables.map((table) => count(`${table} WHERE merchant_id = ?`, merchantId)));
     const held = async () => [
-      ...(await countOf(['subscription_authorizations', 'subscription_plans'])),
+      ...(await countIn(['subscription_authorizations', 'subscription_plans'])),
       await count('subscription_collections WHERE authorization_id = ?', subscriptionId),
     ];
-    const onChain = () => countOf(['sandbox_accounts', 'sandbox_transactions']);
+    const onChain = () => countIn(['sandbox_accounts', 'sandbox_transactions']);
     expect(Math.min(...(await held()), ...(await onChain()))).toBeGreaterThan(0);
     await sweepLater(setup, 8 * DAY);
     expect(await left(setup)).toEqual(Array(10).fill(0));
@@ -159,7 +158,7 @@ describe('a setup that nobody paid for', () => {
     expect(await onChain()).toEqual([0, 0]);
   });
 
-  it('with more test money than one round forgets goes in several', async () => {
+  it('a setup with many sandbox payments is deleted in several rounds', async () => {
     const setup = await ended(async (agent) => {
       const { payment_id } = await w.connect(await w.product(agent));
       await multiply(w.env.DB, 'payments', 'id', payment_id, 450, { id: "'test-' || i", nonce: "'test-' || i", reference: "'test-' || i" });
@@ -169,7 +168,7 @@ describe('a setup that nobody paid for', () => {
     expect(await left(setup)).toEqual(Array(10).fill(0));
   });
 
-  it('stays where its account holds anything of money, and is not looked at again', async () => {
+  it('a setup with a live payment stays and is not checked again', async () => {
     const setup = await ended();
     const buyer: Merchant = await w.merchant();
     const { payment_id } = await w.connect(await w.product(buyer));
@@ -179,7 +178,7 @@ describe('a setup that nobody paid for', () => {
     expect((await setup.row()).is_kept).toBe(1);
   });
 
-  it('stays whole where money reached its account after the sweep had read it; the others go', async () => {
+  it('a setup that received a payment during the sweep stays complete, and others are deleted', async () => {
     const [setup, other] = [await ended(), await ended()];
     const { payment_id } = await w.connect(await w.product(await w.merchant()));
     const paid = () =>
@@ -192,7 +191,7 @@ describe('a setup that nobody paid for', () => {
     expect((await setup.row()).is_kept).toBe(1);
   });
 
-  it('with more events than one statement deletes goes in several, one after the other', async () => {
+  it('a setup with many events is deleted in several statements', async () => {
     const setup = await ended();
     await w.env.DB.prepare(
       `INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, request_id, created_at, fanned_out_at)
@@ -204,7 +203,7 @@ describe('a setup that nobody paid for', () => {
     const [{ id: endpointId }] = (
       await w.env.DB.prepare('SELECT id FROM webhook_endpoints WHERE merchant_id = ?').bind(setup.created.account_id).all<{ id: string }>()
     ).results as [{ id: string }];
-    // Held back by a broken endpoint, it would never end by itself.
+    // A delivery to a broken endpoint would stay open.
     await w.env.DB.prepare(
       `INSERT INTO webhook_deliveries (merchant_id, livemode, endpoint_id, event_id, event_type, status, attempt, max_attempts, lease_until, created_at)
         VALUES (?, 0, ?, 'evt-1', 'payout.changed', 'retrying', 1, 4, 0, 1)`,

@@ -7,10 +7,10 @@ import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-describe('what stands on the simulated chain and is of no session', () => {
+describe('accounts of the simulated chain outside sessions', () => {
   const w = new World();
   let ada: Merchant;
   let product: Body;
@@ -25,7 +25,7 @@ describe('what stands on the simulated chain and is of no session', () => {
   });
 
   const end = ({ authorization_id: id }: Body) =>
-    w.env.DB.prepare("UPDATE subscription_authorizations SET status = 'cancelled', ended_at = 1, next_look_at = NULL WHERE id = ?")
+    w.env.DB.prepare("UPDATE subscription_authorizations SET status = 'cancelled', ended_at = 1, next_check_at = NULL WHERE id = ?")
       .bind(id)
       .run();
   const addresses = async (): Promise<string[]> =>
@@ -36,7 +36,7 @@ describe('what stands on the simulated chain and is of no session', () => {
     ).results.map(({ address }) => address);
   const sweepAfter = (days: number, env = w.env) =>
     sweepOf('sandboxAccounts')(newCtx(env, { requestId: 'req_accounts', now: Date.now() + days * DAY, defer: () => {} }));
-  const asOf = async <T>(at: number, run: () => Promise<T>): Promise<T> => {
+  const runAt = async <T>(at: number, run: () => Promise<T>): Promise<T> => {
     setTime(at);
     try {
       return await run();
@@ -45,25 +45,25 @@ describe('what stands on the simulated chain and is of no session', () => {
     }
   };
 
-  it('is forgotten 90 days after its wallet was needed last, and never while a plan or a subscription needs it', async () => {
+  it('an account is deleted after 90 days without use unless a plan or a subscription needs it', async () => {
     const all = await addresses();
-    // Of each subscriber what they signed, the right to collect and their money; of the merchant the plan and where it is paid.
+    // Each subscriber has an authority, a subscription and a token account. The merchant has a plan and a token account.
     expect(all).toHaveLength(3 + 3 + 2);
     await sweepAfter(89);
     expect(await addresses()).toEqual(all);
     expect((await sweepAfter(91)).taken).toBe(all.length);
     const left = await addresses();
     expect(left).toHaveLength(3 + 2);
-    // Looked at once in all that time.
+    // Accounts in use are checked once in 90 days.
     expect((await sweepAfter(180)).taken).toBe(0);
     expect((await sweepAfter(182)).taken).toBe(left.length);
     expect(await addresses()).toEqual(left);
   });
 
-  it('still collects for who subscribes, and a wallet that was forgotten subscribes again', async () => {
+  it('subscriptions still collect after the deletion, and a wallet with deleted accounts subscribes again', async () => {
     const { authorization_id: id, paid_through: periodEnd } = running;
     for (const minutes of [11, 12, 13])
-      await asOf(Date.parse(periodEnd) + minutes * MINUTE, async () => {
+      await runAt(Date.parse(periodEnd) + minutes * MINUTE, async () => {
         await w.deliver([{ kind: 'sweepSandbox', merchantId: ada.userId }]);
         for (let i = 0; i < 3; i++) await w.deliver();
       });
@@ -77,7 +77,7 @@ describe('what stands on the simulated chain and is of no session', () => {
     expect(await addresses()).toHaveLength(2);
   });
 
-  it('is found by an index that holds nothing of a session, and nothing else is read', async () => {
+  it('the sweep finds idle accounts by an index without session rows and reads no other rows', async () => {
     await w.env.DB.prepare(
       `INSERT INTO sandbox_accounts SELECT merchant_id, 'a-session', address || n.value, owner, data, changed_by, 0 FROM sandbox_accounts,
         json_each('[1,2,3,4,5,6,7,8,9]') n WHERE session_id = ''`,

@@ -9,20 +9,19 @@ import {
   openTreasury,
   payFor,
   paymentResponse,
+  readAccountPlan,
   setupRow,
-  standing,
 } from '../../support/people/activation.ts';
 import { type Answer, type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-describe('a plan in the sandbox', () => {
+describe('plan activation in the sandbox', () => {
   const w = new World();
   beforeAll(() => openTreasury(w));
 
   const test = (plan: string, key: string, payment?: string) => buy(w, plan, { key }, payment);
-  /** A test wallet's payment of a plan, not yet sent. */
   async function payInTest(merchant: Merchant, plan: string): Promise<string> {
     const { status, headers } = await test(plan, merchant.sandboxKey);
     expect(status).toBe(402);
@@ -32,9 +31,9 @@ describe('a plan in the sandbox', () => {
   const activateInTest = async (merchant: Merchant, plan: string): Promise<Answer<Body>> =>
     test(plan, merchant.sandboxKey, await payInTest(merchant, plan));
 
-  it('is paid by a test wallet and answered as a real one, while the account keeps the plan it has and no node is asked', async () => {
+  it('a test wallet pays for a plan with the answer of a real one, without changing the account or calling a node', async () => {
     const ada = await w.merchant('free');
-    const before = await standing(ada);
+    const before = await readAccountPlan(ada);
     await w.chain.call('local_resetCalls');
     const payment = await payInTest(ada, 'starter');
     const bought = await test('starter', ada.sandboxKey, payment);
@@ -42,13 +41,13 @@ describe('a plan in the sandbox', () => {
     expect(Date.parse(bought.body.paid_through)).toBeGreaterThan(Date.now() + 29 * DAY);
     expect(paymentResponse(bought)).toMatchObject({ success: true, amount: '19000000' });
     expect(await w.chain.call('local_calls')).toEqual({});
-    expect(await standing(ada)).toEqual(before);
+    expect(await readAccountPlan(ada)).toEqual(before);
     const receipt = await w.call('GET', `/v1/receipt/${bought.body.receipt_id}/public`);
     expect(receipt.body.document.livemode).toBe(false);
     expect((await test('starter', ada.sandboxKey, payment)).body).toEqual(bought.body);
   });
 
-  it('is prolonged and raised as a real one, by test purchases alone, and never counts for a real purchase', async () => {
+  it('test purchases extend and raise only the test plan and never count for a real purchase', async () => {
     const bob = await w.merchant('free');
     const first = await activateInTest(bob, 'starter');
     const second = await activateInTest(bob, 'starter');
@@ -58,22 +57,22 @@ describe('a plan in the sandbox', () => {
     const real = await activate(w, await newSpender(w), 'starter', { key: bob.key });
     expect([real.status, real.body.plan]).toEqual([200, 'starter']);
     expect(Date.parse(real.body.paid_through)).toBeLessThan(Date.now() + 31 * DAY);
-    expect((await standing(bob)).plan).toBe('starter');
-    // What the account really holds is no obstacle to a test, either.
+    expect((await readAccountPlan(bob)).plan).toBe('starter');
+    // The account's real plan does not affect a test purchase.
     expect((await test('scale', bob.sandboxKey)).status).toBe(402);
   });
 
-  it('is not paid with what was signed for the other mode, in either direction', async () => {
+  it('a payment signed for one mode does not pay in the other mode', async () => {
     const eve = await w.merchant('free');
     const [tested, real] = [await payInTest(eve, 'starter'), await payFor(w, await newSpender(w), 'starter', { key: eve.key })];
     expect((await test('starter', eve.key, tested)).status).toBe(402);
     expect((await test('starter', eve.sandboxKey, real)).status).toBe(402);
     expect((await test('starter', eve.sandboxKey, tested)).status).toBe(200);
-    expect((await standing(eve)).plan).toBe('free');
+    expect((await readAccountPlan(eve)).plan).toBe('free');
     expect((await test('starter', eve.key, tested)).status).toBe(402);
   });
 
-  it('spends nothing of a setup’s limits, keeps no setup alive and gives it no live key', async () => {
+  it('a test purchase changes no setup limits, does not extend the setup and yields no live key', async () => {
     const { merchant, secret, id } = await newSetup(w, { perDay: 20_000_000n });
     const before = await setupRow(id);
     const path = '/v1/access/x402/activate/growth?mode=sandbox';
@@ -84,7 +83,7 @@ describe('a plan in the sandbox', () => {
     const bought = await w.call('POST', path, { headers: { ...headers, 'PAYMENT-SIGNATURE': paid.body.payment_signature } });
     expect([bought.status, bought.body.plan]).toEqual([200, 'growth']);
     expect(await setupRow(id)).toEqual(before);
-    expect((await standing(merchant)).plan).toBe('free');
+    expect((await readAccountPlan(merchant)).plan).toBe('free');
     expect((await buy(w, 'starter', { secret })).status).toBe(402);
   });
 });

@@ -4,7 +4,6 @@ import { callTesting, runScenario } from '../../support/clients/sandbox.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-/** What an object holds: the names of its tables, and whether an alarm of it is to come. */
 const heldBy = (name: string): Promise<[string[], number | null]> =>
   runInDurableObject(testEnv.METERED_SESSION.getByName(name), async (_, { storage }) => [
     storage.sql
@@ -14,7 +13,7 @@ const heldBy = (name: string): Promise<[string[], number | null]> =>
     await storage.getAlarm(),
   ]);
 
-describe('a session of the sandbox that is erased', () => {
+describe('erasing a sandbox session', () => {
   const w = new World();
   let ada: Merchant;
   let eve: Merchant;
@@ -23,18 +22,17 @@ describe('a session of the sandbox that is erased', () => {
     await w.sweepAlone('analytics');
   });
 
-  /** The session's end was long ago, and the sweep of sessions finds it. */
   const erase = async (sessionId: string) => {
     await w.env.DB.prepare('UPDATE sandbox_sessions SET ended_at = 0 WHERE id = ?').bind(sessionId).run();
     await w.sweepAlone('endedSandboxes');
     expect((await callTesting(w, ada, 'GET', `sessions/${sessionId}`)).status).toBe(404);
   };
-  const told = async ({ sandboxKey: key }: Merchant) => {
+  const readAnalytics = async ({ sandboxKey: key }: Merchant) => {
     const summary = (await w.call('GET', '/v1/account/summary', { key })).body;
     const analytics = (await w.call('GET', '/v1/account/analytics', { key })).body;
     return { ...summary, ...analytics, as_of: '', top_products: analytics.top_products.map(({ count }: { count: number }) => count) };
   };
-  const rowsOf = async (merchant: Merchant): Promise<number> => {
+  const countRows = async (merchant: Merchant): Promise<number> => {
     const sql = ['analytics_days', 'analytics_quarters', 'analytics_totals']
       .map((table) => `SELECT count(*) AS n FROM ${table} WHERE merchant_id = ?1 AND livemode = 0`)
       .join(' UNION ALL ');
@@ -42,7 +40,7 @@ describe('a session of the sandbox that is erased', () => {
     return results[0]!.n;
   };
 
-  it('leaves nothing of its metered sessions in their objects, nor in those of their channels', async () => {
+  it('erasing empties the objects of its metered sessions and of their channels', async () => {
     const session = await runScenario(w, ada, 'metered_session_full');
     const metered = await w.env.DB.prepare('SELECT id, channel_id AS channel FROM metered_sessions WHERE customer_ref = ?')
       .bind(`${session.session_id}:buyer`)
@@ -56,7 +54,7 @@ describe('a session of the sandbox that is erased', () => {
     expect((await w.call('GET', `/v1/access/metered-sessions/${metered!.id}`, { key: ada.sandboxKey })).status).toBe(404);
   });
 
-  it('is erased although twenty before it, a whole page, cannot be', async () => {
+  it('a session is erased although a full page of twenty earlier ones fails', async () => {
     const session = await runScenario(w, ada, 'payment_failed');
     await w.env.DB.batch([
       w.env.DB.prepare(`INSERT INTO sandbox_sessions WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)
@@ -76,27 +74,30 @@ describe('a session of the sandbox that is erased', () => {
     }
   });
 
-  it('takes its figures with it, whether they were folded or not, and leaves those of every other session', async () => {
+  it('erasing removes its analytics, folded or not, and those of no other session', async () => {
     const asked = { seed: 'one' };
-    const [folded, kept] = [await runScenario(w, ada, 'membership_renewed', asked), await runScenario(w, ada, 'payment_overpaid', asked)];
+    const [folded, remaining] = [
+      await runScenario(w, ada, 'membership_renewed', asked),
+      await runScenario(w, ada, 'payment_overpaid', asked),
+    ];
     await runScenario(w, eve, 'payment_overpaid', asked);
     const [live, product] = [await w.merchant(), await w.product(ada)];
     await w.purchase(product, await w.chain.wallet());
     await w.sweepAlone('analytics');
     const late = await runScenario(w, ada, 'payment_failed', asked);
     const liveBefore = (await w.call('GET', '/v1/account/summary', { key: ada.key })).body;
-    expect((await told(ada)).confirmed_payments).toBeGreaterThan((await told(eve)).confirmed_payments);
+    expect((await readAnalytics(ada)).confirmed_payments).toBeGreaterThan((await readAnalytics(eve)).confirmed_payments);
     await erase(folded.session_id);
     await erase(late.session_id);
-    expect(await told(ada)).toEqual(await told(eve));
+    expect(await readAnalytics(ada)).toEqual(await readAnalytics(eve));
     await w.sweepAlone('analytics');
     await w.sweepAlone('analytics');
-    expect(await told(ada)).toEqual(await told(eve));
-    expect(await rowsOf(ada)).toBeGreaterThan(0);
-    await erase(kept.session_id);
+    expect(await readAnalytics(ada)).toEqual(await readAnalytics(eve));
+    expect(await countRows(ada)).toBeGreaterThan(0);
+    await erase(remaining.session_id);
     await w.sweepAlone('analytics');
-    expect(await told(ada)).toEqual({ ...(await told(live)), top_products: [] });
-    expect(await rowsOf(ada)).toBe(0);
+    expect(await readAnalytics(ada)).toEqual({ ...(await readAnalytics(live)), top_products: [] });
+    expect(await countRows(ada)).toBe(0);
     expect((await w.call('GET', '/v1/account/summary', { key: ada.key })).body.totals).toEqual(liveBefore.totals);
   });
 });

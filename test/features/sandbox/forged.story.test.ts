@@ -15,7 +15,7 @@ describe('POST /v1/testing/pay with a transaction that carries the memo of a liv
   const liveRows = () =>
     Promise.all(TABLES.map(async (table) => (await testEnv.DB.prepare(`SELECT * FROM ${table} WHERE livemode = 1`).all()).results));
 
-  /** A live payment to a wallet, its refund prepared, and a sandbox transaction that says to be that refund. */
+  /** Prepares a live payment to a wallet with its refund, and a sandbox transaction with the memo of that refund. */
   async function forgedRefund(payoutWallet: string) {
     const product = await w.product(ada, { access_period_days: 30, payout_wallet: payoutWallet });
     const { payment } = await w.purchase(product, await w.chain.wallet());
@@ -32,13 +32,13 @@ describe('POST /v1/testing/pay with a transaction that carries the memo of a liv
   }
   const land = (transaction: string) => callTesting(w, ada, 'POST', 'pay', { transaction, wallet: 'thief' });
 
-  it('does not land it without the signature of the wallet that it takes from', async () => {
+  it('the transaction does not land without the signature of its paying wallet', async () => {
     const forged = await forgedRefund((await w.chain.wallet()).address);
     const { status, body } = await land(forged.transaction);
     expect([status, body.tx_signature]).toEqual([200, undefined]);
   });
 
-  it('changes no live row when a test wallet is the one that was paid, whoever looks at the transaction', async () => {
+  it('no live row changes if a test wallet was the payee of the live payment', async () => {
     const declined = await callTesting(w, ada, 'POST', 'pay', { payment_id: await sandboxPayment(), wallet: 'thief', outcome: 'declined' });
     const { paymentId, transaction, txSignature } = await forgedRefund(declined.body.payer_wallet);
     const before = await liveRows();

@@ -3,10 +3,10 @@ import { callTesting, runScenario } from '../../support/clients/sandbox.ts';
 import { newAgent, sellToAgents, write } from '../../support/people/agent.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-describe('between the sandbox and what is live', () => {
+describe('isolation of sandbox and live mode', () => {
   const w = new World();
   let ada: Merchant;
   let product: Body;
@@ -16,7 +16,7 @@ describe('between the sandbox and what is live', () => {
   });
   const testPay = (body: object) => callTesting(w, ada, 'POST', 'pay', body);
 
-  it('a test wallet pays a payment of the sandbox, and the node is asked nothing', async () => {
+  it('a test wallet pays a sandbox payment without any call to the node', async () => {
     await w.chain.call('local_resetCalls');
     const payment = await w.connect(product);
     const paid = await testPay({ payment_id: payment.payment_id, wallet: 'ada' });
@@ -37,21 +37,21 @@ describe('between the sandbox and what is live', () => {
     ['underpaid', 422, 'payment_mismatch'],
     ['late', 410, 'session_expired'],
     ['overpaid', 200, undefined],
-  ])('a test wallet that pays as %s has the answer a live one would', async (outcome, status, code) => {
+  ])('a test payment that is %s gets the same answer as a live one', async (outcome, status, code) => {
     const payment = await w.connect(product);
     const paid = await testPay({ payment_id: payment.payment_id, outcome });
     const answer = await w.confirm(payment.payment_id, paid.body.tx_signature);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
-  it('a payment that nobody confirms is found by the service itself', async () => {
+  it('the service finds a sandbox payment that is never confirmed by a caller', async () => {
     const payment = await w.connect(product);
     await testPay({ payment_id: payment.payment_id });
     await w.deliver();
     expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
   });
 
-  it('an agent’s challenge is answered by a test wallet, and settled once', async () => {
+  it('a test wallet answers an agent’s challenge, which settles once', async () => {
     const named = { product_id: product.product_id, customer: { customer_ref: 'agent-1' } };
     const denied = await write(w, ada, 'entitlements/consume', named, { key: ada.sandboxKey });
     const challenge = denied.headers.get('PAYMENT-REQUIRED');
@@ -71,7 +71,7 @@ describe('between the sandbox and what is live', () => {
     expect(crossed.status).toBe(422);
   });
 
-  it('no transaction of the one chain pays on the other', async () => {
+  it('a transaction of one chain pays nothing on the other', async () => {
     const [test, live] = [await w.connect(product), await w.connect(await w.product(ada))];
     const { body } = await testPay({ payment_id: test.payment_id });
     expect((await w.confirm(live.payment_id, body.tx_signature)).body.payment.status).toBe('PENDING_SIGNATURE');
@@ -100,7 +100,7 @@ describe('between the sandbox and what is live', () => {
     expect([refused.status, refused.body.meta.reason]).toEqual([422, 'invalid_exact_svm_transaction_simulation_failed']);
   });
 
-  it('no live sweep takes a row of a session, whatever its clock says', async () => {
+  it('no live sweep takes a row of a session, at any session time', async () => {
     const session = await runScenario(w, ada, 'payment_underpaid');
     const before = await dump(session.session_id);
     await w.env.DB.prepare('UPDATE payments SET expires_at = 0 WHERE customer_ref = ?').bind(`${session.session_id}:buyer`).run();

@@ -12,7 +12,6 @@ beforeAll(async () => {
 
 const sell = (terms: object = {}) => w.product({ ...ada, key: ada.sandboxKey }, { ...terms });
 
-/** What each call is sent, made anew for every test. */
 const CALLS: Record<string, () => Promise<{ path: string; body: Record<string, unknown>; other: Record<string, unknown> }>> = {
   sessions: async () => ({ path: 'sessions', body: { scenario: 'payment_failed' }, other: { scenario: 'payment_expired' } }),
   advance: async () => {
@@ -35,8 +34,8 @@ const CALLS: Record<string, () => Promise<{ path: string; body: Record<string, u
   },
 };
 
-describe.each(Object.entries(CALLS))('POST /v1/testing/…: %s under a key', (_, make) => {
-  it('happens once, answers the same again to the byte, and is another request with another body', async () => {
+describe.each(Object.entries(CALLS))('POST /v1/testing/…: %s with an idempotency key', (_, make) => {
+  it('the call runs once, replays the same answer, and conflicts with another body', async () => {
     const { path, body, other } = await make();
     const headers = { 'Idempotency-Key': newKey() };
     const send = (sent: object) => w.call('POST', `/v1/testing/${path}`, { key: ada.sandboxKey, body: sent, headers });
@@ -50,8 +49,8 @@ describe.each(Object.entries(CALLS))('POST /v1/testing/…: %s under a key', (_,
   });
 });
 
-describe.each(['sessions', 'advance', 'pay', 'identity'])('POST /v1/testing/…: %s, whose answer the database lost', (name) => {
-  it('has happened once, and a repetition is told what it was', async () => {
+describe.each(['sessions', 'advance', 'pay', 'identity'])('POST /v1/testing/…: %s with a lost database answer', (name) => {
+  it('the call has run once, and a repetition replays its result', async () => {
     const { path, body } = await CALLS[name]!();
     const headers = { 'Idempotency-Key': newKey() };
     const lossy = withFaults(w.env, { after: ({ kind }) => kind === 'batch' }).env;
@@ -68,7 +67,7 @@ describe.each(['sessions', 'advance', 'pay', 'identity'])('POST /v1/testing/…:
   });
 });
 
-it('a session that was begun twice under a key is one session', async () => {
+it('two starts of a session under one key create one session', async () => {
   const before = (await callTesting(w, ada, 'GET', 'sessions?limit=100')).body.items.length;
   const headers = { 'Idempotency-Key': newKey() };
   const body = { scenario: 'payment_failed' };
@@ -77,7 +76,7 @@ it('a session that was begun twice under a key is one session', async () => {
   expect((await callTesting(w, ada, 'GET', 'sessions?limit=100')).body.items).toHaveLength(before + 1);
 });
 
-it('a test wallet whose answer was lost has broadcast once, and a repetition broadcasts nothing more', async () => {
+it('a test wallet with a lost answer has broadcast once, and a repetition broadcasts nothing', async () => {
   const { payment_id } = await w.connect(await sell());
   const headers = { 'Idempotency-Key': newKey() };
   const send = (env = w.env) => w.call('POST', '/v1/testing/pay', { key: ada.sandboxKey, body: { payment_id }, headers, env });
@@ -88,7 +87,7 @@ it('a test wallet whose answer was lost has broadcast once, and a repetition bro
         .all<{ tx_signature: string }>()
     ).results.map(({ tx_signature }) => tx_signature);
   const since = Date.now();
-  // The process ends before each of its calls of the database in turn, and then after it.
+  // The process ends before each of its database calls in turn, then after it.
   for (let n = 1; n <= 12; n++)
     for (const when of ['before', 'after']) await send(withFaults(w.env, { [when]: ({ number }: { number: number }) => number === n }).env);
   const { status, body } = await send();
@@ -96,7 +95,7 @@ it('a test wallet whose answer was lost has broadcast once, and a repetition bro
   expect(await sent()).toEqual([body.tx_signature]);
 });
 
-it('a refund is signed for whichever wallet the sale was paid to, and lands; what is no refund is signed by no wallet that was not asked', async () => {
+it('the paid test wallet signs and lands a refund, and no wallet signs another transaction without being named', async () => {
   const pay = async (body: object) => (await w.call('POST', '/v1/testing/pay', { key: ada.sandboxKey, body })).body;
   const read = async (id: string) => (await w.call('GET', `/v1/payments/${id}`, { key: ada.sandboxKey })).body;
   const body = { name: 'API', price: { asset: 'USDC', amount: '1' } };
@@ -106,7 +105,6 @@ it('a refund is signed for whichever wallet the sale was paid to, and lands; wha
   await w.call('POST', '/v1/pay/confirm', { body: { payment_id: id, tx_signature } });
   const { recipient_wallet } = await read(id);
   const { body: prepared } = await w.call('POST', `/v1/payments/${id}/refund-transaction`, { key: ada.sandboxKey, body: {} });
-  // Declined it is neither signed nor sent, and can be signed all the same.
   const declined = await pay({ transaction: prepared.transaction, outcome: 'declined' });
   expect(declined).toEqual({ payer_wallet: recipient_wallet });
   const short = await pay({ transaction: prepared.transaction, outcome: 'underpaid' });
@@ -122,7 +120,7 @@ it('a refund is signed for whichever wallet the sale was paid to, and lands; wha
   expect(await pay({ transaction: other.transaction })).toMatchObject({ code: 'payment_mismatch', meta: { reason: 'not_a_signer' } });
 });
 
-it('a test wallet signs no bytes that are no transaction, and says so', async () => {
+it('a test wallet refuses to sign bytes that are no transaction', async () => {
   const sign = async (transaction: string) =>
     (await w.call('POST', '/v1/testing/pay', { key: ada.sandboxKey, body: { transaction } })).body;
   expect(await sign(btoa('nothing'))).toMatchObject({ code: 'payment_mismatch', meta: { reason: 'undecodable' } });

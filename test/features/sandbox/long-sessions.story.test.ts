@@ -2,33 +2,33 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
 import { ARCHIVED_AFTER_MS } from '#features/retention/archive.ts';
 import { ADVANCE_WITHIN_MS } from '#features/sandbox/sessions/session.ts';
-import { KEEP_MS } from '#features/sandbox/sessions/store.ts';
+import { RETENTION_MS } from '#features/sandbox/sessions/store.ts';
 import { callTesting, runScenario, untilEnded } from '../../support/clients/sandbox.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 const MOST_SECONDS = 400 * 86_400;
 
-describe('a session that is moved on further than events are kept', () => {
+describe('sandbox session advanced beyond the retention of events', () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
     ada = await w.merchant();
   });
 
-  const eventsOf = async (id: string): Promise<string[]> =>
+  const readEvents = async (id: string): Promise<string[]> =>
     (
       await w.env.DB.prepare('SELECT id FROM events WHERE request_id = ? ORDER BY seq').bind(`sandbox_${id}`).all<{ id: string }>()
     ).results.map(({ id: eventId }) => eventId);
   const advance = (id: string, seconds: number) => callTesting(w, ada, 'POST', `sessions/${id}/advance`, { seconds });
 
-  it('keeps its events, receipts and payments, of which the archive takes none', async () => {
+  it('the archive takes none of its events, receipts and payments', async () => {
     const { session_id: id } = await runScenario(w, ada, 'membership_renewed', { advance_seconds: MOST_SECONDS });
     expect((await advance(id, MOST_SECONDS)).status).toBe(200);
     const session = await untilEnded(w, ada, id);
     expect(session).toMatchObject({ status: 'completed' });
     expect(session.clock.advanced_seconds).toBeGreaterThanOrEqual(2 * MOST_SECONDS);
-    const before = await eventsOf(id);
+    const before = await readEvents(id);
     const payment = session.steps.find(({ object }: { object?: { type: string } }) => object?.type === 'payment').object.id;
     const read = async () => [
       (await w.call('GET', `/v1/payments/${payment}`, { key: ada.sandboxKey })).body,
@@ -40,7 +40,7 @@ describe('a session that is moved on further than events are kept', () => {
       for (const days of [0, 29]) {
         setTime(Date.now() + days * DAY);
         await w.sweepAlone('archive');
-        expect(await eventsOf(id)).toEqual(before);
+        expect(await readEvents(id)).toEqual(before);
         expect(await read()).toEqual(shown);
       }
     } finally {
@@ -48,8 +48,8 @@ describe('a session that is moved on further than events are kept', () => {
     }
   });
 
-  it('is erased before the archive would take it, because it is moved on for 60 days after its beginning and no longer', async () => {
-    expect(ADVANCE_WITHIN_MS + KEEP_MS).toBeLessThan(ARCHIVED_AFTER_MS);
+  it('a session cannot advance later than 60 days after its start, so it is erased before the archive is due', async () => {
+    expect(ADVANCE_WITHIN_MS + RETENTION_MS).toBeLessThan(ARCHIVED_AFTER_MS);
     const { session_id: id } = await runScenario(w, ada, 'payment_failed');
     const begunBefore = (ms: number) =>
       w.env.DB.prepare('UPDATE sandbox_sessions SET created_at = created_at - ? WHERE id = ?').bind(ms, id).run();

@@ -3,7 +3,7 @@ import { DAY } from '#core/time.ts';
 import { runScenario } from '../../support/clients/sandbox.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('the sandbox after an outage of three days', () => {
+describe('sandbox sweeps after an outage of three days', () => {
   const w = new World();
   const outageMs = 3 * DAY;
   let ada: Merchant;
@@ -23,20 +23,20 @@ describe('the sandbox after an outage of three days', () => {
     await w.sweepAlone('sandboxes');
     return w.queue.sent.flatMap(({ job }) => (job.kind === 'sweepSandbox' ? [job] : []));
   };
-  const statusOf = async (id: string) => (await w.call('GET', `/v1/payments/${id}`)).body.status;
+  const readStatus = async (id: string) => (await w.call('GET', `/v1/payments/${id}`)).body.status;
 
-  it('what fell due during it is looked at afterwards', async () => {
+  it('rows that fell due during the outage are swept afterwards', async () => {
     const { payment_id: id } = await w.connect(product);
     await set("UPDATE cursors SET passed_at = ? WHERE name = 'sandboxes'", Date.now() - outageMs);
     await endedAgo(id, outageMs - 1000);
     const jobs = await swept();
     expect(jobs).toMatchObject([{ merchantId: ada.userId }]);
     await w.deliver(jobs);
-    expect(await statusOf(id)).toBe('FAILED');
+    expect(await readStatus(id)).toBe('FAILED');
     expect(await swept()).toEqual([]);
   });
 
-  it('what a session left behind is looked at by its own clock alone, and takes no place of a merchant', async () => {
+  it('rows of a session follow only the session clock and wake no merchant sweep', async () => {
     await runScenario(w, ada, 'payment_underpaid');
     await set("UPDATE payments SET expires_at = ? WHERE livemode = 0 AND status LIKE 'PENDING%'", Date.now() - DAY / 2);
     expect(await swept()).toEqual([]);

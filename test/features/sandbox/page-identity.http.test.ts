@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { callTesting } from '../../support/clients/sandbox.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-/** No platform is configured here, as on a deployment that has just been made. */
+/** No platform is configured, as on a new deployment. */
 const w = new World({
   TELEGRAM_BOT_USERNAME: '',
   TELEGRAM_CONNECTOR_SECRETS: '',
@@ -25,24 +25,27 @@ const connect = async ({ slug }: Identified, identity_session_id?: string) =>
   (await w.call('POST', `/v1/products/p/${slug}/connect`, { body: { identity_session_id } })).body;
 const follow = (link: string, locale = 'en') => w.call<string>('GET', `${new URL(link).pathname}?locale=${locale}`);
 
-describe('the test identity of a page', () => {
-  it.each(['telegram', 'discord'])('leads through a %s product of the sandbox where no platform is configured', async (provider) => {
-    const product = await sell(ada.sandboxKey, provider);
-    expect(await connect(product)).toEqual({ identity: { required: true, provider } });
-    const { identity_session_id: id, deep_link: link } = await open(product);
-    expect(await connect(product, id)).toEqual({ identity: { required: true, provider } });
-    const { status, body } = await follow(link);
-    expect([status, body]).toEqual([200, expect.stringContaining('You are known as a test buyer')]);
-    expect(body).toContain('This is a test.');
-    const payment = await connect(product, id);
-    const { body: paid } = await callTesting(w, ada, 'POST', 'pay', { payment_id: payment.payment_id });
-    const { body: confirmed } = await w.confirm(payment.payment_id, paid.tx_signature);
-    expect(confirmed.payment.status).toBe('CONFIRMED');
-    const owned = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: ada.sandboxKey });
-    expect(owned.body.buyer_identity).toEqual({ provider, provider_user_id: `test-${id}`, username: 'test_buyer' });
-  });
+describe('test identity page', () => {
+  it.each(['telegram', 'discord'])(
+    'a buyer passes the identity check of a %s sandbox product without a configured platform',
+    async (provider) => {
+      const product = await sell(ada.sandboxKey, provider);
+      expect(await connect(product)).toEqual({ identity: { required: true, provider } });
+      const { identity_session_id: id, deep_link: link } = await open(product);
+      expect(await connect(product, id)).toEqual({ identity: { required: true, provider } });
+      const { status, body } = await follow(link);
+      expect([status, body]).toEqual([200, expect.stringContaining('You are known as a test buyer')]);
+      expect(body).toContain('This is a test.');
+      const payment = await connect(product, id);
+      const { body: paid } = await callTesting(w, ada, 'POST', 'pay', { payment_id: payment.payment_id });
+      const { body: confirmed } = await w.confirm(payment.payment_id, paid.tx_signature);
+      expect(confirmed.payment.status).toBe('CONFIRMED');
+      const owned = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: ada.sandboxKey });
+      expect(owned.body.buyer_identity).toEqual({ provider, provider_user_id: `test-${id}`, username: 'test_buyer' });
+    },
+  );
 
-  it('is the same page followed twice, in each language, and changes nobody whom a program has named', async () => {
+  it('the page works twice and in each language, and does not replace an identity set through the API', async () => {
     const product = await sell(ada.sandboxKey);
     const { identity_session_id: id, deep_link: link } = await open(product);
     const named = { identity_session_id: id, provider_user_id: '4711' };
@@ -53,7 +56,7 @@ describe('the test identity of a page', () => {
     expect(owned.body.buyer_identity.provider_user_id).toBe('4711');
   });
 
-  it('is not there for what is sold live, which needs its platform, for a session that is over, and for none', async () => {
+  it('the page answers 404 for live products, ended sessions and unknown sessions', async () => {
     const live = await sell(ada.key);
     const refused = await w.call('POST', `/v1/products/p/${live.slug}/identity`);
     expect([refused.status, refused.body.code]).toEqual([503, 'handoff_not_configured']);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 const WALLET = 'AbCdEfGhIjKlMnOpQrStUv';
 const sell = (merchant: Merchant) => w.product({ ...merchant, key: merchant.sandboxKey });
 
-/** As the page's own script asks; no operation of the API, so nothing of it is in the document. */
+/** Requests as the page's script does. The route is not part of the published API. */
 async function ask(slug: string, body: unknown) {
   const { createExecutionContext, waitOnExecutionContext } = await import('cloudflare:test');
   const execution = createExecutionContext();
@@ -26,14 +26,14 @@ async function ask(slug: string, body: unknown) {
   return answer;
 }
 
-describe('the test wallet of a page', () => {
-  it('is another one for each browser and merchant, the same one each time, and none that a label of the merchant names', async () => {
+describe('test wallet of the checkout page', () => {
+  it('the wallet is stable per browser and merchant, and no wallet label of the merchant selects it', async () => {
     const [one, other] = [await sell(ada), await sell(eve)];
-    const addressOf = async (slug: string, wallet_id = WALLET) => (await ask(slug, { wallet_id })).body.address;
-    const address = await addressOf(one.slug);
-    expect(await addressOf(one.slug)).toBe(address);
-    expect(await addressOf(one.slug, WALLET.toLowerCase())).not.toBe(address);
-    expect(await addressOf(other.slug)).not.toBe(address);
+    const readAddress = async (slug: string, wallet_id = WALLET) => (await ask(slug, { wallet_id })).body.address;
+    const address = await readAddress(one.slug);
+    expect(await readAddress(one.slug)).toBe(address);
+    expect(await readAddress(one.slug, WALLET.toLowerCase())).not.toBe(address);
+    expect(await readAddress(other.slug)).not.toBe(address);
     const payment = await w.connect(one);
     for (const wallet of [WALLET, `page:${WALLET}`]) {
       const body = { payment_id: payment.payment_id, outcome: 'declined', wallet };
@@ -42,7 +42,7 @@ describe('the test wallet of a page', () => {
     }
   });
 
-  it('pays the payment it is shown, and none of another product, of live mode, or of no memo', async () => {
+  it('the wallet pays the displayed payment, and no transaction of another product, of live mode or without a memo', async () => {
     const [product, other, live] = [await sell(ada), await sell(ada), await w.product(ada)];
     const { address } = (await ask(product.slug, { wallet_id: WALLET })).body;
     const payment = await w.connect(product, { wallet_address: address });

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { callTesting, eventsOf, RENEWING_NAMES, runScenario, sequenceOf, typesOf, unlikeLive } from '../../support/clients/sandbox.ts';
+import { callTesting, RENEWING_NAMES, readEvents, runScenario, sequenceOf, typesOf, unlikeLive } from '../../support/clients/sandbox.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('a scenario of what renews itself', () => {
+describe('renewal scenarios', () => {
   const w = new World();
   let ada: Merchant;
   let published: Map<string, string[]>;
@@ -13,14 +13,14 @@ describe('a scenario of what renews itself', () => {
   });
 
   it.each(RENEWING_NAMES)(
-    '%s completes three times of one seed, with the events it names, in their order, as live ones',
+    '%s completes three times with one seed, with the documented events in order and in live form',
     async (scenario) => {
       const sessions = await Promise.all([1, 2, 3].map(() => runScenario(w, ada, scenario, { seed: 'the same' })));
       for (const session of sessions) {
         expect([session.status, typesOf(session)]).toEqual(['completed', published.get(scenario)]);
-        const told = await eventsOf(w, session.session_id);
-        expect(told.map(({ type }) => type)).toEqual(published.get(scenario));
-        expect(told.flatMap(unlikeLive)).toEqual([]);
+        const sent = await readEvents(w, session.session_id);
+        expect(sent.map(({ type }) => type)).toEqual(published.get(scenario));
+        expect(sent.flatMap(unlikeLive)).toEqual([]);
       }
       expect(sessions.map(sequenceOf)).toEqual(Array(3).fill(sequenceOf(sessions[0])));
     },
@@ -32,16 +32,16 @@ describe('a scenario of what renews itself', () => {
       .bind(`${session.session_id}:buyer`)
       .first<string>('id');
     const stored = () => w.env.DB.prepare('SELECT * FROM subscription_authorizations WHERE id = ?').bind(id).first();
-    const [before, events] = [await stored(), await eventsOf(w, session.session_id)];
+    const [before, events] = [await stored(), await readEvents(w, session.session_id)];
     const { status, body } = await w.call('GET', `/v1/access/native-subscriptions/${id}`, { key: ada.sandboxKey });
     expect([status, body.status]).toEqual([200, 'active']);
     expect(await stored()).toEqual(before);
-    expect(await eventsOf(w, session.session_id)).toEqual(events);
+    expect(await readEvents(w, session.session_id)).toEqual(events);
   });
 
-  it('leaves nothing of itself once it is erased, and nothing of it is another session’s', async () => {
-    const [gone, kept] = await Promise.all([1, 2].map(() => runScenario(w, ada, 'subscription_authorized')));
-    const rowsOf = async ({ session_id: id }: { session_id: string }): Promise<number[]> => {
+  it('an erased session leaves no rows and removes none of another session', async () => {
+    const [gone, remaining] = await Promise.all([1, 2].map(() => runScenario(w, ada, 'subscription_authorized')));
+    const countRows = async ({ session_id: id }: { session_id: string }): Promise<number[]> => {
       const tables = [
         ['sandbox_accounts', 'session_id = ?1'],
         ['sandbox_transactions', 'session_id = ?1'],
@@ -57,7 +57,7 @@ describe('a scenario of what renews itself', () => {
       );
       return (await Promise.all(counts)) as number[];
     };
-    const [before, others] = [await rowsOf(gone), await rowsOf(kept)];
+    const [before, others] = [await countRows(gone), await countRows(remaining)];
     expect(Math.min(...before)).toBeGreaterThan(0);
     const total = (table: string) => w.env.DB.prepare(`SELECT count(*) AS n FROM ${table}`).first<number>('n');
     const plans = await total('subscription_plans');
@@ -65,8 +65,8 @@ describe('a scenario of what renews itself', () => {
     await w.sweepAlone('analytics');
     await w.sweepAlone('endedSandboxes');
     expect((await callTesting(w, ada, 'GET', `sessions/${gone.session_id}`)).status).toBe(404);
-    expect(await rowsOf(gone)).toEqual(before.map(() => 0));
-    expect(await rowsOf(kept)).toEqual(others);
+    expect(await countRows(gone)).toEqual(before.map(() => 0));
+    expect(await countRows(remaining)).toEqual(others);
     expect(await total('subscription_plans')).toBe(plans! - 1);
   });
 });

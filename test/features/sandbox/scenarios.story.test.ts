@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { callTesting, eventsOf, RENEWING_NAMES, runScenario, sequenceOf, typesOf, unlikeLive } from '../../support/clients/sandbox.ts';
+import { callTesting, RENEWING_NAMES, readEvents, runScenario, sequenceOf, typesOf, unlikeLive } from '../../support/clients/sandbox.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 const NAMES = [
@@ -25,7 +25,7 @@ const NAMES = [
   'webhook_out_of_order',
 ];
 
-describe('a scenario of the sandbox', () => {
+describe('sandbox scenarios', () => {
   const w = new World();
   let ada: Merchant;
   let published: Map<string, string[]>;
@@ -35,23 +35,23 @@ describe('a scenario of the sandbox', () => {
     published = new Map(body.items.map(({ scenario, expected }: { scenario: string; expected: string[] }) => [scenario, expected]));
   });
 
-  it('is listed once it works, and no other is', () => expect([...published.keys()].sort()).toEqual([...NAMES, ...RENEWING_NAMES].sort()));
+  it('exactly the working scenarios are listed', () => expect([...published.keys()].sort()).toEqual([...NAMES, ...RENEWING_NAMES].sort()));
 
   it.concurrent.each(NAMES)(
-    '%s completes three times of one seed, with the events it names, in their order, each as a live one but for livemode',
+    '%s completes three times with one seed, with the documented events in order and in live form except livemode',
     async (scenario) => {
       const sessions = await Promise.all([1, 2, 3].map(() => runScenario(w, ada, scenario, { seed: 'the same' })));
       for (const session of sessions) {
         expect([session.seed, session.status, typesOf(session)]).toEqual(['the same', 'completed', published.get(scenario)]);
-        const told = await eventsOf(w, session.session_id);
-        expect(told.map(({ type }) => type)).toEqual(published.get(scenario));
-        expect(told.flatMap(unlikeLive)).toEqual([]);
+        const sent = await readEvents(w, session.session_id);
+        expect(sent.map(({ type }) => type)).toEqual(published.get(scenario));
+        expect(sent.flatMap(unlikeLive)).toEqual([]);
       }
       expect(sessions.map(sequenceOf)).toEqual(Array(3).fill(sequenceOf(sessions[0])));
     },
   );
 
-  it('payment_refunded completes with a product of the merchant’s own, which is paid on a wallet whose key is nowhere here', async () => {
+  it('payment_refunded completes with a merchant’s product paid to a wallet without a known key', async () => {
     const { address } = await w.chain.wallet(0n);
     const { body: product } = await w.call('POST', '/v1/products', {
       key: ada.sandboxKey,

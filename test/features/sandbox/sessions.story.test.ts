@@ -1,12 +1,12 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
-import { alarmOf, tablesOf } from '../../support/clients/entitlement.ts';
+import { listTables, readAlarm } from '../../support/clients/entitlement.ts';
 import { callTesting, joinCustomer, runScenario, untilEnded } from '../../support/clients/sandbox.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-describe('a session of the sandbox', () => {
+describe('sandbox sessions', () => {
   const w = new World();
   let ada: Merchant;
   let eve: Merchant;
@@ -17,7 +17,7 @@ describe('a session of the sandbox', () => {
   const begin = async (asked: object = {}) =>
     (await callTesting(w, ada, 'POST', 'sessions', { scenario: 'payment_failed', ...asked })).body.session_id as string;
 
-  it('refuses a live key and a token that does not ask for the sandbox, on every route', async () => {
+  it('every route refuses a live key and a token without sandbox mode', async () => {
     const id = await begin();
     const routes: [string, string, unknown?][] = [
       ['GET', 'scenarios'],
@@ -42,7 +42,7 @@ describe('a session of the sandbox', () => {
     expect((await callTesting(w, ada, 'GET', 'sessions?mode=sandbox', undefined, ada.token)).status).toBe(200);
   });
 
-  it('is refused for what does not exist, or is another merchant’s', async () => {
+  it('an unknown session and one of another merchant are refused', async () => {
     const product = await w.product({ ...eve, key: eve.sandboxKey });
     const answers = [
       await callTesting(w, ada, 'POST', 'sessions', { scenario: 'nothing' }),
@@ -55,7 +55,7 @@ describe('a session of the sandbox', () => {
     expect(answers.map(({ status }) => status)).toEqual([422, 422, 404, 404, 404, 422]);
   });
 
-  it('of two advances at once is moved by one, and the other is told that it runs', async () => {
+  it('concurrent advances: one runs, the other gets 409 state_conflict', async () => {
     const session = await runScenario(w, ada, 'payment_failed');
     const path = `sessions/${session.session_id}/advance`;
     const answers = await Promise.all([1, 2].map(() => callTesting(w, ada, 'POST', path, { seconds: 86_400 })));
@@ -67,7 +67,7 @@ describe('a session of the sandbox', () => {
     for (const seconds of [0, 400 * 86_400 + 1]) expect((await callTesting(w, ada, 'POST', path, { seconds })).status).toBe(422);
   });
 
-  it('fails as its options say, and refuses an option that its scenario does not take', async () => {
+  it('options select the failure of a scenario, and an option of another scenario gets 422', async () => {
     const states = async (options: object) =>
       (await runScenario(w, ada, 'payment_failed', { options })).steps.map(
         ({ action, event_type }: { action: string; event_type?: string }) => [action, event_type],
@@ -87,12 +87,12 @@ describe('a session of the sandbox', () => {
     expect([refused.status, refused.body.detail[0].loc]).toEqual([422, ['body', 'options', 'failure']]);
   });
 
-  it('moves once more after its scenario where that was asked for with it', async () => {
+  it('advance_seconds of the start request moves the clock after the scenario', async () => {
     const session = await runScenario(w, ada, 'payment_failed', { advance_seconds: 40 * 86_400 });
     expect(session.clock.advanced_seconds).toBe(40 * 86_400);
   });
 
-  it('that is moved past what was paid ends membership and entitlement on its clock, each with its event, and completes', async () => {
+  it('advancing past the paid time ends membership and entitlement on the session clock, with their events', async () => {
     const session = await runScenario(w, ada, 'payment_confirmed', { advance_seconds: 40 * 86_400 });
     expect([session.status, session.clock.advanced_seconds]).toEqual(['completed', 40 * 86_400 + 120]);
     const ended = session.steps.filter(({ event_type }: { event_type?: string }) => /expired|grace/.test(event_type ?? ''));
@@ -108,7 +108,7 @@ describe('a session of the sandbox', () => {
     expect(body.items).toMatchObject([{ status: 'expired' }]);
   });
 
-  it('that stands still ends nothing, however long it is left, and what it bought runs from its clock', async () => {
+  it('a session without an advance ends nothing in wall time, and its purchases run by its clock', async () => {
     const { session_id: id, clock } = await runScenario(w, ada, 'payment_confirmed');
     const { stub } = await joinCustomer(w, ada, id);
     const { paidThrough, status } = (await stub.read({ now: Date.now() }))!;
@@ -125,14 +125,14 @@ describe('a session of the sandbox', () => {
     }
   });
 
-  it('completes past the end of units that are used up, which end nothing', async () => {
+  it('a session completes past the period of used-up units, which sends no end', async () => {
     const product = await w.product({ ...ada, key: ada.sandboxKey }, { usage_units: 1, access_period_days: 10 });
     const asked = { product_id: product.product_id, advance_seconds: 20 * 86_400 };
     const session = await runScenario(w, ada, 'entitlement_exhausted', asked);
     expect([session.status, session.clock.advanced_seconds]).toEqual(['completed', 20 * 86_400]);
   });
 
-  it('fails, and is erased like any other, where something that is due is never done', async () => {
+  it('a session with due work that never finishes fails, and is erased like any other', async () => {
     const { session_id: id } = await runScenario(w, ada, 'payment_failed');
     await w.env.DB.prepare(
       `INSERT INTO entitlements (id, merchant_id, livemode, product_id, customer_ref, status, used_units, unlimited, paid_through, version, updated_at)
@@ -149,11 +149,10 @@ describe('a session of the sandbox', () => {
     expect((await callTesting(w, ada, 'GET', `sessions/${id}`)).status).toBe(404);
   });
 
-  it('that was killed at any step goes on and ends as if it had not been', async () => {
-    const whole = await runScenario(w, ada, 'payment_late', { seed: 'one' });
+  it('a session killed at any step continues and ends identically', async () => {
+    const uninterrupted = await runScenario(w, ada, 'payment_late', { seed: 'one' });
     const id = await begin({ scenario: 'payment_late', seed: 'one' });
     for (let kills = 0; ; kills++) {
-      // The message that would go on is lost, as with the process that held it.
       w.queue.sent.splice(0);
       await w.env.DB.prepare('UPDATE sandbox_sessions SET moved_at = ? WHERE id = ?')
         .bind(Date.now() - 61_000, id)
@@ -166,11 +165,11 @@ describe('a session of the sandbox', () => {
     const after = (await callTesting(w, ada, 'GET', `sessions/${id}`)).body;
     expect(after.status).toBe('completed');
     expect(after.steps.map(({ event_type }: { event_type: string }) => event_type)).toEqual(
-      whole.steps.map(({ event_type }: { event_type: string }) => event_type),
+      uninterrupted.steps.map(({ event_type }: { event_type: string }) => event_type),
     );
   });
 
-  it('whose steps fail each time ends as failed, and cannot be advanced', async () => {
+  it('a session with steps that always fail ends as failed and cannot advance', async () => {
     const id = await begin();
     await w.env.DB.prepare("UPDATE sandbox_sessions SET product_id = 'none' WHERE id = ?").bind(id).run();
     for (let i = 0; i < 40; i++) await w.deliver();
@@ -178,20 +177,20 @@ describe('a session of the sandbox', () => {
     expect((await callTesting(w, ada, 'POST', `sessions/${id}/advance`, { seconds: 60 })).status).toBe(409);
   });
 
-  it('that kills whatever runs it ends as failed after a day, and one that only waited goes on', async () => {
+  it('a session that kills its runner fails after a day, and one that only waited continues', async () => {
     const [id, other] = [await begin(), await begin()];
     w.queue.sent.splice(0);
-    const stoodStill = (session: string, ms: number) =>
+    const backdateMove = (session: string, ms: number) =>
       w.env.DB.prepare('UPDATE sandbox_sessions SET moved_at = ? WHERE id = ?')
         .bind(Date.now() - ms, session)
         .run();
-    await Promise.all([stoodStill(id, DAY + 60_000), stoodStill(other, DAY - 60_000)]);
+    await Promise.all([backdateMove(id, DAY + 60_000), backdateMove(other, DAY - 60_000)]);
     await w.sweepAlone('sandboxes');
     expect((await untilEnded(w, ada, other)).status).toBe('completed');
     expect((await callTesting(w, ada, 'GET', `sessions/${id}`)).body.status).toBe('failed');
   });
 
-  it('counts in a quota of its own: the day’s last one is refused until midnight, and refused ones are not counted', async () => {
+  it('the daily quota of sessions refuses with 429 until midnight, and refused starts do not count', async () => {
     const bob = await w.merchant('free');
     const ids = Array.from({ length: 49 }, () => crypto.randomUUID());
     for (const id of ids)
@@ -209,7 +208,7 @@ describe('a session of the sandbox', () => {
     expect(products.body.items).toEqual([]);
   });
 
-  it('is gone with all it made 30 days after its end, and not a day earlier', async () => {
+  it('a session and everything it made are erased 30 days after its end, not a day earlier', async () => {
     const { session_id: id } = await runScenario(w, ada, 'membership_renewed');
     const left = async () => {
       const one = async (sql: string) => (await w.env.DB.prepare(sql).bind(`${id}:buyer`).first<number>('n'))!;
@@ -245,8 +244,7 @@ describe('a session of the sandbox', () => {
       letTimeRun();
     }
     expect(await left()).toEqual([0, 0, 0, 0, 0, 0, 0]);
-    // The object of its customer has forgotten all of it, and no alarm of it is to come.
-    expect([await tablesOf(stub), await alarmOf(stub)]).toEqual([[], null]);
+    expect([await listTables(stub), await readAlarm(stub)]).toEqual([[], null]);
     expect((await callTesting(w, ada, 'GET', `sessions/${id}`)).status).toBe(404);
   });
 });

@@ -4,7 +4,7 @@ import { callTesting } from '../../support/clients/sandbox.ts';
 import { newKey } from '../../support/people/agent.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-/** Each sentence that sends a caller to the sandbox, or away from it, and where it stands. A new one needs a test that follows it. */
+/** Every sentence that sends a caller to or away from the sandbox, and its file. A new one needs a test here. */
 const FOLLOWED = {
   'The call exists only in the sandbox. Send a sandbox key, or a token and `?mode=sandbox`.': 'worker/platform/http/callers.ts',
   'Try everything with the sandbox key meanwhile: products, entitlements, consume and webhooks. The sandbox never uses the real chain.':
@@ -14,15 +14,15 @@ const FOLLOWED = {
   'A sandbox key cannot change settings of live buyers. Use a live key or a session token.': 'worker/features/accounts/account.ts',
 };
 
-describe('what an answer says of the sandbox', () => {
+describe('answers that mention the sandbox', () => {
   const w = new World();
   let ada: Merchant;
   beforeAll(async () => {
     ada = await w.merchant();
   });
 
-  it('is one of the sentences that are followed here', () => {
-    // Sentences of answers alone: those of the document and of readiness are read, and call for nothing.
+  it('every sentence about the sandbox in an answer has a test in this file', () => {
+    // Sentences in the document and in readiness are excluded: they suggest no call.
     const said = [...sources].flatMap(([path, text]) =>
       [...text.matchAll(/(?:detail(?: =|:)|description:)\s+'([^']*sandbox[^']*)'/gi)].map(([, sentence]) => [sentence, path]),
     );
@@ -31,7 +31,7 @@ describe('what an answer says of the sandbox', () => {
     expect(Object.fromEntries(said.filter(isOfAnswers as never))).toEqual(FOLLOWED);
   });
 
-  it('works: with a sandbox key, and with a token that names the mode', async () => {
+  it('the advice works: a sandbox key and a token with the mode are accepted', async () => {
     const refused = await callTesting(w, ada, 'GET', 'sessions', undefined, ada.token);
     expect([refused.status, refused.body.detail]).toEqual([403, Object.keys(FOLLOWED)[0]]);
     expect((await callTesting(w, ada, 'GET', 'sessions')).status).toBe(200);
@@ -40,7 +40,7 @@ describe('what an answer says of the sandbox', () => {
     expect([refusedPay.status, refusedPay.body.detail]).toEqual([403, refused.body.detail]);
   });
 
-  it('works: an agent makes the call it is shown, sells, and is paid by a test wallet', async () => {
+  it('the advice works: an agent makes the suggested call, sells, and is paid by a test wallet', async () => {
     const { body: setup } = await w.call('POST', '/v1/access/agent-bootstrap', { body: { agent_name: 'Weather agent' } });
     const { method, path, headers, body } = setup.next_actions.find(({ action }: { action: string }) => action === 'try_sandbox');
     const key = setup.sandbox_api_key;
@@ -55,7 +55,7 @@ describe('what an answer says of the sandbox', () => {
     expect([settled.status, settled.body.success]).toEqual([200, true]);
   });
 
-  it('works: what has no sandbox takes a live key, and says no more of the sandbox then', async () => {
+  it('the advice works: routes without a sandbox accept a live key', async () => {
     const call = { x402Version: 2, paymentPayload: {}, paymentRequirements: {} };
     const ask = (key: string) => w.call('POST', '/v1/access/x402/facilitator/verify', { key, body: call });
     const refused = await ask(ada.sandboxKey);

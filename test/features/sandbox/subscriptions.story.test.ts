@@ -6,10 +6,10 @@ import { newKey } from '../../support/people/agent.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-describe('a subscription that is sold with a sandbox key', () => {
+describe('subscription sold with a sandbox key', () => {
   const w = new World();
   let ada: Merchant;
   let eve: Merchant;
@@ -46,19 +46,18 @@ describe('a subscription that is sold with a sandbox key', () => {
     return body;
   }
 
-  const walletOf = async (label: string): Promise<string> => {
+  const readTestWallet = async (label: string): Promise<string> => {
     const begun = await w.connect(await w.product({ ...ada, key: ada.sandboxKey }));
     return (await pay({ payment_id: begun.payment_id, outcome: 'declined', wallet: label })).body.payer_wallet;
   };
   async function begin(label: string, wishes: object = {}): Promise<Body> {
-    return w.connect(product, { wallet_address: await walletOf(label), ...wishes });
+    return w.connect(product, { wallet_address: await readTestWallet(label), ...wishes });
   }
   const read = async (paymentId: string): Promise<Body> => (await w.call('GET', `/v1/payments/${paymentId}`, { key: ada.sandboxKey })).body;
   const stepsLeft = async (paymentId: string): Promise<Body[]> =>
     (await w.call('GET', `/v1/payments/${paymentId}`)).body.subscription.steps;
   const readSubscription = async (id: string): Promise<Body> =>
     (await w.call('GET', `/v1/access/native-subscriptions/${id}`, { key: ada.sandboxKey })).body;
-  /** Subscribed and collected. */
   async function subscribe(label: string, wishes: object = {}): Promise<Body> {
     const begun = await begin(label, wishes);
     const paid = await pay({ payment_id: begun.payment_id, wallet: label });
@@ -67,7 +66,7 @@ describe('a subscription that is sold with a sandbox key', () => {
     expect(body.payment.status).toBe('CONFIRMED');
     return (await read(begun.payment_id)).authorization_id;
   }
-  const asOf = async <T>(at: number, run: () => Promise<T>): Promise<T> => {
+  const runAt = async <T>(at: number, run: () => Promise<T>): Promise<T> => {
     setTime(at);
     try {
       return await run();
@@ -80,7 +79,7 @@ describe('a subscription that is sold with a sandbox key', () => {
     for (let i = 0; i < 3; i++) await w.deliver();
   };
 
-  it('is paid by a test wallet, collected at its price, and shown as one of live mode is', async () => {
+  it('a test wallet pays the first period, which is collected at its price and shown as in live mode', async () => {
     const id = await subscribe('anna', { customer_ref: 'anna' });
     const subscription = await readSubscription(id);
     expect(subscription).toMatchObject({
@@ -96,7 +95,7 @@ describe('a subscription that is sold with a sandbox key', () => {
     expect(listed.body.items[0].document ?? listed.body.items[0]).toMatchObject({ livemode: false });
   });
 
-  it('is signed for by whichever wallet its checkout names where the call names none, and by no other', async () => {
+  it('the wallet named by the checkout signs if the call names none, and another one is refused', async () => {
     const begun = await begin('bert');
     const wrong = await pay({ payment_id: begun.payment_id, wallet: 'another' });
     expect([wrong.status, wrong.body.meta.reason]).toEqual([422, 'not_a_signer']);
@@ -109,7 +108,7 @@ describe('a subscription that is sold with a sandbox key', () => {
     expect([again.status, again.body.code]).toEqual([409, 'state_conflict']);
   });
 
-  it('is signed step by step as the API says, the next step once the one before has landed', async () => {
+  it('the steps are signed one by one, the next after the previous one landed', async () => {
     const begun = await begin('carl');
     expect(begun.subscription.steps.map(({ kind }: Body) => kind)).toEqual(['approve', 'subscribe']);
     const approved = await pay({ transaction: begun.subscription.steps[0].transaction, wallet: 'carl' });
@@ -122,7 +121,7 @@ describe('a subscription that is sold with a sandbox key', () => {
     expect((await w.confirm(begun.payment_id, consent.body.tx_signature)).body.payment.status).toBe('CONFIRMED');
   });
 
-  it('waits for a wallet that holds too little, is paid by nothing that declines or comes late, and is never overpaid', async () => {
+  it('an underfunded wallet leaves the checkout waiting, a declined or late one pays nothing, and overpaying gets 422', async () => {
     const begun = await begin('dora');
     const named = { payment_id: begun.payment_id, wallet: 'dora' };
     expect((await pay({ ...named, outcome: 'declined' })).body.tx_signature).toBeUndefined();
@@ -140,24 +139,24 @@ describe('a subscription that is sold with a sandbox key', () => {
     expect((await read(late.payment_id)).status).toBe('FAILED');
   });
 
-  it('is collected by the sweep of its merchant’s sandbox alone, at first and in each period, once', async () => {
+  it('only the sweep of the merchant’s sandbox collects, once per period', async () => {
     const begun = await begin('fred');
     await pay({ payment_id: begun.payment_id, wallet: 'fred' });
     for (const name of SUBSCRIPTION_SWEEPS) await w.sweepAlone(name);
     expect((await read(begun.payment_id)).status).toBe('PENDING_SIGNATURE');
     await sweep();
-    await asOf(Date.now() + 5_000, sweep);
+    await runAt(Date.now() + 5_000, sweep);
     const { status, authorization_id: id } = await read(begun.payment_id);
     expect(status).toBe('CONFIRMED');
     const end = Date.parse((await readSubscription(id)).paid_through);
     const renewals = async () =>
       (await w.env.DB.prepare("SELECT type FROM events WHERE type = 'subscription.renewed' AND subject_id = ?").bind(id).all()).results;
-    for (const minutes of [11, 12, 13, 14]) await asOf(end + minutes * MINUTE, sweep);
+    for (const minutes of [11, 12, 13, 14]) await runAt(end + minutes * MINUTE, sweep);
     expect(await renewals()).toHaveLength(1);
     expect(Date.parse((await readSubscription(id)).paid_through)).toBe(end + 30 * DAY);
   });
 
-  it('is cancelled by the buyer’s wallet as in live mode, whatever the service is told', async () => {
+  it('the buyer’s wallet cancels as in live mode, and a second cancel intent gets 409', async () => {
     const id = await subscribe('gerd');
     const wallet_address = (await readSubscription(id)).subscriber_wallet;
     const intent = await w.call('POST', `/v1/access/native-subscriptions/${id}/cancel-intent`, { body: { wallet_address } });
@@ -171,7 +170,7 @@ describe('a subscription that is sold with a sandbox key', () => {
     expect([second.status, second.body.code]).toEqual([409, 'subscription_cancelled']);
   });
 
-  it('is of its merchant’s own chain: another’s plans, wallets and transactions are not there', async () => {
+  it('each merchant has a chain without the plans, wallets and transactions of other merchants', async () => {
     const foreign = await sell(eve);
     const [mine, theirs] = [await write(planPath(product), {}), await write(planPath(foreign), {}, eve.sandboxKey)];
     expect([mine.body.plan_address === theirs.body.plan_address, theirs.body.status]).toEqual([false, 'published']);
@@ -181,7 +180,7 @@ describe('a subscription that is sold with a sandbox key', () => {
     expect((await stepsLeft(begun.payment_id)).map(({ kind }) => kind)).toEqual(['approve', 'subscribe']);
   });
 
-  it('takes of two contradictory transactions at once one after the other, and stores no half of either', async () => {
+  it('two contradictory transactions run one after the other, and each is stored completely or not at all', async () => {
     const ids = await Promise.all(['ina', 'jan'].map((label) => subscribe(label)));
     const cancel = async (id: string, label: string) => {
       const wallet_address = (await readSubscription(id)).subscriber_wallet;

@@ -15,7 +15,7 @@ const BOUGHT = [
   'entitlement.granted',
 ];
 
-describe('on the wire, a session of the sandbox', () => {
+describe('webhooks of a sandbox session', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   let ada: Merchant;
   beforeAll(async () => {
@@ -25,36 +25,35 @@ describe('on the wire, a session of the sandbox', () => {
   const listen = (merchant: Merchant, habit: Habit = 'ok', key = merchant.sandboxKey): Promise<Consumer> =>
     consumer(w, merchant, habit, {}, key);
   const typeOf = ({ headers }: Received) => headers['x-svc-event-type']!;
-  /** What tells two attempts of one delivery from any other. */
   const nameOf = ({ headers, body }: Received) => [headers['x-svc-event-id'], headers['x-svc-delivery-id'], headers['x-svc-attempt'], body];
   function expectSigned({ secret }: Consumer, { headers, body, at }: Received): void {
     const [, timestamp, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(headers['x-svc-signature']!)!;
     expect(signature).toBe(hex.encode(hmacSha256(utf8(secret), utf8(`${timestamp}.${body}`))));
-    // By the clock of everybody, not by that of the session.
+    // The timestamp uses wall time, not the session clock.
     expect(Math.abs(Number(timestamp) * 1000 - at)).toBeLessThan(60_000);
     expect(JSON.parse(body).livemode).toBe(false);
   }
 
-  it('that sends a webhook twice sends the same bytes under the same event, delivery and attempt, signed each time', async () => {
+  it('duplicate delivery sends the same bytes under the same event, delivery and attempt, each time signed', async () => {
     const hook = await listen(ada);
     const session = await runScenario(w, ada, 'webhook_duplicate', { endpoint_id: hook.id });
     const got = await received(hook);
     expect(session.status).toBe('completed');
     for (const one of got) expectSigned(hook, one);
-    const told = got.filter((one) => typeOf(one) === 'payment.confirmed');
-    expect(told).toHaveLength(2);
-    expect(nameOf(told[1]!)).toEqual(nameOf(told[0]!));
-    expect(nameOf(told[0]!).every(Boolean)).toBe(true);
-    // Everything else once, and the repetition is no delivery of its own.
+    const confirmations = got.filter((one) => typeOf(one) === 'payment.confirmed');
+    expect(confirmations).toHaveLength(2);
+    expect(nameOf(confirmations[1]!)).toEqual(nameOf(confirmations[0]!));
+    expect(nameOf(confirmations[0]!).every(Boolean)).toBe(true);
+    // Every other event is delivered once. The repetition is no separate delivery.
     expect(got.map(typeOf).sort()).toEqual([...BOUGHT, 'payment.confirmed'].sort());
     expect((await deliveries(hook)).map(({ status, attempt }) => [status, attempt])).toEqual(BOUGHT.map(() => ['succeeded', 1]));
-    // The session tells of them, and they end with it: the figures of the sandbox hold none.
+    // Deliveries are part of the session and end with it. Sandbox analytics contain none.
     expect(session.deliveries).toMatchObject({ succeeded: BOUGHT.length });
     expect(await w.env.DB.prepare('SELECT count(*) AS n FROM ended_deliveries').first('n')).toBe(0);
     expect(session.deliveries).toEqual({ sent: 6, succeeded: 6, failed: 0 });
   });
 
-  it('that sends out of order sends payment.confirmed first, and payment.submitted all the same', async () => {
+  it('out-of-order delivery sends payment.confirmed before payment.submitted', async () => {
     const hook = await listen(ada);
     await runScenario(w, ada, 'webhook_out_of_order', { endpoint_id: hook.id });
     const got = await received(hook);
@@ -62,29 +61,27 @@ describe('on the wire, a session of the sandbox', () => {
     const types = got.map(typeOf);
     expect(types.indexOf('payment.confirmed')).toBeLessThan(types.indexOf('payment.submitted'));
     expect([...types].sort()).toEqual([...BOUGHT].sort());
-    // The events themselves say in which order it happened.
     const sequence = (type: string) => Date.parse(JSON.parse(got[types.indexOf(type)]!.body).created_at);
     expect(sequence('payment.submitted')).toBeLessThanOrEqual(sequence('payment.confirmed'));
   });
 
-  it('is told to every endpoint of this sandbox, and to none of live mode, of another endpoint that is named, or of others', async () => {
+  it('events go to the named endpoint or all endpoints of the merchant’s sandbox, and to no other', async () => {
     const bob = await w.merchant();
     const [named, other, live, foreign] = [await listen(ada), await listen(ada), await listen(ada, 'ok', ada.key), await listen(bob)];
     await runScenario(w, ada, 'payment_failed', { endpoint_id: named.id });
-    // In any order: attempts go out side by side.
-    const toldTo = async (one: Consumer) => (await received(one)).map(typeOf).sort();
-    expect(await toldTo(named)).toEqual(['payment.created', 'payment.failed']);
+    // Attempts run concurrently, so the order varies.
+    const readTypes = async (one: Consumer) => (await received(one)).map(typeOf).sort();
+    expect(await readTypes(named)).toEqual(['payment.created', 'payment.failed']);
     for (const silent of [other, live, foreign]) expect(await received(silent)).toEqual([]);
     await runScenario(w, ada, 'payment_failed');
-    expect(await toldTo(named)).toEqual(['payment.created', 'payment.created', 'payment.failed', 'payment.failed']);
-    expect(await toldTo(other)).toEqual(['payment.created', 'payment.failed']);
+    expect(await readTypes(named)).toEqual(['payment.created', 'payment.created', 'payment.failed', 'payment.failed']);
+    expect(await readTypes(other)).toEqual(['payment.created', 'payment.failed']);
     for (const silent of [live, foreign]) expect(await received(silent)).toEqual([]);
   });
 
-  it('is retried at real speed where it fails: the second attempt after five seconds of everybody’s time, four in all', async () => {
+  it('a failed delivery is retried in wall time: the second attempt after five seconds, four in total', async () => {
     const bob = await w.merchant();
     const hook = await listen(bob, 'fail');
-    // Forty days of the session pass; not one second of it brings an attempt nearer.
     const session = await runScenario(w, bob, 'payment_failed', { advance_seconds: 40 * 86_400 });
     expect(session.status).toBe('completed');
     const rows = await deliveries(hook);

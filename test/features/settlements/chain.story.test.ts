@@ -18,7 +18,7 @@ import { World } from '../../support/world.ts';
 
 const PENDING = { ...ONE, payments: 0, receipts: 0 };
 
-describe('a node that leaves the outcome of a broadcast open', REPEATED, () => {
+describe('broadcast with an unknown outcome', REPEATED, () => {
   const w = new World();
   let shop: Shop;
   let own: Shop;
@@ -53,7 +53,7 @@ describe('a node that leaves the outcome of a broadcast open', REPEATED, () => {
     return pending;
   };
 
-  it('times out after it landed: settled all the same, in the same call', async () => {
+  it('a send timeout after landing is settled in the same call', async () => {
     await w.chain.fault({ kind: 'fail_after_broadcast', method: 'sendTransaction', times: 2 });
     const settled = await own.settle(payment);
     expect([settled.status, mayServe(settled)]).toEqual([200, true]);
@@ -61,14 +61,14 @@ describe('a node that leaves the outcome of a broadcast open', REPEATED, () => {
   });
 
   it.each(['http_503', 'http_500', 'http_429', 'drop'])(
-    '%s and it did not land: pending, never a new challenge; the sweep sends it, and the same payment gets the result',
+    '%s without landing is pending without a new challenge; the sweep sends it and the same payment succeeds',
     async (kind) => {
       await w.chain.fault({ kind, method: 'sendTransaction', times: 2 });
       const idempotencyKey = newKey();
       const pending = await expectPending({ idempotencyKey });
       await w.chain.call('local_clearFaults');
       await sweepNow();
-      // The 202 was not kept: the same key goes on.
+      // A 202 is not stored, so the same key continues.
       const settled = await own.settle(payment, {}, { idempotencyKey });
       expect([settled.status, mayServe(settled), settled.body.tx_signature]).toEqual([200, true, pending.body.tx_signature]);
       expect((await own.settle(payment, {}, { idempotencyKey })).headers.get('Idempotent-Replayed')).toBe('true');
@@ -76,20 +76,20 @@ describe('a node that leaves the outcome of a broadcast open', REPEATED, () => {
     },
   );
 
-  it('did not land, and nobody sweeps: seconds later the same payment is sent by whoever brings it', async () => {
+  it('an unsent payment is sent after seconds by the next request that brings it', async () => {
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
     await expectPending();
     await w.env.DB.prepare("UPDATE settlements SET created_at = created_at - 6000 WHERE status = 'pending'").run();
     await expectSettledOnce();
   });
 
-  it('shows nothing at first and then the transaction: settled in the same call', async () => {
+  it('a transaction that the node shows late is settled in the same call', async () => {
     await w.chain.fault({ kind: 'null_first', method: 'getSignatureStatuses', times: 1 });
     expect(mayServe(await own.settle(payment))).toBe(true);
     expect(await own.books()).toEqual(ONE);
   });
 
-  it('shows nothing for long: pending, then settled by the sweep', async () => {
+  it('a transaction that the node hides for long is pending, then settled by the sweep', async () => {
     await w.chain.fault({ kind: 'null_first', method: 'getSignatureStatuses', times: 3 });
     await expectPending();
     await sweepNow();
@@ -97,7 +97,7 @@ describe('a node that leaves the outcome of a broadcast open', REPEATED, () => {
     await expectSettledOnce();
   });
 
-  it('has seen but not confirmed it: pending, and nothing is granted on sight', async () => {
+  it('an unconfirmed transaction is pending and grants nothing', async () => {
     await w.chain.call('local_commitment', { confirmedAfterSlots: 1_000_000, finalizedAfterSlots: 1_000_000 });
     await expectPending();
     expect((await own.entitlement()).code).toBe('not_found');
@@ -105,14 +105,14 @@ describe('a node that leaves the outcome of a broadcast open', REPEATED, () => {
     await expectSettledOnce();
   });
 
-  it('goes down before anything is claimed: 503, nothing is written, and the payment is good as new', async () => {
+  it('a node outage before the claim answers 503 and writes nothing, and the payment is valid afterwards', async () => {
     await w.chain.fault({ kind: 'http_503', method: 'simulateTransaction', times: 2 });
     expect(await own.settle(payment)).toMatchObject({ status: 503, body: { code: 'rpc_unavailable', retryable: true } });
     expect(await own.books()).toEqual({ settlements: 0, claims: 0, payments: 0, receipts: 0, memberships: 0 });
     await expectSettledOnce();
   });
 
-  it('a sweep of a node that is down leaves it pending, and doubled sweeps settle it once', async () => {
+  it('a sweep during a node outage leaves the payment pending, and two concurrent sweeps settle it once', async () => {
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
     await expectPending();
     await w.chain.fault({ kind: 'http_503', times: 0 });
@@ -125,14 +125,14 @@ describe('a node that leaves the outcome of a broadcast open', REPEATED, () => {
   });
 });
 
-describe('a payment that can never land', REPEATED, () => {
+describe('payment that can never land', REPEATED, () => {
   const w = new World();
   let merchant: Shop['merchant'];
   beforeAll(async () => {
     merchant = (await openShop(w)).merchant;
   });
   const newStall = async (usdc?: bigint) => stall(w, merchant, await sellToAgents(w, merchant), await newAgent(w, usdc));
-  /** Unsent: the node says it took it, and forgets. */
+  /** Leaves a payment unsent: the node acknowledges and drops it. */
   const unsent = async (own: Shop) => {
     const payment = await own.pay();
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
@@ -160,10 +160,10 @@ describe('a payment that can never land', REPEATED, () => {
     expect([settled.status, mayServe(settled)]).toEqual([200, true]);
   };
 
-  it('because its blockhash expired: failed for who asks twice, a fresh challenge, and it stays failed', async () => {
+  it('a payment with an expired blockhash fails on repetition with a fresh challenge and stays failed', async () => {
     const own = await newStall();
     const payment = await unsent(own);
-    // Past its life, but not past our doubts about where that ends.
+    // Past the blockhash's life, within the safety margin.
     for (const seconds of [90, 60]) {
       await w.chain.call('local_warp', seconds);
       expect((await own.settle(payment)).status).toBe(202);
@@ -181,7 +181,7 @@ describe('a payment that can never land', REPEATED, () => {
     ]);
   });
 
-  it('because its blockhash expired, seen by the sweep, not before the cluster is past it for good', async () => {
+  it('the sweep fails an expired payment only after the finalized chain has passed it', async () => {
     const own = await newStall();
     const payment = await unsent(own);
     const statusNow = async () => {
@@ -190,15 +190,14 @@ describe('a payment that can never land', REPEATED, () => {
       return w.env.DB.prepare('SELECT status FROM settlements WHERE product_id = ?').bind(own.product.product_id).first('status');
     };
     await w.chain.call('local_mode', 'manual');
-    // Past its life, so a broadcast is in vain; but blocks of that height are not final yet.
     await w.chain.call('local_slots', 170);
     expect(await statusNow()).toBe('pending');
-    // Nor are those of the margin we leave to a node that was behind.
+    // The margin for a node that lags behind has not passed either.
     await w.chain.call('local_slots', 150);
     expect(await statusNow()).toBe('pending');
     expect(await doubts(own)).toBe(0);
     await w.chain.call('local_slots', 40);
-    for (let look = 0; look < 2; look++) expect(await statusNow()).toBe('pending');
+    for (let round = 0; round < 2; round++) expect(await statusNow()).toBe('pending');
     expect(await doubts(own)).toBe(1);
     await letDoubtsAge(w);
     expect(await statusNow()).toBe('failed');
@@ -206,7 +205,7 @@ describe('a payment that can never land', REPEATED, () => {
     await expectNever(own, payment);
   });
 
-  it('because the money was gone when it ran: failed on chain, nothing granted, a fresh challenge', async () => {
+  it('a payment without money at execution fails on chain, grants nothing and gets a fresh challenge', async () => {
     const own = await newStall(10_000n);
     const payment = await unsent(own);
     const elsewhere = (await w.chain.wallet(0n)).address;
@@ -222,7 +221,7 @@ describe('a payment that can never land', REPEATED, () => {
     await expectFreshWorks(own, header);
   });
 
-  it('because the buyer has too little: refused before anything is claimed, and good once there is enough', async () => {
+  it('a payment above the buyer’s balance is refused before the claim and valid after funding', async () => {
     const own = await newStall(9_999n);
     const payment = await own.pay();
     const refused = await own.settle(payment);
@@ -234,7 +233,7 @@ describe('a payment that can never land', REPEATED, () => {
     expect(await w.chain.call('getTokenAccountBalance', await tokenAccount(own))).toMatchObject({ value: { amount: '0' } });
   });
 
-  it('because the chain dropped it after it was confirmed: what it bought is taken back, once', async () => {
+  it('a confirmed payment that the chain drops is revoked once', async () => {
     const own = await newStall();
     const settled = await own.settle(await own.pay(), { consume_units: 0 });
     await w.chain.fault({ kind: 'vanish', signature: settled.body.tx_signature });

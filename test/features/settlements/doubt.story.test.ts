@@ -4,14 +4,14 @@ import { letDoubtsAge, mayServe, ONE, openShop, type Shop, sellToAgents, stall, 
 import { REPEATED } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
-/** Nodes that do not know what the chain knows: money that arrived is never given up for their sake. */
-describe('a payment that landed, and a node that does not say so', REPEATED, () => {
+/** A landed payment must not be failed because a node does not show it. */
+describe('landed payment hidden by the node', REPEATED, () => {
   const w = new World();
   let shop: Shop;
   beforeAll(async () => {
     shop = await openShop(w);
   });
-  /** Sent and landed, while the node hides it behind these methods; and its blockhash is long dead. */
+  /** Lands a payment that the node hides from these methods, with an expired blockhash. */
   const landedUnseen = async (...hidden: string[]) => {
     await w.chain.call('local_clearFaults');
     const own = stall(w, shop.merchant, await sellToAgents(w, shop.merchant), shop.agent);
@@ -21,27 +21,27 @@ describe('a payment that landed, and a node that does not say so', REPEATED, () 
     await w.chain.call('local_warp', 400);
     return { own, payment };
   };
-  const rowOf = (own: Shop) =>
+  const readRow = (own: Shop) =>
     w.env.DB.prepare('SELECT status, failure_reason, doubted_at, next_check_at, created_at FROM settlements WHERE product_id = ?')
       .bind(own.product.product_id)
       .first<Record<string, string | number | null>>();
   const giveUp = async (own: Shop) => {
     await sweepAll(w);
-    expect(await rowOf(own)).toMatchObject({ status: 'pending', doubted_at: expect.any(Number) });
+    expect(await readRow(own)).toMatchObject({ status: 'pending', doubted_at: expect.any(Number) });
     await letDoubtsAge(w);
     await sweepAll(w);
-    expect(await rowOf(own)).toMatchObject({ status: 'failed', failure_reason: 'blockhash_expired' });
+    expect(await readRow(own)).toMatchObject({ status: 'failed', failure_reason: 'blockhash_expired' });
   };
 
   it.each(['getSignatureStatuses', 'getTransaction'])(
-    'hidden by %s alone: two views that differ prove nothing, however often they are asked',
+    'a payment hidden by %s alone stays pending, because two different views prove nothing',
     async (method) => {
       const { own, payment } = await landedUnseen(method);
-      for (let look = 0; look < 3; look++) {
+      for (let round = 0; round < 3; round++) {
         expect((await own.settle(payment)).status).toBe(202);
         await sweepAll(w);
         await letDoubtsAge(w);
-        expect(await rowOf(own)).toMatchObject({ status: 'pending', doubted_at: null });
+        expect(await readRow(own)).toMatchObject({ status: 'pending', doubted_at: null });
       }
       await w.chain.call('local_clearFaults');
       expect(mayServe(await own.settle(payment))).toBe(true);
@@ -49,36 +49,36 @@ describe('a payment that landed, and a node that does not say so', REPEATED, () 
     },
   );
 
-  it('hidden once: the doubt is gone with the next sight of it', async () => {
+  it('a payment hidden once loses its doubt at the next sight', async () => {
     const { own } = await landedUnseen('getSignatureStatuses', 'getTransaction');
     await sweepAll(w);
-    expect((await rowOf(own))!.doubted_at).not.toBeNull();
+    expect((await readRow(own))!.doubted_at).not.toBeNull();
     await w.chain.call('local_clearFaults');
     await w.chain.fault({ kind: 'null_first', method: 'getTransaction', times: 0 });
     await letDoubtsAge(w);
     await sweepAll(w);
-    expect(await rowOf(own)).toMatchObject({ status: 'pending', doubted_at: null });
+    expect(await readRow(own)).toMatchObject({ status: 'pending', doubted_at: null });
   });
 
-  it('hidden entirely, twice: given up, and found all the same at the look ten minutes later; it is settled and credited', async () => {
+  it('a payment hidden completely twice fails, and a check ten minutes later settles and credits it', async () => {
     const { own, payment } = await landedUnseen('getSignatureStatuses', 'getTransaction');
     await giveUp(own);
-    const { next_check_at } = (await rowOf(own))!;
+    const { next_check_at } = (await readRow(own))!;
     expect(Math.abs(Number(next_check_at) - Date.now() - 600_000)).toBeLessThan(30_000);
     const refused = await own.settle(payment);
     expect([refused.status, refused.body.meta.reason]).toEqual([422, 'invalid_exact_svm_transaction_failed']);
     await w.chain.call('local_clearFaults');
     await w.sweepAlone('settlements');
-    expect(await rowOf(own)).toMatchObject({ status: 'failed' });
+    expect(await readRow(own)).toMatchObject({ status: 'failed' });
     await sweepAll(w);
-    expect(await rowOf(own)).toMatchObject({ status: 'settled', failure_reason: null, next_check_at: null });
+    expect(await readRow(own)).toMatchObject({ status: 'settled', failure_reason: null, next_check_at: null });
     expect(await own.books()).toEqual(ONE);
     expect(await own.entitlement()).toMatchObject({ granted_units: 1, used_units: 0 });
     expect(mayServe(await own.settle(payment))).toBe(true);
     expect(mayServe(await own.settle(payment))).toBe(false);
   });
 
-  it('hidden for a day: looked for after ten minutes, two hours, a day, until somebody could look, and then never again', async () => {
+  it('a payment hidden for a day is checked after ten minutes, two hours and a day, then no longer', async () => {
     const { own } = await landedUnseen('getSignatureStatuses', 'getTransaction');
     await giveUp(own);
     const older = (ms: number) =>
@@ -89,25 +89,25 @@ describe('a payment that landed, and a node that does not say so', REPEATED, () 
     ] as const) {
       await older(sooner * 3_600_000);
       await sweepAll(w);
-      const { created_at, next_check_at } = (await rowOf(own))!;
+      const { created_at, next_check_at } = (await readRow(own))!;
       expect(Number(next_check_at) - Number(created_at)).toBe(hours * 3_600_000);
     }
     await older(22 * 3_600_000);
     await w.chain.fault({ kind: 'http_503', method: 'getEpochInfo', times: 2 });
     await sweepAll(w);
-    expect((await rowOf(own))!.next_check_at).toBeGreaterThan(Date.now());
+    expect((await readRow(own))!.next_check_at).toBeGreaterThan(Date.now());
     await w.chain.call('local_clearFaults');
     for (const method of ['getSignatureStatuses', 'getTransaction']) await w.chain.fault({ kind: 'null_first', method, times: 0 });
     await sweepAll(w);
-    expect(await rowOf(own)).toMatchObject({ status: 'failed', next_check_at: null });
+    expect(await readRow(own)).toMatchObject({ status: 'failed', next_check_at: null });
   });
 });
 
-describe('a payment that one node is without, while the other is gone for good', REPEATED, () => {
+describe('payment missing at one node while the other is gone', REPEATED, () => {
   const { w, first, second } = withTwoNodes();
   const MINUTE = 60_000;
 
-  it('is looked for ever more rarely, every hour in the end, never given up, and settled when it may be seen', async () => {
+  it('checks slow down to one per hour, never give up, and settle the payment once it is visible', async () => {
     const shop = await openShop(w);
     const payment = await shop.pay();
     for (const method of ['getSignatureStatuses', 'getTransaction']) await first.fault({ kind: 'null_first', method, times: 0 });

@@ -16,15 +16,15 @@ import {
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-/** What the fee payer loses to strangers has an end, and where it ends others go on. */
+/** Limits on the fees that unknown payers cause, without effect on others. */
 const w = new World();
 const env = withConfig(w, { RATE_MULTIPLIER: '1' });
 const feePayerHas = async () => (await w.chain.call<{ value: number }>('getBalance', feePayerOf(w))).value;
 const newStall = async (merchant: Merchant, usdc?: bigint) => stall(w, merchant, await sellToAgents(w, merchant), await newAgent(w, usdc));
 const admissionOf = ({ userId }: Merchant) => testEnv.ADMISSION.getByName(`account:${admissionIdOf(userId)}`);
 
-describe('the day’s budget of network fees', () => {
-  // Ten times the free plan, so that its calls per second stay out of the way.
+describe('daily budget of network fees', () => {
+  // Ten times the free plan, so that its calls per second are not the limit.
   const TIMES = 10;
   const env = withConfig(w, { RATE_MULTIPLIER: String(TIMES) });
   let merchant: Merchant;
@@ -35,7 +35,7 @@ describe('the day’s budget of network fees', () => {
   const spend = (fees: number, now = Date.now()) =>
     admissionOf(merchant).spendFees({ fees, max: null, isKnownPayer: true, rateMultiplier: TIMES, now });
 
-  it('pays a payment once, whoever brings it how often; then it is used up: 429 until the day ends, and nothing is sent', async () => {
+  it('a payment costs the budget once, and a used-up budget answers 429 until the day ends and sends nothing', async () => {
     const own = await newStall(merchant);
     await spend(LIMIT - 2);
     const first = await own.pay();
@@ -51,28 +51,27 @@ describe('the day’s budget of network fees', () => {
     const leftOfDay = 86_400 - ((Date.now() / 1000) % 86_400);
     expect(Math.abs(Number(refused.headers.get('Retry-After')) - leftOfDay)).toBeLessThan(60);
     expect([await feePayerHas(), (await own.books()).settlements]).toEqual([before, 2]);
-    // What is paid already is answered all the same.
     expect((await own.settle(first, {}, { env })).headers.get('X-Svc-Duplicate-Settlement')).toBe('true');
-    // Another merchant sells on; and where there is room again, the same payment is still good.
+    // Another merchant is not affected, and the refused payment is valid under a higher budget.
     const other = await newStall(await w.merchant('free'));
     expect(mayServe(await other.settle(await other.pay(), {}, { env }))).toBe(true);
     expect(mayServe(await own.settle(late, {}, { env: withConfig(w, { RATE_MULTIPLIER: String(2 * TIMES) }), idempotencyKey }))).toBe(true);
   });
 
-  it('survives the object, and begins anew with the day', async () => {
+  it('the budget survives an eviction of the object and resets with the day', async () => {
     expect((await spend(1)).allowed).toBe(false);
     await evictDurableObject(admissionOf(merchant));
     expect((await spend(1)).allowed).toBe(false);
     const tomorrow = Date.now() + 86_400_000;
     expect((await spend(1, tomorrow)).allowed).toBe(true);
-    // A clock that is behind opens no day twice.
+    // A lagging clock does not reopen a past day.
     await spend(LIMIT - 1, tomorrow);
     expect((await spend(1)).allowed).toBe(false);
   });
 });
 
-describe('a payer', () => {
-  it('who spends the same money many times at once has few in flight, over all merchants; the fee payer pays for no more', async () => {
+describe('limits per payer', () => {
+  it('a payer who spends the same money concurrently has few settlements in flight over all merchants', async () => {
     const stalls: Shop[] = [];
     const agent = await newAgent(w, 10_000n);
     for (let i = 0; i < 2; i++) {
@@ -82,18 +81,17 @@ describe('a payer', () => {
     const payments = [];
     for (let i = 0; i < 12; i++) payments.push({ own: stalls[i % 2]!, payment: await stalls[i % 2]!.pay() });
     const before = await feePayerHas();
-    // A slow node keeps the first few open until the last has asked, however busy the machine.
+    // A slow node leaves the first settlements open until the last request has arrived.
     await w.chain.fault({ kind: 'delay', method: 'sendTransaction', ms: 1500, times: 0 });
     const answers = await Promise.all(payments.map(({ own, payment }) => own.settle(payment, {}, { env })));
     await w.chain.call('local_clearFaults');
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
     expect(statuses.filter((status) => status === 429).length + statuses.filter((status) => status === 422).length).toBe(11);
-    // Few were ever sent: those that landed, in vain or not.
     expect(Math.floor((before - (await feePayerHas())) / 10_000)).toBeLessThanOrEqual(7);
   });
 
-  it('whose settlements are open gets no more of them: 429 says when, and the same payment is good afterwards', async () => {
+  it('a payer at the limit of open settlements gets 429 with Retry-After, and the payment is valid afterwards', async () => {
     const own = await newStall(await w.merchant());
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 0 });
     const payments = [];
@@ -110,7 +108,7 @@ describe('a payer', () => {
     expect(mayServe(await own.settle(sixth, {}, { env, idempotencyKey }))).toBe(true);
   });
 
-  it('whose payments failed on chain ten times within ten minutes waits; what expired does not count, and others do not wait', async () => {
+  it('a payer with ten on-chain failures in ten minutes waits; expiries do not count, and other payers continue', async () => {
     const own = await newStall(await w.merchant());
     const wallet = own.agent.wallet.address;
     const failures = async (reason: string) => {

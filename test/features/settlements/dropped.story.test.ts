@@ -5,9 +5,9 @@ import { mayServe, newKey, openShop, sweepAll } from '../../support/people/agent
 import { REPEATED, testEnv } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
-describe('money the cluster dropped before anyone was told of its success', REPEATED, () => {
+describe('payment dropped by the cluster before its success was answered', REPEATED, () => {
   const w = new World();
-  /** The node shows nothing while it is sold, and the sweep sees it later; then it is gone. */
+  /** The node hides the payment during its sale, the sweep sees it later, then the chain drops it. */
   const soldUnseenThenDropped = async (sell: () => Promise<unknown>) => {
     await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 0 });
     await w.chain.fault({ kind: 'http_503', method: 'getSignatureStatuses', times: 0 });
@@ -30,7 +30,7 @@ describe('money the cluster dropped before anyone was told of its success', REPE
     };
   };
 
-  it('serves no request of an agent, and one once it is there after all', async () => {
+  it('the payment serves no agent request, and exactly one after it lands again', async () => {
     const shop = await openShop(w);
     const [payment, idempotencyKey] = [await shop.pay(), newKey()];
     const comeBack = await soldUnseenThenDropped(async () => {
@@ -47,7 +47,7 @@ describe('money the cluster dropped before anyone was told of its success', REPE
     expect(mayServe(await shop.settle(payment))).toBe(false);
   });
 
-  it('is no success for a merchant’s own server, neither verified nor settled, and one once it is there after all', async () => {
+  it('the facilitator neither verifies nor settles the payment, and settles it once after it lands again', async () => {
     const till = await openTill(w);
     const body = await till.bodyFor();
     const comeBack = await soldUnseenThenDropped(async () => {

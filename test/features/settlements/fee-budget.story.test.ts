@@ -7,19 +7,19 @@ import { feePayerOf, mayServe, newAgent, type Shop, sellToAgents, stall, withCon
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-/** What strangers can make us pay the network has an end, whoever they are and however many accounts they open. */
+/** Limits on the network fees that unknown payers cause with any number of accounts. */
 const w = new World();
-/** On a busy machine a payment takes a while to land, and how long a settlement waits for it is not what a budget is about. */
+/** The patience of a settlement is long, because landing is slow on a busy machine. */
 const ONE_EACH = { RATE_MULTIPLIER: '1', SETTLE_PATIENCE_MS: '10000' };
-const stallOf = async (merchant: Merchant, usdc?: bigint) => stall(w, merchant, await sellToAgents(w, merchant), await newAgent(w, usdc));
+const openStall = async (merchant: Merchant, usdc?: bigint) => stall(w, merchant, await sellToAgents(w, merchant), await newAgent(w, usdc));
 const admissionOf = ({ userId }: Merchant) => testEnv.ADMISSION.getByName(`account:${admissionIdOf(userId)}`);
 const feePayerHas = async () => (await w.chain.call<{ value: number }>('getBalance', feePayerOf(w))).value;
 
-describe('free accounts together', () => {
-  it('have one budget: with any number of accounts nobody makes us pay more, and paid plans go on', async () => {
+describe('shared budget of free accounts', () => {
+  it('free accounts share one daily fee budget, and paid plans continue', async () => {
     const env = withConfig(w, { ...ONE_EACH, FREE_FEES_PER_DAY: '2' });
     const free: Shop[] = [];
-    for (let i = 0; i < 3; i++) free.push(await stallOf(await w.merchant('free')));
+    for (let i = 0; i < 3; i++) free.push(await openStall(await w.merchant('free')));
     for (const own of free.slice(0, 2)) expect(mayServe(await own.settle(await own.pay(), {}, { env }))).toBe(true);
     const [before, late] = [await feePayerHas(), await free[2]!.pay()];
     for (let i = 0; i < 2; i++) {
@@ -30,12 +30,11 @@ describe('free accounts together', () => {
       expect(Math.abs(Number(refused.headers.get('Retry-After')) - leftOfDay)).toBeLessThan(60);
     }
     expect(await feePayerHas()).toBe(before);
-    const paid = await stallOf(await w.merchant('starter'));
+    const paid = await openStall(await w.merchant('starter'));
     expect(mayServe(await paid.settle(await paid.pay(), {}, { env }))).toBe(true);
-    // What was refused is still good where there is room.
     const roomy = withConfig(w, { ...ONE_EACH, FREE_FEES_PER_DAY: '3' });
     expect(mayServe(await free[2]!.settle(late, {}, { env: roomy }))).toBe(true);
-    // A refusal of the shared budget took nothing of the account's own.
+    // A refusal by the shared budget leaves the account's own budget unchanged.
     const { left } = await admissionOf(free[2]!.merchant).spendFees({
       fees: 0,
       max: null,
@@ -47,8 +46,8 @@ describe('free accounts together', () => {
   });
 });
 
-describe('a plan', () => {
-  it('is bought although the budgets of its account and of all free accounts are used up, and with a budget of its own', async () => {
+describe('plan purchase', () => {
+  it('a plan purchase succeeds although account and shared budgets are used up, and has a budget of its own', async () => {
     const env = withConfig(w, { ...ONE_EACH, FREE_FEES_PER_DAY: '1' });
     const under = Object.assign(Object.create(w), { env }) as World;
     await openTreasury(w);
@@ -65,18 +64,18 @@ describe('a plan', () => {
   });
 });
 
-describe('payments of strangers that fail on the chain', () => {
+describe('failed payments of unknown payers', () => {
   const TIMES = 10;
   const env = withConfig(w, { RATE_MULTIPLIER: String(TIMES) });
   const LIMIT = PLANS.free.feesPerDay * TIMES;
 
-  it('use up half of a day’s budget at most: who paid this merchant before is served on, and strangers wait for the next day', async () => {
+  it('failures use at most half of the daily budget: known payers continue, unknown ones get 429', async () => {
     const merchant = await w.merchant('free');
-    const own = await stallOf(merchant);
+    const own = await openStall(merchant);
     expect(mayServe(await own.settle(await own.pay(), {}, { env }))).toBe(true);
     const attacker = stall(w, merchant, own.product, await newAgent(w, 10_000n));
     for (let i = 0; i < LIMIT / 2 - 1; i++) await admissionOf(merchant).noteFailedFee(Date.now());
-    // The same money twice at once: one of them lands in vain, and its fee is ours.
+    // Two concurrent payments of the same money: one fails on chain at our expense.
     const twice = [await attacker.pay(), await attacker.pay()];
     await w.chain.fault({ kind: 'delay', method: 'sendTransaction', ms: 500, times: 0 });
     const answers = await Promise.all(twice.map((payment) => attacker.settle(payment, {}, { env })));
@@ -87,18 +86,17 @@ describe('payments of strangers that fail on the chain', () => {
     const refused = await stranger.settle(await stranger.pay(), {}, { env });
     expect([refused.status, refused.body.meta.reason, refused.body.meta.left > LIMIT / 2]).toEqual([429, 'fee_budget', true]);
     expect(mayServe(await own.settle(await own.pay(), {}, { env }))).toBe(true);
-    // Only this merchant's strangers wait.
-    const elsewhere = await stallOf(await w.merchant('free'));
+    const elsewhere = await openStall(await w.merchant('free'));
     expect(mayServe(await elsewhere.settle(await elsewhere.pay(), {}, { env }))).toBe(true);
   });
 
-  it('count once each, however many calls bring one at the same moment', async () => {
+  it('each failed payment counts once, also if concurrent calls bring it', async () => {
     const merchant = await w.merchant('free');
-    const own = await stallOf(merchant);
+    const own = await openStall(merchant);
     const attacker = stall(w, merchant, own.product, await newAgent(w, 10_000n));
     for (let i = 0; i < LIMIT / 2 - 2; i++) await admissionOf(merchant).noteFailedFee(Date.now());
     const twice = [await attacker.pay(), await attacker.pay()];
-    // Both are sent before either is seen, so that one of them fails; nobody sees which.
+    // Both are sent before either is seen, so one fails on chain unseen.
     await w.chain.fault({ kind: 'delay', method: 'sendTransaction', ms: 500, times: 0 });
     await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 0 });
     const sent = await Promise.all(twice.map((payment) => attacker.settle(payment, {}, { env })));
@@ -106,7 +104,7 @@ describe('payments of strangers that fail on the chain', () => {
     await w.chain.call('local_clearFaults');
     const answers = await Promise.all([...twice, ...twice, ...twice].map((payment) => attacker.settle(payment, {}, { env })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 422, 422, 422]);
-    // One failure short of where strangers are kept out.
+    // The count is now one failure below the limit for unknown payers.
     const stranger = stall(w, merchant, own.product, await newAgent(w));
     expect(mayServe(await stranger.settle(await stranger.pay(), {}, { env }))).toBe(true);
   });

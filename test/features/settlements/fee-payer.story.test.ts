@@ -17,24 +17,23 @@ import { World } from '../../support/world.ts';
 
 const X402 = 'x402_solana_usdc';
 
-/** The balance is asked for once a minute and key; so every story has keys of its own. */
+/** The balance is cached for a minute per key, so every test uses its own keys. */
 const newPayer = (fill: number) => {
   const seed = base64url.encode(new Uint8Array(32).fill(fill));
   return { seed, address: base58.encode(keyRing(seed)[0]!.publicKey) };
 };
 
-describe('a fee payer that runs dry', () => {
+describe('fee payer balance', () => {
   const w = new World();
   let shop: Shop;
   beforeAll(async () => {
     shop = await openShop(w);
   });
-  const statusOf = async (env: World['env']) => {
+  const readStatus = async (env: World['env']) => {
     const { body } = await w.call('GET', '/v1/access/rails', { env });
     const { status, reason } = body.items.find(({ rail_id }: { rail_id: string }) => rail_id === X402);
     return [status, reason];
   };
-  /** What a sweep prints about the fee payer. */
   const sweepNotes = async (env: World['env']): Promise<string[]> => {
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
     try {
@@ -50,11 +49,11 @@ describe('a fee payer that runs dry', () => {
     ['low', 22, 500_000, ['degraded', 'fee_payer_low']],
     ['low to the last', 23, 49_999_999, ['degraded', 'fee_payer_low']],
     ['enough', 24, 50_000_000, ['available', undefined]],
-  ] as const)('%s: the rail says so, offers stop or go on, and the sweep notes it', async (kind, fill, lamports, expected) => {
+  ] as const)('%s fee payer: rail status, challenges and operator notes follow the balance', async (kind, fill, lamports, expected) => {
     const { seed, address } = newPayer(fill);
     await w.chain.call('local_fundSol', address, String(lamports));
     const env = withConfig(w, { FEE_PAYER_KEYS: seed });
-    expect(await statusOf(env)).toEqual(expected);
+    expect(await readStatus(env)).toEqual(expected);
     const denied = await shop.consume({}, { env });
     const header = denied.headers.get('PAYMENT-REQUIRED');
     if (kind === 'empty') {
@@ -68,11 +67,11 @@ describe('a fee payer that runs dry', () => {
     for (const note of notes) expect(note).toContain(address);
   });
 
-  it('between offer and payment: refused before anything is claimed, and good once it is filled', async () => {
+  it('a payment is refused before the claim if the fee payer ran dry after the challenge, and valid after funding', async () => {
     const { seed, address } = newPayer(31);
     const env = withConfig(w, { FEE_PAYER_KEYS: seed });
     await w.chain.fault({ kind: 'http_503', method: 'getBalance', times: 1 });
-    // Not known is no reason to turn a buyer away; without a lamport the simulation does.
+    // An unknown balance does not refuse a buyer. The simulation refuses without lamports.
     const denied = await shop.consume({}, { env });
     const payment = await shop.agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
     const before = await shop.books();
@@ -83,7 +82,7 @@ describe('a fee payer that runs dry', () => {
     expect(mayServe(await shop.settle(payment, {}, { env }))).toBe(true);
   });
 
-  it('pays the network and nothing else: a payment costs it the fee, whatever the payment was', async () => {
+  it('a settled payment costs the fee payer the network fee and nothing else', async () => {
     const own = stall(w, shop.merchant, await sellToAgents(w, shop.merchant), await newAgent(w));
     const balance = async () => (await w.chain.call<{ value: number }>('getBalance', feePayerOf(w))).value;
     const payment = await own.pay();

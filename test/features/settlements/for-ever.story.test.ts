@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withFaults } from '../../support/faults/faults.ts';
-import { fateOf } from '../../support/faults/finality.ts';
+import { readOutcome } from '../../support/faults/finality.ts';
 import { asDuplicate, mayServe, newKey, openShop, type Shop, sellToAgents, stall, withObjectFaults } from '../../support/people/agent.ts';
 import { REPEATED } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
-describe('the success of a payment belongs to one call', REPEATED, () => {
+describe('ownership of a payment’s success', REPEATED, () => {
   const w = new World();
   let shop: Shop;
   let own: Shop;
@@ -16,28 +16,24 @@ describe('the success of a payment belongs to one call', REPEATED, () => {
     own = stall(w, shop.merchant, await sellToAgents(w, shop.merchant, { usage_units: 5 }), shop.agent);
     return own.pay();
   };
-  /** A month goes by: no answer is kept any more. */
   const forgetAnswers = () => w.env.DB.prepare('DELETE FROM claims').run();
 
-  it.each([1, 0])(
-    'for ever: a month later its key is told of a repetition, and any other of a duplicate (%d units at once)',
-    async (units) => {
-      const payment = await newStall();
-      const idempotencyKey = newKey();
-      const settle = (key?: string) => own.settle(payment, { consume_units: units }, key === undefined ? {} : { idempotencyKey: key });
-      const first = await settle(idempotencyKey);
-      expect([mayServe(first), first.body.duplicate]).toEqual([true, undefined]);
-      for (let month = 0; month < 3; month++) {
-        await forgetAnswers();
-        const [again, other] = [await settle(idempotencyKey), await settle()];
-        expect([again.headers.get('Idempotent-Replayed'), again.body]).toEqual(['true', first.body]);
-        expect([other.headers.get('X-Svc-Duplicate-Settlement'), other.body]).toEqual(['true', asDuplicate(first.body)]);
-      }
-      expect(await own.entitlement()).toMatchObject({ granted_units: 5, used_units: units });
-    },
-  );
+  it.each([1, 0])('a month later the owning key gets a replay and any other key a duplicate (%d units at once)', async (units) => {
+    const payment = await newStall();
+    const idempotencyKey = newKey();
+    const settle = (key?: string) => own.settle(payment, { consume_units: units }, key === undefined ? {} : { idempotencyKey: key });
+    const first = await settle(idempotencyKey);
+    expect([mayServe(first), first.body.duplicate]).toEqual([true, undefined]);
+    for (let month = 0; month < 3; month++) {
+      await forgetAnswers();
+      const [again, other] = [await settle(idempotencyKey), await settle()];
+      expect([again.headers.get('Idempotent-Replayed'), again.body]).toEqual(['true', first.body]);
+      expect([other.headers.get('X-Svc-Duplicate-Settlement'), other.body]).toEqual(['true', asDuplicate(first.body)]);
+    }
+    expect(await own.entitlement()).toMatchObject({ granted_units: 5, used_units: units });
+  });
 
-  it('whose key asks for more a month later uses nothing', async () => {
+  it('an owning key that asks for more units a month later consumes nothing', async () => {
     const payment = await newStall();
     const idempotencyKey = newKey();
     await own.settle(payment, { consume_units: 0 }, { idempotencyKey });
@@ -47,7 +43,7 @@ describe('the success of a payment belongs to one call', REPEATED, () => {
     expect(await own.entitlement()).toMatchObject({ used_units: 0 });
   });
 
-  it('a duplicate uses nothing, grants nothing, and says what the customer holds by now', async () => {
+  it('a duplicate consumes and grants nothing and returns the current balance', async () => {
     const payment = await newStall();
     const first = await own.settle(payment, { consume_units: 2 });
     await own.consume({ units: 1 });
@@ -56,7 +52,7 @@ describe('the success of a payment belongs to one call', REPEATED, () => {
     expect(await own.entitlement()).toMatchObject({ granted_units: 5, used_units: 3, remaining: 2 });
   });
 
-  it('where many bring it at once without using anything: one is told, all others of a duplicate', async () => {
+  it('concurrent settles without consumption: one gets the success, all others a duplicate', async () => {
     const payment = await newStall();
     const env = { ...w.env, SETTLE_PATIENCE_MS: '8000' };
     const answers = await Promise.all(Array.from({ length: 12 }, () => own.settle(payment, { consume_units: 0 }, { env })));
@@ -65,7 +61,7 @@ describe('the success of a payment belongs to one call', REPEATED, () => {
     expect(answers.filter(({ body }) => body.duplicate)).toHaveLength(11);
   });
 
-  it('unless what it used was given back: then it serves one more, and the first is never served again', async () => {
+  it('a refunded first consumption allows one more request, and the first is never served again', async () => {
     const payment = await newStall();
     const [idempotencyKey, next] = [newKey(), newKey()];
     const first = await own.settle(payment, {}, { idempotencyKey });
@@ -79,19 +75,19 @@ describe('the success of a payment belongs to one call', REPEATED, () => {
     expect(await own.entitlement()).toMatchObject({ used_units: 1 });
   });
 
-  it('also where it died after it had used its unit and before it was told: it is told when it comes back, and nobody else', async () => {
+  it('a caller that dies between consumption and answer gets the success on return, and no other caller does', async () => {
     const payment = await newStall();
     const idempotencyKey = newKey();
     const { env } = withObjectFaults(w.env, { after: ({ verb }) => verb === 'credit' });
     expect((await own.settle(payment, {}, { idempotencyKey, env })).status).toBe(503);
     expect(mayServe(await own.settle(payment))).toBe(false);
-    const told = await own.settle(payment, {}, { idempotencyKey });
-    expect(mayServe(told)).toBe(true);
-    expect((await fateOf(told.body.payment_id)).answered_by).toMatch(/^[0-9a-f]{64}$/);
+    const returned = await own.settle(payment, {}, { idempotencyKey });
+    expect(mayServe(returned)).toBe(true);
+    expect((await readOutcome(returned.body.payment_id)).answered_by).toMatch(/^[0-9a-f]{64}$/);
     expect(await own.entitlement()).toMatchObject({ used_units: 1 });
   });
 
-  it('and is stored with its answer, or neither: cut at the batch of the answer, before or after', async () => {
+  it('success owner and answer are stored together or not at all if the batch is cut before or after', async () => {
     for (const when of ['before', 'after'] as const) {
       const payment = await newStall();
       const idempotencyKey = newKey();

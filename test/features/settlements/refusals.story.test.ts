@@ -14,7 +14,7 @@ const NONE = { settlements: 0, claims: 0, payments: 0, receipts: 0, memberships:
 type Any = any;
 const encode = (payload: unknown): string => base64.encode(utf8(JSON.stringify(payload)));
 
-describe('a payment that is not what was asked for', () => {
+describe('payment that differs from its challenge', () => {
   const w = new World();
   let shop: Shop;
   let stranger: string;
@@ -27,17 +27,16 @@ describe('a payment that is not what was asked for', () => {
     await w.chain.call('local_fundToken', otherMint, shop.merchant.wallet.address, '1', 6);
   });
   const asked = async (): Promise<Any> => decoded(await shop.challenge()).accepts[0];
-  /** What the public client builds for these terms, echoed as `accepted`. */
   const pay = async (terms: Any, accepted: Any = terms): Promise<Any> => {
     const made = await new ExactSvmScheme(shop.agent.wallet, { rpcUrl: w.chain.url }).createPaymentPayload(2, terms);
     return { x402Version: 2, accepted, payload: made.payload };
   };
-  /** The transaction says one thing, the echo what we offered. */
+  /** The transaction differs from the challenge, and the echo does not. */
   const deceived = async (change: Any) => {
     const offer = await asked();
     return pay({ ...offer, ...change, extra: { ...offer.extra, ...change.extra } }, offer);
   };
-  /** Both say the same, but it is not what we offered. */
+  /** Transaction and echo agree and differ from the challenge. */
   const invented = async (change: Any) => {
     const offer = await asked();
     return pay({ ...offer, ...change, extra: { ...offer.extra, ...change.extra } });
@@ -77,7 +76,7 @@ describe('a payment that is not what was asked for', () => {
       exact('payload_signature_invalid'),
     ],
   ];
-  it.each(cases)('%s: refused with the reason and a fresh challenge, and nothing is claimed', async (_, make, reason) => {
+  it.each(cases)('%s: the payment is refused with the reason and a fresh challenge, and nothing is claimed', async (_, make, reason) => {
     const refused = await shop.settle(encode(await make()));
     expect([refused.status, refused.body.code, refused.body.retryable, refused.body.meta.reason]).toEqual([
       422,
@@ -92,7 +91,7 @@ describe('a payment that is not what was asked for', () => {
   });
 
   it.each(['', '%%%', 'e30=', encode({ x402Version: 1 }), encode({ x402Version: 2, accepted: null, payload: {} })])(
-    'is no payment at all (%j): 422, never 500',
+    'a body that is no payment (%j) gets 422, never 500',
     async (payment) => {
       const refused = await shop.settle(payment);
       expect([refused.status, ['payment_mismatch', 'validation_error']]).toEqual([422, expect.arrayContaining([refused.body.code])]);
@@ -100,12 +99,12 @@ describe('a payment that is not what was asked for', () => {
     },
   );
 
-  it('asks, after a refusal, for as many units as the request was to use', async () => {
+  it('the challenge after a refusal asks for the units of the request', async () => {
     const refused = await shop.settle(encode(await deceived({ amount: '1' })), { consume_units: 3 });
     expect(decoded(refused.headers.get('PAYMENT-REQUIRED')!).accepts[0]).toMatchObject({ amount: '30000', extra: { quantity: 3 } });
   });
 
-  it('comes after its challenge expired: refused; but once claimed, it is never too late', async () => {
+  it('a payment after its challenge expired is refused, but a claimed one never expires', async () => {
     const key = newKey();
     const payment = await shop.pay();
     const seller = { merchantId: shop.merchant.userId, livemode: true };
@@ -124,7 +123,7 @@ describe('a payment that is not what was asked for', () => {
   });
 });
 
-describe('a payment brought somewhere else', () => {
+describe('payment brought to another recipient', () => {
   const w = new World();
   let shop: Shop;
   let other: Merchant;
@@ -134,7 +133,7 @@ describe('a payment brought somewhere else', () => {
   });
   const newStall = async (merchant = shop.merchant) => stall(w, merchant, await sellToAgents(w, merchant), shop.agent);
 
-  it('pays no other product, merchant or mode, before it is settled', async () => {
+  it('an unsettled payment pays no other product, merchant or mode', async () => {
     const [own, twin, foreign] = [await newStall(), await newStall(), await newStall(other)];
     const payment = await own.pay();
     for (const elsewhere of [twin, foreign]) {
@@ -160,7 +159,7 @@ describe('a payment brought somewhere else', () => {
     expect((await own.settle(payment)).status).toBe(200);
   });
 
-  it('is a duplicate for another product, merchant or customer, once it is settled', async () => {
+  it('a settled payment is a duplicate for another product, merchant or customer', async () => {
     const [own, twin, foreign] = [await newStall(), await newStall(), await newStall(other)];
     const payment = await own.pay();
     const settled = await own.settle(payment);
@@ -173,11 +172,10 @@ describe('a payment brought somewhere else', () => {
     for (const { status, body, headers } of tries)
       expect([status, body.code, headers.get('PAYMENT-REQUIRED')]).toEqual([409, 'duplicate_settlement', null]);
     expect([await own.books(), await twin.books(), await foreign.books()]).toEqual([ONE, NONE, NONE]);
-    // Named or not, the payer is the payer.
     expect((await own.settle(payment, { customer: own.customer })).body).toEqual(asDuplicate(settled.body));
   });
 
-  it('confirms no checkout session, and a checkout’s transaction settles nothing', async () => {
+  it('a settled payment confirms no checkout session, and a checkout transaction settles nothing', async () => {
     const own = await newStall();
     const settled = await own.settle(await own.pay());
     const session = await w.connect(own.product, { wallet_address: shop.agent.wallet.address });
@@ -192,7 +190,7 @@ describe('a payment brought somewhere else', () => {
     expect(await own.books()).toEqual({ ...ONE, payments: 2 });
   });
 
-  it('to a payout account that is not there, while nobody could see that: refused before anything is claimed', async () => {
+  it('a payment to a missing payout account is refused before the claim although no node could check it', async () => {
     const homeless = (await generateKeyPairSigner()).address;
     const product = await w.product(shop.merchant, {
       price: { asset: 'USDC', amount: '0.01' },
@@ -200,7 +198,7 @@ describe('a payment brought somewhere else', () => {
       payout_wallet: homeless,
     });
     const own = stall(w, shop.merchant, product, shop.agent);
-    // A node that does not answer is no reason to turn a buyer away; but then he cannot pay either.
+    // An unavailable node does not refuse a buyer in advance, but the simulation fails.
     await w.chain.fault({ kind: 'http_503', method: 'getMultipleAccounts', times: 1 });
     const payment = await own.pay();
     const refused = await own.settle(payment);

@@ -16,10 +16,9 @@ import {
 import { REPEATED } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
-/** What must hold when everybody has given up asking: once paid, once granted, once used, and once served. */
 async function expectOnce(shop: Shop, payment: string, key: string, earlier: boolean): Promise<void> {
   await letLeasesEnd(shop.w);
-  // Who claimed it and died has not sent it; seconds later somebody else does.
+  // A claim of a dead request is not sent. Seconds later another request sends it.
   await shop.w.env.DB.prepare('UPDATE settlements SET created_at = created_at - 10000').run();
   const again = await shop.settle(payment, {}, { idempotencyKey: key });
   expect(again, JSON.stringify(again.body)).toMatchObject({ status: 200, body: { success: true, granted_units: 1, consumed_units: 1 } });
@@ -29,22 +28,21 @@ async function expectOnce(shop: Shop, payment: string, key: string, earlier: boo
   expect([third.body, other.body]).toEqual([again.body, asDuplicate(again.body)]);
   const served = [mayServe(again), mayServe(third), mayServe(other)].filter(Boolean).length + (earlier ? 1 : 0);
   expect(served).toBeLessThanOrEqual(1);
-  // Whose answer was never seen is told his payment is used, by a replay; it is not lost.
+  // A caller without an answer learns from a replay that the payment is used.
   if (served === 0) expect(again.headers.get('Idempotent-Replayed')).toBe('true');
   expect(await shop.books()).toEqual(ONE);
   expect(await shop.entitlement()).toMatchObject({ granted_units: 1, used_units: 1, remaining: 0 });
   expect(await shop.w.eventTypes(again.body.payment_id)).toEqual(['payment.confirmed', 'receipt.created']);
 }
 
-/** A stall of its own for every crash, so that its books are its own. */
 async function newStall(shop: Shop): Promise<Shop> {
   return stall(shop.w, shop.merchant, await sellToAgents(shop.w, shop.merchant), shop.agent);
 }
 
-/** Lease, product, look for the payment, claim: from here on it is sent. */
+/** Trips up to the claim: lease, product, payment lookup, claim. The payment is sent afterwards. */
 const CLAIM_TRIP = 4;
 
-describe('a settle whose way to the database is cut', REPEATED, () => {
+describe('settle with a failing database', REPEATED, () => {
   const w = new World();
   let shop: Shop;
   let trips = 0;
@@ -56,25 +54,25 @@ describe('a settle whose way to the database is cut', REPEATED, () => {
     trips = counted.trips.length;
   });
 
-  it('makes a handful of trips, so that each can be cut', () => {
+  it('settle makes a handful of round trips, each of which can be cut', () => {
     expect(trips).toBeGreaterThanOrEqual(5);
     expect(trips).toBeLessThanOrEqual(10);
   });
 
-  it.each(['before', 'after'] as const)('%s the work, at every single trip: in the end one of everything', async (when) => {
+  it.each(['before', 'after'] as const)('a cut %s the work of any single trip ends in one payment, credit and use', async (when) => {
     for (let cut = 1; cut <= trips; cut++) {
       const own = await newStall(shop);
       const [payment, key] = [await own.pay(), newKey()];
       const { env, trips: made } = withFaults(w.env, { [when]: ({ number }: { number: number }) => number === cut });
       const first = await own.settle(payment, {}, { idempotencyKey: key, env });
       expect(made.length, `cut ${cut} was reached`).toBeGreaterThanOrEqual(cut);
-      // What went wrong before it was sent is a refusal to come back from; after that, nobody knows yet.
+      // A failure before sending is retryable. Afterwards the outcome is unknown.
       expect([200, 202, 503]).toContain(first.status);
       await expectOnce(own, payment, key, mayServe(first));
     }
   });
 
-  it.each(['before', 'after'] as const)('%s the work, from one trip on for good, and comes back later', async (when) => {
+  it.each(['before', 'after'] as const)('a cut %s the work of one trip and all later ones is recovered by the next call', async (when) => {
     for (let cut = 1; cut <= trips; cut++) {
       const own = await newStall(shop);
       const [payment, key] = [await own.pay(), newKey()];
@@ -91,19 +89,19 @@ describe('a settle whose way to the database is cut', REPEATED, () => {
   });
 });
 
-describe('a settle that loses its worker', REPEATED, () => {
+describe('settle with a dying worker', REPEATED, () => {
   const w = new World();
   let shop: Shop;
   beforeAll(async () => {
     shop = await openShop(w);
   });
-  /** The database of a worker that is gone: from this write on nothing of it arrives. */
+  /** Database of a dying worker: no write arrives from this one on. */
   const diesAt = (write: number): Env => {
     let writes = 0;
     return withFaults(w.env, { before: ({ kind }) => kind !== 'read' && ++writes >= write }).env;
   };
 
-  it('after the claim and before the broadcast: the sweep sends it, and the same payment gets the result', async () => {
+  it('a death between claim and broadcast: the sweep sends it, and the same payment gets the result', async () => {
     const own = await newStall(shop);
     const payment = await own.pay();
     await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 2 });
@@ -118,7 +116,7 @@ describe('a settle that loses its worker', REPEATED, () => {
     expect([mayServe(settled), settled.body.remaining]).toEqual([true, 0]);
   });
 
-  it('after the chain showed it and before it was stored: the sweep stores and credits it, two sweeps at once only once', async () => {
+  it('a death before the outcome is stored: two concurrent sweeps store and credit it once', async () => {
     const own = await newStall(shop);
     const payment = await own.pay();
     expect((await own.settle(payment, {}, { env: diesAt(3) })).status).toBe(202);
@@ -131,7 +129,7 @@ describe('a settle that loses its worker', REPEATED, () => {
     expect(mayServe(await own.settle(payment))).toBe(false);
   });
 
-  it('after it was stored and before the credit: the event’s job credits it, doubled or not', async () => {
+  it('a death between storing and credit: the event job credits it once, also if doubled', async () => {
     const own = await newStall(shop);
     const payment = await own.pay();
     const { env } = withObjectFaults(w.env, { before: ({ verb }) => verb === 'credit' });
@@ -146,46 +144,48 @@ describe('a settle that loses its worker', REPEATED, () => {
   });
 });
 
-describe('a settle whose call of the object is cut', REPEATED, () => {
+describe('settle with a failing object call', REPEATED, () => {
   const w = new World();
   let shop: Shop;
   beforeAll(async () => {
     shop = await openShop(w);
   });
 
-  it.each(['before', 'after'] as const)('%s the object heard of it: 503, and the same request ends it once', async (when) => {
+  it.each(['before', 'after'] as const)('a cut %s the object runs answers 503, and the same request completes it once', async (when) => {
     const own = await newStall(shop);
     const [payment, key] = [await own.pay(), newKey()];
     const { env, calls } = withObjectFaults(w.env, { [when]: ({ verb }: { verb: string }) => verb === 'credit' });
     const first = await own.settle(payment, {}, { idempotencyKey: key, env });
     expect(first).toMatchObject({ status: 503, body: { code: 'temporarily_unavailable', retryable: true } });
     expect(calls.map(({ verb }) => verb)).toContain('credit');
-    // Freed at once: nobody waits for a lease to end.
     const again = await own.settle(payment, {}, { idempotencyKey: key });
     expect([again.status, mayServe(again)]).toEqual([200, true]);
     await expectOnce(own, payment, key, true);
   });
 
-  it.each(['consume', 'grant', 'refund'] as const)('a %s is 503 and safe to repeat under its key, before or after', async (verb) => {
-    const own = await newStall(shop);
-    await own.grant({ units: 3 });
-    const { body: used } = await own.consume();
-    const call = {
-      consume: own.consume,
-      grant: own.grant,
-      refund: (_: object, options: object) => own.refund(used.consumption_id, options),
-    }[verb];
-    for (const when of ['before', 'after'] as const) {
-      const key = newKey();
-      const body = verb === 'grant' ? { units: 2 } : {};
-      const { env } = withObjectFaults(w.env, { [when]: (one: { verb: string }) => one.verb === verb });
-      expect(await call(body, { idempotencyKey: key, env })).toMatchObject({ status: 503, body: { code: 'temporarily_unavailable' } });
-      if (verb === 'refund' && when === 'before') continue;
-      const again = await call(body, { idempotencyKey: key });
-      expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([200, when === 'after' ? 'true' : null]);
-    }
-    const expected = { consume: [3, 3], grant: [7, 1], refund: [3, 0] }[verb];
-    const { granted_units, used_units } = await own.entitlement();
-    expect([granted_units, used_units]).toEqual(expected);
-  });
+  it.each(['consume', 'grant', 'refund'] as const)(
+    'a failed object call during %s answers 503 and repeats safely under its key',
+    async (verb) => {
+      const own = await newStall(shop);
+      await own.grant({ units: 3 });
+      const { body: used } = await own.consume();
+      const call = {
+        consume: own.consume,
+        grant: own.grant,
+        refund: (_: object, options: object) => own.refund(used.consumption_id, options),
+      }[verb];
+      for (const when of ['before', 'after'] as const) {
+        const key = newKey();
+        const body = verb === 'grant' ? { units: 2 } : {};
+        const { env } = withObjectFaults(w.env, { [when]: (one: { verb: string }) => one.verb === verb });
+        expect(await call(body, { idempotencyKey: key, env })).toMatchObject({ status: 503, body: { code: 'temporarily_unavailable' } });
+        if (verb === 'refund' && when === 'before') continue;
+        const again = await call(body, { idempotencyKey: key });
+        expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([200, when === 'after' ? 'true' : null]);
+      }
+      const expected = { consume: [3, 3], grant: [7, 1], refund: [3, 0] }[verb];
+      const { granted_units, used_units } = await own.entitlement();
+      expect([granted_units, used_units]).toEqual(expected);
+    },
+  );
 });

@@ -18,7 +18,6 @@ import {
 import { REPEATED } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
-/** The entitlement's object answers late that it credited a payment. */
 const withSlowCredit = (env: Env, ms: number): Env => {
   const slow = (name: string) => {
     const stub = env.ENTITLEMENT.getByName(name) as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
@@ -32,7 +31,7 @@ const withSlowCredit = (env: Env, ms: number): Env => {
   return { ...env, ENTITLEMENT: { getByName: slow } as unknown as Env['ENTITLEMENT'] };
 };
 
-describe('one payment brought many times at once', REPEATED, () => {
+describe('concurrent settles of one payment', REPEATED, () => {
   const w = new World();
   let shop: Shop;
   beforeAll(async () => {
@@ -41,11 +40,11 @@ describe('one payment brought many times at once', REPEATED, () => {
   const newStall = async () => stall(w, shop.merchant, await sellToAgents(w, shop.merchant), shop.agent);
   const times = <T>(count: number, make: (index: number) => Promise<T>) => Promise.all(Array.from({ length: count }, (_, i) => make(i)));
 
-  it('under twenty keys: one payment, one receipt, one credit, equal bodies, and one caller may serve', async () => {
+  it('twenty keys: one payment, one receipt, one credit, equal bodies, and one caller may serve', async () => {
     const own = await newStall();
     const payment = await own.pay();
     await w.chain.call('local_resetCalls');
-    // As patient as in production, so that a slow machine makes nobody come back.
+    // Production patience, so that a slow machine causes no 202.
     const env = withConfig(w, { SETTLE_PATIENCE_MS: '8000' });
     const answers = await times(20, () => own.settle(payment, {}, { env }));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
@@ -61,7 +60,7 @@ describe('one payment brought many times at once', REPEATED, () => {
     expect(await w.chain.call('local_calls')).toMatchObject({ sendTransaction: 1 });
   });
 
-  it('under one key: the first result, its replay, or in_progress; and the replay is byte for byte the first', async () => {
+  it('one key: callers get the first result, its byte-equal replay or idempotency_in_progress', async () => {
     const own = await newStall();
     const [payment, idempotencyKey] = [await own.pay(), newKey()];
     const answers = await times(20, () => own.settle(payment, {}, { idempotencyKey }));
@@ -79,7 +78,7 @@ describe('one payment brought many times at once', REPEATED, () => {
     expect(await own.books()).toEqual(ONE);
   });
 
-  it('and its duplicate stays one, however often it is asked for under its own key', async () => {
+  it('a duplicate stays a duplicate under its own key', async () => {
     const own = await newStall();
     const [payment, idempotencyKey] = [await own.pay(), newKey()];
     const first = await own.settle(payment);
@@ -91,7 +90,7 @@ describe('one payment brought many times at once', REPEATED, () => {
     expect(await own.entitlement()).toMatchObject({ granted_units: 1, used_units: 1 });
   });
 
-  it('the same key with another body is a conflict, also where it names another payment', async () => {
+  it('the same key with another body conflicts, also if it names another payment', async () => {
     const own = await newStall();
     const [payment, idempotencyKey] = [await own.pay(), newKey()];
     await own.settle(payment, {}, { idempotencyKey });
@@ -105,7 +104,7 @@ describe('one payment brought many times at once', REPEATED, () => {
   it.each([
     ['sees the payment late', 'getTransaction', [200, 200]],
     ['sends it late', 'sendTransaction', [202, 202]],
-  ])('a holder who %s and whose lease ended meanwhile is overtaken: one of both may serve in the end', async (_, method, statuses) => {
+  ])('a request that %s and loses its lease is overtaken, and exactly one of both may serve', async (_, method, statuses) => {
     const own = await newStall();
     const [payment, idempotencyKey] = [await own.pay(), newKey()];
     await w.chain.fault({ kind: 'delay', method, times: 1, ms: 1500 });
@@ -120,10 +119,10 @@ describe('one payment brought many times at once', REPEATED, () => {
     expect(await own.entitlement()).toMatchObject({ granted_units: 1, used_units: 1 });
   });
 
-  it('a holder who was overtaken and cannot store his own answer takes the other’s for what it is', async () => {
+  it('an overtaken request that cannot store its answer returns the other request’s answer without serving', async () => {
     const own = await newStall();
     const [payment, idempotencyKey] = [await own.pay(), newKey()];
-    // Claim and payment are batches of their own; from the third on, the answer’s, the database is out of reach for them.
+    // Claim and payment are separate batches. From the third one, the answer, the database fails.
     let batches = 0;
     const { env } = withFaults(w.env, { before: ({ kind }) => kind === 'batch' && ++batches > 2 });
     const slow = own.settle(payment, {}, { idempotencyKey, env: withSlowCredit(env, 1500) });
@@ -135,7 +134,7 @@ describe('one payment brought many times at once', REPEATED, () => {
     expect(answers[1]!.body).toEqual(answers[0]!.body);
   });
 
-  it('two for two customers at once: exactly one customer gets it, the other is told it is taken', async () => {
+  it('concurrent settles for two customers credit one, and the other gets a conflict', async () => {
     for (let round = 0; round < 5; round++) {
       const own = await newStall();
       const payment = await own.pay();
@@ -150,7 +149,7 @@ describe('one payment brought many times at once', REPEATED, () => {
     }
   });
 
-  it('two payments of one agent at once count twice', async () => {
+  it('two concurrent payments of one agent count twice', async () => {
     const own = await newStall();
     const payments = [await own.pay(), await own.pay()];
     const answers = await Promise.all(payments.map((payment) => own.settle(payment, { consume_units: 0 })));
@@ -159,7 +158,7 @@ describe('one payment brought many times at once', REPEATED, () => {
     expect(await own.entitlement()).toMatchObject({ granted_units: 2, used_units: 0, remaining: 2 });
   });
 
-  it('a settle and twenty consumes at once serve exactly what was paid', async () => {
+  it('one settle and twenty concurrent consumes serve exactly the paid units', async () => {
     const own = await newStall();
     const payment = await own.pay({ units: 5 });
     const [settled, ...consumed] = await Promise.all([
@@ -173,7 +172,7 @@ describe('one payment brought many times at once', REPEATED, () => {
     expect(await own.entitlement()).toMatchObject({ granted_units: 5, used_units: 5, status: 'exhausted' });
   });
 
-  it('one challenge offered to two agents is paid by both, and both are served', async () => {
+  it('two agents pay the same challenge, and both are served', async () => {
     const own = await newStall();
     const rival = stall(w, own.merchant, own.product, await newAgent(w));
     const header = await own.challenge();

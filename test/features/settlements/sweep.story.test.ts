@@ -9,9 +9,9 @@ import { ONE, openShop, sweepAll } from '../../support/people/agent.ts';
 import { SOAK } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
-describe('the sweep of settlements', () => {
+describe('settlement sweep', () => {
   it(
-    'credits three hundred that landed unseen in one run, with a status call per page and twenty transactions at a time',
+    'one run credits 300 unseen landed payments with one status call per page, twenty transactions at a time',
     async () => {
       const w = new World();
       const shop = await openShop(w);
@@ -35,7 +35,7 @@ describe('the sweep of settlements', () => {
       const calls = await w.chain.call<Record<string, number>>('local_calls');
       expect(calls.getTransaction).toBe(COUNT);
       expect(calls.sendTransaction ?? 0).toBe(0);
-      // Two pages, and fifteen or sixteen groups; finality and the references ask a little of their own.
+      // Two pages and up to sixteen groups, plus a few calls of finality and references.
       expect(calls.getEpochInfo).toBeLessThanOrEqual(18);
       expect(calls.getSignatureStatuses).toBeLessThanOrEqual(20);
       expect(settled.status).toBe(200);
@@ -43,7 +43,7 @@ describe('the sweep of settlements', () => {
     60_000 * SOAK,
   );
 
-  it('puts off only the settlements that the calls left to an invocation can look at', async () => {
+  it('the sweep claims only as many settlements as the remaining call budget allows', async () => {
     const w = new World();
     const shop = await openShop(w);
     await shop.settle(await shop.pay(), { consume_units: 0 });
@@ -70,7 +70,7 @@ describe('the sweep of settlements', () => {
     await w.env.DB.prepare("DELETE FROM settlements WHERE message_hash LIKE 'left-%'").run();
   });
 
-  it('sends again what the node has not heard of while its blockhash lives, and never after', async () => {
+  it('an unknown transaction is resent while its blockhash is valid, and never afterwards', async () => {
     const w = new World();
     const shop = await openShop(w);
     const payment = await shop.pay();

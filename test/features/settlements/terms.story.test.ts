@@ -5,7 +5,7 @@ import { World } from '../../support/world.ts';
 
 const seed = (fill: number) => base64url.encode(new Uint8Array(32).fill(fill));
 
-describe('a live challenge', () => {
+describe('live challenge', () => {
   const w = new World();
   let shop: Shop;
   beforeAll(async () => {
@@ -29,21 +29,21 @@ describe('a live challenge', () => {
     ['live_mode_confirmed was withdrawn', (own: Shop) => patch(own, { live_mode_confirmed: false }), 'live_mode_confirmed'],
     ['its product left the rail', (own: Shop) => patch(own, { allowed_rails: ['solana_usdc'] }), 'rail_enabled'],
     ['its units changed', (own: Shop) => patch(own, { usage_units: 9 }), '10000'],
-  ])('is settled at its own price although %s', async (_, change, nowAsked) => {
+  ])('the challenge settles at its own price although %s', async (_, change, nowAsked) => {
     const own = await newStall();
     const payment = await own.pay();
     expect((await change(own)).status).toBe(200);
     expect(await refusedNow(own)).toEqual(['entitlement_missing', nowAsked]);
     const settled = await own.settle(payment);
     expect([settled.status, settled.body.amount.base_units, mayServe(settled)]).toEqual([200, '10000', true]);
-    // And what was offered for it: neither more nor less, whatever the product gives by now.
+    // The grant follows the challenge, not the current product.
     expect(settled.body.granted_units).toBe(1);
   });
 
   it.each([
     [10, 1000, '1'],
     [10, 1, '0.001'],
-  ])('for %d units gives those, although the product now gives %d for %s USDC', async (units, nowUnits, nowAmount) => {
+  ])('a challenge for %d units grants those although the product now gives %d for %s USDC', async (units, nowUnits, nowAmount) => {
     const own = await newStall({ usage_units: units });
     const payment = await own.pay();
     await patch(own, { usage_units: nowUnits, price: { asset: 'USDC', amount: nowAmount } });
@@ -51,13 +51,13 @@ describe('a live challenge', () => {
     expect(settled.body).toMatchObject({ amount: { amount: '0.01' }, granted_units: units, remaining: units - 1 });
   });
 
-  it('is not made for more than one payment can give', async () => {
+  it('no challenge is made for more units than one payment can grant', async () => {
     const own = await newStall({ usage_units: 1, access_period_days: 3660 });
     const { body } = await own.consume({ units: 30_000 });
     expect(body.meta).toMatchObject({ payment_required: null, missing: 'units_too_many' });
   });
 
-  it('outlives a rotation of the keys that vouch for challenges, while both are live, and no longer', async () => {
+  it('a challenge survives a rotation of challenge keys while both keys are live, and not longer', async () => {
     const own = await newStall();
     const [payment, second] = [await own.pay(), await own.pay()];
     const rotated = withConfig(w, { CHALLENGE_KEYS: `${seed(9)},${seed(7)}` });
@@ -67,11 +67,11 @@ describe('a live challenge', () => {
     expect([refused.status, refused.body.meta.reason]).toEqual([422, 'invalid_payment_requirements']);
     const renewed = await own.settle(await own.agent.pay(refused.headers.get('PAYMENT-REQUIRED')!), {}, { env: rotated });
     expect(renewed.status).toBe(200);
-    // What is settled is settled, whatever key vouched for it.
+    // A settled payment stays valid without its challenge key.
     expect((await own.settle(payment, {}, { env: over })).headers.get('X-Svc-Duplicate-Settlement')).toBe('true');
   });
 
-  it('outlives a rotation of the fee payer: the old key signs what it offered, the new one what is offered now', async () => {
+  it('a challenge survives a rotation of the fee payer: the old key signs old challenges, the new key new ones', async () => {
     const own = await newStall();
     const payment = await own.pay();
     const rotated = withConfig(w, { FEE_PAYER_KEYS: `${seed(10)},${seed(6)}` });
@@ -89,7 +89,7 @@ describe('a live challenge', () => {
     expect((await own.settle(await own.agent.pay(header), {}, { env: third })).status).toBe(200);
   });
 
-  it('asks for as many pieces as the request needs, in one payment, and grants them', async () => {
+  it('a challenge covers all units of the request in one payment and grants them', async () => {
     const own = await newStall();
     const header = await own.challenge({ units: 5 });
     expect(decoded(header).accepts[0]).toMatchObject({ amount: '50000', extra: { quantity: 5 } });
@@ -97,12 +97,12 @@ describe('a live challenge', () => {
     expect(settled.body).toMatchObject({ amount: { amount: '0.05' }, granted_units: 5, consumed_units: 5, remaining: 0 });
     const packs = await newStall({ usage_units: 2 });
     await packs.grant({ units: 1 });
-    // Six are wanted and one is there: three packs of two.
+    // Six units are needed and one is left: three packs of two.
     const more = await packs.settle(await packs.pay({ units: 6 }), { consume_units: 6 });
     expect(more.body).toMatchObject({ amount: { amount: '0.03' }, granted_units: 6, consumed_units: 6, remaining: 1 });
   });
 
-  it('sells time: use is not counted until it ends', async () => {
+  it('a time product does not count use until its period ends', async () => {
     const own = await newStall({ usage_units: null, access_period_days: 30 });
     const settled = await own.settle(await own.pay({ units: 7 }));
     expect(settled.body).toMatchObject({ amount: { amount: '0.01' }, granted_units: null, consumed_units: 1, remaining: null });
@@ -112,7 +112,7 @@ describe('a live challenge', () => {
   });
 });
 
-describe('what a settled payment bought', () => {
+describe('access from a settled payment', () => {
   const w = new World();
   let shop: Shop;
   beforeAll(async () => {
@@ -120,7 +120,7 @@ describe('what a settled payment bought', () => {
   });
   const newStall = async () => stall(w, shop.merchant, await sellToAgents(w, shop.merchant), shop.agent);
 
-  it('waits for its first use where none was asked for', async () => {
+  it('an unused purchase waits for its first consume', async () => {
     const own = await newStall();
     const payment = await own.pay();
     const settled = await own.settle(payment, { consume_units: 0 });
@@ -132,7 +132,7 @@ describe('what a settled payment bought', () => {
     expect(late.body).toMatchObject({ success: true, consumed_units: 0 });
   });
 
-  it('is not brought at all where more is asked for than it buys', async () => {
+  it('a settle that requests more units than the payment buys gets 422 and settles nothing', async () => {
     const own = await newStall();
     const payment = await own.pay();
     const refused = await own.settle(payment, { consume_units: 2 });
@@ -140,7 +140,7 @@ describe('what a settled payment bought', () => {
     expect((await own.settle(payment)).body).toMatchObject({ granted_units: 1, consumed_units: 1, remaining: 0 });
   });
 
-  it('belongs to the customer that was named, not to the wallet that paid', async () => {
+  it('access belongs to the named customer, not to the paying wallet', async () => {
     const own = await newStall();
     const customer = { customer_ref: 'user-4711' };
     const settled = await own.settle(await own.pay({ customer }), { customer, consume_units: 0 });
@@ -155,7 +155,7 @@ describe('what a settled payment bought', () => {
     expect(verified.body).toMatchObject({ valid: true });
   });
 
-  it('refunded, is never served to the same request again; another one may use the freed unit, once', async () => {
+  it('a refunded request is never served again, and another request may consume the freed unit once', async () => {
     const own = await newStall();
     const [payment, idempotencyKey] = [await own.pay(), newKey()];
     const settled = await own.settle(payment, {}, { idempotencyKey });
@@ -173,7 +173,7 @@ describe('what a settled payment bought', () => {
     expect([still.status, still.body.meta.reason]).toEqual([409, 'refunded']);
   });
 
-  it('a duplicate keeps its answer under its key, also where the first use was refunded meanwhile', async () => {
+  it('a duplicate replays as a duplicate under its key, also after the first consumption was refunded', async () => {
     const own = await newStall();
     const [payment, idempotencyKey] = [await own.pay(), newKey()];
     const first = await own.settle(payment);

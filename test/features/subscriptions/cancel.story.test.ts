@@ -7,7 +7,7 @@ import { collectingWorld, type SubscriptionLife, SubscriptionSeller } from '../.
 import { newKey } from '../../support/people/agent.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
-describe('a buyer who cancels', () => {
+describe('cancellation by the buyer', () => {
   const w = collectingWorld();
   let seller: SubscriptionSeller;
   beforeAll(async () => {
@@ -19,7 +19,6 @@ describe('a buyer who cancels', () => {
     const { body } = await life.cancelIntent();
     return w.chain.sign(life.subscriber.wallet, body.transaction);
   };
-  /** With another wallet's signature where the subscriber's belongs. */
   const forge = async ({ keyPair }: KeyPairSigner, transaction: string): Promise<string> => {
     const wire = Uint8Array.from(base64.decode(transaction));
     wire.set(new Uint8Array(await crypto.subtle.sign('Ed25519', keyPair.privateKey, wire.slice(65))), 1);
@@ -27,7 +26,7 @@ describe('a buyer who cancels', () => {
   };
   const send = (wire: string) => w.chain.call<string>('sendTransaction', wire, { encoding: 'base64' });
 
-  it('signs what we prepared, we send it, and the account proves it; the same call again gives the same answer', async () => {
+  it('the service sends the signed cancellation, the account proves it, and a repetition gets the same answer', async () => {
     const life = await seller.subscribe();
     const { paidThrough } = await life.read();
     const intent = await life.cancelIntent();
@@ -48,13 +47,13 @@ describe('a buyer who cancels', () => {
     expect(await life.membership()).toMatchObject({ cancel_at_period_end: true });
   });
 
-  it('sends it alone and tells of its signature', async () => {
+  it('a buyer who sends the transaction alone confirms with its signature', async () => {
     const life = await seller.subscribe();
     const signature = await life.subscriber.send(cancelInstruction(life.subscriber.route));
     expect(await life.cancelConfirm({ tx_signature: signature })).toMatchObject({ status: 200, body: { status: 'cancel_requested' } });
   });
 
-  it('is told apart from every other wallet, and its transaction from every other', async () => {
+  it('another wallet gets 404, and a foreign or forged transaction gets 422 and changes nothing', async () => {
     const [life, other] = [await seller.subscribe(), await seller.subscribe()];
     expect((await life.cancelIntent(other.subscriber.wallet.address)).status).toBe(404);
     const [foreign, stranger] = [await signed(other), await w.chain.wallet()];
@@ -67,10 +66,10 @@ describe('a buyer who cancels', () => {
     const forged = await forge(stranger, (await life.cancelIntent()).body.transaction);
     expect(await life.cancelConfirm({ transaction: forged })).toMatchObject({ status: 422, body: { code: 'payment_mismatch' } });
     expect(await life.read()).toMatchObject({ status: 'active' });
-    expect((await life.subscriber.look()).subscription!.expiresAtTs).toBe(0n);
+    expect((await life.subscriber.readSubscription()).subscription!.expiresAtTs).toBe(0n);
   });
 
-  it('cannot be cancelled by an old transaction once the cancellation was taken back', async () => {
+  it('an old transaction does not cancel again after a resume', async () => {
     const life = await seller.subscribe();
     const signature = await life.subscriber.send(cancelInstruction(life.subscriber.route));
     await life.cancelConfirm({ tx_signature: signature });
@@ -85,16 +84,16 @@ describe('a buyer who cancels', () => {
     expect(await life.read()).toMatchObject({ status: 'active' });
   });
 
-  it('of a checkout whose first period could not be collected takes the subscription back all the same', async () => {
+  it('a cancellation succeeds for a checkout with an uncollected first period', async () => {
     const life = await seller.checkout({ usdc: 1n });
     await life.sign();
     await life.collectFirst();
     expect((await life.cancelConfirm({ transaction: await signed(life) })).status).toBe(200);
-    expect((await life.subscriber.look()).subscription!.expiresAtTs).not.toBe(0n);
+    expect((await life.subscriber.readSubscription()).subscription!.expiresAtTs).not.toBe(0n);
     expect(await life.collectFirst()).toMatchObject({ kind: 'waiting', reason: 'subscription_cancelled' });
   });
 
-  it('is shown to its merchant alone, in its mode, as the chain has it once the first GET has had it read', async () => {
+  it('only the merchant of the same mode reads the subscription, in its chain state once the queued read has run', async () => {
     const life = await seller.subscribe();
     const { key, sandboxKey } = await w.merchant();
     expect([
@@ -112,7 +111,7 @@ describe('a buyer who cancels', () => {
     expect((await life.show()).body).toEqual(body);
   });
 
-  it('is refused without a key of its own, and by an id that is none', async () => {
+  it('cancel-confirm without an idempotency key and a malformed id are refused', async () => {
     const life = await seller.checkout();
     const body = { tx_signature: await life.subscriber.send() };
     expect(await w.call('POST', `${life.path}/cancel-confirm`, { body })).toMatchObject({

@@ -9,18 +9,18 @@ import { JOBS_BATCH } from '../../support/runner/queues.ts';
 const w = collectingWorld();
 afterAll(endSkips);
 
-it('a batch of messages that each collect ten periods fits the calls of an invocation, whatever lanes they run in', async () => {
+it('a batch of messages that each collect ten periods fits the call limit of an invocation, in any lanes', async () => {
   const seller = await SubscriptionSeller.open(w);
   const lives = [await seller.subscribe(), await seller.subscribe(), await seller.subscribe(), await seller.subscribe()];
   const { periodEndsAt } = await lives[3]!.read();
   await skipTime(w.chain, Math.ceil((periodEndsAt! - Date.now() + 15 * MINUTE) / 1000));
-  const callsOf = (collected: SubscriptionLife[]) =>
+  const countCalls = (collected: SubscriptionLife[]) =>
     withBudget(async () => {
       await collectQueued(shardOf(w.env), { authorizationIds: collected.map(({ id }) => id) });
       return currentBudget().spent;
     });
-  const one = await callsOf(lives.slice(0, 1));
-  const each = ((await callsOf(lives.slice(1))) - one) / 2;
+  const one = await countCalls(lives.slice(0, 1));
+  const each = ((await countCalls(lives.slice(1))) - one) / 2;
   expect(each).toBeGreaterThan(2);
   expect(JOBS_BATCH * (one + 9 * each)).toBeLessThan(new Budget().left);
   for (const life of lives) await life.settle();

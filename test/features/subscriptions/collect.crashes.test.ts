@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { followUp } from '#features/subscriptions/collect-renewal.ts';
-import { lookAtSubscriptions } from '#features/subscriptions/look.ts';
+import { readSubscriptions } from '#features/subscriptions/read-subscriptions.ts';
 import { seededRandom, withFaults } from '../../support/faults/faults.ts';
 import { collectingWorld, PRICE, run, type SubscriptionLife, SubscriptionSeller, shardOf } from '../../support/models/subscription-life.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
@@ -8,7 +8,7 @@ import { SEED } from '../../support/runner/env.ts';
 
 const PERIOD_MS = 30 * 86_400_000;
 
-describe('a service that dies while it collects', () => {
+describe('collection by a crashing service', () => {
   const w = collectingWorld();
   let seller: SubscriptionSeller;
   beforeAll(async () => {
@@ -16,12 +16,11 @@ describe('a service that dies while it collects', () => {
   });
   afterAll(endSkips);
 
-  /** To where the next period is due, past the spread of its collections. */
+  /** Advances past the spread of the next period's collections. */
   const toNextPeriod = async (life: SubscriptionLife) => {
     const { paidThrough } = await life.read();
     await skipTime(w.chain, Math.ceil((paidThrough! - Date.now()) / 1000) + 660);
   };
-  /** All that was begun comes to its end. */
   const recover = async (life: SubscriptionLife) => {
     for (let round = 0; round < 3; round++) {
       await skipTime(w.chain, 400);
@@ -39,7 +38,6 @@ describe('a service that dies while it collects', () => {
     expect((await life.eventTypes()).filter((type) => type === 'subscription.renewed')).toHaveLength(count - 1);
     expect(await life.read()).toMatchObject({ status: 'active', paidThrough: startedAt! + count * PERIOD_MS });
   };
-  /** How many round trips to the database a whole collection takes. */
   const countTrips = async (life: SubscriptionLife) => {
     await toNextPeriod(life);
     const { env, trips } = withFaults(w.env);
@@ -48,11 +46,11 @@ describe('a service that dies while it collects', () => {
     return trips.length;
   };
 
-  it.each(['before', 'after'] as const)('at each step of it, the database cut %s, collects the period once', async (when) => {
+  it.each(['before', 'after'] as const)('each step cut %s its database trip still collects the period once', async (when) => {
     const life = await seller.subscribe();
     const trips = await countTrips(life);
     let periods = 2;
-    // Every third step in one story: others start elsewhere by the seed.
+    // Each run cuts every third step, from a start given by the seed.
     for (let cut = 1 + (SEED % 3); cut <= trips; cut += 3) {
       await toNextPeriod(life);
       const { env } = withFaults(w.env, { [when]: ({ number }: { number: number }) => number >= cut });
@@ -63,7 +61,7 @@ describe('a service that dies while it collects', () => {
     await expectPeriods(life, periods);
   });
 
-  it('at random moments, over twelve periods, with two sweeps that race, collects each of them once', async () => {
+  it('crashes at random moments over twelve periods with two racing sweeps collect each period once', async () => {
     const life = await seller.subscribe();
     const random = seededRandom(SEED);
     for (let period = 1; period < 12; period++) {
@@ -79,14 +77,14 @@ describe('a service that dies while it collects', () => {
     await expectPeriods(life, 12);
   });
 
-  it('and a change of the authorization since it was read claims nothing and sends nothing', async () => {
+  it('an authorization changed since it was read is neither claimed nor collected', async () => {
     const life = await seller.subscribe();
     await toNextPeriod(life);
-    const [stale, [look]] = [await life.read(), await lookAtSubscriptions(shardOf(w.env), [await life.route()])];
+    const [stale, [reading]] = [await life.read(), await readSubscriptions(shardOf(w.env), [await life.route()])];
     await w.env.DB.prepare("UPDATE subscription_authorizations SET status = 'cancel_requested', version = version + 1 WHERE id = ?")
       .bind(life.id)
       .run();
-    await followUp(shardOf(w.env), stale, look!);
+    await followUp(shardOf(w.env), stale, reading!);
     expect(await w.chain.held(life.subscriber.wallet.address)).toBe(999n * PRICE);
     const { claimed } = (await w.env.DB.prepare('SELECT count(*) AS claimed FROM subscription_collections WHERE authorization_id = ?')
       .bind(life.id)
@@ -95,7 +93,7 @@ describe('a service that dies while it collects', () => {
   });
 
   it.each(['drop', 'fail_after_broadcast'])(
-    'and a node that loses the transaction, or its answer (%s), collects the period once',
+    'a node that loses the transaction or its answer (%s) still leads to one collection',
     async (kind) => {
       const life = await seller.subscribe();
       await toNextPeriod(life);

@@ -20,7 +20,7 @@ import {
 } from '../../support/models/subscription-life.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
-describe('what a buyer’s wallet does without us', () => {
+describe('wallet actions outside the service', () => {
   const w = collectingWorld();
   let seller: SubscriptionSeller;
   let soldOnce: { slug: string };
@@ -31,12 +31,11 @@ describe('what a buyer’s wallet does without us', () => {
   afterAll(endSkips);
 
   const send = (life: SubscriptionLife, ...instructions: Instruction[]) => life.subscriber.send(...instructions);
-  /** The daily look, and whatever is due with it. */
-  const look = async () => {
+  const runDailyCheck = async () => {
     await passDays(w, 1);
     await run(w);
   };
-  /** Past the spread of the next period's collections. */
+  /** Advances past the spread of the next period's collections. */
   const toNextPeriod = async (life: SubscriptionLife) => {
     const { paidThrough } = await life.read();
     await skipTime(w.chain, Math.ceil((paidThrough! - Date.now()) / 1000) + 660);
@@ -56,10 +55,10 @@ describe('what a buyer’s wallet does without us', () => {
   const approveAgain = ({ subscriber }: SubscriptionLife) =>
     initAuthorityInstruction({ user: subscriber.wallet.address, mint: address(USDC), tokenProgram: TOKEN_PROGRAM as Address });
 
-  it('is seen within a day: cancelled, it is served to the end of what is paid, and its membership is cancelled with it', async () => {
+  it('a cancellation is detected within a day, and access and membership last to the end of the paid time', async () => {
     const life = await seller.subscribe();
     await send(life, cancelInstruction(life.subscriber.route));
-    await look();
+    await runDailyCheck();
     const { paidThrough } = await life.read();
     expect(await life.read()).toMatchObject({ status: 'cancel_requested', nextAttemptAt: null, cancelEffectiveAt: paidThrough });
     expect(await life.membership()).toMatchObject({
@@ -68,19 +67,19 @@ describe('what a buyer’s wallet does without us', () => {
       subscription_status: 'cancel_requested',
     });
     await toNextPeriod(life);
-    expect(await life.read()).toMatchObject({ status: 'cancelled', endedAt: expect.any(Number), nextLookAt: null });
+    expect(await life.read()).toMatchObject({ status: 'cancelled', endedAt: expect.any(Number), nextCheckAt: null });
     await w.sweepAlone('memberships');
     expect(await life.membership()).toMatchObject({ status: 'cancelled', cancel_at_period_end: false, subscription_status: 'cancelled' });
     expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.cancel_requested', 'subscription.cancelled']);
     expect(await life.payments()).toHaveLength(1);
   });
 
-  it('taken back, it goes on as if nothing had been', async () => {
+  it('a resumed cancellation continues the subscription unchanged', async () => {
     const life = await seller.subscribe();
     await send(life, cancelInstruction(life.subscriber.route));
-    await look();
+    await runDailyCheck();
     await send(life, resumeInstruction(life.subscriber.route, address(USDC)));
-    await look();
+    await runDailyCheck();
     expect(await life.read()).toMatchObject({ status: 'active', cancelledAt: null });
     await toNextPeriod(life);
     expect(await life.payments()).toHaveLength(2);
@@ -92,7 +91,7 @@ describe('what a buyer’s wallet does without us', () => {
     ]);
   });
 
-  it('an approval that another app overwrote needs the buyer again, and is believed again once it is given', async () => {
+  it('an approval overwritten by another app needs the buyer again and resumes once it is renewed', async () => {
     const life = await seller.subscribe();
     await overwriteDelegate(life);
     await toNextPeriod(life);
@@ -102,8 +101,8 @@ describe('what a buyer’s wallet does without us', () => {
     });
     expect(await life.payments()).toHaveLength(1);
     await send(life, approveAgain(life));
-    await look();
-    await look();
+    await runDailyCheck();
+    await runDailyCheck();
     await life.settle();
     expect(await life.read()).toMatchObject({ status: 'active' });
     expect(await life.payments()).toHaveLength(2);
@@ -115,18 +114,18 @@ describe('what a buyer’s wallet does without us', () => {
     ]);
   });
 
-  it('one that is cancelled and revoked stays cancelled, and what is begun anew at its address is another', async () => {
+  it('a subscription cancelled and revoked stays cancelled, and a new one at its address is separate', async () => {
     const life = await seller.subscribe();
     await send(life, cancelInstruction(life.subscriber.route));
     await toNextPeriod(life);
     await send(life, revokeInstruction(life.subscriber.route));
     await life.sign();
-    await look();
+    await runDailyCheck();
     expect(await life.read()).toMatchObject({ status: 'cancelled' });
     expect(await life.payments()).toHaveLength(1);
   });
 
-  it('nothing that is owed of three whole periods ends it for good, with two attempts a period at least and no period later', async () => {
+  it('three unpaid periods end the subscription, with at least two attempts each and no later collection', async () => {
     const life = await seller.subscribe({ usdc: PRICE });
     for (let period = 0; period < 3; period++) {
       await toPeriod(life, period + 1);
@@ -150,7 +149,7 @@ describe('what a buyer’s wallet does without us', () => {
     await skipTime(w.chain, Math.ceil((startedAt! + number * 30 * 86_400_000 - Date.now()) / 1000) + 660);
   };
 
-  it('a period that the plan’s owner collected is that transfer, once, with its receipt', async () => {
+  it('a period collected by the plan owner becomes one payment with its receipt', async () => {
     const life = await seller.subscribe();
     const { paidThrough } = await life.read();
     await skipTime(w.chain, Math.ceil((paidThrough! - Date.now()) / 1000) + 5);
@@ -164,7 +163,7 @@ describe('what a buyer’s wallet does without us', () => {
     expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.renewed']);
   });
 
-  it('a period that the plan’s owner collected under the memo of an open checkout pays the period, and not the checkout', async () => {
+  it('a plan owner’s collection with the memo of an open checkout pays the period, not the checkout', async () => {
     const life = await seller.subscribe();
     const { paidThrough } = await life.read();
     await skipTime(w.chain, Math.ceil((paidThrough! - Date.now()) / 1000) + 5);

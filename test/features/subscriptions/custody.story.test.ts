@@ -44,13 +44,13 @@ import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const DAY = 86_400;
 
-/** By whom it is signed, and with nothing to sign it with. */
+/** Removes the signers of an instruction, so that it needs their signatures and has none. */
 const plain = (instruction: Instruction): Instruction => ({
   ...instruction,
   accounts: instruction.accounts!.map(({ address: at, role }) => ({ address: at, role })),
 });
 
-describe('a thief who has the key that collects, and nothing else', () => {
+describe('stolen collector key', () => {
   const w = collectingWorld();
   const mint = address(USDC);
   const tokenProgram = TOKEN_PROGRAM as Address;
@@ -64,12 +64,11 @@ describe('a thief who has the key that collects, and nothing else', () => {
     thief = await w.chain.wallet(0n);
     await w.chain.call('local_fundUsdc', thief.address, '0');
     key = await createKeyPairSignerFromPrivateKeyBytes(Uint8Array.from(base64url.decode(COLLECTING_KEYS)));
-    // Another period runs: what may be collected of it has not been.
     await skipTime(w.chain, 31 * DAY);
   });
   afterAll(endSkips);
 
-  /** Signed by the key alone and paid for by it, whoever else would have to sign. What it may not do the chain refuses, and says why. */
+  /** Sends with the key as only signer and fee payer. Returns the refusal of the chain. */
   const attempt = async (...instructions: Instruction[]): Promise<string> => {
     const { value } = await w.chain.call<{ value: { blockhash: string; lastValidBlockHeight: number } }>('getLatestBlockhash');
     const message = pipe(
@@ -92,8 +91,7 @@ describe('a thief who has the key that collects, and nothing else', () => {
       (error: Error) => `refused: ${error.message}`,
     );
   };
-  /** The same with the key where the buyer’s signature would stand. */
-  const inPlaceOf = (signer: string, { accounts = [], ...instruction }: Instruction): Instruction => ({
+  const replaceSigner = (signer: string, { accounts = [], ...instruction }: Instruction): Instruction => ({
     ...instruction,
     accounts: accounts.map((account) => (account.address === signer ? { ...account, address: key.address } : account)),
   });
@@ -105,13 +103,13 @@ describe('a thief who has the key that collects, and nothing else', () => {
   const collect = (receiver: Address, amount = PRICE) =>
     collectInstruction(life.subscriber.route, { puller: key.address, receiver, amount, mint, tokenProgram });
 
-  it('is that key, and holds no token', async () => {
+  it('the key under test is the configured collector, and it holds no token account', async () => {
     expect(key.address).toBe(collectorOf(w));
     const [[, , data]] = (await w.chain.accounts([await associatedTokenAccount(key.address, USDC)])) as [[string, string, string]];
     expect(data).toBe('');
   });
 
-  it('moves nothing to a wallet of theirs, and changes neither plan nor consent', async () => {
+  it('the key moves nothing to a wallet of the thief and changes neither plan nor consent', async () => {
     const before = await holdings();
     const { subscriber } = life;
     const { owner, planId, pullers, metadataUri } = seller.draft.plan;
@@ -163,7 +161,7 @@ describe('a thief who has the key that collects, and nothing else', () => {
     };
     for (const [name, instruction] of Object.entries({ ...buyersOwn, ...merchantsOwn })) {
       attempts[`${name}, unsigned`] = [instruction];
-      attempts[`${name}, in their place`] = [inPlaceOf(name in buyersOwn ? subscriber.wallet.address : owner, instruction)];
+      attempts[`${name}, in their place`] = [replaceSigner(name in buyersOwn ? subscriber.wallet.address : owner, instruction)];
     }
     const outcomes: Record<string, string> = {};
     for (const [name, instructions] of Object.entries(attempts)) outcomes[name] = await attempt(...instructions);
@@ -171,7 +169,7 @@ describe('a thief who has the key that collects, and nothing else', () => {
     expect(await holdings()).toEqual(before);
   });
 
-  it('can at worst collect a period for its merchant, once', async () => {
+  it('the key collects at most one period for its merchant', async () => {
     const before = await holdings();
     expect(await attempt(collect(seller.merchant.wallet.address))).toBe('done');
     expect(await attempt(collect(seller.merchant.wallet.address))).toContain('refused');

@@ -25,7 +25,7 @@ import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const DAY = 86_400;
 
-describe('a world that is another than we remember', () => {
+describe('chain state that differs from the database', () => {
   const w = collectingWorld();
   let seller: SubscriptionSeller;
   beforeAll(async () => {
@@ -38,14 +38,14 @@ describe('a world that is another than we remember', () => {
       merchant.wallet,
       instructions.map((one) => addSignersToInstruction([merchant.wallet], one) as Instruction),
     );
-  /** Nobody subscribes any more; after so many days nothing is collected either. */
+  /** Stops new subscriptions, and collections after this many days. */
   const sunset = (shop: SubscriptionSeller, days: number) => {
     const { owner, planId, pullers, metadataUri } = shop.draft.plan;
     const endTs = BigInt(Math.floor(Date.now() / 1000) + days * DAY);
     return asMerchant(shop, updatePlanInstruction(owner, planId, { status: 'sunset', endTs, pullers, metadataUri }));
   };
   const closePlan = async (shop: SubscriptionSeller) => {
-    // An end leaves room for one period at least, of which nobody looks here.
+    // An end must leave at least one period.
     await sunset(shop, 31);
     await passDays(w, 32);
     await asMerchant(shop, deletePlanInstruction(shop.draft.plan.owner, shop.draft.plan.planId));
@@ -62,7 +62,7 @@ describe('a world that is another than we remember', () => {
     bytes[108] = isFrozen ? 2 : 1;
     await w.chain.putAccounts([[at, by, base64.encode(bytes)]]);
   };
-  /** Into the next period, where it is collected or not, by two sweeps that race; then the looks of two more days. */
+  /** Runs two racing sweeps in the next period, then the checks of two more days. */
   const nextPeriod = async (life: SubscriptionLife) => {
     const { startedAt } = await life.read();
     const period = seller.periodDays * DAY;
@@ -86,7 +86,7 @@ describe('a world that is another than we remember', () => {
     expect(await life.payments()).toHaveLength(payments);
   };
 
-  it('a plan in sunset is collected like any other until it ends, and then needs its buyer again', async () => {
+  it('a plan in sunset is collected until it ends, and then needs its buyer again', async () => {
     const shop = await SubscriptionSeller.open(w);
     const life = await shop.subscribe();
     await sunset(shop, 65);
@@ -99,7 +99,7 @@ describe('a world that is another than we remember', () => {
     expect(await w.chain.held(life.subscriber.wallet.address)).toBe(997n * PRICE);
   });
 
-  it('a plan that was closed needs its buyer again', async () => {
+  it('a closed plan needs its buyer again', async () => {
     const shop = await SubscriptionSeller.open(w);
     const life = await shop.subscribe();
     await closePlan(shop);
@@ -107,7 +107,7 @@ describe('a world that is another than we remember', () => {
     await expectReapproval(life);
   });
 
-  it('a plan that was closed and made again needs its buyer again, whatever its terms are', async () => {
+  it('a plan closed and recreated needs its buyer again, with any terms', async () => {
     const shop = await SubscriptionSeller.open(w);
     const life = await shop.subscribe();
     await closePlan(shop);
@@ -117,7 +117,7 @@ describe('a world that is another than we remember', () => {
     expect(await w.chain.held(life.subscriber.wallet.address)).toBe(999n * PRICE);
   });
 
-  it('an authority that is gone, or was made again with another id, needs its buyer again', async () => {
+  it('an authority that is gone or recreated with another id needs its buyer again', async () => {
     const [gone, renewed] = [await seller.subscribe(), await seller.subscribe()];
     await gone.subscriber.send(closeAuthorityInstruction(owner(gone)));
     await renewed.subscriber.send(closeAuthorityInstruction(owner(renewed)));
@@ -128,7 +128,7 @@ describe('a world that is another than we remember', () => {
     await expectReapproval(renewed);
   });
 
-  it('a frozen account is a matter of money: past due, tried again while the period lasts, and paid once it is not', async () => {
+  it('a frozen account is past_due, retried within the period, and paid once it is unfrozen', async () => {
     const life = await seller.subscribe();
     await setFrozen(life, true);
     await nextPeriod(life);
@@ -143,13 +143,13 @@ describe('a world that is another than we remember', () => {
     expect(await life.payments()).toHaveLength(2);
   });
 
-  /** Nobody looks while the buyer acts and the period ends: the service was away. */
+  /** Advances to the end of the period without any sweep, as in an outage. */
   const untilOver = async (life: SubscriptionLife) => {
     const { paidThrough } = await life.read();
     await skipTime(w.chain, Math.ceil((paidThrough! - Date.now()) / 1000) + 660);
   };
 
-  it('one that was cancelled, and is over before anyone looked, is cancelled with one event', async () => {
+  it('a subscription cancelled and over before the first check is cancelled with one event', async () => {
     const life = await seller.subscribe();
     await life.subscriber.send(cancelInstruction(life.subscriber.route));
     await untilOver(life);
@@ -165,7 +165,7 @@ describe('a world that is another than we remember', () => {
     expect(await life.payments()).toHaveLength(1);
   });
 
-  it('one that was cancelled and revoked before anyone looked is gone from the chain, and needs its buyer again', async () => {
+  it('a subscription cancelled and revoked before the first check is missing on chain and needs its buyer again', async () => {
     const life = await seller.subscribe();
     await life.subscriber.send(cancelInstruction(life.subscriber.route));
     await untilOver(life);

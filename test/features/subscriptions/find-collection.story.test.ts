@@ -14,7 +14,7 @@ const w = new World();
 const ctxNow = (env = w.env) => newCtx(env, { requestId: 'req_find', defer: () => {} });
 const DAY = 86_400n;
 
-describe('the collection of a period that we did not send', () => {
+describe('findCollection', () => {
   let owner: KeyPairSigner;
   let subscriber: Subscriber;
   let first: string;
@@ -24,7 +24,7 @@ describe('the collection of a period that we did not send', () => {
     const by = { puller: owner.address, receiver: owner.address, amount: 10n, mint: address(USDC), tokenProgram: address(TOKEN_PROGRAM) };
     return w.chain.send(owner, [addSignersToInstruction([owner], collectInstruction(subscriber.route, by)) as Instruction]);
   };
-  /** What anybody can do: name the subscription in a transaction that does nothing to it. */
+  /** Names the subscription in an unrelated transaction, as any wallet may. */
   const name = async (text: string) => {
     const memo = memoInstruction(text);
     const stranger = await w.chain.wallet(0n);
@@ -36,7 +36,7 @@ describe('the collection of a period that we did not send', () => {
     ];
     return w.chain.send(stranger, [memo, { ...tip, accounts } as Instruction]);
   };
-  const signatureOf = async (periodStartTs: bigint, effort?: Parameters<typeof findCollection>[3]) => {
+  const findSignature = async (periodStartTs: bigint, effort?: Parameters<typeof findCollection>[3]) => {
     const found = await findCollection(ctxNow(), subscription(), periodStartTs, effort);
     return found.kind === 'found' ? found.transaction.signature : found.kind;
   };
@@ -46,36 +46,36 @@ describe('the collection of a period that we did not send', () => {
     const draft = draftPlan({ productId: 'p', mint: address(USDC), amount: 10n, periodDays: 1, page: '', ...parties });
     await publishPlan(w.chain, owner, draft);
     subscriber = await Subscriber.subscribe(w.chain, draft);
-    began = (await subscriber.look()).subscription!.currentPeriodStartTs;
+    began = (await subscriber.readSubscription()).subscription!.currentPeriodStartTs;
     first = await collect();
   });
 
-  it('is found by the subscription that it names, with the period that it paid', async () => {
-    expect(await signatureOf(began)).toBe(first);
+  it('the collection is found by its subscription, with the paid period', async () => {
+    expect(await findSignature(began)).toBe(first);
     const found = await findCollection(ctxNow(), subscription(), began);
     expect(found).toMatchObject({ collected: { puller: owner.address, amount: 10n, periodStartTs: began, periodEndTs: began + DAY } });
-    expect(await signatureOf(began + DAY)).toBe('none');
+    expect(await findSignature(began + DAY)).toBe('none');
   });
 
-  it('is found behind whatever strangers sent since, page by page, as far as there is an end to it', async () => {
+  it('the collection is found behind later foreign transactions, page by page, up to the read limit', async () => {
     for (let at = 0; at < 7; at += 1) await name(`noise ${at}`);
-    expect(await signatureOf(began, { pageSize: 2, readMax: 100 })).toBe(first);
-    expect(await signatureOf(began, { pageSize: 2, readMax: 4 })).toBe('unknown');
-    expect(await signatureOf(began + DAY, { pageSize: 2, readMax: 4 })).toBe('none');
+    expect(await findSignature(began, { pageSize: 2, readMax: 100 })).toBe(first);
+    expect(await findSignature(began, { pageSize: 2, readMax: 4 })).toBe('unknown');
+    expect(await findSignature(began + DAY, { pageSize: 2, readMax: 4 })).toBe('none');
   });
 
-  it('of the next period is another, and the one before stays what it was', async () => {
+  it('the collection of the next period is a different one and leaves the earlier one unchanged', async () => {
     await w.chain.call('local_warp', Number(DAY));
     const second = await collect();
-    expect([await signatureOf(began), await signatureOf(began + DAY)]).toEqual([first, second]);
+    expect([await findSignature(began), await findSignature(began + DAY)]).toEqual([first, second]);
   });
 
-  it('is unknown where no node answers, or where one lists what it does not show', async () => {
+  it('the answer is unknown if no node responds or a listed transaction cannot be read', async () => {
     const away = { ...w.env, RPC_URL: 'http://127.0.0.1:1/' } as typeof w.env;
     expect((await findCollection(ctxNow(away), subscription(), began)).kind).toBe('unknown');
     await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 9 });
-    expect(await signatureOf(began)).toBe('unknown');
+    expect(await findSignature(began)).toBe('unknown');
     await w.chain.call('local_clearFaults');
-    expect(await signatureOf(began)).toBe(first);
+    expect(await findSignature(began)).toBe(first);
   });
 });

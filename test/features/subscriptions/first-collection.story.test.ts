@@ -13,7 +13,7 @@ import {
 } from '../../support/models/subscription-life.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
-describe('the first period of a subscription', () => {
+describe('first period of a subscription', () => {
   const w = collectingWorld();
   let seller: SubscriptionSeller;
   beforeAll(async () => {
@@ -21,14 +21,14 @@ describe('the first period of a subscription', () => {
   });
   afterAll(endSkips);
 
-  it('is collected once its buyer has subscribed, and confirms the checkout: payment, membership, receipt, authorization', async () => {
+  it('subscribing collects the period and confirms the checkout: payment, membership, receipt, authorization', async () => {
     const life = await seller.checkout();
     expect(await life.collectFirst()).toMatchObject({ kind: 'waiting', reason: 'not_subscribed' });
     expect(await life.payment()).toMatchObject({ status: 'PENDING_SIGNATURE' });
     await life.sign();
     expect(await life.collectFirst()).toMatchObject({ kind: 'sent' });
     await life.settle();
-    const { subscription } = await life.subscriber.look();
+    const { subscription } = await life.subscriber.readSubscription();
     const startsAt = Number(subscription!.currentPeriodStartTs) * SECOND;
     const endsAt = startsAt + 30 * 86_400_000;
     expect(await life.payment()).toMatchObject({ status: 'CONFIRMED', payerWallet: life.subscriber.wallet.address });
@@ -51,7 +51,7 @@ describe('the first period of a subscription', () => {
     expect(results.map(({ data }) => JSON.parse(data).object.tx_signature)).toEqual([payment!.txSignature]);
   });
 
-  it('is found by the sweep where the buyer subscribed with a library and told no one', async () => {
+  it('the sweep finds a buyer who subscribed with a library and did not call the service', async () => {
     const life = await seller.checkout();
     await life.sign();
     await skipTime(w.chain, 20);
@@ -61,7 +61,7 @@ describe('the first period of a subscription', () => {
     expect(await life.payment()).toMatchObject({ status: 'CONFIRMED' });
   });
 
-  it('that its plan’s owner collected first is the payment of the checkout, without a second transfer', async () => {
+  it('a first collection by the plan owner pays the checkout without a second transfer', async () => {
     const life = await seller.checkout();
     await life.sign();
     const signature = await seller.pull(life);
@@ -70,7 +70,7 @@ describe('the first period of a subscription', () => {
     expect(await w.chain.held(life.subscriber.wallet.address)).toBe(999n * PRICE);
   });
 
-  it('is not collected where the checkout ended after it was read', async () => {
+  it('the period is not collected if the checkout ended after it was read', async () => {
     const life = await seller.checkout();
     const before = await life.payment();
     await life.sign();
@@ -81,7 +81,7 @@ describe('the first period of a subscription', () => {
     expect(await w.chain.held(life.subscriber.wallet.address)).toBe(1000n * PRICE);
   });
 
-  it('that cannot be collected leaves the checkout waiting to its end, and then fails it with its authorization', async () => {
+  it('an uncollectable period leaves the checkout waiting until its end, then fails it and its authorization', async () => {
     const life = await seller.checkout({ usdc: PRICE - 1n });
     await life.sign();
     expect(await life.collectFirst()).toMatchObject({ kind: 'waiting', reason: 'insufficient_funds' });
@@ -97,7 +97,7 @@ describe('the first period of a subscription', () => {
     expect(await life.eventTypes()).toEqual([]);
   });
 
-  it('is collected as soon as the money is there, while the checkout lasts', async () => {
+  it('the period is collected as soon as the wallet is funded, while the checkout lasts', async () => {
     const life = await seller.checkout({ usdc: PRICE - 1n });
     await life.sign();
     await life.collectFirst();
@@ -109,7 +109,7 @@ describe('the first period of a subscription', () => {
   });
 });
 
-describe('a first period that is found after its checkout has failed', () => {
+describe('first period found after the checkout failed', () => {
   const w = collectingWorld();
   let seller: SubscriptionSeller;
   beforeAll(async () => {
@@ -117,7 +117,6 @@ describe('a first period that is found after its checkout has failed', () => {
   });
   afterAll(endSkips);
 
-  /** The collection was sent and nobody has seen it when the checkout and its authorization end. */
   async function fail(life: SubscriptionLife): Promise<void> {
     await life.sign();
     expect(await life.collectFirst()).toMatchObject({ kind: 'sent' });
@@ -127,7 +126,7 @@ describe('a first period that is found after its checkout has failed', () => {
     expect(await life.read()).toMatchObject({ status: 'expired', endedAt: expect.any(Number) });
   }
 
-  it('begins the subscription, which is collected again when the next period begins', async () => {
+  it('the found collection starts the subscription, which renews with the next period', async () => {
     const life = await seller.checkout();
     await fail(life);
     await life.settle();
@@ -156,7 +155,7 @@ describe('a first period that is found after its checkout has failed', () => {
     expect((await membership()).paid_through).toBe(new Date(begun.paidThrough! + 30 * 86_400_000).toISOString());
   });
 
-  it('begins the subscription too where it came late, once the merchant accepts it', async () => {
+  it('a late collection starts the subscription once the merchant accepts it', async () => {
     const life = await seller.checkout();
     await fail(life);
     const late = 'UPDATE payments SET expires_at = expires_at - 7200000, created_at = created_at - 7200000 WHERE id = ?';
@@ -181,7 +180,7 @@ describe('a first period that is found after its checkout has failed', () => {
     expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.renewed']);
   });
 
-  it('collects the running period alone where the merchant accepts it after several more have begun', async () => {
+  it('a late acceptance after several periods collects only the running one', async () => {
     const life = await seller.checkout();
     await fail(life);
     const late = 'UPDATE payments SET expires_at = expires_at - 7200000, created_at = created_at - 7200000 WHERE id = ?';
@@ -201,12 +200,12 @@ describe('a first period that is found after its checkout has failed', () => {
     expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.renewed']);
   });
 
-  it('leaves a subscription alone that the wallet has begun since', async () => {
+  it('a newer subscription of the wallet stays unchanged', async () => {
     const life = await seller.checkout();
     await fail(life);
     const next = await SubscriptionLife.begin(seller, life.subscriber.wallet, { customerRef: null, email: null });
     await w.env.DB.prepare(
-      "UPDATE subscription_authorizations SET status = 'active', started_at = created_at, next_look_at = NULL WHERE id = ?",
+      "UPDATE subscription_authorizations SET status = 'active', started_at = created_at, next_check_at = NULL WHERE id = ?",
     )
       .bind(next.id)
       .run();

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sightAddresses } from '#solana/programs/subscriptions/standing.ts';
+import { sightAddresses } from '#solana/programs/subscriptions/subscription-state.ts';
 import type { RawAccount } from '../../support/chain/chain.ts';
-import { FIRST_LOOK, SECOND_PROOF } from '../../support/faults/finality.ts';
+import { FIRST_CHECK, SECOND_PROOF } from '../../support/faults/finality.ts';
 import { collectingWorld, PRICE, run, type SubscriptionLife, SubscriptionSeller } from '../../support/models/subscription-life.ts';
 import { newKey } from '../../support/people/agent.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const PERIOD_MS = 30 * 86_400_000;
 
-describe('a collection that the chain drops', () => {
+describe('collection dropped by the chain', () => {
   const w = collectingWorld();
   let seller: SubscriptionSeller;
   beforeAll(async () => {
@@ -16,14 +16,14 @@ describe('a collection that the chain drops', () => {
   });
   afterAll(endSkips);
 
-  const standing = ({ subscriber }: SubscriptionLife): Promise<RawAccount[]> => w.chain.accounts(sightAddresses(subscriber.route));
-  /** The block of its transaction was on a fork that lost: nobody has it, and what it moved is where it was. */
+  const readAccounts = ({ subscriber }: SubscriptionLife): Promise<RawAccount[]> => w.chain.accounts(sightAddresses(subscriber.route));
+  /** Drops a transaction with its fork and restores the accounts before it. */
   const lose = async (signature: string, before: RawAccount[] = []) => {
     await w.chain.fault({ kind: 'vanish', signature });
     await w.chain.putAccounts(before);
   };
   const believe = async () => {
-    for (const seconds of [FIRST_LOOK, SECOND_PROOF]) {
+    for (const seconds of [FIRST_CHECK, SECOND_PROOF]) {
       await skipTime(w.chain, seconds);
       await w.sweepAlone('finality');
     }
@@ -35,7 +35,7 @@ describe('a collection that the chain drops', () => {
   };
   const collectNext = async (life: SubscriptionLife) => {
     await toNextPeriod(life);
-    const before = await standing(life);
+    const before = await readAccounts(life);
     await run(w);
     await life.settle();
     return { before, signature: (await life.payments()).at(-1)!.txSignature };
@@ -47,7 +47,7 @@ describe('a collection that the chain drops', () => {
       body: { product_id: seller.productId, customer: { wallet_address: life.subscriber.wallet.address } },
     });
 
-  it('takes back the period’s paid time, serves on for the hour of a collection, and collects the period anew, once', async () => {
+  it('a drop removes the paid time, access continues for the grace hour, and the period is collected once more', async () => {
     const life = await seller.subscribe();
     const { startedAt } = await life.read();
     const { before, signature } = await collectNext(life);
@@ -77,10 +77,10 @@ describe('a collection that the chain drops', () => {
     expect(await w.chain.held(life.subscriber.wallet.address)).toBe(997n * PRICE);
   });
 
-  it('of the first period leaves an authorization without paid time, which is collected again as long as the period lasts', async () => {
+  it('a dropped first period leaves an active authorization without paid time, collected again within the period', async () => {
     const life = await seller.checkout();
     await life.sign();
-    const before = await standing(life);
+    const before = await readAccounts(life);
     await life.collectFirst();
     await life.settle();
     const { startedAt } = await life.read();
@@ -94,7 +94,7 @@ describe('a collection that the chain drops', () => {
     expect(await w.chain.held(life.subscriber.wallet.address)).toBe(999n * PRICE);
   });
 
-  it('and has after all, pays the period again, and nothing else was moved meanwhile', async () => {
+  it('a dropped collection that lands again pays the period, and no other transfer was made meanwhile', async () => {
     const life = await seller.subscribe();
     const { startedAt } = await life.read();
     const { signature } = await collectNext(life);
@@ -117,13 +117,13 @@ describe('a collection that the chain drops', () => {
     expect(await w.chain.held(life.subscriber.wallet.address)).toBe(998n * PRICE);
   });
 
-  it('of a subscription that its buyer has ended since ends it at once, because nothing is paid any more', async () => {
+  it('a drop ends a subscription at once that its buyer has already cancelled', async () => {
     const life = await seller.subscribe();
     const { before, signature } = await collectNext(life);
     const transaction = await w.chain.sign(life.subscriber.wallet, (await life.cancelIntent()).body.transaction);
     await life.cancelConfirm({ transaction });
-    const cancelled = await standing(life);
-    // Only the money goes back: the cancellation is in a block that stands.
+    const cancelled = await readAccounts(life);
+    // The transfer is undone. The cancellation is in a surviving block.
     await lose(signature, [...before.slice(3), cancelled[0]!]);
     await believe();
     await run(w);

@@ -19,28 +19,29 @@ describe('GET /v1/access/native-subscriptions', () => {
   afterAll(endSkips);
 
   const list = (query = '', key = seller.merchant.key) => w.call('GET', `${PATH}${query}`, { key });
-  const idsOf = async (query: string) => (await list(query)).body.items.map(({ authorization_id: id }: { authorization_id: string }) => id);
+  const listIds = async (query: string) =>
+    (await list(query)).body.items.map(({ authorization_id: id }: { authorization_id: string }) => id);
 
-  it('lists the subscriptions of a merchant, newest first, each as it is shown alone', async () => {
+  it('the list shows a merchant’s subscriptions, newest first, equal to their single GET', async () => {
     const { body } = await list();
     expect(body).toMatchObject({ page: 1, per_page: 20, total: 2, has_more: false });
     expect(body.items).toEqual([(await stopped!.show()).body, (await running!.show()).body]);
   });
 
-  it('leaves the subscriptions of a status and of a product', async () => {
-    expect(await idsOf('?status=active')).toEqual([running!.id]);
-    expect(await idsOf('?status=cancelled')).toEqual([stopped!.id]);
-    expect(await idsOf('?status=past_due')).toEqual([]);
+  it('the list filters by status and by product', async () => {
+    expect(await listIds('?status=active')).toEqual([running!.id]);
+    expect(await listIds('?status=cancelled')).toEqual([stopped!.id]);
+    expect(await listIds('?status=past_due')).toEqual([]);
     const { product_id: productId } = (await running!.show()).body;
-    expect(await idsOf(`?product_id=${productId}&status=active`)).toEqual([running!.id]);
-    expect(await idsOf(`?product_id=${crypto.randomUUID()}`)).toEqual([]);
+    expect(await listIds(`?product_id=${productId}&status=active`)).toEqual([running!.id]);
+    expect(await listIds(`?product_id=${crypto.randomUUID()}`)).toEqual([]);
   });
 
-  it('pages through them without a gap', async () => {
-    expect([await idsOf('?per_page=1'), await idsOf('?per_page=1&page=2')]).toEqual([[stopped!.id], [running!.id]]);
+  it('paging returns every subscription without a gap', async () => {
+    expect([await listIds('?per_page=1'), await listIds('?per_page=1&page=2')]).toEqual([[stopped!.id], [running!.id]]);
   });
 
-  it('refuses a status that is none, and a parameter that it does not know', async () => {
+  it('an unknown status and an unknown parameter are refused', async () => {
     const refused = [await list('?status=gone'), await list('?state=active')];
     expect(refused.map(({ status, body }) => [status, body.code, body.detail[0].loc])).toEqual([
       [422, 'validation_error', ['query', 'status']],
@@ -48,7 +49,7 @@ describe('GET /v1/access/native-subscriptions', () => {
     ]);
   });
 
-  it('shows nothing to another merchant, nor in the other mode', async () => {
+  it('another merchant and the other mode see nothing', async () => {
     const eve = await w.merchant();
     const seen = [await list('', eve.key), await list('', seller.merchant.sandboxKey)];
     expect(seen.map(({ status, body }) => [status, body.total])).toEqual([

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { base64url } from '#core/encoding.ts';
-import { findTrouble } from '#features/operations/trouble.ts';
+import { findTrouble } from '#features/operator/health-checks.ts';
 import { type Env, newCtx } from '#platform/context.ts';
 import {
   COLLECTING_KEYS,
@@ -25,27 +25,27 @@ beforeAll(async () => {
 });
 afterAll(endSkips);
 
-const troubleOf = async (env: Env) =>
+const findMissingKeys = async (env: Env) =>
   (await findTrouble(newCtx(env, { requestId: 'req_trouble', defer: () => {} }))).filter(({ name }) => name === 'puller_missing');
 const metric = async (env: Env): Promise<string | undefined> => {
   const { body } = await w.call('GET', '/v1/operator/metrics', { headers: { 'X-Svc-Operator-Secret': SECRET }, env });
   return /^svc_keys_missing\{variable="SUBSCRIPTION_KEYS"\} (\d+)$/m.exec(String(body))?.[1];
 };
 
-it('a key that running subscriptions are collected with and that is missing is told to the operator, and one that is held is not', async () => {
-  for (const env of [w.env, rotated]) expect([await troubleOf(env), await metric(env)]).toEqual([[], '0']);
+it('the operator is notified of a missing collector key of running subscriptions, and not of a configured one', async () => {
+  for (const env of [w.env, rotated]) expect([await findMissingKeys(env), await metric(env)]).toEqual([[], '0']);
   for (const env of [without, withNone]) {
-    const [trouble, ...more] = await troubleOf(env);
+    const [trouble, ...more] = await findMissingKeys(env);
     expect([trouble?.finding, more]).toEqual([expect.stringContaining(collectorOf(w)), []]);
     expect(await metric(env)).toBe('1');
   }
 });
 
-it('what waits for a missing key is looked at ever more rarely, and collected once the key is back', async () => {
+it('a collection with a missing key is retried at growing intervals and succeeds once the key is back', async () => {
   const { paidThrough } = await life.read();
   await skipTime(w.chain, Math.ceil((paidThrough! - Date.now()) / 1000) + 660);
   const waits: number[] = [];
-  for (let look = 0; look < 20; look++) {
+  for (let round = 0; round < 20; round++) {
     await run(w, without);
     const { nextAttemptAt } = await life.read();
     waits.push(Math.round((nextAttemptAt! - Date.now()) / 60_000));
@@ -61,7 +61,7 @@ it('what waits for a missing key is looked at ever more rarely, and collected on
   expect(await life.read()).toMatchObject({ status: 'active' });
 });
 
-it('no wait for a missing key is longer than an hour', async () => {
+it('a collection with a missing key waits at most an hour', async () => {
   const { paidThrough } = await life.read();
   await skipTime(w.chain, Math.ceil((paidThrough! - Date.now()) / 1000) + 86_400);
   await run(w, without);

@@ -18,7 +18,7 @@ const PULLER = address(base58.encode(operator.publicKey));
 const PRICE = 2_000_000n;
 const DAY = 86_400;
 
-describe('a collection that is prepared', () => {
+describe('prepared collection', () => {
   let merchant: KeyPairSigner;
   let draft: DraftPlan;
   const notes: string[] = [];
@@ -26,10 +26,10 @@ describe('a collection that is prepared', () => {
   const open = (usdc = 3n * PRICE) => Subscriber.subscribe(w.chain, draft, usdc);
   const prepare = ({ route }: Subscriber, ctx: Ctx = ctxNow(), by = operator) =>
     prepareCollection(ctx, route, { memo: `svc:${crypto.randomUUID()}`, references: [] }, by);
-  const kindOf = async (subscriber: Subscriber, ctx?: Ctx) => {
+  const prepareKind = async (subscriber: Subscriber, ctx?: Ctx) => {
     const prepared = await prepare(subscriber, ctx);
     if (prepared.kind !== 'not_now') return prepared.kind;
-    return 'reason' in prepared.standing ? prepared.standing.reason : prepared.standing.kind;
+    return 'reason' in prepared.state ? prepared.state.reason : prepared.state.kind;
   };
   const collect = async (subscriber: Subscriber) => {
     const prepared = await prepare(subscriber);
@@ -47,7 +47,7 @@ describe('a collection that is prepared', () => {
     };
     return w.chain.send(merchant, [addSignersToInstruction([merchant], collectInstruction(route, by)) as Instruction]);
   };
-  /** The chain, with something that happens ahead of one of its calls. */
+  /** Wraps the chain so that `happen` runs before one of its calls. */
   const meanwhile = (method: 'prepare' | 'simulate', happen: () => Promise<unknown>): Ctx => {
     const { chain, ...ctx } = ctxNow();
     const get = (_: object, name: keyof typeof chain) => {
@@ -69,57 +69,57 @@ describe('a collection that is prepared', () => {
   });
   afterAll(endSkips);
 
-  it('costs the price of one period to the second, and the next not before that has begun on the chain’s clock too', async () => {
+  it('the collection costs one period’s price, and the next begins no earlier than on the chain clock', async () => {
     const subscriber = await open();
     const { period } = await collect(subscriber);
     expect([period.endsAt - period.startsAt, await w.chain.held(subscriber.wallet.address)]).toEqual([30 * DAY * 1000, 2n * PRICE]);
-    expect(await kindOf(subscriber)).toBe('paid');
+    expect(await prepareKind(subscriber)).toBe('paid');
     const left = Math.ceil((period.endsAt - Date.now()) / 1000);
     await skipTime(w.chain, left - 60);
-    expect(await kindOf(subscriber)).toBe('paid');
+    expect(await prepareKind(subscriber)).toBe('paid');
     await skipTime(w.chain, 65);
-    expect(await kindOf(subscriber)).toBe('out_of_time');
+    expect(await prepareKind(subscriber)).toBe('out_of_time');
     await skipTime(w.chain, 30);
     expect((await collect(subscriber)).period.startsAt).toBe(period.endsAt);
     await skipTime(w.chain, 30 * DAY);
     await collect(subscriber);
     expect(await w.chain.held(subscriber.wallet.address)).toBe(0n);
     await skipTime(w.chain, 30 * DAY);
-    expect(await kindOf(subscriber)).toBe('insufficient_funds');
+    expect(await prepareKind(subscriber)).toBe('insufficient_funds');
   });
 
-  it('is none at the very end of a period, where it might land in the next', async () => {
+  it('no collection is prepared at the end of a period, because it might land in the next one', async () => {
     const subscriber = await open();
-    const { currentPeriodStartTs } = (await subscriber.look()).subscription!;
+    const { currentPeriodStartTs } = (await subscriber.readSubscription()).subscription!;
     await skipTime(w.chain, Number(currentPeriodStartTs) + 30 * DAY - Math.floor(Date.now() / 1000) - 200);
-    expect(await kindOf(subscriber)).toBe('out_of_time');
+    expect(await prepareKind(subscriber)).toBe('out_of_time');
   });
 
-  it('tells what happened between the look and the signature, and signs nothing that would fail', async () => {
+  it('changes between reading and signing are reported, and nothing is signed that would fail', async () => {
     const [taken, cancelled] = [await open(), await open()];
     const cancel = () => cancelled.send(cancelInstruction(cancelled.route));
     expect(
-      await kindOf(
+      await prepareKind(
         taken,
         meanwhile('prepare', () => pullByOwner(taken)),
       ),
     ).toBe('paid');
     await cancel();
-    // The program would take the period that runs; the buyer said no, so we do not.
-    expect(await kindOf(cancelled)).toBe('cancelled');
+    // The program would still collect the running period. The service does not collect after a cancellation.
+    expect(await prepareKind(cancelled)).toBe('cancelled');
     expect(await w.chain.held(cancelled.wallet.address)).toBe(3n * PRICE);
   });
 
-  it('concludes nothing from a node that is away, or from what is our own fault', async () => {
+  it('an unavailable node and an error of the service yield no conclusion', async () => {
     const subscriber = await open();
-    expect(await kindOf(subscriber, ctxNow({ ...w.env, RPC_URL: 'http://127.0.0.1:1/' } as typeof w.env))).toBe('unknown');
+    expect(await prepareKind(subscriber, ctxNow({ ...w.env, RPC_URL: 'http://127.0.0.1:1/' } as typeof w.env))).toBe('unknown');
     const away = meanwhile('simulate', () => w.chain.fault({ kind: 'http_503', method: 'simulateTransaction', times: 9 }));
-    expect(await kindOf(subscriber, away)).toBe('unknown');
+    expect(await prepareKind(subscriber, away)).toBe('unknown');
     await w.chain.call('local_clearFaults');
     const stranger = keyRing(base64url.encode(new Uint8Array(32).fill(96)))[0]!;
     notes.length = 0;
     expect((await prepare(subscriber, ctxNow(), stranger)).kind).toBe('unknown');
     expect(notes.join()).toContain('collection refused');
-    expect(await kindOf(subscriber)).toBe('ready');
+    expect(await prepareKind(subscriber)).toBe('ready');
   });
 });

@@ -16,7 +16,7 @@ const DAY = 86_400;
 const away = { ...w.env, RPC_URL: 'http://127.0.0.1:1/' } as typeof w.env;
 const ctxNow = (env = w.env) => newCtx(env, { requestId: 'req_consent', defer: () => {} });
 
-describe('what a buyer is given to sign', () => {
+describe('transactions for the buyer to sign', () => {
   let merchant: KeyPairSigner;
   let draft: DraftPlan;
   let plans = 0;
@@ -28,7 +28,6 @@ describe('what a buyer is given to sign', () => {
     await publishPlan(w.chain, merchant, made);
     return made;
   };
-  /** What the service gives a wallet, which only signs and sends it. */
   const sendNext = async ({ wallet, route }: Subscriber): Promise<string[]> => {
     const steps = await prepareSteps(ctxNow(), route);
     if (!steps.ok) throw new Error(steps.reason);
@@ -36,7 +35,7 @@ describe('what a buyer is given to sign', () => {
     if (step) await w.chain.call('sendTransaction', await w.chain.sign(wallet, step.transaction!), { encoding: 'base64' });
     return steps.value.map(({ kind, transaction }) => (transaction === null ? `${kind} later` : kind));
   };
-  const reasonOf = async (result: Promise<{ ok: boolean; reason?: string }>) => (await result).reason ?? 'ok';
+  const readReason = async (result: Promise<{ ok: boolean; reason?: string }>) => (await result).reason ?? 'ok';
   const endPlan = async ({ plan }: DraftPlan, days: number) => {
     const endTs = BigInt(Math.floor(Date.now() / 1000) + days * DAY);
     const { owner, planId, pullers, metadataUri } = plan;
@@ -53,7 +52,7 @@ describe('what a buyer is given to sign', () => {
   });
   afterAll(endSkips);
 
-  it('subscribes a wallet that never did in two transactions, each of which it only signs; then none is left', async () => {
+  it('a new wallet subscribes with two transactions that it only signs, then none is left', async () => {
     const subscriber = new Subscriber(w.chain, await w.chain.wallet(), draft);
     expect(await sendNext(subscriber)).toEqual(['approve', 'subscribe later']);
     expect(await sendNext(subscriber)).toEqual(['subscribe']);
@@ -62,26 +61,26 @@ describe('what a buyer is given to sign', () => {
     expect(await sendNext(other)).toEqual(['subscribe']);
   });
 
-  it('cancels with the end of the period that runs, and can be taken back until then', async () => {
+  it('a cancellation takes effect at the end of the running period and can be undone until then', async () => {
     const subscriber = await Subscriber.subscribe(w.chain, draft);
-    const began = Number((await subscriber.look()).subscription!.currentPeriodStartTs);
+    const began = Number((await subscriber.readSubscription()).subscription!.currentPeriodStartTs);
     await skipTime(w.chain, 40 * DAY);
     const prepared = await prepareCancellation(ctxNow(), subscriber.route);
     if (!prepared.ok) throw new Error(prepared.reason);
     const { transaction, effectiveAt, expiresAt } = prepared.value;
     expect([effectiveAt, expiresAt > Date.now()]).toEqual([(began + 60 * DAY) * 1000, true]);
-    expect((await subscriber.look()).subscription!.expiresAtTs).toBe(0n);
+    expect((await subscriber.readSubscription()).subscription!.expiresAtTs).toBe(0n);
     const signed = await w.chain.sign(subscriber.wallet, transaction);
-    const known = checkConsent(base64.decode(signed), subscriber.route, (await subscriber.look()).plan!);
+    const known = checkConsent(base64.decode(signed), subscriber.route, (await subscriber.readSubscription()).plan!);
     expect(known).toMatchObject({ ok: true, value: { names: ['cancel'] } });
     await w.chain.call('sendTransaction', signed, { encoding: 'base64' });
-    expect(Number((await subscriber.look()).subscription!.expiresAtTs) * 1000).toBe(effectiveAt);
-    expect(await reasonOf(prepareCancellation(ctxNow(), subscriber.route))).toBe('cancelled');
+    expect(Number((await subscriber.readSubscription()).subscription!.expiresAtTs) * 1000).toBe(effectiveAt);
+    expect(await readReason(prepareCancellation(ctxNow(), subscriber.route))).toBe('cancelled');
     expect(await sendNext(subscriber)).toEqual(['resume']);
-    expect(await reasonOf(prepareCancellation(ctxNow(), subscriber.route))).toBe('ok');
+    expect(await readReason(prepareCancellation(ctxNow(), subscriber.route))).toBe('ok');
   });
 
-  it('takes effect at once where the plan is gone', async () => {
+  it('a cancellation takes effect at once if the plan is gone', async () => {
     const ending = await newPlan();
     const subscriber = await Subscriber.subscribe(w.chain, ending);
     await endPlan(ending, 31);
@@ -93,32 +92,32 @@ describe('what a buyer is given to sign', () => {
     if (!prepared.ok) throw new Error(prepared.reason);
     expect(Math.abs(prepared.value.effectiveAt - Date.now())).toBeLessThan(5_000);
     await w.chain.call('sendTransaction', await w.chain.sign(subscriber.wallet, prepared.value.transaction), { encoding: 'base64' });
-    expect((await subscriber.look()).subscription!.expiresAtTs).toBeGreaterThan(0n);
+    expect((await subscriber.readSubscription()).subscription!.expiresAtTs).toBeGreaterThan(0n);
   });
 
-  it('is nothing to subscribe with in a sunset or without a plan, and nothing to cancel where there is nothing', async () => {
+  it('no subscription is prepared in a sunset or without a plan, and no cancellation without a subscription', async () => {
     const ending = await newPlan();
     const stranger = new Subscriber(w.chain, await w.chain.wallet(), ending);
-    expect(await reasonOf(prepareCancellation(ctxNow(), stranger.route))).toBe('nothing_left');
+    expect(await readReason(prepareCancellation(ctxNow(), stranger.route))).toBe('nothing_left');
     await endPlan(ending, 60);
-    expect(await reasonOf(prepareSteps(ctxNow(), stranger.route))).toBe('plan_missing');
-    expect(await reasonOf(prepareSteps(ctxNow(), { ...stranger.route, plan: stranger.wallet.address }))).toBe('plan_missing');
+    expect(await readReason(prepareSteps(ctxNow(), stranger.route))).toBe('plan_missing');
+    expect(await readReason(prepareSteps(ctxNow(), { ...stranger.route, plan: stranger.wallet.address }))).toBe('plan_missing');
   });
 
-  it('is refused before a wallet opens where the chain would refuse it: a wallet without SOL pays for no account', async () => {
+  it('a subscription that the chain would refuse is refused before signing: a wallet without SOL', async () => {
     const poor = new Subscriber(w.chain, await generateKeyPairSigner(), draft);
     await w.chain.call('local_fundUsdc', poor.wallet.address, '5000000');
-    expect(await reasonOf(prepareSteps(ctxNow(), poor.route))).toBe('refused');
+    expect(await readReason(prepareSteps(ctxNow(), poor.route))).toBe('refused');
     await w.chain.call('local_fundSol', poor.wallet.address, '1000000000');
-    expect(await reasonOf(prepareSteps(ctxNow(), poor.route))).toBe('ok');
+    expect(await readReason(prepareSteps(ctxNow(), poor.route))).toBe('ok');
     await w.chain.fault({ kind: 'http_503', method: 'simulateTransaction', times: 9 });
-    expect(await reasonOf(prepareSteps(ctxNow(), poor.route))).toBe('unavailable');
+    expect(await readReason(prepareSteps(ctxNow(), poor.route))).toBe('unavailable');
     await w.chain.call('local_clearFaults');
   });
 
-  it('is not made up where no node answers', async () => {
+  it('an unavailable node yields unavailable instead of a transaction', async () => {
     const { route } = new Subscriber(w.chain, merchant, draft);
-    expect(await reasonOf(prepareSteps(ctxNow(away), route))).toBe('unavailable');
-    expect(await reasonOf(prepareCancellation(ctxNow(away), route))).toBe('unavailable');
+    expect(await readReason(prepareSteps(ctxNow(away), route))).toBe('unavailable');
+    expect(await readReason(prepareCancellation(ctxNow(away), route))).toBe('unavailable');
   });
 });

@@ -5,24 +5,24 @@ import { forgetAll } from '#core/isolate/memory.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { cancelInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { USDC } from '../../support/chain/chain.ts';
-import { tablesOf } from '../../support/fixtures/database-dump.ts';
+import { listTables } from '../../support/fixtures/database-dump.ts';
 import { sellRenewing, subscribeRenewing } from '../../support/fixtures/renewing.ts';
 import { connectTo, SubscriptionBuyer } from '../../support/people/subscription-buyer.ts';
 import { SubscriptionShop, subscriptionWorld } from '../../support/people/subscription-shop.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 const w = subscriptionWorld();
-/** Every row of every table that can be read row by row, which a search index cannot. */
+/** Returns every row of every table except search indexes, which cannot be read by row. */
 const rows = async () => {
-  const tables = (await tablesOf(w.env.DB)).filter((name) => !name.endsWith('_words'));
+  const tables = (await listTables(w.env.DB)).filter((name) => !name.endsWith('_words'));
   const found = await w.env.DB.batch(tables.map((table) => w.env.DB.prepare(`SELECT * FROM ${table}`)));
   return Object.fromEntries(tables.map((table, at) => [table, found[at]!.results]));
 };
 
-describe('a GET of a subscription', () => {
+describe('GET of a subscription', () => {
   let shop: SubscriptionShop;
   beforeAll(async () => {
     shop = await SubscriptionShop.openPublished(w);
@@ -37,31 +37,31 @@ describe('a GET of a subscription', () => {
     return buyer;
   };
   const pathOf = (id: string) => `/v1/access/native-subscriptions/${id}`;
-  const statusOf = async (buyer: SubscriptionBuyer): Promise<string> =>
+  const readStatus = async (buyer: SubscriptionBuyer): Promise<string> =>
     (await w.call('GET', pathOf(buyer.bill.subscription.authorization_id), { key: shop.merchant.key })).body.status;
 
-  it('changes no row where the chain shows another state, and the queue that it wakes stores that state', async () => {
+  it('a GET with a newer chain state changes no row, and the queued read stores that state', async () => {
     const buyer = await subscribed();
     const onChain = await buyer.onChain();
     await onChain.send(cancelInstruction(onChain.route));
     w.queue.sent.splice(0);
     const before = await rows();
-    expect([await statusOf(buyer), await statusOf(buyer)]).toEqual(['active', 'active']);
+    expect([await readStatus(buyer), await readStatus(buyer)]).toEqual(['active', 'active']);
     expect(await rows()).toEqual(before);
     await w.deliver();
-    expect(await statusOf(buyer)).toBe('cancel_requested');
+    expect(await readStatus(buyer)).toBe('cancel_requested');
   });
 
-  it('wakes nothing for a subscription that has ended', async () => {
+  it('a GET of an ended subscription queues nothing', async () => {
     const buyer = await subscribed();
     const id = buyer.bill.subscription.authorization_id;
     expect((await w.call('POST', `${pathOf(id)}/stop`, { key: shop.merchant.token })).status).toBe(200);
     w.queue.sent.splice(0);
-    expect(await statusOf(buyer)).toBe('cancelled');
+    expect(await readStatus(buyer)).toBe('cancelled');
     expect(w.queue.sent).toEqual([]);
   });
 
-  it('causes one chain read in ten seconds, by one message of each isolate, however often it is repeated', async () => {
+  it('repeated GETs cause one chain read in ten seconds, by one message of each isolate', async () => {
     const buyer = await subscribed();
     w.queue.sent.splice(0);
     const { subscription } = buyer.bill;
@@ -78,7 +78,7 @@ describe('a GET of a subscription', () => {
     };
     const delays = (sent: typeof w.queue.sent) => sent.map(({ delaySeconds }) => delaySeconds);
     await readTimes(10);
-    // Two more isolates, which know nothing of these messages.
+    // Two other isolates do not know of these messages.
     forgetAll();
     await readTimes(10);
     forgetAll();
@@ -95,7 +95,7 @@ describe('a GET of a subscription', () => {
     expect(await chainReads(() => w.deliver())).toBe(1);
   });
 
-  it('changes no row through its checkout payment either, and what was approved again is stored behind the call', async () => {
+  it('a GET of the checkout payment changes no row, and the queued read stores a renewed approval', async () => {
     const buyer = await subscribed();
     const approve = getApproveInstruction({
       source: address(await associatedTokenAccount(buyer.wallet.address, USDC)),
@@ -105,9 +105,9 @@ describe('a GET of a subscription', () => {
     });
     const plain = { ...approve, accounts: approve.accounts.map(({ address: at, role }) => ({ address: at, role })) };
     await (await buyer.onChain()).send(plain as Instruction);
-    await statusOf(buyer);
+    await readStatus(buyer);
     await w.deliver();
-    expect(await statusOf(buyer)).toBe('requires_reapproval');
+    expect(await readStatus(buyer)).toBe('requires_reapproval');
     await skipTime(w.chain, 11);
     const bill: Body = (await connectTo(shop, { wallet_address: buyer.wallet.address })).body;
     const again = new SubscriptionBuyer(shop, buyer.wallet, bill);
@@ -117,10 +117,10 @@ describe('a GET of a subscription', () => {
     expect((await again.read()).subscription).toMatchObject({ steps: [], problem: 'subscribed' });
     expect(await rows()).toEqual(before);
     await w.deliver();
-    expect(await statusOf(buyer)).toBe('active');
+    expect(await readStatus(buyer)).toBe('active');
   });
 
-  it('changes no row in the sandbox, neither by the subscription nor by its payment', async () => {
+  it('a GET in the sandbox changes no row, neither of the subscription nor of its payment', async () => {
     const ada = await w.merchant();
     const plan = await sellRenewing(w, ada);
     const { authorization_id } = await subscribeRenewing(w, ada, plan, 'reader');

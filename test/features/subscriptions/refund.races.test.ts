@@ -13,7 +13,7 @@ import {
 import { endSkips } from '../../support/runner/clock.ts';
 import { MailWorld } from '../../support/servers/mail.ts';
 
-describe('a refund that revokes the access of a period', () => {
+describe('refund that revokes the access of a period', () => {
   const w = new MailWorld({ SUBSCRIPTION_KEYS: COLLECTING_KEYS });
   afterAll(endSkips);
   let seller: SubscriptionSeller;
@@ -27,7 +27,6 @@ describe('a refund that revokes the access of a period', () => {
     return life;
   };
 
-  /** Pays the first period back, and confirms it. */
   const prepareRefund = async (life: SubscriptionLife) => {
     const { key, wallet } = seller.merchant;
     const path = `/v1/payments/${life.paymentId}`;
@@ -39,7 +38,6 @@ describe('a refund that revokes the access of a period', () => {
   const begunPeriods = (life: SubscriptionLife) =>
     w.env.DB.prepare('SELECT count(*) AS n FROM subscription_collections WHERE authorization_id = ?').bind(life.id).first<number>('n');
 
-  /** Nothing more is collected in the periods to come, and its end is one event and one email. */
   async function expectEndedOnce(life: SubscriptionLife, periods: number, at: string): Promise<void> {
     await life.settle();
     await passDays(w, 31);
@@ -54,11 +52,11 @@ describe('a refund that revokes the access of a period', () => {
     ).toEqual(['subscription.cancelled']);
     await w.deliver();
     await w.post();
-    const letters = (await w.posted()).taken.filter(({ body }) => body.to[0] === emailOf(life) && body.subject.includes('was ended'));
-    expect(letters.length, at).toBe(1);
+    const emails = (await w.posted()).taken.filter(({ body }) => body.to[0] === emailOf(life) && body.subject.includes('was ended'));
+    expect(emails.length, at).toBe(1);
   }
 
-  it('lets no collection begin after it, whichever two steps of a collection it comes between', async () => {
+  it('no collection starts after the refund, between any two steps of a collection', async () => {
     const periods: number[] = [];
     for (let n = 1; ; n++) {
       const life = await subscribe();
@@ -80,7 +78,7 @@ describe('a refund that revokes the access of a period', () => {
     expect(new Set(periods)).toEqual(new Set([1]));
   }, 120_000);
 
-  it('ends the subscription while a collection is on its way, whose payment is the last', async () => {
+  it('a refund during a collection in flight ends the subscription with that collection as the last payment', async () => {
     const life = await subscribe();
     await passDays(w, 31);
     const confirm = await prepareRefund(life);
@@ -90,7 +88,7 @@ describe('a refund that revokes the access of a period', () => {
     await expectEndedOnce(life, 2, 'sent');
   });
 
-  it('and a cancellation by the buyer end it once, whichever two steps of the refund the cancellation comes between', async () => {
+  it('a refund and a cancellation by the buyer end the subscription once, between any two steps', async () => {
     for (let n = 1; ; n++) {
       const life = await subscribe();
       const confirm = await prepareRefund(life);

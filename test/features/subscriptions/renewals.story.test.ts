@@ -4,7 +4,7 @@ import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const DAY_MS = 86_400_000;
 
-describe('the periods of a subscription', () => {
+describe('renewals', () => {
   const w = collectingWorld();
   let seller: SubscriptionSeller;
   beforeAll(async () => {
@@ -12,7 +12,7 @@ describe('the periods of a subscription', () => {
   });
   afterAll(endSkips);
 
-  it('are collected 24 times, once each, to the second, over a leap day, with two sweeps that race', async () => {
+  it('24 periods are collected once each, to the second, over a leap day, with two racing sweeps', async () => {
     const life = await seller.subscribe();
     const { startedAt } = await life.read();
     for (let period = 1; period < 24; period++) {
@@ -35,11 +35,11 @@ describe('the periods of a subscription', () => {
       status: 'active',
       paid_through: new Date(startedAt! + 24 * 30 * DAY_MS).toISOString(),
     });
-    // Two years of 30-day periods: the leap day of 2028 lies in them.
+    // Two years of 30-day periods include the leap day of 2028.
     expect(startedAt! + 24 * 30 * DAY_MS).toBeGreaterThan(Date.UTC(2028, 1, 29));
   });
 
-  it('are not collected for a merchant who is suspended, and are again once that is over', async () => {
+  it('a suspended merchant’s periods are not collected until the suspension ends', async () => {
     const other = await SubscriptionSeller.open(w);
     const life = await other.subscribe();
     const setStatus = (status: string) =>

@@ -12,7 +12,7 @@ import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const HOUR = 3600;
 
-describe('the hour after paid time', () => {
+describe('grace hour after paid time', () => {
   const w = collectingWorld();
   let seller: SubscriptionSeller;
   beforeAll(async () => {
@@ -26,13 +26,12 @@ describe('the hour after paid time', () => {
       headers: { 'Idempotency-Key': newKey() },
       body: { product_id: seller.productId, customer: { wallet_address: life.subscriber.wallet.address } },
     });
-  /** To so many seconds after the end of what is paid. */
   const passTo = async (life: SubscriptionLife, seconds: number) => {
     const { paidThrough } = await life.read();
     await skipTime(w.chain, Math.ceil((paidThrough! - Date.now()) / 1000) + seconds);
   };
 
-  it('serves a buyer whose authorization is active, without a word of an end, and ends after it', async () => {
+  it('an active authorization is served for one hour after its paid time and not longer', async () => {
     const life = await seller.subscribe();
     expect((await consume(life)).body).toMatchObject({ consumed: true, remaining: null });
     await passTo(life, 5);
@@ -48,14 +47,13 @@ describe('the hour after paid time', () => {
     });
     await w.sweepAlone('memberships');
     expect(await life.membership()).toMatchObject({ status: 'grace' });
-    // The service was down for so long: the period is collected all the same, and nothing was lost.
     await run(w);
     await life.settle();
     expect((await consume(life)).status).toBe(200);
     expect(await life.membership()).toMatchObject({ status: 'active' });
   });
 
-  it('is not given to one that is past due: consume says how the subscription stands', async () => {
+  it('a past_due authorization is not served, and consume returns its subscription status', async () => {
     const life = await seller.subscribe({ usdc: PRICE });
     await passDays(w, 30);
     await skipTime(w.chain, 660);

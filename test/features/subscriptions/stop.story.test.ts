@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COLLECTING_KEYS, passDays, run, type SubscriptionLife, SubscriptionSeller } from '../../support/models/subscription-life.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
-import { letterToken, MailWorld } from '../../support/servers/mail.ts';
+import { emailedToken, MailWorld } from '../../support/servers/mail.ts';
 
 describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
   const w = new MailWorld({ SUBSCRIPTION_KEYS: COLLECTING_KEYS });
@@ -11,14 +11,14 @@ describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
   });
   afterAll(endSkips);
 
-  /** A fresh session: days go by in these tests. */
-  const tokenOf = async ({ merchant }: SubscriptionSeller): Promise<string> => {
+  /** Days pass in these tests, so each call needs a fresh session. */
+  const signIn = async ({ merchant }: SubscriptionSeller): Promise<string> => {
     const body = { email: merchant.email, password: 'correct horse battery' };
     return (await w.call('POST', '/v1/auth/login', { body })).body.token;
   };
-  const stop = async ({ path }: SubscriptionLife, key?: string) => w.call('POST', `${path}/stop`, { key: key ?? (await tokenOf(seller)) });
+  const stop = async ({ path }: SubscriptionLife, key?: string) => w.call('POST', `${path}/stop`, { key: key ?? (await signIn(seller)) });
 
-  it('ends collecting for good, whatever the chain allows, and leaves the time that is paid for', async () => {
+  it('a stop ends collection permanently, whatever the chain allows, and preserves paid time', async () => {
     const life = await seller.subscribe();
     const { paidThrough } = await life.read();
     const [first, again] = [await stop(life), await stop(life)];
@@ -37,20 +37,20 @@ describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
     expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.cancelled']);
   });
 
-  it('tells the subscriber who gave an address how to end the consent on the chain, and the link goes on working', async () => {
+  it('a stop emails the subscriber how to end the consent on the chain, and the link continues to work', async () => {
     const life = await seller.subscribe({ email: 'grace@example.com' });
     expect((await stop(life)).status).toBe(200);
     await w.deliver();
     await w.post();
-    const letters = (await w.posted()).taken.filter(({ body }) => body.to[0] === 'grace@example.com');
-    const letter = letters.find(({ body }) => body.subject === 'Your subscription was ended by its seller: Weather API')!;
-    expect(letter.body.text).toContain(`/s/${life.id}`);
+    const emails = (await w.posted()).taken.filter(({ body }) => body.to[0] === 'grace@example.com');
+    const stopEmail = emails.find(({ body }) => body.subject === 'Your subscription was ended by its seller: Weather API')!;
+    expect(stopEmail.body.text).toContain(`/s/${life.id}`);
     const { body } = await life.cancelIntent();
     const transaction = await w.chain.sign(life.subscriber.wallet, body.transaction);
     expect((await life.cancelConfirm({ transaction })).body.status).toBe('cancelled');
   });
 
-  it('is refused to a key, to another merchant, to an old session, and while the checkout is under way', async () => {
+  it('a stop by a key, another merchant or an old session, and one during the checkout, is refused', async () => {
     const life = await seller.subscribe();
     const eve = await w.merchant();
     const begun = await seller.checkout();
@@ -60,14 +60,14 @@ describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
       [404, 'not_found'],
       [409, 'state_conflict'],
     ]);
-    const old = await tokenOf(seller);
+    const old = await signIn(seller);
     await passDays(w, 1);
     const late = await stop(life, (await w.call('POST', '/v1/auth/refresh', { body: { token: old } })).body.token);
     expect([late.status, late.body.meta.reason]).toEqual([403, 'sign_in_required']);
     expect((await life.read()).status).toBe('active');
   });
 
-  it('changes nothing of an authorization that expired with its checkout: 200, expired, and no event', async () => {
+  it('a stop of an authorization that expired with its checkout answers 200 expired and sends no event', async () => {
     const life = await seller.checkout({ usdc: 1n });
     await skipTime(w.chain, 40 * 60);
     await w.sweep();
@@ -80,17 +80,17 @@ describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
     expect(await life.eventTypes()).toEqual([]);
   });
 
-  it('is not needed where the wallet is no payout wallet of the account any more: a period is passed over until it is one again', async () => {
+  it('a period paid to a wallet that is no longer a payout wallet is skipped until it is one again, without a stop', async () => {
     const squatted = await SubscriptionSeller.open(w);
     const life = await squatted.subscribe();
     const { merchant } = squatted;
-    const body = { token: await letterToken(w, merchant.userId, 'reset'), new_password: 'correct horse battery' };
+    const body = { token: await emailedToken(w, merchant.userId, 'reset'), new_password: 'correct horse battery' };
     expect((await w.call('POST', '/v1/auth/password/reset', { body })).status).toBe(200);
     await passDays(w, 31);
     await run(w);
     await run(w);
     expect((await life.payments()).length).toBe(1);
-    const change = { key: await tokenOf(squatted), body: { payout_wallet: merchant.wallet.address } };
+    const change = { key: await signIn(squatted), body: { payout_wallet: merchant.wallet.address } };
     expect((await w.call('PATCH', `/v1/products/${squatted.productId}`, change)).status).toBe(200);
     await passDays(w, 30);
     await run(w);
@@ -98,7 +98,7 @@ describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
     expect((await life.payments()).length).toBe(2);
   });
 
-  it('is told to a subscriber who had asked to cancel at the end of the period', async () => {
+  it('a stop notifies a subscriber who had already cancelled at the end of the period', async () => {
     const life = await seller.subscribe({ email: 'grace.leaving@example.com' });
     const { body } = await life.cancelIntent();
     const transaction = await w.chain.sign(life.subscriber.wallet, body.transaction);
@@ -106,11 +106,11 @@ describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
     expect((await stop(life)).body.status).toBe('cancelled');
     await w.deliver();
     await w.post();
-    const letters = (await w.posted()).taken.filter(({ body }) => body.to[0] === 'grace.leaving@example.com');
-    expect(letters.map(({ body }) => body.subject)).toContain('Your subscription was ended by its seller: Weather API');
+    const emails = (await w.posted()).taken.filter(({ body }) => body.to[0] === 'grace.leaving@example.com');
+    expect(emails.map(({ body }) => body.subject)).toContain('Your subscription was ended by its seller: Weather API');
   });
 
-  it('happens once, with one email, when a refund takes back the access of a period', async () => {
+  it('a refund that revokes the access of a period stops the subscription once, with one email', async () => {
     const life = await seller.subscribe({ email: 'ada.refunded@example.com' });
     const { key, wallet } = seller.merchant;
     const path = `/v1/payments/${life.paymentId}`;
@@ -123,10 +123,10 @@ describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
     expect(await life.membership()).toMatchObject({ status: 'cancelled', subscription_status: 'cancelled' });
     await w.deliver();
     await w.post();
-    const letters = (await w.posted()).taken.filter(
+    const emails = (await w.posted()).taken.filter(
       ({ body }) => body.to[0] === 'ada.refunded@example.com' && body.subject.startsWith('Your subscription'),
     );
-    expect(letters.map(({ body }) => body.text.includes(`/s/${life.id}`))).toEqual([true]);
+    expect(emails.map(({ body }) => body.text.includes(`/s/${life.id}`))).toEqual([true]);
     await passDays(w, 31);
     await run(w);
     expect((await life.payments()).length).toBe(1);

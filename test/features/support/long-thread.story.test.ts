@@ -3,10 +3,10 @@ import { OPERATOR_SECRET, openStaff } from '../../support/people/staff.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-describe('a long thread with support', () => {
+describe('long support thread', () => {
   const w = new World({ OPERATOR_SECRET });
   let ada: Merchant;
   let staff: Merchant;
@@ -16,7 +16,7 @@ describe('a long thread with support', () => {
     w.call('GET', `/v1/support/tickets/${id}${before && `?before=${before}`}`, { key });
   const act = (id: string, how: string, body: object | undefined, idempotencyKey: string, key = ada.key) =>
     w.call('POST', `/v1/support/tickets/${id}/${how}`, { key, ...(body ? { body } : {}), headers: { 'Idempotency-Key': idempotencyKey } });
-  /** So many more messages, two of each millisecond, as if they had been written over weeks. */
+  /** Adds messages, two per millisecond, as if written over weeks. */
   const lengthen = async (id: string, count: number, text: (i: number) => string) => {
     const insert = testEnv.DB.prepare(
       'INSERT INTO support_messages (id, ticket_id, author, author_id, body, created_at, written_at) VALUES (?, ?, ?, ?, ?, ?, 0)',
@@ -35,7 +35,7 @@ describe('a long thread with support', () => {
     staff = await openStaff(w);
   });
 
-  it('is read page after page, every message once and in order, by its merchant and by staff', async () => {
+  it('merchant and staff read every message once and in order, page by page', async () => {
     const id = await opened();
     await lengthen(id, 120, (i) => `message ${i}`);
     for (const key of [ada.key, staff.token]) {
@@ -50,7 +50,7 @@ describe('a long thread with support', () => {
     }
   });
 
-  it('answers no page before a message of another ticket', async () => {
+  it('a page before a message of another ticket is empty, and a malformed id gets 422', async () => {
     const [one, other] = [await opened(), await opened()];
     const [{ message_id }] = (await read(other)).body.messages;
     const { status, body } = await read(one, message_id);
@@ -58,9 +58,8 @@ describe('a long thread with support', () => {
     expect((await read(one, 'no-id')).status).toBe(422);
   });
 
-  it('is answered under a key by its newest messages alone, whatever was written before, and again the same', async () => {
+  it('writes return only the newest messages, and a replay under the key returns the same answer', async () => {
     const id = await opened();
-    // Emoji: each four bytes, and two characters.
     await lengthen(id, 60, () => '🙂'.repeat(5000));
     for (const [how, body, key, who] of [
       ['message', { body: '√'.repeat(10_000) }, 'long-message', ada.key],
@@ -73,7 +72,9 @@ describe('a long thread with support', () => {
       expect(first.body.messages.at(-1).body).toBe('√'.repeat(10_000));
       expect((await act(id, how, body, key, who)).body).toEqual(first.body);
     }
-    const kept = testEnv.DB.prepare("SELECT max(length(CAST(body AS BLOB))) AS n FROM claims WHERE scope LIKE '%/support/tickets/%'");
-    expect(await kept.first<number>('n')).toBeLessThan(256 * 1024);
+    const longestAnswer = testEnv.DB.prepare(
+      "SELECT max(length(CAST(body AS BLOB))) AS n FROM claims WHERE scope LIKE '%/support/tickets/%'",
+    );
+    expect(await longestAnswer.first<number>('n')).toBeLessThan(256 * 1024);
   });
 });

@@ -4,10 +4,10 @@ import { OPERATOR_SECRET, openStaff } from '../../support/people/staff.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-describe('support', () => {
+describe('support tickets', () => {
   const w = new World({ OPERATOR_SECRET });
   let ada: Merchant;
   let staff: Merchant;
@@ -18,7 +18,7 @@ describe('support', () => {
   const write = (id: string, body: string, key = ada.key) => w.call('POST', `/v1/support/tickets/${id}/message`, { key, body: { body } });
   const move = (id: string, how: 'close' | 'resolve', key: string) => w.call('POST', `/v1/support/tickets/${id}/${how}`, { key });
   const list = (query = '', key = ada.key) => w.call('GET', `/v1/support/tickets${query}`, { key });
-  const eventsOf = async (id: string): Promise<Body[]> => {
+  const readEvents = async (id: string): Promise<Body[]> => {
     const { results } = await testEnv.DB.prepare('SELECT type, data FROM events WHERE subject_id = ? ORDER BY seq').bind(id).all<Body>();
     return results.map(({ type, data }) => ({ type, ...JSON.parse(data) }));
   };
@@ -28,7 +28,7 @@ describe('support', () => {
     staff = await openStaff(w);
   });
 
-  it('is asked by a ticket, whose text is text', async () => {
+  it('a created ticket returns its text unchanged', async () => {
     const body = '<script>alert(1)</script>\n  "quoted" & √ 漢字 🙂';
     const { status, body: ticket } = await ask({ subject: 'Nothing <b>arrives</b>', body });
     expect(status).toBe(200);
@@ -36,13 +36,13 @@ describe('support', () => {
     expect(ticket.messages).toMatchObject([{ author: 'merchant', body }]);
     const { body: read } = await thread(ticket.ticket_id);
     expect(read).toEqual({ ...ticket, timeline: [] });
-    const [created] = await eventsOf(ticket.ticket_id);
+    const [created] = await readEvents(ticket.ticket_id);
     expect(created.type).toBe('support.ticket_created');
     expect(created.message).toEqual(ticket.messages[0]);
     expect('messages' in created.object).toBe(false);
   });
 
-  it('goes to and fro: staff answer it, a message opens it again, closed it stays', async () => {
+  it('staff answer, a message reopens a resolved ticket, and a closed ticket stays closed', async () => {
     const id = await opened();
     const answered = await write(id, 'Like this.', staff.token);
     expect([answered.status, answered.body.status]).toEqual([200, 'pending']);
@@ -59,7 +59,7 @@ describe('support', () => {
       expect([status, body.code]).toEqual([409, 'ticket_closed']);
     }
     expect((await move(id, 'resolve', staff.token)).body.code).toBe('ticket_closed');
-    expect((await eventsOf(id)).map(({ type }) => type)).toEqual([
+    expect((await readEvents(id)).map(({ type }) => type)).toEqual([
       'support.ticket_created',
       'support.message_added',
       'support.message_added',
@@ -70,16 +70,16 @@ describe('support', () => {
     ]);
   });
 
-  it('shows the story of what a ticket is about, which is the merchant’s own', async () => {
+  it('a ticket shows the events of its subject, which must belong to the merchant', async () => {
     const { payment, confirmed } = await w.purchase(await w.product(ada), await w.chain.wallet());
     const id = await opened({ category: 'payment', payment_id: payment.payment_id });
     const { body } = await thread(id);
-    const { body: told } = await w.call('GET', `/v1/webhooks/timeline?payment_id=${payment.payment_id}`, { key: ada.key });
-    expect(body.timeline).toEqual(told.items);
+    const { body: timeline } = await w.call('GET', `/v1/webhooks/timeline?payment_id=${payment.payment_id}`, { key: ada.key });
+    expect(body.timeline).toEqual(timeline.items);
     expect(body.timeline.length).toBeGreaterThan(2);
     const ofMember = await opened({ membership_id: confirmed.membership_id });
     expect((await thread(ofMember)).body.timeline.map(({ type }: Body) => type)).toContain('membership.activated');
-    expect((await thread(id, staff.token)).body.timeline).toEqual(told.items);
+    expect((await thread(id, staff.token)).body.timeline).toEqual(timeline.items);
     const eve = await w.merchant();
     for (const [linked, key] of [
       [{ payment_id: payment.payment_id }, eve.key],
@@ -92,7 +92,7 @@ describe('support', () => {
     }
   });
 
-  it('is private: a stranger, the other mode and a key of staff see nothing of it', async () => {
+  it('another merchant, the other mode and a key of staff without admin see nothing of a ticket', async () => {
     const id = await opened();
     const eve = await w.merchant();
     for (const key of [eve.key, eve.token, ada.sandboxKey, staff.key])
@@ -107,7 +107,7 @@ describe('support', () => {
     expect((await move(id, 'resolve', ada.token)).status).toBe(403);
   });
 
-  it('is open to an admin key of staff, for as long as its maker is staff', async () => {
+  it('an admin key of staff has access while its maker is staff', async () => {
     const id = await opened();
     const maker = await openStaff(w);
     const body = { name: 'desk', permissions: ['read', 'execute', 'admin'] };
@@ -121,7 +121,7 @@ describe('support', () => {
     expect((await thread(id, made.raw_key)).status).toBe(404);
   });
 
-  it('is listed by the newest message, by status, and for staff over all merchants', async () => {
+  it('tickets are listed by newest message and by status, for staff over all merchants', async () => {
     const eve = await w.merchant();
     const first = await opened({ subject: 'First' }, eve.key);
     const second = await opened({ subject: 'Second' }, eve.key);
@@ -141,7 +141,7 @@ describe('support', () => {
     expect(summary.open_support_threads).toBe(2);
   });
 
-  it('takes who writes on a ticket of their own account for its merchant, staff too', async () => {
+  it('the author of a message on their own account’s ticket is the merchant, staff included', async () => {
     const { body } = await ask({ subject: 'From the inside', body: 'A question of our own.' }, staff.token);
     expect((await write(body.ticket_id, 'Nobody there?', staff.token)).body.messages.map(({ author }: Body) => author)).toEqual([
       'merchant',
@@ -149,7 +149,7 @@ describe('support', () => {
     ]);
   });
 
-  it('closes what was resolved and stayed silent for 14 days, and nothing that was written to since', async () => {
+  it('a resolved ticket closes after 14 days without a message, and one with a newer message stays open', async () => {
     const [silent, loud, young] = [await opened(), await opened(), await opened()];
     for (const id of [silent, loud, young]) await move(id, 'resolve', staff.token);
     await testEnv.DB.prepare('UPDATE support_tickets SET updated_at = updated_at - ? WHERE id IN (?, ?)')
@@ -159,10 +159,10 @@ describe('support', () => {
     await w.sweepAlone('tickets');
     const statuses = await Promise.all([silent, loud, young].map(async (id) => (await thread(id)).body.status));
     expect(statuses).toEqual(['closed', 'open', 'resolved']);
-    expect((await eventsOf(silent)).at(-1).type).toBe('support.ticket_closed');
+    expect((await readEvents(silent)).at(-1).type).toBe('support.ticket_closed');
   });
 
-  it('hears 50 messages of an account in an hour, new tickets among them, also where they come at once', async () => {
+  it('an account may write 50 messages an hour, new tickets included, also concurrently', async () => {
     const eve = await w.merchant();
     const id = await opened({}, eve.key);
     const many = await Promise.all(Array.from({ length: 12 }, (_, i) => write(id, `Message ${i}`, eve.key)));
@@ -187,17 +187,17 @@ describe('support', () => {
     [{ body: 'x'.repeat(10_001) }, 'body'],
     [{ category: 'gossip' }, 'category'],
     [{ payment_id: 'mine' }, 'payment_id'],
-  ])('refuses %j', async (change, field) => {
+  ])('the input %j is refused', async (change, field) => {
     const { status, body } = await ask({ subject: 'A question', body: 'Why?', ...change });
     expect([status, body.detail[0].loc]).toEqual([422, ['body', field]]);
   });
 
-  it('refuses pages of more than 50', async () => {
+  it('a page size above 50 is refused', async () => {
     expect((await list('?per_page=51')).status).toBe(422);
     expect((await list('?status=done')).status).toBe(422);
   });
 
-  it('answers a repeated request as it answered it first, and writes once', async () => {
+  it('a replayed request gets its first answer and writes once', async () => {
     const id = await opened();
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
     const once = () => w.call('POST', `/v1/support/tickets/${id}/message`, { key: staff.token, body: { body: 'Once.' }, headers });
@@ -207,7 +207,7 @@ describe('support', () => {
     expect((await thread(id)).body.messages).toHaveLength(2);
   });
 
-  it('keeps no word of an account that was deleted', async () => {
+  it('the deletion of an account removes its messages', async () => {
     const eve = await w.merchant();
     const id = await opened({ subject: 'My name is Eve', body: 'And this is my address.' }, eve.key);
     await write(id, 'Dear Eve, thank you.', staff.token);
@@ -222,7 +222,7 @@ describe('support', () => {
     expect([status, body.code, body.meta.reason]).toEqual([409, 'state_conflict', 'account_deleted']);
   });
 
-  it('is told apart from one that there is not: 404, of another mode too', async () => {
+  it('an unknown ticket and one of another mode answer 404', async () => {
     const id = await opened();
     for (const how of ['close', 'resolve'] as const) {
       expect((await move(crypto.randomUUID(), how, staff.token)).status).toBe(404);
@@ -232,7 +232,7 @@ describe('support', () => {
     expect((await thread(id)).body.status).toBe('open');
   });
 
-  it('that others change at every try is changed by nobody else: 409, and what was asked may be asked again', async () => {
+  it('a contended ticket answers 409 state_conflict without a change, and the request may be repeated', async () => {
     const id = await opened();
     const bump = testEnv.DB.prepare('UPDATE support_tickets SET version = version + 1 WHERE id = ?').bind(id);
     const DB = new Proxy(w.env.DB, {

@@ -29,12 +29,12 @@ beforeEach(async () => {
   w.attempts.length = 0;
 });
 
-/** The worker's database is cut at its so-manieth batch and from then on: as good as killed there. */
+/** Fails the worker's database from this batch on, as a killed worker would. */
 const cutAt = (batch: number, when: keyof Faults): Env => {
   let batches = 0;
   return withFaults(w.env, { [when]: ({ kind }: { kind: string }) => kind === 'batch' && ++batches >= batch }).env;
 };
-/** So much time goes by for the events too, for the sweep that looks for forgotten ones. */
+/** Ages the events as well, for the sweep of forgotten ones. */
 async function passEvents(ms: number): Promise<void> {
   await pass(mine, ms);
   await w.env.DB.prepare('UPDATE events SET created_at = created_at - ? WHERE merchant_id = ?').bind(ms, merchant.userId).run();
@@ -42,8 +42,8 @@ async function passEvents(ms: number): Promise<void> {
 const numbers = async (who = mine) => (await received(who)).map(({ headers }) => Number(headers['x-svc-attempt']));
 const states = async (who = mine) => (await deliveries(who)).map(({ status, attempt }) => [status, attempt]);
 
-describe('a queue that misbehaves', REPEATED, () => {
-  it('the queue loses the fan-out: the sweep writes the deliveries, once', async () => {
+describe('misbehaving queue', REPEATED, () => {
+  it('the sweep writes the deliveries once if the queue loses the fan-out', async () => {
     await emit(w, merchant, 2);
     w.queue.sent.length = 0;
     await w.sweepEach(WEBHOOK_SWEEPS);
@@ -55,7 +55,7 @@ describe('a queue that misbehaves', REPEATED, () => {
     expect(await numbers()).toEqual([1, 1]);
   });
 
-  it('the queue brings the fan-out thrice at once and again later: each event once per endpoint', async () => {
+  it('a fan-out brought three times concurrently and again later sends each event once per endpoint', async () => {
     const second = await consumer(w, merchant, 'ok');
     const jobs = await emit(w, merchant, 3);
     await w.deliver([...jobs, ...jobs, ...jobs]);
@@ -71,7 +71,7 @@ describe('a queue that misbehaves', REPEATED, () => {
     }
   });
 
-  it('the queue loses the attempt: the sweep brings it', async () => {
+  it('the sweep resends an attempt that the queue loses', async () => {
     await w.deliver(await emit(w, merchant));
     w.attempts.length = 0;
     expect(await attemptDue(w, mine)).toHaveLength(1);
@@ -80,7 +80,7 @@ describe('a queue that misbehaves', REPEATED, () => {
     expect(await numbers()).toEqual([1]);
   });
 
-  it(`the queue doubles and reorders attempts: one request per attempt number (SEED=${SEED})`, async () => {
+  it(`a queue that doubles and reorders attempts causes one request per attempt number (SEED=${SEED})`, async () => {
     const random = seededRandom(SEED);
     const failing = await consumer(w, merchant, 'fail');
     await w.deliver(await emit(w, merchant, 3));
@@ -99,7 +99,7 @@ describe('a queue that misbehaves', REPEATED, () => {
     expect(got).toHaveLength(12);
   });
 
-  it('the queue brings the same as two sweeps: one request each', async () => {
+  it('an attempt from the queue and from two sweeps causes one request', async () => {
     await w.deliver(await emit(w, merchant, 3));
     w.attempts.length = 0;
     await pass(mine, PATIENCE_MS);
@@ -112,12 +112,12 @@ describe('a queue that misbehaves', REPEATED, () => {
   });
 });
 
-describe('a worker killed between send and record', REPEATED, () => {
-  it('has its attempt sent again under the same delivery and number after the lease, and recorded once', async () => {
+describe('worker killed between send and record', REPEATED, () => {
+  it('the attempt is sent again under the same delivery and number after the lease, and recorded once', async () => {
     await w.deliver(await emit(w, merchant));
     await w.attempt(w.attempts.splice(0), cutAt(2, 'before'));
     expect(await states()).toEqual([['pending', 0]]);
-    // Until the lease ends nobody knows that he is dead.
+    // A dead worker is not detected before its lease ends.
     expect(await attemptDue(w, mine)).toEqual([]);
     const [{ id: deliveryId } = { id: 0 }] = await deliveries(mine);
     await w.attempt([{ deliveryId, isSlow: false, delaySeconds: 0 }]);
@@ -134,11 +134,11 @@ describe('a worker killed between send and record', REPEATED, () => {
     expect(await attemptDue(w, mine)).toEqual([]);
   });
 
-  it('who was only slow has lost his lease: what his successor recorded stands', async () => {
+  it('a slow worker that lost its lease does not overwrite the record of its successor', async () => {
     const flipping = await consumer(w, merchant, 'flip');
     await w.deliver(await emit(w, merchant));
     const due = await waiting(w, flipping);
-    // While he waits for the database to record a failure, another takes over and succeeds.
+    // Another worker takes over and succeeds while the first waits to record a failure.
     let batches = 0;
     const database = w.env.DB;
     const slow = {
@@ -158,8 +158,8 @@ describe('a worker killed between send and record', REPEATED, () => {
   });
 });
 
-describe('a database out of reach', REPEATED, () => {
-  it.each(['before', 'after'] as const)('%s the commit of a fan-out: each event once per endpoint', async (when) => {
+describe('database outage', REPEATED, () => {
+  it.each(['before', 'after'] as const)('an outage %s the commit of a fan-out sends each event once per endpoint', async (when) => {
     const jobs = await emit(w, merchant, 2);
     const { retried } = await w.deliver([jobs[0]!], cutAt(when === 'before' ? 1 : 2, when));
     expect(retried).toBe(1);
@@ -169,7 +169,7 @@ describe('a database out of reach', REPEATED, () => {
     expect(await states()).toEqual(Array(2).fill(['succeeded', 1]));
   });
 
-  it('before the commit of a claim: the message comes again, and sends', async () => {
+  it('an outage before the commit of a claim repeats the message, which then sends', async () => {
     await w.deliver(await emit(w, merchant));
     await w.attempt(w.attempts.splice(0), cutAt(1, 'before'));
     expect(w.attempts).toHaveLength(1);
@@ -178,7 +178,7 @@ describe('a database out of reach', REPEATED, () => {
     expect(await states()).toEqual([['succeeded', 1]]);
   });
 
-  it('after the commit of a claim: nobody sends until the lease ends, then the first attempt goes out', async () => {
+  it('an outage after the commit of a claim delays the first attempt until the lease ends', async () => {
     await w.deliver(await emit(w, merchant));
     await w.attempt(w.attempts.splice(0), cutAt(1, 'after'));
     await w.attempt();
@@ -189,7 +189,7 @@ describe('a database out of reach', REPEATED, () => {
     expect(await states()).toEqual([['succeeded', 1]]);
   });
 
-  it('for one moment, at the record: the attempt is not made again', async () => {
+  it('a short outage at the record does not repeat the attempt', async () => {
     const failing = await consumer(w, merchant, 'gone');
     await w.deliver(await emit(w, merchant));
     for (const message of w.attempts.splice(0)) {
@@ -205,12 +205,11 @@ describe('a database out of reach', REPEATED, () => {
     }
   });
 
-  it('after the commit of a record: what is recorded stands, nothing is sent twice', async () => {
+  it('an outage after the commit of a record preserves it and sends nothing twice', async () => {
     const failing = await consumer(w, merchant, 'fail');
     await w.deliver(await emit(w, merchant));
     for (const message of w.attempts.splice(0)) await w.attempt([message], cutAt(2, 'after'));
     expect([await states(), await states(failing)]).toEqual([[['succeeded', 1]], [['retrying', 1]]]);
-    // What follows a record happens all the same.
     expect(w.attempts).toMatchObject([{ isSlow: true, delaySeconds: 5 }]);
     await pass(mine, MINUTE);
     await pass(failing, MINUTE);
@@ -220,11 +219,10 @@ describe('a database out of reach', REPEATED, () => {
   });
 });
 
-describe('a replay and recoveries at once', REPEATED, () => {
+describe('concurrent replay and recoveries', REPEATED, () => {
   const recover = (env: Env = w.env) =>
     w.call('POST', `/v1/webhooks/endpoints/${mine.id}/recover`, { key: merchant.key, body: { since: '2020-01-01T00:00:00Z' }, env });
   const replay = (id: number) => w.call('POST', `/v1/webhooks/deliveries/${id}/replay`, { key: merchant.key });
-  /** A delivery that failed for good, at a server that has been repaired since. */
   async function failed(): Promise<number> {
     mine = await consumer(w, merchant, 'flip');
     await w.deliver(await emit(w, merchant));
@@ -236,7 +234,7 @@ describe('a replay and recoveries at once', REPEATED, () => {
     return (await deliveries(mine))[0]!.id;
   }
 
-  it('make one delivery each at most, of the same event, and the failed one stays as it was', async () => {
+  it('each creates at most one delivery of the same event, and the failed one stays unchanged', async () => {
     const id = await failed();
     const [replayed] = await Promise.all([replay(id), recover()]);
     expect(replayed.status).toBe(200);
@@ -248,9 +246,9 @@ describe('a replay and recoveries at once', REPEATED, () => {
     expect(new Set((await received(mine)).map(({ headers }) => headers['x-svc-event-id'])).size).toBe(1);
   });
 
-  it('recover an event once, however often they are asked', async () => {
+  it('concurrent recoveries schedule an event once', async () => {
     await failed();
-    // Both have looked before either writes.
+    // Both recoveries have read before either writes.
     const rivals: Promise<{ body: { scheduled: number } }>[] = [];
     const prepare = (sql: string): D1PreparedStatement => {
       const statement = w.env.DB.prepare(sql);
@@ -277,7 +275,7 @@ describe('a replay and recoveries at once', REPEATED, () => {
     ]);
   });
 
-  it('a recovery at the moment of the fan-out still makes one delivery', async () => {
+  it('a recovery during the fan-out creates one delivery', async () => {
     const jobs = await emit(w, merchant);
     await Promise.all([recover(), w.deliver(jobs)]);
     await w.attempt(await waiting(w, mine));

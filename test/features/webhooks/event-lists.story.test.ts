@@ -10,14 +10,14 @@ import { type Merchant, World } from '../../support/world.ts';
 const EVENTS = 20_500;
 const HOUR = 3_600_000;
 
-describe(`a list of ${EVENTS} events`, () => {
+describe(`list of ${EVENTS} events`, () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   let ada: Merchant;
   const now = Date.now();
   const idOf = (n: number) => `evt_${String(n).padStart(26, '0')}`;
   beforeAll(async () => {
     ada = await w.merchant();
-    // A second apart, the last one now; every other one is of another type.
+    // Events are a second apart, the last one now, with two alternating types.
     await w.env.DB.prepare(
       `INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, request_id, created_at, fanned_out_at)
         WITH RECURSIVE rows(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < ${EVENTS})
@@ -30,7 +30,7 @@ describe(`a list of ${EVENTS} events`, () => {
   const list = (path: string, query: string, key = ada.key) => w.call('GET', `/v1/${path}?${query}`, { key });
 
   it.each(['webhooks/events', 'integrations/events'])(
-    'is read to its newest one behind row 10,000, each event once, in order: %s',
+    'the list is readable past row 10,000 to the newest event, each once and in order: %s',
     async (path) => {
       expect((await list(path, 'page=101&per_page=100')).status).toBe(422);
       const { body } = await list(path, 'page=100&per_page=100');
@@ -51,7 +51,7 @@ describe(`a list of ${EVENTS} events`, () => {
     },
   );
 
-  it('begins behind no event that is not of this merchant in this mode', async () => {
+  it('a cursor of an event of another merchant or mode is refused', async () => {
     const eve = await w.merchant();
     const answers = [
       await list('webhooks/events', `after=${idOf(1)}`, eve.key),
@@ -63,14 +63,14 @@ describe(`a list of ${EVENTS} events`, () => {
     }
   });
 
-  it('costs a page and a count, wherever it begins', async () => {
+  it('a page costs its rows and a count, from any start', async () => {
     const { env, readings } = withRowCount(w.env);
     const key = ada.key;
     await w.call('GET', `/v1/webhooks/events?after=${idOf(20_400)}&per_page=20`, { key, env });
     expect(rowsOf(readings), worstOf(readings)).toBeLessThan(400);
   });
 
-  it('is not read from its beginning by a recovery: what it costs follows from the time it asks for', async () => {
+  it('a recovery reads only the events of its time range', async () => {
     const { id } = await consumer(w, ada, 'ok', { event_types: ['payment.created'] });
     await w.env.DB.prepare('UPDATE webhook_endpoints SET created_at = 0 WHERE id = ?').bind(id).run();
     const { env, readings } = withRowCount(w.env);
@@ -79,7 +79,6 @@ describe(`a list of ${EVENTS} events`, () => {
     const recover = (since: number, until: number) => recoverEndpoint(scope, id as EndpointId, since, until);
     expect(await recover(now - 99_500, now)).toBe(50);
     expect(rowsOf(readings), worstOf(readings)).toBeLessThan(1200);
-    // More than a page, some within one moment: each once, the oldest first.
     await w.env.DB.prepare(
       `UPDATE events SET created_at = ${now - 2 * HOUR} WHERE created_at BETWEEN ${now - 2 * HOUR} AND ${now - HOUR}`,
     ).run();

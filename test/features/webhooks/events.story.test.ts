@@ -14,10 +14,10 @@ const get = (m: Merchant, path: string, key = m.key) => w.call('GET', `/v1/webho
 const create = async (m: Merchant, url: string) => (await w.call('POST', '/v1/webhooks/endpoints', { key: m.key, body: { url } })).body;
 const test = (m: Merchant, endpointId: string, body: unknown = {}) =>
   w.call('POST', `/v1/webhooks/endpoints/${endpointId}/test`, { key: m.key, body });
-const endpointOf = async (m: Merchant, id: string) =>
+const readEndpoint = async (m: Merchant, id: string) =>
   (await get(m, 'endpoints?per_page=100')).body.items.find((one: { endpoint_id: string }) => one.endpoint_id === id);
 
-describe('the timeline', () => {
+describe('webhook timeline', () => {
   let ada: Merchant;
   let paid: { payment_id: string; membership_id: string };
   beforeAll(async () => {
@@ -36,10 +36,10 @@ describe('the timeline', () => {
     delivery_id?: number;
     status?: string;
   }
-  const itemsOf = async (query: string, key = ada.key): Promise<Item[]> => (await get(ada, `timeline?${query}`, key)).body.items;
+  const readItems = async (query: string, key = ada.key): Promise<Item[]> => (await get(ada, `timeline?${query}`, key)).body.items;
 
-  it('tells the whole story of a payment in order, each event before its delivery', async () => {
-    const items = await itemsOf(`payment_id=${paid.payment_id}`);
+  it('the timeline of a payment lists all its events in order, each before its delivery', async () => {
+    const items = await readItems(`payment_id=${paid.payment_id}`);
     const events = items.filter(({ kind }) => kind === 'event');
     expect(events.map(({ type }) => type)).toEqual(await w.eventTypes(paid.payment_id));
     expect(events.map(({ type }) => type)).toContain('payment.confirmed');
@@ -52,34 +52,34 @@ describe('the timeline', () => {
     expect(items).toHaveLength(2 * events.length);
   });
 
-  it('tells that of a membership, and its beginning where a limit is given', async () => {
-    const items = await itemsOf(`membership_id=${paid.membership_id}`);
+  it('the timeline of a membership lists its events, and its first ones up to a limit', async () => {
+    const items = await readItems(`membership_id=${paid.membership_id}`);
     expect(items.map(({ type }) => type)).toContain('membership.activated');
-    expect(await itemsOf(`membership_id=${paid.membership_id}&limit=1`)).toEqual(items.slice(0, 1));
-    const all = await itemsOf(`payment_id=${paid.payment_id}&limit=120`);
-    expect(await itemsOf(`payment_id=${paid.payment_id}&limit=3`)).toEqual(all.slice(0, 3));
+    expect(await readItems(`membership_id=${paid.membership_id}&limit=1`)).toEqual(items.slice(0, 1));
+    const all = await readItems(`payment_id=${paid.payment_id}&limit=120`);
+    expect(await readItems(`payment_id=${paid.payment_id}&limit=3`)).toEqual(all.slice(0, 3));
   });
 
-  it('is limited in the order in which it is told, however late a first delivery ends', async () => {
+  it('a limit applies in display order, however late a first delivery ends', async () => {
     const m = await w.merchant();
     const endpoint = await create(m, `${RECEIVER}/ok/${newBox()}`);
     const { payment } = await w.purchase(await w.product(m), await w.chain.wallet());
     await w.deliver();
     await w.attempt();
-    // Ends in the reverse of the order in which they were made, a second apart.
+    // Deliveries end in reverse order of creation, a second apart.
     await testEnv.DB.prepare('UPDATE webhook_deliveries SET completed_at = created_at + 60000 - 1000 * id WHERE endpoint_id = ?')
       .bind(endpoint.endpoint_id)
       .run();
-    const told = async (limit: number): Promise<Item[]> =>
+    const readTimeline = async (limit: number): Promise<Item[]> =>
       (await get(m, `timeline?payment_id=${payment.payment_id}&limit=${limit}`)).body.items;
-    const all = await told(120);
+    const all = await readTimeline(120);
     expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).sort());
     const ids = all.flatMap((item) => item.delivery_id ?? []);
     expect([ids.length > 3, ids]).toEqual([true, [...ids].sort((a, b) => b - a)]);
-    for (let limit = 1; limit <= all.length; limit++) expect(await told(limit)).toEqual(all.slice(0, limit));
+    for (let limit = 1; limit <= all.length; limit++) expect(await readTimeline(limit)).toEqual(all.slice(0, limit));
   });
 
-  it('wants exactly one of the two ids, and a limit from 1 to 120', async () => {
+  it('exactly one of the two ids and a limit from 1 to 120 are required', async () => {
     const one = `payment_id=${paid.payment_id}`;
     for (const query of ['', `${one}&membership_id=${paid.membership_id}`, 'payment_id=1', `${one}&limit=0`, `${one}&limit=121`]) {
       const { status, body } = await get(ada, `timeline?${query}`);
@@ -87,16 +87,16 @@ describe('the timeline', () => {
     }
   });
 
-  it('is 404 for a stranger, in the other mode and for an unknown id', async () => {
+  it('another merchant, the other mode and an unknown id get 404', async () => {
     const eve = await w.merchant();
     for (const key of [eve.key, ada.sandboxKey]) expect((await get(ada, `timeline?payment_id=${paid.payment_id}`, key)).status).toBe(404);
     expect((await get(ada, `timeline?payment_id=${crypto.randomUUID()}`)).status).toBe(404);
     expect((await get(ada, `timeline?membership_id=${crypto.randomUUID()}`)).status).toBe(404);
   });
 
-  it('pages through all items in either order by next, and refuses a made-up cursor', async () => {
+  it('paging by next returns all items in either order, and a forged cursor is refused', async () => {
     const one = `payment_id=${paid.payment_id}`;
-    const all = await itemsOf(`${one}&limit=120`);
+    const all = await readItems(`${one}&limit=120`);
     for (const order of ['asc', 'desc']) {
       const seen: Item[] = [];
       for (let after: string | null = ''; after !== null; ) {
@@ -114,26 +114,26 @@ describe('the timeline', () => {
   });
 });
 
-describe('the list of events', () => {
-  it('keeps its pages while new events arrive, in the order they happened', async () => {
+describe('list of events', () => {
+  it('pages stay stable while new events arrive, in order of occurrence', async () => {
     const m = await w.merchant();
     const product = await w.product(m);
-    const idsOf = async (query: string): Promise<string[]> =>
+    const readIds = async (query: string): Promise<string[]> =>
       (await get(m, `events?${query}`)).body.items.map(({ id }: { id: string }) => id);
     for (let i = 0; i < 5; i++) await w.connect(product);
-    const before = await idsOf('per_page=100');
-    const pages = [await idsOf('per_page=2&page=1')];
+    const before = await readIds('per_page=100');
+    const pages = [await readIds('per_page=2&page=1')];
     await w.connect(product);
-    pages.push(await idsOf('per_page=2&page=2'));
+    pages.push(await readIds('per_page=2&page=2'));
     await Promise.all([w.connect(product), w.connect(product)]);
-    for (const page of [3, 4, 5]) pages.push(await idsOf(`per_page=2&page=${page}`));
-    const after = await idsOf('per_page=100');
+    for (const page of [3, 4, 5]) pages.push(await readIds(`per_page=2&page=${page}`));
+    const after = await readIds('per_page=100');
     expect(after.slice(0, before.length)).toEqual(before);
     expect(pages.flat()).toEqual(after);
     expect(new Set(after).size).toBe(before.length + 3);
   });
 
-  it('has the promised envelope, one type where asked, and its own tenant and mode', async () => {
+  it('events have the documented envelope, a type filter, and the tenant and mode of the caller', async () => {
     const [m, stranger] = await Promise.all([w.merchant(), w.merchant()]);
     const product = await w.product(m);
     const { payment } = await w.purchase(product, await w.chain.wallet());
@@ -158,13 +158,13 @@ describe('the list of events', () => {
   });
 });
 
-describe('a test event', () => {
+describe('test event', () => {
   let ada: Merchant;
   beforeAll(async () => {
     ada = await w.merchant();
   });
 
-  it('is a real, signed event to this endpoint alone, and tells what was answered', async () => {
+  it('a test event is a real signed event to one endpoint, and its answer is returned', async () => {
     const box = newBox();
     const bystander = newBox();
     const [endpoint] = await Promise.all([create(ada, `${RECEIVER}/ok/${box}`), create(ada, `${RECEIVER}/ok/${bystander}`)]);
@@ -190,17 +190,17 @@ describe('a test event', () => {
     ['redirect', 302, 'redirects are not followed'],
     ['gone', 410, undefined],
     ['reset', undefined, 'connection failed'],
-  ])('that a consumer answers with `%s` did not succeed, and is not tried again', async (habit, status, error) => {
+  ])('a test answered with `%s` did not succeed and is not retried', async (habit, status, error) => {
     const endpoint = await create(ada, `${RECEIVER}/${habit}/${newBox()}`);
     const { body } = await test(ada, endpoint.endpoint_id);
     expect([body.succeeded, body.response_status, body.error]).toEqual([false, status, error]);
     const { items } = (await get(ada, `deliveries?endpoint_id=${endpoint.endpoint_id}`)).body;
     expect(items.map((one: { status: string; attempt: number }) => [one.status, one.attempt])).toEqual([['failed', 1]]);
     const { secret: _, ...before } = endpoint;
-    expect(await endpointOf(ada, endpoint.endpoint_id)).toEqual(before);
+    expect(await readEndpoint(ada, endpoint.endpoint_id)).toEqual(before);
   });
 
-  it('goes nowhere where the target is refused by now', async () => {
+  it('a test to a target that has become forbidden is not sent', async () => {
     const endpoint = await create(ada, `${RECEIVER}/ok/${newBox()}`);
     for (const [url, reason] of [
       ['https://10.0.0.1/', 'ip_address'],
@@ -213,16 +213,16 @@ describe('a test event', () => {
     }
   });
 
-  it('reaches a disabled endpoint, so that it can be tried before it is revived', async () => {
+  it('a test is delivered to a disabled endpoint, so that it can be tried before enabling', async () => {
     const box = newBox();
     const endpoint = await create(ada, `${RECEIVER}/ok/${box}`);
     await w.call('DELETE', `/v1/webhooks/endpoints/${endpoint.endpoint_id}`, { key: ada.key });
     expect((await test(ada, endpoint.endpoint_id, { event_type: 'webhook.test' })).body.succeeded).toBe(true);
-    expect((await endpointOf(ada, endpoint.endpoint_id)).status).toBe('disabled');
+    expect((await readEndpoint(ada, endpoint.endpoint_id)).status).toBe('disabled');
     expect(await received(box)).toHaveLength(1);
   });
 
-  it('is the example of any type of the catalog, marked as a test, in the mode of the endpoint', async () => {
+  it('a test sends the catalog example of any type, marked as a test, in the mode of the endpoint', async () => {
     const catalog: { type: string; example: { data: { object: object } } }[] = (await get(ada, 'event-types')).body;
     const [live, sandbox] = [newBox(), newBox()];
     const endpoint = await create(ada, `${RECEIVER}/ok/${live}`);
@@ -241,15 +241,15 @@ describe('a test event', () => {
     expect((await test(ada, endpoint.endpoint_id, { event_type: 'payment.*' })).status).toBe(422);
   });
 
-  it('neither counts for nor against its endpoint, and neither does its replay, which sends the same event', async () => {
+  it('a test and its replay send the same event and do not change the endpoint’s health', async () => {
     const endpoint = await create(ada, `${RECEIVER}/ok/${newBox()}`);
     await testEnv.DB.prepare('UPDATE webhook_endpoints SET failure_streak = 20, last_failure_at = ? WHERE id = ?')
       .bind(Date.now(), endpoint.endpoint_id)
       .run();
-    const before = await endpointOf(ada, endpoint.endpoint_id);
+    const before = await readEndpoint(ada, endpoint.endpoint_id);
     const { body } = await test(ada, endpoint.endpoint_id, { event_type: 'payment.confirmed' });
     expect(body.succeeded).toBe(true);
-    expect(await endpointOf(ada, endpoint.endpoint_id)).toEqual(before);
+    expect(await readEndpoint(ada, endpoint.endpoint_id)).toEqual(before);
     const { items } = (await get(ada, `deliveries?endpoint_id=${endpoint.endpoint_id}`)).body;
     expect(items.map((one: { delivery_id: number; test: true }) => [one.delivery_id, one.test])).toEqual([[body.delivery_id, true]]);
     const replay = await w.call('POST', `/v1/webhooks/deliveries/${body.delivery_id}/replay`, { key: ada.key });
@@ -257,12 +257,12 @@ describe('a test event', () => {
     await w.attempt();
     const { items: sent } = (await get(ada, `deliveries?endpoint_id=${endpoint.endpoint_id}`)).body;
     expect(sent.map(({ status }: { status: string }) => status)).toEqual(['succeeded', 'succeeded']);
-    expect(await endpointOf(ada, endpoint.endpoint_id)).toEqual(before);
+    expect(await readEndpoint(ada, endpoint.endpoint_id)).toEqual(before);
   });
 
-  it('leaves an endpoint enabled that says it is gone', async () => {
+  it('a test answered with 410 leaves the endpoint enabled', async () => {
     const endpoint = await create(ada, `${RECEIVER}/gone/${newBox()}`);
     expect((await test(ada, endpoint.endpoint_id, {})).body.succeeded).toBe(false);
-    expect((await endpointOf(ada, endpoint.endpoint_id)).status).toBe('enabled');
+    expect((await readEndpoint(ada, endpoint.endpoint_id)).status).toBe('enabled');
   });
 });

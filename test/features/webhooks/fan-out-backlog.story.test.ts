@@ -9,16 +9,16 @@ import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { REPEATED, testEnv } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
-// What one test leaves waiting would take the next one's sweeps.
+// Removes leftovers, which the next test's sweeps would take.
 afterEach(async () => {
   letTimeRun();
   await testEnv.DB.prepare('UPDATE events SET fanned_out_at = 1 WHERE fanned_out_at IS NULL').run();
 });
 
-describe('events that cannot be followed, because an object is out of order', REPEATED, () => {
+describe('events blocked by a failing object', REPEATED, () => {
   const w = new World();
 
-  /** A confirmed payment whose access nobody has brought yet, and whose messages are lost. */
+  /** Creates a confirmed payment with a lost credit and lost messages. */
   async function confirmed(): Promise<{ own: Shop; id: string; object: string }> {
     const merchant = await w.merchant();
     const own = stall(w, merchant, await w.product(merchant, { usage_units: 2 }), await newAgent(w));
@@ -30,7 +30,6 @@ describe('events that cannot be followed, because an object is out of order', RE
     return { own, id: payment.payment_id, object: `${merchant.userId}:live:${entitlementId}` };
   }
 
-  /** So many more events like that of a payment, and older. */
   const multiply = (paymentId: string, count: number) =>
     w.env.DB.prepare(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
@@ -41,7 +40,6 @@ describe('events that cannot be followed, because an object is out of order', RE
       .bind(paymentId, count)
       .run();
 
-  /** The service with one object out of order, and how often that was called. */
   function without(object: string): { env: Env; calls: () => number } {
     let calls = 0;
     const refuse = () => {
@@ -56,7 +54,6 @@ describe('events that cannot be followed, because an object is out of order', RE
     const left = w.env.DB.prepare('SELECT count(*) AS n FROM events WHERE payment_id = ? AND fanned_out_at IS NULL').bind(paymentId);
     return (await left.first<number>('n')) === 0;
   };
-  /** What the sweep reads to find what is due. */
   async function rowsRead(): Promise<number> {
     const { sql, params } = listDueEvents({ db: w.db, sandbox: null, cause: '' }, Date.now() - 10 * SECOND, 50).toSQL();
     const { meta } = await w.env.DB.prepare(sql)
@@ -65,7 +62,7 @@ describe('events that cannot be followed, because an object is out of order', RE
     return meta.rows_read;
   }
 
-  it('starve nobody, though there are a thousand of them and they are the oldest', async () => {
+  it('a thousand older blocked events do not delay other events', async () => {
     const [broken, other] = [await confirmed(), await confirmed()];
     await multiply(broken.id, 1200);
     const { env } = without(broken.object);
@@ -77,19 +74,18 @@ describe('events that cannot be followed, because an object is out of order', RE
     expect(await isFollowed(other.id)).toBe(true);
     expect(await other.own.entitlement()).toMatchObject({ granted_units: 2 });
     expect(await isFollowed(broken.id)).toBe(false);
-    // While they wait, a sweep does not even read them.
     await w.sweepAlone('fanOut', env);
     expect(await rowsRead()).toBeLessThan(5);
   });
 
-  it('are tried ever more seldom, at last once an hour, and brought once it is well again', async () => {
+  it('blocked events are retried at growing intervals up to one hour, and processed after recovery', async () => {
     const broken = await confirmed();
     const { env, calls } = without(broken.object);
-    // Waits are counted from the event itself: how long it took to get here is no part of them.
+    // The backoff counts from the event itself.
     const start = (await w.env.DB.prepare('SELECT min(created_at) AS at FROM events WHERE payment_id = ? AND fanned_out_at IS NULL')
       .bind(broken.id)
       .first<number>('at'))!;
-    // Each time after as long again as it has waited, seen by a sweep a minute.
+    // Each wait doubles, with one sweep a minute.
     for (const minute of [1, 3, 7, 15, 31, 63, 124, 185]) {
       for (const [at, isTried] of [
         [minute - 1, false],
@@ -109,7 +105,7 @@ describe('events that cannot be followed, because an object is out of order', RE
   });
 });
 
-it('a backlog of 500 forgotten events for 20 endpoints is more than one statement can take, and is taken by one sweep', async () => {
+it('one sweep fans out a backlog of 500 events to 20 endpoints, which exceeds one statement', async () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   const merchant = await w.merchant();
   const [first] = await Promise.all(Array.from({ length: 20 }, () => consumer(w, merchant, 'ok')));

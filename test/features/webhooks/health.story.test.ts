@@ -20,7 +20,6 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 
-/** So many events are fanned out to this merchant's endpoints and wait in the queue. */
 async function announce(owner: Merchant, count = 1): Promise<void> {
   w.queue.sent.length = 0;
   w.attempts.length = 0;
@@ -29,7 +28,7 @@ async function announce(owner: Merchant, count = 1): Promise<void> {
 }
 const on = (owner: Merchant, mine: Consumer, action: string, body: object = {}) =>
   w.call('POST', `/v1/webhooks/endpoints/${mine.id}/${action}`, { key: owner.key, body });
-/** A merchant whose only endpoint failed twenty times in a row, and three more deliveries that are held back. */
+/** Opens the circuit of a merchant's only endpoint by twenty failures, with three more deliveries held. */
 async function broken(): Promise<{ owner: Merchant; mine: Consumer }> {
   const owner = await w.merchant();
   const mine = await consumer(w, owner, 'flip');
@@ -41,30 +40,30 @@ async function broken(): Promise<{ owner: Merchant; mine: Consumer }> {
   expect(await received(mine)).toHaveLength(20);
   return { owner, mine };
 }
-const heldOf = async (mine: Consumer) => (await deliveries(mine)).slice(20, 23);
+const readHeld = async (mine: Consumer) => (await deliveries(mine)).slice(20, 23);
 
-describe('what the breaker holds back', () => {
-  it('says so, and goes at once when the probe succeeds, without waiting for the sweep or for five minutes', async () => {
+describe('circuit breaker', () => {
+  it('held deliveries show the reason and are sent at once when the probe succeeds', async () => {
     const { owner, mine } = await broken();
     const reason = 'held back: the endpoint keeps failing';
-    expect((await heldOf(mine)).map(({ error }) => error)).toEqual(Array(3).fill(reason));
+    expect((await readHeld(mine)).map(({ error }) => error)).toEqual(Array(3).fill(reason));
     const { body } = await w.call('GET', `/v1/webhooks/deliveries?endpoint_id=${mine.id}&status=pending`, { key: owner.key });
     expect(body.items).toMatchObject(Array(3).fill({ error: reason, attempt: 0 }));
-    // The probe is one of those that failed before; the three are held back meanwhile.
+    // The probe is one of the failed deliveries. The three stay held.
     await pass(mine, 5 * MINUTE);
     const [probe] = (await deliveries(mine)).filter(({ status }) => status === 'retrying');
     await w.env.DB.prepare('UPDATE webhook_deliveries SET next_attempt_at = ? WHERE id = ?').bind(Date.now(), probe!.id).run();
     await flip(mine, 200);
     w.attempts.length = 0;
     await w.attempt([{ deliveryId: probe!.id, isSlow: true, delaySeconds: 0 }]);
-    const released = new Set((await heldOf(mine)).map(({ id }) => id));
+    const released = new Set((await readHeld(mine)).map(({ id }) => id));
     const sent = w.attempts.filter(({ deliveryId }) => released.has(deliveryId));
     expect(sent).toMatchObject(Array(3).fill({ isSlow: false, delaySeconds: 0 }));
     await w.attempt(sent);
-    expect(await heldOf(mine)).toMatchObject(Array(3).fill({ status: 'succeeded', attempt: 1, error: null }));
+    expect(await readHeld(mine)).toMatchObject(Array(3).fill({ status: 'succeeded', attempt: 1, error: null }));
   });
 
-  it('is one delivery for the sweep, however many are due, and none before its time', async () => {
+  it('the sweep sends one due probe of many held deliveries, and none early', async () => {
     const { mine } = await broken();
     w.attempts.length = 0;
     await w.sweepEach(WEBHOOK_SWEEPS);
@@ -74,11 +73,10 @@ describe('what the breaker holds back', () => {
     expect(await waiting(w, mine)).toHaveLength(1);
   });
 
-  it('stands in nobody’s way: but for the next probe it has no time at which the sweep would look at it', async () => {
+  it('only the next probe has a due time, and each failed probe leaves one successor', async () => {
     const { mine } = await broken();
     const timed = async () => (await deliveries(mine)).filter(({ status, next_attempt_at: at }) => status !== 'succeeded' && at !== null);
     expect(await timed()).toHaveLength(1);
-    // Each probe that fails leaves one successor, whatever its own schedule says.
     for (let probes = 21; probes <= 23; probes++) {
       await pass(mine, 5 * MINUTE);
       await attemptDue(w, mine);
@@ -89,7 +87,7 @@ describe('what the breaker holds back', () => {
     }
   });
 
-  it('is not held by an attempt that saw the endpoint broken and wrote it down after another had mended it', async () => {
+  it('an attempt that read an open circuit does not hold a delivery after a concurrent success', async () => {
     const { owner, mine } = await broken();
     await announce(owner);
     const late = await waiting(w, mine);
@@ -103,7 +101,7 @@ describe('what the breaker holds back', () => {
     const database = {
       prepare: (sql: string) => w.env.DB.prepare(sql),
       batch: async (statements: D1PreparedStatement[]) => {
-        // Claimed, and held back by what was read then; a person's replay succeeds before that is stored.
+        // The attempt is claimed and held by stale state, and a manual replay succeeds before that is stored.
         if (++batches === 2) await replay();
         return w.env.DB.batch(statements);
       },
@@ -114,7 +112,7 @@ describe('what the breaker holds back', () => {
     expect((await deliveries(mine)).filter(({ id }) => id === late[0]!.deliveryId)).toMatchObject([{ status: 'succeeded' }]);
   });
 
-  it('is released by any success, also of an attempt that began before the endpoint broke', async () => {
+  it('any success closes the circuit, also that of an attempt started before it opened', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'flip');
     await flip(mine, 200);
@@ -124,7 +122,7 @@ describe('what the breaker holds back', () => {
     const database = {
       prepare: (sql: string) => w.env.DB.prepare(sql),
       batch: async (statements: D1PreparedStatement[]) => {
-        // It was answered, and is slow to say so: meanwhile twenty others fail, and three are held back.
+        // The success is recorded late: meanwhile twenty attempts fail and three are held.
         if (++batches === 2) {
           await flip(mine, 500);
           for (const count of [20, 3]) {
@@ -146,7 +144,7 @@ describe('what the breaker holds back', () => {
     expect((await deliveries(mine)).map(({ status }) => status)).toEqual(Array(24).fill('succeeded'));
   });
 
-  it('holds for what is recovered too; a replay is asked for by a person, and goes', async () => {
+  it('recovered deliveries are held, while a manual replay is sent', async () => {
     const { owner, mine } = await broken();
     await w.env.DB.prepare(`UPDATE webhook_deliveries SET status = 'failed', next_attempt_at = NULL WHERE endpoint_id = ?`)
       .bind(mine.id)
@@ -161,8 +159,8 @@ describe('what the breaker holds back', () => {
   });
 });
 
-describe('a test', () => {
-  it('that fails counts for nothing: no streak, no first failure, no end after five days', async () => {
+describe('webhook test call', () => {
+  it('a failed test changes no streak, no first failure and no five-day limit', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'flip');
     await on(owner, mine, 'test');
@@ -181,7 +179,7 @@ describe('a test', () => {
     });
   });
 
-  it('that succeeds does not clear an endpoint whose real events fail', async () => {
+  it('a successful test does not reset an endpoint with failing real events', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'flip');
     await announce(owner);
@@ -193,7 +191,7 @@ describe('a test', () => {
     expect((await w.call('GET', '/v1/integrations/health', { key: owner.key })).body.endpoints.failing).toBe(1);
   });
 
-  it('that succeeds leaves a broken endpoint as it is, and what is held back waits', async () => {
+  it('a successful test leaves the circuit open and held deliveries waiting', async () => {
     const { owner, mine } = await broken();
     w.attempts.length = 0;
     expect((await on(owner, mine, 'test')).body.succeeded).toBe(false);
@@ -201,12 +199,12 @@ describe('a test', () => {
     await flip(mine, 200);
     expect((await on(owner, mine, 'test')).body.succeeded).toBe(true);
     expect([(await endpoint(mine)).failure_streak, await waiting(w, mine)]).toEqual([20, []]);
-    expect((await heldOf(mine)).length).toBeGreaterThan(0);
+    expect((await readHeld(mine)).length).toBeGreaterThan(0);
   });
 });
 
-describe('an endpoint that keeps failing', () => {
-  it('is not given up where a success comes between the judgement and the sentence', async () => {
+describe('endpoint that keeps failing', () => {
+  it('a success between judgement and disabling leaves the endpoint enabled', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'fail');
     await announce(owner);
@@ -218,7 +216,7 @@ describe('an endpoint that keeps failing', () => {
     const database = {
       prepare: (sql: string) => w.env.DB.prepare(sql),
       batch: async (statements: D1PreparedStatement[]) => {
-        // Claim, record, sentence.
+        // Batches: claim, record, disable.
         if (++batches === 3)
           await w.env.DB.prepare('UPDATE webhook_endpoints SET failure_streak = 0, failing_since = NULL WHERE id = ?').bind(mine.id).run();
         return w.env.DB.batch(statements);
@@ -229,7 +227,7 @@ describe('an endpoint that keeps failing', () => {
     expect(await deliveries(mine)).toMatchObject([{ status: 'retrying', attempt: 2 }]);
   });
 
-  it('ends what waits for it in the moment it is disabled, whoever does it and whenever that was due', async () => {
+  it('disabling cancels all waiting deliveries at once, at any due time and by any caller', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'later');
     await announce(owner);
@@ -244,7 +242,7 @@ describe('an endpoint that keeps failing', () => {
     expect(await deliveries(mine)).toMatchObject(ended);
   });
 
-  it('because we cannot sign for it is tried as often as any, and fails where its merchant sees it', async () => {
+  it('an endpoint without a usable secret gets all attempts, which fail with signing failed', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'ok', {}, owner.sandboxKey);
     await emit(w, owner, 1, { livemode: false });

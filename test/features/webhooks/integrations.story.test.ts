@@ -18,8 +18,8 @@ const send = async () => {
   await w.attempt();
 };
 
-describe('the health of integrations', () => {
-  it('knows nothing bad of an account without endpoints', async () => {
+describe('GET /v1/integrations/health', () => {
+  it('an account without endpoints is ok with zero counts', async () => {
     expect((await get(await w.merchant(), 'health')).body).toEqual({
       status: 'ok',
       endpoints: { enabled: 0, disabled: 0, failing: 0 },
@@ -27,7 +27,7 @@ describe('the health of integrations', () => {
     });
   });
 
-  it('counts endpoints, hooks, successes and what waits, of its own mode', async () => {
+  it('health counts endpoints, hooks, successes and waiting deliveries of its own mode', async () => {
     const m = await w.merchant();
     const product = await w.product(m);
     const make = (url: string) => w.call('POST', '/v1/webhooks/endpoints', { key: m.key, body: { url } });
@@ -44,7 +44,7 @@ describe('the health of integrations', () => {
     await testEnv.DB.prepare('UPDATE webhook_deliveries SET created_at = created_at - 90500 WHERE merchant_id = ?').bind(m.userId).run();
     const waited = (await get(m, 'health')).body.oldest_pending_seconds;
     expect([waited >= 90, waited < 150]).toEqual([true, true]);
-    // The last attempt of its schedule: it fails for good now, three days after it was made.
+    // Makes the next attempt the last: created three days ago, it fails permanently.
     const last = 'UPDATE webhook_deliveries SET max_attempts = attempt + 1, next_attempt_at = 0, created_at = created_at - 3 * 86400000';
     await testEnv.DB.prepare(`${last} WHERE merchant_id = ? AND status = 'retrying'`).bind(m.userId).run();
     await w.sweepEach(WEBHOOK_SWEEPS);
@@ -62,11 +62,10 @@ describe('the health of integrations', () => {
   });
 });
 
-describe('the events of integrations', () => {
-  it('are those of the webhooks, a page as long as limit or per_page says, and both are too many', async () => {
+describe('GET /v1/integrations/events', () => {
+  it('events equal those of the webhooks, paged by limit or per_page, and both together get 422', async () => {
     const m = await w.merchant();
     const product = await w.product(m);
-    // With the wallet that became payable, three.
     for (let i = 0; i < 2; i++) await w.connect(product);
     const [all, limited, paged, second] = await Promise.all(
       ['', '?limit=2', '?per_page=2', '?limit=2&page=2'].map((query) => get(m, `events${query}`)),
@@ -94,7 +93,7 @@ describe('automation hooks', () => {
     ['hookUrl and event', { hookUrl: HOOK, event: 'payment.confirmed' }],
     ['one of each', { target_url: HOOK, event: 'payment.confirmed' }],
     ['both, agreeing', { target_url: HOOK, hookUrl: HOOK, event_type: 'payment.confirmed', event: 'payment.confirmed' }],
-  ])('are subscribed by %s', async (_what, input) => {
+  ])('a hook is subscribed with %s', async (_what, input) => {
     const { status, body } = await subscribe(ada, input);
     expect([status, body.id]).toEqual([201, body.endpoint_id]);
     expect(body).toMatchObject({ kind: 'automation', url: HOOK, event_types: ['payment.confirmed'], status: 'enabled' });
@@ -109,18 +108,18 @@ describe('automation hooks', () => {
     ['an unknown type', { target_url: HOOK, event: 'payment.exploded' }],
     ['a private URL', { hookUrl: 'https://10.0.0.1/', event: '*' }],
     ['a product id that is none', { hookUrl: HOOK, event: '*', product_ids: ['x'] }],
-  ])('are refused with %s', async (_what, input) => {
+  ])('a hook with %s is refused with 422', async (_what, input) => {
     const { status, body } = await subscribe(ada, input);
     expect([status, body.code]).toEqual([422, 'validation_error']);
   });
 
-  it('count against the plan like any endpoint', async () => {
+  it('a hook counts against the plan like any endpoint', async () => {
     const free = await w.merchant('free');
     const answers = await Promise.all(Array.from({ length: 5 }, () => subscribe(free, { hookUrl: HOOK, event: '*' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 429, 429, 429]);
   });
 
-  it('are unsubscribed once and again with the same answer, and get nothing more', async () => {
+  it('unsubscribing twice gives the same answer, and nothing more is sent', async () => {
     const box = newBox();
     const { body } = await subscribe(ada, { hookUrl: `${RECEIVER}/ok/${box}`, event: 'payment.*' });
     const first = await unsubscribe(ada, body.id);
@@ -131,7 +130,7 @@ describe('automation hooks', () => {
     expect(await (await fetch(`${RECEIVER}/_box/${box}`)).json()).toEqual([]);
   });
 
-  it('are not a way to disable an endpoint of another kind, tenant or mode', async () => {
+  it('unsubscribing an endpoint of another kind, tenant or mode gets 404', async () => {
     const eve = await w.merchant();
     const { body: webhook } = await w.call('POST', '/v1/webhooks/endpoints', { key: ada.key, body: { url: HOOK } });
     const { body: hook } = await subscribe(ada, { hookUrl: HOOK, event: '*' });
@@ -140,7 +139,7 @@ describe('automation hooks', () => {
     expect(answers.map(({ status, body }) => [status, body.code])).toEqual(Array(3).fill([404, 'not_found']));
   });
 
-  it('get exactly what the list of events shows', async () => {
+  it('a hook receives exactly the body shown in the list of events', async () => {
     const m = await w.merchant();
     const box = newBox();
     await subscribe(m, { hookUrl: `${RECEIVER}/ok/${box}`, event: 'payment.created' });
@@ -150,15 +149,15 @@ describe('automation hooks', () => {
     expect(JSON.parse(got!.body)).toEqual((await get(m, 'events?event_type=payment.created')).body.items[0]);
   });
 
-  it('end when their target says 410, and the account is told so by an event', async () => {
+  it('a target that answers 410 ends the hook, and an event notifies the account', async () => {
     const m = await w.merchant();
     const { body: hook } = await subscribe(m, { hookUrl: `${RECEIVER}/gone/${newBox()}`, event: 'payment.*' });
     await w.connect(await w.product(m));
     await send();
     const { items } = (await w.call('GET', '/v1/webhooks/endpoints', { key: m.key })).body;
     expect(items[0]).toMatchObject({ endpoint_id: hook.id, status: 'disabled', disabled_reason: 'gone' });
-    const told = (await get(m, 'events?event_type=webhook.endpoint_disabled')).body.items;
-    expect(told.map((event: { data: { object: object } }) => event.data.object)).toEqual([items[0]]);
+    const notices = (await get(m, 'events?event_type=webhook.endpoint_disabled')).body.items;
+    expect(notices.map((event: { data: { object: object } }) => event.data.object)).toEqual([items[0]]);
     const { body } = await w.call('GET', `/v1/webhooks/deliveries?endpoint_id=${hook.id}`, { key: m.key });
     expect(body.items).toMatchObject([{ status: 'failed', attempt: 1, response_status: 410 }]);
   });

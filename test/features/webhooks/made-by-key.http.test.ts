@@ -5,12 +5,12 @@ import { type Merchant, World } from '../../support/world.ts';
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 const URL_OK = 'https://shop.example.com/hooks';
 
-describe('what a key made', () => {
+describe('resources of a key', () => {
   let ada: Merchant;
   let leaked: { id: string; raw: string };
 
   const call = (method: string, path: string, key: string, body?: unknown) => w.call(method, `/v1/${path}`, { key, body });
-  const endpointOf = async (key: string, url = URL_OK) => (await call('POST', 'webhooks/endpoints', key, { url })).body;
+  const createEndpoint = async (key: string, url = URL_OK) => (await call('POST', 'webhooks/endpoints', key, { url })).body;
   const resources = (key: string) => call('GET', `keys/${leaked.id}/resources`, key);
   const statuses = async () => {
     const { items } = (await call('GET', 'webhooks/endpoints?per_page=100', ada.token)).body;
@@ -23,20 +23,20 @@ describe('what a key made', () => {
     leaked = { id: body.key.id, raw: body.raw_key };
   });
 
-  it('is named on endpoints and hooks, beside those that a person or another key made', async () => {
-    const mine = await endpointOf(ada.token, `${URL_OK}/person`);
+  it('endpoints and hooks name the key that created them, distinct from people and other keys', async () => {
+    const mine = await createEndpoint(ada.token, `${URL_OK}/person`);
     expect(mine.created_by).toEqual({ kind: 'person', id: ada.userId });
-    const theirs = await endpointOf(leaked.raw);
+    const theirs = await createEndpoint(leaked.raw);
     expect(theirs.created_by).toEqual({ kind: 'key', id: leaked.id });
     const hook = { target_url: `${URL_OK}/hook`, event_type: 'payment.confirmed' };
     const hooked = (await call('POST', 'integrations/automation/hooks', leaked.raw, hook)).body;
-    await endpointOf(ada.key, `${URL_OK}/other-key`);
+    await createEndpoint(ada.key, `${URL_OK}/other-key`);
     const { body } = await resources(ada.token);
     expect([body.endpoints.map(idOf), body.hooks.map(idOf)]).toEqual([[theirs.endpoint_id], [hooked.endpoint_id]]);
   });
 
-  it('takes in an endpoint of the merchant’s that the key led elsewhere, or learned the secret of', async () => {
-    const [moved, rotated, paused] = [await endpointOf(ada.token), await endpointOf(ada.token), await endpointOf(ada.token)];
+  it('an endpoint counts as the key’s if the key changed its URL or rotated its secret', async () => {
+    const [moved, rotated, paused] = [await createEndpoint(ada.token), await createEndpoint(ada.token), await createEndpoint(ada.token)];
     await call('PATCH', `webhooks/endpoints/${moved.endpoint_id}`, leaked.raw, { url: 'https://thief.example.com/x' });
     await call('POST', `webhooks/endpoints/${rotated.endpoint_id}/rotate-secret`, leaked.raw, {});
     await call('PATCH', `webhooks/endpoints/${paused.endpoint_id}`, leaked.raw, { description: 'mine' });
@@ -47,10 +47,10 @@ describe('what a key made', () => {
     );
   });
 
-  it('is disabled with the key where that is asked for, what waits for it included, and stays as it is where not', async () => {
-    await endpointOf(ada.token, `${URL_OK}/person`);
+  it('revoking a key disables its endpoints and waiting deliveries on request, and otherwise leaves them', async () => {
+    await createEndpoint(ada.token, `${URL_OK}/person`);
     const box = `${testEnv.TEST_RECEIVER_URL}/ok/${crypto.randomUUID()}`;
-    const theirs = await endpointOf(leaked.raw, box);
+    const theirs = await createEndpoint(leaked.raw, box);
     await w.product(ada);
     await w.deliver();
     const waiting = async () => (await call('GET', `webhooks/deliveries?endpoint_id=${theirs.endpoint_id}`, ada.token)).body.items;
@@ -66,7 +66,7 @@ describe('what a key made', () => {
     expect((await resources(ada.token)).body.endpoints.map(idOf)).toEqual([theirs.endpoint_id]);
   });
 
-  it('is shown to no other merchant, and to no key of the other mode', async () => {
+  it('another merchant and a key of the other mode see none of the resources', async () => {
     const eve = await w.merchant();
     const answers = [await resources(eve.token), await resources(eve.key), await resources(ada.sandboxKey), await resources(ada.key)];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 200]);

@@ -3,7 +3,7 @@ import { Stripe } from 'stripe';
 import { describe, expect, it } from 'vitest';
 import { newSecret, type Signable, signatureHeaders } from '#features/webhooks/deliveries/signature.ts';
 
-/** As a merchant's server on Node verifies: synchronously, with Node's own crypto, and the libraries as they come. */
+/** Verification as on a merchant's Node server: synchronous, with Node's crypto and unmodified libraries. */
 const { webhooks } = new Stripe('sk_test_not_used');
 const BODY = JSON.stringify({
   id: 'evt_01JD7Q2Z8X3V5W6Y7A8B9C0D1E',
@@ -28,17 +28,17 @@ describe.each([
   ['stripe, constructEvent', byStripe],
   ['standardwebhooks, verify', byStandard],
 ])('%s', (_library, verify) => {
-  it('accepts what we sign, as text and as bytes', () => {
+  it('the library accepts our signature, as text and as bytes', () => {
     for (const body of [BODY, Buffer.from(BODY)]) expect(verify(body, sign([secret]), secret)).toEqual(JSON.parse(BODY));
   });
 
-  it('accepts either secret while a rotation lasts, and no third', () => {
+  it('the library accepts either secret during a rotation, and no third', () => {
     const headers = sign([other, secret]);
     for (const key of [secret, other]) expect(verify(BODY, headers, key)).toEqual(JSON.parse(BODY));
     expect(() => verify(BODY, headers, newSecret())).toThrow();
   });
 
-  it('refuses another body, another time, and what is older than five minutes', () => {
+  it('the library refuses another body, another time, and a signature older than five minutes', () => {
     expect(() => verify(`${BODY} `, sign([secret]), secret)).toThrow();
     const [headers, later] = [sign([secret]), sign([secret], Date.now() + 5000)];
     const mixed = {

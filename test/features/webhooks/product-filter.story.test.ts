@@ -7,7 +7,7 @@ const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 const RECEIVER = testEnv.TEST_RECEIVER_URL;
 const received = async (box: string): Promise<{ body: string }[]> => (await fetch(`${RECEIVER}/_box/${box}`)).json();
 
-describe('the products of an endpoint', () => {
+describe('product filter of an endpoint', () => {
   let ada: Merchant;
   let product: { product_id: string; slug: string };
   let other: { product_id: string; slug: string };
@@ -18,7 +18,7 @@ describe('the products of an endpoint', () => {
   const create = (body: object, key = ada.key) =>
     w.call('POST', '/v1/webhooks/endpoints', { key, body: { url: 'https://shop.example.com/hooks', ...body } });
 
-  it('are the merchant’s own, in the mode of the endpoint: on creation and on change', async () => {
+  it('product_ids must be the merchant’s own in the mode of the endpoint, on creation and on change', async () => {
     const foreign = (await w.product(await w.merchant())).product_id;
     const sandbox = await w.call('POST', '/v1/products', {
       key: ada.sandboxKey,
@@ -40,7 +40,7 @@ describe('the products of an endpoint', () => {
     expect((await create({ product_ids: [sandbox.body.product_id] }, ada.sandboxKey)).status).toBe(201);
   });
 
-  it('let support events pass whose ticket names one of them, or none', async () => {
+  it('the filter passes support events with a ticket for one of its products or none', async () => {
     const box = `filter-${crypto.randomUUID()}`;
     const url = `${RECEIVER}/ok/${box}`;
     const created = await create({ url, event_types: ['support.*'], product_ids: [product.product_id] });

@@ -8,8 +8,8 @@ const on = (m: Merchant, method: string, endpointId: string, body?: unknown, act
   w.call(method, `/v1/webhooks/endpoints/${endpointId}${action}`, { key: m.key, body });
 const SINCE = new Date(Date.now() - 3_600_000).toISOString();
 
-describe('deliveries', () => {
-  it('are recovered where they never arrived: once, inside the window, and nothing meant for another endpoint', async () => {
+describe('recovery of deliveries', () => {
+  it('a recovery schedules undelivered events in the time range once, and none of another endpoint', async () => {
     const m = await w.merchant();
     const product = await w.product(m);
     const mine = await consumer(w, m, 'flip', { event_types: ['payment.*'] });
@@ -36,7 +36,7 @@ describe('deliveries', () => {
     expect((await recover({ since: SINCE })).status).toBe(409);
   });
 
-  it('are not recovered from a moment that has not come: 422 at since', async () => {
+  it('a recovery with since in the future gets 422 at since', async () => {
     const m = await w.merchant();
     const mine = await consumer(w, m, 'ok');
     const since = new Date(Date.now() + 3_600_000).toISOString();
@@ -46,10 +46,10 @@ describe('deliveries', () => {
     }
   });
 
-  it('are recovered past any number of events the endpoint never wanted', async () => {
+  it('a recovery finds events behind any number that the endpoint does not want', async () => {
     const m = await w.merchant();
     const product = await w.product(m);
-    // More than a call looks at: 40 pages of 500.
+    // A call reads at most 40 pages of 500 events.
     for (let i = 0; i < 21; i++) await emit(w, m, 1000);
     await w.connect(product);
     await w.connect(await w.product(m));
@@ -60,8 +60,8 @@ describe('deliveries', () => {
   });
 });
 
-describe('our own host', () => {
-  it('is refused when it is saved, and when it became ours afterwards', async () => {
+describe('webhook URLs on the service’s own host', () => {
+  it('an own host is refused when saved, and at delivery if it became the own host later', async () => {
     const env = { ...w.env, BASE_URL: 'https://pay.svc.dev' };
     const m = await w.merchant();
     for (const url of ['https://pay.svc.dev/hooks', 'https://PAY.svc.dev./', 'https://a.pay.svc.dev:8443/']) {

@@ -5,13 +5,13 @@ import { AttemptQueues, holdSilent } from '../../support/runner/queues.ts';
 import { World } from '../../support/world.ts';
 
 const EVENTS = 10 * Math.min(SOAK, 10);
-/** These have one attempt left to begin with: in a soak, fifteen seconds pass before one at them is given up. */
+/** These endpoints start with one attempt left, because in a soak each attempt waits fifteen seconds. */
 const SILENT: Habit[] = ['hang', 'slow'];
 const SICK: Habit[] = [...SILENT, 'fail', 'redirect', 'reset', 'gone'];
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 
-it('a delivery that never succeeds has all its attempts, each sent once, and ends visibly failed', async () => {
+it('a delivery that never succeeds has all its attempts, each sent once, and ends failed', async () => {
   const merchant = await w.merchant();
   const sick = await Promise.all(
     SICK.map(async (habit) => ({ habit, who: await consumer(w, merchant, habit, { event_types: ['payout.*'] }) })),
@@ -23,11 +23,10 @@ it('a delivery that never succeeds has all its attempts, each sent once, and end
     .bind(JSON.stringify(silent))
     .run();
 
-  // The days of the schedule go by.
   const due = w.env.DB.prepare(
     `UPDATE webhook_deliveries SET next_attempt_at = 1 WHERE merchant_id = ? AND status IN ('pending', 'retrying') AND lease_until = 0`,
   ).bind(merchant.userId);
-  // The breaker has a test of its own; here it would only make the days longer.
+  // Resets the circuit breaker, which has a test of its own and would lengthen the schedule.
   const calm = w.env.DB.prepare('UPDATE webhook_endpoints SET failure_streak = 0 WHERE merchant_id = ?').bind(merchant.userId);
   const live = w.env.DB.prepare(
     `SELECT count(*) AS n FROM webhook_deliveries WHERE merchant_id = ? AND status IN ('pending', 'retrying')`,
@@ -46,7 +45,6 @@ it('a delivery that never succeeds has all its attempts, each sent once, and end
     const rows = await deliveries(who);
     const got = (await received(who)).map(({ headers }) => `${headers['x-svc-delivery-id']}:${headers['x-svc-attempt']}`);
     expect(new Set(got).size, habit).toBe(got.length);
-    // Once it is gone, events pass it by.
     if (habit === 'gone') {
       expect(await endpoint(who)).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
       expect(rows.every(({ status }) => status === 'failed' || status === 'cancelled')).toBe(true);

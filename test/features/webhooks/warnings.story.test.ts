@@ -6,7 +6,7 @@ import { type Merchant, World } from '../../support/world.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-describe('an endpoint that keeps failing', () => {
+describe('warnings of a failing endpoint', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   let owner: Merchant;
   let failing: Consumer;
@@ -18,7 +18,6 @@ describe('an endpoint that keeps failing', () => {
     other = await consumer(w, owner, 'ok', { event_types: ['webhook.*'] });
   });
 
-  /** So many hours later something happens, and the failing endpoint is told of it in vain, or not. */
   const fails = async (hours: number, env = w.env) => {
     await pass(failing, hours * HOUR);
     w.queue.sent.length = 0;
@@ -34,7 +33,7 @@ describe('an endpoint that keeps failing', () => {
   const shown = async () => (await w.call('GET', '/v1/webhooks/endpoints', { key: owner.key })).body.items.find(isFailing);
   const isFailing = (item: { endpoint_id: string }) => item.endpoint_id === failing.id;
 
-  it('is told of at 24 and at 72 hours, once each, to the other endpoints of its merchant and never to itself', async () => {
+  it('the merchant’s other endpoints get one warning at 24 and one at 72 hours, and the failing one none', async () => {
     const counts: number[][] = [];
     for (const hours of [0, 20, 5, 20, 30, 5]) {
       await fails(hours);
@@ -60,7 +59,7 @@ describe('an endpoint that keeps failing', () => {
     expect(await warningsTo(failing)).toEqual([]);
   });
 
-  it('says since when, and when it will be given up, until it succeeds', async () => {
+  it('the endpoint shows the start of its failures and its disable time until it succeeds', async () => {
     expect(await shown()).not.toHaveProperty('failing_since');
     await fails(0);
     const { failing_since: since, disables_at: until } = await shown();
@@ -72,7 +71,7 @@ describe('an endpoint that keeps failing', () => {
     expect(Object.keys(await shown()).filter((field) => /failing_since|disables_at/.test(field))).toEqual([]);
   });
 
-  it('is told of in one event where both warnings are due, and anew when it fails again after a success', async () => {
+  it('two due warnings are one event, and a failure after a success warns again', async () => {
     await fails(0);
     await fails(80);
     expect(await warningsTo(other)).toHaveLength(1);
@@ -83,9 +82,9 @@ describe('an endpoint that keeps failing', () => {
     expect(await warningsTo(other)).toHaveLength(2);
   });
 
-  it('is told of by the next failure where the worker died before the warning was stored', async () => {
+  it('the next failure sends the warning if the worker died before storing it', async () => {
     await fails(0);
-    // Claimed, recorded, and then no more.
+    // The worker dies after claim and record.
     let batches = 0;
     await fails(25, withFaults(w.env, { before: ({ kind }) => kind === 'batch' && ++batches >= 3 }).env);
     expect(await warningsTo(other)).toEqual([]);
@@ -93,7 +92,7 @@ describe('an endpoint that keeps failing', () => {
     expect(await warningsTo(other)).toHaveLength(1);
   });
 
-  it('is told of once where ten attempts fail at the same moment', async () => {
+  it('ten concurrent failures send one warning', async () => {
     await fails(0);
     await pass(failing, 25 * HOUR);
     w.queue.sent.length = 0;

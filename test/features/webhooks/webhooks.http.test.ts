@@ -19,18 +19,16 @@ const create = (m: Merchant, body: Record<string, unknown> = { url: URL_OK }, ke
 const on = (m: Merchant, method: string, endpointId: string, body?: unknown, action = '') =>
   w.call(method, `/v1/webhooks/endpoints/${endpointId}${action}`, { key: m.key, body });
 const get = (m: Merchant, path: string, key = m.key) => w.call('GET', `/v1/webhooks/${path}`, { key });
-/** What waits is fanned out, and its attempts are made. */
 const send = async () => {
   await w.deliver();
   await w.attempt();
 };
 const set = (endpointId: string, assignment: string) =>
   testEnv.DB.prepare(`UPDATE webhook_endpoints SET ${assignment} WHERE id = ?`).bind(endpointId).run();
-/** A merchant with a product, an endpoint whose box is known, and a payment.created of which it was told. */
 async function wired(habit = 'ok', terms: Record<string, unknown> = {}) {
   const m = await w.merchant();
   const box = newBox();
-  // First, because a wallet that becomes payable is an event too.
+  // The product comes first, because a wallet that becomes payable is an event too.
   const product = await w.product(m);
   const endpoint = (await create(m, { url: `${RECEIVER}/${habit}/${box}`, ...terms })).body;
   const payment = await w.connect(product);
@@ -50,7 +48,7 @@ describe('webhook endpoints', () => {
     ada = await w.merchant();
   });
 
-  it('are created enabled, for everything unless told, with a secret that is shown once', async () => {
+  it('a new endpoint is enabled, gets every type by default, and shows its secret once', async () => {
     const { status, body } = await create(ada);
     const { secret, ...shown } = body;
     expect(status).toBe(201);
@@ -68,7 +66,7 @@ describe('webhook endpoints', () => {
     expect((await on(ada, 'PATCH', body.endpoint_id, { description: 'x' })).body.secret).toBeUndefined();
   });
 
-  it('are listed newest first, in pages', async () => {
+  it('endpoints are listed newest first, in pages', async () => {
     const eve = await w.merchant();
     const made: string[] = [];
     for (let i = 0; i < 3; i++) made.unshift((await create(eve, { url: URL_OK, description: `n${i}` })).body.endpoint_id);
@@ -81,7 +79,7 @@ describe('webhook endpoints', () => {
     expect(pages[0]!.body).toMatchObject({ total: 3, total_pages: 2, has_more: true });
   });
 
-  it('change in what is given and in nothing else', async () => {
+  it('an update changes only the given fields', async () => {
     const { body } = await create(ada, { url: URL_OK, event_types: ['payment.*'], description: 'first' });
     const { secret: _, ...before } = body;
     const { product_id: productId } = await w.product(ada);
@@ -91,7 +89,7 @@ describe('webhook endpoints', () => {
     expect((await on(ada, 'PATCH', before.endpoint_id, {})).body).toEqual(changed.body);
   });
 
-  it('are disabled, not erased, twice as well as once, and revived with their failures forgotten', async () => {
+  it('a deleted endpoint is disabled, idempotently, and enabling it resets its failures', async () => {
     const { body } = await create(ada);
     await set(body.endpoint_id, 'failure_streak = 30, failing_since = 1');
     const first = await on(ada, 'DELETE', body.endpoint_id);
@@ -111,14 +109,14 @@ describe('webhook endpoints', () => {
     ['no type at all', { url: URL_OK, event_types: [] }, ['body', 'event_types']],
     ['a product id that is none', { url: URL_OK, product_ids: ['p1'] }, ['body', 'product_ids', 0]],
     ['an unknown way to sign', { url: URL_OK, signed_payload: 'none' }, ['body', 'signed_payload']],
-  ])('refuse %s, when created and when changed', async (_what, input, loc) => {
+  ])('an invalid field (%s) is refused on creation and on change', async (_what, input, loc) => {
     const { body: made } = await create(ada);
     for (const { status, body } of [await create(ada, input), await on(ada, 'PATCH', made.endpoint_id, input)])
       expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', loc]);
     await on(ada, 'DELETE', made.endpoint_id);
   });
 
-  it('are as many as the plan has, however many are asked for at once, in each mode', async () => {
+  it('the plan limits the number of endpoints in each mode, also concurrently', async () => {
     const free = await w.merchant('free');
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(free)));
     const made = answers.filter(({ status }) => status === 201);
@@ -134,7 +132,7 @@ describe('webhook endpoints', () => {
     expect(revive.find(({ status }) => status === 429)!.body.code).toBe('plan_limit_reached');
   });
 
-  it('belong to one tenant and one mode', async () => {
+  it('an endpoint belongs to one tenant and one mode', async () => {
     const [owner, stranger] = await Promise.all([w.merchant(), w.merchant()]);
     const { body } = await create(owner, { url: URL_OK }, owner.sandboxKey);
     expect([
@@ -146,7 +144,7 @@ describe('webhook endpoints', () => {
     for (const m of [owner, stranger]) expect((await on(m, 'DELETE', body.endpoint_id)).status).toBe(404);
   });
 
-  it('sign with both secrets during the overlap of a rotation, and with the new one alone without it', async () => {
+  it('both secrets sign during the overlap of a rotation, and only the new one without an overlap', async () => {
     const box = newBox();
     const { body: made } = await create(ada, { url: `${RECEIVER}/ok/${box}` });
     const rotate = async (body: unknown) => (await on(ada, 'POST', made.endpoint_id, body, '/rotate-secret')).body;
@@ -164,7 +162,7 @@ describe('webhook endpoints', () => {
       expect((await on(ada, 'POST', made.endpoint_id, { overlap_hours }, '/rotate-secret')).status).toBe(422);
   });
 
-  it('sign with the oldest secret until its own overlap ends, however often it is rotated meanwhile', async () => {
+  it('the oldest secret signs until its own overlap ends, across further rotations', async () => {
     const box = newBox();
     const { body: made } = await create(ada, { url: `${RECEIVER}/ok/${box}` });
     const rotate = async () => (await on(ada, 'POST', made.endpoint_id, {}, '/rotate-secret')).body.secret;
@@ -172,7 +170,7 @@ describe('webhook endpoints', () => {
     await on(ada, 'POST', made.endpoint_id, {}, '/test');
     const [got] = await received(box);
     expect(await Promise.all(secrets.map((secret) => verified(got!, secret)))).toEqual([true, true, true]);
-    // A key of ours that is gone takes only what it sealed.
+    // A lost seal key affects only values sealed with it.
     const row = await testEnv.DB.prepare('SELECT previous_sealed FROM webhook_endpoints WHERE id = ?')
       .bind(made.endpoint_id)
       .first<string>('previous_sealed');
@@ -185,7 +183,7 @@ describe('webhook endpoints', () => {
     expect(await Promise.all(secrets.map((secret) => verified(second!, secret)))).toEqual([true, false, true]);
   });
 
-  it('keep the old secret beside the new one also where the answer of the database was lost', async () => {
+  it('both secrets sign after a rotation with a lost database answer', async () => {
     const box = newBox();
     const { body: made } = await create(ada, { url: `${RECEIVER}/ok/${box}` });
     let batches = 0;
@@ -197,7 +195,7 @@ describe('webhook endpoints', () => {
     expect([status, await verified(got!, made.secret), await verified(got!, body.secret)]).toEqual([200, true, true]);
   });
 
-  it('keep their secrets out of every list, row and log line', async () => {
+  it('no list, row or log line contains a secret', async () => {
     const log = vi.spyOn(console, 'log');
     const { m, endpoint } = await wired();
     const { body: rotated } = await on(m, 'POST', endpoint.endpoint_id, {}, '/rotate-secret');
@@ -216,8 +214,8 @@ describe('webhook endpoints', () => {
   });
 });
 
-describe('deliveries', () => {
-  it('go to the endpoints that want the type, the product and the mode, and to no others', async () => {
+describe('webhook deliveries', () => {
+  it('deliveries go to the endpoints with matching type, product and mode only', async () => {
     const m = await w.merchant();
     const [product, other] = [await w.product(m), await w.product(m)];
     const wanting: [Record<string, unknown>, number, string?][] = [
@@ -235,7 +233,7 @@ describe('deliveries', () => {
     expect((await Promise.all(totals)).map(({ body }) => body.total)).toEqual(wanting.map(([, count]) => count));
   });
 
-  it('are listed newest first, by endpoint and by status', async () => {
+  it('deliveries are listed newest first, by endpoint and by status', async () => {
     const { m, endpoint, product, delivery } = await wired();
     const { body: failing } = await create(m, { url: `${RECEIVER}/fail/${newBox()}` });
     await w.connect(product);
@@ -264,7 +262,7 @@ describe('deliveries', () => {
     for (const bad of ['?status=lost', '?endpoint_id=1', '?per_page=101']) expect((await get(m, `deliveries${bad}`)).status).toBe(422);
   });
 
-  it('are replayed with the same event and bytes as a delivery of its own, and not to a disabled endpoint', async () => {
+  it('a replay is a delivery of its own with the same event and bytes, and a disabled endpoint refuses it', async () => {
     const { m, box, endpoint, delivery } = await wired();
     const replay = () => w.call('POST', `/v1/webhooks/deliveries/${delivery.delivery_id}/replay`, { key: m.key });
     const { status, body } = await replay();

@@ -23,7 +23,7 @@ const SCHEDULE = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * 
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 let merchant: Merchant;
-/** It takes its fifteen seconds while the other tests run, in a world of its own. */
+/** Runs its fifteen seconds concurrently with the other tests, in its own world. */
 let timedOut: Promise<(DeliveryRow | undefined)[]>;
 async function attemptSilent(): Promise<(DeliveryRow | undefined)[]> {
   const own = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
@@ -38,12 +38,10 @@ beforeAll(async () => {
   merchant = await w.merchant();
   timedOut = attemptSilent();
 });
-/** Whatever was queued before is not what this test is about. */
 const forget = () => {
   w.queue.sent.length = 0;
   w.attempts.length = 0;
 };
-/** One event on its way to this merchant's endpoints, fanned out. */
 async function announce(owner: Merchant, count = 1): Promise<void> {
   forget();
   await emit(w, owner, count);
@@ -52,8 +50,8 @@ async function announce(owner: Merchant, count = 1): Promise<void> {
 const disabledEvents = async (owner: Merchant): Promise<{ subject: { id: string } }[]> =>
   (await w.call('GET', '/v1/webhooks/events?event_type=webhook.endpoint_disabled', { key: owner.key })).body.items;
 
-describe('an event of a real purchase', () => {
-  it('reaches the merchant signed so that the official libraries accept it, byte-equal to the event list', async () => {
+describe('event of a real purchase', () => {
+  it('the official libraries accept the signature, and the body is byte-equal to the event list', async () => {
     const mine = await consumer(w, merchant, 'ok', { event_types: ['payment.confirmed'] });
     const { payment } = await w.purchase(await w.product(merchant), await w.chain.wallet());
     await w.deliver();
@@ -77,7 +75,7 @@ describe('an event of a real purchase', () => {
     expect(headers['x-svc-delivery-id']).toBe(String(listed.items[0].delivery_id));
   });
 
-  it('goes only to who asked for its type, its product and its mode, and existed when it happened', async () => {
+  it('the event goes only to endpoints with its type, product and mode that existed at its time', async () => {
     const owner = await w.merchant();
     const [product, other] = [await w.product(owner), await w.product(owner)];
     const [all, group, wrongType, right, wrongProduct, sandbox] = await Promise.all([
@@ -106,8 +104,8 @@ describe('an event of a real purchase', () => {
   });
 });
 
-describe('a consumer that fails', () => {
-  it('is asked ten times by the schedule, each number once with the same bytes, through the slow queue; then it shows', async () => {
+describe('failing consumer', () => {
+  it('a failing consumer gets ten scheduled attempts with the same bytes through the slow queue, then failed', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'fail');
     await announce(owner);
@@ -120,7 +118,7 @@ describe('a consumer that fails', () => {
       const gap = row!.next_attempt_at! - failedAt!;
       expect(gap).toBeGreaterThanOrEqual(delay <= 5 * SECOND ? delay : delay * 0.9 - 1);
       expect(gap).toBeLessThanOrEqual(delay <= 5 * SECOND ? delay : delay * 1.1 + 1);
-      // A queue takes over what is soon, the sweep the rest.
+      // The queue takes short delays, the sweep longer ones.
       const expected = gap <= 10 * MINUTE ? [{ isSlow: true, delaySeconds: Math.ceil(gap / SECOND) }] : [];
       expect(await waiting(w, mine)).toMatchObject(expected);
       await pass(mine, gap);
@@ -138,7 +136,7 @@ describe('a consumer that fails', () => {
     expect(body.items[0].response_excerpt).toBe('no token=[redacted] here');
   });
 
-  it('is asked four times in the sandbox', async () => {
+  it('a failing sandbox consumer gets four attempts', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'fail', {}, owner.sandboxKey);
     await emit(w, owner, 1, { livemode: false });
@@ -154,7 +152,7 @@ describe('a consumer that fails', () => {
   it.each([
     ['redirect', { response_status: 302, error: 'redirects are not followed' }],
     ['reset', { response_status: null, error: 'connection failed' }],
-  ] as const)('by %s is not believed, not followed, and asked again', async (habit, shown) => {
+  ] as const)('a %s answer fails the attempt, is not followed, and is retried', async (habit, shown) => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, habit);
     await announce(owner);
@@ -165,7 +163,7 @@ describe('a consumer that fails', () => {
     expect(await endpoint(mine)).toMatchObject({ status: 'enabled', failure_streak: 1 });
   });
 
-  it('is left alone for as long as its Retry-After asks', async () => {
+  it('a Retry-After delays the next attempt accordingly', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'later');
     await announce(owner);
@@ -176,7 +174,7 @@ describe('a consumer that fails', () => {
     expect(await attemptDue(w, mine)).toEqual([]);
   });
 
-  it('is disabled where it answers 410, an event says so, and what waited for it is cancelled', async () => {
+  it('an answer of 410 disables the endpoint, sends an event and cancels waiting deliveries', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'gone');
     await announce(owner, 2);
@@ -189,7 +187,7 @@ describe('a consumer that fails', () => {
     expect((await disabledEvents(owner)).map(({ subject }) => subject.id)).toEqual([mine.id]);
   });
 
-  it('is disabled with an event after five days, and not a moment earlier', async () => {
+  it('an endpoint is disabled with an event after five days, and not earlier', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'fail');
     await announce(owner);
@@ -207,7 +205,7 @@ describe('a consumer that fails', () => {
     expect((await deliveries(mine)).map(({ status }) => status)).toEqual(['cancelled']);
   });
 
-  it('an endpoint that recovers is healthy again at once: the streak is over, and new events take the fast queue', async () => {
+  it('an endpoint that recovers is healthy at once: no failure streak, and new events use the fast queue', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'flip');
     await announce(owner);
@@ -231,7 +229,7 @@ describe('a consumer that fails', () => {
     ]);
   });
 
-  it('twenty times in a row gets one probe in five minutes; what waits is not counted as tried', async () => {
+  it('twenty failures in a row open the circuit: one probe in five minutes, and held deliveries are not attempts', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'flip');
     await announce(owner, 20);
@@ -243,7 +241,7 @@ describe('a consumer that fails', () => {
     const held = async () => (await deliveries(mine)).slice(20);
     expect(await held()).toMatchObject(Array(3).fill({ status: 'pending', attempt: 0, lease_until: 0 }));
     const { last_failure_at: failedAt } = await endpoint(mine);
-    // One of them is the next probe; the others have no time until the endpoint has answered.
+    // The next probe is a held delivery, and the others have no time until it succeeds.
     expect((await held()).map((row) => row.next_attempt_at)).toEqual([null, null, failedAt! + 5 * MINUTE]);
     await pass(mine, 5 * MINUTE);
     await attemptDue(w, mine);
@@ -257,8 +255,8 @@ describe('a consumer that fails', () => {
   });
 });
 
-describe('what a consumer answers', () => {
-  it('is its status: a body that breaks off afterwards changes nothing', async () => {
+describe('consumer responses', () => {
+  it('the status decides: a body that breaks off afterwards changes nothing', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'broken');
     await announce(owner);
@@ -267,7 +265,7 @@ describe('what a consumer answers', () => {
     expect((await deliveries(mine))[0]!.response_excerpt ?? 'thanks, and').toBe('thanks, and');
   });
 
-  it('is kept to four kilobytes', async () => {
+  it('the stored response is cut to four kilobytes', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'big');
     await announce(owner);
@@ -278,8 +276,8 @@ describe('what a consumer answers', () => {
   });
 });
 
-describe('an endpoint its merchant disabled', () => {
-  it('gets nothing more: what was pending is cancelled, visibly, and new events pass it by', async () => {
+describe('disabled endpoint', () => {
+  it('disabling cancels pending deliveries, and new events skip the endpoint', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'ok');
     await announce(owner);
@@ -293,8 +291,8 @@ describe('an endpoint its merchant disabled', () => {
   });
 });
 
-describe('a consumer that is silent, or answers after fifteen seconds', () => {
-  it('is a timeout', async () => {
+describe('slow or unresponsive consumer', () => {
+  it('a consumer without an answer within 15 s is recorded as a timeout', async () => {
     for (const row of await timedOut) {
       expect(row).toMatchObject({ status: 'retrying', attempt: 1, response_status: null, error: 'timeout' });
       expect(row!.response_ms).toBeGreaterThanOrEqual(14_900);

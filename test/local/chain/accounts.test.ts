@@ -1,7 +1,7 @@
 import type { Address, Lamports } from '@solana/kit';
 import { getApproveInstruction } from '@solana-program/token';
 import { describe, expect, it } from 'vitest';
-import { newAddress, SOL, type TestChain, tokenAddressOf, transferSol, USDC, withChain } from './wallets.ts';
+import { deriveTokenAddress, newAddress, SOL, type TestChain, transferSol, USDC, withChain } from './wallets.ts';
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
 
@@ -10,10 +10,10 @@ withChain((opened) => {
   chain = opened;
 });
 
-describe('accounts from nowhere', () => {
-  it('stand as they were put, over what was there', async () => {
+describe('local_putAccounts', () => {
+  it('an account is stored as given and replaces the previous one', async () => {
     const owner = await chain.openWallet({ usdc: 7n });
-    const address = await tokenAddressOf(owner.address);
+    const address = await deriveTokenAddress(owner.address);
     const read = async () => (await chain.rpc.getAccountInfo(address, { encoding: 'base64' }).send()).value!;
     const before = await read();
     const frozen = Buffer.from(before.data[0], 'base64');
@@ -25,7 +25,7 @@ describe('accounts from nowhere', () => {
 });
 
 describe('account encodings', () => {
-  it('parse a mint as a node does', async () => {
+  it('a mint is parsed as by a node', async () => {
     await chain.openWallet({ usdc: 7n });
     const { value } = await chain.rpc.getAccountInfo(USDC, { encoding: 'jsonParsed' }).send();
     expect(value).toMatchObject({ owner: TOKEN_PROGRAM, executable: false, space: 82n });
@@ -37,9 +37,9 @@ describe('account encodings', () => {
     expect((await chain.rpc.getTokenSupply(USDC).send()).value).toMatchObject({ amount: '7', uiAmountString: '0.000007' });
   });
 
-  it('parse a token account, with its delegate when there is one', async () => {
+  it('a token account is parsed with its delegate, if any', async () => {
     const owner = await chain.openWallet({ usdc: 1_500_000n });
-    const address = await tokenAddressOf(owner.address);
+    const address = await deriveTokenAddress(owner.address);
     const parsed = async () => (await chain.rpc.getAccountInfo(address, { encoding: 'jsonParsed' }).send()).value?.data;
     const info = {
       isNative: false,
@@ -55,9 +55,9 @@ describe('account encodings', () => {
     expect(await parsed()).toMatchObject({ parsed: { info: { delegate, delegatedAmount: { amount: '5' } } } });
   });
 
-  it('cut slices, answer null for no account, and fall back to base64 for what cannot be parsed', async () => {
+  it('data slices are cut, a missing account is null, and unparsable data falls back to base64', async () => {
     const owner = await chain.openWallet({ usdc: 9n });
-    const address = await tokenAddressOf(owner.address);
+    const address = await deriveTokenAddress(owner.address);
     const slice = { encoding: 'base64', dataSlice: { offset: 64, length: 8 } } as const;
     const { value } = await chain.rpc.getAccountInfo(address, slice).send();
     expect(Buffer.from(value!.data[0], 'base64').readBigUInt64LE()).toBe(9n);
@@ -70,8 +70,8 @@ describe('account encodings', () => {
   });
 });
 
-describe('the clock account', () => {
-  it('tells the time and slot of this very moment, wherever they were moved to', async () => {
+describe('clock account', () => {
+  it('the clock account contains the current chain time and slot, also after they were moved', async () => {
     const read = async () => {
       const { value } = await chain.result<{ value: { data: [string, string] } }>(
         'getAccountInfo',
@@ -89,20 +89,20 @@ describe('the clock account', () => {
 });
 
 describe('token accounts of an owner', () => {
-  it('are listed by mint and by program, other mints apart', async () => {
+  it('token accounts are listed by mint and by program, without other mints', async () => {
     const owner = await chain.openWallet({ usdc: 3n });
     await chain.openWallet({ usdc: 4n });
     const fakeMint = await newAddress();
     const fakeAccount = await chain.result('local_fundToken', fakeMint, owner.address, '1000', 6);
     const byMint = await chain.rpc.getTokenAccountsByOwner(owner.address, { mint: USDC }, { encoding: 'jsonParsed' }).send();
-    expect(byMint.value.map(({ pubkey }) => pubkey)).toEqual([await tokenAddressOf(owner.address)]);
+    expect(byMint.value.map(({ pubkey }) => pubkey)).toEqual([await deriveTokenAddress(owner.address)]);
     expect(byMint.value[0]?.account.data.parsed.info.tokenAmount.amount).toBe('3');
     const byProgram = await chain.rpc.getTokenAccountsByOwner(owner.address, { programId: TOKEN_PROGRAM }, { encoding: 'base64' }).send();
-    expect(byProgram.value.map(({ pubkey }) => pubkey).sort()).toEqual([await tokenAddressOf(owner.address), fakeAccount].sort());
+    expect(byProgram.value.map(({ pubkey }) => pubkey).sort()).toEqual([await deriveTokenAddress(owner.address), fakeAccount].sort());
     expect((await chain.call('getTokenAccountsByOwner', owner.address, { mint: await newAddress() })).error?.code).toBe(-32602);
   });
 
-  it('are found with program account filters', async () => {
+  it('token accounts are found with program account filters', async () => {
     const listAll = () =>
       chain.rpc.getProgramAccounts(TOKEN_PROGRAM, { encoding: 'base64', filters: [{ dataSize: 165n }], withContext: true }).send();
     const fromGenesis = (await listAll()).value.length;
@@ -113,7 +113,7 @@ describe('token accounts of an owner', () => {
         encoding: 'base64',
         filters: [{ dataSize: 165 }, { memcmp: { offset: 32, bytes, encoding } }],
       });
-    const expected = [await tokenAddressOf(owner.address)];
+    const expected = [await deriveTokenAddress(owner.address)];
     expect((await search(owner.address, 'base58')).map(({ pubkey }) => pubkey)).toEqual(expected);
     const ownerBase64 = (
       await chain.result<{ value: { data: string[] } }>('getAccountInfo', expected[0], {
@@ -126,8 +126,8 @@ describe('token accounts of an owner', () => {
   });
 });
 
-describe('money from nowhere', () => {
-  it('adds up, and creates the token account only once', async () => {
+describe('local funding', () => {
+  it('funding adds up and creates the token account only once', async () => {
     const owner = await newAddress();
     const first = await chain.result('local_fundUsdc', owner, 5);
     expect(await chain.result('local_fundUsdc', owner, '6')).toBe(first);
@@ -137,7 +137,7 @@ describe('money from nowhere', () => {
     expect((await chain.rpc.getTokenSupply(USDC).send()).value.amount).toBe('31');
   });
 
-  it('refuses amounts that are not unsigned 64-bit integers', async () => {
+  it('amounts that are not unsigned 64-bit integers are refused', async () => {
     const owner = await newAddress();
     const refused = await Promise.all(
       [-1, 1.5, '1e3', '18446744073709551616', null].map((amount) => chain.call('local_fundUsdc', owner, amount)),
@@ -145,7 +145,7 @@ describe('money from nowhere', () => {
     expect(refused.map(({ error }) => error?.code)).toEqual(Array(5).fill(-32602));
   });
 
-  it('by airdrop is a transaction with a signature, a place in history and a new signature each time', async () => {
+  it('an airdrop is a transaction in the history with a new signature each time', async () => {
     const recipient = await newAddress();
     const airdrop = () => chain.rpc.requestAirdrop(recipient, SOL as Lamports).send();
     const signatures = [await airdrop(), await airdrop()];
@@ -157,7 +157,7 @@ describe('money from nowhere', () => {
 });
 
 describe('64-bit amounts', () => {
-  it('stay exact beyond what a double can hold, in and out', async () => {
+  it('amounts stay exact beyond the range of a double, in requests and answers', async () => {
     const owner = await newAddress();
     const amount = 2n ** 60n + 1n;
     const body = `{"jsonrpc":"2.0","id":1,"method":"local_fundSol","params":["${owner}",${amount}]}`;
@@ -180,11 +180,11 @@ describe('64-bit amounts', () => {
     });
   });
 
-  it('of USDC reach the largest the token program can hold, and no further', async () => {
+  it('a USDC balance holds up to the 64-bit maximum, and more is refused', async () => {
     const owner = await newAddress();
     const most = (2n ** 64n - 1n).toString();
     await chain.result('local_fundUsdc', owner, most);
-    expect((await chain.rpc.getTokenAccountBalance(await tokenAddressOf(owner)).send()).value.amount).toBe(most);
+    expect((await chain.rpc.getTokenAccountBalance(await deriveTokenAddress(owner)).send()).value.amount).toBe(most);
     expect((await chain.call('local_fundUsdc', owner, 1)).error?.code).toBe(-32602);
   });
 });

@@ -14,13 +14,12 @@ beforeEach(async () => {
 });
 
 const FINAL = { commitment: 'finalized', transactionDetails: 'signatures', rewards: false, maxSupportedTransactionVersion: 0 };
-const blockOf = (slot: number, config: object = FINAL, from = chain) => from.call('getBlock', slot, config);
+const readBlock = (slot: number, config: object = FINAL, from = chain) => from.call('getBlock', slot, config);
 const slotNow = async () => (await chain.result<{ slot: number }>('local_time')).slot;
 const finalize = () => chain.result('local_slots', 40);
-const statusOf = async (signature: Signature, from = chain) =>
+const readStatus = async (signature: Signature, from = chain) =>
   (await from.rpc.getSignatureStatuses([signature], { searchTransactionHistory: true }).send()).value[0];
 
-/** A transfer that landed, and its slot. */
 async function land() {
   const payer = await chain.openWallet();
   const recipient = await newAddress();
@@ -28,22 +27,22 @@ async function land() {
   return { signature: await chain.send(payer, [transferSol(payer, recipient, SOL / 2n)]), slot, payer, recipient };
 }
 
-describe('a block', () => {
-  it('holds the signatures of its slot, and is not there before it has the commitment asked for', async () => {
+describe('getBlock and getBlocks', () => {
+  it('a block holds the signatures of its slot and is null below the requested commitment', async () => {
     const { signature, slot } = await land();
-    expect((await blockOf(slot)).error).toMatchObject({ code: -32004, message: `Block not available for slot ${slot}` });
-    expect((await blockOf(slot, { ...FINAL, commitment: 'confirmed' })).result).toMatchObject({ signatures: [signature] });
+    expect((await readBlock(slot)).error).toMatchObject({ code: -32004, message: `Block not available for slot ${slot}` });
+    expect((await readBlock(slot, { ...FINAL, commitment: 'confirmed' })).result).toMatchObject({ signatures: [signature] });
     await finalize();
-    const { result } = await blockOf(slot);
+    const { result } = await readBlock(slot);
     expect(result).toMatchObject({ parentSlot: slot - 1, blockHeight: slot, signatures: [signature] });
-    expect((await blockOf(slot + 1)).result).toMatchObject({
+    expect((await readBlock(slot + 1)).result).toMatchObject({
       signatures: [],
       previousBlockhash: (result as { blockhash: string }).blockhash,
     });
-    expect((await blockOf(3)).error).toMatchObject({ code: -32001, message: expect.stringContaining('First available block: 1000') });
+    expect((await readBlock(3)).error).toMatchObject({ code: -32001, message: expect.stringContaining('First available block: 1000') });
   });
 
-  it('is shown whole, or without transactions, as the public client asks', async () => {
+  it('a block is shown in full or without transactions, as the public client requests', async () => {
     const { signature, slot } = await land();
     await finalize();
     const at = BigInt(slot);
@@ -57,10 +56,10 @@ describe('a block', () => {
     const later = await slotNow();
     await chain.call('sendTransaction', wire, { encoding: 'base64' });
     await finalize();
-    expect((await blockOf(later, { transactionDetails: 'full' })).error?.code).toBe(-32015);
+    expect((await readBlock(later, { transactionDetails: 'full' })).error?.code).toBe(-32015);
   });
 
-  it('is listed in a range and from a slot on, as far as it has the commitment', async () => {
+  it('blocks are listed in a range and from a slot on, up to the requested commitment', async () => {
     const from = await slotNow();
     await finalize();
     expect(await chain.result('getBlocks', from, from + 2)).toEqual([from, from + 1, from + 2]);
@@ -69,26 +68,26 @@ describe('a block', () => {
   });
 });
 
-describe('a fork', () => {
-  it('drops one transaction: its block stays, without it', async () => {
+describe('fork', () => {
+  it('dropping one transaction removes it from its block, which remains', async () => {
     const { signature, slot } = await land();
     await chain.result('local_fault', { kind: 'vanish', signature });
     await finalize();
-    expect((await blockOf(slot)).result).toMatchObject({ signatures: [] });
-    expect(await statusOf(signature)).toBeNull();
+    expect((await readBlock(slot)).result).toMatchObject({ signatures: [] });
+    expect(await readStatus(signature)).toBeNull();
   });
 
-  it('drops a block: the slot is skipped, its transactions are unknown, and the next block names the one before as its parent', async () => {
+  it('dropping a block skips its slot, loses its transactions, and relinks the parent of the next block', async () => {
     const { signature, slot } = await land();
     await chain.result('local_dropBlock', slot);
     await finalize();
-    expect((await blockOf(slot)).error).toMatchObject({ code: -32007, message: expect.stringContaining('was skipped, or missing') });
-    expect((await blockOf(slot + 1)).result).toMatchObject({ parentSlot: slot - 1 });
+    expect((await readBlock(slot)).error).toMatchObject({ code: -32007, message: expect.stringContaining('was skipped, or missing') });
+    expect((await readBlock(slot + 1)).result).toMatchObject({ parentSlot: slot - 1 });
     expect(await chain.result('getBlocksWithLimit', slot, 1, { commitment: 'finalized' })).toEqual([slot + 1]);
-    expect(await statusOf(signature)).toBeNull();
+    expect(await readStatus(signature)).toBeNull();
   });
 
-  it('a dropped transaction that lands again is in the block of that moment, once, with its effects', async () => {
+  it('a dropped transaction that lands again appears once in the later block, with its effects', async () => {
     const { signature, slot, recipient } = await land();
     await chain.result('local_fault', { kind: 'vanish', signature });
     await finalize();
@@ -96,73 +95,76 @@ describe('a fork', () => {
     expect(await chain.result('local_landAgain', signature)).toBe(true);
     expect(await chain.result('local_landAgain', signature)).toBe(false);
     await finalize();
-    expect([(await blockOf(slot)).result, (await blockOf(again)).result]).toMatchObject([{ signatures: [] }, { signatures: [signature] }]);
-    expect(await statusOf(signature)).toMatchObject({ slot: BigInt(again), err: null });
+    expect([(await readBlock(slot)).result, (await readBlock(again)).result]).toMatchObject([
+      { signatures: [] },
+      { signatures: [signature] },
+    ]);
+    expect(await readStatus(signature)).toMatchObject({ slot: BigInt(again), err: null });
     expect((await chain.rpc.getBalance(recipient).send()).value).toBe(SOL / 2n);
     expect(await chain.result('getSignaturesForAddress', recipient, { commitment: 'confirmed' })).toHaveLength(1);
   });
 
-  it('one that had failed is run once more, and may succeed', async () => {
+  it('a failed transaction that lands again runs once more and may succeed', async () => {
     const payer = await chain.openWallet();
     const recipient = await newAddress();
     const signature = await chain.send(payer, [transferSol(payer, recipient, 500n * SOL)], { skipPreflight: true });
-    expect(await statusOf(signature)).toMatchObject({ err: expect.anything() });
+    expect(await readStatus(signature)).toMatchObject({ err: expect.anything() });
     await chain.result('local_fault', { kind: 'vanish', signature });
     await chain.result('local_fundSol', payer.address, Number(500n * SOL));
     await chain.result('local_landAgain', signature);
-    expect(await statusOf(signature)).toMatchObject({ err: null });
+    expect(await readStatus(signature)).toMatchObject({ err: null });
     expect((await chain.rpc.getBalance(recipient).send()).value).toBe(500n * SOL);
   });
 });
 
 describe('another node of the chain', () => {
-  it('shows the same blocks, with faults and counters of its own', async () => {
+  it('the second node shows the same blocks, with faults and counters of its own', async () => {
     const other = new TestChain(`${chain.url}/b`);
     const { signature } = await land();
     await other.result('local_fault', { kind: 'rpc_error', method: 'getSignatureStatuses' });
-    await expect(statusOf(signature, other)).rejects.toThrow();
-    expect(await statusOf(signature, other)).toMatchObject({ err: null });
-    expect(await statusOf(signature)).toMatchObject({ err: null });
+    await expect(readStatus(signature, other)).rejects.toThrow();
+    expect(await readStatus(signature, other)).toMatchObject({ err: null });
+    expect(await readStatus(signature)).toMatchObject({ err: null });
     expect([await chain.result('local_calls'), await other.result('local_calls')]).toMatchObject([
       { getSignatureStatuses: 1 },
       { getSignatureStatuses: 2 },
     ]);
   });
 
-  it('on a fork it shows its blocks without a transaction that the others have', async () => {
+  it('a node on a fork shows its blocks without a transaction of the other nodes', async () => {
     const other = new TestChain(`${chain.url}/b`);
     const { signature, slot } = await land();
     await finalize();
     await other.result('local_fault', { kind: 'on_fork', signature, times: 0 });
-    expect([await statusOf(signature), await statusOf(signature, other)]).toMatchObject([{ err: null }, null]);
-    expect([(await blockOf(slot)).result, (await blockOf(slot, FINAL, other)).result]).toMatchObject([
+    expect([await readStatus(signature), await readStatus(signature, other)]).toMatchObject([{ err: null }, null]);
+    expect([(await readBlock(slot)).result, (await readBlock(slot, FINAL, other)).result]).toMatchObject([
       { signatures: [signature] },
       { signatures: [] },
     ]);
     expect(await other.result('getTransaction', signature, { commitment: 'confirmed' })).toBeNull();
   });
 
-  it('started anew it knows nothing from before, and all that came after', async () => {
+  it('a restarted node has no history from before and everything since', async () => {
     const before = await land();
     await chain.result('local_slots', 5);
     await chain.result('local_fault', { kind: 'no_history', slot: await slotNow(), times: 0 });
     const after = await land();
     await finalize();
-    expect([await statusOf(before.signature), await statusOf(after.signature)]).toMatchObject([null, { err: null }]);
-    expect((await blockOf(before.slot)).error).toMatchObject({ code: -32001 });
-    expect((await blockOf(after.slot)).result).toMatchObject({ signatures: [after.signature] });
+    expect([await readStatus(before.signature), await readStatus(after.signature)]).toMatchObject([null, { err: null }]);
+    expect((await readBlock(before.slot)).error).toMatchObject({ code: -32001 });
+    expect((await readBlock(after.slot)).result).toMatchObject({ signatures: [after.signature] });
     expect(await chain.result('getTransaction', before.signature, { commitment: 'confirmed' })).toBeNull();
     expect(await chain.result('getSignaturesForAddress', before.recipient, { commitment: 'confirmed' })).toEqual([]);
     expect(await chain.result('getBlocksWithLimit', before.slot, 1, { commitment: 'finalized' })).toEqual([]);
     await chain.result('local_clearFaults');
-    expect(await statusOf(before.signature)).toMatchObject({ err: null });
+    expect(await readStatus(before.signature)).toMatchObject({ err: null });
   });
 
-  it('without any history it answers unknown, and refuses blocks', async () => {
+  it('a node without history answers unknown and refuses blocks', async () => {
     const { signature, slot } = await land();
     await finalize();
     await chain.result('local_fault', { kind: 'no_history', times: 0 });
-    expect(await statusOf(signature)).toBeNull();
-    expect((await blockOf(slot)).error).toMatchObject({ code: -32011 });
+    expect(await readStatus(signature)).toBeNull();
+    expect((await readBlock(slot)).error).toMatchObject({ code: -32011 });
   });
 });

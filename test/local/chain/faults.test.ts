@@ -19,8 +19,8 @@ const send = (wire: string) => chain.call('sendTransaction', wire, { encoding: '
 const find = (signature: Signature) => chain.result('getTransaction', signature, { commitment: 'confirmed' });
 const fault = (config: Record<string, unknown>) => chain.result('local_fault', config);
 
-describe('drop', () => {
-  it('acknowledges a transaction and never executes it; sent again, it lands', async () => {
+describe('fault drop', () => {
+  it('drop acknowledges a transaction without executing it, and a resend lands it', async () => {
     const { wire, signature, balance } = await signPayment();
     await fault({ kind: 'drop', method: 'sendTransaction' });
     expect((await send(wire)).result).toBe(signature);
@@ -30,15 +30,15 @@ describe('drop', () => {
     expect(await balance()).toBe(SOL / 2n);
   });
 
-  it('breaks the connection of any other method', async () => {
+  it('drop breaks the connection of any other method', async () => {
     await fault({ kind: 'drop', method: 'getSlot' });
     await expect(chain.call('getSlot')).rejects.toThrow('fetch failed');
     expect((await chain.call('getSlot')).error).toBeUndefined();
   });
 });
 
-describe('fail_after_broadcast', () => {
-  it('executes the transaction, then breaks the connection', async () => {
+describe('fault fail_after_broadcast', () => {
+  it('fail_after_broadcast executes the transaction, then breaks the connection', async () => {
     const { wire, signature, balance } = await signPayment();
     await fault({ kind: 'fail_after_broadcast' });
     await expect(send(wire)).rejects.toThrow('fetch failed');
@@ -46,7 +46,7 @@ describe('fail_after_broadcast', () => {
     expect(await find(signature)).not.toBeNull();
   });
 
-  it('answers an HTTP status instead when given one', async () => {
+  it('fail_after_broadcast with a status answers that HTTP status instead', async () => {
     const { wire, balance } = await signPayment();
     await fault({ kind: 'fail_after_broadcast', status: 500 });
     const response = await chain.post({ jsonrpc: '2.0', id: 1, method: 'sendTransaction', params: [wire, { encoding: 'base64' }] });
@@ -55,8 +55,8 @@ describe('fail_after_broadcast', () => {
   });
 });
 
-describe('null_first', () => {
-  it('answers null as often as asked, then the truth', async () => {
+describe('fault null_first', () => {
+  it('null_first answers null the given number of times, then the real result', async () => {
     const { wire, signature } = await signPayment();
     await fault({ kind: 'null_first', method: 'getTransaction', times: 2 });
     await fault({ kind: 'null_first', method: 'getSignatureStatuses' });
@@ -68,8 +68,8 @@ describe('null_first', () => {
   });
 });
 
-describe('vanish', () => {
-  it('makes a transaction unknown everywhere, while others stay', async () => {
+describe('fault vanish', () => {
+  it('vanish makes a transaction unknown everywhere and leaves others', async () => {
     const { wire, signature, recipient } = await signPayment();
     await send(wire);
     await fault({ kind: 'vanish', signature });
@@ -81,8 +81,8 @@ describe('vanish', () => {
   });
 });
 
-describe('unlisted', () => {
-  it('leaves a transaction out of the list of its addresses, and out of nothing else', async () => {
+describe('fault unlisted', () => {
+  it('unlisted removes a transaction from the lists of its addresses only', async () => {
     const { wire, signature, recipient } = await signPayment();
     await send(wire);
     await fault({ kind: 'unlisted', signature });
@@ -93,8 +93,8 @@ describe('unlisted', () => {
   });
 });
 
-describe('a fault of one transaction', () => {
-  it('strikes calls about it alone, among others in a list too', async () => {
+describe('fault of one transaction', () => {
+  it('a fault of one transaction applies only to calls about it, also inside a list', async () => {
     const [a, b] = [await signPayment(), await signPayment()];
     for (const { wire } of [a, b]) await send(wire);
     await fault({ kind: 'rpc_error', method: 'getTransaction', signature: a.signature, code: -32_015, times: 2 });
@@ -106,8 +106,8 @@ describe('a fault of one transaction', () => {
   });
 });
 
-describe('delay and hang', () => {
-  it('delay answers late, without holding up other calls', async () => {
+describe('faults delay and hang', () => {
+  it('delay answers late without blocking other calls', async () => {
     await fault({ kind: 'delay', method: 'getSlot', ms: 300 });
     const started = performance.now();
     const answered: string[] = [];
@@ -125,7 +125,7 @@ describe('delay and hang', () => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(98);
   });
 
-  it('never keeps a server from closing', async () => {
+  it('pending faults do not block the server from closing', async () => {
     const shortLived = await startChainServer({ port: 0 });
     const hung = openChain(shortLived);
     await hung.result('local_fault', { kind: 'hang', ms: 60_000 });
@@ -136,7 +136,7 @@ describe('delay and hang', () => {
   });
 });
 
-describe('failures of the service', () => {
+describe('service failures', () => {
   it.each([
     ['http_429', 429],
     ['http_500', 500],
@@ -147,12 +147,12 @@ describe('failures of the service', () => {
     expect([await ask(), await ask(), await ask()]).toEqual([status, status, 200]);
   });
 
-  it('rpc_error answers the code and message asked for', async () => {
+  it('rpc_error answers the given code and message', async () => {
     await fault({ kind: 'rpc_error', method: 'getSlot', code: -32_005, message: 'Node is behind by 42 slots' });
     expect((await chain.call('getSlot')).error).toEqual({ code: -32_005, message: 'Node is behind by 42 slots' });
   });
 
-  it('wrong_genesis answers mainnet until cleared', async () => {
+  it('wrong_genesis answers mainnet until it is cleared', async () => {
     await fault({ kind: 'wrong_genesis', times: 0 });
     const ask = () => chain.rpc.getGenesisHash().send();
     expect([await ask(), await ask()]).toEqual(Array(2).fill('5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'));
@@ -161,8 +161,8 @@ describe('failures of the service', () => {
   });
 });
 
-describe('faults', () => {
-  it('strike only their own method, in the order asked for, and never local methods', async () => {
+describe('fault queue', () => {
+  it('faults apply to their own method only, in order, and never to local methods', async () => {
     await fault({ kind: 'rpc_error', method: 'getBlockHeight', code: 1, message: 'first' });
     await fault({ kind: 'rpc_error', code: 2, message: 'second' });
     expect((await chain.call('local_time')).error).toBeUndefined();
@@ -171,13 +171,13 @@ describe('faults', () => {
     expect((await chain.call('getBlockHeight')).error?.code).toBe(1);
   });
 
-  it('of an unknown kind, or vanish without a signature, are refused', async () => {
+  it('an unknown kind, and vanish without a signature, are refused', async () => {
     expect((await chain.call('local_fault', { kind: 'explode' })).error?.code).toBe(-32602);
     expect((await chain.call('local_fault', {})).error?.code).toBe(-32602);
     expect((await chain.call('local_fault', { kind: 'vanish' })).error?.code).toBe(-32602);
   });
 
-  it('leave calls counted: a call that was struck was made', async () => {
+  it('calls with a fault are counted', async () => {
     await chain.result('local_resetCalls');
     await fault({ kind: 'http_503' });
     await chain.post({ jsonrpc: '2.0', id: 1, method: 'getSlot' });

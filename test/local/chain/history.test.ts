@@ -15,12 +15,12 @@ import { describe, expect, it } from 'vitest';
 import { History } from '../../../local/chain/ledger/history.ts';
 import {
   type ChainServer,
+  deriveTokenAddress,
   memo,
   newAddress,
   openChain,
   SOL,
   TestChain,
-  tokenAddressOf,
   transferSol,
   transferUsdc,
   withChain,
@@ -33,14 +33,14 @@ withChain((opened, running) => {
   server = running;
 });
 
-describe('commitment', () => {
-  it('hides a transaction from history until it has the commitment asked for', async () => {
+describe('commitment levels', () => {
+  it('a transaction is missing in the history below the requested commitment', async () => {
     await chain.result('local_mode', 'manual');
     await chain.result('local_commitment', { confirmedAfterSlots: 2, finalizedAfterSlots: 5 });
     const payer = await chain.openWallet();
     const recipient = await newAddress();
     const signature = await chain.send(payer, [transferSol(payer, recipient, SOL / 2n)]);
-    const look = async () => {
+    const readStatus = async () => {
       const [status] = (await chain.rpc.getSignatureStatuses([signature]).send()).value;
       const isSeen = async (commitment: 'confirmed' | 'finalized') =>
         (await chain.result('getTransaction', signature, { commitment })) !== null &&
@@ -48,15 +48,15 @@ describe('commitment', () => {
       return [status?.confirmationStatus, status?.confirmations, await isSeen('confirmed'), await isSeen('finalized')];
     };
 
-    expect(await look()).toEqual(['processed', 0n, false, false]);
+    expect(await readStatus()).toEqual(['processed', 0n, false, false]);
     await chain.result('local_slots', 2);
-    expect(await look()).toEqual(['confirmed', 2n, true, false]);
+    expect(await readStatus()).toEqual(['confirmed', 2n, true, false]);
     await chain.result('local_slots', 3);
-    expect(await look()).toEqual(['finalized', null, true, true]);
+    expect(await readStatus()).toEqual(['finalized', null, true, true]);
     expect(await chain.result('getTransaction', signature)).not.toBeNull();
   });
 
-  it('confirms at once on a test chain and after a slot on the dev chain', async () => {
+  it('a test chain confirms at once, and the dev chain after a slot', async () => {
     const payer = await chain.openWallet();
     const signature = await chain.send(payer, [transferSol(payer, await newAddress(), SOL / 2n)]);
     expect(await chain.result('getTransaction', signature, { commitment: 'confirmed' })).not.toBeNull();
@@ -72,13 +72,13 @@ describe('commitment', () => {
     expect(await dev.result('getTransaction', devSignature)).not.toBeNull();
   });
 
-  it('below confirmed is refused by the methods that read history', async () => {
+  it('history methods refuse a commitment below confirmed', async () => {
     const { error } = await chain.call('getTransaction', '1'.repeat(64), { commitment: 'processed' });
     expect(error).toMatchObject({ code: -32602, message: 'Method does not support commitment below `confirmed`' });
     expect((await chain.call('getSignaturesForAddress', await newAddress(), { commitment: 'processed' })).error?.code).toBe(-32602);
   });
 
-  it('of an old transaction is told only to those who search history', async () => {
+  it('the status of an old transaction needs searchTransactionHistory', async () => {
     const payer = await chain.openWallet();
     const signature = await chain.send(payer, [transferSol(payer, await newAddress(), SOL / 2n)]);
     await chain.result('local_warp', 61);
@@ -89,7 +89,7 @@ describe('commitment', () => {
 });
 
 describe('paging through an address', () => {
-  it('goes newest first and honours before, until and limit', async () => {
+  it('signatures are listed newest first, with before, until and limit', async () => {
     const payer = await chain.openWallet({ lamports: 10n * SOL });
     const recipient = await newAddress();
     const sent: Signature[] = [];
@@ -114,13 +114,13 @@ describe('paging through an address', () => {
   });
 });
 
-describe('a version 0 transaction with a lookup table', () => {
+describe('version 0 transaction with a lookup table', () => {
   async function sendThroughTable() {
     const buyer = await chain.openWallet({ usdc: 100n });
     const merchant = await chain.openWallet({ usdc: 1n });
     const reference = await newAddress();
     const table = await newAddress();
-    const destination = await tokenAddressOf(merchant.address);
+    const destination = await deriveTokenAddress(merchant.address);
     await chain.result('local_setLookupTable', table, [reference, await newAddress(), destination]);
     const latest = (await chain.rpc.getLatestBlockhash().send()).value;
     const transfer = await transferUsdc(buyer, merchant.address, 40n, [reference]);
@@ -136,7 +136,7 @@ describe('a version 0 transaction with a lookup table', () => {
     return { wire, reference, table, destination };
   }
 
-  it('is executed, found through the looked-up reference, and shown with what it looked up', async () => {
+  it('the transaction is executed, found by its loaded reference, and shown with its loaded addresses', async () => {
     const { wire, reference, table, destination } = await sendThroughTable();
     const signature = await chain.rpc.sendTransaction(wire, { encoding: 'base64' }).send();
     const [found] = await chain.rpc.getSignaturesForAddress(reference, { commitment: 'confirmed' }).send();
@@ -154,8 +154,8 @@ describe('a version 0 transaction with a lookup table', () => {
     expect(credited?.uiTokenAmount.amount).toBe('41');
 
     const parsed = await chain.rpc.getTransaction(signature, { ...read, encoding: 'jsonParsed' }).send();
-    const looked = parsed?.transaction.message.accountKeys.filter((key) => key.source === 'lookupTable');
-    expect(looked).toEqual([
+    const loadedKeys = parsed?.transaction.message.accountKeys.filter((key) => key.source === 'lookupTable');
+    expect(loadedKeys).toEqual([
       { pubkey: destination, signer: false, source: 'lookupTable', writable: true },
       { pubkey: reference, signer: false, source: 'lookupTable', writable: false },
     ]);
@@ -163,14 +163,14 @@ describe('a version 0 transaction with a lookup table', () => {
     expect(base64?.transaction[0]).toBe(wire);
   });
 
-  it('is withheld with -32015 from a client that did not name the version', async () => {
+  it('a client without maxSupportedTransactionVersion gets -32015', async () => {
     const { wire } = await sendThroughTable();
     const signature = await chain.result('sendTransaction', wire, { encoding: 'base64' });
     const { error } = await chain.call('getTransaction', signature, { commitment: 'confirmed' });
     expect(error?.code).toBe(-32015);
   });
 
-  it('is refused when its table does not exist', async () => {
+  it('a missing lookup table is refused', async () => {
     const { wire } = await sendThroughTable();
     const { error } = await openChain(server).call('sendTransaction', wire, { encoding: 'base64' });
     expect(error).toMatchObject({ code: -32602 });
@@ -178,8 +178,8 @@ describe('a version 0 transaction with a lookup table', () => {
   });
 });
 
-describe('a bounded history', () => {
-  it('forgets the oldest transaction everywhere, and lets its message be sent again', () => {
+describe('bounded history', () => {
+  it('the oldest transaction is deleted everywhere, and its message can be sent again', () => {
     const history = new History(2);
     const balances = { lamports: [], tokens: [] };
     const execution = { err: null, logs: [], unitsConsumed: 0n, returnData: null, innerInstructions: [] };

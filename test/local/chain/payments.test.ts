@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import { getSetComputeUnitLimitInstruction, getSetComputeUnitPriceInstruction } from '@solana-program/compute-budget';
 import { getCreateAssociatedTokenIdempotentInstructionAsync } from '@solana-program/token';
 import { describe, expect, it } from 'vitest';
-import { memo, newAddress, SOL, type TestChain, tokenAddressOf, transferSol, transferUsdc, USDC, withChain } from './wallets.ts';
+import { deriveTokenAddress, memo, newAddress, SOL, type TestChain, transferSol, transferUsdc, USDC, withChain } from './wallets.ts';
 
 let chain: TestChain;
 withChain((opened) => {
@@ -11,8 +11,8 @@ withChain((opened) => {
 
 const readAll = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
 
-describe('a SOL transfer', () => {
-  it('moves exactly the amount and takes exactly one signature fee', async () => {
+describe('SOL transfer', () => {
+  it('the transfer moves exactly the amount and costs exactly one signature fee', async () => {
     const payer = await chain.openWallet({ lamports: 3n * SOL });
     const recipient = await newAddress();
     const signature = await chain.send(payer, [transferSol(payer, recipient, SOL)]);
@@ -28,7 +28,7 @@ describe('a SOL transfer', () => {
     expect(recorded?.version).toBe('legacy');
   });
 
-  it('charges a compute unit price on top, as getFeeForMessage foretold', async () => {
+  it('a compute unit price is charged on top, as getFeeForMessage predicts', async () => {
     const payer = await chain.openWallet();
     const { wire, signature, transaction } = await chain.sign(payer, [
       getSetComputeUnitLimitInstruction({ units: 10_001 }),
@@ -44,8 +44,8 @@ describe('a SOL transfer', () => {
   });
 });
 
-describe('a USDC payment with a memo and references', () => {
-  it('is found through any reference, with the memo as a node prints it', async () => {
+describe('USDC payment with a memo and references', () => {
+  it('the payment is found by any reference, with the memo as a node prints it', async () => {
     const buyer = await chain.openWallet({ usdc: 10_000_000n });
     const merchant = await chain.openWallet({ usdc: 1n });
     const references = [await newAddress(), await newAddress()];
@@ -60,7 +60,7 @@ describe('a USDC payment with a memo and references', () => {
       expect(found).toHaveLength(1);
       expect(found[0]).toMatchObject({ signature, err: null, memo: '[8] order:é; [6] second', confirmationStatus: 'confirmed' });
     }
-    expect((await chain.rpc.getTokenAccountBalance(await tokenAddressOf(merchant.address)).send()).value).toEqual({
+    expect((await chain.rpc.getTokenAccountBalance(await deriveTokenAddress(merchant.address)).send()).value).toEqual({
       amount: '2500001',
       decimals: 6,
       uiAmount: 2.500001,
@@ -68,7 +68,7 @@ describe('a USDC payment with a memo and references', () => {
     });
   });
 
-  it('lists token balances before and after with owner, mint and program', async () => {
+  it('the record lists token balances before and after with owner, mint and program', async () => {
     const buyer = await chain.openWallet({ usdc: 1_000_000n });
     const merchant = await chain.openWallet({ usdc: 5n });
     const signature = await chain.send(buyer, [await transferUsdc(buyer, merchant.address, 1_000_000n)]);
@@ -85,7 +85,7 @@ describe('a USDC payment with a memo and references', () => {
     expect(held(merchant.address, meta?.postTokenBalances)?.uiTokenAmount).toMatchObject({ amount: '1000005', uiAmountString: '1.000005' });
   });
 
-  it('shows references as cosigners when parsed, because a node cannot tell them apart', async () => {
+  it('parsed references appear as cosigners, because a node cannot distinguish them', async () => {
     const buyer = await chain.openWallet({ usdc: 10n });
     const merchant = await chain.openWallet({ usdc: 1n });
     const reference = await newAddress();
@@ -107,8 +107,8 @@ describe('a USDC payment with a memo and references', () => {
   });
 });
 
-describe('creating a token account inside the payment', () => {
-  it('records the inner instructions, and a balance after without one before', async () => {
+describe('token account creation inside a payment', () => {
+  it('the record has the inner instructions, and a balance after without one before', async () => {
     const buyer = await chain.openWallet({ usdc: 3_000_000n });
     const merchant = await newAddress();
     const create = await getCreateAssociatedTokenIdempotentInstructionAsync({ payer: buyer, mint: USDC, owner: merchant });
@@ -128,8 +128,8 @@ describe('creating a token account inside the payment', () => {
   });
 });
 
-describe('a transaction that fails', () => {
-  it('is recorded with its error and its fee when preflight was skipped', async () => {
+describe('failing transaction', () => {
+  it('a failed transaction without preflight is recorded with its error and its fee', async () => {
     const buyer = await chain.openWallet({ usdc: 1n });
     const merchant = await chain.openWallet({ usdc: 1n });
     const signature = await chain.send(buyer, [await transferUsdc(buyer, merchant.address, 2n)], { skipPreflight: true });
@@ -142,14 +142,14 @@ describe('a transaction that fails', () => {
     expect(status).toMatchObject({ err, confirmationStatus: 'confirmed' });
     const [listed] = await chain.result<unknown[]>('getSignaturesForAddress', merchant.address, { commitment: 'confirmed' });
     expect(listed).toBeUndefined();
-    const [byToken] = await chain.result<unknown[]>('getSignaturesForAddress', await tokenAddressOf(merchant.address), {
+    const [byToken] = await chain.result<unknown[]>('getSignaturesForAddress', await deriveTokenAddress(merchant.address), {
       commitment: 'confirmed',
     });
     expect(byToken).toMatchObject({ signature, err });
-    expect((await chain.rpc.getTokenAccountBalance(await tokenAddressOf(buyer.address)).send()).value.amount).toBe('1');
+    expect((await chain.rpc.getTokenAccountBalance(await deriveTokenAddress(buyer.address)).send()).value.amount).toBe('1');
   });
 
-  it('never lands when its payer cannot pay the fee', async () => {
+  it('a transaction never lands if its payer cannot pay the fee', async () => {
     const poor = await chain.openWallet({ lamports: 0n });
     const signature = await chain.send(poor, [transferSol(poor, await newAddress(), 1n)], { skipPreflight: true });
     expect((await chain.rpc.getSignatureStatuses([signature]).send()).value).toEqual([null]);

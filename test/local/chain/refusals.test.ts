@@ -21,7 +21,7 @@ function corruptSignature(wire: string): string {
 }
 
 describe('preflight', () => {
-  it('answers -32002 with the error, the logs and the units a node gives', async () => {
+  it('a failing preflight answers -32002 with the error, logs and units of a node', async () => {
     const buyer = await chain.openWallet({ usdc: 1n });
     const merchant = await chain.openWallet({ usdc: 1n });
     const { wire, signature } = await chain.sign(buyer, [await transferUsdc(buyer, merchant.address, 2n)]);
@@ -35,7 +35,7 @@ describe('preflight', () => {
     expect((await chain.rpc.getSignatureStatuses([signature]).send()).value).toEqual([null]);
   });
 
-  it('names a payer without funds', async () => {
+  it('a payer without funds is named', async () => {
     const poor = await chain.openWallet({ lamports: 0n });
     const { wire } = await chain.sign(poor, [transferSol(poor, await newAddress(), 1n)]);
     const { error } = await chain.call('sendTransaction', wire, base64);
@@ -44,8 +44,8 @@ describe('preflight', () => {
   });
 });
 
-describe('a signature', () => {
-  it('that does not verify is refused with -32003', async () => {
+describe('signature checks', () => {
+  it('an invalid signature is refused with -32003', async () => {
     const payer = await chain.openWallet();
     const { wire } = await chain.sign(payer, [transferSol(payer, await newAddress(), SOL / 2n)]);
     const { error } = await chain.call('sendTransaction', corruptSignature(wire), base64);
@@ -54,7 +54,7 @@ describe('a signature', () => {
     expect(simulated.error?.code).toBe(-32003);
   });
 
-  it('that does not verify lands nowhere when preflight is skipped', async () => {
+  it('an invalid signature lands nowhere if preflight is skipped', async () => {
     const payer = await chain.openWallet();
     const recipient = await newAddress();
     const { wire } = await chain.sign(payer, [transferSol(payer, recipient, SOL / 2n)]);
@@ -63,7 +63,7 @@ describe('a signature', () => {
     expect((await chain.rpc.getBalance(payer.address).send()).value).toBe(SOL);
   });
 
-  it('that is missing is refused with -32003', async () => {
+  it('a missing signature is refused with -32003', async () => {
     const payer = await chain.openWallet();
     const { transaction } = await chain.sign(payer, [transferSol(payer, await newAddress(), SOL / 2n)]);
     const unsigned = getTransactionEncoder().encode({ ...transaction, signatures: { [payer.address]: null } });
@@ -72,8 +72,8 @@ describe('a signature', () => {
   });
 });
 
-describe('a blockhash', () => {
-  it('is good for 150 slots and refused in the one after', async () => {
+describe('blockhash', () => {
+  it('a blockhash is valid for 150 slots and refused in the next one', async () => {
     await chain.result('local_mode', 'manual');
     const payer = await chain.openWallet();
     const { blockhash, lastValidBlockHeight } = (await chain.rpc.getLatestBlockhash().send()).value;
@@ -92,7 +92,7 @@ describe('a blockhash', () => {
     expect(error?.data).toMatchObject({ err: 'BlockhashNotFound', logs: [], unitsConsumed: 0 });
   });
 
-  it('of another chain is not found, and without preflight its transaction is lost in silence', async () => {
+  it('a blockhash of another chain is not found, and without preflight its transaction is silently lost', async () => {
     const other = openChain(server);
     const payer = await chain.openWallet();
     const recipient = await newAddress();
@@ -104,8 +104,8 @@ describe('a blockhash', () => {
   });
 });
 
-describe('a duplicate', () => {
-  it('is refused by preflight and changes nothing without it', async () => {
+describe('duplicate transaction', () => {
+  it('a duplicate is refused by preflight and changes nothing without it', async () => {
     const payer = await chain.openWallet();
     const recipient = await newAddress();
     const { wire, signature } = await chain.sign(payer, [transferSol(payer, recipient, SOL / 4n)]);
@@ -122,8 +122,8 @@ describe('a duplicate', () => {
   });
 });
 
-describe('simulation', () => {
-  it('changes nothing and shows the accounts as they would be', async () => {
+describe('simulateTransaction', () => {
+  it('a simulation changes nothing and shows the resulting accounts', async () => {
     const payer = await chain.openWallet();
     const recipient = await newAddress();
     const { wire } = await chain.sign(payer, [transferSol(payer, recipient, SOL / 2n)]);
@@ -134,7 +134,7 @@ describe('simulation', () => {
     expect((await chain.rpc.getBalance(recipient).send()).value).toBe(0n);
   });
 
-  it('replaces an expired blockhash when asked to, without checking signatures', async () => {
+  it('a simulation replaces an expired blockhash on request, without checking signatures', async () => {
     const payer = await chain.openWallet();
     const { wire } = await chain.sign(payer, [transferSol(payer, await newAddress(), SOL / 2n)]);
     await chain.result('local_warp', 120);

@@ -24,13 +24,13 @@ describe('JSON-RPC', () => {
     ['{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["AAAA",{"encoding":"base64"}]}', -32602],
     ['{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["0OIl"]}', -32602],
     ['{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[{"minContextSlot":99999999}]}', -32016],
-  ])('answers %s with %i', async (body, code) => {
+  ])('a request with %s gets %i', async (body, code) => {
     const response = await chain.post(body);
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code, message: expect.any(String) } });
   });
 
-  it('answers a batch in order, with each id, leaving out notifications', async () => {
+  it('a batch is answered in order, with each id and without notifications', async () => {
     const address = await newAddress();
     const batch = [
       { jsonrpc: '2.0', id: 'a', method: 'local_fundSol', params: [address, 5_000_000] },
@@ -50,7 +50,7 @@ describe('JSON-RPC', () => {
 });
 
 describe('HTTP', () => {
-  it('lets a page of any origin call it', async () => {
+  it('any origin may call the server', async () => {
     const preflight = await fetch(chain.url, {
       method: 'OPTIONS',
       headers: {
@@ -68,7 +68,7 @@ describe('HTTP', () => {
     expect(answer.headers.get('content-type')).toContain('application/json');
   });
 
-  it('refuses bodies over a megabyte, other methods and paths that name no chain', async () => {
+  it('bodies over a megabyte, other methods and paths without a chain are refused', async () => {
     expect((await chain.post(`{"jsonrpc":"2.0","id":1,"method":"getSlot","params":["${'x'.repeat(1_000_000)}"]}`)).status).toBe(413);
     expect((await fetch(chain.url)).status).toBe(405);
     for (const path of ['/a/b/c', '/a.b', `/${'a'.repeat(65)}`]) {
@@ -78,7 +78,7 @@ describe('HTTP', () => {
 });
 
 describe('chains of one server', () => {
-  it('share nothing: money, history, time, faults and counts are their own', async () => {
+  it('chains share no money, history, time, faults or counts', async () => {
     const other = openChain(server);
     const payer = await chain.openWallet({ usdc: 5n });
     const signature = await chain.send(payer, [transferSol(payer, await newAddress(), SOL / 2n)]);
@@ -92,7 +92,7 @@ describe('chains of one server', () => {
     expect(await other.result('local_calls')).toEqual({ getBalance: 1, getTransaction: 1 });
   });
 
-  it('present themselves as devnet, with its USDC', async () => {
+  it('each chain presents itself as devnet, with its USDC', async () => {
     expect(await chain.rpc.getGenesisHash().send()).toBe('EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG');
     expect(await chain.result('getHealth')).toBe('ok');
     expect(await chain.result('getVersion')).toMatchObject({ 'solana-core': expect.any(String) });
@@ -100,8 +100,8 @@ describe('chains of one server', () => {
   });
 });
 
-describe('time', () => {
-  it('moves slot and clock together when warped, and never backwards', async () => {
+describe('chain time', () => {
+  it('a warp moves slot and clock together, and never backwards', async () => {
     await chain.result('local_mode', 'manual');
     const before = await chain.result<{ slot: number; unixTimestamp: number }>('local_time');
     const after = await chain.result<{ slot: number; unixTimestamp: number }>('local_warp', 60);
@@ -118,7 +118,7 @@ describe('time', () => {
     expect((await chain.call('local_slots', 1)).error?.code).toBe(-32602);
   });
 
-  it('is what a transaction carries as its block time', async () => {
+  it('a transaction has the chain time as its block time', async () => {
     const payer = await chain.openWallet();
     const { unixTimestamp, slot } = await chain.result<{ slot: number; unixTimestamp: number }>('local_warp', 86_400);
     expect(unixTimestamp).toBeGreaterThanOrEqual(Math.floor(Date.now() / 1_000) + 86_399);
@@ -131,8 +131,8 @@ describe('time', () => {
   });
 });
 
-describe('run as a program', () => {
-  it('prints its address, serves, and ends on SIGTERM', async () => {
+describe('standalone program', () => {
+  it('the program prints its address, serves, and ends on SIGTERM', async () => {
     const program = fileURLToPath(new URL('../../../local/chain/rpc/server.ts', import.meta.url));
     const child = spawn(process.execPath, [program, '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
     const url = await new Promise<string>((resolve) => {

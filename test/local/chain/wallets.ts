@@ -27,11 +27,11 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { type ChainServer, startChainServer } from '../../../local/chain/rpc/server.ts';
 
 export const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' as Address;
-/** The memo program wallets use; the builder's own default is a newer one that is not deployed here. */
+/** Memo program of wallets. The builder's default is a newer one that is not deployed here. */
 export const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Address;
 export const SOL = 1_000_000_000n;
 
-/** One server for the tests of a file, and for each of them a chain that starts anew. */
+/** Runs one server per test file and a new chain for each test. */
 export function withChain(use: (chain: TestChain, server: ChainServer) => void): void {
   let server: ChainServer;
   beforeAll(async () => {
@@ -41,7 +41,7 @@ export function withChain(use: (chain: TestChain, server: ChainServer) => void):
   beforeEach(() => use(openChain(server), server));
 }
 
-/** A chain under test: kit's unmodified client, and raw calls for what kit does not know. */
+/** Chain under test: the unmodified kit client, and raw calls for local methods. */
 export class TestChain {
   readonly url: string;
   readonly rpc: Rpc<SolanaRpcApi>;
@@ -51,12 +51,10 @@ export class TestChain {
     this.rpc = createSolanaRpc(devnet(url));
   }
 
-  /** A raw JSON-RPC call, answered with the whole response object. */
   async call(method: string, ...params: unknown[]): Promise<RawResponse> {
     return (await (await this.post({ jsonrpc: '2.0', id: 1, method, params })).json()) as RawResponse;
   }
 
-  /** A raw JSON-RPC call, answered with its result. */
   async result<T = unknown>(method: string, ...params: unknown[]): Promise<T> {
     const { result, error } = await this.call(method, ...params);
     if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`);
@@ -68,7 +66,6 @@ export class TestChain {
     return fetch(this.url, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) });
   }
 
-  /** A new wallet that holds SOL and USDC. */
   async openWallet({ lamports = SOL, usdc = 0n }: { lamports?: bigint; usdc?: bigint } = {}): Promise<KeyPairSigner> {
     const wallet = await generateKeyPairSigner();
     if (lamports > 0n) await this.result('local_fundSol', wallet.address, lamports.toString());
@@ -76,7 +73,6 @@ export class TestChain {
     return wallet;
   }
 
-  /** Builds and signs a transaction against the latest blockhash. */
   async sign(payer: KeyPairSigner, instructions: Instruction[], options: { version?: 0 | 'legacy'; blockhash?: string } = {}) {
     const latest = (await this.rpc.getLatestBlockhash().send()).value;
     const blockhash = (options.blockhash ?? latest.blockhash) as Blockhash;
@@ -90,7 +86,6 @@ export class TestChain {
     return { wire: getBase64EncodedWireTransaction(transaction), signature: getSignatureFromTransaction(transaction), transaction };
   }
 
-  /** Signs and sends; returns the signature. */
   async send(payer: KeyPairSigner, instructions: Instruction[], options: { skipPreflight?: boolean } = {}): Promise<Signature> {
     const { wire } = await this.sign(payer, instructions);
     return this.rpc.sendTransaction(wire, { encoding: 'base64', ...options }).send();
@@ -112,12 +107,12 @@ export function memo(text: string, programAddress: Address = MEMO_PROGRAM): Inst
   return getAddMemoInstruction({ memo: text }, { programAddress });
 }
 
-/** A USDC transfer between associated token accounts, with read-only reference keys appended. */
+/** Transfers USDC between associated token accounts, with read-only reference keys. */
 export async function transferUsdc(from: KeyPairSigner, to: Address, amount: bigint, references: Address[] = []): Promise<Instruction> {
   const transfer = getTransferCheckedInstruction({
-    source: await tokenAddressOf(from.address),
+    source: await deriveTokenAddress(from.address),
     mint: USDC,
-    destination: await tokenAddressOf(to),
+    destination: await deriveTokenAddress(to),
     authority: from,
     amount,
     decimals: 6,
@@ -125,7 +120,7 @@ export async function transferUsdc(from: KeyPairSigner, to: Address, amount: big
   return { ...transfer, accounts: [...transfer.accounts, ...references.map((address) => ({ address, role: AccountRole.READONLY }))] };
 }
 
-export async function tokenAddressOf(owner: Address): Promise<Address> {
+export async function deriveTokenAddress(owner: Address): Promise<Address> {
   const [address] = await findAssociatedTokenPda({ mint: USDC, owner, tokenProgram: TOKEN_PROGRAM_ADDRESS });
   return address;
 }
@@ -136,7 +131,6 @@ export async function newAddress(): Promise<Address> {
 
 let chainCount = 0;
 
-/** A fresh chain of a server. */
 export function openChain(server: ChainServer): TestChain {
   chainCount += 1;
   return new TestChain(`${server.url}/test-${chainCount}`);

@@ -15,7 +15,6 @@ beforeEach(() => {
 const addressOf = (url: string) => url.replace('http:', 'ws:');
 const subscriptionsOf = (url: string) => createSolanaRpcSubscriptions(addressOf(url));
 
-/** A bare connection: what it is told, one after the other. */
 async function connect(url = chain.url) {
   const socket = new WebSocket(addressOf(url));
   const received: Record<string, unknown>[] = [];
@@ -44,8 +43,8 @@ async function newTransfer() {
   return chain.sign(payer, [transferSol(payer, await newAddress(), SOL / 2n)]);
 }
 
-describe('a client that waits on the WebSocket', () => {
-  it('is told when the transaction it sent is confirmed, by the client library itself', async () => {
+describe('WebSocket subscriptions', () => {
+  it('the client library gets the confirmation of the transaction that it sent', async () => {
     const payer = await chain.openWallet();
     const recipient = await newAddress();
     const { transaction } = await chain.sign(payer, [transferSol(payer, recipient, SOL / 2n)]);
@@ -55,7 +54,7 @@ describe('a client that waits on the WebSocket', () => {
     expect((await chain.rpc.getBalance(recipient).send()).value).toBe(SOL / 2n);
   });
 
-  it('is told at its own commitment and not before, and that the transaction arrived where it asks', async () => {
+  it('a notification arrives at the requested commitment, not before, and on request when received', async () => {
     const { wire, signature } = await newTransfer();
     await chain.result('local_mode', 'manual');
     const { ask, hear, received } = await connect();
@@ -73,7 +72,7 @@ describe('a client that waits on the WebSocket', () => {
     expect(await ask('signatureUnsubscribe', subscription)).toMatchObject({ error: { code: -32602, message: 'Invalid subscription id.' } });
   });
 
-  it('is told of a transaction that landed before it asked, and with what error one failed', async () => {
+  it('a subscription gets a transaction that already landed, with its error if it failed', async () => {
     const payer = await chain.openWallet();
     const failed = await chain.sign(payer, [transferSol(payer, await newAddress(), 5n * SOL)]);
     await chain.rpc.sendTransaction(failed.wire, { encoding: 'base64', skipPreflight: true }).send();
@@ -82,7 +81,7 @@ describe('a client that waits on the WebSocket', () => {
     expect(await hear()).toMatchObject({ params: { result: { value: { err: { InstructionError: [0, { Custom: 1 }] } } } } });
   });
 
-  it('hears nothing of what it no longer wants, or of other chains', async () => {
+  it('an unsubscribed client and a client of another chain get nothing', async () => {
     const { wire, signature } = await newTransfer();
     const leaving = await connect();
     const { result: subscription } = await leaving.ask('signatureSubscribe', signature, { commitment: 'processed' });
@@ -94,7 +93,7 @@ describe('a client that waits on the WebSocket', () => {
     expect([...leaving.received, ...elsewhere.received]).toEqual([]);
   });
 
-  it('hears of every slot', async () => {
+  it('a slot subscription gets every slot', async () => {
     const abort = new AbortController();
     const slots = await subscriptionsOf(chain.url).slotNotifications().subscribe({ abortSignal: abort.signal });
     const heard: bigint[] = [];
@@ -106,7 +105,7 @@ describe('a client that waits on the WebSocket', () => {
     expect(heard[1]! - heard[0]!).toBeGreaterThanOrEqual(1n);
   });
 
-  it('is answered with the errors of a node, and keeps the connection', async () => {
+  it('an invalid request gets the errors of a node, and the connection stays open', async () => {
     const { ask, hear, socket, received } = await connect();
     expect(await ask('accountSubscribe')).toMatchObject({ error: { code: -32601 } });
     expect(await ask('constructorSubscribe')).toMatchObject({ error: { code: -32601 } });
@@ -121,12 +120,12 @@ describe('a client that waits on the WebSocket', () => {
   });
 });
 
-describe('the server', () => {
-  it('refuses a connection to what is no chain', async () => {
+describe('WebSocket server', () => {
+  it('a connection to an unknown chain is refused', async () => {
     await expect(connect(`${server.url}/a/b/c`)).rejects.toBeDefined();
   });
 
-  it('ends every connection when it closes', async () => {
+  it('closing the server ends every connection', async () => {
     const closing = await startChainServer({ port: 0 });
     const { socket } = await connect(closing.url);
     const closed = new Promise((resolve) => socket.addEventListener('close', resolve));

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { untilItAnswers } from '../../../local/service/kept-worker.ts';
+import { untilItAnswers } from '../../../local/service/supervised-worker.ts';
 
 const WELL = { database: 'ok', queue: 'ok', rpc: 'ok', price_source: 'ok', processor: 'not_configured' };
 
-/** A worker whose health says these things, one after another, and the last of them from then on. Answers how often it was asked. */
+/** Answers health checks with these values, repeating the last one. Returns the number of checks. */
 async function askedUntilUp(...answers: { status: 'ok' | 'degraded'; checks: Partial<typeof WELL>; code?: number }[]): Promise<number> {
   let asked = 0;
   const server = createServer((_, response) => {
@@ -26,11 +26,11 @@ async function askedUntilUp(...answers: { status: 'ok' | 'degraded'; checks: Par
 it.each([
   ['money from before the stop that is overdue, which the clock alone looks for', { queue: 'failing' }],
   ['a price source that is away', { price_source: 'failing' }],
-])('the clock of the local worker starts in spite of %s', async (_, checks) => {
+])('the clock of the local worker starts despite %s', async (_, checks) => {
   expect(await askedUntilUp({ status: 'degraded', checks })).toBe(1);
 });
 
-it('it waits until the database and the chain are there', async () => {
+it('the clock of the local worker waits for the database and the chain', async () => {
   const away = [
     { status: 'degraded', checks: { database: 'failing' }, code: 503 },
     { status: 'degraded', checks: { rpc: 'failing' } },

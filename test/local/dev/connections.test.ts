@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DevProcess } from './dev-process.ts';
 import { HABITS, misbehave } from './hostile-http.ts';
 
-/** Until then a soak goes on; a test run ends with every habit had once and two pauses of every client. */
+/** Duration of a soak. A test run ends after every habit and two pauses of every client. */
 const SOAK_MS = process.env.SOAK ? 120_000 : 0;
 const CLIENTS = 32;
 const PAUSE_MS = { from: 1_000, to: 8_000 };
@@ -26,7 +26,6 @@ afterAll(async () => {
   rmSync(stateDir, { recursive: true, force: true });
 });
 
-/** Opens a checkout; answers with the status, or with the error's code where the connection broke. */
 function connect(agent: Agent): Promise<number | string> {
   return new Promise((resolve) => {
     const headers = { 'content-type': 'application/json', 'content-length': 2 };
@@ -38,11 +37,10 @@ function connect(agent: Agent): Promise<number | string> {
   });
 }
 
-/** One client with one connection, which it keeps between its requests; answers what became of each of them. */
 async function visit(client: number, end: number): Promise<(number | string)[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const { from, to } = PAUSE_MS;
-  // As long for all clients together: of some the first pause is short and the second long, of some the other way round.
+  // All clients pause equally long in total, with the short and the long pause in varying order.
   const first = from + ((to - from) * client) / (CLIENTS - 1);
   const outcomes = [await connect(agent)];
   do {
@@ -55,14 +53,14 @@ async function visit(client: number, end: number): Promise<(number | string)[]> 
   return outcomes;
 }
 
-it('loses no request of clients that keep their connection, whatever others do to theirs', { timeout: SOAK_MS + 60_000 }, async () => {
+it('clients with persistent connections lose no request while others misuse theirs', { timeout: SOAK_MS + 60_000 }, async () => {
   const end = Date.now() + SOAK_MS;
   const worker = dev.find('worker');
   let isOver = false;
   const visiting = Promise.all(Array.from({ length: CLIENTS }, (_, client) => visit(client, end))).finally(() => {
     isOver = true;
   });
-  // Each begins elsewhere in the list, so that all of it is done even where each gets only through its own part.
+  // Each client starts at a different habit, so that all habits run even if each client finishes only its part.
   const part = Math.ceil(HABITS.length / HOSTILE_CLIENTS);
   const hostile = Array.from({ length: HOSTILE_CLIENTS }, (_, client) => misbehave(baseUrl, client * part, part, () => isOver));
   const [visits, acts] = await Promise.all([visiting, Promise.all(hostile)]);
@@ -70,7 +68,7 @@ it('loses no request of clients that keep their connection, whatever others do t
 
   console.log(`${outcomes.length} requests over ${CLIENTS} kept connections, beside hostile ones: ${acts}`);
   expect(outcomes.filter((outcome) => outcome !== 200)).toEqual([]);
-  // Not even started again: neither by `npm run dev` nor by wrangler itself.
+  // Neither `npm run dev` nor wrangler restarted the worker.
   expect(dev.restarts).toBe(0);
   expect(dev.find('worker')).toBe(worker);
 });

@@ -9,7 +9,7 @@ import { DevProcess } from './dev-process.ts';
 const CLIENTS = 8;
 const CALLS_EACH = 20;
 const UNITS = CLIENTS * CALLS_EACH;
-/** So long a client waits where there is no worker: asking without a pause would take the processor from the one that starts. */
+/** Pause between attempts while no worker is running. Retrying without a pause would take the processor from the starting worker. */
 const PAUSE_MS = 50;
 
 interface Consumed {
@@ -17,7 +17,7 @@ interface Consumed {
   remaining: number;
 }
 
-/** `npm run dev` of this file, whose clients count units while one of its processes is killed. */
+/** Runs `npm run dev` with clients that count units while one of its processes is killed. */
 export function countUnits(): { dev: () => DevProcess; countThrough: (part: Parameters<DevProcess['kill']>[0]) => Promise<void> } {
   const home = mkdtempSync(join(tmpdir(), 'svc-restart-test-'));
   let dev: DevProcess;
@@ -39,7 +39,7 @@ export function countUnits(): { dev: () => DevProcess; countThrough: (part: Para
     rmSync(home, { recursive: true, force: true });
   });
 
-  /** One unit, asked for with the same key until there is an answer: a request under way at the kill is answered 5xx, or not at all. */
+  /** Consumes one unit and repeats under the same key until answered. A request in flight at a kill gets 5xx or no answer. */
   const consume = async (customer: string, name: string): Promise<Consumed> => {
     const body = { product_id: productId, customer: { customer_ref: customer }, units: 1 };
     const options = { credential: key, body, idempotencyKey: `${customer}-${name}` };
@@ -54,7 +54,7 @@ export function countUnits(): { dev: () => DevProcess; countThrough: (part: Para
     }
   };
 
-  /** Kills it in the middle of the counting, and expects every answered unit afterwards, each of them once. */
+  /** Kills the process during counting, then checks that every answered unit was counted exactly once. */
   const countThrough = async (part: Parameters<DevProcess['kill']>[0]): Promise<void> => {
     const grant = { product_id: productId, customer: { customer_ref: part }, units: UNITS, reason: 'test' };
     await api.must('POST', '/v1/access/entitlements/grant', { credential: key, body: grant, idempotencyKey: `grant-${part}` });
@@ -72,7 +72,6 @@ export function countUnits(): { dev: () => DevProcess; countThrough: (part: Para
     expect(dev.restarts).toBe(restarts + 1);
     expect(answers.size).toBe(UNITS);
     expect(new Set([...answers.values()].map(({ consumption_id: id }) => id)).size).toBe(UNITS);
-    // Every unit was counted once: the numbers left, from answer to answer, are those below the grant, each of them once.
     const remaining = [...answers.values()].map((answer) => answer.remaining).sort((a, b) => a - b);
     expect(remaining).toEqual(Array.from({ length: UNITS }, (_, left) => left));
     for (const [name, answer] of before.slice(0, CLIENTS)) expect(await consume(part, name)).toEqual(answer);

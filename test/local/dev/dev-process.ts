@@ -7,14 +7,14 @@ import { childrenOf } from '../../../local/cli/processes.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 const READY = /^ready (http:\/\/127\.0\.0\.1:\d+) chain (http:\/\/127\.0\.0\.1:\d+)$/m;
 
-/** `wrangler dev`, the runtime that listens, and the one behind it, which runs the service. */
+/** `wrangler dev`, the listening runtime, and the runtime behind it that runs the service. */
 const PARTS = {
   wrangler: (command: string, _entry: string) => command.includes('/wrangler-dist/cli.js dev '),
   proxy: (command: string, entry: string) => command.includes('/workerd serve ') && command.includes(entry),
   worker: (command: string, entry: string) => command.includes('/workerd serve ') && !command.includes(entry),
 };
 
-/** `npm run dev` as a person starts it, seen from outside: its output, its processes, its end. */
+/** `npm run dev` observed from outside: output, processes and end. */
 export class DevProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | null>;
@@ -28,7 +28,7 @@ export class DevProcess {
         this.#output += chunk;
       });
     }
-    // `close` comes only once nobody holds the output any more: a child left behind would keep it from coming.
+    // `close` fires only after every process has released the output, so a leftover child would block it.
     this.#ended = new Promise((resolve) => this.#child.once('close', (code) => resolve(code)));
   }
 
@@ -41,7 +41,7 @@ export class DevProcess {
     return { baseUrl: baseUrl!, rpcUrl: rpcUrl! };
   }
 
-  /** Waits until the output matches; throws where it ends before that. */
+  /** Waits for matching output. Throws if the process ends first. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     let hasEnded = false;
     void this.#ended.then(() => {
@@ -55,13 +55,12 @@ export class DevProcess {
     }
   }
 
-  /** Every process below it. Empty on systems without /proc. */
+  /** Descendant processes. Empty on systems without /proc. */
   descendants(pid = this.#child.pid!): number[] {
     const children = childrenOf(pid);
     return [...children, ...children.flatMap((child) => this.descendants(child))];
   }
 
-  /** The process that does this part of the work, where it runs. */
   find(part: keyof typeof PARTS): number | undefined {
     const { host } = new URL(READY.exec(this.#output)![1]!);
     return this.descendants().find((pid) => PARTS[part](commandOf(pid), `entry=${host}`));
@@ -73,12 +72,11 @@ export class DevProcess {
     process.kill(pid, 'SIGKILL');
   }
 
-  /** How often it has said that it starts its worker again. */
   get restarts(): number {
     return this.#output.split('is started again').length - 1;
   }
 
-  /** Sends a signal to npm alone, as a process manager does, and answers the exit status. */
+  /** Sends a signal to npm alone, as a process manager does. Returns the exit status. */
   end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     this.#child.kill(signal);
     return this.#ended;
@@ -89,7 +87,7 @@ export class DevProcess {
   }
 }
 
-/** A process that is there and has not ended: one that only waits to be reaped does not count. */
+/** Returns true for a running process. A zombie does not count. */
 export function isAlive(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -98,7 +96,6 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** A process's command line; empty where it has ended. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');

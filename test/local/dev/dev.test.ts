@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 describe('npm run dev', () => {
-  it('starts the service, ends it without a trace, and finds everything again', { timeout: 120_000 }, async () => {
+  it('the service starts, stops without leftover processes, and starts again with its state', { timeout: 120_000 }, async () => {
     const first = start();
     const { baseUrl, rpcUrl } = await first.ready();
     const health = (await (await fetch(`${baseUrl}/health`)).json()) as { status: string };
@@ -64,7 +64,7 @@ describe('npm run dev', () => {
     const registered = await post<Session>(`${baseUrl}/v1/auth/register`, { ...account, display_name: 'Grace' });
     expect(registered.status).toBe(201);
     const secrets = readSecrets();
-    // The key and the password open everything there is here, and belong to whoever started it alone.
+    // The secrets open everything here, so only their owner may read the file.
     expect(statSync(join(stateDir, 'secrets.json')).mode & 0o077).toBe(0);
     expect(statSync(join(stateDir, 'worker.env')).mode & 0o077).toBe(0);
     const product = await findProduct(baseUrl, secrets.merchant.key);
@@ -87,7 +87,7 @@ describe('npm run dev', () => {
     expect(await second.end('SIGINT'), second.output).toBe(0);
   });
 
-  it('says which port is taken', async () => {
+  it('an occupied port is named', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -97,7 +97,7 @@ describe('npm run dev', () => {
     server.close();
   });
 
-  it('ends cleanly when it is interrupted while it still starts', async () => {
+  it('an interrupt during startup ends cleanly', async () => {
     const dev = start();
     await dev.says(/Bringing the database/);
     await new Promise((resolve) => setTimeout(resolve, 300));

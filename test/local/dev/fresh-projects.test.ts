@@ -12,14 +12,12 @@ import { Api } from '../../../local/cli/api.ts';
 import { freePort } from '../../../local/cli/ports.ts';
 import { DevProcess } from './dev-process.ts';
 
-/** The package as it is published, in projects of merchants, against the service as `npm run dev` starts it. */
 const ROOT = join(import.meta.dirname, '../../..');
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 const home = mkdtempSync(join(tmpdir(), 'svc-fresh-projects-'));
 const dev = new DevProcess(join(home, 'state'));
 const ends: (() => unknown)[] = [];
 
-/** The examples of the package's README, as they stand there. */
 const examples = [...readFileSync(join(ROOT, 'sdk/README.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!);
 const exampleOf = (adapter: string): string => examples.find((one) => one.includes(`'${adapter}'`))!;
 
@@ -28,13 +26,12 @@ let env: { SVC_URL: string; SVC_KEY: string; SVC_PRODUCT: string };
 let agent: KeyPairSigner;
 let rpcUrl: string;
 
-/** What a Node server adds to an example that exports its handler. */
 const SERVE = `import { serve } from '@hono/node-server';
 import app from './index.ts';
 serve({ fetch: (request) => app.fetch(request), hostname: '127.0.0.1', port: Number(process.env.PORT) });
 `;
 
-/** A project with nothing in it but the archive that `npm pack` made, put there by npm, and the framework it is written for. */
+/** Creates a project with the packed archive and its framework, installed by npm. */
 function newProject(name: string, packages: string[]): string {
   const folder = join(home, name);
   mkdirSync(folder);
@@ -89,7 +86,7 @@ beforeAll(async () => {
   env = { SVC_URL: started.baseUrl, SVC_KEY: made.raw_key, SVC_PRODUCT: product.product_id };
   agent = await generateKeyPairSigner();
   await callChain(rpcUrl, 'local_fundUsdc', [agent.address, '1000000']);
-  // Packed in a copy: the build of the working tree is neither needed nor disturbed.
+  // Packs in a copy, which neither needs nor disturbs the build of the working tree.
   const sdk = join(home, 'pack/sdk');
   mkdirSync(join(home, 'pack/node_modules'), { recursive: true });
   for (const name of ['hono', 'express', '@types']) symlinkSync(join(ROOT, 'node_modules', name), join(home, 'pack/node_modules', name));
@@ -107,13 +104,13 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-describe('the packed package, installed into a fresh project of', () => {
+describe('packed package installed into a fresh project', () => {
   const projects: Record<string, () => Promise<string>> = {
     Hono: async () => {
       const folder = newProject('hono', ['hono', '@hono/node-server']);
       writeFileSync(join(folder, 'index.ts'), exampleOf('@svc/sdk/hono'));
-      writeFileSync(join(folder, 'serve.ts'), SERVE);
-      return startNode(folder, 'serve.ts', await freePort(0, 'PORT'));
+      writeFileSync(join(folder, 'middleware.ts'), SERVE);
+      return startNode(folder, 'middleware.ts', await freePort(0, 'PORT'));
     },
     Express: async () => {
       const folder = newProject('express', ['express']);
@@ -125,13 +122,13 @@ describe('the packed package, installed into a fresh project of', () => {
     'a plain fetch handler, as Workers have it': async () => {
       const folder = newProject('fetch', ['@hono/node-server', 'hono']);
       writeFileSync(join(folder, 'index.ts'), exampleOf('@svc/sdk/fetch'));
-      writeFileSync(join(folder, 'serve.ts'), SERVE);
-      return startNode(folder, 'serve.ts', await freePort(0, 'PORT'));
+      writeFileSync(join(folder, 'middleware.ts'), SERVE);
+      return startNode(folder, 'middleware.ts', await freePort(0, 'PORT'));
     },
   };
 
   it.each(Object.keys(projects))(
-    '%s answers 402 to a stranger and serves who pays, for real, by the example of its README',
+    'the README example for %s answers 402 without payment and serves a paying client',
     async (name) => {
       const url = await projects[name]!();
       const bare = await fetch(url);

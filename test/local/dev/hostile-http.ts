@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** What a client does with a connection to the service that no client should, in plain bytes. Resolves when it is done. */
+/** Connection misuse in plain bytes. Resolves when done. */
 type Habit = (open: () => Promise<Socket>) => Promise<void>;
 
 const BODY_BYTES = 2_500_000;
@@ -11,7 +11,7 @@ const PATIENCE_MS = 3_000;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Writes, and waits until the kernel has taken it; what the service refuses to read is not waited for. */
+/** Writes and waits until the kernel accepts the bytes. Bytes that the service refuses to read are not awaited. */
 const write = (socket: Socket, bytes: string | Buffer) =>
   new Promise<void>((resolve) => {
     socket.once('close', resolve);
@@ -21,7 +21,6 @@ const write = (socket: Socket, bytes: string | Buffer) =>
     });
   });
 
-/** Until the service answers or closes, but not for long. */
 const answered = (socket: Socket) =>
   Promise.race([
     new Promise<void>((resolve) => {
@@ -144,13 +143,13 @@ const HABITS_BY_NAME: Record<string, Habit> = {
 
 export const HABITS = Object.values(HABITS_BY_NAME);
 
-/** One habit after another, beginning with the `first`: so many at least, and until it is over; answers how many there were. */
+/** Runs habits in turn from `first`, at least `atLeast` and until `isOver`. Returns their number. */
 export async function misbehave(baseUrl: string, first: number, atLeast: number, isOver: () => boolean): Promise<number> {
   const { hostname, port } = new URL(baseUrl);
   const open = () =>
     new Promise<Socket>((resolve, reject) => {
       const socket = connect(Number(port), hostname, () => resolve(socket));
-      // Being thrown out is what it asked for; only a door that is shut from the start is news.
+      // A disconnect is expected. Only a refused connection is an error.
       socket.on('error', reject);
     });
   let acts = 0;

@@ -28,7 +28,7 @@ const blocksOf = (language: string) =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, block]) => block!);
 const blocks = blocksOf('sh');
 
-/** What is not pasted here, by how it begins, and why. */
+/** Blocks that are not run, by their beginning, with the reason. */
 const ASIDE: Record<string, string> = {
   'npm ci': 'installs; the demo has a run of its own in the pipeline',
   'npm test': 'this is it',
@@ -53,7 +53,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-it('sets aside only blocks that are there', () => {
+it('every exempted block exists', () => {
   for (const begins of Object.keys(ASIDE))
     expect(
       blocks.filter((block) => block.startsWith(begins)),
@@ -61,7 +61,7 @@ it('sets aside only blocks that are there', () => {
     ).not.toEqual([]);
 });
 
-it('what /docs tells a merchant to paste makes a product that is for sale, and runs to its end for each journey, once it names a wallet', async () => {
+it('the commands on /docs create a product for sale, and each journey runs to its end once a wallet is set', async () => {
   const wallet = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
   await callChain(rpcUrl, 'local_fundUsdc', [wallet, '0']);
   const html = await (await fetch(`${baseUrl}/docs`)).text();
@@ -92,10 +92,10 @@ it('what /docs tells a merchant to paste makes a product that is for sale, and r
   expect(status).toBe(200);
 });
 
-it('each block that needs nothing but this machine runs as it stands, one after the other, and a sale is made', async () => {
+it('every block for a single machine runs as written, in order, and makes a sale', async () => {
   const pasted = blocks.filter((block) => !Object.keys(ASIDE).some((begins) => block.startsWith(begins)));
   expect(pasted.length).toBeGreaterThanOrEqual(3);
-  // Only the port of this run is another one. What a block writes goes into a folder of this test.
+  // Only the port differs. Written files go into a test folder.
   const script = pasted.join('\n').replace('http://127.0.0.1:8787', baseUrl);
   for (const name of ['package.json', 'local', 'node_modules', 'sdk', 'worker']) symlinkSync(join(ROOT, name), join(home, name));
   const env = { ...process.env, CHAIN_PORT: new URL(rpcUrl).port, SHOP_PORT: '0' };
@@ -103,24 +103,22 @@ it('each block that needs nothing but this machine runs as it stands, one after 
   expect(stdout).toMatch(/^CONFIRMED: http/m);
   expect(stdout).toMatch(/^CONFIRMED$/m);
   expect(stdout).toMatch(/\/p\/weather-api[\w-]*\?handoff=/);
-  // The route that an agent pays for.
   expect(stdout).toMatch(/402 without a payment\n200 with a payment from \w+: \{"sky":"clear"\}$/m);
-  // The last call of an agent's setup: its plan is not paid, and the answer says so.
+  // The last setup call has an unpaid plan, and the answer says so.
   expect(stdout).toContain('next_actions');
 }, 120_000);
 
-/** What stands around a piece of code in a program of yours, and what it is to print at the end. */
+/** Program around a code example, and its expected final output. */
 interface Around {
   before: string;
   after: string;
   prints: string;
 }
 
-describe('each piece of code, in a program that has what it names', () => {
+describe('code examples in a surrounding program', () => {
   const PAYOUT = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
   const code = [...blocksOf('ts'), ...blocksOf('js')];
   let shop: { key: string; product: string };
-  /** A delivery as a merchant's server gets it. */
   let delivery: { rawBody: string; headers: IncomingHttpHeaders; secret: string };
 
   beforeAll(async () => {
@@ -128,7 +126,6 @@ describe('each piece of code, in a program that has what it names', () => {
     const owner = { email: 'code@example.com', password: 'correct horse', display_name: 'Code' };
     const { token } = await api.must<{ token: string }>('POST', '/v1/auth/register', { body: owner });
     const { raw_key: key } = await api.must<{ raw_key: string }>('POST', '/v1/keys', { credential: token, body: { name: 'code' } });
-    // The wallet that is paid has an account for USDC.
     await callChain(rpcUrl, 'local_fundUsdc', [PAYOUT, '1']);
     const body = { name: 'Forecast', price: { asset: 'USDC', amount: '0.01' }, payout_wallet: PAYOUT, live_mode_confirmed: true };
     const { product_id: product } = await api.must<{ product_id: string }>('POST', '/v1/products', { credential: key, body });
@@ -163,7 +160,7 @@ describe('each piece of code, in a program that has what it names', () => {
     const BASE = process.env.BASE;
     const rpcUrl = process.env.RPC_URL;
   `;
-  /** By what names each piece of code and no other. */
+  /** Surrounding programs, keyed by text that occurs in exactly one code example. */
   const AROUND: Record<string, () => Around> = {
     'protect({ client': () => ({
       before: "import { Hono } from 'hono';\nconst app = new Hono();\nconst forecast = () => ({ sky: 'clear' });",
@@ -203,16 +200,16 @@ describe('each piece of code, in a program that has what it names', () => {
       prints: '200 clear',
     }),
   };
-  /** Run elsewhere, with a service of its own. */
+  /** Examples that run in another test, with a service of its own. */
   const ELSEWHERE = { createSessionFetch: 'test/clients/metered-session.test.ts' };
 
-  it('is there, and no other', () => {
+  it('every code example has exactly one surrounding program', () => {
     const names = [...Object.keys(AROUND), ...Object.keys(ELSEWHERE)];
     for (const piece of code) expect([piece, names.filter((name) => piece.includes(name)).length]).toEqual([piece, 1]);
     expect(code).toHaveLength(names.length);
   });
 
-  it.each(Object.keys(AROUND))('runs: %s', async (name) => {
+  it.each(Object.keys(AROUND))('the example runs: %s', async (name) => {
     const piece = code.find((one) => one.includes(name))!;
     const { before, after, prints } = AROUND[name]!();
     const own = piece
@@ -223,7 +220,6 @@ describe('each piece of code, in a program that has what it names', () => {
       .replaceAll('<your payout wallet>', PAYOUT);
     const file = join(home, `${name.replace(/\W/g, '')}.mjs`);
     writeFileSync(file, `${before}\n${own}\n${after}\n`);
-    // Of the setup that the blocks before have begun.
     const setup = JSON.parse(readFileSync(join(home, 'setup.json'), 'utf8')) as { setup_intent_id: string; setup_secret: string };
     const env = {
       ...process.env,

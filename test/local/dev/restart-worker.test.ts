@@ -5,19 +5,19 @@ import { describe, expect, it } from 'vitest';
 import { countUnits } from './count-units.ts';
 import { isAlive } from './dev-process.ts';
 
-/** That of the wrangler in package.json. The one the test pool brings is older, and stories inside it say nothing of this one. */
+/** Date of the runtime in package.json's wrangler. The runtime of the test pool is older. */
 const RUNTIME_SINCE = Date.parse('2026-10-23');
 
-describe('what `npm run dev` makes of a worker that is killed', () => {
+describe('`npm run dev` with a killed worker', () => {
   const { dev, countThrough } = countUnits();
 
-  it('comes back with every answered unit, and counts none twice, in the runtime of today', async () => {
+  it('the worker returns with every answered unit and counts none twice, in the current runtime', async () => {
     const runtime = execFileSync(`/proc/${dev().find('worker')}/exe`, ['--version'], { encoding: 'utf8' });
     expect(Date.parse(runtime.split(' ')[1]!), runtime).toBeGreaterThanOrEqual(RUNTIME_SINCE);
     await countThrough('worker');
   });
 
-  it('ends cleanly when it is interrupted in the middle of a restart', async () => {
+  it('an interrupt during a restart ends cleanly', async () => {
     const { restarts } = dev();
     const killed = dev().find('worker');
     dev().kill('worker');

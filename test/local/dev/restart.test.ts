@@ -2,10 +2,10 @@
 import { describe, it } from 'vitest';
 import { countUnits } from './count-units.ts';
 
-describe('what `npm run dev` makes of a process that is killed while it counts units', () => {
+describe('`npm run dev` with a process killed while it counts units', () => {
   const { countThrough } = countUnits();
 
-  it.each(['wrangler', 'proxy'] as const)('%s killed: it comes back with every answered unit, and counts none twice', (part) =>
+  it.each(['wrangler', 'proxy'] as const)('the service returns with every answered unit and counts none twice after a kill of %s', (part) =>
     countThrough(part),
   );
 });

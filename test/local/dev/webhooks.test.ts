@@ -8,10 +8,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../support/servers/receiver.ts';
 import { DevProcess } from './dev-process.ts';
 
-/** The whole service in processes of its own: real queues, a real clock, and a real end of it all. */
+/** Complete service in separate processes: real queues, a real clock and a real kill. */
 const stateDir = mkdtempSync(join(tmpdir(), 'svc-webhooks-test-'));
 const EVENTS = 12;
-/** What a server has for its answer. */
 const ATTEMPT_MS = 15_000;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 let dev: DevProcess;
@@ -24,7 +23,7 @@ async function start(): Promise<void> {
   key = JSON.parse(readFileSync(join(stateDir, 'secrets.json'), 'utf8')).merchant.key;
 }
 
-/** No signal handler, no last write: as when a machine loses power. */
+/** Kills without a signal handler or a last write, as in a power failure. */
 async function killEverything(): Promise<void> {
   for (const pid of dev.descendants()) process.kill(pid, 'SIGKILL');
   await dev.end('SIGKILL');
@@ -47,7 +46,7 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
   expect(response.status, `${method} ${path}: ${text}`).toBeLessThan(300);
   return JSON.parse(text) as T;
 }
-it('knows the secret of the chain webhook, and refuses what is not signed with it', async () => {
+it('the chain webhook accepts only requests signed with its secret', async () => {
   const { rpcWebhookSecret } = JSON.parse(readFileSync(join(stateDir, 'secrets.json'), 'utf8'));
   const body = '[]';
   const post = async (signature: string) => {
@@ -66,12 +65,10 @@ const close = (endpointId: string) => call('DELETE', `/v1/webhooks/endpoints/${e
 const received = async (box: string): Promise<Received[]> => (await fetch(`${receiver.url}/_box/${box}`)).json() as Promise<Received[]>;
 const eventIds = async (box: string): Promise<Set<string>> =>
   new Set((await received(box)).map(({ headers }) => headers['x-svc-event-id']!));
-/** So many checkout sessions, each an event. */
 async function happen(): Promise<void> {
   const { items } = await call<{ items: { slug: string }[] }>('GET', '/v1/products');
   await Promise.all(Array.from({ length: EVENTS }, () => call('POST', `/v1/products/p/${items[0]!.slug}/connect`, {})));
 }
-/** How long a test here waits for what has to come, on a machine that does other things too. */
 const PATIENCE_MS = 50_000;
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + PATIENCE_MS;
@@ -81,17 +78,17 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   }
 }
 
-it('a server that hangs holds up nobody else in the real queue', async () => {
+it('an unresponsive server does not delay others in the real queue', async () => {
   const endpoints = await Promise.all([open('hang', 'hang'), open('ok', 'ok')]);
   await happen();
   await until(async () => (await eventIds('ok')).size === EVENTS);
-  // Not even the first of its attempts was over when the others had everything, and there are as many of those as events.
+  // The others got everything before the first hanging attempt timed out.
   const [{ at: firstHung }, lastHeard] = [(await received('hang'))[0]!, Math.max(...(await received('ok')).map(({ at }) => at))];
   expect(lastHeard - firstHung).toBeLessThan(ATTEMPT_MS);
   await Promise.all(endpoints.map(close));
 });
 
-it('killed while it delivers, it finds every event again, and repeats only what it could not write down', {
+it('a service killed during delivery finds every event again and repeats only unrecorded attempts', {
   timeout: 2 * PATIENCE_MS,
 }, async () => {
   await open('pause', 'box');
@@ -100,7 +97,7 @@ it('killed while it delivers, it finds every event again, and repeats only what 
   await killEverything();
   const before = await received('box');
 
-  // The leases of the dead end, which otherwise takes a minute.
+  // Ends the leases of the dead process, which otherwise takes a minute.
   const files = readdirSync(stateDir, { recursive: true, encoding: 'utf8' });
   const database = new DatabaseSync(join(stateDir, files.find((name) => /d1\/.*\/[0-9a-f]{64}\.sqlite$/.test(name))!));
   const { changes: unwritten } = database.prepare('UPDATE webhook_deliveries SET lease_until = 1 WHERE lease_until > 0').run();

@@ -8,7 +8,7 @@ import {
 } from '#solana/programs/payment-channels/instructions.ts';
 import { RECLAIM, REQUEST_CLOSE, SEAL, WITHDRAW_PAYER } from '#solana/programs/payment-channels/layouts.ts';
 import { TOKEN_2022_PROGRAM } from '../../../local/chain/ledger/network.ts';
-import { newAddress, tokenAddressOf } from '../chain/wallets.ts';
+import { deriveTokenAddress, newAddress } from '../chain/wallets.ts';
 import { type ChannelWorld, DEPOSIT, GRACE_SECONDS, openChannel } from './channel-world.ts';
 import { itRefuses, longer, openProgramChain, type ProgramChain, shorter, swap, unsigned, useServer, withData } from './program-chain.ts';
 
@@ -24,7 +24,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('requestClose, $generation progra
   });
   const built = () => requestCloseInstruction(program, world.account);
 
-  it('starts the grace period, once', async () => {
+  it('requestClose starts the grace period once', async () => {
     await on.holdClock();
     const closing = await openChannel(program, on, { parties: world.parties, salt: 8n });
     await on.send(requestCloseInstruction(program, closing.account));
@@ -49,7 +49,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('seal, $generation program', (pro
     world = await openChannel(program, on);
   });
 
-  it('waits for the last second of the grace period, then needs no signature', async () => {
+  it('seal waits for the last second of the grace period, then needs no signature', async () => {
     await on.holdClock();
     await on.send(requestCloseInstruction(program, world.account));
     const sealing = sealInstruction(program, world.account);
@@ -82,7 +82,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('withdrawPayer, $generation progr
   });
   const built = () => withdrawPayerInstruction(program, world.account);
 
-  it('gives the refund ahead of the distribution, once, and the distribution does not give it again', async () => {
+  it('withdrawPayer pays the refund before the distribution, which does not pay it again', async () => {
     const sealed = await openChannel(program, on, { parties: world.parties, salt: 8n });
     const { payer, merchant } = sealed.parties;
     const before = await on.usdcOf(payer.address);
@@ -104,9 +104,9 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('withdrawPayer, $generation progr
     'somebody else': [() => swap(built(), WITHDRAW_PAYER, 'payer', world.parties.merchant.address), 5],
     'another mint': [async () => swap(built(), WITHDRAW_PAYER, 'mint', await stranger), 7],
     'another token program': [() => swap(built(), WITHDRAW_PAYER, 'tokenProgram', TOKEN_2022_PROGRAM), 54],
-    'another escrow': [async () => swap(built(), WITHDRAW_PAYER, 'escrow', await tokenAddressOf(world.opening.payee)), 50],
+    'another escrow': [async () => swap(built(), WITHDRAW_PAYER, 'escrow', await deriveTokenAddress(world.opening.payee)), 50],
     "somebody else's token account": [
-      async () => swap(built(), WITHDRAW_PAYER, 'payerTokenAccount', await tokenAddressOf(world.opening.payee)),
+      async () => swap(built(), WITHDRAW_PAYER, 'payerTokenAccount', await deriveTokenAddress(world.opening.payee)),
       57,
     ],
     'what is no channel': [() => swap(built(), WITHDRAW_PAYER, 'channel', world.escrow), 'InvalidAccountOwner'],
@@ -141,7 +141,7 @@ describe('reclaim, current program', () => {
     ],
   });
 
-  it('waits until the slot of the opening cannot be named again, then frees the account and its rent', async () => {
+  it('reclaim waits until the opening slot cannot be reused, then frees the account and its rent', async () => {
     await on.moveSlots(OPEN_SLOT_WINDOW);
     expect(await on.judge(built())).toBe(2414);
     await on.moveSlots(1);
@@ -153,8 +153,8 @@ describe('reclaim, current program', () => {
   });
 });
 
-describe.each(Object.values(CHANNEL_PROGRAMS))('an instruction of the $generation program', (program) => {
-  it('that the program does not know is refused, and so is a call that would write an event', async () => {
+describe.each(Object.values(CHANNEL_PROGRAMS))('instructions of the $generation program', (program) => {
+  it('an unknown instruction and a direct event call are refused', async () => {
     const on = await openProgramChain(server());
     const { account, parties } = await openChannel(program, on);
     const made = requestCloseInstruction(program, account);

@@ -7,7 +7,7 @@ import type { Share } from '#solana/programs/payment-channels/distribution.ts';
 import { distributeInstruction, requestCloseInstruction } from '#solana/programs/payment-channels/instructions.ts';
 import { DISTRIBUTE, OLDER_DISTRIBUTE } from '#solana/programs/payment-channels/layouts.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../local/chain/ledger/network.ts';
-import { newAddress, tokenAddressOf, transferUsdc } from '../chain/wallets.ts';
+import { deriveTokenAddress, newAddress, transferUsdc } from '../chain/wallets.ts';
 import { type ChannelWorld, DEPOSIT, openChannel } from './channel-world.ts';
 import { itRefuses, longer, openProgramChain, type ProgramChain, shorter, swap, useServer, withData } from './program-chain.ts';
 
@@ -17,7 +17,7 @@ const FROZEN = 2;
 const OWNER_OFFSET = 32;
 const STATE_OFFSET = 108;
 
-/** Two recipients with a third each in basis points, so that rounding leaves something over. */
+/** Two recipients share a third each in basis points, which leaves a rounding remainder. */
 async function openShared(on: ProgramChain, program: ChannelWorld['program'], deposit = DEPOSIT) {
   const [first, second] = [await on.openWallet(), await on.openWallet()];
   for (const { address } of [first, second]) await on.chain.result('local_fundUsdc', address, '0');
@@ -38,7 +38,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('distribute, $generation program'
     on = await openProgramChain(server());
   });
 
-  it('pays each part of what was settled since the last time, rounded down from the whole, and the rest to the treasury', async () => {
+  it('distribute pays each share of newly settled funds, rounded down, and the rest to the treasury', async () => {
     const { world, held } = await openShared(on, program, 1_000n);
     const payer = 10n * DEPOSIT - 1_000n;
     await world.settle(2n);
@@ -53,7 +53,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('distribute, $generation program'
     expect(await held()).toEqual([166n, 166n, 166n, payer + 500n, 2n]);
   });
 
-  it('closes a sealed channel: the escrow goes, the rent goes back, and the account as its program has it', async () => {
+  it('distribute closes a sealed channel: escrow, rent and account are released as its program does', async () => {
     const { world } = await openShared(on, program);
     const { rentPayer } = world.opening;
     await world.seal(10n);
@@ -66,13 +66,13 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('distribute, $generation program'
       expect(await on.lamportsOf(rentPayer)).toBe(before + escrowRent);
     } else {
       expect(await on.dataOf(world.address)).toEqual(TOMBSTONE);
-      const kept = BigInt(await on.chain.result<number>('getMinimumBalanceForRentExemption', TOMBSTONE.length));
-      expect(await on.lamportsOf(world.address)).toBe(kept);
-      expect(await on.lamportsOf(rentPayer)).toBe(before + escrowRent + channelRent - kept);
+      const tombstoneRent = BigInt(await on.chain.result<number>('getMinimumBalanceForRentExemption', TOMBSTONE.length));
+      expect(await on.lamportsOf(world.address)).toBe(tombstoneRent);
+      expect(await on.lamportsOf(rentPayer)).toBe(before + escrowRent + channelRent - tombstoneRent);
     }
   });
 
-  it.each(isCurrent ? ['current'] : [])('frees the account of the %s program at once where its slot cannot come again', async () => {
+  it.each(isCurrent ? ['current'] : [])('distribute frees the account of the %s program at once if its slot cannot recur', async () => {
     const chain = await openProgramChain(server());
     await chain.holdClock();
     const { world } = await openShared(chain, program);
@@ -85,7 +85,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('distribute, $generation program'
     expect(await chain.lamportsOf(world.opening.rentPayer)).toBe(before + rent);
   });
 
-  it('gives the treasury what others sent to the escrow', async () => {
+  it('distribute pays foreign deposits in the escrow to the treasury', async () => {
     const { world, held } = await openShared(on, program);
     const treasury = (await held())[4]!;
     const donor = await on.openWallet({ usdc: 33n });
@@ -95,41 +95,43 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('distribute, $generation program'
     expect((await held())[4]).toBe(treasury + 33n);
   });
 
-  /** The event that says whose part the treasury got, and why. */
   const redirected = (world: ChannelWorld, owner: Address, amount: bigint, beneficiary: number, reason: number) => {
     const fields = [...addressSeed(world.address), ...addressSeed(owner), ...u64Seed(amount), beneficiary, reason];
     return Uint8Array.of(...hex.decode('e445a52e51cb9a1dd116b9d754a75450'), ...fields);
   };
-  /** Changes one byte range of a token account, as no transaction could. */
+  /** Changes bytes of a token account, which no transaction could. */
   const damage = async (owner: Address, offset: number, bytes: Iterable<number>) => {
-    const address = await tokenAddressOf(owner);
+    const address = await deriveTokenAddress(owner);
     const data = (await on.dataOf(address))!;
     data.set([...bytes], offset);
     on.put(address, TOKEN_PROGRAM, data);
   };
-  const remove = async (owner: Address) => on.put(await tokenAddressOf(owner), TOKEN_PROGRAM, []);
+  const remove = async (owner: Address) => on.put(await deriveTokenAddress(owner), TOKEN_PROGRAM, []);
 
   it.each([
     ['a recipient without a token account', 'first', 0, 1, (owner: Address) => remove(owner)],
     ['a recipient whose token account is frozen', 'second', 0, 2, (owner: Address) => damage(owner, STATE_OFFSET, [FROZEN])],
     ['a payee without a token account', 'operator', 1, 1, (owner: Address) => remove(owner)],
     ['a payer whose token account is frozen', 'payer', 2, 2, (owner: Address) => damage(owner, STATE_OFFSET, [FROZEN])],
-  ] as const)('pays everybody else and gives the treasury the part of %s', async (_who, party, beneficiary, reason, harm) => {
-    const { world, held, first, second } = await openShared(on, program);
-    const [treasury] = (await held()).slice(4);
-    const owner = { first, second, ...world.parties }[party].address;
-    await world.seal(300_000n);
-    await harm(owner);
-    const signature = await on.send(world.distribution());
-    const lost = { first: 99_990n, second: 99_990n, operator: 100_020n, payer: 700_000n }[party];
-    expect(await on.usdcOf(program.treasuryOwners.devnet)).toBe(treasury! + lost);
-    const paid = [first.address, second.address, world.opening.payee].filter((address) => address !== owner);
-    const parts = await Promise.all(paid.map((address) => on.usdcOf(address)));
-    expect(parts.reduce((sum, part) => sum + part, 0n) + (party === 'payer' ? 0n : lost)).toBe(300_000n);
-    expect(await on.eventsOf(signature, program.address)).toEqual([redirected(world, owner, lost, beneficiary, reason)]);
-  });
+  ] as const)(
+    'distribute pays the other recipients and gives the treasury the share of %s',
+    async (_who, party, beneficiary, reason, harm) => {
+      const { world, held, first, second } = await openShared(on, program);
+      const [treasury] = (await held()).slice(4);
+      const owner = { first, second, ...world.parties }[party].address;
+      await world.seal(300_000n);
+      await harm(owner);
+      const signature = await on.send(world.distribution());
+      const lost = { first: 99_990n, second: 99_990n, operator: 100_020n, payer: 700_000n }[party];
+      expect(await on.usdcOf(program.treasuryOwners.devnet)).toBe(treasury! + lost);
+      const paid = [first.address, second.address, world.opening.payee].filter((address) => address !== owner);
+      const parts = await Promise.all(paid.map((address) => on.usdcOf(address)));
+      expect(parts.reduce((sum, part) => sum + part, 0n) + (party === 'payer' ? 0n : lost)).toBe(300_000n);
+      expect(await on.eventsOf(signature, program.address)).toEqual([redirected(world, owner, lost, beneficiary, reason)]);
+    },
+  );
 
-  it('treats a token account that was given to somebody else as its program does', async () => {
+  it('a token account transferred to another owner is handled as in its program', async () => {
     const { world, first } = await openShared(on, program);
     await world.seal(300_000n);
     await damage(first.address, OWNER_OFFSET, addressSeed(await stranger));
@@ -157,21 +159,21 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('distribute, $generation program'
       'another payer': [() => swap(built(), layout, 'payer', world.opening.payee), 5],
       'another mint': [async () => swap(built(), layout, 'mint', await stranger), 7],
       'another token program': [() => swap(built(), layout, 'tokenProgram', TOKEN_2022_PROGRAM), 54],
-      'another escrow': [async () => swap(built(), layout, 'escrow', await tokenAddressOf(world.opening.payee)), 50],
-      'another treasury': [async () => swap(built(), layout, 'treasuryTokenAccount', await tokenAddressOf(world.opening.payee)), 2401],
+      'another escrow': [async () => swap(built(), layout, 'escrow', await deriveTokenAddress(world.opening.payee)), 50],
+      'another treasury': [async () => swap(built(), layout, 'treasuryTokenAccount', await deriveTokenAddress(world.opening.payee)), 2401],
       'other shares than at the opening': [() => sharing([...world.opening.shares].reverse()), 2407],
       "somebody else's account for a share": [
         async () => {
           const { accounts, ...rest } = built();
           return {
             ...rest,
-            accounts: [...accounts!.slice(0, -1), { ...accounts!.at(-1)!, address: await tokenAddressOf(world.opening.payee) }],
+            accounts: [...accounts!.slice(0, -1), { ...accounts!.at(-1)!, address: await deriveTokenAddress(world.opening.payee) }],
           };
         },
         2404,
       ],
       "somebody else's account for the payee": [
-        async () => swap(built(), layout, 'payeeTokenAccount', await tokenAddressOf(world.opening.payer)),
+        async () => swap(built(), layout, 'payeeTokenAccount', await deriveTokenAddress(world.opening.payer)),
         60,
       ],
       ...(isCurrent && {
@@ -179,7 +181,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('distribute, $generation program'
       }),
     });
 
-    it('refuses what has nothing to pay, what is closing, and what is closed', async () => {
+    it('distribute refuses an idle, a closing and a closed channel', async () => {
       const parties = world.parties;
       const idle = await openChannel(program, on, { parties, salt: 20n });
       expect(await on.judge(idle.distribution())).toBe(2408);
@@ -187,14 +189,14 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('distribute, $generation program'
       expect(await on.judge(idle.distribution())).toBe(2400);
       const closed = await openChannel(program, on, { parties, salt: 21n });
       await closed.seal(1n);
-      expect(await on.judge(swap(closed.distribution(), layout, 'payerTokenAccount', await tokenAddressOf(parties.merchant.address)))).toBe(
-        57,
-      );
+      expect(
+        await on.judge(swap(closed.distribution(), layout, 'payerTokenAccount', await deriveTokenAddress(parties.merchant.address))),
+      ).toBe(57);
       await closed.distribute();
       expect(await on.judge(closed.distribution())).toBe(isCurrent ? 2400 : 'InvalidAccountData');
     });
 
-    it('refuses a chain without a treasury, and a redirection whose event it cannot write', async () => {
+    it('distribute refuses a chain without a treasury, and a redirection with an unwritable event', async () => {
       await world.seal(300_000n);
       await remove(world.opening.payee);
       expect(await on.judge(swap(built(), layout, 'eventAuthority', await stranger))).toBe(8);

@@ -29,13 +29,10 @@ interface World {
   operator: KeyPairSigner;
   facilitator: UptoFacilitator;
   requirements: PaymentRequirements;
-  /** Another facilitator with the same key, which remembers nothing. */
   restart(): UptoFacilitator;
-  /** The buyer's signed opening, as the client makes it. */
   pay(): Promise<PaymentPayload>;
 }
 
-/** The public client and the public facilitator of metered x402 payments, on one local chain. */
 async function openWorld(): Promise<World> {
   const on = await openProgramChain(server());
   const [buyer, merchant, operator] = [await on.openWallet({ usdc: CEILING }), await on.openWallet(), await on.openWallet()];
@@ -71,8 +68,8 @@ const settleAs = ({ facilitator, requirements }: World, payment: PaymentPayload,
   return facilitator.settle(payload as PaymentPayload, { ...requirements, amount: amount.toString() });
 };
 
-describe('the public facilitator of metered payments, unmodified', () => {
-  it('opens the channel a client signed, settles what was used, and gets its rent back', async () => {
+describe('public facilitator of metered payments', () => {
+  it('the facilitator opens the client’s signed channel, settles usage and reclaims its rent', async () => {
     const world = await openWorld();
     const { on, buyer, merchant, operator, facilitator, requirements } = world;
     const payment = await world.pay();
@@ -104,7 +101,7 @@ describe('the public facilitator of metered payments, unmodified', () => {
     expect(await on.lamportsOf(operator.address)).toBeGreaterThan(before + rent - 20_000n);
   });
 
-  it('finds channels it has forgotten by what the chain holds, and gets their rent back too', async () => {
+  it('a restarted facilitator finds its channels on the chain and reclaims their rent', async () => {
     const world = await openWorld();
     const { on, requirements } = world;
     const payment = await world.pay();
@@ -120,7 +117,7 @@ describe('the public facilitator of metered payments, unmodified', () => {
     expect(await on.dataOf(channelId)).toBeNull();
   });
 
-  it('sends what this repository builds and reads, to the byte', async () => {
+  it('the facilitator’s instructions equal those that this repository builds and parses, byte for byte', async () => {
     const world = await openWorld();
     const { on, merchant, requirements, facilitator } = world;
     const payment = await world.pay();
@@ -151,10 +148,9 @@ describe('the public facilitator of metered payments, unmodified', () => {
   });
 });
 
-/** Builds an instruction anew from what was read of it. */
 function rebuild(instruction: ChannelInstruction, address: Address, shares: readonly Share[]): Instruction {
   const { accounts } = instruction as { accounts: Record<'payer' | 'payee' | 'mint' | 'rentPayer', Address> };
-  // What an instruction does not name is not needed to build it.
+  // Accounts missing in the instruction are not needed to build it.
   const payee = accounts.payee ?? accounts.rentPayer;
   const account = { address, channel: { ...accounts, payee }, tokenProgram: TOKEN_PROGRAM_ADDRESS };
   switch (instruction.name) {

@@ -4,7 +4,7 @@ import { hashShares, type Share } from '#solana/programs/payment-channels/distri
 import { type ChannelOpening, openChannelInstruction, topUpInstruction } from '#solana/programs/payment-channels/instructions.ts';
 import { OLDER_OPEN, OPEN, TOP_UP } from '#solana/programs/payment-channels/layouts.ts';
 import { TOKEN_2022_PROGRAM } from '../../../local/chain/ledger/network.ts';
-import { newAddress, tokenAddressOf } from '../chain/wallets.ts';
+import { deriveTokenAddress, newAddress } from '../chain/wallets.ts';
 import { type ChannelWorld, DEPOSIT, openChannel, prepareChannel } from './channel-world.ts';
 import {
   itRefuses,
@@ -37,7 +37,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('open, $generation program', (pro
   const openWith = (changes: Partial<ChannelOpening>) => openChannelInstruction(program, { ...world.opening, ...changes });
   const openFor = (...shares: Share[]) => openWith({ shares });
 
-  it('creates the channel as it says, at the expense of who pays the rent, and moves the deposit into its escrow', async () => {
+  it('open creates the channel as given, charges the rent payer, and moves the deposit into escrow', async () => {
     const opened = await prepareChannel(program, on, { parties: world.parties, salt: 8n });
     const rentPayer = opened.opening.rentPayer;
     const before = await on.lamportsOf(rentPayer);
@@ -50,7 +50,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('open, $generation program', (pro
     expect(await on.usdcOf(world.parties.payer.address)).toBe(9n * DEPOSIT);
   });
 
-  it('is not kept from it by lamports somebody sent to the address ahead', async () => {
+  it('open succeeds although lamports were sent to the address before', async () => {
     const opened = await prepareChannel(program, on, { parties: world.parties, salt: 9n });
     await on.chain.result('local_fundSol', opened.address, '1000000');
     await opened.open();
@@ -82,7 +82,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('open, $generation program', (pro
     'a mint that is none': [async () => openWith({ mint: await stranger }), 53],
     'another escrow': [async () => swap(built(), layout, 'escrow', await stranger), 50],
     "somebody else's token account": [
-      async () => swap(built(), layout, 'payerTokenAccount', await tokenAddressOf(world.parties.merchant.address)),
+      async () => swap(built(), layout, 'payerTokenAccount', await deriveTokenAddress(world.parties.merchant.address)),
       57,
     ],
     'another sysvar': [async () => swap(built(), layout, 'rentSysvar', await stranger), 'UnsupportedSysvar'],
@@ -96,7 +96,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('open, $generation program', (pro
 
   itRefuses(() => world, refusals);
 
-  it('refuses a payer without a token account, and an address that is taken', async () => {
+  it('open refuses a payer without a token account and an occupied address', async () => {
     const penniless = await on.openWallet();
     expect(await on.judge(openWith({ payer: penniless.address, ...(isCurrent ? {} : { rentPayer: penniless.address }) }))).toBe(58);
     const opened = await openChannel(program, on, { parties: world.parties, salt: 10n });
@@ -104,7 +104,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('open, $generation program', (pro
   });
 });
 
-it('a channel opens within 1,500 slots from the one its address names, and not one later', async () => {
+it('a channel opens within 1,500 slots from the one in its address, and not later', async () => {
   const { current } = CHANNEL_PROGRAMS;
   const { on, opening } = await prepareChannel(current, await openProgramChain(server()));
   await on.holdClock();
@@ -124,7 +124,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('topUp, $generation program', (pr
   });
   const built = (amount = 5n) => topUpInstruction(program, world.account, amount);
 
-  it('adds to the deposit and to the escrow', async () => {
+  it('topUp adds to the deposit and to the escrow', async () => {
     await on.send(built(5n));
     expect((await world.read()).deposit).toBe(DEPOSIT + 5n);
     expect(await on.usdcOf(world.address)).toBe(DEPOSIT + 5n);
@@ -141,9 +141,9 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('topUp, $generation program', (pr
     'a stranger who pays': [() => swap(built(), TOP_UP, 'payer', world.parties.merchant.address), 5],
     'another mint': [async () => swap(built(), TOP_UP, 'mint', await stranger), 7],
     'another token program': [() => swap(built(), TOP_UP, 'tokenProgram', TOKEN_2022_PROGRAM), 54],
-    'another escrow': [async () => swap(built(), TOP_UP, 'escrow', await tokenAddressOf(world.opening.payee)), 50],
+    'another escrow': [async () => swap(built(), TOP_UP, 'escrow', await deriveTokenAddress(world.opening.payee)), 50],
     "somebody else's token account": [
-      async () => swap(built(), TOP_UP, 'payerTokenAccount', await tokenAddressOf(world.opening.payee)),
+      async () => swap(built(), TOP_UP, 'payerTokenAccount', await deriveTokenAddress(world.opening.payee)),
       57,
     ],
     'a deposit beyond 64 bits': [() => built(2n ** 64n - 1n), 2100],
@@ -152,7 +152,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('topUp, $generation program', (pr
 
   itRefuses(() => world, refusals);
 
-  it('refuses a channel that is no longer open', async () => {
+  it('topUp refuses a channel that is not open', async () => {
     const sealed = await openChannel(program, on, { parties: world.parties, salt: 8n });
     await sealed.seal();
     expect(await on.judge(topUpInstruction(program, sealed.account, 1n))).toBe(2);

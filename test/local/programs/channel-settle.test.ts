@@ -22,11 +22,9 @@ import {
 const server = useServer();
 const stranger = newAddress();
 
-/** What is wrong with a voucher is wrong however it is settled. */
 const voucherRefusals = (isCurrent: boolean, settling: (world: ChannelWorld, voucher: Voucher) => Instruction): Refusals<ChannelWorld> => {
   const check = async (world: ChannelWorld, voucher: Voucher) => [await world.verified(voucher), settling(world, voucher)];
   const sound = (world: ChannelWorld) => world.voucher(200n);
-  /** The check as it should be, with its bytes changed. */
   const malformed = async (world: ChannelWorld, change: (data: Uint8Array) => Iterable<number>) => {
     const verified = await world.verified(sound(world));
     return [withData(verified, change(Uint8Array.from(verified.data!))), settling(world, sound(world))];
@@ -75,14 +73,14 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('settle, $generation program', (p
   });
   const built = (settled: ChannelWorld = world) => settleInstruction(program, settled.voucher(200n));
 
-  it('raises what is settled, and moves no token', async () => {
+  it('settle raises the settled amount and moves no token', async () => {
     expect(await world.read()).toMatchObject({ status: 'open', settled: 100n, payoutWatermark: 0n });
     expect(await on.usdcOf(world.address)).toBe(DEPOSIT);
   });
 
-  it('takes a voucher to the whole deposit, and one that is about to expire', async () => {
-    const whole = world.voucher(DEPOSIT, { expiresAt: (await on.now()) + 1_000n });
-    expect(await on.judge(await world.verified(whole), settleInstruction(program, whole))).toBe('accepted');
+  it('settle accepts a voucher for the full deposit and one about to expire', async () => {
+    const fullVoucher = world.voucher(DEPOSIT, { expiresAt: (await on.now()) + 1_000n });
+    expect(await on.judge(await world.verified(fullVoucher), settleInstruction(program, fullVoucher))).toBe('accepted');
   });
 
   itRefuses(() => world, {
@@ -98,7 +96,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('settle, $generation program', (p
     ...(!isCurrent && { 'a copy of another length': [() => withData(built(), [2, 0]), 'InvalidInstructionData'] }),
   });
 
-  it('refuses a channel that is closing, or sealed', async () => {
+  it('settle refuses a closing and a sealed channel', async () => {
     for (const [salt, end] of [
       [8n, async (channel: ChannelWorld) => void (await on.send(requestCloseInstruction(program, channel.account)))],
       [9n, (channel: ChannelWorld) => channel.seal()],
@@ -109,7 +107,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('settle, $generation program', (p
     }
   });
 
-  it('comes to nothing where the signature is forged: the runtime refuses the check itself', async () => {
+  it('settle with a forged signature fails in the runtime’s signature check', async () => {
     const verified = await world.verified(world.voucher(200n));
     const forged = withData(verified, verified.data!.with(60, verified.data![60]! ^ 1));
     const error = await on.send(forged, built()).catch((refusal: unknown) => refusal);
@@ -118,7 +116,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('settle, $generation program', (p
   });
 });
 
-/** Settles an account whose bytes are a channel's, changed in a way the program itself never writes. */
+/** Settles an account with channel bytes that the program itself never writes. */
 async function settleMade(world: ChannelWorld, change: (data: number[]) => number[]): Promise<Instruction[]> {
   const address = await newAddress();
   world.on.put(address, world.program.address, change([...encodeChannel(world.program, await world.read())]));
@@ -137,7 +135,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('settleAndSeal, $generation progr
   });
   const built = (voucher: Voucher | null = null) => settleAndSealInstruction(program, world.account, voucher);
 
-  it('ends a channel by the payee, with a last voucher or without one', async () => {
+  it('settleAndSeal by the payee ends a channel, with or without a last voucher', async () => {
     for (const [salt, last, settled] of [
       [8n, null, 0n],
       [9n, 250n, 250n],
@@ -149,7 +147,7 @@ describe.each(Object.values(CHANNEL_PROGRAMS))('settleAndSeal, $generation progr
     }
   });
 
-  it('still ends one whose payer wants out, up to the last second of the grace period', async () => {
+  it('settleAndSeal ends a closing channel until the last second of the grace period', async () => {
     await on.holdClock();
     const closing = await openChannel(program, on, { parties: world.parties, salt: 10n });
     await on.send(requestCloseInstruction(program, closing.account));

@@ -15,7 +15,7 @@ import { ed25519Instruction, encodeVoucher, type Voucher } from '#solana/program
 import { USDC } from '../chain/wallets.ts';
 import type { ProgramChain } from './program-chain.ts';
 
-/** A payer, the operator who is payee and pays the rent where the program lets it, the merchant who gets everything, and a key that signs vouchers. */
+/** A payer, the operator as payee and rent payer if the program allows, the merchant as only recipient, and a key that signs vouchers. */
 export interface Parties {
   payer: KeyPairSigner;
   operator: KeyPairSigner;
@@ -26,7 +26,6 @@ export interface Parties {
 export const DEPOSIT = 1_000_000n;
 export const GRACE_SECONDS = 900;
 
-/** A channel of one program, from its opening to its end. */
 export class ChannelWorld {
   readonly program: ChannelProgram;
   readonly on: ProgramChain;
@@ -46,13 +45,11 @@ export class ChannelWorld {
     this.account = { address: this.address, channel: opening, tokenProgram: TOKEN_PROGRAM_ADDRESS };
   }
 
-  /** Opens the channel on the chain. */
   async open(): Promise<this> {
     await this.on.send(openChannelInstruction(this.program, this.opening));
     return this;
   }
 
-  /** The channel as the chain stores it. */
   async read(): Promise<Channel> {
     const decoded = decodeChannel(this.program, (await this.on.dataOf(this.address)) ?? new Uint8Array());
     if (!decoded.ok) throw new Error(decoded.reason);
@@ -63,31 +60,27 @@ export class ChannelWorld {
     return { channelId: this.address, cumulativeAmount, expiresAt: 0n, ...changes };
   }
 
-  /** The instruction that has a voucher's signature checked. */
   verified(voucher: Voucher, signer: KeyPairSigner = this.parties.session): Promise<Instruction> {
     return this.signed(encodeVoucher(this.program, voucher), signer);
   }
 
-  /** The instruction that has the signature of any message checked. */
   async signed(message: Uint8Array, signer: KeyPairSigner = this.parties.session): Promise<Instruction> {
     const signature = await signBytes(signer.keyPair.privateKey, message);
     return ed25519Instruction({ publicKey: base58.decode(signer.address), signature, message });
   }
 
-  /** A voucher of the session key, checked and settled. */
   async settle(cumulativeAmount: bigint): Promise<void> {
     const voucher = this.voucher(cumulativeAmount);
     await this.on.send(await this.verified(voucher), settleInstruction(this.program, voucher));
   }
 
-  /** Ends the channel by the operator's signature, with a last voucher or without. */
+  /** Seals the channel by the operator's signature, with an optional last voucher. */
   async seal(cumulativeAmount: bigint | null = null): Promise<void> {
     const voucher = cumulativeAmount === null ? null : this.voucher(cumulativeAmount);
     const check = voucher === null ? [] : [await this.verified(voucher)];
     await this.on.send(...check, settleAndSealInstruction(this.program, this.account, voucher));
   }
 
-  /** The instruction that distributes as the opening says. */
   distribution(): Instruction {
     const treasuryOwner = this.program.treasuryOwners.devnet;
     return distributeInstruction(this.program, this.account, { shares: this.opening.shares, treasuryOwner });
@@ -98,7 +91,7 @@ export class ChannelWorld {
   }
 }
 
-/** Four wallets; the payer holds USDC, the operator and the merchant a token account each. */
+/** Opens four wallets: the payer with USDC, operator and merchant with a token account each. */
 export async function openParties(on: ProgramChain): Promise<Parties> {
   const payer = await on.openWallet({ usdc: 10n * DEPOSIT });
   const [operator, merchant] = [await on.openWallet(), await on.openWallet()];
@@ -106,7 +99,6 @@ export async function openParties(on: ProgramChain): Promise<Parties> {
   return { payer, operator, merchant, session: await generateKeyPairSigner() };
 }
 
-/** An opening between the parties, everything for the merchant, ready to be sent. */
 export async function prepareChannel(
   program: ChannelProgram,
   on: ProgramChain,
@@ -131,6 +123,5 @@ export async function prepareChannel(
   return new ChannelWorld(program, on, parties, opening);
 }
 
-/** A channel that is open on the chain. */
 export const openChannel = async (...args: Parameters<typeof prepareChannel>): Promise<ChannelWorld> =>
   (await prepareChannel(...args)).open();

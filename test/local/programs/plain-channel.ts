@@ -1,6 +1,6 @@
 import type { Verdict } from './program-chain.ts';
 
-/** What may happen to a channel; amounts in base units. */
+/** Steps of a channel, with amounts in base units. */
 export type ChannelStep =
   | { kind: 'settle' | 'topUp' | 'donate'; amount: bigint }
   | { kind: 'settleAndSeal'; amount: bigint | null }
@@ -12,13 +12,13 @@ interface Terms {
   deposit: bigint;
   graceSeconds: bigint;
   windowSlots: bigint;
-  /** Parts of the recipients in basis points; the rest is the payee's. */
+  /** Shares of the recipients in basis points. The payee gets the rest. */
   bps: readonly number[];
 }
 
 /**
- * The rules of a payment channel told a second time, with nothing but sums: no accounts, no instructions, no tokens. What it says
- * of every step must be what the chain does.
+ * Second implementation of the payment channel rules with plain sums, without accounts, instructions or tokens. Its verdict on every step
+ * must match the chain.
  */
 export class PlainChannel {
   readonly #terms: Terms;
@@ -30,7 +30,7 @@ export class PlainChannel {
   #hasWithdrawn = false;
   #escrow: bigint;
   #now = 0n;
-  /** Of the recipients, then the payee, the payer and the treasury: what each got since the opening. */
+  /** Gains since the opening: recipients, then payee, payer and treasury. */
   readonly gains: bigint[];
 
   constructor(terms: Terms) {
@@ -48,7 +48,6 @@ export class PlainChannel {
     return this.#status;
   }
 
-  /** Takes a step; what the program would say of it. */
   take(step: ChannelStep): Verdict {
     if (step.kind === 'warp') {
       this.#now += step.seconds;
@@ -161,7 +160,7 @@ export class PlainChannel {
     return 'accepted';
   }
 
-  /** From the payer into the escrow, or back where it is negative. */
+  /** Moves the amount from the payer into escrow, or back if negative. */
   #fromPayer(amount: bigint): void {
     this.#escrow += amount;
     this.gains[this.gains.length - 2]! -= amount;

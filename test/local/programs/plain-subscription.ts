@@ -1,6 +1,5 @@
 import type { Verdict } from './program-chain.ts';
 
-/** What may happen to a buyer's subscription. */
 export type SubscriptionStep =
   | { kind: 'collect'; amount: bigint }
   | { kind: 'cancel' | 'resume' | 'revoke' | 'subscribe' | 'authorize' | 'closeAuthority' | 'sunset' | 'deletePlan' }
@@ -13,14 +12,14 @@ interface Terms {
 }
 
 /**
- * The rules of a subscription told a second time, with nothing but numbers: no accounts, no instructions, no tokens. What it says
- * of every step must be what the chain does.
+ * Second implementation of the subscription rules with plain numbers, without accounts, instructions or tokens. Its verdict on every step
+ * must match the chain.
  */
 export class PlainSubscription {
   readonly #terms: Terms;
   #now: bigint;
   #slotsPassed = 0n;
-  /** When the authority was made; null while there is none. */
+  /** Creation time of the authority, or null without one. */
   #authority: bigint | null = 0n;
   #plan: 'active' | 'sunset' | 'gone' = 'active';
   #planEnd: bigint | null = null;
@@ -40,7 +39,6 @@ export class PlainSubscription {
     return this.#subscription?.start ?? null;
   }
 
-  /** Takes a step; what the program would say of it. */
   take(step: SubscriptionStep): Verdict {
     switch (step.kind) {
       case 'warp':
@@ -82,7 +80,7 @@ export class PlainSubscription {
   #sunset(): Verdict {
     if (this.#plan === 'gone') return 'InvalidAccountOwner';
     const end = this.#now + 3n * this.#terms.periodSeconds;
-    // Said twice within one second, it changes nothing.
+    // A repetition within the same second changes nothing.
     if (this.#plan === 'sunset') return this.#planEnd === end ? 'accepted' : 513;
     this.#plan = 'sunset';
     this.#planEnd = end;

@@ -21,23 +21,23 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
 import type { InstructionLayout } from '#solana/programs/instruction-layout.ts';
 import type { Machine } from '../../../local/chain/ledger/machine.ts';
-import { type ChainServer, newAddress, openChain, startChainServer, type TestChain, tokenAddressOf, USDC } from '../chain/wallets.ts';
+import { type ChainServer, deriveTokenAddress, newAddress, openChain, startChainServer, type TestChain, USDC } from '../chain/wallets.ts';
 
-/** What came of a transaction: accepted, the program's own number, or the name of a cause every program shares. */
+/** Outcome of a transaction: accepted, the program's error number, or the name of a shared error. */
 export type Verdict = 'accepted' | number | string;
 
 type Made = Instruction | Instruction[];
-/** What is wrong with an instruction, how to make it so, and what the program says. */
+/** Refusals by description: how to build the instruction, and the expected verdict. */
 export type Refusals<World> = Record<string, [make: (world: World) => Made | Promise<Made>, verdict: Verdict]>;
 
-/** One test for each way an instruction is refused: nothing but the number says why. */
+/** Adds one test per refusal, because only the error number explains it. */
 export function itRefuses<World extends { on: ProgramChain }>(world: () => World, refusals: Refusals<World>): void {
-  it.each(Object.entries(refusals))('refuses %s', async (_what, [make, verdict]) => {
+  it.each(Object.entries(refusals))('the program refuses %s', async (_what, [make, verdict]) => {
     expect(await world().on.judge(...[await make(world())].flat())).toBe(verdict);
   });
 }
 
-/** A chain, a wallet that pays every fee and has no other part in anything, and the wallets that sign. */
+/** Chain with a wallet that pays every fee and plays no other part, and the signing wallets. */
 export class ProgramChain {
   readonly chain: TestChain;
   readonly feePayer: KeyPairSigner;
@@ -51,30 +51,27 @@ export class ProgramChain {
     this.#machine = machine;
   }
 
-  /** Writes an account as no transaction could. */
+  /** Writes an account directly, which no transaction could. */
   put(address: Address, owner: Address, data: Iterable<number>): void {
     this.#machine.putAccount(address, Uint8Array.from(data), owner);
   }
 
-  /** A wallet that signs whatever names it as a signer. */
   async openWallet(holdings: { lamports?: bigint; usdc?: bigint } = {}): Promise<KeyPairSigner> {
     const wallet = await this.chain.openWallet(holdings);
     this.#signers.push(wallet);
     return wallet;
   }
 
-  /** Sends; throws where the chain refuses. */
   send(...instructions: Instruction[]): Promise<Signature> {
     return this.chain.send(this.feePayer, this.signed(...instructions));
   }
 
-  /** Sends without asking first, so that what fails lands as failed. */
+  /** Sends without preflight, so that a failure lands as failed. */
   land(...instructions: Instruction[]): Promise<Signature> {
     return this.chain.send(this.feePayer, this.signed(...instructions), { skipPreflight: true });
   }
 
-  /** Sends with some addresses named through a lookup table. */
-  async sendLookingUp(addresses: Address[], ...instructions: Instruction[]): Promise<Signature> {
+  async sendWithLookupTable(addresses: Address[], ...instructions: Instruction[]): Promise<Signature> {
     const table = await newAddress();
     await this.chain.result('local_setLookupTable', table, addresses);
     const { value: latest } = await this.chain.rpc.getLatestBlockhash().send();
@@ -89,7 +86,7 @@ export class ProgramChain {
     return this.chain.rpc.sendTransaction(wire, { encoding: 'base64' }).send();
   }
 
-  /** What the chain would say, without effect. Only the last instruction may be refused. */
+  /** Simulates the instructions. Only the last one may be refused. */
   async judge(...instructions: Instruction[]): Promise<Verdict> {
     const { wire } = await this.chain.sign(this.feePayer, this.signed(...instructions));
     const options = { encoding: 'base64', sigVerify: true };
@@ -97,7 +94,7 @@ export class ProgramChain {
     return readVerdict(value.err, instructions.length);
   }
 
-  /** The instructions of every transaction that names an address, oldest first. */
+  /** Returns the instructions of every transaction that names an address, oldest first. */
   async instructionsOf(address: Address): Promise<{ programAddress: Address; accounts: Address[]; data: Uint8Array }[]> {
     const listed = await this.chain.rpc.getSignaturesForAddress(address, { commitment: 'confirmed' }).send();
     const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
@@ -112,7 +109,7 @@ export class ProgramChain {
     });
   }
 
-  /** The events a program wrote in a transaction, as bytes: its calls to itself, in their order. */
+  /** Returns the event bytes that a program wrote in a transaction by calling itself, in order. */
   async eventsOf(signature: Signature, program: Address): Promise<Uint8Array[]> {
     const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
     const recorded = await this.chain.rpc.getTransaction(signature, options).send();
@@ -121,14 +118,14 @@ export class ProgramChain {
     return inner.filter(({ programIdIndex }) => accountKeys[programIdIndex] === program).map(({ data }) => base58.decode(data));
   }
 
-  /** Sends without asking first, and says what came of it. Only the last instruction may be refused. */
+  /** Sends without preflight and returns the verdict. Only the last instruction may be refused. */
   async attempt(...instructions: Instruction[]): Promise<Verdict> {
     const signature = await this.land(...instructions);
     const { value } = await this.chain.result<{ value: [{ err: unknown }] }>('getSignatureStatuses', [signature]);
     return readVerdict(value[0].err, instructions.length);
   }
 
-  /** Base units in all token accounts of the chain, and how many there should be. */
+  /** Base units in all token accounts of the chain, and the expected supply. */
   async countUsdc(): Promise<{ held: bigint; supply: bigint }> {
     const memcmp = { offset: 0n, bytes: USDC, encoding: 'base58' } as const;
     const filters = [{ dataSize: 165n }, { memcmp }] as never;
@@ -138,7 +135,6 @@ export class ProgramChain {
     return { held: amounts.reduce((sum, amount) => sum + amount, 0n), supply: BigInt(value.amount) };
   }
 
-  /** Moves the chain's clock. */
   async warp(seconds: bigint | number): Promise<void> {
     await this.chain.result('local_warp', Number(seconds));
   }
@@ -148,7 +144,7 @@ export class ProgramChain {
     return BigInt((await this.chain.result<{ unixTimestamp: number }>('local_time')).unixTimestamp);
   }
 
-  /** Stops the clock, so that slots move by hand alone. */
+  /** Stops the clock, so that slots advance only by hand. */
   async holdClock(): Promise<void> {
     await this.chain.result('local_mode', 'manual');
   }
@@ -163,35 +159,32 @@ export class ProgramChain {
 
   /** USDC of a wallet, in base units. */
   async usdcOf(owner: Address): Promise<bigint> {
-    return (await fetchToken(this.chain.rpc, await tokenAddressOf(owner))).data.amount;
+    return (await fetchToken(this.chain.rpc, await deriveTokenAddress(owner))).data.amount;
   }
 
   async lamportsOf(address: Address): Promise<bigint> {
     return (await this.chain.rpc.getBalance(address, { commitment: 'processed' }).send()).value;
   }
 
-  /** The bytes of an account, or null where there is none. */
   async dataOf(address: Address): Promise<Uint8Array | null> {
     const { value } = await this.chain.rpc.getAccountInfo(address, { encoding: 'base64', commitment: 'processed' }).send();
     return value === null ? null : Uint8Array.from(Buffer.from(value.data[0], 'base64'));
   }
 
-  /** Instructions as they are sent: with their signers, and one in front that no other transaction has. */
+  /** Adds signers and one leading instruction that makes the transaction unique. */
   signed(...instructions: readonly Instruction[]): Instruction[] {
-    // Without something of its own, the same transaction sent again would be refused as a duplicate.
+    // An identical transaction would be refused as a duplicate.
     this.#count += 1;
     const unique = getSetComputeUnitLimitInstruction({ units: 1_000_000 + this.#count });
     return [unique, ...instructions.map((instruction) => addSignersToInstruction(this.#signers, instruction))];
   }
 }
 
-/** A fresh chain of a server, for one test or one table of them. */
 export async function openProgramChain(server: ChainServer): Promise<ProgramChain> {
   const chain = openChain(server);
   return new ProgramChain(chain, await chain.openWallet(), server.chain(chain.url.split('/').at(-1)!).machine);
 }
 
-/** A server of chains for the tests of one file. */
 export function useServer(): () => ChainServer {
   let server: ChainServer;
   beforeAll(async () => {
@@ -201,7 +194,6 @@ export function useServer(): () => ChainServer {
   return () => server;
 }
 
-/** The same instruction with another account in one place. */
 export function swap<Name extends string>(
   built: Instruction,
   layout: InstructionLayout<Name>,
@@ -211,11 +203,10 @@ export function swap<Name extends string>(
   return edit(built, layout, name, (meta) => ({ ...meta, address: to }));
 }
 
-/** The same instruction where one account does not sign. */
 export const unsigned = <Name extends string>(built: Instruction, layout: InstructionLayout<Name>, name: NoInfer<Name>): Instruction =>
   edit(built, layout, name, withoutSignature);
 
-/** The same instruction where the last account, which no layout names, does not sign. */
+/** Removes the signer role of the last account, which no layout names. */
 export const lastUnsigned = (built: Instruction): Instruction => ({
   ...built,
   accounts: built.accounts!.with(-1, withoutSignature(built.accounts!.at(-1) as AccountMeta)),
@@ -226,19 +217,15 @@ function withoutSignature(meta: AccountMeta): AccountMeta {
   return meta.role === AccountRole.READONLY_SIGNER ? { ...meta, role: AccountRole.READONLY } : meta;
 }
 
-/** The same instruction where one account may not be written. */
 export function readOnly<Name extends string>(built: Instruction, layout: InstructionLayout<Name>, name: NoInfer<Name>): Instruction {
   const withoutWriting = { [AccountRole.WRITABLE_SIGNER]: AccountRole.READONLY_SIGNER, [AccountRole.WRITABLE]: AccountRole.READONLY };
   return edit(built, layout, name, (meta) => ({ ...meta, role: withoutWriting[meta.role as AccountRole.WRITABLE] ?? meta.role }));
 }
 
-/** The same instruction with other data. */
 export const withData = (built: Instruction, data: Iterable<number>): Instruction => ({ ...built, data: Uint8Array.from(data) });
 
-/** The same instruction without its last account. */
 export const shorter = (built: Instruction): Instruction => ({ ...built, accounts: built.accounts!.slice(0, -1) });
 
-/** The same instruction with one more account. */
 export const longer = (built: Instruction, address: Address, role = AccountRole.READONLY): Instruction => ({
   ...built,
   accounts: [...built.accounts!, { address, role }],
@@ -250,8 +237,8 @@ function edit<Name extends string>(
   name: Name,
   change: (meta: AccountMeta) => AccountMeta,
 ): Instruction {
-  const place = layout.accounts.findIndex(([known]) => known === name);
-  return { ...built, accounts: built.accounts!.map((meta, index) => (index === place ? change(meta as AccountMeta) : meta)) };
+  const position = layout.accounts.findIndex(([known]) => known === name);
+  return { ...built, accounts: built.accounts!.map((meta, index) => (index === position ? change(meta as AccountMeta) : meta)) };
 }
 
 function readVerdict(err: unknown, last: number): Verdict {

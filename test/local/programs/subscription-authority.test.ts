@@ -8,7 +8,7 @@ import {
 import { CLOSE_AUTHORITY, INIT_AUTHORITY, REVOKE_AUTHORITY } from '#solana/programs/subscriptions/layouts.ts';
 import { SUBSCRIPTIONS_EVENT_AUTHORITY } from '#solana/programs/subscriptions/subscription.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, U64_MAX } from '../../../local/chain/ledger/network.ts';
-import { newAddress, tokenAddressOf, USDC } from '../chain/wallets.ts';
+import { deriveTokenAddress, newAddress, USDC } from '../chain/wallets.ts';
 import {
   itRefuses,
   lastUnsigned,
@@ -27,9 +27,8 @@ import { BALANCE, openPlan, openSubscription, preparePlan, type SubscriptionWorl
 const server = useServer();
 const stranger = newAddress();
 
-/** Whom a wallet's token account lets take from it, and how much. */
-async function approvalOf(world: SubscriptionWorld): Promise<[unknown, bigint]> {
-  const data = await world.on.dataOf(await tokenAddressOf(world.people.buyer.address));
+async function readApproval(world: SubscriptionWorld): Promise<[unknown, bigint]> {
+  const data = await world.on.dataOf(await deriveTokenAddress(world.people.buyer.address));
   const { delegate, delegatedAmount } = getTokenDecoder().decode(data!);
   return [delegate.__option === 'Some' ? delegate.value : null, delegatedAmount];
 }
@@ -43,28 +42,28 @@ describe('initSubscriptionAuthority', () => {
   });
   const built = () => initAuthorityInstruction(world.owner);
 
-  it('makes the authority, known by its slot, and the delegate of the token account for any amount', async () => {
+  it('the instruction creates the authority with its slot and an unlimited delegation of the token account', async () => {
     const made = await preparePlan(on);
     await on.holdClock();
     await made.authorize();
     const { buyer } = made.people;
     expect(await made.readAuthority()).toMatchObject({ user: buyer.address, mint: USDC, payer: buyer.address, initId: await on.slot() });
-    expect(await approvalOf(made)).toEqual([made.authority, U64_MAX]);
+    expect(await readApproval(made)).toEqual([made.authority, U64_MAX]);
   });
 
-  it('only renews the approval where the authority is there: same id, same payer though a sponsor offers', async () => {
+  it('a repetition only renews the approval: same id and same payer, although a sponsor offers', async () => {
     const made = await (await preparePlan(on)).authorize();
     const first = await made.readAuthority();
     await on.moveSlots(10);
     const wallet = made.people.buyer;
-    const source = await tokenAddressOf(wallet.address);
+    const source = await deriveTokenAddress(wallet.address);
     await on.send(getApproveInstruction({ source, delegate: made.people.merchant.address, owner: wallet, amount: 5n }));
     await on.send(initAuthorityInstruction(made.owner, made.people.sponsor.address));
     expect(await made.readAuthority()).toEqual(first);
-    expect(await approvalOf(made)).toEqual([made.authority, U64_MAX]);
+    expect(await readApproval(made)).toEqual([made.authority, U64_MAX]);
   });
 
-  it('lets a sponsor pay the rent, and remembers who gets it back', async () => {
+  it('a sponsor may pay the rent and is recorded as its recipient', async () => {
     const made = await preparePlan(on);
     const { buyer, sponsor } = made.people;
     const before = await on.lamportsOf(sponsor.address);
@@ -91,13 +90,13 @@ describe('initSubscriptionAuthority', () => {
     'a sponsor who does not sign': [() => lastUnsigned(initAuthorityInstruction(world.owner, world.people.sponsor.address)), 100],
     'another address for the authority': [async () => swap(built(), INIT_AUTHORITY, 'authority', await stranger), 103],
     "somebody else's token account": [
-      async () => swap(built(), INIT_AUTHORITY, 'userTokenAccount', await tokenAddressOf(world.people.merchant.address)),
+      async () => swap(built(), INIT_AUTHORITY, 'userTokenAccount', await deriveTokenAddress(world.people.merchant.address)),
       130,
     ],
     'a token account that is not the associated one': [
       async () => {
         const elsewhere = await newAddress();
-        on.put(elsewhere, TOKEN_PROGRAM, (await on.dataOf(await tokenAddressOf(world.people.buyer.address)))!);
+        on.put(elsewhere, TOKEN_PROGRAM, (await on.dataOf(await deriveTokenAddress(world.people.buyer.address)))!);
         return swap(built(), INIT_AUTHORITY, 'userTokenAccount', elsewhere);
       },
       108,
@@ -122,7 +121,7 @@ describe('closeSubscriptionAuthority', () => {
   });
   const built = () => closeAuthorityInstruction(world.owner);
 
-  it('ends every collection, even under an authority that is made again later', async () => {
+  it('closing ends every collection, even under a recreated authority', async () => {
     const made = await openSubscription(on);
     const rent = await on.lamportsOf(made.authority);
     const before = await on.lamportsOf(made.people.buyer.address);
@@ -155,20 +154,20 @@ describe('revokeSubscriptionAuthority', () => {
   });
   const built = () => revokeAuthorityInstruction(world.owner);
 
-  it('takes the approval away and closes the authority', async () => {
+  it('revoking removes the approval and closes the authority', async () => {
     const made = await openPlan(on);
     await on.send(revokeAuthorityInstruction(made.owner));
-    expect(await approvalOf(made)).toEqual([null, 0n]);
+    expect(await readApproval(made)).toEqual([null, 0n]);
     expect(await on.dataOf(made.authority)).toBeNull();
   });
 
-  it("leaves somebody else's approval alone", async () => {
+  it('revoking leaves the approval of another delegate', async () => {
     const made = await openPlan(on);
     const { buyer, merchant } = made.people;
-    const source = await tokenAddressOf(buyer.address);
+    const source = await deriveTokenAddress(buyer.address);
     await on.send(getApproveInstruction({ source, delegate: merchant.address, owner: buyer, amount: 5n }));
     await on.send(revokeAuthorityInstruction(made.owner));
-    expect(await approvalOf(made)).toEqual([merchant.address, 5n]);
+    expect(await readApproval(made)).toEqual([merchant.address, 5n]);
   });
 
   itRefuses(() => world, {
@@ -180,18 +179,18 @@ describe('revokeSubscriptionAuthority', () => {
     'a mint that is none': [async () => swap(built(), REVOKE_AUTHORITY, 'mint', await stranger), 109],
     'a token account that is none': [async () => swap(built(), REVOKE_AUTHORITY, 'userTokenAccount', await stranger), 110],
     "somebody else's token account": [
-      async () => swap(built(), REVOKE_AUTHORITY, 'userTokenAccount', await tokenAddressOf(world.people.merchant.address)),
+      async () => swap(built(), REVOKE_AUTHORITY, 'userTokenAccount', await deriveTokenAddress(world.people.merchant.address)),
       130,
     ],
     'another account of the program': [() => swap(built(), REVOKE_AUTHORITY, 'authority', world.plan), 103],
   });
 });
 
-describe('an instruction of the subscriptions program', () => {
-  it('that this model does not run is refused, and so is a call that would write an event', async () => {
+describe('instructions of the subscriptions program', () => {
+  it('an unmodelled instruction and a direct event call are refused', async () => {
     const world = await openPlan(await openProgramChain(server()));
     const made = closeAuthorityInstruction(world.owner);
-    // Delegations without a plan, and what only they need.
+    // Instructions for delegations without a plan, which this model does not run.
     for (const left of [1, 2, 4, 5, 15, 16, 99]) expect(await world.on.judge(withData(made, [left]))).toBe(114);
     expect(await world.on.judge(withData(made, []))).toBe(114);
     expect(await world.on.judge(withData(made, [228]))).toBe('NotEnoughAccountKeys');

@@ -7,7 +7,7 @@ import { createPlanInstruction, deletePlanInstruction } from '#solana/programs/s
 import { COLLECT } from '#solana/programs/subscriptions/layouts.ts';
 import { encodeSubscription, SUBSCRIPTIONS_PROGRAM } from '#solana/programs/subscriptions/subscription.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../local/chain/ledger/network.ts';
-import { newAddress, tokenAddressOf, transferUsdc, USDC } from '../chain/wallets.ts';
+import { deriveTokenAddress, newAddress, transferUsdc, USDC } from '../chain/wallets.ts';
 import { itRefuses, openProgramChain, type ProgramChain, readOnly, shorter, swap, unsigned, useServer, withData } from './program-chain.ts';
 import { BALANCE, DAY, openSubscription, PRICE, preparePlan, type SubscriptionWorld } from './subscription-world.ts';
 
@@ -27,7 +27,7 @@ describe('transferSubscription', () => {
   });
   const built = () => world.collecting();
 
-  it('moves the amount from the buyer to the merchant and nowhere else, and says so', async () => {
+  it('a collection moves the amount from the buyer to the merchant only and writes an event', async () => {
     const made = await openSubscription(on);
     const start = await on.now();
     await on.warp(10);
@@ -37,14 +37,14 @@ describe('transferSubscription', () => {
     const { buyer, merchant, puller } = made.people;
     const numbers = [30n, start, start + DAY, 30n].flatMap((value) => [...u64Seed(value)]);
     const parties = [made.subscription, made.plan, buyer.address, USDC].flatMap((address) => [...addressSeed(address)]);
-    const receivers = [merchant.address, await tokenAddressOf(merchant.address), puller.address].flatMap((address) => [
+    const receivers = [merchant.address, await deriveTokenAddress(merchant.address), puller.address].flatMap((address) => [
       ...addressSeed(address),
     ]);
     const event = Uint8Array.of(...hex.decode('e445a52e51cb9a1d02'), ...parties, ...numbers, ...receivers);
     expect(await on.eventsOf(signature, SUBSCRIPTIONS_PROGRAM)).toEqual([event]);
   });
 
-  it('collects in parts up to the price, by the owner as by a puller, and again from the first second of the next period', async () => {
+  it('owner and pullers collect in parts up to the price, and again from the first second of the next period', async () => {
     const made = await openSubscription(on);
     await made.collect(PRICE - 1n);
     expect(await on.judge(made.collecting(2n))).toBe(400);
@@ -57,7 +57,7 @@ describe('transferSubscription', () => {
     expect(await made.held()).toEqual([BALANCE - 2n * PRICE, 2n * PRICE]);
   });
 
-  it('never collects for periods that went by', async () => {
+  it('past periods are never collected', async () => {
     const made = await openSubscription(on);
     const { currentPeriodStartTs: start } = await made.readSubscription();
     await on.warp(5n * DAY + 7n);
@@ -67,11 +67,11 @@ describe('transferSubscription', () => {
     expect(await on.judge(made.collecting(1n))).toBe(400);
   });
 
-  it('collects in the last second of a plan what its last period leaves, and nothing after', async () => {
+  it('the last second of a plan allows the rest of its last period, and nothing after it', async () => {
     const made = await openSubscription(on, { endTs: (await on.now()) + 2n * DAY });
     await made.collect();
     await on.warp(2n * DAY);
-    // The last second would begin a third period; it belongs to the second.
+    // The last second of the plan would start a third period and belongs to the second.
     await made.collect();
     expect(await on.judge(made.collecting(1n))).toBe(400);
     await on.warp(1);
@@ -79,7 +79,7 @@ describe('transferSubscription', () => {
     expect(await made.held()).toEqual([BALANCE - 2n * PRICE, 2n * PRICE]);
   });
 
-  it('ends with a cancellation, at its second', async () => {
+  it('a cancellation ends collection at its second', async () => {
     const made = await openSubscription(on);
     await made.cancel();
     await on.warp(DAY - 1n);
@@ -88,7 +88,7 @@ describe('transferSubscription', () => {
     expect(await on.judge(made.collecting())).toBe(508);
   });
 
-  it('pays any wallet where a plan names none, and otherwise those it names alone', async () => {
+  it('a plan without destinations pays any wallet, and otherwise only those listed', async () => {
     const { sponsor } = world.people;
     await on.chain.result('local_fundUsdc', sponsor.address, '0');
     expect(await on.judge(world.collecting(PRICE, { receiver: sponsor.address }))).toBe(506);
@@ -116,7 +116,7 @@ describe('transferSubscription', () => {
     'another mint in its arguments': [async () => withArgument(41, await stranger), 125],
     'another subscriber in its arguments': [async () => withArgument(9, await stranger), 130],
     "somebody else's token account": [
-      async () => swap(built(), COLLECT, 'subscriberTokenAccount', await tokenAddressOf(world.people.merchant.address)),
+      async () => swap(built(), COLLECT, 'subscriberTokenAccount', await deriveTokenAddress(world.people.merchant.address)),
       130,
     ],
     'another event authority': [async () => swap(built(), COLLECT, 'eventAuthority', await stranger), 600],
@@ -133,7 +133,7 @@ describe('transferSubscription', () => {
     data.set(addressSeed(address), offset);
     return withData(built(), data);
   };
-  /** A collection from an account whose bytes the program itself never writes there. */
+  /** Collects from an account with bytes that the program itself never writes. */
   const madeWith = async (change: (data: Uint8Array) => Uint8Array) => {
     const address = await newAddress();
     on.put(address, SUBSCRIPTIONS_PROGRAM, change((await on.dataOf(world.subscription))!));
@@ -144,7 +144,7 @@ describe('transferSubscription', () => {
     return madeWith(() => encodeSubscription({ ...stored, ...changes }));
   };
 
-  it("refuses somebody else's authority, and a receiver of another mint", async () => {
+  it('a foreign authority and a receiver of another mint are refused', async () => {
     const other = await (await preparePlan(on)).authorize();
     expect(await on.judge(swap(built(), COLLECT, 'authority', other.authority))).toBe(126);
     const free = await openSubscription(on, { destinations: [] });
@@ -152,10 +152,10 @@ describe('transferSubscription', () => {
     expect(await on.judge(swap(free.collecting(), COLLECT, 'receiverTokenAccount', foreign))).toBe(125);
   });
 
-  it('fails with the number of the token program where the money cannot move', async () => {
+  it('an immovable balance fails with the number of the token program', async () => {
     const made = await openSubscription(on);
     const { buyer, merchant } = made.people;
-    const source = await tokenAddressOf(buyer.address);
+    const source = await deriveTokenAddress(buyer.address);
     const approve = getApproveInstruction({ source, delegate: made.authority, owner: buyer, amount: 5n });
     await on.send(approve);
     expect(await on.judge(made.collecting(6n))).toBe(INSUFFICIENT);
@@ -170,7 +170,7 @@ describe('transferSubscription', () => {
     expect(await on.judge(made.collecting(1n))).toBe(FROZEN);
   });
 
-  it('refuses a plan that was deleted, and one made again in its place', async () => {
+  it('a deleted plan and a recreated one are refused', async () => {
     const made = await openSubscription(on, { endTs: (await on.now()) + 2n * DAY });
     const { owner, planId } = made.terms;
     await on.warp(2n * DAY + 1n);

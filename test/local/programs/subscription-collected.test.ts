@@ -3,20 +3,19 @@ import { describe, expect, it } from 'vitest';
 import { collectionsIn } from '#solana/programs/subscriptions/collected.ts';
 import { cancelInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { parseTransaction, type RpcTransaction } from '#solana/transaction.ts';
-import { tokenAddressOf, USDC } from '../chain/wallets.ts';
+import { deriveTokenAddress, USDC } from '../chain/wallets.ts';
 import { openProgramChain, type ProgramChain, useServer } from './program-chain.ts';
 import { DAY, openSubscription, PRICE } from './subscription-world.ts';
 
 const server = useServer();
 
-/** The transaction as this service reads it from a node. */
 async function readTransaction(on: ProgramChain, signature: Signature) {
   const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
   return parseTransaction(signature, await on.chain.result<RpcTransaction>('getTransaction', signature, options));
 }
 
-describe('the program’s own word of a collection', () => {
-  it('names the period that was paid, whoever collected it, and where the money went', async () => {
+describe('collection events of the program', () => {
+  it('the event names the paid period, the puller and the receiver', async () => {
     const world = await openSubscription(await openProgramChain(server()));
     const { on, people, subscription, plan } = world;
     const began = (await world.readSubscription()).currentPeriodStartTs;
@@ -31,7 +30,7 @@ describe('the program’s own word of a collection', () => {
       amount: PRICE,
       amountPulledInPeriod: PRICE,
       receiver: people.merchant.address,
-      receiverTokenAccount: await tokenAddressOf(people.merchant.address),
+      receiverTokenAccount: await deriveTokenAddress(people.merchant.address),
     };
     expect(collectionsIn(await readTransaction(on, first), subscription)).toEqual([
       { ...wanted, periodStartTs: began, periodEndTs: began + DAY, puller: people.puller.address },
@@ -41,7 +40,7 @@ describe('the program’s own word of a collection', () => {
     ]);
   });
 
-  it('is of its subscription alone, and of no transaction that failed or did something else', async () => {
+  it('events of other subscriptions, failed transactions and other instructions are ignored', async () => {
     const on = await openProgramChain(server());
     const [world, other] = [await openSubscription(on), await openSubscription(on)];
     const both = await readTransaction(on, await on.send(world.collecting(), other.collecting(1n)));

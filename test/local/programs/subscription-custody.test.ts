@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import * as build from '#solana/programs/subscriptions/instructions.ts';
 import { findPlanAddress } from '#solana/programs/subscriptions/subscription.ts';
-import { tokenAddressOf, USDC } from '../chain/wallets.ts';
+import { deriveTokenAddress, USDC } from '../chain/wallets.ts';
 import { openProgramChain, useServer } from './program-chain.ts';
 import { BALANCE, DAY, openSubscription, PRICE, type SubscriptionWorld } from './subscription-world.ts';
 
@@ -17,11 +17,10 @@ const withoutSignature: Record<AccountRole, AccountRole> = {
   [AccountRole.READONLY]: AccountRole.READONLY,
 };
 
-/** Everything that a thief of the collecting key can put together, with that key’s signature and no other. */
+/** Every instruction that a thief of the collector key can build with that key's signature alone. */
 class Thief {
   readonly #world: SubscriptionWorld;
   readonly #own: string;
-  /** Accounts that may stand wherever another one should. */
   readonly #pool: Address[];
 
   private constructor(world: SubscriptionWorld, own: string, pool: Address[]) {
@@ -33,12 +32,11 @@ class Thief {
   static async make(world: SubscriptionWorld): Promise<Thief> {
     const { puller, buyer, merchant, sponsor } = world.people;
     const wallets = [puller.address, buyer.address, merchant.address, sponsor.address];
-    const accounts = await Promise.all(wallets.map((wallet) => tokenAddressOf(wallet)));
+    const accounts = await Promise.all(wallets.map((wallet) => deriveTokenAddress(wallet)));
     const ownPlan = findPlanAddress(puller.address, 9n).address;
     return new Thief(world, puller.address, [...wallets, ...accounts, ownPlan, world.plan, world.subscription, world.authority, USDC]);
   }
 
-  /** A plan of their own, which pays nobody but them. */
   ownPlan(): Instruction {
     const terms = { ...this.#world.terms, owner: this.#own as Address, planId: 9n, destinations: [] };
     return build.createPlanInstruction(terms, TOKEN_PROGRAM_ADDRESS);
@@ -51,7 +49,7 @@ class Thief {
       (found) => found.initId,
       () => 0n,
     );
-    const [buyers, own] = [await tokenAddressOf(people.buyer.address), await tokenAddressOf(people.puller.address)];
+    const [buyers, own] = [await deriveTokenAddress(people.buyer.address), await deriveTokenAddress(people.puller.address)];
     const change = { status: 'active', endTs: 0n, pullers: [people.puller.address], metadataUri: '' } as const;
     const asked = { ...plan, owner: people.puller.address, planId: 9n, bump: findPlanAddress(people.puller.address, 9n).bump };
     const moving = { source: buyers, mint: USDC, destination: own, amount, decimals: 6 };
@@ -84,16 +82,15 @@ class Thief {
     ];
   }
 
-  /** One of their ways, with some accounts exchanged for others, and nobody’s signature but theirs. */
   async attempt({ way, amount, swaps }: { way: number; amount: bigint; swaps: { at: number; to: number }[] }): Promise<void> {
     const all = await this.#makeAll(amount);
     const made = all[way % all.length]! as Instruction & { accounts: readonly AccountMeta[] };
     const accounts = made.accounts.map(({ address, role }): AccountMeta => ({ address, role }));
     for (const { at, to } of swaps) {
-      const place = at % accounts.length;
-      accounts[place] = { ...accounts[place]!, address: this.#pool[to % this.#pool.length]! };
+      const position = at % accounts.length;
+      accounts[position] = { ...accounts[position]!, address: this.#pool[to % this.#pool.length]! };
     }
-    // They sign wherever their own key stands, and nowhere else.
+    // The thief signs only for the stolen key.
     const signed = accounts.map(({ address, role }) => {
       if (address !== this.#own) return { address, role: withoutSignature[role] };
       const isWritable = role === AccountRole.WRITABLE || role === AccountRole.WRITABLE_SIGNER;
@@ -103,7 +100,7 @@ class Thief {
   }
 }
 
-it('whoever steals the key that collects can move nothing anywhere but the price of each period to its merchant', async () => {
+it('a thief of the collector key can only move each period’s price to its merchant', async () => {
   const attempts = fc.array(
     fc.record({
       way: fc.nat(15),
@@ -123,7 +120,7 @@ it('whoever steals the key that collects can move nothing anywhere but the price
       const thief = await Thief.make(world);
       await on.send(thief.ownPlan());
       let periods = 1n;
-      // What the key is for it can do, so the attempts are no mere noise.
+      // The legitimate collection works, so the refusals are not noise.
       await thief.attempt({ way: 0, amount: PRICE, swaps: [] });
       expect(await on.usdcOf(merchant.address)).toBe(PRICE);
       for (const { isNextPeriod, ...step } of history) {

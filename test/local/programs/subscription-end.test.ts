@@ -22,7 +22,6 @@ const server = useServer();
 const stranger = newAddress();
 const TAG = hex.decode('e445a52e51cb9a1d');
 
-/** Lets a plan end, where it has not ended yet, and disappear. */
 async function deletePlan({ on, terms }: SubscriptionWorld): Promise<void> {
   const left = terms.endTs - (await on.now()) + 1n;
   if (left > 0n) await on.warp(left);
@@ -39,7 +38,7 @@ describe('cancelSubscription', () => {
   });
   const built = () => cancelInstruction(world.parties);
 
-  it('lets the running period end, counted from the start though nothing was collected since, and says so', async () => {
+  it('cancelling ends with the running period, counted from the start without collections, and writes an event', async () => {
     const made = await openSubscription(on);
     const start = await on.now();
     await on.warp(3n * DAY + 5n);
@@ -50,7 +49,7 @@ describe('cancelSubscription', () => {
     expect(await on.judge(cancelInstruction(made.parties))).toBe(509);
   });
 
-  it('reaches no further than the second after a plan, and ends at once where the plan is gone or another', async () => {
+  it('cancelling ends at most one second after the plan, and at once if the plan is gone or replaced', async () => {
     const endTs = (await on.now()) + DAY + 100n;
     const made = await openSubscription(on, { endTs });
     const deleted = await openSubscription(on, { endTs });
@@ -93,7 +92,7 @@ describe('resumeSubscription', () => {
   const resuming = (made: SubscriptionWorld) => resumeInstruction(made.parties, USDC);
   const built = () => resuming(world);
 
-  it('takes the cancellation back up to its last second, leaves the period as it is, and says so', async () => {
+  it('resuming undoes the cancellation up to its last second, preserves the period, and writes an event', async () => {
     const made = await openSubscription(on);
     await made.collect(40n);
     await made.cancel();
@@ -109,7 +108,7 @@ describe('resumeSubscription', () => {
     expect(await on.judge(resuming(made))).toBe(508);
   });
 
-  it('needs the plan it agreed to, and the authority it was made under', async () => {
+  it('resuming needs the original plan and authority', async () => {
     const made = await openSubscription(on, { endTs: (await on.now()) + 2n * DAY });
     await on.warp(2n * DAY - 10n);
     await made.cancel();
@@ -128,7 +127,7 @@ describe('resumeSubscription', () => {
     expect(await on.judge(resuming(made))).toBe(519);
   });
 
-  it("refuses somebody else's authority, and one for another mint", async () => {
+  it('resuming refuses a foreign authority and one for another mint', async () => {
     const other = await openPlan(on);
     expect(await on.judge(swap(built(), RESUME, 'authority', other.authority))).toBe(130);
     const mint = await newAddress();
@@ -158,7 +157,7 @@ describe('resumeSubscription', () => {
   });
 });
 
-describe('revokeDelegation of a subscription', () => {
+describe('revokeDelegation for a subscription', () => {
   let on: ProgramChain;
   let world: SubscriptionWorld;
   beforeAll(async () => {
@@ -168,7 +167,7 @@ describe('revokeDelegation of a subscription', () => {
   });
   const built = () => revokeInstruction(world.parties);
 
-  it('closes a subscription that is over, gives the rent to who paid it, and lets the buyer subscribe again', async () => {
+  it('revoking closes an ended subscription, returns the rent to its payer, and allows subscribing again', async () => {
     const made = await openPlan(on);
     const { buyer, sponsor } = made.people;
     await made.subscribe(sponsor.address);
@@ -186,7 +185,7 @@ describe('revokeDelegation of a subscription', () => {
     await made.subscribe();
   });
 
-  it('is open to the sponsor where nothing can be collected any more, and not before', async () => {
+  it('the sponsor may revoke once nothing can be collected, and not before', async () => {
     const made = await openPlan(on, { endTs: (await on.now()) + 2n * DAY });
     const { sponsor } = made.people;
     await made.subscribe(sponsor.address);
@@ -203,7 +202,7 @@ describe('revokeDelegation of a subscription', () => {
     expect(await on.dataOf(made.subscription)).toBeNull();
   });
 
-  it('is open to the sponsor once a cancellation has come true', async () => {
+  it('the sponsor may revoke once a cancellation took effect', async () => {
     const made = await openPlan(on);
     const { sponsor } = made.people;
     await made.subscribe(sponsor.address);
@@ -215,7 +214,7 @@ describe('revokeDelegation of a subscription', () => {
     expect(await on.dataOf(made.subscription)).toBeNull();
   });
 
-  it('is not open to a sponsor because of a sunset alone', async () => {
+  it('the sponsor may not revoke because of a sunset alone', async () => {
     const made = await openPlan(on);
     const { sponsor } = made.people;
     await made.subscribe(sponsor.address);

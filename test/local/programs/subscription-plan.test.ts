@@ -37,7 +37,7 @@ describe('createPlan', () => {
   const built = () => createWith({});
   const createWith = (changes: Partial<NewPlan>) => createPlanInstruction({ ...world.terms, ...changes }, TOKEN_PROGRAM);
 
-  it('publishes a plan as it says, made now, at the expense of its owner', async () => {
+  it('createPlan publishes the plan as given, with the current time, at its owner’s expense', async () => {
     await on.holdClock();
     const { people } = world;
     const before = await on.lamportsOf(people.merchant.address);
@@ -54,7 +54,7 @@ describe('createPlan', () => {
     expect((await on.dataOf(other.plan))!.length).toBe(PLAN_BYTES);
   });
 
-  it('takes a period of an hour and of a year, and an end one period away', async () => {
+  it('createPlan accepts a period of an hour and of a year, and an end one period away', async () => {
     const end = (await on.now()) + 3_600n;
     expect(await on.judge(createWith({ periodHours: 1n, endTs: end }))).toBe('accepted');
     expect(await on.judge(createWith({ periodHours: PERIOD_HOURS_MAX }))).toBe('accepted');
@@ -110,7 +110,7 @@ describe('updatePlan', () => {
     return (await preparePlan(on, { people, planId, ...changes })).publish();
   };
 
-  it('changes status, end, pullers and metadata, leaves the terms alone, and says so', async () => {
+  it('updatePlan changes status, end, pullers and metadata, preserves the terms, and writes an event', async () => {
     const plan = await publish();
     const before = await plan.readPlan();
     const change = { status: 'sunset', endTs: (await on.now()) + DAY, pullers: [await stranger], metadataUri: '' } as const;
@@ -120,7 +120,7 @@ describe('updatePlan', () => {
     expect([event!.length, event![8], event![73]]).toEqual([9 + 32 + 32 + 1 + 8 + 128, 6, 0]);
   });
 
-  it('shortens an end, and never moves it out or takes it away', async () => {
+  it('updatePlan shortens an end and never extends or removes it', async () => {
     const end = (await on.now()) + 10n * DAY;
     const plan = await publish({ endTs: end });
     expect(await on.judge(updating(plan, { endTs: end + 1n }))).toBe(520);
@@ -128,14 +128,14 @@ describe('updatePlan', () => {
     await on.send(updating(plan, { endTs: end - DAY }));
     expect((await plan.readPlan()).endTs).toBe(end - DAY);
     expect(await on.judge(updating(plan, { endTs: (await on.now()) + DAY - 1n }))).toBe(511);
-    // One that stays as it is may be closer than a period.
+    // An unchanged end may be closer than a period.
     await on.warp(9n * DAY - 10n);
     expect(await on.judge(updating(plan, { endTs: end - DAY, metadataUri: 'x' }))).toBe('accepted');
     await on.warp(11);
     expect(await on.judge(updating(plan, { endTs: end - DAY, metadataUri: 'x' }))).toBe(501);
   });
 
-  it('lets pullers be taken out after a sunset, and changes nothing else any more', async () => {
+  it('updatePlan only removes pullers after a sunset', async () => {
     const [first, second] = [await newAddress(), await newAddress()];
     const plan = await publish({ pullers: [first, second] });
     const sunset = { status: 'sunset', endTs: (await on.now()) + 5n * DAY, pullers: [first, second] } as const;
@@ -194,7 +194,7 @@ describe('deletePlan', () => {
     ],
   });
 
-  it('waits for the second after the last one, then gives the owner the rent', async () => {
+  it('deletePlan waits for the second after the end, then returns the rent to the owner', async () => {
     await on.warp(2n * DAY);
     expect(await on.judge(built())).toBe(515);
     await on.warp(1);

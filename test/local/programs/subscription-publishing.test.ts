@@ -46,8 +46,8 @@ const readPlan = async (on: ProgramChain, address: Address): Promise<Subscriptio
   return decoded.value;
 };
 
-describe('the plan of a product', () => {
-  it('is published by a transaction that its merchant only signs, and stands on the chain as it was drafted, field by field', async () => {
+describe('plan of a product', () => {
+  it('the merchant only signs the transaction, and the published plan equals the draft field by field', async () => {
     const on = await openProgramChain(server());
     const merchant = await on.openWallet();
     const draft = draftPlan(await productPlan({ merchant: merchant.address }));
@@ -60,7 +60,7 @@ describe('the plan of a product', () => {
     expect([findDifferences(plan, draft.plan), plan.status, plan.periodHours]).toEqual([[], 'active', 720n]);
   });
 
-  it('is the same plan for the same terms, and another one for others; the words of its page make no difference', async () => {
+  it('equal terms give the same plan and different terms another, independent of the page', async () => {
     const terms = await productPlan();
     const address = (change: Partial<ProductPlan>) => draftPlan({ ...terms, ...change }).address;
     expect(address({ page: 'https://other.example' })).toBe(address({}));
@@ -74,17 +74,17 @@ describe('the plan of a product', () => {
     expect(new Set([address({}), ...others.map(address)]).size).toBe(others.length + 1);
   });
 
-  it('has the page of its product as metadata, where that is short enough', async () => {
+  it('the product page is the metadata if it is short enough', async () => {
     const metadata = async (page: string) => draftPlan(await productPlan({ page })).plan.metadataUri;
     expect((await metadata('x'.repeat(128))).length).toBe(128);
     expect([await metadata('x'.repeat(129)), await metadata('ü'.repeat(65))]).toEqual(['', '']);
   });
 
-  it('has whole days from 1 to 365', () => {
+  it('periods are 1 to 365 full days', () => {
     expect([null, 0, 1, 30, 365, 366].map(isPeriod)).toEqual([false, false, true, true, true, false]);
   });
 
-  it('whatever a plan on the chain says otherwise is named', async () => {
+  it('every difference of a published plan from its draft is named', async () => {
     const { plan } = draftPlan(await productPlan());
     const published: SubscriptionPlan = { ...plan, bump: 255, status: 'active', createdAt: 1n };
     const other = await newAddress();
@@ -109,7 +109,7 @@ describe('the plan of a product', () => {
   });
 });
 
-describe('what a buyer signed', () => {
+describe('buyer-signed transaction', () => {
   let world: SubscriptionWorld;
   let other: SubscriptionWorld;
   beforeAll(async () => {
@@ -140,7 +140,7 @@ describe('what a buyer signed', () => {
   };
   const byBuyer = async (...instructions: Instruction[]) => judge(await sign(world.people.buyer, ...instructions));
 
-  it('is known by what it does, whatever a wallet adds to protect them', async () => {
+  it('the transaction is identified by its instructions, whatever a wallet adds for protection', async () => {
     expect(await byBuyer(build.initAuthorityInstruction(world.owner))).toEqual(['initAuthority']);
     expect(await byBuyer(await world.subscribing())).toEqual(['subscribe']);
     const price = getSetComputeUnitPriceInstruction({ microLamports: 5n });
@@ -149,7 +149,7 @@ describe('what a buyer signed', () => {
     expect(await byBuyer(build.resumeInstruction(world.parties, USDC))).toEqual(['resume']);
   });
 
-  it('is refused for another wallet, another subscription, other terms, or with anything beside', async () => {
+  it('another wallet, subscription, terms or additional instruction is refused', async () => {
     const { buyer, sponsor } = world.people;
     const tip = getTransferSolInstruction({ source: buyer, destination: sponsor.address, amount: 1n });
     expect(await judge(await sign(other.people.buyer, build.cancelInstruction(other.parties)))).toBe('foreign_wallet');
@@ -160,7 +160,7 @@ describe('what a buyer signed', () => {
     expect(await byBuyer(getSetComputeUnitPriceInstruction({ microLamports: 5n }))).toBe('nothing');
   });
 
-  it('is refused unsigned, cut short or changed by a bit', async () => {
+  it('an unsigned, truncated or altered transaction is refused', async () => {
     const wire = await sign(world.people.buyer, build.cancelInstruction(world.parties));
     expect(await judge(wire.slice(0, 100))).toBe('undecodable');
     expect(await judge(Uint8Array.from(wire, (byte, index) => (index >= 1 && index <= 64 ? 0 : byte)))).toBe('unsigned');

@@ -3,8 +3,14 @@ import { AccountState, getApproveInstruction, getRevokeInstruction, getTokenDeco
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as build from '#solana/programs/subscriptions/instructions.ts';
-import { type CollectionRoute, readSight, type Standing, sightAddresses, standingOf } from '#solana/programs/subscriptions/standing.ts';
-import { tokenAddressOf, USDC } from '../chain/wallets.ts';
+import {
+  type CollectionRoute,
+  readSight,
+  type SubscriptionState,
+  sightAddresses,
+  subscriptionStateOf,
+} from '#solana/programs/subscriptions/subscription-state.ts';
+import { deriveTokenAddress, USDC } from '../chain/wallets.ts';
 import { openProgramChain, type ProgramChain, useServer } from './program-chain.ts';
 import {
   BALANCE,
@@ -29,27 +35,25 @@ const routeOf = ({ plan, people }: SubscriptionWorld, change: Partial<Collection
   ...change,
 });
 
-/** Every account as a node answers it. */
 async function readAccounts(on: ProgramChain, addresses: Address[]) {
   const { value } = await on.chain.rpc.getMultipleAccounts(addresses, { encoding: 'base64', commitment: 'processed' }).send();
   return value.map((account) => account && { owner: account.owner, data: Uint8Array.from(Buffer.from(account.data[0], 'base64')) });
 }
 
-async function lookAt(world: SubscriptionWorld, change: Partial<CollectionRoute> = {}): Promise<Standing> {
+async function readState(world: SubscriptionWorld, change: Partial<CollectionRoute> = {}): Promise<SubscriptionState> {
   const route = routeOf(world, change);
-  return standingOf(readSight(await readAccounts(world.on, sightAddresses(route))), route, await world.on.now());
+  return subscriptionStateOf(readSight(await readAccounts(world.on, sightAddresses(route))), route, await world.on.now());
 }
 
-/** Kind, and reason where there is one. */
-const wordsOf = (standing: Standing): string => ('reason' in standing ? `${standing.kind}: ${standing.reason}` : standing.kind);
+const describeState = (state: SubscriptionState): string => ('reason' in state ? `${state.kind}: ${state.reason}` : state.kind);
 
-const holdingOf = (world: SubscriptionWorld) => tokenAddressOf(world.people.buyer.address);
+const deriveHolding = (world: SubscriptionWorld) => deriveTokenAddress(world.people.buyer.address);
 const approve = async (world: SubscriptionWorld, delegate: Address, amount: bigint): Promise<Instruction> =>
-  getApproveInstruction({ source: await holdingOf(world), delegate, owner: world.people.buyer, amount });
+  getApproveInstruction({ source: await deriveHolding(world), delegate, owner: world.people.buyer, amount });
 
-/** The buyer's token account, changed as no transaction of theirs could. */
+/** Changes the buyer's token account as no transaction of the buyer could. */
 async function putHolding(world: SubscriptionWorld, change: object): Promise<void> {
-  const address = await holdingOf(world);
+  const address = await deriveHolding(world);
   const token = getTokenDecoder().decode((await world.on.dataOf(address))!);
   world.on.put(address, 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address, getTokenEncoder().encode({ ...token, ...change }));
 }
@@ -107,45 +111,45 @@ const WAYS: [what: string, words: string, make: (world: SubscriptionWorld) => Pr
   [
     'whose approval was revoked',
     'lost: delegate_lost',
-    async (world) => world.on.send(getRevokeInstruction({ source: await holdingOf(world), owner: world.people.buyer })),
+    async (world) => world.on.send(getRevokeInstruction({ source: await deriveHolding(world), owner: world.people.buyer })),
   ],
   ['whose buyer has too little', 'short: insufficient_funds', (world) => putHolding(world, { amount: PRICE - 1n })],
   ['whose buyer has exactly enough', 'collectable', (world) => putHolding(world, { amount: PRICE })],
   ['whose buyer is frozen', 'short: account_frozen', (world) => putHolding(world, { state: AccountState.Frozen })],
 ];
 
-describe('a subscription', () => {
-  it.each(WAYS)('%s is %s, and the program says the same', async (_what, words, make) => {
+describe('state of a subscription', () => {
+  it.each(WAYS)('%s is %s, and the program agrees', async (_what, words, make) => {
     const world = await openSubscription(await openProgramChain(server()));
     await make(world);
-    expect(wordsOf(await lookAt(world))).toBe(words);
+    expect(describeState(await readState(world))).toBe(words);
     const isAccepted = (await world.on.judge(world.collecting())) === 'accepted';
-    // What was cancelled is never collected, though the program still would within the period.
+    // A cancelled subscription is never collected, although the program still allows it within the period.
     expect(isAccepted).toBe(words === 'collectable' || words === 'cancelled');
   });
 
-  it('that another key collects for, or that pays another wallet, waits for its merchant', async () => {
+  it('another puller or another receiver waits for the merchant', async () => {
     const world = await openSubscription(await openProgramChain(server()));
     const { sponsor, merchant } = world.people;
-    expect(wordsOf(await lookAt(world, { puller: sponsor.address }))).toBe('short: puller_removed');
-    expect(wordsOf(await lookAt(world, { puller: merchant.address }))).toBe('collectable');
-    expect(wordsOf(await lookAt(world, { receiver: sponsor.address }))).toBe('short: receiver_missing');
+    expect(describeState(await readState(world, { puller: sponsor.address }))).toBe('short: puller_removed');
+    expect(describeState(await readState(world, { puller: merchant.address }))).toBe('collectable');
+    expect(describeState(await readState(world, { receiver: sponsor.address }))).toBe('short: receiver_missing');
   });
 
-  it('in a plan that is in sunset is collected to the plan’s end, and lost after it, closed or made again', async () => {
+  it('a plan in sunset is collectable until its end, and lost afterwards, also if closed or recreated', async () => {
     const on = await openProgramChain(server());
     await on.holdClock();
     const world = await openSubscription(on);
     const { owner, planId, pullers, metadataUri } = world.terms;
     const endTs = (await on.now()) + 2n * DAY;
     await on.send(build.updatePlanInstruction(owner, planId, { status: 'sunset', endTs, pullers, metadataUri }));
-    expect(wordsOf(await lookAt(world))).toBe('collectable');
+    expect(describeState(await readState(world))).toBe('collectable');
     await on.warp(2n * DAY + 1n);
-    expect(wordsOf(await lookAt(world))).toBe('lost: plan_ended');
+    expect(describeState(await readState(world))).toBe('lost: plan_ended');
     await on.send(build.deletePlanInstruction(owner, planId));
-    expect(wordsOf(await lookAt(world))).toBe('lost: plan_gone');
+    expect(describeState(await readState(world))).toBe('lost: plan_gone');
     await world.publish();
-    expect(wordsOf(await lookAt(world))).toBe('lost: plan_changed');
+    expect(describeState(await readState(world))).toBe('lost: plan_changed');
   });
 });
 
@@ -180,7 +184,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-async function instructionOf(world: SubscriptionWorld, step: Exclude<Step, { kind: 'warp' }>, found: Found): Promise<Instruction> {
+async function buildInstruction(world: SubscriptionWorld, step: Exclude<Step, { kind: 'warp' }>, found: Found): Promise<Instruction> {
   switch (step.kind) {
     case 'collect':
       return world.collecting(world.terms.amount);
@@ -193,7 +197,7 @@ async function instructionOf(world: SubscriptionWorld, step: Exclude<Step, { kin
   }
 }
 
-it('whatever happened to a subscription, it is collectable where the program accepts its collection, and nowhere else', async () => {
+it('a subscription with any history is collectable exactly if the program accepts its collection', async () => {
   const on = await openProgramChain(server());
   await on.holdClock();
   await fc.assert(
@@ -202,12 +206,12 @@ it('whatever happened to a subscription, it is collectable where the program acc
       const found = await findBoth(world);
       for (const step of history) {
         if (step.kind === 'warp') await on.warp(step.seconds);
-        else await on.attempt(await instructionOf(world, step, found));
-        const standing = await lookAt(world);
+        else await on.attempt(await buildInstruction(world, step, found));
+        const state = await readState(world);
         const isAccepted = (await on.judge(world.collecting(world.terms.amount))) === 'accepted';
-        if (standing.kind !== 'cancelled')
-          expect([step, wordsOf(standing), standing.kind === 'collectable']).toEqual([step, wordsOf(standing), isAccepted]);
-        else if (isAccepted) expect(standing.endsAt).toBeGreaterThan(await on.now());
+        if (state.kind !== 'cancelled')
+          expect([step, describeState(state), state.kind === 'collectable']).toEqual([step, describeState(state), isAccepted]);
+        else if (isAccepted) expect(state.endsAt).toBeGreaterThan(await on.now());
       }
     }),
     { numRuns: 10 },

@@ -5,16 +5,16 @@ import { describe, expect, it } from 'vitest';
 import { keyRing } from '#core/crypto.ts';
 import { base58, base64, base64url } from '#core/encoding.ts';
 import { buildCollection } from '#solana/programs/subscriptions/collection.ts';
+import { buyerSteps } from '#solana/programs/subscriptions/steps.ts';
+import { SUBSCRIPTIONS_PROGRAM } from '#solana/programs/subscriptions/subscription.ts';
 import {
   type CollectionRoute,
   readSight,
   type SubscriptionSight,
   sightAddresses,
-  standingOf,
-} from '#solana/programs/subscriptions/standing.ts';
-import { buyerSteps } from '#solana/programs/subscriptions/steps.ts';
-import { SUBSCRIPTIONS_PROGRAM } from '#solana/programs/subscriptions/subscription.ts';
-import { newAddress, tokenAddressOf, USDC } from '../chain/wallets.ts';
+  subscriptionStateOf,
+} from '#solana/programs/subscriptions/subscription-state.ts';
+import { deriveTokenAddress, newAddress, USDC } from '../chain/wallets.ts';
 import { openProgramChain, type ProgramChain, useServer } from './program-chain.ts';
 import {
   DAY,
@@ -38,7 +38,7 @@ const routeOf = ({ plan, people }: SubscriptionWorld): CollectionRoute => ({
   receiver: people.merchant.address,
 });
 
-async function lookAt(world: SubscriptionWorld): Promise<SubscriptionSight> {
+async function readChain(world: SubscriptionWorld): Promise<SubscriptionSight> {
   const options = { encoding: 'base64', commitment: 'processed' } as const;
   const { value } = await world.on.chain.rpc.getMultipleAccounts(sightAddresses(routeOf(world)), options).send();
   return readSight(
@@ -47,37 +47,36 @@ async function lookAt(world: SubscriptionWorld): Promise<SubscriptionSight> {
 }
 
 const stepsNow = async (world: SubscriptionWorld) =>
-  buyerSteps(await lookAt(world), await world.readPlan(), routeOf(world), await world.on.now());
+  buyerSteps(await readChain(world), await world.readPlan(), routeOf(world), await world.on.now());
 const kindsNow = async (world: SubscriptionWorld) =>
   (await stepsNow(world)).map(({ kind, instructions }) => (instructions === null ? `${kind} later` : kind));
-const standingNow = async (world: SubscriptionWorld) => standingOf(await lookAt(world), routeOf(world), await world.on.now());
+const readState = async (world: SubscriptionWorld) => subscriptionStateOf(await readChain(world), routeOf(world), await world.on.now());
 
-/** A merchant’s plan, and a buyer who never subscribed to anything. */
 async function openShop(on: ProgramChain): Promise<SubscriptionWorld> {
   return (await preparePlan(on)).publish();
 }
 
-describe('a buyer’s way to a subscription', () => {
-  it('is an approval and a consent, the second once the first has landed; then nothing is left to sign', async () => {
+describe('steps of a buyer to a subscription', () => {
+  it('a new buyer signs an approval, then a consent once it landed, then nothing', async () => {
     const world = await openShop(await openProgramChain(server()));
     expect(await kindsNow(world)).toEqual(['approve', 'subscribe later']);
     await world.on.send(...(await stepsNow(world))[0]!.instructions!);
     expect(await kindsNow(world)).toEqual(['subscribe']);
     await world.on.send(...(await stepsNow(world))[0]!.instructions!);
-    expect([await kindsNow(world), (await standingNow(world)).kind]).toEqual([[], 'collectable']);
+    expect([await kindsNow(world), (await readState(world)).kind]).toEqual([[], 'collectable']);
   });
 
-  it('is one consent for a wallet that has subscribed to another plan before', async () => {
+  it('a wallet that has subscribed to another plan needs only the consent', async () => {
     expect(await kindsNow(await openPlan(await openProgramChain(server())))).toEqual(['subscribe']);
   });
 
-  it('begins with a token account for a wallet that has none, which is then too little money and no refusal', async () => {
+  it('a wallet without a token account gets one first, and then has insufficient funds', async () => {
     const on = await openProgramChain(server());
     const people = { ...(await openPeople(on)), buyer: await on.openWallet() };
     const world = await (await preparePlan(on, { people })).publish();
     await on.send(...(await stepsNow(world))[0]!.instructions!);
     await on.send(...(await stepsNow(world))[0]!.instructions!);
-    expect(await standingNow(world)).toMatchObject({ kind: 'short', reason: 'insufficient_funds' });
+    expect(await readState(world)).toMatchObject({ kind: 'short', reason: 'insufficient_funds' });
   });
 });
 
@@ -90,14 +89,14 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom<Step>({ kind: 'collect' }, { kind: 'warp', seconds: 3n }, { kind: 'warp', seconds: DAY }) },
 );
 
-async function instructionOf(world: SubscriptionWorld, { kind }: Exclude<Step, { kind: 'warp' }>, found: Found): Promise<Instruction> {
+async function buildInstruction(world: SubscriptionWorld, { kind }: Exclude<Step, { kind: 'warp' }>, found: Found): Promise<Instruction> {
   const { buyer, sponsor } = world.people;
   if (kind === 'collect') return world.collecting();
   if (kind !== 'approveOther') return makeStep(world, kind, found);
-  return getApproveInstruction({ source: await tokenAddressOf(buyer.address), delegate: sponsor.address, owner: buyer, amount: 1n });
+  return getApproveInstruction({ source: await deriveTokenAddress(buyer.address), delegate: sponsor.address, owner: buyer, amount: 1n });
 }
 
-it('from whatever a wallet did before, the program accepts every step we build, and they end in a subscription that can be collected from', async () => {
+it('the program accepts every built step after any wallet history, up to a collectable subscription', async () => {
   const on = await openProgramChain(server());
   await on.holdClock();
   await fc.assert(
@@ -106,27 +105,27 @@ it('from whatever a wallet did before, the program accepts every step we build, 
       const found = await findBoth(world);
       for (const step of history) {
         if (step.kind === 'warp') await on.warp(step.seconds);
-        else await on.attempt(await instructionOf(world, step, found));
+        else await on.attempt(await buildInstruction(world, step, found));
       }
       for (let round = 0; round < 6; round += 1) {
         const [step] = await stepsNow(world);
         if (step) {
-          // The last one is refused where any is: a verdict about another would be thrown.
+          // The last instruction is the one that may be refused. Any other verdict throws.
           await on.send(...step.instructions!);
           await on.warp(3n);
         }
-        const { kind } = await standingNow(world);
+        const { kind } = await readState(world);
         if (kind === 'collectable' || kind === 'paid') return;
-        // Ended, and not to be resumed: its buyer waits for the end of what they had.
+        // An ended subscription cannot resume, so the buyer waits for the end of the paid time.
         if (!step || step.kind === 'revoke') await on.warp(DAY);
       }
-      expect([history, await kindsNow(world), await standingNow(world)]).toEqual(['the buyer never gets there']);
+      expect([history, await kindsNow(world), await readState(world)]).toEqual(['the buyer never gets there']);
     }),
     { numRuns: 10 },
   );
 });
 
-describe('the key that collects', () => {
+describe('collector key', () => {
   const SEED = base64url.encode(new Uint8Array(32).fill(91));
   const operator = keyRing(SEED)[0]!;
   const puller = base58.encode(operator.publicKey) as Address;
@@ -143,7 +142,7 @@ describe('the key that collects', () => {
     return { on, world, references, wire };
   };
 
-  it('moves the price to the merchant by itself, with the memo, and is found by both references', async () => {
+  it('a collection moves the price to the merchant with the memo, and both references find it', async () => {
     const { on, world, references, wire } = await collecting();
     const signature = await on.chain.rpc.sendTransaction(wire as never, { encoding: 'base64' }).send();
     expect(await world.held()).toEqual([10_000n - PRICE, PRICE]);
@@ -157,7 +156,7 @@ describe('the key that collects', () => {
   it.each([
     ['to another wallet than the merchant’s', { receiver: 'sponsor' }, 506],
     ['more than the price', { amount: PRICE + 1n }, 400],
-  ] as const)('moves nothing %s', async (_what, change, code) => {
+  ] as const)('the collector key moves nothing %s', async (_what, change, code) => {
     const { world } = await collecting();
     const { on, people } = world;
     const by = { puller, receiver: people.merchant.address, amount: PRICE, mint: USDC, tokenProgram: world.owner.tokenProgram };

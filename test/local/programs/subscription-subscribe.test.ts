@@ -33,7 +33,7 @@ describe('subscribe', () => {
   });
   const built = () => world.subscribing();
 
-  it('records what was agreed to, starts the first period, moves no token, and says so', async () => {
+  it('subscribing records the terms, starts the first period, moves no token, and writes an event', async () => {
     const made = await openPlan(on);
     const { buyer } = made.people;
     const signature = await on.send(await made.subscribing());
@@ -58,7 +58,7 @@ describe('subscribe', () => {
     expect(await on.eventsOf(signature, SUBSCRIPTIONS_PROGRAM)).toEqual([event]);
   });
 
-  it('lets a sponsor pay the rent', async () => {
+  it('a sponsor may pay the rent', async () => {
     const made = await openPlan(on);
     const { sponsor } = made.people;
     const before = await on.lamportsOf(sponsor.address);
@@ -93,7 +93,7 @@ describe('subscribe', () => {
     'another program for its event': [async () => swap(await built(), SUBSCRIBE, 'program', TOKEN_PROGRAM), 604],
   });
 
-  it("refuses somebody else's authority, and one for another mint", async () => {
+  it('a foreign authority and one for another mint are refused', async () => {
     const other = await openPlan(on);
     expect(await on.judge(swap(await built(), SUBSCRIBE, 'authority', other.authority))).toBe(130);
     const mint = await newAddress();
@@ -103,13 +103,13 @@ describe('subscribe', () => {
     expect(await on.judge(swap(await foreign.subscribing(), SUBSCRIBE, 'authority', world.authority))).toBe(125);
   });
 
-  it('refuses a second subscription while the first stands', async () => {
+  it('a second subscription is refused while the first exists', async () => {
     const made = await openPlan(on);
     await made.subscribe();
     expect(await on.judge(await made.subscribing())).toBe(517);
   });
 
-  it('is possible up to the last second of a plan, and not once it is deleted', async () => {
+  it('subscribing is possible up to the last second of a plan, and not after its deletion', async () => {
     const made = await openPlan(on, { endTs: (await on.now()) + 2n * DAY });
     const subscribing = await made.subscribing();
     await on.warp(2n * DAY);
@@ -120,7 +120,7 @@ describe('subscribe', () => {
     expect(await on.judge(subscribing)).toBe('InvalidAccountOwner');
   });
 
-  it('refuses a plan in its sunset, and an authority that was closed', async () => {
+  it('a plan in sunset and a closed authority are refused', async () => {
     const made = await openPlan(on);
     const subscribing = await made.subscribing();
     const { owner, planId, pullers, metadataUri } = made.terms;

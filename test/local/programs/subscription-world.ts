@@ -34,7 +34,7 @@ export const PRICE = 100n;
 export const BALANCE = 10_000n;
 export const DAY = 86_400n;
 
-/** A merchant with a plan, a service that collects for it, a buyer, and a sponsor who pays rent for others. */
+/** A merchant with a plan, a service that collects, a buyer, and a sponsor who pays rent. */
 export interface People {
   merchant: KeyPairSigner;
   puller: KeyPairSigner;
@@ -42,7 +42,6 @@ export interface People {
   sponsor: KeyPairSigner;
 }
 
-/** One plan and one buyer of it, on one chain. */
 export class SubscriptionWorld {
   readonly on: ProgramChain;
   readonly people: People;
@@ -74,7 +73,6 @@ export class SubscriptionWorld {
     return this;
   }
 
-  /** Subscribing to the plan as it stands, with whatever is agreed to otherwise. */
   async subscribing(changes: Partial<AskedPlan & { initId: bigint }> = {}, payer?: Address): Promise<Instruction> {
     const { initId, ...asked } = { ...(await this.readPlan()), initId: (await this.readAuthority()).initId, ...changes };
     return subscribeInstruction({ subscriber: this.people.buyer.address, asked, initId }, payer);
@@ -85,7 +83,6 @@ export class SubscriptionWorld {
     return this;
   }
 
-  /** Collecting for the merchant, by the service. */
   collecting(amount = PRICE, changes: { puller?: Address; receiver?: Address } = {}): Instruction {
     const by = { puller: this.people.puller.address, receiver: this.people.merchant.address, ...changes };
     return collectInstruction(this.parties, { ...by, amount, mint: USDC, tokenProgram: TOKEN_PROGRAM_ADDRESS });
@@ -103,7 +100,6 @@ export class SubscriptionWorld {
   readSubscription = (): Promise<Subscription> => this.#read(this.subscription, decodeSubscription);
   readAuthority = (): Promise<SubscriptionAuthority> => this.#read(this.authority, decodeAuthority);
 
-  /** What the buyer and the merchant hold. */
   held(): Promise<bigint[]> {
     return Promise.all([this.people.buyer, this.people.merchant].map(({ address }) => this.on.usdcOf(address)));
   }
@@ -115,14 +111,13 @@ export class SubscriptionWorld {
   }
 }
 
-/** Everybody there is; the buyer holds USDC, the merchant a token account. */
+/** Opens all wallets: the buyer with USDC, the merchant with a token account. */
 export async function openPeople(on: ProgramChain): Promise<People> {
   const merchant = await on.openWallet();
   await on.chain.result('local_fundUsdc', merchant.address, '0');
   return { merchant, puller: await on.openWallet(), buyer: await on.openWallet({ usdc: BALANCE }), sponsor: await on.openWallet() };
 }
 
-/** A plan of one day that pays the merchant alone, not yet published. */
 export async function preparePlan(
   on: ProgramChain,
   { people: known, ...changes }: Partial<NewPlan> & { people?: People } = {},
@@ -142,15 +137,13 @@ export async function preparePlan(
   });
 }
 
-/** A published plan and a buyer who may subscribe to it. */
 export const openPlan = async (...args: Parameters<typeof preparePlan>): Promise<SubscriptionWorld> =>
   (await (await preparePlan(...args)).publish()).authorize();
 
-/** A plan with a subscriber. */
 export const openSubscription = async (...args: Parameters<typeof preparePlan>): Promise<SubscriptionWorld> =>
   (await openPlan(...args)).subscribe();
 
-/** What a step needs of the chain as it was found, so that it can be built where the accounts are gone. */
+/** Accounts read before, so that a step can be built after they are gone. */
 export interface Found {
   plan: SubscriptionPlan;
   authority: SubscriptionAuthority;
@@ -161,7 +154,6 @@ export const findBoth = async (world: SubscriptionWorld): Promise<Found> => ({
   authority: await world.readAuthority(),
 });
 
-/** What a buyer, or a merchant of a plan, may do at any time. */
 export type FreeStep = 'authorize' | 'closeAuthority' | 'cancel' | 'resume' | 'revoke' | 'subscribe' | 'sunset' | 'deletePlan';
 
 export async function makeStep(world: SubscriptionWorld, kind: FreeStep, found: Found): Promise<Instruction> {

@@ -16,14 +16,13 @@ beforeEach(async () => {
   on = await openProgramChain(server());
 });
 
-/** What the chain recorded of a transaction. */
-async function recordOf(signature: Signature) {
+async function readRecord(signature: Signature) {
   const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
   return (await on.chain.rpc.getTransaction(signature, options).send())!;
 }
 
-describe('a transaction that names a modelled program', () => {
-  it('is undone whole where a later instruction fails, and pays its fee all the same', async () => {
+describe('transaction with a modelled program', () => {
+  it('a later failing instruction undoes the complete transaction, which still pays its fee', async () => {
     const world = await prepareChannel(PROGRAM, on);
     const { payer, operator } = world.parties;
     const friend = await newAddress();
@@ -34,7 +33,7 @@ describe('a transaction that names a modelled program', () => {
       transferSol(payer, friend, 5n * SOL),
     ];
     const signature = await on.land(...failing);
-    const { meta } = await recordOf(signature);
+    const { meta } = await readRecord(signature);
     expect(meta).toMatchObject({ err: { InstructionError: [3n, { Custom: 1n }] }, fee: 15_000n });
     expect(await on.dataOf(world.address)).toBeNull();
     expect(await on.dataOf(world.escrow)).toBeNull();
@@ -44,13 +43,13 @@ describe('a transaction that names a modelled program', () => {
     expect(after).toEqual([before[0], before[1], before[2]! - 15_000n]);
   });
 
-  it('is undone whole where the program refuses, with its number at its place and the reason in the logs', async () => {
+  it('a program refusal undoes the complete transaction, with its number, index and logged reason', async () => {
     const world = await prepareChannel(PROGRAM, on);
     const friend = await newAddress();
     const refused = openChannelInstruction(PROGRAM, { ...world.opening, deposit: 11n * DEPOSIT });
-    const { meta } = await recordOf(await on.land(transferSol(world.parties.payer, friend, SOL / 10n), refused));
+    const { meta } = await readRecord(await on.land(transferSol(world.parties.payer, friend, SOL / 10n), refused));
     expect(meta?.err).toEqual({ InstructionError: [2n, { Custom: 1n }] });
-    // Small numbers mean one thing in this program and another in the token program: the logs tell which of them it was.
+    // Error numbers overlap between this program and the token program, and the logs show the failing one.
     expect(meta?.logMessages?.filter((line) => line.includes('failed'))).toEqual([
       `Program ${TOKEN_PROGRAM} failed: custom program error: 0x1`,
       `Program ${PROGRAM.address} failed: custom program error: 0x1`,
@@ -59,7 +58,7 @@ describe('a transaction that names a modelled program', () => {
     expect(await on.dataOf(world.address)).toBeNull();
   });
 
-  it('pays for every signature, those that a program checks among them, and for its priority, as foretold', async () => {
+  it('the fee covers every signature, program-checked ones included, and the priority, as predicted', async () => {
     const world = await openChannel(PROGRAM, on);
     const price = getSetComputeUnitPriceInstruction({ microLamports: 1_000_000n });
     const settling = [price, await world.verified(world.voucher(5n)), settleInstruction(PROGRAM, world.voucher(5n))];
@@ -68,14 +67,14 @@ describe('a transaction that names a modelled program', () => {
     const { value: foretold } = await on.chain.result<{ value: number }>('getFeeForMessage', message);
     const before = await on.lamportsOf(on.feePayer.address);
     await on.chain.rpc.sendTransaction(wire, { encoding: 'base64' }).send();
-    const { meta } = await recordOf(signature);
+    const { meta } = await readRecord(signature);
     expect(meta!.fee).toBe(BigInt(foretold));
     expect(before - (await on.lamportsOf(on.feePayer.address))).toBe(meta!.fee);
-    // Two signatures, and a lamport for each of the units these tests ask for, which are a million and some.
+    // Two signatures, and one lamport for each of the million compute units that these tests request.
     expect((meta!.fee - 10_000n) / 1_000n).toBe(1_000n);
   });
 
-  it('lands nowhere where its payer cannot pay, or somebody did not sign', async () => {
+  it('a transaction lands nowhere if its payer cannot pay or a signature is missing', async () => {
     const world = await openChannel(PROGRAM, on);
     const topUp = topUpInstruction(PROGRAM, world.account, 1n);
     const poor = await on.openWallet({ lamports: 5_000n, usdc: 5n });
@@ -89,7 +88,7 @@ describe('a transaction that names a modelled program', () => {
     expect((await world.read()).deposit).toBe(DEPOSIT);
   });
 
-  it('lands once, however often it is sent', async () => {
+  it('a transaction sent several times lands once', async () => {
     const world = await openChannel(PROGRAM, on);
     const { wire } = await on.chain.sign(on.feePayer, on.signed(topUpInstruction(PROGRAM, world.account, 1n)));
     for (let sent = 0; sent < 3; sent += 1) {
@@ -98,7 +97,7 @@ describe('a transaction that names a modelled program', () => {
     expect((await world.read()).deposit).toBe(DEPOSIT + 1n);
   });
 
-  it('is simulated without leaving anything, and shows what it would leave', async () => {
+  it('a simulation has no effect and shows the resulting state', async () => {
     const world = await prepareChannel(PROGRAM, on);
     const { wire } = await on.chain.sign(on.feePayer, on.signed(openChannelInstruction(PROGRAM, world.opening)));
     const before = await on.lamportsOf(world.opening.rentPayer);
@@ -111,7 +110,7 @@ describe('a transaction that names a modelled program', () => {
     await world.open();
   });
 
-  it('is simulated without its signatures where that is asked for', async () => {
+  it('a simulation without signature checks runs on request', async () => {
     const world = await prepareChannel(PROGRAM, on);
     const { wire } = await on.chain.sign(on.feePayer, on.signed(openChannelInstruction(PROGRAM, world.opening)));
     const unsignedWire = Buffer.from(wire, 'base64')
@@ -122,11 +121,11 @@ describe('a transaction that names a modelled program', () => {
   });
 });
 
-describe('what a modelled program calls', () => {
-  it('stands in the record in its order and depth, with the keys of the transaction and the token balances', async () => {
+describe('inner calls of a modelled program', () => {
+  it('inner calls are recorded in order and depth, with transaction keys and token balances', async () => {
     const world = await prepareChannel(PROGRAM, on);
     const signature = await on.send(openChannelInstruction(PROGRAM, world.opening));
-    const { meta, transaction } = await recordOf(signature);
+    const { meta, transaction } = await readRecord(signature);
     const keys = transaction.message.accountKeys;
     expect(meta!.innerInstructions!.map(({ index }) => index)).toEqual([1]);
     const calls = meta!.innerInstructions![0]!.instructions.map((call) => [keys[call.programIdIndex], call.stackHeight]);
@@ -153,7 +152,7 @@ describe('what a modelled program calls', () => {
     expect(listed).toMatchObject({ signature, err: null });
   });
 
-  it('has no more rights than its caller, and must be named by it', async () => {
+  it('an inner call has only its caller’s rights, and its accounts must be named by the caller', async () => {
     const world = await openChannel(PROGRAM, on);
     const other = await prepareChannel(PROGRAM, on, { parties: world.parties, salt: 8n });
     const opening = openChannelInstruction(PROGRAM, other.opening);
@@ -167,11 +166,11 @@ describe('what a modelled program calls', () => {
 });
 
 describe('accounts of a modelled program', () => {
-  it('stand at genesis where nothing would make them: the token accounts of the treasuries', async () => {
+  it('the token accounts of the treasuries exist at genesis', async () => {
     for (const { treasuryOwners } of Object.values(CHANNEL_PROGRAMS)) expect(await on.usdcOf(treasuryOwners.devnet)).toBe(0n);
   });
 
-  it('are found by their program, their length and their bytes', async () => {
+  it('accounts are found by program, length and bytes', async () => {
     const worlds = await Promise.all([1n, 2n].map((salt) => openChannel(PROGRAM, on, { salt })));
     const find = async (world: ChannelWorld): Promise<Address[]> => {
       const memcmp = { offset: 88n, bytes: world.opening.payer, encoding: 'base58' } as const;
@@ -182,14 +181,14 @@ describe('accounts of a modelled program', () => {
     for (const world of worlds) expect(await find(world)).toEqual([world.address]);
   });
 
-  it('may be named through a lookup table', async () => {
+  it('accounts may be named through a lookup table', async () => {
     const world = await prepareChannel(PROGRAM, on);
     const opening = openChannelInstruction(PROGRAM, world.opening);
-    const looked = opening
+    const tableAddresses = opening
       .accounts!.map(({ address }) => address)
       .filter((address) => ![PROGRAM.address, world.opening.payer, world.opening.rentPayer].includes(address));
-    const signature = await on.sendLookingUp(looked, opening);
-    const { meta } = await recordOf(signature);
+    const signature = await on.sendWithLookupTable(tableAddresses, opening);
+    const { meta } = await readRecord(signature);
     expect(meta).toMatchObject({ err: null });
     expect(meta!.loadedAddresses!.writable).toContain(world.address);
     expect(await world.read()).toMatchObject({ status: 'open', deposit: DEPOSIT });

@@ -13,11 +13,10 @@ import { openSecrets } from '../../../local/cli/secrets.ts';
 import { Teardown } from '../../../local/cli/teardown.ts';
 import { sign, WalletChain } from '../../../local/demo/wallet.ts';
 import { startService } from '../../../local/service/service.ts';
-import { walletOf } from '../../../local/service/wallet-of.ts';
+import { readWallet } from '../../../local/service/wallet-of.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
-/** Where a local start keeps its database, and where its objects. */
 const PARTS = { database: 'wrangler/v3/d1', objects: 'wrangler/v3/do' } as const;
 
 export interface Sold {
@@ -28,7 +27,7 @@ export interface Sold {
   apiProductId: string;
 }
 
-/** A service whose state is kept in folders that can be copied and mixed, over one chain that outlives all of them. */
+/** Service with state folders that can be copied and mixed, over one chain that outlives them. */
 export class CopiedState {
   readonly home = mkdtempSync(join(tmpdir(), 'svc-restore-'));
   readonly #whole = new Teardown();
@@ -41,7 +40,7 @@ export class CopiedState {
     this.#whole.defer(() => chain.close());
     this.chain = new WalletChain(chain.url);
     const secrets = openSecrets(this.folder('state'));
-    await this.chain.call('local_fundSol', await walletOf(secrets.feePayerKeys), '10000000000');
+    await this.chain.call('local_fundSol', await readWallet(secrets.feePayerKeys), '10000000000');
     this.payout = await generateKeyPairSigner();
     await this.chain.call('local_fundUsdc', this.payout.address, '1');
   }
@@ -58,14 +57,13 @@ export class CopiedState {
     cpSync(this.folder(from), this.folder(to), { recursive: true });
   }
 
-  /** `state` with one part of it as it was in another copy. */
+  /** Combines `state` with one part of an older copy. */
   mix(name: string, part: keyof typeof PARTS, old: string): void {
     this.copy('state', name);
     rmSync(join(this.folder(name), PARTS[part]), { recursive: true });
     cpSync(join(this.folder(old), PARTS[part]), join(this.folder(name), PARTS[part]), { recursive: true });
   }
 
-  /** Runs the service on a folder for as long as it takes to do something with it. */
   async during<T>(name: string, work: (service: RunningCopy) => Promise<T>): Promise<T> {
     const teardown = new Teardown();
     this.#whole.defer(() => teardown.run());
@@ -111,7 +109,6 @@ export class RunningCopy {
     return { key, merchant, productId: product.product_id, slug: product.slug, apiProductId };
   }
 
-  /** A purchase at the product's page; answers its payment and its transaction once it is confirmed. */
   async buy({ slug }: Sold, buyer: KeyPairSigner): Promise<{ paymentId: string; txSignature: string }> {
     const begun = await this.api.must<{ payment_id: string; transaction: string }>('POST', `/v1/products/p/${slug}/connect`, {
       body: { wallet_address: buyer.address },
@@ -135,7 +132,7 @@ export class RunningCopy {
     });
   }
 
-  /** An agent pays for one call by x402; answers the transaction that settled it. */
+  /** Pays for one call by x402 as an agent. Returns the settling transaction. */
   async payForCall({ key, apiProductId }: Sold, agent: KeyPairSigner): Promise<string> {
     const body = { product_id: apiProductId, customer: { wallet_address: agent.address } };
     const headers = { 'content-type': 'application/json', 'x-svc-key': key, 'idempotency-key': crypto.randomUUID() };
@@ -153,13 +150,12 @@ export class RunningCopy {
     return settled.tx_signature;
   }
 
-  /** Units left by the copy in the database, which lists show. */
   async listed({ key, productId }: Sold): Promise<number | undefined> {
     const path = `/v1/access/entitlements?product_id=${productId}`;
     return (await this.api.must<{ items: { remaining: number }[] }>('GET', path, { credential: key })).items[0]?.remaining;
   }
 
-  /** `npm run admin -- reconcile`, as an operator runs it; answers what it printed, whatever its exit status. */
+  /** Runs `npm run admin -- reconcile`. Returns its output for any exit status. */
   async reconcile(since: string): Promise<string> {
     const args = ['--no-warnings', join(ROOT, 'local/admin.ts'), 'reconcile', since];
     const where = ['--url', this.api.baseUrl, '--state', this.#state.folder(this.#name)];
@@ -170,9 +166,9 @@ export class RunningCopy {
     );
   }
 
-  async until<T>(look: () => Promise<T | false | undefined>): Promise<T> {
+  async until<T>(probe: () => Promise<T | false | undefined>): Promise<T> {
     for (;;) {
-      const seen = await look();
+      const seen = await probe();
       if (seen) return seen;
       await sleep(50);
     }

@@ -10,7 +10,7 @@ let before: { paymentId: string };
 let after: { paymentId: string; txSignature: string };
 let settled: string;
 
-/** A merchant whose buyer bought five uses, of which one is used: that is the backup. Then five more, of which two are; and an agent paid. */
+/** The backup has a purchase of five uses, one of them used. Afterwards come five more, two used, and an agent's payment. */
 beforeAll(async () => {
   await state.open();
   buyer = await state.chain.newBuyer(10_000_000n);
@@ -34,10 +34,8 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => state.close());
 
-describe.concurrent('after a restore', () => {
-  it('an old database beside newer objects sells and counts on, gives kept answers again, and reconciling names every payment it does not know', async ({
-    expect,
-  }) => {
+describe.concurrent('restored backups', () => {
+  it('an old database with newer objects sells, counts and replays, and reconcile names every unknown payment', async ({ expect }) => {
     await state.during('old-database', async (service) => {
       const { status, body } = await service.api.call<{ code: string }>('GET', `/v1/payments/${after.paymentId}`);
       expect([status, body.code]).toEqual([404, 'not_found']);
@@ -51,20 +49,19 @@ describe.concurrent('after a restore', () => {
       expect(items).toHaveLength(2);
       expect(items).toContainEqual(expect.objectContaining({ tx_signature: after.txSignature, payer: buyer.address, ...money }));
       expect(items).toContainEqual(expect.objectContaining({ tx_signature: settled, ...money }));
-      // The copy is what the object says, and nothing that was counted is lost.
       expect(await service.listed(sold)).toBe(7);
       expect((await service.consume(sold, buyer, 'use-number-3')).remaining).toBe(7);
       expect((await service.consume(sold, buyer, 'use-number-4')).remaining).toBe(6);
     });
   }, 60_000);
 
-  it('old objects beside a newer database hear again, once, of what was paid meanwhile', async ({ expect }) => {
+  it('old objects with a newer database receive, once, what was paid meanwhile', async ({ expect }) => {
     await state.during('old-objects', async (service) => {
       expect((await service.api.must<{ status: string }>('GET', `/v1/payments/${after.paymentId}`)).status).toBe('CONFIRMED');
       const said = await service.reconcile(since);
       expect(said).toMatch(/^differed: \{.*"copy":\{"remaining":7,.*"object":\{"remaining":9,/m);
       expect(said).toMatch(/ 0 payments unknown$/m);
-      // Nine of ten: of the two uses that the objects forgot no row of the database tells.
+      // Nine of ten: no database row records the two uses that the objects lost.
       expect(await service.listed(sold)).toBe(9);
       expect(await service.reconcile(since)).toMatch(/ 0 differed; .* 0 payments unknown$/m);
       expect((await service.consume(sold, buyer, 'use-number-4')).remaining).toBe(8);

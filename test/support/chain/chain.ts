@@ -29,7 +29,6 @@ import { callChain } from '../../../local/chain/client.ts';
 
 export const USDC = NETWORKS.devnet.usdcMint;
 
-/** What a payment on chain needs to know; a connect response is one. */
 export interface Bill {
   recipient: string;
   memo: string;
@@ -39,7 +38,6 @@ export interface Bill {
 }
 
 export interface PayOptions {
-  /** Deviations from the bill, for everything that must be refused. */
   units?: bigint;
   memos?: string[];
   recipient?: string;
@@ -47,15 +45,13 @@ export interface PayOptions {
   decimals?: number;
   extra?: Instruction[];
   skipPreflight?: boolean;
-  /** Send through an address lookup table that holds these addresses. */
+  /** Addresses of a lookup table through which the transaction is sent. */
   lookupTable?: string[];
 }
 
-/** Address, owner, data in base64. */
 export type RawAccount = [address: string, owner: string, data: string];
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 
-/** A chain of its own on the local Solana VM, as a wallet and a test's hand on the clock see it. */
 export class TestChain {
   readonly url: string;
   constructor(url: string) {
@@ -66,7 +62,6 @@ export class TestChain {
     return callChain<T>(this.url, method, params);
   }
 
-  /** A wallet with SOL for fees and `usdc` base units. */
   async wallet(usdc: bigint = 1_000_000_000n): Promise<KeyPairSigner> {
     const signer = await generateKeyPairSigner();
     await this.call('local_fundSol', signer.address, '1000000000');
@@ -98,25 +93,22 @@ export class TestChain {
     return this.call('sendTransaction', wire, { encoding: 'base64', skipPreflight });
   }
 
-  /** Whatever a wallet does: signed and paid for by it. Answers the signature. */
   send(payer: KeyPairSigner, instructions: Instruction[]): Promise<string> {
     return this.#send(payer, instructions);
   }
 
-  /** Base units that a wallet holds in its account of USDC. */
   async held(wallet: string): Promise<bigint> {
     const account = await associatedTokenAccount(wallet, USDC);
     return BigInt((await this.call<{ value: { amount: string } }>('getTokenAccountBalance', account)).value.amount);
   }
 
-  /** Accounts as they stand now: address, owner, data in base64. One that is not there has no data. */
+  /** Current accounts. A missing account has no data. */
   async accounts(addresses: readonly string[]): Promise<RawAccount[]> {
     type Answer = { value: ({ owner: string; data: [string] } | null)[] };
     const { value } = await this.call<Answer>('getMultipleAccounts', addresses, { encoding: 'base64' });
     return value.map((account, at) => [addresses[at]!, account?.owner ?? SYSTEM_PROGRAM, account?.data[0] ?? '']);
   }
 
-  /** Has accounts stand as somebody left them. */
   putAccounts = (accounts: readonly RawAccount[]): Promise<unknown> => this.call('local_putAccounts', accounts);
 
   async #lifetime(): Promise<Lifetime> {
@@ -130,7 +122,7 @@ export class TestChain {
     return { [table]: addresses.map((entry) => address(entry)) };
   }
 
-  /** Pays a bill the way a wallet does with a Solana Pay URL; `options` make it wrong on purpose. Answers the signature. */
+  /** Pays a bill as a wallet does with a Solana Pay URL. `options` introduce errors. Returns the signature. */
   async pay(payer: KeyPairSigner, bill: Bill, options: PayOptions = {}): Promise<string> {
     const mint = options.mint ?? USDC;
     const recipient = options.recipient ?? bill.recipient;
@@ -156,7 +148,7 @@ export class TestChain {
     );
   }
 
-  /** Pays a bill in SOL the way a wallet does; with `isSplit` the service's fee as a transfer of its own. */
+  /** Pays a bill in SOL as a wallet does. `isSplit` sends the service's fee as a transfer of its own. */
   async paySol(payer: KeyPairSigner, bill: Bill, options: PayOptions & { isSplit?: boolean } = {}): Promise<string> {
     const fee = options.isSplit && bill.fee ? bill.fee : null;
     const amount = options.units ?? BigInt(bill.price.base_units) - BigInt(fee?.base_units ?? 0);
@@ -174,7 +166,6 @@ export class TestChain {
     );
   }
 
-  /** Something that is not a token payment at all: a little SOL with a memo. */
   tip(payer: KeyPairSigner, recipient: string, memo: string): Promise<string> {
     return this.#send(payer, [
       getTransferSolInstruction({ source: payer, destination: address(recipient), amount: 1_000_000n }),
@@ -182,7 +173,6 @@ export class TestChain {
     ]);
   }
 
-  /** A transaction for each of these memos, landed all together. Answers the signatures. */
   async landMany(payer: KeyPairSigner, memos: string[]): Promise<string[]> {
     const lifetime = await this.#lifetime();
     const wires = await Promise.all(memos.map((memo) => signed(payer, [memoInstruction(memo)], lifetime)));
@@ -196,7 +186,7 @@ export class TestChain {
     return ((await response.json()) as { result: string }[]).map(({ result }) => result);
   }
 
-  /** What a wallet does with the transaction of a connect response: signs the exact message. */
+  /** Signs the exact message of a connect response's transaction. */
   async sign(payer: KeyPairSigner, transaction: string): Promise<string> {
     const unsigned = getTransactionDecoder().decode(getBase64Encoder().encode(transaction));
     const signed = await partiallySignTransaction([payer.keyPair], unsigned);

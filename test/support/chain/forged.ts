@@ -24,7 +24,6 @@ import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { callTesting } from '../clients/sandbox.ts';
 import type { Merchant, World } from '../world.ts';
 
-/** A transfer that names an authority which does not sign it. */
 interface ForgedTransfer {
   memo: string;
   mint: string;
@@ -33,15 +32,14 @@ interface ForgedTransfer {
   units: bigint;
 }
 
-/** Works on any transaction that the sandbox prepared. */
 const blockhashOf = (wire: string): Blockhash => {
   const { messageBytes } = getTransactionDecoder().decode(getBase64Encoder().encode(wire));
   return (getCompiledTransactionMessageDecoder().decode(messageBytes) as { lifetimeToken: string }).lifetimeToken as Blockhash;
 };
 
 /**
- * A transaction for a merchant's sandbox, all but signed: its fee payer has signed, so that its signature is known, and the test wallet
- * `signer` has not. Its transfer is of other people's money.
+ * Builds a sandbox transaction that transfers other people's money. The fee payer has signed, so the signature is known. The test wallet
+ * `signer` has not.
  */
 export async function forgeTransfer(w: World, merchant: Merchant, transfer: ForgedTransfer, signer = 'thief') {
   const product = await w.product({ ...merchant, key: merchant.sandboxKey }, { price: { asset: 'USDC', amount: '0.5' } });

@@ -34,19 +34,18 @@ import {
   topUpInstruction,
 } from '#solana/programs/payment-channels/instructions.ts';
 import { ed25519Instruction, encodeVoucher } from '#solana/programs/payment-channels/vouchers.ts';
-import { MeteredShop, tellDatabase } from '../clients/metered.ts';
+import { MeteredShop, projectSession } from '../clients/metered.ts';
 import { sellToAgents, write } from '../people/agent.ts';
 import { type Merchant, World } from '../world.ts';
 import { USDC } from './chain.ts';
 
-/** A deployment that opens channels: its key, and whatever the environment changes beside. */
+/** Environment of a deployment that opens channels. */
 export const CHANNEL_KEYS = base64url.encode(new Uint8Array(32).fill(77));
 export const channelWorld = (config: Record<string, string> = {}): World => new World({ CHANNEL_KEYS, ...config });
 
-/** The address of the key that opens and closes channels. */
 export const operatorOf = (w: World): Address => base58.encode(keyRing(w.env.CHANNEL_KEYS as string)[0]!.publicKey) as Address;
 
-/** The operator has what its transactions cost, and an account of USDC, as every party of a distribution. */
+/** Funds the operator's fees and creates the USDC accounts of every party of a distribution. */
 export async function fundChannels(w: World): Promise<void> {
   await w.chain.call('local_fundSol', operatorOf(w), '1000000000');
   await w.chain.call('local_fundUsdc', operatorOf(w), '0');
@@ -55,11 +54,10 @@ export async function fundChannels(w: World): Promise<void> {
 export interface LiveOptions {
   program?: ChannelProgram;
   body?: object;
-  /** Of the merchant who sells; by default one of its own. */
   merchant?: Merchant;
 }
 
-/** A session in live mode: a merchant, and a buyer whose wallet holds five USDC and signs on the world's chain. */
+/** Live session of a merchant and a buyer with five USDC who signs on the world's chain. */
 export class LiveShop extends MeteredShop {
   readonly wallet: KeyPairSigner;
   readonly program: ChannelProgram;
@@ -79,7 +77,7 @@ export class LiveShop extends MeteredShop {
     return new LiveShop({ w, merchant: seller, session: made.body }, await w.chain.wallet(5_000_000n), program);
   }
 
-  /** What an honest opening says; `change` makes it wrong on purpose. */
+  /** Terms of a valid opening. `change` makes them invalid. */
   opening(change: Partial<ChannelOpening> = {}): ChannelOpening {
     const { request } = this.session.challenge;
     const operator = request.operator as Address;
@@ -99,7 +97,7 @@ export class LiveShop extends MeteredShop {
     };
   }
 
-  /** The credential of an opening that the payer alone has signed. `extra` stands beside it in the transaction. */
+  /** Credential of an opening signed by the payer alone. `extra` adds instructions to the transaction. */
   async pull(change: Partial<ChannelOpening> = {}, { extra = [] as Instruction[], feePayer = '' } = {}): Promise<object> {
     const opening = this.opening(change);
     const { operator, recentBlockhash } = this.session.challenge.request;
@@ -114,7 +112,7 @@ export class LiveShop extends MeteredShop {
     return { ...this.#said(opening), mode: 'pull', signature: '1'.repeat(64), transaction };
   }
 
-  /** The credential of a channel that the payer opened by themselves. */
+  /** Credential of a channel that the payer opened without the service. */
   async push(change: Partial<ChannelOpening> = {}): Promise<object> {
     const opening = this.opening({ rentPayer: this.wallet.address, ...change });
     const instruction = addSignersToInstruction([this.wallet], openChannelInstruction(this.program, opening));
@@ -132,7 +130,6 @@ export class LiveShop extends MeteredShop {
 
   voucherOf = (cumulative: bigint) => this.buyer.voucher(cumulative, { program: this.program });
 
-  /** A delivery announced and paid for, as the public client does. */
   async use(amount: bigint, cumulative: bigint) {
     const { body: directive } = await this.announce(`${amount}`);
     return this.commit({ deliveryId: directive.deliveryId, voucher: this.voucherOf(cumulative) });
@@ -160,12 +157,12 @@ export class LiveShop extends MeteredShop {
     return distributeInstruction(this.program, this.#account(), payout);
   }
 
-  /** What anybody may send at any time. */
+  /** Sends a distribution, which any caller may do at any time. */
   distribute(): Promise<string> {
     return this.w.chain.send(this.wallet, [this.#distribution()]);
   }
 
-  /** What the holder of a voucher may have paid out at any time, as the instructions of a transaction. */
+  /** Instructions of a payout that a voucher's holder may send at any time. */
   payout(cumulative: bigint): Instruction[] {
     const { data, signature } = this.voucherOf(cumulative);
     const voucher = { channelId: address(data.channelId), cumulativeAmount: cumulative, expiresAt: BigInt(data.expiresAt) };
@@ -178,12 +175,11 @@ export class LiveShop extends MeteredShop {
     return this.w.chain.send(this.wallet, [...this.payout(cumulative), ...extra]);
   }
 
-  /** What anybody may send once the grace period is over: the seal, and the distribution that leaves nothing of the channel. */
+  /** Seals and distributes after the grace period, which any caller may do. Nothing of the channel remains. */
   sealAndDistribute(): Promise<string> {
     return this.w.chain.send(this.wallet, [sealInstruction(this.program, this.#account()), this.#distribution()]);
   }
 
-  /** The channel as the chain has it; the word for what is left of it where it is none any more. */
   async onChain(): Promise<Channel | string> {
     const { value } = await this.w.chain.call<{ value: { data: [string] } | null }>('getAccountInfo', this.buyer.channelId, {
       encoding: 'base64',
@@ -193,18 +189,17 @@ export class LiveShop extends MeteredShop {
     return channel.ok ? channel.value : channel.reason;
   }
 
-  /** The session's object tells the database what it counted since the last time, and its row can be swept. */
+  /** Sends the object's changes to the database and makes the row due for the sweep. */
   project(): Promise<void> {
-    return tellDatabase(this.w, this.session.session_id);
+    return projectSession(this.w, this.session.session_id);
   }
 
-  /** Its object's alarm rings, if one is due the Worker looks at the channel, and the object tells the database what came of it. */
+  /** Runs the object's alarm, the Worker's channel reading if due, and the object's projection. */
   async watch(): Promise<void> {
     await this.project();
     await this.project();
   }
 
-  /** What the session's payments say, oldest first. */
   async payments() {
     const sql = `SELECT p.id, p.price_amount AS units, p.payer_wallet AS payer, p.receipt_id AS receipt, c.kind
       FROM payments p JOIN tx_claims c ON c.subject_id = p.id WHERE p.product_id = ? ORDER BY p.created_at`;
@@ -212,8 +207,7 @@ export class LiveShop extends MeteredShop {
     return results;
   }
 
-  /** Types of the session's own events, in their order. */
-  async told(): Promise<string[]> {
+  async readEventTypes(): Promise<string[]> {
     const sql = "SELECT type FROM events WHERE subject_type = 'metered_session' AND subject_id = ? ORDER BY seq";
     const { results } = await this.w.env.DB.prepare(sql).bind(this.session.session_id).all<{ type: string }>();
     return results.map(({ type }) => type);

@@ -15,9 +15,9 @@ import {
 const BLOCKHASH_LIFE = 150n;
 const present = <T>(value: T | null): value is T => value !== null;
 
-/** A chain that is a map: what is sent has landed, whoever pays has the money, and every token account exists. No node stands behind it. */
+/** Chain in a map: every sent transaction lands, every payer has the money, and every token account exists. No node is involved. */
 export class MemoryChain implements Chain {
-  readonly place = `memory:${crypto.randomUUID()}`;
+  readonly cachePrefix = `memory:${crypto.randomUUID()}`;
   readonly transactions = new Map<string, ChainTransaction>();
   readonly #blockhash = base58.encode(crypto.getRandomValues(new Uint8Array(32)));
   #slot = 1000;
@@ -62,11 +62,11 @@ export class MemoryChain implements Chain {
   };
 
   finalityOf = async (transactions: readonly Confirmed[]) => {
-    const fate = ({ txSignature }: Confirmed): Finality => {
+    const toFinality = ({ txSignature }: Confirmed): Finality => {
       const landed = this.transactions.get(txSignature);
       return landed ? { kind: 'finalized', slot: landed.slot } : { kind: 'absent' };
     };
-    return { kind: 'finality' as const, finality: transactions.map(fate) };
+    return { kind: 'finality' as const, finality: transactions.map(toFinality) };
   };
 
   sendTransaction = async (wire: Uint8Array) => {
@@ -103,7 +103,6 @@ export class MemoryChain implements Chain {
   }
 }
 
-/** Transfers as they stand in the instructions, and what each account gained by them. */
 function movements(
   instructions: Instruction[],
   keys: readonly string[],

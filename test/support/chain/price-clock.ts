@@ -5,15 +5,15 @@ import type { World } from '../world.ts';
 const realNow = Date.now.bind(Date);
 
 /**
- * The isolate keeps a price for three seconds, so every test of the calling suite lives on a clock a little further ahead, with a
- * source in good health. `realNow` is the chain's clock.
+ * Gives each test of a suite a clock further ahead, because the isolate caches a price for three seconds. The price source is healthy.
+ * `realNow` is the chain's clock.
  */
 export function priceClock(w: World) {
   let aheadMs = 0;
   const passTime = (seconds: number): void => {
     aheadMs += seconds * 1000;
   };
-  /** The source does not share the test's clock: its age is told on ours. */
+  /** The source does not share the test's clock, so the age is given on ours. */
   const prices = (habit: Partial<PriceHabit>) => w.prices({ ...habit, ageSeconds: (habit.ageSeconds ?? 1) - aheadMs / 1000 });
   beforeAll(() => {
     vi.spyOn(Date, 'now').mockImplementation(() => realNow() + aheadMs);

@@ -1,7 +1,6 @@
 import { World } from '../world.ts';
 import type { TestChain } from './chain.ts';
 
-/** A world whose service reads through two nodes of one chain. */
 export function withTwoNodes(): { w: World; first: TestChain; second: TestChain } {
   const w = new World();
   const first = w.chain;

@@ -2,7 +2,6 @@ import { type KeyPairSigner, signBytes } from '@solana/kit';
 import { base58, utf8 } from '#core/encoding.ts';
 import type { Answer, World } from '../world.ts';
 
-/** base58 signature over a text, as a wallet answers `signMessage`. */
 export async function signText(signer: KeyPairSigner, text: string): Promise<string> {
   return base58.encode(new Uint8Array(await signBytes(signer.keyPair.privateKey, utf8(text))));
 }
@@ -10,7 +9,7 @@ export async function signText(signer: KeyPairSigner, text: string): Promise<str
 export const askNonce = (w: World, walletAddress: string) =>
   w.call('POST', '/v1/auth/wallet/nonce', { body: { wallet_address: walletAddress } });
 
-/** A whole wallet sign-in: ask, sign the whole text or the bare nonce, show. */
+/** Signs in with a wallet by the complete text or by the bare nonce. */
 export async function walletSignIn(
   w: World,
   signer: KeyPairSigner,

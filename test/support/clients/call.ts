@@ -3,7 +3,6 @@ import { expect } from 'vitest';
 import { openApiDocument } from '../../../worker/app.ts';
 import { eventTypes } from '../../../worker/published/event-catalog.ts';
 
-/** The published document as the test reads it. */
 export interface OpenApi {
   openapi: string;
   info: { version: string };
@@ -30,19 +29,22 @@ const templates = Object.entries(openApi.paths)
   }))
   .sort((a, b) => paramsIn(a.template) - paramsIn(b.template));
 
-/** The operation a request belongs to: the template with the fewest parameters wins, as in the router; a path that is in the document word for word has only its own methods. */
+/**
+ * Finds the operation of a request: the template with the fewest parameters wins, as in the router. A path that is literally in the
+ * document has only its own methods.
+ */
 export function findOperation(method: string, path: string): { template: string; operation: Operation } | null {
   const verb = method.toLowerCase();
-  const isWordForWord = path in openApi.paths;
+  const isLiteralPath = path in openApi.paths;
   const found = templates.find(({ template, operations, pattern }) =>
-    isWordForWord ? template === path && operations[verb] : operations[verb] && pattern.test(path),
+    isLiteralPath ? template === path && operations[verb] : operations[verb] && pattern.test(path),
   );
   return found ? { template: found.template, operation: found.operations[verb]! } : null;
 }
 
 type Known = Record<string, Schema | boolean>;
 
-/** Where each component stands, told once: a hundred answers refer to the same ones, and to walk them all takes longer than to check one. */
+/** Components with references resolved once. Walking them for every answer takes longer than checking one. */
 const components: Known = dereference({ components: openApi.components } as Schema);
 const knownTo = new Map<object, Known>();
 export function validate(schema: object, value: unknown): string[] {
@@ -51,7 +53,7 @@ export function validate(schema: object, value: unknown): string[] {
   return check(value, schema, '2020-12', known).errors.map((error) => `${error.instanceLocation}: ${error.error}`);
 }
 
-/** Every answer of every test is what the published document promises: a documented status, a body of its schema, and of an error a code that stands there. */
+/** Fails if an answer differs from the published document: an undocumented status, a body outside its schema, or an unlisted error code. */
 export function expectPublishedResponse(method: string, path: string, status: number, body: unknown): void {
   expect(status, `${method} ${path}: ${JSON.stringify(body)}`).not.toBe(500);
   const found = findOperation(method, path);
@@ -63,7 +65,7 @@ export function expectPublishedResponse(method: string, path: string, status: nu
   ).toBeDefined();
   const content = response?.content?.['application/json'];
   if (content) expect(validate(content.schema, body), `${method} ${found.template} ${status}: ${JSON.stringify(body)}`).toEqual([]);
-  // Health says itself what is wrong.
+  // A failing health answer has a body of its own.
   if (status < 400 || path.endsWith('/health')) return;
   const { code } = (body ?? {}) as { code?: string };
   expect(
@@ -76,7 +78,6 @@ export function expectPublishedResponse(method: string, path: string, status: nu
 
 const eventSchemas = new Map<string, object>(eventTypes().map(({ type, schema }) => [type, schema]));
 
-/** What a consumer receives is what `event-types` promises him. */
 export function expectPublishedEvent(body: string): void {
   const event = JSON.parse(body) as { type: string };
   expect(validate(eventSchemas.get(event.type)!, event), body).toEqual([]);

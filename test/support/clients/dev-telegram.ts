@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import type { World } from '../world.ts';
 
-/** `/dev/telegram` as a developer's browser uses it. */
 export class DevTelegram {
   readonly #world: World;
   constructor(world: World) {
@@ -12,7 +11,6 @@ export class DevTelegram {
     return textOf((await this.#world.call<string>('GET', '/dev/telegram')).body);
   }
 
-  /** Sends a form of the page; answers the page that comes of it. */
   async act(fields: Record<string, string>): Promise<string> {
     const { status, body } = await this.send(fields);
     expect(status).toBe(200);

@@ -2,7 +2,6 @@ import { operations } from '../../contract/spec-routes.ts';
 import type { Belongings } from '../people/tenant.ts';
 import { type Operation, openApi } from './call.ts';
 
-/** A schema of the published document, as far as bodies and parameters of ours use it. */
 export interface Schema {
   $ref?: string;
   type?: string;
@@ -23,7 +22,6 @@ export interface Schema {
   example?: unknown;
 }
 
-/** A route of the document. */
 export interface Target {
   method: string;
   path: string;
@@ -44,15 +42,13 @@ export const schemaOfBody = ({ requestBody }: Operation): Schema | undefined =>
   requestBody?.content['application/json']?.schema as Schema | undefined;
 
 export const takes = ({ security }: Operation, scheme: string): boolean => security?.some((one) => scheme in one) ?? false;
-/** The document lets callers in who show nothing. */
 export const isOpen = ({ security }: Operation): boolean => security?.some((one) => Object.keys(one).length === 0) ?? true;
 
-/** Every route that reads what is a merchant's. */
 export const reads = targets.filter(
   ({ method, path }) => method === 'GET' && !/^\/v1\/(?:testing|auth|health)|^\/health|operator/.test(path),
 );
 
-/** An answer as text, without what tells of the request itself, of the calls before it and of the moment. */
+/** Answer as text, without fields that depend on the request, earlier calls or the time. */
 export const steadyText = (status: number, body: unknown): string =>
   JSON.stringify([status, body]).replace(
     /"request_id":"[^"]*"|"recent_activity":\[[^\]]*\]|"last_used_at":"[^"]*"|"usage_summary":\{[^}]*\}|"(?:total|success|error)_calls":\d+|"latency_ms":\d+|"(?:ip|nonce|now|as_of|checked_at)[^"]*":"[^"]*"/g,
@@ -66,10 +62,9 @@ const TEXTS: Record<string, string> = {
   uri: 'https://shop.example.com/thanks',
   'date-time': '2026-01-01T00:00:00Z',
 };
-/** Of some fields a route wants one: these are sent, though each of them is optional. */
 const WANTED = ['product_id', 'units'];
 
-/** A body the route takes: its example, else as little as it asks for; what is named in it belongs to this tenant. */
+/** Builds a valid body: the example, otherwise the minimum, with names of this tenant's objects. */
 export function exampleOf(given: Schema, belongings: Belongings, name = ''): unknown {
   const schema = resolve(given);
   if (belongings[name] !== undefined && schema.type === 'string') return belongings[name];
@@ -97,15 +92,16 @@ const ALIASES: Record<string, string> = { token: 'handoff_token', tx_sig: 'tx_si
 const FREE: Record<string, string> = { rail_id: 'solana_usdc', provider: 'telegram', delivery_id: '999999999' };
 const freeOf = (path: string, name: string): string | undefined => (path.includes('/mail/') && name === 'provider' ? 'resend' : FREE[name]);
 
-/** What belongs to this tenant in the places of a path. */
 export const paramsOf = ({ path }: Target, belongings: Belongings): Record<string, string> =>
   Object.fromEntries(
     [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name!, belongings[ALIASES[name!] ?? name!] ?? freeOf(path, name!) ?? NOWHERE]),
   );
 
-/** What a list or a look-up goes by: the first object of the tenant that its query can name. */
+/** Query for the first object of the tenant that the route's parameters can name. */
 export function queryOf({ method, operation }: Target, belongings: Belongings): [string, string][] {
-  const named = (operation.parameters ?? []).find(({ in: place, name }) => place === 'query' && /_id$/.test(name) && belongings[name]);
+  const named = (operation.parameters ?? []).find(
+    ({ in: location, name }) => location === 'query' && /_id$/.test(name) && belongings[name],
+  );
   return method === 'GET' && named ? [[named.name, belongings[named.name]!]] : [];
 }
 

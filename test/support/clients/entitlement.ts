@@ -18,7 +18,7 @@ import type { World } from '../world.ts';
 export type Holder = ReturnType<typeof newHolder>;
 type Stub = ReturnType<typeof testEnv.ENTITLEMENT.getByName>;
 
-/** A customer of nobody else, with the calls of the Worker in short. The fingerprint is the input, as in life. */
+/** Customer of its own, with short calls of the Worker. The fingerprint is the input, as in production. */
 export function newHolder() {
   const merchantId = crypto.randomUUID();
   const customer = { customerRef: 'customer-1' };
@@ -31,7 +31,7 @@ export function newHolder() {
     return { identity, key, fingerprint: JSON.stringify(input), now, input };
   };
   return Object.assign(holder, {
-    /** After the object broke, a stub of it is broken too. */
+    /** Replaces the stub, which is broken after its object broke. */
     reconnect: () => {
       holder.stub = newStub();
     },
@@ -52,14 +52,13 @@ export function newHolder() {
 
 export interface SentJobs {
   sent: EntitlementProjection[];
-  /** The same, as the queue got it. */
   messages: Job[];
   isFailing: boolean;
-  /** The database has what was sent since the last time. */
+  /** Acknowledges everything sent since the last call. */
   acknowledge(): Promise<void>;
 }
 
-/** What the object sends to the queue from now on, until it is evicted; sending can be made to fail. */
+/** Intercepts the jobs of an object until its eviction. Sending can be made to fail. */
 export async function interceptJobs(stub: Stub): Promise<SentJobs> {
   let acknowledged = 0;
   const jobs: SentJobs = {
@@ -81,12 +80,12 @@ export async function interceptJobs(stub: Stub): Promise<SentJobs> {
   return jobs;
 }
 
-/** Brings all that an object sends from now on, until it is evicted, to the queues of a world. Its alarm rings by itself. */
+/** Forwards all jobs of an object to a world's queues until its eviction. The alarm rings by itself. */
 export const joinQueues = ({ env: { JOBS, SANDBOX } }: Pick<World, 'env'>, stub: DurableObjectStub<undefined>): Promise<void> =>
   runInDurableObject(stub, (instance) => void Object.assign(instance, { env: { ...testEnv, JOBS, SANDBOX } }));
 
-/** Our own tables; those of the platform begin with an underscore. */
-export const tablesOf = (stub: Stub) =>
+/** Our own tables. Tables of the platform begin with an underscore. */
+export const listTables = (stub: Stub) =>
   runInDurableObject(stub, (_, { storage }) =>
     storage.sql
       .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -95,18 +94,18 @@ export const tablesOf = (stub: Stub) =>
       .filter((name) => !name.startsWith('_')),
   );
 
-export const alarmOf = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
+export const readAlarm = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
 
-/** The object sends nothing to the queue any more, unless something changes again. */
+/** Stops the object's notifications until its next change. */
 export const silence = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.deleteAlarm());
 
-/** Kills the object where it stands: what is not committed is lost, and calls on their way fail. */
+/** Aborts the object: uncommitted writes are lost and running calls fail. */
 export async function abort(holder: Holder): Promise<void> {
   await runInDurableObject(holder.stub, (_, state) => state.abort('killed by the test')).catch(() => null);
   holder.reconnect();
 }
 
-/** As an SDK does: the same call with the same key until somebody answers. */
+/** Repeats a call with its key until an answer arrives, as an SDK does. */
 export async function untilAnswered<T>(holder: Holder, call: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -13,7 +13,7 @@ import type { World } from '../world.ts';
 
 const { caip2, usdcMint } = NETWORKS.devnet;
 
-/** A service that shares nothing with another but its bindings: as it runs in one isolate. */
+/** Service that shares only its bindings with others, as in one isolate. */
 export type Isolate = Pick<typeof app, 'fetch'>;
 
 async function pass(isolate: Isolate, request: Request, env: Env): Promise<Response> {
@@ -23,11 +23,10 @@ async function pass(isolate: Isolate, request: Request, env: Env): Promise<Respo
   return response;
 }
 
-/** A merchant who sells by a server of his own and has us as its facilitator, and an agent who buys there. */
+/** Opens a merchant with a server of its own that uses the service as facilitator, and an agent who buys there. */
 export async function openTill(w: World) {
   const merchant = await w.merchant();
   const agent: Agent = await newAgent(w);
-  /** The wallet he is paid to, by the setting of his rail. */
   const payTo: string = merchant.wallet.address;
   await readyToBePaid(w, merchant);
   const setRail = (body: object) =>
@@ -48,7 +47,6 @@ export async function openTill(w: World) {
     extra: { feePayer: feePayerOf(w) },
     ...over,
   });
-  /** A body as the reference client of a facilitator sends it, with a payment of its own. */
   const bodyFor = async (asked: ReturnType<typeof requirements> = requirements()) => {
     const required = { x402Version: 2 as const, resource: { url: 'https://shop.test/weather' }, accepts: [asked] };
     const payment = await agent.payFor(required as unknown as Parameters<Agent['payFor']>[0]);
@@ -56,29 +54,28 @@ export async function openTill(w: World) {
   };
   const ask = (call: 'verify' | 'settle', body: unknown, { key = merchant.key, env = w.env } = {}) =>
     w.call('POST', `/v1/access/x402/facilitator/${call}`, { key, body, env });
-  /** The same of one isolate. */
-  const askOf = async (isolate: Isolate, call: 'verify' | 'settle', body: unknown) => {
+  const askIsolate = async (isolate: Isolate, call: 'verify' | 'settle', body: unknown) => {
     const headers = { 'Content-Type': 'application/json', 'X-Svc-Key': merchant.key };
     const url = `https://svc.test/v1/access/x402/facilitator/${call}`;
     const response = await pass(isolate, new Request(url, { method: 'POST', headers, body: JSON.stringify(body) }), w.env);
     return (await response.json()) as { success?: boolean; isValid?: boolean; errorReason?: string; transaction?: string };
   };
 
-  /** The code again so many times, each with a memory of its own. */
+  /** Loads the code `count` times, each with a memory of its own. */
   const newIsolates = async (count: number): Promise<Isolate[]> => {
     const isolates: Isolate[] = [];
     for (let i = 0; i < count; i++) {
       vi.resetModules();
       isolates.push((await import('../../../worker/app.ts')).app);
     }
-    // The test runner gives every object its code anew with the next call to it, which fails.
+    // The test runner reloads an object's code with its next call, and that call fails.
     const supported = new Request('https://svc.test/v1/access/x402/facilitator/supported');
     await pass(isolates[0]!, supported, w.env);
-    await askOf(isolates[0]!, 'verify', {});
+    await askIsolate(isolates[0]!, 'verify', {});
     return isolates;
   };
 
-  /** The merchant's server, with nothing of ours in it but the address and the key: its calls to us reach the real worker, one isolate after the other. */
+  /** Starts the merchant's server, which knows only our address and key. Its calls go to the real worker, one isolate after the other. */
   const startServer = (isolates: Isolate[] = [app]) => {
     const real = globalThis.fetch;
     const calls: string[] = [];
@@ -100,7 +97,7 @@ export async function openTill(w: World) {
     site.use(paymentMiddleware({ 'GET /weather': { accepts: price, description: 'Weather' } }, server));
     site.get('/weather', (c) => c.json({ served: ++served }));
     const visit = (async (input: RequestInfo | URL, init?: RequestInit) => site.fetch(new Request(input, init))) as typeof fetch;
-    /** A payment for one visit, and the visit with it: as often as it is called. */
+    /** Pays for one visit. The returned function repeats the visit with that payment. */
     const buy = async () => {
       const { headers: asked } = await visit('https://shop.test/weather');
       const payment = await agent.pay(asked.get('PAYMENT-REQUIRED')!);
@@ -115,12 +112,11 @@ export async function openTill(w: World) {
     )
       .bind(merchant.userId)
       .first<number>('n'))!;
-  return { merchant, agent, payTo, setRail, requirements, bodyFor, ask, askOf, newIsolates, startServer, settlements };
+  return { merchant, agent, payTo, setRail, requirements, bodyFor, ask, askOf: askIsolate, newIsolates, startServer, settlements };
 }
 
 export type Till = Awaited<ReturnType<typeof openTill>>;
 
-/** Why a shop answered 402: its payment was not settled, or not even verified. */
 export function reasonOf({ headers }: Response): string {
   const settled = headers.get('PAYMENT-RESPONSE');
   return settled ? decoded(settled).errorReason : decoded(headers.get('PAYMENT-REQUIRED')!).error;

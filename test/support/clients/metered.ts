@@ -9,10 +9,10 @@ import { pause } from '../runner/queues.ts';
 import type { Answer, Merchant, World } from '../world.ts';
 import { joinQueues } from './entitlement.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-/** A buyer's side of a metered session, as the public clients behave: a session key that signs vouchers, and the address of a channel. */
+/** Buyer of a metered session as the public clients behave: a session key that signs vouchers, and a channel address. */
 export class ChannelBuyer {
   readonly #seed = crypto.getRandomValues(new Uint8Array(32));
   readonly authorizedSigner = base58.encode(ed25519.getPublicKey(this.#seed));
@@ -27,7 +27,7 @@ export class ChannelBuyer {
     return { data: { channelId, cumulativeAmount: cumulative.toString(), expiresAt }, signature };
   }
 
-  /** What `createEphemeralSessionOpener` sends: a channel that exists nowhere. */
+  /** Payload of `createEphemeralSessionOpener`, with a channel that does not exist. */
   ephemeralOpen(deposit: string) {
     const signature = base58.encode(crypto.getRandomValues(new Uint8Array(64)));
     return { action: 'open', authorizedSigner: this.authorizedSigner, channelId: this.channelId, deposit, mode: 'push', signature };
@@ -40,7 +40,6 @@ interface VoucherOptions {
   channelId?: string;
 }
 
-/** The parameters of a `WWW-Authenticate: Payment` header, as a credential echoes them. */
 export function challengeIn(header: string): Record<string, string> {
   return Object.fromEntries([...header.replace(/^Payment /, '').matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name!, value!]));
 }
@@ -50,22 +49,21 @@ export const credential = (header: string, payload: object): string =>
 
 export const decoded = (text: string): Body => JSON.parse(new TextDecoder().decode(base64url.decode(text)));
 
-/** The object of a metered session tells the database what it counted since the last time. */
-export async function tellDatabase(w: World, sessionId: string): Promise<void> {
+export async function projectSession(w: World, sessionId: string): Promise<void> {
   const stub = testEnv.METERED_SESSION.getByName(sessionId);
   await joinQueues(w, stub);
   await runDurableObjectAlarm(stub);
   await w.deliver();
 }
 
-const TOLD_MS = 30_000;
+const PROJECTION_MS = 30_000;
 
-/** Waits for the alarm of a sandbox session's object, by which the object notifies the database of its changes. No hand rings it. */
-export async function untilTold(w: World, sessionId: string): Promise<void> {
+/** Waits for the alarm of a sandbox session's object, which notifies the database. The test does not ring the alarm. */
+export async function waitForDelivery(w: World, sessionId: string): Promise<void> {
   await joinQueues(w, testEnv.METERED_SESSION.getByName(sessionId));
   const isSent = () =>
     w.queue.sent.some(({ job }) => job.kind === 'projectMeteredSession' && job.projection.snapshot.sessionId === sessionId);
-  for (const endsAt = Date.now() + TOLD_MS; !isSent(); await pause(50))
+  for (const endsAt = Date.now() + PROJECTION_MS; !isSent(); await pause(50))
     if (Date.now() > endsAt) throw new Error(`session ${sessionId} never notified the database`);
   await w.deliver();
 }
@@ -74,11 +72,9 @@ interface OpenOptions {
   cap?: string;
   body?: object;
   isOpen?: boolean;
-  /** By default one of its own. */
   merchant?: Merchant;
 }
 
-/** One session with its merchant and its buyer. */
 export class MeteredShop {
   readonly buyer = new ChannelBuyer();
   readonly w: World;

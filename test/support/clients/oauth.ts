@@ -2,7 +2,6 @@ import { expect } from 'vitest';
 import { testEnv } from '../runner/env.ts';
 import type { CallOptions, World } from '../world.ts';
 
-/** Somebody with an account at a provider. */
 export interface Somebody {
   subject: string;
   email: string;
@@ -11,7 +10,6 @@ export interface Somebody {
 }
 
 let people = 0;
-/** A person at the providers whom this service does not know. */
 export const somebody = (over: Partial<Somebody> = {}): Somebody => {
   const subject = String(50_000 + ++people);
   return {
@@ -23,7 +21,6 @@ export const somebody = (over: Partial<Somebody> = {}): Somebody => {
   };
 };
 
-/** A browser of a person who signs in by a provider: it keeps its cookie, and follows where it is sent. */
 export class OAuthBrowser {
   readonly #w: World;
   readonly provider: string;
@@ -34,16 +31,15 @@ export class OAuthBrowser {
     this.provider = provider;
   }
 
-  async #tell(what: 'person' | 'lies', told: object): Promise<{ refusals: string[] }> {
+  async #tell(what: 'person' | 'lies', facts: object): Promise<{ refusals: string[] }> {
     const id = String(this.#w.env[`${this.provider.toUpperCase()}_CLIENT_ID`]).slice('client-'.length);
-    const response = await fetch(`${testEnv.TEST_OUTSIDE_URL}/identity/${id}/${what}`, { method: 'POST', body: JSON.stringify(told) });
+    const response = await fetch(`${testEnv.TEST_OUTSIDE_URL}/identity/${id}/${what}`, { method: 'POST', body: JSON.stringify(facts) });
     return response.json();
   }
 
   readonly is = (person: Somebody) => this.#tell('person', person);
   readonly lies = (lies: object) => this.#tell('lies', lies);
 
-  /** Begins, and gives the address at the provider. */
   async start(query: Record<string, string> = {}, options: CallOptions = {}): Promise<string> {
     const path = `/v1/auth/oauth/${this.provider}/start?${new URLSearchParams(query)}`;
     const { status, body, headers } = await this.#w.call('GET', path, { ...options, headers: { Cookie: this.cookie, ...options.headers } });
@@ -52,7 +48,6 @@ export class OAuthBrowser {
     return body.authorization_url;
   }
 
-  /** What the provider sends the browser back to, as path and query. */
   async consent(authorizationUrl: string): Promise<string> {
     const response = await fetch(authorizationUrl, { redirect: 'manual' });
     expect(response.status, await response.clone().text()).toBe(302);
@@ -60,15 +55,12 @@ export class OAuthBrowser {
     return `${pathname}${search}`;
   }
 
-  /** The way back: the answer itself. */
   back(path: string, { cookie = this.cookie, headers = {}, ...options }: CallOptions & { cookie?: string } = {}) {
     return this.#w.call('GET', path, { ...options, headers: cookie === '' ? headers : { ...headers, Cookie: cookie } });
   }
 
-  /** Signs in, and has an account made where there is none. */
   readonly register = () => this.signIn({ mode: 'register' });
 
-  /** From start to the fragment it ends with. */
   async signIn(query: Record<string, string> = {}, options: CallOptions = {}): Promise<{ page: string; outcome: Record<string, string> }> {
     const answer = await this.back(await this.consent(await this.start(query, options)));
     expect(answer.status, JSON.stringify(answer.body)).toBe(302);
@@ -77,7 +69,7 @@ export class OAuthBrowser {
   }
 }
 
-/** A browser at a provider that tells the truth, and its person, whom this service does not know. */
+/** Browser at an honest provider, and its person, who is unknown to this service. */
 export async function openBrowser(w: World, provider: string): Promise<{ browser: OAuthBrowser; ada: Somebody }> {
   const browser = new OAuthBrowser(w, provider);
   const ada = somebody();

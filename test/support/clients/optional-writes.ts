@@ -2,29 +2,27 @@ import { base58 } from '#core/encoding.ts';
 import { landRefund, refundable } from '../fixtures/refund.ts';
 import { OPERATOR_SECRET, openStaff } from '../people/staff.ts';
 import { CONNECTOR_SECRETS, testEnv } from '../runner/env.ts';
-import { letterToken, mailConfig } from '../servers/mail.ts';
+import { emailedToken, mailConfig } from '../servers/mail.ts';
 import { TestProcessor } from '../servers/processor.ts';
 import { type Merchant, strangerAddress, World } from '../world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 export type Body = any;
 
-/** A write whose route asks for no key, and honours one. */
+/** Write of a route with an optional Idempotency-Key. */
 export interface Write {
   method?: string;
   path: string;
   body?: Body;
-  /** The merchant's key unless said otherwise; null: a call without a credential. */
+  /** The merchant's key by default. null: no credential. */
   by?: string | null;
   headers?: Record<string, string>;
-  /** How often it happened. */
   effects(): Promise<number>;
-  /** The same path and key with another body: where there is a body to differ in. */
+  /** Another body for the same path and key, if the write has one. */
   other?: Body;
 }
 
 export const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true', OPERATOR_SECRET, ...mailConfig() });
-/** Who writes; known once `openPeople` was called. */
 export const people = {} as { ada: Merchant; staff: Merchant };
 export async function openPeople(): Promise<void> {
   Object.assign(people, { ada: await w.merchant(), staff: await openStaff(w) });
@@ -44,15 +42,13 @@ const newTicket = async (): Promise<string> =>
   (await w.call('POST', '/v1/support/tickets', { key: people.ada.key, body: { subject: 'A question', body: 'Why?' } })).body.ticket_id;
 const endpoints = (url: string) => () => count('webhook_endpoints WHERE url = ?', url);
 
-/** Calls at the processor, of a path. */
 const asked = async (path: string, about: (form: Record<string, string>) => boolean): Promise<number> =>
   (await new TestProcessor(w).requests()).filter((one) => one.path === path && about(one.form)).length;
-/** Has bought a plan by card, of which the events never came. */
+/** Buys a plan by card without delivering its events. */
 const buyer = async () => {
   const merchant = await w.merchant('free');
   return { ...merchant, ...(await new TestProcessor(w).buy(merchant, 'starter')) };
 };
-/** A code, and a chat that no other claimed. */
 async function begunClaim(): Promise<{ code: string; chat_id: string }> {
   const { body } = await w.call('POST', '/v1/account/delivery/claims', { key: people.ada.key, body: { provider: 'telegram' } });
   return { code: body.code, chat_id: `-${crypto.getRandomValues(new Uint32Array(1))[0]}` };
@@ -66,7 +62,7 @@ const newReceipt = async (): Promise<string> =>
 async function proveAddress(verb: string): Promise<Write> {
   const { userId } = await w.merchant();
   const effects = async () => (await version('accounts', userId)) - 1;
-  return { path: `/v1/account/email/${verb}`, by: null, body: { token: await letterToken(w, userId, 'verify') }, effects };
+  return { path: `/v1/account/email/${verb}`, by: null, body: { token: await emailedToken(w, userId, 'verify') }, effects };
 }
 export const WRITES: Record<string, () => Promise<Write>> = {
   'POST /v1/webhooks/endpoints': async () => {
@@ -206,7 +202,7 @@ export const WRITES: Record<string, () => Promise<Write>> = {
   },
   'DELETE /v1/account/domain': async () => {
     const { token, userId } = await w.merchant();
-    const names = 'INSERT INTO seller_domains (merchant_id, domain, token, status, next_look_at, created_at)';
+    const names = 'INSERT INTO seller_domains (merchant_id, domain, token, status, next_check_at, created_at)';
     await w.env.DB.prepare(`${names} VALUES (?, 'shop.com', 'dom_x', 'pending', 9e15, 0)`).bind(userId).run();
     const left = () => count('seller_domains WHERE merchant_id = ?', userId);
     return { method: 'DELETE', path: '/v1/account/domain', by: token, effects: async () => 1 - (await left()) };
@@ -258,7 +254,7 @@ export const WRITES: Record<string, () => Promise<Write>> = {
   },
   'POST /v1/auth/password/reset': async () => {
     const { userId } = await w.merchant();
-    const body = { token: await letterToken(w, userId, 'reset'), new_password: 'battery staple 9' };
+    const body = { token: await emailedToken(w, userId, 'reset'), new_password: 'battery staple 9' };
     const effects = async () => (await version('accounts', userId)) - 1;
     return { path: '/v1/auth/password/reset', by: null, body, other: { ...body, new_password: 'battery staple 10' }, effects };
   },

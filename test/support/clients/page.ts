@@ -2,7 +2,6 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import worker from '../../../worker/index.ts';
 import type { World } from '../world.ts';
 
-/** What the policy of a page lets it do, by directive. */
 export const directivesOf = (headers: Headers): Record<string, string[]> =>
   Object.fromEntries(
     headers
@@ -11,7 +10,6 @@ export const directivesOf = (headers: Headers): Record<string, string[]> =>
       .map((directive) => [directive.split(' ')[0]!, directive.split(' ').slice(1)]),
   );
 
-/** A page as a browser asks for it. */
 export async function getPage(w: World, path: string, headers: Record<string, string> = {}, env = w.env) {
   const execution = createExecutionContext();
   const response = await worker.fetch(new Request(`https://svc.test${path}`, { headers }), env, execution);

@@ -16,7 +16,7 @@ import { testEnv } from '../runner/env.ts';
 import { type Answer, type CallOptions, type Merchant, World } from '../world.ts';
 import { MeteredShop } from './metered.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 const RPC_SECRET = 'the chain provider’s shared secret';
@@ -24,14 +24,13 @@ const OPERATOR_SECRET = 'the secret of an operator in a test';
 const OFFER = { name: 'Weather', price: { asset: 'USDC', amount: '5' } };
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
 
-/** A service with a merchant and a product in it, where anything can go wrong. */
 export async function openScene() {
   const w = new World({ RPC_WEBHOOK_SECRET: RPC_SECRET, OPERATOR_SECRET });
-  // Before anybody else calls: an isolate that saw its migrations once never looks again.
+  // Runs first, because an isolate that has seen its migrations does not check again.
   await testEnv.DB.prepare('ALTER TABLE api_keys RENAME COLUMN key_prefix TO former').run();
   const unready = await w.call('GET', '/v1/account/me');
   await testEnv.DB.prepare('ALTER TABLE api_keys RENAME COLUMN former TO key_prefix').run();
-  // It looks again a few seconds after it has looked in vain.
+  // The schema check runs again a few seconds after a failed one.
   await later(5 * SECOND, () => w.call('GET', '/v1/account/me'));
   const ada = await w.merchant();
   return { w, ada, product: await w.product(ada), unready };
@@ -51,7 +50,6 @@ const newKey = ({ w }: Scene, { token }: Merchant, body: object) =>
 const fromChain = ({ w }: Scene, raw: string, secret = RPC_SECRET) =>
   w.call('POST', '/v1/products/webhook/rpc', { raw, headers: { 'x-rpc-signature': hex.encode(hmacSha256(utf8(secret), utf8(raw))) } });
 
-/** What is asked when so much time has passed. */
 async function later<T>(ms: number, ask: () => Promise<T>): Promise<T> {
   const now = Date.now();
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => now + ms);
@@ -64,7 +62,6 @@ async function toTelegram(scene: Scene) {
   return { of: { ...scene, product }, session: opened.body.identity_session_id as string };
 }
 
-/** A payment that its buyer's own transaction failed. */
 async function failedPayment({ w, product }: Scene): Promise<string> {
   const poor = await w.chain.wallet(1n);
   const payment = await w.connect(product, { wallet_address: poor.address });
@@ -72,7 +69,7 @@ async function failedPayment({ w, product }: Scene): Promise<string> {
   return payment.payment_id;
 }
 
-/** Several changes of one row at once: one of them at least comes too late. */
+/** Concurrent changes of one row, of which at least one loses. */
 async function lostRace({ w }: Scene): Promise<Answer<Body>> {
   const { key } = await w.merchant();
   for (let round = 1; ; round++) {
@@ -87,7 +84,7 @@ async function lostRace({ w }: Scene): Promise<Answer<Body>> {
   }
 }
 
-/** While the same request is under way, and its holder is not known to be dead. */
+/** Repeats a request while the first is under way and its holder may be alive. */
 async function underWay(scene: Scene): Promise<Answer<Body>> {
   const headers = { 'Idempotency-Key': crypto.randomUUID() };
   const ask = () => create(scene, {}, { headers });
@@ -99,7 +96,7 @@ async function underWay(scene: Scene): Promise<Answer<Body>> {
   return ask();
 }
 
-/** A bug: an object that fails in a way nobody foresaw. Not by `call`, which lets no test pass that meets one. */
+/** Unexpected failure of an object. Bypasses `call`, which fails any test that meets such an answer. */
 async function withBug({ w }: Scene): Promise<Answer<Body>> {
   const getByName = () => {
     throw new TypeError('the secret story of svc');
@@ -121,7 +118,7 @@ async function unpaid({ w }: Scene): Promise<Answer<Body>> {
   return later(2 * 24 * 60 * MINUTE, () => timed.consume({ customer }));
 }
 
-/** A checkout of what renews itself, whose buyer did something on the chain, and then asks how to cancel. */
+/** Subscription checkout with an action of the buyer on chain before the cancel request. */
 async function cancelAfter(act: (life: SubscriptionLife) => Promise<unknown>): Promise<Answer<Body>> {
   const seller = await SubscriptionSeller.open(collectingWorld());
   const life = await seller.checkout();
@@ -129,7 +126,6 @@ async function cancelAfter(act: (life: SubscriptionLife) => Promise<unknown>): P
   return life.cancelIntent();
 }
 
-/** For every code, a request that is answered with it. */
 export const PROVOKED: Record<ErrorCode, (scene: Scene) => Promise<Answer<Body>>> = {
   idempotency_key_required: (s) => newApp(s, null),
   idempotency_key_too_long: (s) => newApp(s, 'k'.repeat(256)),

@@ -8,15 +8,14 @@ import { pause } from '../runner/queues.ts';
 import type { Answer, Merchant, World } from '../world.ts';
 import { joinQueues } from './entitlement.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 const SESSION_MS = 30_000;
 const POLL_MS = 100;
-/** A look in vain is counted, so they must not come so fast that an alarm on a busy machine comes after the last. */
+/** Upper bound of a wait. Reads without a result are counted, so the wait must be long enough for an alarm on a busy machine. */
 const DELAY_MAX_MS = 250;
 
-/** A call of the sandbox with the merchant's sandbox key, unless another is named. */
 export const callTesting = (
   w: World,
   merchant: Merchant,
@@ -26,7 +25,7 @@ export const callTesting = (
   key = merchant.sandboxKey,
 ): Promise<Answer<Body>> => w.call(method, `/v1/testing/${path}`, { key, ...(body === undefined ? {} : { body }) });
 
-/** The object of a session's customer; what it sends comes to the world's queue. */
+/** Joins the object of a session's customer to the world's queue. */
 export async function joinCustomer(w: World, merchant: Merchant, sessionId: string) {
   const productId = await testEnv.DB.prepare('SELECT product_id AS id FROM sandbox_sessions WHERE id = ?')
     .bind(sessionId)
@@ -39,20 +38,20 @@ export async function joinCustomer(w: World, merchant: Merchant, sessionId: stri
   );
 }
 
-/** The same of any customer. Its alarm rings by itself, as in a deployment. */
+/** Joins any customer's object to the world's queue. The alarm rings by itself, as in a deployment. */
 export async function joinEntitlement(w: World, merchantId: string, livemode: boolean, entitlementId: string) {
   const stub = testEnv.ENTITLEMENT.getByName(`${merchantId}:${livemode ? 'live' : 'sandbox'}:${entitlementId}`);
   await joinQueues(w, stub);
-  const isTold = async (): Promise<boolean> => {
+  const isAcknowledged = async (): Promise<boolean> => {
     const said = await stub.read({ now: Date.now() });
     const copy = await testEnv.DB.prepare('SELECT version FROM entitlements WHERE id = ?').bind(entitlementId).first<number>('version');
     return (said?.version ?? null) === copy;
   };
   return {
     stub,
-    /** Brings what the queue holds until the database has what the object says. */
-    untilTold: async () => {
-      for (const endsAt = Date.now() + SESSION_MS; !(await isTold()); await pause(POLL_MS)) {
+    /** Delivers the queue until the database has the object's state. */
+    waitForDelivery: async () => {
+      for (const endsAt = Date.now() + SESSION_MS; !(await isAcknowledged()); await pause(POLL_MS)) {
         if (Date.now() > endsAt) throw new Error(`entitlement ${entitlementId} never reached the database`);
         await w.deliver();
       }
@@ -60,17 +59,18 @@ export async function joinEntitlement(w: World, merchantId: string, livemode: bo
   };
 }
 
-/** Messages that the queue delivers at this moment. One with a delay waits for it, unless all there are have one: then the shortest is waited for. */
+/**
+ * Takes the messages that the queue delivers now. Delayed ones are taken only if all are delayed: then the shortest delay is waited for.
+ */
 async function takeReady(w: World): Promise<Job[]> {
   const held = w.queue.sent.splice(0);
   const delay = held.length === 0 ? POLL_MS / SECOND : Math.min(...held.map(({ delaySeconds }) => delaySeconds));
-  // A delay says what comes first. Waiting it out would only move the clock of the machine, which no scenario reads.
+  // The delay decides the order. Its full length would only move the machine's clock, which no scenario reads.
   if (delay > 0) await pause(Math.min(delay * SECOND, DELAY_MAX_MS));
   w.queue.sent.push(...held.filter(({ delaySeconds }) => delaySeconds > delay));
   return held.filter(({ delaySeconds }) => delaySeconds <= delay).map(({ job }) => job);
 }
 
-/** Brings what the objects of a session's metered sessions send to the world's queue. */
 async function joinMetered(w: World, sessionId: string): Promise<void> {
   const { results } = await testEnv.DB.prepare('SELECT id FROM metered_sessions WHERE customer_ref = ?')
     .bind(`${sessionId}:buyer`)
@@ -78,7 +78,7 @@ async function joinMetered(w: World, sessionId: string): Promise<void> {
   for (const { id } of results) await joinQueues(w, testEnv.METERED_SESSION.getByName(id));
 }
 
-/** Brings what the queues hold, webhooks too, until a session has come to its end. `rounds`: no longer than so many. */
+/** Delivers the queues, webhooks included, until a session has ended or `rounds` is used up. */
 export async function untilEnded(w: World, merchant: Merchant, sessionId: string, rounds = Number.POSITIVE_INFINITY): Promise<Body> {
   await joinCustomer(w, merchant, sessionId);
   const endsAt = Date.now() + SESSION_MS;
@@ -92,7 +92,6 @@ export async function untilEnded(w: World, merchant: Merchant, sessionId: string
   }
 }
 
-/** A session of a scenario, from its beginning to its end. */
 export async function runScenario(w: World, merchant: Merchant, scenario: string, asked: object = {}): Promise<Body> {
   const { status, body } = await callTesting(w, merchant, 'POST', 'sessions', { scenario, ...asked });
   if (status !== 201) throw new Error(`${status}: ${JSON.stringify(body)}`);
@@ -101,10 +100,9 @@ export async function runScenario(w: World, merchant: Merchant, scenario: string
 
 export const typesOf = ({ steps }: Body): string[] => steps.flatMap(({ event_type }: Body) => event_type ?? []);
 
-/** What two sessions of one seed have in common: all but ids and times. */
+/** Sequence that two sessions of one seed share: all but ids and times. */
 export const sequenceOf = ({ steps }: Body): unknown[] => steps.map(({ action, event_type, state }: Body) => [action, event_type, state]);
 
-/** Scenarios of what renews itself. */
 export const RENEWING_NAMES = [
   'subscription_authorized',
   'subscription_renewed',
@@ -113,22 +111,21 @@ export const RENEWING_NAMES = [
   'subscription_requires_reapproval',
 ];
 
-interface Told {
+interface RecordedEvent {
   type: EventType;
   livemode: number;
   data: string;
 }
 
-/** What a session recorded, in its order. */
-export const eventsOf = async (w: World, sessionId: string): Promise<Told[]> =>
+export const readEvents = async (w: World, sessionId: string): Promise<RecordedEvent[]> =>
   (
     await w.env.DB.prepare('SELECT type, livemode, data FROM events WHERE request_id = ? ORDER BY seq')
       .bind(`sandbox_${sessionId}`)
-      .all<Told>()
+      .all<RecordedEvent>()
   ).results;
 
-/** In what an event of a sandbox differs from a live one, but for its mode. */
-export function unlikeLive({ type, livemode, data }: Told): string[] {
+/** Differences between a sandbox event and a live one, except for the mode. */
+export function unlikeLive({ type, livemode, data }: RecordedEvent): string[] {
   const { object } = JSON.parse(data);
   const { error } = EVENT_CATALOG[type].object.safeParse(object);
   const isOfSandbox = livemode === 0 && (!('livemode' in object) || object.livemode === false);

@@ -5,10 +5,9 @@ import { newCtx } from '#platform/context.ts';
 import type { SignIn, SignInMethod } from '#rules/admission.ts';
 import type { World } from '../world.ts';
 
-/** A session that began at an instant (ms) and was only refreshed since. */
+/** Session that began at an instant (ms) and was only refreshed since. */
 export const sessionSince = (at: number, method: SignInMethod = 'pwd'): SignIn => ({ authTime: at, firstIat: at, method });
 
-/** A token issued now to a person who signed in so many minutes ago. */
 export async function tokenSignedIn(w: World, userId: string, minutesAgo: number, method: SignInMethod = 'pwd'): Promise<string> {
   const ctx = newCtx(w.env, { requestId: 'req_signed_in', defer: () => {} });
   const account = await getAccount(ctx.db, userId as AccountId);

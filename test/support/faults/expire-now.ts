@@ -3,6 +3,5 @@ import { expirePayment } from '#features/payments/watch/expire.ts';
 import { newCtx } from '#platform/context.ts';
 import type { World } from '../world.ts';
 
-/** The sweep's own step for one payment, at this very moment. */
 export const expireNow = (w: World, paymentId: string) =>
   expirePayment(newCtx(w.env, { requestId: 'req_expire_now', defer: () => {} }), paymentId as PaymentId, 'session_expired');

@@ -1,22 +1,20 @@
 import type { Env } from '#platform/context.ts';
 
-/** One round trip to the database or the archive, as a test sees it go by. */
 export interface Trip {
   kind: 'read' | 'write' | 'batch' | 'put' | 'get' | 'delete';
-  /** Counted from 1 within the wrapper's life, over all kinds. */
+  /** Counts from 1 per wrapper, over all kinds. */
   number: number;
 }
 
 export interface Faults {
-  /** Throws before anything reaches the other side. */
+  /** Throws before the request arrives. */
   before?: (trip: Trip) => boolean | Promise<boolean>;
-  /** Throws after the other side did its work: committed, and the answer lost. */
+  /** Throws after the commit, so the answer is lost. */
   after?: (trip: Trip) => boolean;
 }
 
 type Travel = <T>(kind: Trip['kind'], work: () => Promise<T>) => Promise<T>;
 
-/** A wire that can be cut, and that counts what goes over it. */
 function faultyWire({ before, after }: Faults): { travel: Travel; trips: Trip[] } {
   const trips: Trip[] = [];
   const travel: Travel = async (kind, work) => {
@@ -30,7 +28,6 @@ function faultyWire({ before, after }: Faults): { travel: Travel; trips: Trip[] 
   return { travel, trips };
 }
 
-/** The real archive, whose every round trip goes by way of `travel`. */
 const routedBucket = (bucket: R2Bucket, travel: Travel): R2Bucket =>
   ({
     put: (...args: Parameters<R2Bucket['put']>) => travel('put', () => bucket.put(...args)),
@@ -38,7 +35,6 @@ const routedBucket = (bucket: R2Bucket, travel: Travel): R2Bucket =>
     delete: (keys: string | string[]) => travel('delete', () => bucket.delete(keys)),
   }) as R2Bucket;
 
-/** The real database, whose every round trip goes by way of `travel`. */
 function routed(database: D1Database, travel: Travel): D1Database {
   const real = new WeakMap<object, D1PreparedStatement>();
   function wrap(statement: D1PreparedStatement, kind: Trip['kind']): D1PreparedStatement {
@@ -60,8 +56,8 @@ function routed(database: D1Database, travel: Travel): D1Database {
 }
 
 /**
- * The real database, as far away as `tripMs`: how many trips there are, and how often one begins while no other is under way, which is
- * what a sequence of them waits for.
+ * Real database with a latency of `tripMs`. Counts trips, and trips that begin while no other is under way, which is the length of a
+ * sequence.
  */
 export function distantDatabase(database: D1Database, tripMs: number) {
   const traffic = { trips: 0, waits: 0 };
@@ -79,14 +75,14 @@ export function distantDatabase(database: D1Database, tripMs: number) {
   return { database: distant, traffic };
 }
 
-/** The environment with its database and its archive behind one wire. No hook of this exists in the service. */
+/** Environment with database and archive behind one wire. The service has no hook for this. */
 export function withFaults(env: Env, faults: Faults = {}): { env: Env; trips: Trip[] } {
   const { travel, trips } = faultyWire(faults);
   const archive = env.ARCHIVE ? { ARCHIVE: routedBucket(env.ARCHIVE, travel) } : {};
   return { env: { ...env, DB: routed(env.DB, travel), ...archive }, trips };
 }
 
-/** The environment, with something that happens right before the first batch of its database: a rival that is faster. */
+/** Environment in which `rival` runs right before the first batch of the database. */
 export function withRival(env: Env, rival: () => Promise<unknown>): Env {
   let isFirst = true;
   const DB = new Proxy(env.DB, {
@@ -105,7 +101,7 @@ export function withRival(env: Env, rival: () => Promise<unknown>): Env {
   return { ...env, DB };
 }
 
-/** A generator whose seed is printed with a failure, so that a shuffle can be had again. (mulberry32) */
+/** Random generator of a printed seed, so that a run can be repeated (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

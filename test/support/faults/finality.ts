@@ -4,33 +4,33 @@ import { testEnv } from '../runner/env.ts';
 import type { World } from '../world.ts';
 import { type Faults, withFaults } from './faults.ts';
 
-/** Seconds after a confirmation at which its transaction is first looked for, and then the second proof of an absence is believed. */
-export const FIRST_LOOK = 61;
+/** Seconds after a confirmation until the first check of its transaction, and from there to the second proof of absence. */
+export const FIRST_CHECK = 61;
 export const SECOND_PROOF = 31;
 
-/** What the cluster needs to make a block final, and no more: a chain far ahead of our clock would find every session over. */
+/** Seconds until a block is final. A chain further ahead of our clock would find every session over. */
 const FINAL_SECONDS = 14;
 
-/** Time passes for whatever the service watches, and on the chain as far as it matters. */
+/** Moves the time for watched rows, and on the chain as far as needed. */
 export async function letTimePass(w: World, seconds: number): Promise<void> {
   await w.chain.call('local_warp', Math.min(seconds, FINAL_SECONDS));
   const earlier = (columns: string[]) => columns.map((column) => `${column} = ${column} - ${seconds * 1000}`).join();
-  const watched = ['next_look_at', 'doubted_at', 'dropped_at', 'created_at'];
+  const watched = ['next_check_at', 'doubted_at', 'dropped_at', 'created_at'];
   await testEnv.DB.batch([
-    testEnv.DB.prepare(`UPDATE tx_claims SET ${earlier([...watched, 'confirmed_at'])} WHERE next_look_at > 0`),
-    testEnv.DB.prepare(`UPDATE unmatched_payments SET ${earlier(watched)} WHERE next_look_at > 0`),
+    testEnv.DB.prepare(`UPDATE tx_claims SET ${earlier([...watched, 'confirmed_at'])} WHERE next_check_at > 0`),
+    testEnv.DB.prepare(`UPDATE unmatched_payments SET ${earlier(watched)} WHERE next_check_at > 0`),
   ]);
 }
 
-/** The looks after which what the chain dropped is believed to be gone. */
+/** Runs the checks after which a dropped transaction is accepted as gone. */
 export async function sweepUntilBelieved(w: World): Promise<void> {
-  for (const seconds of [FIRST_LOOK, SECOND_PROOF]) {
+  for (const seconds of [FIRST_CHECK, SECOND_PROOF]) {
     await letTimePass(w, seconds);
     await w.sweepAlone('finality');
   }
 }
 
-/** The sweep of fates alone, over a database that may be cut. Answers how many trips it made. */
+/** Runs the finality sweep alone over a faulty database. Returns its number of trips. */
 export async function watchOnce(w: World, faults: Faults = {}): Promise<number> {
   const { env, trips } = withFaults(w.env, faults);
   const work: Promise<unknown>[] = [];
@@ -39,17 +39,16 @@ export async function watchOnce(w: World, faults: Faults = {}): Promise<number> 
   return trips.length;
 }
 
-export interface Fate {
+export interface OutcomeRow {
   kind: string;
   slot: number | null;
   final_at: number | null;
   doubted_at: number | null;
   dropped_at: number | null;
-  next_look_at: number | null;
+  next_check_at: number | null;
   answered_by: string | null;
 }
 
-/** What became of what a transaction paid. */
-export async function fateOf(subjectId: string): Promise<Fate> {
-  return (await testEnv.DB.prepare('SELECT * FROM tx_claims WHERE subject_id = ?').bind(subjectId).first<Fate>())!;
+export async function readOutcome(subjectId: string): Promise<OutcomeRow> {
+  return (await testEnv.DB.prepare('SELECT * FROM tx_claims WHERE subject_id = ?').bind(subjectId).first<OutcomeRow>())!;
 }

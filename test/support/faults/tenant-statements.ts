@@ -3,7 +3,6 @@ import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 
 const modules = import.meta.glob<Record<string, unknown>>('../../../worker/platform/db/tables/**/*.ts', { eager: true });
 
-/** Tables with rows of tenants: of one merchant, of one mode, or of both. */
 export const tenantTables = Object.values(modules)
   .flatMap((module) => Object.values(module))
   .filter((value): value is SQLiteTable => is(value, SQLiteTable))
@@ -11,11 +10,11 @@ export const tenantTables = Object.values(modules)
   .filter(({ columns }) => columns.some(({ name }) => name === 'livemode' || name === 'merchant_id'));
 
 interface Rule {
-  /** Columns, or `table.column`. */
+  /** Column names, or `table.column`. */
   names: RegExp;
   why: string;
 }
-/** Values that one row alone can have. A condition on one needs no mode and no merchant: the row says both, and the verb compares them. */
+/** Values unique to one row. A condition on one needs no mode or merchant, because the row has both and the verb compares them. */
 export const MINTED: Rule[] = [
   {
     names: /^(?:id|(?:archive|payment|membership|subject|event|endpoint|authorization|receipt|product|delivery)_id)$/,
@@ -30,7 +29,7 @@ export const MINTED: Rule[] = [
   { names: /^key_hash$/, why: 'The hash of a key is as unguessable as the key, which is of one merchant and one mode.' },
 ];
 
-/** Values that a tenant may name, and that are one row's over all merchants of a mode: a condition on one needs the mode alone. */
+/** Values that a tenant may choose and that are unique over all merchants of a mode. A condition on one needs only the mode. */
 export const OF_ALL_MERCHANTS: Rule[] = [
   {
     names: /^metered_sessions\.channel_id$/,
@@ -42,7 +41,7 @@ export const OF_ALL_MERCHANTS: Rule[] = [
   },
 ];
 
-/** Names on the real chain, which is of all merchants: `livemode = 1`, in so many words, is enough for a condition on one. */
+/** Names on the real chain, shared by all merchants. A condition on one needs a literal `livemode = 1`. */
 export const ON_CHAIN: Rule[] = [
   {
     names: /^(?:nonce|tx_signature|message_hash|channel_id|subscription_address)$/,
@@ -55,7 +54,7 @@ export const ON_CHAIN: Rule[] = [
   { names: /^payout_wallet$/, why: 'An operator who reconciles asks who is paid at a wallet that the chain shows.' },
 ];
 
-/** Columns that say how a row stands, and name no row; what is sealed can be named by nobody. */
+/** State columns, which name no row. Sealed values cannot be named. */
 const STATE =
   /^(?:status|kind|origin|type|event_type|subject_type|asset|reason|last_error|failure_code|provider|plan|purpose|quarter|cumulative|settled|merchant_id|livemode|.*_sealed)$/;
 
@@ -76,12 +75,11 @@ const COLUMN = /^\+?(?:"?([a-z_]+)"?\.)?"?([a-z_]+)"?$/i;
 const EQUATION = /^\s*(.*?)\s*(?:(?<![<>!=])=(?!=)|\bin\b|\bis\b(?!\s+(?:not|null)\b))\s*(.*)$/is;
 const MENTION = /(?:"?\b([a-z_]+)"?\.)?"?\b([a-z_]+)\b"?(?!\s*\()/gi;
 const COMPARISON = /[=<>]|\b(?:in|is\s+(?!not\b|null\b)|like|glob|between|match|instr)\b/i;
-/** A comparison with a text of the statement itself. */
 const LITERAL = /^[^?…]*(?:=|<>|\blike)\s*'[^']*'(?:\s+escape\s+'.')?\s*$/i;
 const CONDITION = /\b(?:where|on)\b((?:(?!\b(?:where|on|group\s+by|order\s+by|limit|(?:inner|left|cross)\s+join|join|having)\b).)*)/gis;
 const INNERMOST_CASE = /\bcase\b(?:(?!\bcase\b).)*?\bend\b/gis;
 
-/** A statement, each of its subqueries without those within it, and the halves of each union. */
+/** Splits a statement into its queries: each without its subqueries, and each half of a union. */
 function partsOf(sql: string): string[] {
   const parts: string[] = [];
   const open: string[] = [''];
@@ -97,27 +95,26 @@ function partsOf(sql: string): string[] {
   return [...parts, ...open].flatMap((part) => part.split(/\bunion(?:\s+all)?\b/i));
 }
 
-/** All that a part asks of its rows, as one condition. What it selects, sets and returns is no condition. */
+/** Joins all conditions of a part. Selected, set and returned columns are no conditions. */
 function conditionOf(part: string): string {
   const asked = part.replace(/\bon conflict\b.*/is, '').replace(/\breturning\b.*/is, '');
   const plain = asked.replace(INNERMOST_CASE, 'CASE').replace(INNERMOST_CASE, 'CASE');
   return [...plain.matchAll(CONDITION)].map(([, condition]) => `(${condition})`).join(' and ');
 }
 
-/** Splits an expression at a word that stands in no parentheses. */
-function split(expression: string, word: 'or' | 'and'): string[] {
+function split(expression: string, operator: 'or' | 'and'): string[] {
   const pieces = [''];
   let depth = 0;
   for (const token of expression.split(/(\(|\)|\b(?:or|and)\b)/i)) {
     if (token === '(') depth++;
     if (token === ')') depth--;
-    if (depth === 0 && token.toLowerCase() === word) pieces.push('');
+    if (depth === 0 && token.toLowerCase() === operator) pieces.push('');
     else pieces.push(pieces.pop()! + token);
   }
   return pieces;
 }
 
-/** Alternatives of an expression, or its terms; null: it is one equation. */
+/** Alternatives or terms of an expression, or null for a single equation. */
 function nodeOf(expression: string): { isEither: boolean; nodes: string[] } | null {
   const either = split(expression, 'or');
   if (either.length > 1) return { isEither: true, nodes: either };
@@ -133,7 +130,7 @@ interface Named {
   columns: Columns;
 }
 
-/** Columns of a table that an equation compares, each with what it is compared with. */
+/** Columns compared by an equation, each with the other side. */
 function comparedIn(equation: string, { alias, columns }: Named): { column: string; value: string }[] {
   const [, left = '', right = ''] = EQUATION.exec(equation) ?? [];
   return [[left, right] as const, [right, left] as const].flatMap(([side, value]) => {
@@ -149,7 +146,7 @@ const isRuled = (rules: Rule[], { table }: Named, column: string): boolean =>
 
 type Bound = 'mode' | 'merchant' | 'chain';
 
-/** By what every row that satisfies the expression is bound. Of alternatives only that counts which all of them say. */
+/** Bounds that every matching row satisfies. Of alternatives, only the common bounds count. */
 function boundsOf(expression: string, named: Named): Set<Bound> {
   const node = nodeOf(expression);
   if (node) {
@@ -160,16 +157,16 @@ function boundsOf(expression: string, named: Named): Set<Bound> {
   }
   return new Set(
     comparedIn(expression, named).flatMap(({ column, value }): Bound[] => {
-      // `livemode = 1` in so many words: all live rows, as who reads the real chain means them.
+      // A literal `livemode = 1` selects all live rows, as readers of the real chain do.
       if (column === 'livemode') return value === '1' ? ['mode', 'chain'] : ['mode'];
-      // One merchant's rows are fewer than all live ones.
+      // A merchant's rows are fewer than all live rows, so a merchant bound includes the chain bound.
       if (column === 'merchant_id' || column === 'account_id') return ['merchant', 'chain'];
       return isRuled(MINTED, named, column) ? ['mode', 'merchant', 'chain'] : [];
     }),
   );
 }
 
-/** Columns by which an expression names rows, wherever they stand in it: compared in any way, and also within a function. */
+/** Columns by which an expression names rows, in any comparison and inside functions. */
 function namesIn(expression: string, named: Named): string[] {
   const node = nodeOf(expression);
   if (node) return node.nodes.flatMap((one) => namesIn(one, named));
@@ -183,8 +180,8 @@ function namesIn(expression: string, named: Named): string[] {
 }
 
 /**
- * Parts of a statement that find rows of tenants by a value that a tenant may name, without mode and merchant in their conditions. A part
- * that means both modes says so: `livemode IN (0, 1)`. A part that finds rows by time or state alone names no row, and is a sweep's.
+ * Returns the parts of a statement that find tenant rows by a value that a tenant may choose, without mode and merchant in their
+ * conditions. A part for both modes says `livemode IN (0, 1)`. A part by time or state alone names no row and belongs to a sweep.
  */
 export function unboundParts(sql: string): string[] {
   return partsOf(sql).filter((part) => {
@@ -207,10 +204,8 @@ export function unboundParts(sql: string): string[] {
 
 const judged = new Map<string, string[]>();
 
-/** Judges a statement that an invocation of the service runs. */
 export function noteStatement(sql: string): void {
   if (!judged.has(sql)) judged.set(sql, unboundParts(sql));
 }
 
-/** Parts of the statements noted so far that have to say whose rows they mean, and do not. */
 export const unboundSoFar = (): string[] => [...new Set([...judged.values()].flat())];

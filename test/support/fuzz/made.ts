@@ -11,13 +11,13 @@ import { SubscriptionBuyer } from '../people/subscription-buyer.ts';
 import { SubscriptionShop } from '../people/subscription-shop.ts';
 import type { Tenant } from '../people/tenant.ts';
 import { CONNECTOR_SECRETS } from '../runner/env.ts';
-import { letterToken } from '../servers/mail.ts';
+import { emailedToken } from '../servers/mail.ts';
 import type { World } from '../world.ts';
 
-/** Values by the name of the field or parameter; the first of each belong together, and make a request that does what the route is for. */
+/** Values by field or parameter name. The first values belong together and form a request that succeeds. */
 export type Made = Record<string, string[]>;
 
-/** What a route needs beside what every tenant has. */
+/** Makes the objects of a route that not every tenant has. */
 export async function madeFor(w: World, name: string, tenant: Tenant): Promise<Made> {
   const [, maker] = MAKERS.find(([route]) => route.test(name)) ?? [];
   return maker ? maker(w, tenant, name) : {};
@@ -44,13 +44,12 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/auth\/login$/, async (_, { merchant }) => ({ email: [merchant.email], password: ['correct horse battery'] })],
   [/me\/security/, async () => ({ current_password: ['correct horse battery'] })],
   [/password\/forgot/, async (_, { merchant }) => ({ email: [merchant.email] })],
-  [/email\/(?:verify|preview|disown)$|password\/reset/, makeLetterToken],
+  [/email\/(?:verify|preview|disown)$|password\/reset/, makeEmailToken],
   [/send-proof/, makeSender],
   [/approve/, makeReady],
   [/handoff\/\{token\}/, makeHandOff],
 ];
 
-/** Payments that are paid and that nobody has reported, by checkout and by challenge. */
 async function makeUnreported(w: World, { merchant }: Tenant, name: string): Promise<Made> {
   const { product_id, slug } = await sellToAgents(w, merchant, { access_period_days: 30 });
   const buyer = await newAgent(w);
@@ -61,7 +60,7 @@ async function makeUnreported(w: World, { merchant }: Tenant, name: string): Pro
   const paid = await w.chain.pay(buyer.wallet, other);
   return {
     product_id: [product_id],
-    // What is still to be signed, or what is paid.
+    // Unsigned payment first for signing routes, paid one first for others.
     payment_id: /transaction|solana-pay/.test(name) ? [bill.payment_id, other.payment_id] : [other.payment_id, bill.payment_id],
     account: [buyer.wallet.address],
     transaction: [await w.chain.sign(buyer.wallet, bill.transaction), bill.transaction],
@@ -71,7 +70,6 @@ async function makeUnreported(w: World, { merchant }: Tenant, name: string): Pro
   };
 }
 
-/** A buyer who is handed over and has used their link for nothing yet. */
 async function makeHandOff(w: World, { merchant }: Tenant): Promise<Made> {
   const { product_id, slug } = await w.product(merchant, { access_period_days: 30 });
   const headers = { 'Idempotency-Key': newKey() };
@@ -83,7 +81,6 @@ async function makeHandOff(w: World, { merchant }: Tenant): Promise<Made> {
   return { slug: [slug], handoff_token: [body.handoff_token] };
 }
 
-/** A product that renews itself; its plan has landed, and nobody was told. */
 async function makePlan(w: World, { merchant }: Tenant, name: string): Promise<Made> {
   const shop = await SubscriptionShop.open(w, {}, merchant);
   const made = { product_id: [shop.product.product_id] };
@@ -92,12 +89,12 @@ async function makePlan(w: World, { merchant }: Tenant, name: string): Promise<M
   return { ...made, tx_signature: [await w.chain.call<string>('sendTransaction', wire, { encoding: 'base64' })] };
 }
 
-/** A buyer who has subscribed, and, where that is to be told, has cancelled again. */
+/** Subscribed buyer who has also cancelled, if the route reports that. */
 async function makeAuthorization(w: World, { merchant }: Tenant, name: string): Promise<Made> {
   const buyer = await SubscriptionBuyer.connect(await SubscriptionShop.openPublished(w, {}, merchant));
   await buyer.signAll();
   const made = { authorization_id: [buyer.bill.subscription.authorization_id], wallet_address: [buyer.wallet.address] };
-  // A subscription is stopped once its first period is paid.
+  // A subscription can be stopped only after its first period is paid.
   if (name.endsWith('/stop'))
     await w.env.DB.prepare("UPDATE subscription_authorizations SET status = 'active', started_at = 1, version = version + 1 WHERE id = ?")
       .bind(made.authorization_id[0])
@@ -107,7 +104,6 @@ async function makeAuthorization(w: World, { merchant }: Tenant, name: string): 
   return { ...made, tx_signature: [await subscriber.send(cancelInstruction(subscriber.route))] };
 }
 
-/** An open metered session of the sandbox, and a voucher that pays for a delivery of it. */
 async function makeMetered(w: World, { merchant }: Tenant, name: string): Promise<Made> {
   const { product_id } = await sellToAgents(w, merchant, { price: { asset: 'USDC', amount: '1' } });
   const shop = await MeteredShop.open(w, { merchant });
@@ -115,7 +111,7 @@ async function makeMetered(w: World, { merchant }: Tenant, name: string): Promis
   const voucher = shop.buyer.voucher(20n, { expiresAt: 0 });
   return {
     session_id: [shop.session.session_id],
-    // The merchant says it in USDC, the buyer's client in base units.
+    // The merchant gives the amount in USDC, the buyer's client in base units.
     ...(name.endsWith('/{session_id}/deliveries') && { amount: ['0.001'] }),
     sessionId: [shop.buyer.channelId],
     deliveryId: [body.deliveryId],
@@ -127,24 +123,21 @@ async function makeMetered(w: World, { merchant }: Tenant, name: string): Promis
   };
 }
 
-/** A payment that was paid a second time. */
 async function makeSecondPayment(w: World, { merchant }: Tenant): Promise<Made> {
   const product = await w.product(merchant, { access_period_days: 30 });
   const buyer = await w.chain.wallet();
   const { payment } = await w.purchase(product, buyer);
-  // Not to the byte what was sent before, or the chain takes it for that.
+  // Differs by one unit, because the chain treats identical bytes as one transaction.
   const second = await w.chain.pay(buyer, payment, { units: BigInt(payment.price.base_units) + 1n });
   await w.confirm(payment.payment_id, second);
   return { payment_id: [payment.payment_id], tx_signature: [second] };
 }
 
-/** A payment that can be paid back, or whose refund has landed and was told to nobody. */
 async function makeRefund(w: World, { merchant }: Tenant, name: string): Promise<Made> {
   const paid = await refundable(w, merchant);
   return { payment_id: [paid.id], ...(name.endsWith('refund-confirm') ? { tx_signature: [await landRefund(w, merchant, paid)] } : {}) };
 }
 
-/** An account that has been at the processor before. */
 async function makeCustomer(w: World, { merchant }: Tenant): Promise<Made> {
   await w.call('POST', '/v1/billing/checkout/processor', { key: merchant.token, body: { plan: 'starter' } });
   return {};
@@ -152,12 +145,11 @@ async function makeCustomer(w: World, { merchant }: Tenant): Promise<Made> {
 
 async function makeDomain(w: World, { merchant }: Tenant): Promise<Made> {
   await w.call('PUT', '/v1/account/domain', { key: merchant.token, body: { domain: 'shop.example.com' } });
-  // It may be looked at again at once.
+  // Allows another domain check at once.
   await w.env.DB.prepare('UPDATE seller_domains SET checked_at = 0 WHERE merchant_id = ?').bind(merchant.userId).run();
   return {};
 }
 
-/** A code that waits for an administrator, and a chat that no other claimed. */
 async function makeClaimCode(w: World, { merchant }: Tenant): Promise<Made> {
   const { body } = await w.call('POST', '/v1/account/delivery/claims', { key: merchant.key, body: { provider: 'telegram' } });
   return { provider: ['telegram'], code: [body.code], chat_id: [`-${crypto.getRandomValues(new Uint32Array(1))[0]}`] };
@@ -176,7 +168,6 @@ async function makeTicket(w: World, { merchant }: Tenant): Promise<Made> {
   return { ticket_id: [body.ticket_id] };
 }
 
-/** A plan that somebody without one has signed for. */
 async function makePlanPayment(w: World, { merchant }: Tenant, name: string): Promise<Made> {
   await openTreasury(w);
   const plan = name.split('/').at(-1) as PaidPlan;
@@ -187,7 +178,7 @@ async function makeClub(w: World, { merchant }: Tenant): Promise<Made> {
   return { slug: [(await w.product(merchant, { requires_identity: 'telegram' })).slug] };
 }
 
-/** A session that has ended, and a product of the sandbox with a buyer who has to be known, and one who has still to pay. */
+/** Ended session, and a sandbox product with a buyer to identify and one who has yet to pay. */
 async function makeTest(w: World, { merchant, sandbox }: Tenant): Promise<Made> {
   const session = await runScenario(w, merchant, 'payment_failed');
   const seller = { ...merchant, key: merchant.sandboxKey };
@@ -214,14 +205,13 @@ async function makeProof(w: World): Promise<Made> {
   return { wallet_address: [wallet.address], message_nonce: [body.message_nonce], signed_message };
 }
 
-/** The token of a letter to a person who did not prove an address before. */
 async function makeSender(w: World, { merchant }: Tenant): Promise<Made> {
   await w.db.run(`UPDATE accounts SET email_verified = 1 WHERE id = '${merchant.userId}'` as never);
   return { email: ['grace@example.com'] };
 }
 
-async function makeLetterToken(w: World, _: Tenant, name: string): Promise<Made> {
-  const token = await letterToken(w, (await w.merchant()).userId, /reset/.test(name) ? 'reset' : 'verify');
+async function makeEmailToken(w: World, _: Tenant, name: string): Promise<Made> {
+  const token = await emailedToken(w, (await w.merchant()).userId, /reset/.test(name) ? 'reset' : 'verify');
   return { handoff_token: [token], new_password: ['battery staple of a letter'] };
 }
 

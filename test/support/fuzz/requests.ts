@@ -13,7 +13,6 @@ import { addresses, type Known, signatures, valuesOf } from './values.ts';
 
 export type Caller = 'key' | 'token' | 'sandboxKey' | 'readKey' | 'executeKey' | 'sandboxToken' | 'nobody' | 'garbage';
 
-/** A request as the generator describes it: a failing one is printed as this. */
 export interface Plan {
   caller: Caller;
   params: Record<string, string>;
@@ -24,16 +23,15 @@ export interface Plan {
   wire: [string, Wire];
 }
 
-/** Who is in the world: whoever calls is the owner; everything of the stranger is forged. */
+/** Tenants of the run. The caller is the owner, and every value of the stranger is forged. */
 export interface Cast {
   owner: Tenant;
   stranger: Tenant;
-  /** Made for this route: further values that mean something. */
   made: Made;
 }
 
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
-/** Parameters and fields that are called differently and mean the same. */
+/** Parameters and fields with another name for an equal value. */
 const ALIASES: Record<string, string> = {
   wallet: 'wallet_address',
   payer_wallet: 'wallet_address',
@@ -42,7 +40,7 @@ const ALIASES: Record<string, string> = {
   'PAYMENT-SIGNATURE': 'payment_signature',
 };
 
-/** Values of a name: mostly the owner's, else of its other mode, of the stranger or of nobody. */
+/** Values for a name: mostly the owner's, otherwise of its other mode, the stranger or an unknown one. */
 const knownOf = ({ owner, stranger, made }: Cast): Known => {
   const fixed: Record<string, fc.Arbitrary<string>> = {
     asset: fc.constantFrom('USDC', 'USDC', 'SOL'),
@@ -66,7 +64,7 @@ const knownOf = ({ owner, stranger, made }: Cast): Known => {
     const own = [owner.live[name], ...(made[name] ?? [])].filter((value) => value !== undefined);
     if (own.length === 0) return fixed[name];
     const others = [owner.sandbox[name], stranger.live[name], stranger.sandbox[name]].filter((value) => value !== undefined);
-    // Who shows the secret of a setup is its agent.
+    // A caller with a setup's secret counts as its agent, so no foreign secret is sent.
     const forged = name === 'setup_secret' ? [] : others;
     return fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom(...own) },
@@ -76,7 +74,7 @@ const knownOf = ({ owner, stranger, made }: Cast): Known => {
   };
 };
 
-/** Who calls: mostly somebody the route lets in, so that what is behind its door is reached. */
+/** Callers, mostly admitted ones, so that the code behind admission is exercised. */
 function callersOf(operation: Operation): fc.Arbitrary<Caller> {
   const wanted: Caller[] = [
     ...(takes(operation, 'apiKey') ? (['key', 'key', 'key', 'sandboxKey'] as const) : []),
@@ -94,14 +92,13 @@ const IDEMPOTENCY_KEYS = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('the-same-key', 'x', 'x'.repeat(256), 'a b c d e f g', 'schlüssel-1', '') },
 );
 
-/** What such a route may be sent. */
 export function plansOf({ method, operation }: Target, cast: Cast): fc.Arbitrary<Plan> {
   const known = knownOf(cast);
   const parameters = operation.parameters ?? [];
   const schemaOf = (parameter: (typeof parameters)[number]) => ((parameter as { schema?: Schema }).schema ?? {}) as Schema;
-  const of = (place: string) =>
+  const of = (location: string) =>
     Object.fromEntries(
-      parameters.filter(({ in: where }) => where === place).map((one) => [one.name, valuesOf(schemaOf(one), known, one.name)]),
+      parameters.filter(({ in: where }) => where === location).map((one) => [one.name, valuesOf(schemaOf(one), known, one.name)]),
     );
   const asText = (value: unknown) => String(value);
   const params = fc.record(
@@ -130,23 +127,22 @@ export function plansOf({ method, operation }: Target, cast: Cast): fc.Arbitrary
     { requiredKeys: parameters.filter(({ required, in: where }) => required && where === 'header').map(({ name }) => name) },
   );
   const schema = schemaOfBody(operation);
-  // Where none is wanted, one that comes all the same has to be borne.
+  // A body that the route does not want must be tolerated.
   const unwanted = { body: fc.constantFrom(undefined, undefined, {}, [], 'x', { mode: 'live' }) };
   const example = schema && exampleOf(schema, meantOf(cast));
   const near = schema && fc.oneof({ weight: 1, arbitrary: fc.constant(example) }, { weight: 2, arbitrary: valuesOf(schema, known) });
   const body = near ? { body: near } : method === 'GET' ? {} : unwanted;
   const plan = fc.record({ caller: callersOf(operation), params, query, headers, ...body, spoilings, wire: wires }) as fc.Arbitrary<Plan>;
-  return plan.map((one) => ({ ...one, [fc.toStringMethod]: () => told(one) }));
+  return plan.map((one) => ({ ...one, [fc.toStringMethod]: () => describePlan(one) }));
 }
 
-/** The owner's things, what was made for the route before what it has otherwise. */
 const meantOf = ({ owner, made }: Cast): Belongings => ({
   ...owner.live,
   ...Object.fromEntries(Object.entries(made).map(([name, [first]]) => [name, first!])),
 });
 
 function callerFor({ path, operation }: Target): Caller {
-  // The open metered session is one of the sandbox.
+  // The open metered session is in the sandbox.
   if (path.startsWith('/v1/testing/') || path.endsWith('/metered-sessions/{session_id}/deliveries')) return 'sandboxKey';
   // Staff are people, and only people link a provider.
   if (path.endsWith('/resolve') || path.endsWith('/start')) return 'token';
@@ -154,7 +150,6 @@ function callerFor({ path, operation }: Target): Caller {
   return takes(operation, 'bearer') ? 'token' : 'nobody';
 }
 
-/** A request that does what the route is for. */
 export function asMeant(target: Target, cast: Cast): Plan {
   const { operation } = target;
   const meant = meantOf(cast);
@@ -174,8 +169,8 @@ export function asMeant(target: Target, cast: Cast): Plan {
   };
 }
 
-/** A plan in a failure's words; the library's own go too deep for what is nested. */
-export const told = ({ wire: [wire], ...plan }: Plan): string => JSON.stringify({ ...plan, wire }).slice(0, 1500);
+/** Plan as text for a failure message. The library's own output is too deep for nested values. */
+export const describePlan = ({ wire: [wire], ...plan }: Plan): string => JSON.stringify({ ...plan, wire }).slice(0, 1500);
 
 export interface Sent {
   isSandbox: boolean;
@@ -183,11 +178,10 @@ export interface Sent {
   answer: { status: number; body: unknown; headers: Headers };
 }
 
-/** A lone surrogate has no place in a URL. */
 const encode = (part: string): string => encodeURIComponent(part.toWellFormed());
 const ascii = (text: string): string => text.replace(/[^\x20-\x7e\xa0-\xff]/g, '').trim();
 
-/** Sends it, and answers with what was said in it. `rowsMax`: what it may read at most. */
+/** Sends a plan and returns what was sent and answered. `rowsMax` limits the rows read. */
 export async function send(
   w: World,
   { method, path: template, operation }: Target,
@@ -214,7 +208,7 @@ export async function send(
     garbage: { Authorization: 'Bearer garbage' },
   };
   Object.assign(headers, credentials[plan.caller]);
-  // Letters that one address asks for are few, on every machine.
+  // Emails per address are limited on every machine, so each call uses a new address.
   if (/email\/verification$|password\/forgot$/.test(template)) headers['CF-Connecting-IP'] = strangerAddress();
   const [, wire] = plan.wire;
   const text = plan.body === undefined ? '' : JSON.stringify(spoil(plan.body, plan.spoilings) ?? null);
@@ -225,7 +219,6 @@ export async function send(
   const answer = await w.call(method, url, { headers, ...(raw === null ? {} : { raw }), rowsMax });
   const isSandbox = plan.caller === 'sandboxKey' || isSandboxToken || (plan.caller === 'token' && /[?&]mode=sandbox/.test(url));
   const isAccount = plan.caller !== 'nobody' && plan.caller !== 'garbage' && operation.security !== undefined;
-  // The secret of a setup is in the body.
   const isKnownCaller = isAccount || template.includes('{setup_intent_id}');
   return { isSandbox, isKnownCaller, answer };
 }
@@ -237,7 +230,7 @@ function processorSignature(w: World, raw: Uint8Array): string {
   return `t=${at},v1=${hex.encode(hmacSha256(utf8(secret!), signed))}`;
 }
 
-/** What providers and connectors show instead of a key; left out where the plan's caller is garbage. */
+/** Credentials of providers and connectors. Left out if the plan's caller is garbage. */
 function secretsOf(w: World, operation: Operation, { caller, params }: Plan, raw: Uint8Array): Record<string, string> {
   if (caller === 'garbage') return {};
   const provider = params.provider === 'discord' ? 'discord' : 'telegram';

@@ -5,42 +5,39 @@ import { nameOf, type Target, targets } from '../clients/document.ts';
 import { fillTables } from '../fixtures/load-generator.ts';
 import { OPERATOR_SECRET, openStaff } from '../people/staff.ts';
 import { pullerOf, SUBSCRIPTION_KEYS } from '../people/subscription-shop.ts';
-import { openTenant, type Tenant, tracesOf } from '../people/tenant.ts';
+import { openTenant, readTraces, type Tenant } from '../people/tenant.ts';
 import { SOAK, testEnv } from '../runner/env.ts';
 import { mailConfig } from '../servers/mail.ts';
 import { World } from '../world.ts';
 import { madeFor } from './made.ts';
-import { asMeant, type Cast, type Plan, plansOf, type Sent, send, told } from './requests.ts';
+import { asMeant, type Cast, describePlan, type Plan, plansOf, type Sent, send } from './requests.ts';
 
 const SEED = Number(testEnv.TEST_FUZZ_SEED);
-/** Over all files of the fuzz: 3,400 requests in a test run, 200,000 in a soak. */
+/** Total over all fuzz files: 3,400 requests in a test run, 200,000 in a soak. */
 const RUNS = SOAK === 1 ? 40 : Math.ceil((2000 * SOAK) / targets.length);
-/** So many are under way together. */
 const AT_ONCE = 8;
-/** Where a password is hashed on the way. */
 const SLOW = /^(?:POST \/v1\/auth\/(?:register|login)|PATCH \/v1\/account\/me\/security)$/;
 const SLOW_RUNS = Math.ceil(RUNS / 5);
-/** Rows of other merchants in every table: who reads a table to its end reads more than a request may. */
-const CROWD = 5000;
+/** Rows of other merchants in every table. A request that scans a table exceeds its row limit. */
+const FILL_ROWS = 5000;
 const ROWS_MAX = 2000;
-/** How much there is to send again decides what these read. */
+/** The number of deliveries to send again decides the rows read. */
 const UNBOUNDED = new Set(['POST /v1/webhooks/endpoints/{endpoint_id}/recover']);
 
-/** What ends what others need comes last. */
+/** Routes that delete shared objects run last. */
 const isLast = ({ method, path }: Target): boolean =>
   method === 'DELETE' || /\/(?:archive|security|logout|approve|rail-settings)/.test(path) || method === 'PATCH';
 
-/** Every route is in exactly one part; each part has a file, and so a world, of its own. */
+/** Every route is in exactly one part. Each part has a file and a world of its own. */
 const PARTS = {
   access: /^\/v1\/access\//,
   sales: /^\/v1\/(?:products|pay|payments|receipts?|memberships)(?:\/|$)/,
   accounts: /^(?!\/v1\/(?:access|products|pay|payments|receipts?|memberships)(?:\/|$))/,
 };
 
-/** One test for each route of this part of the document. */
 export function fuzzRoutes(part: keyof typeof PARTS): void {
   const chosen = targets.filter(({ path }) => PARTS[part].test(path));
-  describe(`whatever a caller sends, from seed ${SEED}`, () => {
+  describe(`fuzzed API requests (seed ${SEED})`, () => {
     const w = new World({
       RPC_WEBHOOK_SECRET: 'the-secret-of-the-chain-provider',
       ALLOW_INSECURE_WEBHOOKS: 'true',
@@ -58,13 +55,13 @@ export function fuzzRoutes(part: keyof typeof PARTS): void {
       await w.chain.call('local_fundSol', pullerOf(w), '1000000000');
       owner = await openTenant(w, 'owner-of-the-shop');
       stranger = await openTenant(w, 'a-stranger-to-it');
-      const crowd = await w.merchant();
-      // Of the crowd nothing is under way on the chain, so that no key of theirs is missed.
+      const otherMerchant = await w.merchant();
+      // No filled row is under way on chain, so none of their keys counts as missing.
       await fillTables(w.env.DB, {
-        to: CROWD,
-        merchants: [crowd.userId],
+        to: FILL_ROWS,
+        merchants: [otherMerchant.userId],
         products: ['00000000-0000-7000-8000-000000000000'],
-        values: { settlements: { next_check_at: 'NULL' }, metered_sessions: { next_look_at: 'NULL' } },
+        values: { settlements: { next_check_at: 'NULL' }, metered_sessions: { next_check_at: 'NULL' } },
       });
       for (const isPublic of [true, false])
         for (const [name, tenant, mode] of [
@@ -73,20 +70,19 @@ export function fuzzRoutes(part: keyof typeof PARTS): void {
           ['owner', owner, 'live'],
           ['owner', owner, 'sandbox'],
         ] as const)
-          traces.set(`${name} ${mode} ${isPublic}`, await tracesOf(tenant, mode, isPublic));
+          traces.set(`${name} ${mode} ${isPublic}`, await readTraces(tenant, mode, isPublic));
     }, 60_000);
 
-    /** Who calls with a credential sees nothing of the stranger; who calls without one sees only what is public, of anybody. */
+    /** A caller with a credential must see nothing of the stranger. One without sees only public data. */
     const forbiddenTo = ({ isKnownCaller }: Sent): string[] =>
       [...traces].flatMap(([name, texts]) => {
-        const [whose, , isPublic] = name.split(' ');
+        const [tenantName, , isPublic] = name.split(' ');
         if (isPublic === String(isKnownCaller)) return [];
-        return whose === 'stranger' || !isKnownCaller ? texts : [];
+        return tenantName === 'stranger' || !isKnownCaller ? texts : [];
       });
-    /** What callers have named themselves may come back to them: it is what they said, and tells them nothing. */
+    /** Values that callers named themselves may be echoed, because they reveal nothing. */
     const named = new Set<string>();
 
-    /** What each route was answered with. */
     const answered = new Map<string, Set<number>>();
 
     const check = (target: Target, sent: Sent) => {
@@ -104,28 +100,28 @@ export function fuzzRoutes(part: keyof typeof PARTS): void {
       check(target, sent);
     };
 
-    /** What ends an account ends one that nothing else needs, and what buys a plan is bought by one that has none. */
-    const callerOf = async ({ path }: Target): Promise<Tenant> => {
+    /** A route that ends an account uses a spare one, and one that buys a plan uses an account without a plan. */
+    const makeCaller = async ({ path }: Target): Promise<Tenant> => {
       if (path.endsWith('/resolve')) return { ...owner, merchant: await openStaff(w) };
       const isFor = /\/account\/(?:account|me\/security)$|\/activate\//.test(path);
       return isFor ? { ...owner, merchant: await w.merchant('free') } : owner;
     };
     const ordered = [...chosen.filter((target) => !isLast(target)), ...chosen.filter(isLast)];
     it.each(ordered.map((target) => [nameOf(target), target] as const))(
-      '%s is answered as published, shows nothing of others and reads little',
+      '%s answers as published, leaks no data of others and reads few rows',
       async (name, target) => {
-        const caller = await callerOf(target);
+        const caller = await makeCaller(target);
         const cast: Cast = { owner: caller, stranger, made: await madeFor(w, name, caller) };
         const numRuns = SLOW.test(name) ? SLOW_RUNS : RUNS;
         const rowsMax = UNBOUNDED.has(name) ? Number.POSITIVE_INFINITY : ROWS_MAX;
-        // First as it is meant, so that all the others are near to something that works.
+        // Sends the valid request first, so that the others are close to one that works.
         await ask(target, asMeant(target, cast), cast, rowsMax);
         const plans = fc.array(plansOf(target, cast), { minLength: AT_ONCE, maxLength: AT_ONCE });
         const areAnswered = fc.asyncProperty(plans, async (several) => {
           await Promise.all(
             several.map((plan) =>
               ask(target, plan, cast, rowsMax).catch((cause: Error) => {
-                throw new Error(`${cause.message}\nto ${name} ${told(plan)}`, { cause });
+                throw new Error(`${cause.message}\nto ${name} ${describePlan(plan)}`, { cause });
               }),
             ),
           );
@@ -136,10 +132,10 @@ export function fuzzRoutes(part: keyof typeof PARTS): void {
       },
     );
 
-    it('begins with what each route is for, and is refused in every way there is', () => {
+    it('every route except provider callbacks succeeded at least once, and each kind of refusal occurred', () => {
       const done = [...answered].filter(([, statuses]) => [...statuses].some((status) => status < 300)).map(([name]) => name);
       const refusals = new Set([...answered.values()].flatMap((statuses) => [...statuses]));
-      // The way back from a provider takes the cookie of the browser that began it.
+      // A provider callback needs the cookie of the browser that began the sign-in.
       const isOfBrowser = (name: string) => name.endsWith('/callback');
       expect([...answered.keys()].filter((name) => !done.includes(name) && !isOfBrowser(name))).toEqual([]);
       for (const status of [401, 403, 404, 415, 422]) expect([...refusals]).toContain(status);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** One thing done to a body that was in order; `at` chooses where. */
+/** Change to a valid body. `at` selects the position. */
 export interface Spoiling {
   at: number;
   how: 'replace' | 'remove' | 'add' | 'rename' | 'wrap';
@@ -52,7 +52,7 @@ const TEXTS = [
   'é',
 ];
 
-/** Small ones mostly; the large ones cost time and find what they find at once. */
+/** Mostly small values. Large ones cost time and find their failures at once. */
 const hostile: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom<unknown>(...WRONG_TYPES) },
   { weight: 6, arbitrary: fc.constantFrom<unknown>(...NUMBERS) },
@@ -84,27 +84,26 @@ export const spoilings: fc.Arbitrary<Spoiling[]> = fc.oneof(
 
 type Holder = Record<string, unknown>;
 
-/** Every place of a value, as what holds it and under which name. */
-function placesOf(root: Holder): [Holder, string][] {
-  const places: [Holder, string][] = [];
+function positionsIn(root: Holder): [Holder, string][] {
+  const positions: [Holder, string][] = [];
   const rest: Holder[] = [root];
-  for (let holder = rest.pop(); holder && places.length < 500; holder = rest.pop())
+  for (let holder = rest.pop(); holder && positions.length < 500; holder = rest.pop())
     for (const name of Object.keys(holder)) {
-      places.push([holder, name]);
+      positions.push([holder, name]);
       const inner = holder[name];
       if (typeof inner === 'object' && inner !== null) rest.push(inner as Holder);
     }
-  return places;
+  return positions;
 }
 
-/** The body with all of this done to it; the body given stays as it is. */
+/** Applies all changes to a copy of the body. */
 export function spoil(body: unknown, done: Spoiling[]): unknown {
   const root: Holder = { body: structuredClone(body) };
   for (const { at, how, value: given } of done) {
-    // What one spoiling puts in, the next may spoil. By way of JSON, because some of it is nested too deep for structuredClone.
+    // The next change may spoil an inserted value. Copied through JSON, because some are nested too deep for structuredClone.
     const value: unknown = typeof given === 'object' ? JSON.parse(JSON.stringify(given)) : given;
-    const places = placesOf(root);
-    const [holder, name] = places[at % places.length]!;
+    const positions = positionsIn(root);
+    const [holder, name] = positions[at % positions.length]!;
     const target = holder[name];
     const isOpen = typeof target === 'object' && target !== null && !Array.isArray(target);
     if (how === 'remove' && holder !== root) delete holder[name];
@@ -120,7 +119,7 @@ export function spoil(body: unknown, done: Spoiling[]): unknown {
 
 const JSON_TYPE = 'application/json';
 
-/** How a body may be put on the wire: mostly as it should be. */
+/** Encoding of a body on the wire, mostly correct. */
 export interface Wire {
   bytes: (text: string) => BodyInit | null;
   contentType: string | null;

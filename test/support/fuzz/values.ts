@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { base58 } from '#core/encoding.ts';
 import { resolve, type Schema } from '../clients/document.ts';
 
-/** Values that mean something to the service, by the name of the field or parameter that holds them. */
 export type Known = (name: string) => fc.Arbitrary<string> | undefined;
 
-/** What the schema allows, boundaries first: what is behind validation is reached by what passes it. */
+/** Values allowed by the schema, boundaries first, so that the code behind validation is exercised. */
 export function valuesOf(given: Schema, known: Known, name = ''): fc.Arbitrary<unknown> {
   const schema = resolve(given);
   if (schema.enum) return fc.constantFrom(...schema.enum);
@@ -41,7 +40,6 @@ function objects(schema: Schema, known: Known): fc.Arbitrary<unknown> {
   if (Object.keys(properties).length === 0 && typeof additionalProperties === 'object')
     return fc.dictionary(fc.string({ maxLength: 20 }), valuesOf(additionalProperties, known), { maxKeys: 3 });
   const least = fc.record(Object.fromEntries(required.map((name) => [name, values[name]!])));
-  // The example, with what it names replaced by what exists.
   const asShown = Object.keys((example ?? {}) as object).filter((name) => name in values);
   const shown = fc.record(Object.fromEntries(asShown.map((name) => [name, shownOr(example, name, values, known)])));
   return example === undefined ? fc.oneof(made, least) : fc.oneof({ weight: 2, arbitrary: shown }, made, least);
@@ -66,7 +64,6 @@ const FORMATS: Record<string, fc.Arbitrary<string>> = {
   ),
 };
 
-/** 32 and 64 bytes, as addresses and signatures are written. */
 export const addresses = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => base58.encode(bytes));
 export const signatures = fc.uint8Array({ minLength: 64, maxLength: 64 }).map((bytes) => base58.encode(bytes));
 
@@ -84,6 +81,6 @@ function texts({ format, pattern, minLength = 0, maxLength = 200, example }: Sch
 function numbers({ type, minimum = -1000, maximum = 1000 }: Schema, name: string, known: Known): fc.Arbitrary<unknown> {
   const own = known(name);
   if (own) return own.map(Number);
-  const whole = fc.integer({ min: Math.ceil(minimum), max: Math.floor(maximum) });
-  return fc.oneof(fc.constantFrom(minimum, maximum), whole, ...(type === 'number' ? [fc.double({ noNaN: true })] : []));
+  const integers = fc.integer({ min: Math.ceil(minimum), max: Math.floor(maximum) });
+  return fc.oneof(fc.constantFrom(minimum, maximum), integers, ...(type === 'number' ? [fc.double({ noNaN: true })] : []));
 }

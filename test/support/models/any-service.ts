@@ -2,22 +2,21 @@ import { expect } from 'vitest';
 import { base64url } from '#core/encoding.ts';
 import { LiveShop } from '../chain/live-channel.ts';
 import { callTesting, joinCustomer } from '../clients/sandbox.ts';
-import { type Row, tablesOf } from '../fixtures/database-dump.ts';
+import { listTables, type Row } from '../fixtures/database-dump.ts';
 import { archiveAll } from '../fixtures/old-books.ts';
 import { feePayerOf, newKey, write } from '../people/agent.ts';
 import { testEnv } from '../runner/env.ts';
 import type { Merchant, World } from '../world.ts';
 import type { AnyLife, Dice } from './subscription-model.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 const STEPS = ['sandboxPurchase', 'sandboxUse', 'sandboxStrangers', 'sandboxSession', 'archive', 'turn', 'meter', 'meter'] as const;
 const SCENARIOS = ['payment_confirmed', 'payment_late', 'payment_underpaid', 'x402_settled', 'metered_session_full'];
-/** Rings that rows, challenges and answers of a history name. */
 const RINGS = ['FEE_PAYER_KEYS', 'CHALLENGE_KEYS', 'SEAL_KEYS', 'RECEIPT_KEYS', 'JWT_KEYS', 'CHANNEL_KEYS', 'LETTER_KEYS'];
 
-/** Steps of a whole service between those of its customers: its sandbox, its archive, its keys, and a metered session. */
+/** Steps of the service between those of its customers: sandbox, archive, keys and a metered session. */
 export class AnyService {
   readonly #w: World;
   readonly #merchant: Merchant;
@@ -26,7 +25,7 @@ export class AnyService {
   readonly #dice: Dice;
   readonly #channel: LiveShop;
   #promised = 0n;
-  readonly story: string[] = [];
+  readonly stepLog: string[] = [];
 
   constructor(w: World, merchant: Merchant, parts: { lives: AnyLife[]; sold: Body; channel: LiveShop }, dice: Dice) {
     this.#w = w;
@@ -47,15 +46,14 @@ export class AnyService {
 
   async step(): Promise<void> {
     const step = STEPS[this.#dice(STEPS.length)]!;
-    this.story.push(step);
+    this.stepLog.push(step);
     if (!step.startsWith('sandbox')) return this[step]();
     const now = Date.now();
     const before = [await liveRows(), await this.#liveObjects(now)];
     await this[step]();
-    expect([await liveRows(), await this.#liveObjects(now)], this.story.join()).toEqual(before);
+    expect([await liveRows(), await this.#liveObjects(now)], this.stepLog.join()).toEqual(before);
   }
 
-  /** What the live objects hold, as of this moment. */
   #liveObjects = (now: number): Promise<unknown[]> =>
     Promise.all([
       testEnv.METERED_SESSION.getByName(this.#channel.session.session_id).read({ now }),
@@ -80,7 +78,7 @@ export class AnyService {
     await write(w, this.#merchant, 'x402/settle', { ...sold, payment_signature: paid.body.payment_signature, consume_units: 1 }, { key });
   }
 
-  /** The sandbox is shown the names of live rows, and every one of them is refused or means nothing there. */
+  /** Checks that the sandbox refuses every name of a live row, or finds nothing. */
   async sandboxStrangers(): Promise<void> {
     const [w, key] = [this.#w, this.#merchant.sandboxKey];
     const paid = this.#lives.flatMap((life) => life.paid);
@@ -103,23 +101,21 @@ export class AnyService {
 
   async sandboxSession(): Promise<void> {
     const { status, body } = await this.#test('sessions', { scenario: SCENARIOS[this.#dice(SCENARIOS.length)]! });
-    // One runs at a time.
     if (status === 201) await joinCustomer(this.#w, this.#merchant, body.session_id);
   }
 
-  /** All that is over goes to the archive, as it would three months later. */
   archive = (): Promise<unknown> => archiveAll(this.#w);
 
-  /** Another key in front of a ring; what is open names the one behind it. */
+  /** Adds a key in front of a ring. Open rows name the one behind. */
   async turn(): Promise<void> {
     const name = RINGS[this.#dice(RINGS.length)]!;
     const fresh = base64url.encode(crypto.getRandomValues(new Uint8Array(32)));
     Object.assign(this.#w, { env: { ...this.#w.env, [name]: `${fresh},${this.#w.env[name]}` } });
-    this.story.push(name);
+    this.stepLog.push(name);
     if (name === 'FEE_PAYER_KEYS') await this.#w.chain.call('local_fundSol', feePayerOf(this.#w), '1000000000');
   }
 
-  /** A delivery is announced and paid for; one in four times the session is closed instead, and sells nothing any more. */
+  /** Announces and pays a delivery. One in four times the session is closed instead and sells nothing afterwards. */
   async meter(): Promise<void> {
     if (this.#dice(4) === 0) return void (await this.#channel.close());
     const amount = BigInt(1 + this.#dice(1000));
@@ -127,34 +123,32 @@ export class AnyService {
     if (status === 200) this.#promised += amount;
   }
 
-  /** The session's object tells what it knows, and looks at its channel where that is due. */
   ring = (): Promise<void> => this.#channel.watch();
 
   close = (): Promise<Body> => this.#channel.close();
 
-  /** What the channel's buyer promised has moved once, is booked once, and has its receipt; nothing else has moved. */
+  /** Checks that the amount promised by the channel's buyer moved once, is recorded once and has a receipt, and nothing else moved. */
   async expectTruth(): Promise<void> {
-    const story = this.story.join();
+    const stepLog = this.stepLog.join();
     const { merchant, session, wallet } = this.#channel;
     const { status, settled } = await this.#channel.read();
-    expect([status, settled.base_units], story).toEqual(['closed', `${this.#promised}`]);
-    expect(await this.#w.chain.held(wallet.address), story).toBe(5_000_000n - this.#promised);
-    expect(await this.#w.chain.held(merchant.wallet.address), story).toBe(1n + this.#promised);
+    expect([status, settled.base_units], stepLog).toEqual(['closed', `${this.#promised}`]);
+    expect(await this.#w.chain.held(wallet.address), stepLog).toBe(5_000_000n - this.#promised);
+    expect(await this.#w.chain.held(merchant.wallet.address), stepLog).toBe(1n + this.#promised);
     const { body } = await this.#w.call('GET', `/v1/payments?product_id=${session.product_id}&per_page=100`, { key: merchant.key });
     const booked = body.items.map(({ price }: Body) => BigInt(price.base_units));
     expect(
       booked.reduce((sum: bigint, units: bigint) => sum + units, 0n),
-      story,
+      stepLog,
     ).toBe(this.#promised);
     for (const { receipt_id } of body.items)
-      expect((await this.#w.call('GET', `/v1/receipt/${receipt_id}/verify`)).body, story).toMatchObject({ valid: true });
+      expect((await this.#w.call('GET', `/v1/receipt/${receipt_id}/verify`)).body, stepLog).toMatchObject({ valid: true });
   }
 }
 
-/** Every row of live mode, by table. */
 async function liveRows(): Promise<Map<string, Row[]>> {
   const tables: string[] = [];
-  for (const table of await tablesOf(testEnv.DB)) if (await hasMode(table)) tables.push(table);
+  for (const table of await listTables(testEnv.DB)) if (await hasMode(table)) tables.push(table);
   const read = await testEnv.DB.batch<Row>(tables.map((table) => testEnv.DB.prepare(`SELECT * FROM ${table} WHERE livemode = 1`)));
   return new Map(tables.map((table, index) => [table, read[index]!.results]));
 }

@@ -1,12 +1,11 @@
 import { type Addition, addPaid, type Balance, emptyBalance, isOn, leftOf, planRefund } from '#rules/balance.ts';
 
-/** What really happened to an entitlement, in its order. */
 export type Happened =
   | { verb: 'add'; id: number; addition: Addition; at: number }
   | { verb: 'use'; units: number; isCounted: boolean; at: number }
   | { verb: 'refund'; units: number; isCounted: boolean; at: number };
 
-/** Use that was made: it takes what is left, and what is not covered is written off. */
+/** Applies a use that was made: draws what is left and writes off the rest. */
 function forceUse(balance: Balance, { units, isCounted, at }: { units: number; isCounted: boolean; at: number }): Balance {
   if (!isCounted) return { ...balance, uncountedUnits: balance.uncountedUnits + units };
   const uncovered = Math.max(0, units - leftOf(balance));
@@ -20,11 +19,11 @@ function forceUse(balance: Balance, { units, isCounted, at }: { units: number; i
   };
 }
 
-/** Everything once more from the beginning, step by step, without what does not stand: what an object's short cuts are held against. */
-export function play(history: Happened[], stands: (id: number) => boolean): Balance {
+/** Replays the history from the start without dropped additions, as the reference for an object's shortcuts. */
+export function play(history: Happened[], isActive: (id: number) => boolean): Balance {
   let balance = emptyBalance();
   for (const step of history) {
-    if (step.verb === 'add') balance = stands(step.id) ? addPaid(balance, step.addition, step.at) : balance;
+    if (step.verb === 'add') balance = isActive(step.id) ? addPaid(balance, step.addition, step.at) : balance;
     else balance = step.verb === 'use' ? forceUse(balance, step) : planRefund(balance, step, step.at);
   }
   return balance;

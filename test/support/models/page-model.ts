@@ -5,38 +5,33 @@ import { firstState, type PageState, paymentOf } from '../../../worker/pages/che
 import type { PaymentStatus } from '../../../worker/pages/checkout/wire.ts';
 import { DEEDS, failure, newPayment, newStatus, pageFacts, START, UNCERTAIN_MS } from '../fixtures/page-values.ts';
 
-/** Enough for the longest way to an end, with a minute between two looks. */
+/** Enough rounds for the longest way to an end, with a minute between two polls. */
 const ROUNDS = 24;
 
-/** What a wallet shows the buyer and has not been answered. */
 interface Prompt {
   attempt: number;
   paymentId: string;
-  /** Of what it would sign. A page that is opened anew counts its attempts anew; no two transactions are alike. */
+  /** Signature that the prompt would produce. A reopened page restarts its attempts, and no two transactions are alike. */
   txSignature: string;
   sends: boolean;
 }
 type Option = () => void;
 
-/** A browser, its wallets and the service, as the checkout page meets them: every answer they may give, in any order. */
+/** Model of a browser, its wallets and the service: every possible answer, in any order. */
 export class PageModel {
   readonly facts: PageFacts;
   state: PageState;
   now = START;
   stored: { payment: PagePayment; until: number | null } | null = null;
   identity: Extract<PageEffect, { kind: 'storeIdentity' }>['identity'] | null = null;
-  /** What the page waits for. */
   pending: PageEffect[] = [];
   prompts: Prompt[] = [];
   #prompted = 0;
-  /** The truth of the service, by payment. */
   readonly payments = new Map<string, PaymentStatus>();
-  /** The signatures of transactions that went out, with their payment. */
   readonly sent = new Map<string, string>();
-  /** Those that the service has refused for good. */
   readonly refused = new Set<string>();
-  readonly toldSecond = new Set<string>();
-  /** The payments whose end the page has shown. */
+  readonly reportedSecond = new Set<string>();
+  /** Payments with an end that the page has shown. */
   readonly shown = new Set<string>();
 
   constructor(facts = pageFacts()) {
@@ -49,7 +44,7 @@ export class PageModel {
     const { payment = null, until = null } = this.stored ?? {};
     this.state = firstState(this.facts);
     this.pending = [];
-    // A wallet cannot be answered by a page that is gone.
+    // A closed page cannot receive a wallet's answer.
     this.prompts = [];
     this.report({ kind: 'walletsChanged', wallets: [] });
     this.report({ kind: 'pageOpened', stored: payment, isOver: until !== null, identity: this.identity, addressedId: null });
@@ -71,14 +66,14 @@ export class PageModel {
       const { payment, request } = this.state;
       const txSignature = `tx-${++this.#prompted}`;
       this.prompts.push({ attempt: effect.attempt, paymentId: payment.paymentId, txSignature, sends: request.sends });
-    } else if (effect.kind === 'tellSecond') this.toldSecond.add(effect.txSignature);
+    } else if (effect.kind === 'tellSecond') this.reportedSecond.add(effect.txSignature);
     else if (effect.kind !== 'lookNow' && effect.kind !== 'leave' && effect.kind !== 'leaveSoon') this.pending.push(effect);
     if (effect.kind === 'sendTransaction') this.sent.set(effect.txSignature, effect.paymentId);
   }
 
   #store(effect: Extract<PageEffect, { kind: `store${string}` | `forget${string}` }>): void {
     if (effect.kind === 'storePayment') this.stored = { payment: effect.payment, until: null };
-    else if (effect.kind === 'storeEnd') this.stored = { payment: effect.payment, until: this.now + effect.keptMs };
+    else if (effect.kind === 'storeEnd') this.stored = { payment: effect.payment, until: this.now + effect.storeMs };
     else if (effect.kind === 'forgetPayment' && this.stored?.payment.paymentId === effect.paymentId) this.stored = null;
     else if (effect.kind === 'storeIdentity') this.identity = effect.identity;
     else if (effect.kind === 'forgetIdentity') this.identity = null;
@@ -86,14 +81,14 @@ export class PageModel {
       this.stored = { ...this.stored, payment: { ...this.stored.payment, unclearUntil: effect.unclearUntil } };
   }
 
-  /** All that can happen next: the service answers sooner than a buyer, so that walks come far. */
+  /** Possible next events. The service answers more often than a buyer acts, so that walks go far. */
   options(): Option[] {
     const answers = this.pending.flatMap((effect) => this.#answers(effect));
     const deeds = this.#deeds();
     return [...answers, ...answers, ...answers, ...answers, ...deeds, ...deeds, ...this.#walletAnswers(), ...this.#world()];
   }
 
-  /** What the buyer can do and the page does something about. */
+  /** Actions of the buyer to which the page reacts. */
   #deeds(): Option[] {
     const does = (deed: PageNews) => next(this.facts, this.state, { ...deed, at: this.now }).state !== this.state;
     return DEEDS.filter(does).map((deed) => () => void this.report(deed));
@@ -130,7 +125,7 @@ export class PageModel {
       }
       case 'sendTransaction':
         return this.#sendings(effect);
-      case 'lookElsewhere':
+      case 'tryElsewhere':
         return this.#answer(
           effect,
           { kind: 'nothingElsewhere', otherwise: effect.otherwise },
@@ -171,7 +166,7 @@ export class PageModel {
       this.#answer(effect, { kind: 'paymentBegun', attempt, payment, transaction, isOnItsWay: false })[0]!();
     };
     const refused = { kind: 'beginRefused', attempt, failure: failure('price_unavailable', 503) } as const;
-    // Who the buyer is was asked for the payment that is replaced.
+    // Identity was verified for the payment that is replaced.
     if (replaced) return [begin, begin, ...this.#answer(effect, refused)];
     return [begin, begin, ...this.#answer(effect, refused, { kind: 'identityWanted', identity, isNew: this.identity === null })];
   }
@@ -225,7 +220,6 @@ export class PageModel {
     });
   }
 
-  /** The service has seen the transaction; the first one is the payment's. */
   land(paymentId: string, txSignature: string): void {
     const status = this.payments.get(paymentId)!;
     if (status.status === 'PENDING_SIGNATURE')
@@ -238,7 +232,6 @@ export class PageModel {
         if (status.status === 'PENDING_CONFIRMATION') this.payments.set(id, { ...status, status: 'CONFIRMED', poll_after_ms: null });
     };
     const wait = (ms: number) => () => this.pass(ms);
-    // A phone that scanned the code, or another browser, pays the same payment.
     const payElsewhere = () => {
       if (this.payment && this.payments.has(this.payment.paymentId))
         this.land(this.payment.paymentId, `elsewhere-${this.payment.paymentId}`);
@@ -251,8 +244,8 @@ export class PageModel {
       wait(1000),
       wait(20_000),
       wait(120_000),
-      () => this.look(),
-      () => this.look(),
+      () => this.poll(),
+      () => this.poll(),
       () => this.open(),
     ];
   }
@@ -266,26 +259,24 @@ export class PageModel {
     this.report({ kind: 'secondPassed' });
   }
 
-  /** The service is asked how the page's payment stands. */
-  look(): void {
+  poll(): void {
     const target = watchOf(this.state);
     if (!target) return;
     const status = this.payments.get(target.paymentId)!;
     this.report({ kind: 'paymentRead', paymentId: target.paymentId, status, redirectUrl: null });
   }
 
-  /** Everything is answered, the chain is done, and the time of every payment is over. */
   end(): void {
     for (let round = 0; round < ROUNDS; round++) {
       for (const effect of [...this.pending]) this.#answers(effect)[0]?.();
       for (const answer of this.#walletAnswers().slice(-1)) answer();
       this.#world()[0]!();
       this.pass(60_000);
-      this.look();
+      this.poll();
     }
   }
 
-  /** The prompts whose answer would move money: those of wallets that send, and those whose signature would be sent. */
+  /** Open prompts that would move money: of wallets that send, and those with a signature that would be sent. */
   movingPrompts(): Prompt[] {
     return this.prompts.filter(({ attempt, sends }) => {
       if (sends) return true;

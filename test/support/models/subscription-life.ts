@@ -24,7 +24,6 @@ import { publishPlan, Subscriber } from '../people/subscriber.ts';
 import { skipTime } from '../runner/clock.ts';
 import { type Merchant, World } from '../world.ts';
 
-/** A deployment that collects, with a key of its own. */
 export const COLLECTING_KEYS = base64url.encode(new Uint8Array(32).fill(96));
 export const collectingWorld = (config: Record<string, string> = {}): World => new World({ SUBSCRIPTION_KEYS: COLLECTING_KEYS, ...config });
 
@@ -33,7 +32,6 @@ export const collectorOf = (w: World): Address => address(base58.encode(keyRing(
 export const PRICE = 5_000_000n;
 const DAY_SECONDS = 86_400;
 
-/** A merchant whose plan stands on the chain, and who sells by it. */
 export class SubscriptionSeller {
   readonly w: World;
   readonly merchant: Merchant;
@@ -65,7 +63,7 @@ export class SubscriptionSeller {
     return new SubscriptionSeller(w, merchant, product, draft, periodDays);
   }
 
-  /** A checkout of a wallet that holds so many base units of USDC. Nothing is signed yet. */
+  /** Opens a checkout for a wallet with `usdc` base units. Nothing is signed yet. */
   async checkout({
     usdc = 1_000n * PRICE,
     customerRef = null,
@@ -79,7 +77,6 @@ export class SubscriptionSeller {
     return SubscriptionLife.begin(this, wallet, { customerRef, email });
   }
 
-  /** A buyer who has subscribed, and whose first period is collected. */
   async subscribe(options: { usdc?: bigint; customerRef?: string | null; email?: string | null } = {}): Promise<SubscriptionLife> {
     const life = await this.checkout(options);
     await life.sign();
@@ -88,7 +85,7 @@ export class SubscriptionSeller {
     return life;
   }
 
-  /** What the plan's owner may do without us. */
+  /** Collects as the plan's owner, without the service. */
   pull({ subscriber }: SubscriptionLife, { amount = PRICE, memos = [] }: { amount?: bigint; memos?: string[] } = {}): Promise<string> {
     const { wallet } = this.merchant;
     const by = { puller: wallet.address, receiver: wallet.address, amount, mint: address(USDC), tokenProgram: address(TOKEN_PROGRAM) };
@@ -97,7 +94,6 @@ export class SubscriptionSeller {
   }
 }
 
-/** One buyer of a seller: the wallet and what it does on the chain, the checkout, and the authorization that lives on. */
 export class SubscriptionLife {
   readonly seller: SubscriptionSeller;
   readonly subscriber: Subscriber;
@@ -111,7 +107,6 @@ export class SubscriptionLife {
     this.id = id;
   }
 
-  /** As connect makes it. */
   static async begin(
     seller: SubscriptionSeller,
     wallet: KeyPairSigner,
@@ -153,7 +148,6 @@ export class SubscriptionLife {
     return this.seller.w;
   }
 
-  /** Whatever is left to sign is signed, and lands. */
   sign = (): Promise<void> => this.subscriber.sign();
 
   read = async (): Promise<AuthorizationRow> => (await findAuthorization(shardOf(this.w.env).db, this.id))!;
@@ -163,7 +157,7 @@ export class SubscriptionLife {
   collectFirst = async (env: Env = this.w.env, payment?: Payment): Promise<FirstCollection> =>
     collectFirst(shardOf(env), payment ?? (await this.payment()), await this.read(), { patienceMs: 0 });
 
-  /** Brings what was sent to its end: the queue's messages, the sweeps, and what those send in turn. */
+  /** Finishes all work: queue messages, sweeps and the messages they send. */
   async settle(): Promise<void> {
     for (let round = 0; round < 3; round++) {
       await skipTime(this.w.chain, 35);
@@ -210,7 +204,6 @@ export const shardOf = (env: Env): Shard => newestOf(newCtx(env, { requestId: 'r
 
 export const SUBSCRIPTION_SWEEPS = ['collections', 'subscriptionCheckouts', 'subscriptions'];
 
-/** The sweeps that bring subscriptions on, and the messages that they send. */
 export async function run(w: World, env: Env = w.env): Promise<void> {
   for (const sweep of SUBSCRIPTION_SWEEPS) await w.sweepAlone(sweep, env);
   await w.deliver(undefined, env);
@@ -218,5 +211,4 @@ export async function run(w: World, env: Env = w.env): Promise<void> {
   await w.deliver(undefined, env);
 }
 
-/** So many days go by, for us and for the chain. */
 export const passDays = (w: World, days: number): Promise<void> => skipTime(w.chain, days * DAY_SECONDS);

@@ -13,30 +13,27 @@ import { testEnv } from '../runner/env.ts';
 import type { Answer, Merchant, World } from '../world.ts';
 import { type Happened, play } from './history.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-/** What one purchase of the product adds. */
 export const BOUGHT = { units: 3, days: 10 };
 
 export type Dice = (below: number) => number;
 
-/** Money that moved on the chain. */
 interface Paid {
   paymentId: string;
   signature: string;
-  /** Where it stands on the chain by now; what was dropped before anybody saw it never comes back. */
+  /** True if the transaction is on the chain. A dropped one that was never seen does not return. */
   isThere: boolean;
 }
 
-/** A consumption that can still be given back. */
 interface Use {
   consumptionId: string;
   units: number;
   isCounted: boolean;
 }
 
-/** Work after the answer fails, where nobody hears of it. */
+/** Ignores a lost connection of work after the answer. */
 export function lostOnTheWay(error: Error): null {
   if (error.message === 'Network connection lost.') return null;
   throw error;
@@ -48,8 +45,8 @@ const STEPS = [
 ];
 
 /**
- * A customer of one product who also buys plans for an account of its own, and a record of what really happened to them: of
- * payments by what the chain holds, of all else by what was answered.
+ * Customer of one product who also buys plans for an account, and a record of what happened: payments by the chain, everything else by the
+ * answers.
  */
 export class AnyLife {
   readonly #w: World;
@@ -62,12 +59,11 @@ export class AnyLife {
   readonly plans: (Paid & { plan: PaidPlan })[] = [];
   readonly #happened: Happened[] = [];
   readonly #uses: Use[] = [];
-  /** Payments as the entitlement's object took them in: place in the record, by payment. */
+  /** Index of each payment in the entitlement object's record. */
   readonly credited = new Map<string, number>();
   readonly revoked = new Set<number>();
   #additions = 0;
-  /** What was done, for whoever has to find out why it ended wrong. */
-  readonly story: string[] = [];
+  readonly stepLog: string[] = [];
 
   constructor(w: World, people: { shop: Shop; node: TestChain; account: Merchant; spender: Agent }, dice: Dice) {
     this.#w = w;
@@ -78,7 +74,7 @@ export class AnyLife {
     this.#dice = dice;
   }
 
-  /** Rings the object's alarm, if one is set. What the object sends joins the queue, also after an eviction that nobody asked for. */
+  /** Runs the object's alarm, if one is set. Its jobs join the queue, also after an unexpected eviction. */
   async ring(): Promise<void> {
     await joinQueues(this.#w, this.object);
     await runDurableObjectAlarm(this.object);
@@ -86,12 +82,12 @@ export class AnyLife {
 
   async step(): Promise<void> {
     const step = STEPS[this.#dice(STEPS.length)]!;
-    this.story.push(step);
+    this.stepLog.push(step);
     await this[step]();
     await this.observe();
   }
 
-  /** Paid in the hosted checkout; one in four never says so, and is left to the sweeps. */
+  /** Pays in the hosted checkout. One in four buyers never reports the payment and leaves the rest to the sweeps. */
   async checkout(): Promise<void> {
     const { agent, product } = this.shop;
     const bill = await this.#until(
@@ -109,7 +105,6 @@ export class AnyLife {
   }
 
   async x402(): Promise<void> {
-    // One unit more than is left: asked to pay for one purchase.
     const { remaining = 0 } = await this.shop.entitlement();
     const refused = await this.#until(
       ({ headers }) => headers.has('PAYMENT-REQUIRED'),
@@ -131,7 +126,7 @@ export class AnyLife {
     const plan = PAID_PLANS[this.#dice(PAID_PLANS.length)]!;
     const { key } = this.account;
     const offered = await buy(this.#w, plan, { key });
-    // A lower plan than the one held is not for sale.
+    // A plan below the current one is not for sale.
     if (offered.status !== 402) return;
     const payment = await payFor(this.#w, this.#spender, plan, { key });
     const bought = await this.#until(
@@ -176,7 +171,7 @@ export class AnyLife {
     this.#happened.push({ verb: 'refund', ...use, at: Date.now() });
   }
 
-  /** The cluster drops a transaction: often one that was confirmed, now and then one that nobody has seen. */
+  /** Drops a transaction from the chain: often a confirmed one, sometimes one that was never seen. */
   async orphan(): Promise<void> {
     const final = await this.#claimed('final_at IS NOT NULL');
     const open = [...this.paid, ...this.plans].filter(({ isThere, signature }) => isThere && !final.has(signature));
@@ -186,7 +181,6 @@ export class AnyLife {
     await this.#w.chain.fault({ kind: 'vanish', signature: one.signature, times: 0 });
   }
 
-  /** It is there after all, on a block of its own. */
   async return(): Promise<void> {
     const dropped = await this.#claimed('dropped_at IS NOT NULL');
     const gone = [...this.paid, ...this.plans].filter(({ isThere, signature }) => !isThere && dropped.has(signature));
@@ -196,7 +190,6 @@ export class AnyLife {
     await this.#w.chain.call('local_landAgain', one.signature);
   }
 
-  /** Signatures of its payments whose claims are in a state. */
   async #claimed(state: string): Promise<Set<string>> {
     const signatures = [...this.paid, ...this.plans].map(({ signature }) => signature);
     const { results } = await testEnv.DB.prepare(
@@ -207,14 +200,14 @@ export class AnyLife {
     return new Set(results.map(({ tx_signature }) => tx_signature));
   }
 
-  /** A call that is made again, as an SDK would, until it is answered; all but the last attempts over wires that are cut. */
+  /** Repeats a call until an answer arrives, as an SDK does, over broken wires except for the last attempts. */
   async #until(isAnswer: (answer: Answer<Body>) => boolean, call: (env: Env) => Promise<Answer<Body>>): Promise<Answer<Body>> {
     for (let attempt = 1; ; attempt++) {
       const isCut = attempt <= 3 && this.#dice(3) > 0;
       const answer = await call(isCut ? this.#cut() : this.#w.env).catch(lostOnTheWay);
       if (answer && isAnswer(answer)) return answer;
-      if (attempt === 12) throw new Error(`${this.story.join()}: ${answer?.status} ${JSON.stringify(answer?.body)}`);
-      // Time passes until it is asked again: a lease of a request that died is over, and so is its time to send.
+      if (attempt === 12) throw new Error(`${this.stepLog.join()}: ${answer?.status} ${JSON.stringify(answer?.body)}`);
+      // Moves the time past the lease of a dead request and its send deadline.
       await letLeasesEnd(this.#w);
       await testEnv.DB.prepare("UPDATE settlements SET created_at = created_at - 10000 WHERE status = 'pending' AND merchant_id IN (?, ?)")
         .bind(this.shop.merchant.userId, this.account.userId)
@@ -222,7 +215,7 @@ export class AnyLife {
     }
   }
 
-  /** One trip to the database or one call of an object is lost, before it arrives or on its way back. */
+  /** Loses one database trip or object call, before or after its effect. */
   #cut(): Env {
     const at = 1 + this.#dice(8);
     const when = this.#dice(2) === 0 ? 'before' : 'after';
@@ -244,7 +237,9 @@ export class AnyLife {
     return testEnv.ENTITLEMENT.getByName(`${this.shop.merchant.userId}:live:${this.entitlementId}`);
   }
 
-  /** When the object took in a payment, and which it holds for dropped; what that makes of the balance is ours to know. */
+  /**
+   * Records when the object took in a payment, and which payments the object holds as dropped. The model computes the resulting balance.
+   */
   async #notice(): Promise<void> {
     type Row = { payment_id: string; added_at: number; is_revoked: number };
     const sql = 'SELECT * FROM grants WHERE payment_id IS NOT NULL AND credited IS NOT NULL ORDER BY tick';
@@ -263,13 +258,13 @@ export class AnyLife {
     }
   }
 
-  /** What the object shows is what its history amounts to, as if what was dropped had never been bought. */
+  /** Checks that the object shows its history as if dropped purchases never happened. */
   async observe(): Promise<void> {
     await this.#notice();
     const { version, updatedAt, ...shown } = (await this.object.read({ now: Date.now() })) ?? { version: 0 };
-    if (version === 0) return expect(this.#happened, this.story.join()).toEqual([]);
+    if (version === 0) return expect(this.#happened, this.stepLog.join()).toEqual([]);
     const balance = play(this.#happened, (id) => !this.revoked.has(id));
-    const { version: _, updatedAt: __, ...told } = snapshotOf(balance, shown as EntitlementKey, Date.now());
-    expect(shown, this.story.join()).toEqual({ ...shown, ...told });
+    const { version: _, updatedAt: __, ...expected } = snapshotOf(balance, shown as EntitlementKey, Date.now());
+    expect(shown, this.stepLog.join()).toEqual({ ...shown, ...expected });
   }
 }

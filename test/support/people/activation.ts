@@ -7,16 +7,15 @@ import { testEnv } from '../runner/env.ts';
 import type { Answer, CallOptions, Merchant, World } from '../world.ts';
 import { type Agent, decoded, feePayerOf, newAgent } from './agent.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-/** What the service needs before anybody can buy a plan: an account that takes the money, and one that pays the network. */
+/** Prepares plan sales: an account that receives the money, and one that pays network fees. */
 export async function openTreasury(w: World): Promise<void> {
   await w.chain.call('local_fundSol', feePayerOf(w), '1000000000');
   await w.chain.call('local_fundUsdc', w.env.TREASURY_WALLET, '1');
 }
 
-/** An agent whose client may pay for plans. */
 export async function newSpender(w: World): Promise<Agent> {
   const agent = await newAgent(w);
   agent.client.setSpendControls({ maxAmountPerPayment: '$199' });
@@ -39,21 +38,19 @@ export const buy = (w: World, plan: string, { key, secret }: Buyer, payment?: st
     },
   });
 
-/** A signed payment for a plan, not yet sent. */
+/** Returns a signed, unsent payment for a plan. */
 export async function payFor(w: World, agent: Agent, plan: PaidPlan, buyer: Buyer): Promise<string> {
   const { headers, status, body } = await buy(w, plan, buyer);
   if (status !== 402) throw new Error(`${status}: ${JSON.stringify(body)}`);
   return agent.pay(headers.get('PAYMENT-REQUIRED')!);
 }
 
-/** A plan bought from the first question to the answer. */
 export const activate = async (w: World, agent: Agent, plan: PaidPlan, buyer: Buyer): Promise<Answer<Body>> =>
   buy(w, plan, buyer, await payFor(w, agent, plan, buyer));
 
 export const paymentResponse = ({ headers }: Answer<unknown>): Body => decoded(headers.get('PAYMENT-RESPONSE')!);
 
-/** The account’s row, as far as plans go. */
-export async function standing({ userId }: Merchant): Promise<{ plan: string; plan_through: number | null; version: number }> {
+export async function readAccountPlan({ userId }: Merchant): Promise<{ plan: string; plan_through: number | null; version: number }> {
   const row = testEnv.DB.prepare('SELECT plan, plan_through, version FROM accounts WHERE id = ?').bind(userId);
   return (await row.first<{ plan: string; plan_through: number | null; version: number }>())!;
 }
@@ -64,17 +61,17 @@ export interface SettlementRow {
   purpose: string;
   tx_signature: string;
 }
-export async function settlementsOf({ userId }: Merchant): Promise<SettlementRow[]> {
+export async function readSettlements({ userId }: Merchant): Promise<SettlementRow[]> {
   const rows = testEnv.DB.prepare('SELECT * FROM settlements WHERE merchant_id = ? ORDER BY created_at').bind(userId);
   return (await rows.all<SettlementRow>()).results;
 }
 
-export async function activationsOf({ userId }: Merchant): Promise<{ payment_id: string; plan: string; resulting_plan: string }[]> {
+export async function readActivations({ userId }: Merchant): Promise<{ payment_id: string; plan: string; resulting_plan: string }[]> {
   const rows = testEnv.DB.prepare('SELECT * FROM activations WHERE account_id = ? ORDER BY paid_through').bind(userId);
   return (await rows.all<{ payment_id: string; plan: string; resulting_plan: string }>()).results;
 }
 
-/** The sum of USDC the treasury holds beyond what opened it. */
+/** USDC units of the treasury beyond its opening balance. */
 export async function treasuryUnits(w: World): Promise<bigint> {
   const { value } = await w.chain.call<{ value: { account: { data: { parsed: { info: { tokenAmount: { amount: string } } } } } }[] }>(
     'getTokenAccountsByOwner',
@@ -92,7 +89,6 @@ export interface SetupOptions {
   status?: 'created' | 'expired';
 }
 
-/** A setup as agent-bootstrap leaves it, of an account of its own. */
 export async function newSetup(w: World, options: SetupOptions = {}): Promise<{ merchant: Merchant; id: SetupIntentId; secret: string }> {
   const merchant = await w.merchant('free');
   const now = Date.now();

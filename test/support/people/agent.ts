@@ -9,10 +9,10 @@ import type { Env } from '#platform/context.ts';
 import { NETWORKS } from '#solana/assets.ts';
 import type { Answer, Merchant, World } from '../world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-/** An agent with the unmodified public client, paying on the world's chain. */
+/** Agent with the unmodified public client, paying on the world's chain. */
 export class Agent {
   readonly wallet: KeyPairSigner;
   readonly client: x402Client;
@@ -24,7 +24,6 @@ export class Agent {
     this.#http = new x402HTTPClient(this.client);
   }
 
-  /** The PAYMENT-SIGNATURE value for a PAYMENT-REQUIRED header. */
   async pay(header: string): Promise<string> {
     const required = this.#http.getPaymentRequiredResponse((name) => (name.toUpperCase() === 'PAYMENT-REQUIRED' ? header : null));
     return this.payFor(required);
@@ -39,25 +38,24 @@ export class Agent {
 
 export const newAgent = async (w: World, usdc?: bigint): Promise<Agent> => new Agent(await w.chain.wallet(usdc), w.chain.url);
 
-/** Address of the key that pays the network for agents. */
 export const feePayerOf = (w: World): string => base58.encode(keyRing(w.env.FEE_PAYER_KEYS as string)[0]!.publicKey);
 
 let keys = 0;
 export const newKey = (): string => `key-${++keys}-${crypto.randomUUID()}`;
 
-/** The merchant has an account to be paid to, and the key that pays the network can. */
+/** Prepares the merchant's payout account and funds the fee payer. */
 export async function readyToBePaid(w: World, merchant: Merchant): Promise<void> {
   await w.chain.call('local_fundSol', feePayerOf(w), '1000000000');
   await w.chain.call('local_fundUsdc', merchant.wallet.address, '1');
 }
 
-/** A product that agents can buy: confirmed for live mode, with a payout account and a fee payer that can pay. */
+/** Sells a product to agents: confirmed for live mode, with a payout account and a funded fee payer. */
 export async function sellToAgents(w: World, merchant: Merchant, terms: Record<string, unknown> = {}): Promise<Body> {
   await readyToBePaid(w, merchant);
   return w.product(merchant, { price: { asset: 'USDC', amount: '0.01' }, live_mode_confirmed: true, ...terms });
 }
 
-/** A write of the access API under a key of its own, unless one is named. */
+/** Calls a write of the access API, under a new key by default. */
 export const write = (w: World, merchant: Merchant, path: string, body: unknown, options: WriteOptions = {}) =>
   w.call('POST', `/v1/access/${path}`, {
     key: options.key ?? merchant.key,
@@ -74,7 +72,6 @@ export interface WriteOptions {
 
 export type Shop = Awaited<ReturnType<typeof openShop>>;
 
-/** A merchant, something to buy, and an agent who would: with the calls of both in short. */
 export async function openShop(w: World, terms: Record<string, unknown> = {}) {
   const merchant = await w.merchant();
   return stall(w, merchant, await sellToAgents(w, merchant, terms), await newAgent(w));
@@ -99,7 +96,6 @@ export function stall(w: World, merchant: Merchant, product: Body, agent: Agent)
     customer,
     consume,
     challenge,
-    /** The PAYMENT-SIGNATURE of a fresh challenge. */
     pay: async (body: object = {}): Promise<string> => agent.pay(await challenge(body)),
     settle: (payment_signature: string, body: object = {}, options: WriteOptions = {}) =>
       write(w, merchant, 'x402/settle', { ...named, payment_signature, consume_units: 1, ...body }, options),
@@ -107,12 +103,11 @@ export function stall(w: World, merchant: Merchant, product: Body, agent: Agent)
       write(w, merchant, 'entitlements/grant', { ...named, customer, reason: 'a test', ...body }, options),
     refund: (consumption_id: string, options: WriteOptions = {}) =>
       write(w, merchant, 'entitlements/refund', { consumption_id, reason: 'a test' }, options),
-    /** As the object says it is. */
     entitlement: async (who: object = customer): Promise<Body> => {
       const id = entitlementIdOf(merchant.userId, true, named.product_id, asCustomer(who));
       return (await w.call('GET', `/v1/access/entitlements/${id}`, { key: merchant.key })).body;
     },
-    /** What payments of this product left behind, all of them together. */
+    /** Counts the rows that payments of this product left behind. */
     books: async () => {
       const count = async (sql: string) => (await w.env.DB.prepare(sql).bind(named.product_id).first<number>('n'))!;
       const of = (table: string, column: string) =>
@@ -128,17 +123,16 @@ export function stall(w: World, merchant: Merchant, product: Body, agent: Agent)
   };
 }
 
-/** The books after exactly one payment. */
 export const ONE = { settlements: 1, claims: 1, payments: 1, receipts: 1, memberships: 0 };
 
 const asCustomer = (who: { wallet_address?: string; customer_ref?: string }) =>
   who.wallet_address === undefined ? { customerRef: who.customer_ref } : { walletAddress: who.wallet_address };
 
-/** Whether a resource server may serve for this answer: it is a success, not a replay, and not another request's. */
+/** True if a resource server may serve for this answer: a success that is no replay and not another request's. */
 export const mayServe = ({ status, headers }: Answer<Body>): boolean =>
   status === 200 && !headers.has('Idempotent-Replayed') && !headers.has('X-Svc-Duplicate-Settlement');
 
-/** What every other request is told of a success: the same payment, and nothing left of it. */
+/** Expected answer of any other request with the same payment, with nothing left. */
 export const asDuplicate = (body: Body, remaining = body.remaining): Body => ({
   ...body,
   duplicate: true,
@@ -147,20 +141,18 @@ export const asDuplicate = (body: Body, remaining = body.remaining): Body => ({
   remaining,
 });
 
-/** Another world over the same chain and configuration, changed. */
 export const withConfig = (w: World, config: Record<string, string>): Env => ({ ...w.env, ...config });
 
 export interface ObjectCall {
   binding: 'ADMISSION' | 'ENTITLEMENT' | 'METERED_SESSION';
   verb: string;
-  /** Counted from 1 over all. */
   number: number;
 }
 
-/** Whether the wire is cut there; what the test does first, a rival call for one, is waited for. */
+/** Decides if the wire is cut at a call. An action of the test, such as a rival call, is awaited first. */
 type ObjectCut = (call: ObjectCall) => boolean | Promise<boolean>;
 
-/** The real objects behind a wire that can be cut, before they hear of a call or after, and that counts what goes over it. */
+/** Real objects behind a wire that counts calls and can be cut before or after them. */
 export function withObjectFaults(env: Env, faults: { before?: ObjectCut; after?: ObjectCut } = {}): { env: Env; calls: ObjectCall[] } {
   const calls: ObjectCall[] = [];
   const cut = () => Object.assign(new Error('Network connection lost.'), { retryable: true });
@@ -184,15 +176,14 @@ export function withObjectFaults(env: Env, faults: { before?: ObjectCut; after?:
   return { env: { ...env, ...objects } as unknown as Env, calls };
 }
 
-/** The lease of a request whose holder died has run out. */
+/** Expires the leases of requests with a dead holder. */
 export const letLeasesEnd = (w: World): Promise<unknown> =>
   w.env.DB.prepare('UPDATE claims SET lease_until = 0 WHERE status IS NULL').run();
 
-/** Half a minute after the chain was first seen without a payment that can no longer land. */
+/** Ages doubts by half a minute, the delay after the chain was first read without a payment that can no longer land. */
 export const letDoubtsAge = (w: World): Promise<unknown> =>
   w.env.DB.prepare("UPDATE settlements SET doubted_at = doubted_at - 31000 WHERE status = 'pending'").run();
 
-/** Every settlement that is looked for is due, and the service looks. */
 export async function sweepAll(w: World): Promise<void> {
   await w.env.DB.prepare("UPDATE settlements SET next_check_at = 0 WHERE status <> 'settled' AND next_check_at IS NOT NULL").run();
   await w.sweepAlone('settlements');

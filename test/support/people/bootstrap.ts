@@ -3,19 +3,17 @@ import type { PlanName } from '#rules/plans.ts';
 import { testEnv } from '../runner/env.ts';
 import type { Answer, CallOptions, World } from '../world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 export const BOOTSTRAP = '/v1/access/agent-bootstrap';
 
-/** A manifest with nothing to complain about, sold by somebody new. */
 export const goodManifest = async (w: World, over: Record<string, unknown> = {}): Promise<Record<string, unknown>> => ({
   ...MANIFEST_EXAMPLE,
   payout: { rail_id: 'x402_solana_usdc', wallet_address: (await w.chain.wallet(0n)).address },
   ...over,
 });
 
-/** An agent's setup, with what it was shown once. */
 export class Setup {
   readonly w: World;
   readonly created: Body;
@@ -46,7 +44,6 @@ export class Setup {
     return this.call('approve', { issue_live_key: true, live_mode_confirmed: true, ...over }, options);
   }
 
-  /** Up to `ready`, with a plan as if it had been paid for. */
   async ready(plan: PlanName = 'starter', over: Record<string, unknown> = {}): Promise<this> {
     const { status, body } = await this.call('manifest', await goodManifest(this.w, over));
     if (body.status !== 'ready') throw new Error(`${status}: ${JSON.stringify(body)}`);
@@ -58,13 +55,11 @@ export class Setup {
     return testEnv.DB.prepare('UPDATE accounts SET plan = ?, version = version + 1 WHERE id = ?').bind(plan, this.created.account_id).run();
   }
 
-  /** Lets its time run out, by so much. */
   async runOut(bySeconds = 120): Promise<void> {
     const at = Date.now() - bySeconds * 1000;
     await testEnv.DB.prepare('UPDATE setup_intents SET expires_at = ? WHERE id = ?').bind(at, this.id).run();
   }
 
-  /** Active live keys of the account, as the database has them. */
   async liveKeys(): Promise<string[]> {
     const { results } = await testEnv.DB.prepare(
       'SELECT id FROM api_keys WHERE merchant_id = ? AND livemode = 1 AND revoked_at IS NULL ORDER BY id',

@@ -10,7 +10,6 @@ import type { HeldAttempt, Merchant, World } from '../world.ts';
 
 export type Habit = 'ok' | 'flip' | 'fail' | 'gone' | 'redirect' | 'later' | 'big' | 'reset' | 'hang' | 'slow' | 'broken';
 
-/** A merchant's endpoint together with the server behind it. */
 export interface Consumer {
   id: string;
   secret: string;
@@ -32,7 +31,7 @@ export async function consumer(
   return { id: body.endpoint_id, secret: body.secret, box, key };
 }
 
-/** What the server behind a consumer got so far; of each type, the first is held against the schema it is published with. */
+/** Requests that the consumer's server received. The first of each type is checked against its published schema. */
 export async function received({ box }: Consumer): Promise<Received[]> {
   const response = await fetch(`${testEnv.TEST_RECEIVER_URL}/_box/${box}`);
   const got = await response.json<Received[]>();
@@ -41,7 +40,6 @@ export async function received({ box }: Consumer): Promise<Received[]> {
   return got;
 }
 
-/** What the server behind a `flip` consumer answers from now on. */
 export const flip = async ({ box }: Consumer, status: number): Promise<void> =>
   void (await (await fetch(`${testEnv.TEST_RECEIVER_URL}/_flip/${box}/${status}`)).text());
 
@@ -79,7 +77,7 @@ export interface EndpointRow {
 export const endpoint = async ({ id }: Consumer): Promise<EndpointRow> =>
   (await testEnv.DB.prepare('SELECT * FROM webhook_endpoints WHERE id = ?').bind(id).first<EndpointRow>())!;
 
-/** So much time goes by for an endpoint and its deliveries: all they remember moves into the past. */
+/** Moves an endpoint and its deliveries into the past by `ms`. */
 export async function pass({ id }: Consumer, ms: number): Promise<void> {
   await testEnv.DB.batch([
     testEnv.DB.prepare(
@@ -93,16 +91,16 @@ export async function pass({ id }: Consumer, ms: number): Promise<void> {
   ]);
 }
 
-/** The attempts of this endpoint that wait in the queues; those of others are lost, for the sweep to find. */
+/** Takes the endpoint's attempts from the queues. Attempts of others are discarded and left to the sweep. */
 export async function waiting(w: World, mine: Consumer): Promise<HeldAttempt[]> {
   const ids = new Set((await deliveries(mine)).map(({ id }) => id));
   return w.attempts.splice(0).filter(({ deliveryId }) => ids.has(deliveryId));
 }
 
-/** The sweep leaves to the queues what is due for no longer than this. */
+/** Longest time that the sweep leaves due attempts to the queues. */
 export const PATIENCE_MS = 10_000;
 
-/** Everything of this endpoint that is due is found by the sweep and attempted once. Answers what was in the queues. */
+/** Sweeps and attempts everything due of this endpoint once. Returns the attempts that were in the queues. */
 export async function attemptDue(w: World, mine: Consumer): Promise<HeldAttempt[]> {
   w.attempts.length = 0;
   await pass(mine, PATIENCE_MS);
@@ -112,7 +110,7 @@ export async function attemptDue(w: World, mine: Consumer): Promise<HeldAttempt[
   return due;
 }
 
-/** Events as a verb would store them, and the jobs it would queue: about themselves, for tests that need many. */
+/** Stores events as a verb would and queues their jobs. The events are about themselves, for tests that need many. */
 export async function emit(
   w: World,
   { userId }: Merchant,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Env, PlacementMessage } from '#platform/context.ts';
-import type { DeliveryPlace, IdentityProvider } from '#rules/payment-terms.ts';
+import type { DeliveryTarget, IdentityProvider } from '#rules/payment-terms.ts';
 import type { Fault, PlatformCall } from '../../../local/outside/messaging.ts';
 import worker from '../../../worker/index.ts';
 import { CONNECTOR_SECRETS, testEnv } from '../runner/env.ts';
@@ -24,7 +24,7 @@ interface DiscordState {
   messages: { to: string; text: string }[];
 }
 
-/** A world with a Telegram and a Discord of its own, whose queues a test delivers. */
+/** World with Telegram and Discord servers of its own and queues that a test delivers. */
 export class MembersWorld extends World {
   #told(provider: IdentityProvider): string {
     const token = this.env[provider === 'telegram' ? 'TELEGRAM_BOT_TOKEN' : 'DISCORD_BOT_TOKEN'] as string;
@@ -34,7 +34,7 @@ export class MembersWorld extends World {
   telegram = async (): Promise<TelegramState> => (await fetch(this.#told('telegram'))).json();
   discord = async (): Promise<DiscordState> => (await fetch(this.#told('discord'))).json();
 
-  /** Something that no bot does: somebody joins, blocks, kicks. */
+  /** Simulates an event that no bot causes: a person joins, blocks or kicks. */
   async happens(provider: IdentityProvider, change: Record<string, string>): Promise<void> {
     await (await fetch(this.#told(provider), { method: 'POST', body: JSON.stringify(change) })).text();
   }
@@ -48,7 +48,6 @@ export class MembersWorld extends World {
     return this.call('POST', `/v1/integrations/connectors/${provider}/${what}`, { headers, body });
   }
 
-  /** The account claims a chat or guild, as its administrator does. */
   async claim(merchant: Merchant, provider: IdentityProvider, nativeId: string): Promise<string> {
     const begun = await this.call('POST', '/v1/account/delivery/claims', { key: merchant.key, body: { provider } });
     const name = provider === 'telegram' ? 'chat_id' : 'guild_id';
@@ -57,12 +56,11 @@ export class MembersWorld extends World {
     return body.claim_id;
   }
 
-  /** A product that gives access to a place of the merchant's. */
-  async club(merchant: Merchant, place: DeliveryPlace, terms: Record<string, unknown> = {}) {
-    return this.product(merchant, { name: 'The club', product_type: place.provider, delivery: place, ...terms });
+  async club(merchant: Merchant, target: DeliveryTarget, terms: Record<string, unknown> = {}) {
+    return this.product(merchant, { name: 'The club', product_type: target.provider, delivery: target, ...terms });
   }
 
-  /** A buyer who showed who they are there. Answers their identity session. */
+  /** Identifies a buyer at the platform. Returns the identity session. */
   async identified(product: { slug: string }, user: string, provider: IdentityProvider = 'telegram', shown: object = {}): Promise<string> {
     const { body } = await this.call('POST', `/v1/products/p/${product.slug}/identity`);
     await this.connector(provider, 'identity', {
@@ -74,7 +72,7 @@ export class MembersWorld extends World {
     return body.identity_session_id;
   }
 
-  /** A confirmed purchase by somebody on the platform; nothing of it is delivered yet. */
+  /** Buys as an identified user. Nothing is delivered yet. */
   async join(
     product: { slug: string },
     user: string,
@@ -85,8 +83,8 @@ export class MembersWorld extends World {
     return { ...bought, session, membershipId: bought.confirmed.membership_id as string };
   }
 
-  /** Consumes what waits in the queues of platforms, once. What waits in the queue of another platform than its place is of is a fault. */
-  async place(messages: HeldPlacement[] = this.placements.splice(0), env: Env = this.env): Promise<{ retried: number }> {
+  /** Consumes the platform queues once. Fails if a message waits in another platform's queue. */
+  async target(messages: HeldPlacement[] = this.placements.splice(0), env: Env = this.env): Promise<{ retried: number }> {
     let retried = 0;
     for (const queue of new Set(messages.map((message) => message.queue))) {
       const theirs = messages.filter((message) => message.queue === queue);
@@ -109,27 +107,23 @@ export class MembersWorld extends World {
     return { retried };
   }
 
-  /** Delivers jobs and then places, until nothing waits. */
   async settleDown(): Promise<void> {
     while (this.queue.sent.length + this.placements.length > 0) {
       await this.deliver();
-      await this.place();
+      await this.target();
     }
   }
 
-  /** Every attempt that waits for its time is due. */
   async due(): Promise<void> {
     await testEnv.DB.prepare('UPDATE placements SET next_attempt_at = 0, lease_until = 0 WHERE next_attempt_at IS NOT NULL').run();
     await this.sweepAlone('placements');
     await this.settleDown();
   }
 
-  /** What a merchant sees of one membership. */
   async member(merchant: Merchant, paymentId: string) {
     return (await this.call('GET', `/v1/memberships/lookup?payment_id=${paymentId}`, { key: merchant.key })).body;
   }
 
-  /** The paid time and the grace of a membership are over. */
   async lapse(membershipId: string): Promise<void> {
     await testEnv.DB.prepare('UPDATE memberships SET paid_through = 1, grace_until = CASE status WHEN ? THEN 1 END WHERE id = ?')
       .bind('grace', membershipId)

@@ -1,7 +1,7 @@
 import type { CallOptions, Merchant, World } from '../world.ts';
 import { newAgent, newKey, write } from './agent.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 export const readiness = async (w: World, merchant: Merchant, query: string, options: CallOptions = {}): Promise<Body> =>
@@ -9,7 +9,6 @@ export const readiness = async (w: World, merchant: Merchant, query: string, opt
 
 export const checkOf = (answer: Body, code: string): Body => answer.checks.find((check: Body) => check.code === code);
 
-/** Codes of the checks that fail, for whichever rail. */
 export const failingIn = (answer: Body): string[] =>
   answer.checks.filter(({ status }: Body) => status === 'fail').map(({ code }: Body) => code);
 
@@ -20,7 +19,6 @@ export const openSession = (
   options: { key?: string; idempotencyKey?: string } = {},
 ) => write(w, merchant, 'payment-sessions', body, options);
 
-/** A buyer from the merchant's own server to a confirmed payment, with real money on the chain. */
 async function sellsByCheckout(w: World, merchant: Merchant, product: Body, asset: 'USDC' | 'SOL'): Promise<boolean> {
   const railId = asset === 'SOL' ? 'solana_sol' : 'solana_usdc';
   const session = await openSession(w, merchant, { product_id: product.product_id, rail_id: railId });
@@ -34,7 +32,6 @@ async function sellsByCheckout(w: World, merchant: Merchant, product: Body, asse
   return (await w.confirm(bill.body.payment_id, signature)).body.payment?.status === 'CONFIRMED';
 }
 
-/** An agent that is refused, pays the challenge and is served. */
 async function sellsByX402(w: World, merchant: Merchant, product: Body): Promise<boolean> {
   const agent = await newAgent(w);
   const body = { product_id: product.product_id, customer: { wallet_address: agent.wallet.address } };
@@ -44,7 +41,7 @@ async function sellsByX402(w: World, merchant: Merchant, product: Body): Promise
   return (await write(w, merchant, 'x402/settle', payment)).status === 200;
 }
 
-/** Would a live sale work? Tried, over every rail the merchant offers the product on; false where there is none. */
+/** Returns true if a live sale works over every rail of the product. Returns false if there is none. */
 export async function isSold(w: World, merchant: Merchant, productId: string): Promise<boolean> {
   const { body: product } = await w.call('GET', `/v1/products/${productId}`, { key: merchant.key });
   const { body: settings } = await w.call('GET', '/v1/access/rail-settings', { key: merchant.key });
@@ -61,7 +58,7 @@ export async function isSold(w: World, merchant: Merchant, productId: string): P
   return sold.every((one) => one);
 }
 
-/** Does what a check says, to the letter, as an agent would; only what stands in <…> is the agent's own. */
+/** Applies a fix exactly as an agent would. Only the parts in <…> are the agent's own. */
 export async function apply(w: World, merchant: Merchant, fix: Body): Promise<number> {
   if (fix.transaction) {
     const signed = await w.chain.sign(merchant.wallet, fix.transaction);

@@ -1,9 +1,7 @@
 import type { Merchant, World } from '../world.ts';
 
-/** What a world whose accounts become staff has in its environment. */
 export const OPERATOR_SECRET = 'the secret of the operator of a test world';
 
-/** An account that the operator has named staff. */
 export async function openStaff(w: World): Promise<Merchant> {
   const staff = await w.merchant();
   const headers = { 'X-Svc-Operator-Secret': OPERATOR_SECRET };

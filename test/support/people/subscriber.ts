@@ -3,14 +3,14 @@ import { base64 } from '#core/encoding.ts';
 import { TOKEN_PROGRAM } from '#solana/assets.ts';
 import { createPlanInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import type { DraftPlan } from '#solana/programs/subscriptions/publishing.ts';
+import { buyerSteps } from '#solana/programs/subscriptions/steps.ts';
 import {
   type CollectionRoute,
   readPlanAccount,
   readSight,
   type SubscriptionSight,
   sightAddresses,
-} from '#solana/programs/subscriptions/standing.ts';
-import { buyerSteps } from '#solana/programs/subscriptions/steps.ts';
+} from '#solana/programs/subscriptions/subscription-state.ts';
 import type { TestChain } from '../chain/chain.ts';
 
 type Account = { owner: string; data: [string] } | null;
@@ -20,7 +20,7 @@ const readAccounts = async (chain: TestChain, addresses: Address[]) => {
   return value.map((account) => account && { owner: account.owner, data: base64.decode(account.data[0]) });
 };
 
-/** A wallet that subscribes to a plan as our steps tell it, and does behind our back whatever a wallet can. */
+/** Wallet that subscribes by our steps, and can also act on chain without the service. */
 export class Subscriber {
   readonly chain: TestChain;
   readonly wallet: KeyPairSigner;
@@ -33,22 +33,20 @@ export class Subscriber {
     this.route = { plan: address, subscriber: wallet.address, mint: plan.mint, puller, receiver };
   }
 
-  /** Subscribes, one transaction a step; `usdc` base units are what the wallet holds. */
   static async subscribe(chain: TestChain, draft: DraftPlan, usdc?: bigint): Promise<Subscriber> {
     const subscriber = new Subscriber(chain, await chain.wallet(usdc), draft);
     await subscriber.sign();
     return subscriber;
   }
 
-  async look(): Promise<SubscriptionSight> {
+  async readSubscription(): Promise<SubscriptionSight> {
     return readSight(await readAccounts(this.chain, sightAddresses(this.route)));
   }
 
-  /** Signs and sends whatever is left to sign. */
   async sign(): Promise<void> {
     for (;;) {
       const plan = readPlanAccount((await readAccounts(this.chain, [this.route.plan]))[0]);
-      const [step] = buyerSteps(await this.look(), plan!, this.route, BigInt(Math.floor(Date.now() / 1000)));
+      const [step] = buyerSteps(await this.readSubscription(), plan!, this.route, BigInt(Math.floor(Date.now() / 1000)));
       if (!step) return;
       await this.send(...step.instructions!);
     }
@@ -62,7 +60,7 @@ export class Subscriber {
   }
 }
 
-/** Publishes a plan by its owner's wallet, which has an account of USDC to be paid on. */
+/** Publishes a plan from its owner's wallet, which gets a USDC account. */
 export async function publishPlan(chain: TestChain, owner: KeyPairSigner, { plan }: DraftPlan): Promise<void> {
   await chain.call('local_fundUsdc', owner.address, '0');
   await chain.send(owner, [addSignersToInstruction([owner], createPlanInstruction(plan, TOKEN_PROGRAM as Address))]);

@@ -8,14 +8,14 @@ import type { World } from '../world.ts';
 import { Subscriber } from './subscriber.ts';
 import type { SubscriptionShop } from './subscription-shop.ts';
 
-/** A signature of nothing: what counts is the account. */
+/** Placeholder signature. The service reads the account instead. */
 const NOTHING = base58.encode(new Uint8Array(64).fill(9));
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 interface BuyerTerms {
-  /** Base units that the wallet holds. */
+  /** Balance of the wallet in base units. */
   usdc?: bigint;
   [field: string]: unknown;
 }
@@ -23,7 +23,6 @@ interface BuyerTerms {
 export const connectTo = ({ w, product }: SubscriptionShop, body: object) =>
   w.call('POST', `/v1/products/p/${product.slug}/connect`, { body });
 
-/** A buyer at the checkout of what renews itself, who signs what is given and nothing else. */
 export class SubscriptionBuyer {
   readonly shop: SubscriptionShop;
   readonly wallet: KeyPairSigner;
@@ -57,7 +56,6 @@ export class SubscriptionBuyer {
 
   confirm = () => confirmSubscription(this.w, this.id);
 
-  /** Signs step after step, as the status of the payment shows them. */
   async signAll(): Promise<string[]> {
     const kinds: string[] = [];
     for (;;) {
@@ -69,35 +67,32 @@ export class SubscriptionBuyer {
     }
   }
 
-  /** What stands on the chain of it, and the wallet that may do more there than this service gave it to sign. */
   async onChain(): Promise<Subscriber> {
-    return new Subscriber(this.w.chain, this.wallet, await draftOf(this.shop));
+    return new Subscriber(this.w.chain, this.wallet, await readDraft(this.shop));
   }
 
-  /** What the row says of the authorization. */
   authorization = (): Promise<Body> =>
     this.w.env.DB.prepare('SELECT status, paid_through, membership_id FROM subscription_authorizations WHERE id = ?')
       .bind(this.bill.subscription.authorization_id)
       .first<Body>();
 }
 
-/** As often as a page asks: the collection is sent by one call, and may be seen by a later one. */
+/** Confirms twice if needed, as a page polls: one call sends the collection and a later one sees the result. */
 export async function confirmSubscription(w: World, payment_id: string) {
   const ask = () => w.call('POST', '/v1/pay/confirm', { body: { payment_id, tx_signature: NOTHING } });
-  const told = await ask();
-  return told.body.payment?.status === 'PENDING_CONFIRMATION' ? ask() : told;
+  const first = await ask();
+  return first.body.payment?.status === 'PENDING_CONFIRMATION' ? ask() : first;
 }
 
-async function draftOf(shop: SubscriptionShop): Promise<DraftPlan> {
+async function readDraft(shop: SubscriptionShop): Promise<DraftPlan> {
   const { plan_address: address, terms } = (await shop.readPlan()).body;
   return { address, plan: { destinations: [terms.destination], pullers: [terms.puller], mint: USDC } } as unknown as DraftPlan;
 }
 
-/** With a public library, as far as this service can tell. */
+/** Subscribes with a public library, without the service. */
 export const subscribeElsewhere = async (shop: SubscriptionShop, wallet: KeyPairSigner): Promise<void> =>
-  new Subscriber(shop.w.chain, wallet, await draftOf(shop)).sign();
+  new Subscriber(shop.w.chain, wallet, await readDraft(shop)).sign();
 
-/** The sweeps find what is there, send what is due, and find what they sent. */
 export async function sweepThrough(w: World): Promise<void> {
   for (let round = 0; round < 3; round++) {
     await skipTime(w.chain, 35);

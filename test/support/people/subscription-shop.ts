@@ -4,18 +4,17 @@ import { base58, base64url } from '#core/encoding.ts';
 import { type Merchant, World } from '../world.ts';
 import { newKey } from './agent.ts';
 
-/** A deployment that collects subscriptions: its key, and whatever the environment changes beside. */
+/** Environment of a deployment that collects subscriptions. */
 export const SUBSCRIPTION_KEYS = base64url.encode(new Uint8Array(32).fill(88));
 export const subscriptionWorld = (config: Record<string, string> = {}): World => new World({ SUBSCRIPTION_KEYS, ...config });
 
-/** The address of the key that collects. */
 export const pullerOf = (w: World): string => base58.encode(keyRing(w.env.SUBSCRIPTION_KEYS as string)[0]!.publicKey);
 
-/** What is answered, whose shape `call` has checked against the document. */
+/** Answer body, already checked by `call` against the document. */
 // biome-ignore lint/suspicious/noExplicitAny: tests read what they need of it.
 type Body = any;
 
-/** A merchant with a product that renews itself, at five USDC every thirty days unless said otherwise. */
+/** Merchant with a subscription product, five USDC every thirty days by default. */
 export class SubscriptionShop {
   readonly w: World;
   readonly merchant: Merchant;
@@ -27,7 +26,7 @@ export class SubscriptionShop {
     this.product = product;
   }
 
-  /** The plan is not published yet. The wallets that pay fees can, and the one that is paid has an account of USDC. */
+  /** Opens a shop with an unpublished plan. The fee wallets are funded, and the payout wallet has a USDC account. */
   static async open(w: World, terms: Record<string, unknown> = {}, by?: Merchant): Promise<SubscriptionShop> {
     const merchant = by ?? (await w.merchant());
     await w.chain.call('local_fundSol', pullerOf(w), '1000000000');
@@ -37,7 +36,6 @@ export class SubscriptionShop {
     return new SubscriptionShop(w, merchant, product);
   }
 
-  /** Same as `open`, and buyers can subscribe. */
   static async openPublished(w: World, terms: Record<string, unknown> = {}, by?: Merchant): Promise<SubscriptionShop> {
     const shop = await SubscriptionShop.open(w, terms, by);
     await shop.publish();
@@ -63,7 +61,7 @@ export class SubscriptionShop {
       body: { tx_signature: txSignature },
     });
 
-  /** Signs with the merchant's wallet what the route gives, sends it, and tells of it. The address of the plan. */
+  /** Signs, sends and reports the plan with the merchant's wallet. Returns the plan's address. */
   async publish(): Promise<string> {
     const { transaction } = (await this.preparePlan()).body;
     const wire = await this.w.chain.sign(this.wallet, transaction);

@@ -4,36 +4,34 @@ import type { Merchant, World } from '../world.ts';
 import { newAgent, newKey, sellToAgents } from './agent.ts';
 import { Setup } from './bootstrap.ts';
 
-/** Ids and names of one merchant's objects in one mode, by the parameter or field that addresses them. */
 export type Belongings = Record<string, string>;
 
-/** A merchant with one of everything, in both modes. */
 export interface Tenant {
   name: string;
   merchant: Merchant;
-  /** A key that may only read, and one that may only execute; both live. */
+  /** Live keys: this one may only read, the next only execute. */
   readKey: string;
   executeKey: string;
   live: Belongings;
   sandbox: Belongings;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-/** Opens an account under this name, sells, is paid, and makes one of every kind of object; every text it chooses holds the name. */
+/** Opens an account, sells, is paid and makes one object of every kind. Every chosen text contains the name. */
 export async function openTenant(w: World, name: string): Promise<Tenant> {
   const merchant = await w.merchant();
   const [readKey, executeKey, spare, spareSandbox] = await Promise.all(
     [['read'], ['execute'], ['read', 'execute'], null].map((permissions) => newApiKey(w, merchant, name, permissions)),
   );
   const [live, sandbox] = [
-    await makeObjects(w, merchant, wordOf(name, 'live'), true),
-    await makeObjects(w, merchant, wordOf(name, 'sandbox'), false),
+    await makeObjects(w, merchant, nameOf(name, 'live'), true),
+    await makeObjects(w, merchant, nameOf(name, 'sandbox'), false),
   ];
   const setup = await Setup.create(w, {
     agent_name: `${name} agent`,
-    operator_contact: `operator@${privately(wordOf(name, 'live'))}.example.com`,
+    operator_contact: `operator@${privately(nameOf(name, 'live'))}.example.com`,
   });
   await setup.call('manifest', { ...MANIFEST_EXAMPLE, name: `${name} shop` });
   return {
@@ -54,14 +52,13 @@ export async function openTenant(w: World, name: string): Promise<Tenant> {
 
 async function newApiKey(w: World, merchant: Merchant, name: string, permissions: string[] | null): Promise<Body> {
   const body = {
-    name: `spare ${privately(wordOf(name, permissions === null ? 'sandbox' : 'live'))}`,
+    name: `spare ${privately(nameOf(name, permissions === null ? 'sandbox' : 'live'))}`,
     sandbox_mode: permissions === null,
     permissions: permissions ?? ['read', 'execute'],
   };
   return (await w.call('POST', '/v1/keys', { key: merchant.token, body })).body;
 }
 
-/** What a merchant makes by itself, in the mode of the key. */
 async function makeObjects(w: World, merchant: Merchant, name: string, isLive: boolean): Promise<Belongings> {
   const key = isLive ? merchant.key : merchant.sandboxKey;
   const secret = privately(name);
@@ -104,7 +101,7 @@ async function makeObjects(w: World, merchant: Merchant, name: string, isLive: b
   };
 }
 
-/** What comes of a sale: only live, because a sandbox key never pays on chain. */
+/** Makes the objects of a sale. Live only, because a sandbox key never pays on chain. */
 async function sell(w: World, merchant: Merchant, name: string, { slug, product_id }: Belongings): Promise<Belongings> {
   const agent = await newAgent(w);
   const buyer = { customer_ref: `${name}-customer`, email: `buyer@${privately(name)}.example.com` };
@@ -128,25 +125,24 @@ async function sell(w: World, merchant: Merchant, name: string, { slug, product_
   };
 }
 
-/** What only the merchant may read of its objects; the rest stands on a page, a receipt or a payment for who has the link. */
+/** Fields that only the merchant may read. All others are shown to the holder of a link. */
 const PRIVATE =
   /^(?:endpoint_id|entitlement_id|key_id|customer_ref|ticket_id|handoff_token|consumption_id|access_app_id|setup_|payment_signature)/;
 
 /**
- * Texts that tell of a tenant in one mode: all of them, or those that stand in no public answer. Ids of events and keys, e-mails
- * and private words are among them, which no request ever names.
+ * Texts that identify a tenant in one mode: all of them, or those in no public answer. Includes ids of events and keys, emails and private
+ * texts, which no request names.
  */
-export async function tracesOf(tenant: Tenant, mode: 'live' | 'sandbox', isPublic: boolean): Promise<string[]> {
+export async function readTraces(tenant: Tenant, mode: 'live' | 'sandbox', isPublic: boolean): Promise<string[]> {
   const { merchant, name } = tenant;
   const ids = async (table: string) => {
     const rows = testEnv.DB.prepare(`SELECT id FROM ${table} WHERE merchant_id = ? AND livemode = ?`);
     return (await rows.bind(merchant.userId, mode === 'live' ? 1 : 0).all<{ id: string }>()).results.map(({ id }) => id);
   };
-  const hidden = [merchant.email, privately(wordOf(name, mode)), ...(await ids('events')), ...(await ids('api_keys'))];
+  const hidden = [merchant.email, privately(nameOf(name, mode)), ...(await ids('events')), ...(await ids('api_keys'))];
   const named = Object.entries(tenant[mode]).filter(([field]) => field !== 'delivery_id' && (!isPublic || PRIVATE.test(field)));
   return [...hidden, ...named.map(([, value]) => value)];
 }
 
-const wordOf = (name: string, mode: 'live' | 'sandbox'): string => `${name}-${mode}`;
-/** Part of every text that only the merchant may read. */
-const privately = (word: string): string => `known-to-${word}`;
+const nameOf = (name: string, mode: 'live' | 'sandbox'): string => `${name}-${mode}`;
+const privately = (suffix: string): string => `known-to-${suffix}`;

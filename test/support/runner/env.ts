@@ -3,31 +3,27 @@ import { env } from 'cloudflare:workers';
 import { base64url } from '#core/encoding.ts';
 import type { Env } from '#platform/context.ts';
 
-/** The bindings of the real wrangler.toml, plus what the test runner adds. */
 export const testEnv = env as unknown as Env & {
   TEST_MIGRATIONS: D1Migration[];
-  /** A second database, for who binds it as `DB_2`. */
   TEST_DB_2: D1Database;
   TEST_CHAIN_URL: string;
   TEST_RECEIVER_URL: string;
   TEST_PRICE_URL: string;
   TEST_MAIL_URL: string;
-  /** Small parties outside: the payment processor, and those who say who a person is. */
   TEST_OUTSIDE_URL: string;
-  /** Takes in what a generator of fixtures made; empty in every other run. */
   TEST_SOAK: string;
   TEST_SEED: string;
   TEST_FUZZ_SEED: string;
 };
 
-/** How many times as large the races are: 1 in every run but `npm run test:nightly`. */
+/** Factor of the races: 1 in every run except `npm run test:nightly`. */
 export const SOAK = Number(testEnv.TEST_SOAK);
-/** Printed with every race; `SEED=… npm run test:nightly` has the same shuffles again. */
+/** Seed printed with every race. `SEED=… npm run test:nightly` repeats the shuffles. */
 export const SEED = Number(testEnv.TEST_SEED);
-/** For tests of single faults: in a soak each is met so many times. */
+/** Repeats for tests of single faults in a soak. */
 export const REPEATED = { repeats: SOAK - 1 };
 
-/** What real money needs of those who are outside: nothing over plain http. */
+/** Outside services that mainnet refuses over plain http. */
 export const OUTSIDE_ON_MAINNET = {
   GOOGLE_ISSUER: '',
   GITHUB_URL: '',
@@ -39,13 +35,13 @@ export const OUTSIDE_ON_MAINNET = {
 
 const seed = (fill: number) => base64url.encode(new Uint8Array(32).fill(fill));
 
-/** Two each: a rotation is under way. */
+/** Two secrets each, as during a rotation. */
 export const CONNECTOR_SECRETS = {
   telegram: ['telegram-connector-secret-number-one', 'telegram-connector-secret-number-two'],
   discord: ['discord-connector-secret-number-one-', 'discord-connector-secret-number-two-'],
 } as const;
 
-/** Configuration for tests: everything a deployment sets, with rates high enough to stay out of the way. */
+/** Configuration of a complete deployment, with rates high enough not to interfere. */
 export const testConfig = (chainId: string): Record<string, string> => ({
   NETWORK: 'devnet',
   RPC_URL: `${testEnv.TEST_CHAIN_URL}/${chainId}`,

@@ -5,8 +5,8 @@ type Made = { mainPath: string; instanceCtor: new (state: unknown, env: unknown)
 type Wrapper = { ctx: DurableObjectState; env: unknown; [symbol: symbol]: unknown };
 type Ensure = (this: Wrapper) => Promise<Made>;
 
-// For each object that is made, the test runner puts another proxy around the prototype of its class: a call would go through as many
-// of them as objects were made before it, and a worker that serves many files would take ever longer. All of them do the same.
+// Shares one prototype proxy per class. The test runner adds a proxy for each object, so calls would pass through ever more of them in a
+// worker that serves many files.
 const { construct } = Reflect;
 const firsts = new WeakMap<Class, object>();
 Reflect.construct = ((base: Class, args: unknown[], made: Class = base) => {
@@ -48,7 +48,7 @@ function importOnce(prototype: object): void {
       return made;
     }
     const instance = new imported.instanceCtor(this.ctx, this.env);
-    // What a constructor begins by `blockConcurrencyWhile` is over when the object is called.
+    // `blockConcurrencyWhile` of the constructor has ended before the object is called.
     await this.ctx.blockConcurrencyWhile(async () => {});
     return { ...imported, instance };
   };

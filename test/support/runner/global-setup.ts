@@ -16,8 +16,8 @@ declare module 'vitest' {
 }
 
 /**
- * One chain server, one consumer of webhooks, one price source, one provider of mail and one small world of outside parties for all test
- * files; each opens places of its own on them.
+ * Starts one chain server, webhook consumer, price source, email provider and set of outside services for all test files. Each file uses
+ * boxes of its own on them.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startChainServer({ port: 0 });

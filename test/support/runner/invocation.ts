@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { PlacementMessage, SweepMessage } from '#platform/context.ts';
 import { withinLimits } from './limits.ts';
 
-/** One invocation of the worker, to the end of all it left behind, within the limits of the platform. */
+/** Runs one invocation of the Worker to the end of its deferred work, within the platform's limits. */
 export const invoked = <T>(
   name: string,
   invoke: (execution: ExecutionContext) => Promise<T> | T,
@@ -20,7 +20,6 @@ export const invoked = <T>(
     options,
   );
 
-/** The queue of sweeps gives back to each invocation what it sent. */
 const outbox = new AsyncLocalStorage<SweepMessage[]>();
 export const SWEEPS = {
   send: async (body: SweepMessage) => void outbox.getStore()?.push(body),
@@ -37,7 +36,6 @@ export async function sweepsSent(
   return sent;
 }
 
-/** A queue whose messages wait until a test delivers them, whatever their delay. */
 export const holding = <M>(held: M[], delays?: number[]) =>
   ({
     sendBatch: async (messages: { body: M; delaySeconds?: number }[]) => {
@@ -45,10 +43,9 @@ export const holding = <M>(held: M[], delays?: number[]) =>
       delays?.push(...messages.map(({ delaySeconds = 0 }) => delaySeconds));
     },
   }) as unknown as Queue<M>;
-/** A place that waits in the queue of its platform. */
 export type HeldPlacement = PlacementMessage & { queue: string };
 
-/** The queues of platforms, each under its own name; the third is the one that test/registries adds. */
+/** Queues of the platforms by name. The third is the platform added by test/registries. */
 export function platformQueues(held: HeldPlacement[]): Record<'TELEGRAM' | 'DISCORD' | 'TOY', Queue<PlacementMessage>> {
   const named = (queue: string) => ({
     sendBatch: async (messages: { body: PlacementMessage }[]) => void held.push(...messages.map(({ body }) => ({ ...body, queue }))),

@@ -3,23 +3,20 @@ import { CALLS_MAX, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import type { Env } from '#platform/context.ts';
 import { noteStatement } from '../faults/tenant-statements.ts';
 
-/** The most that one invocation may ask of others and read. Calls are counted by the service itself. */
+/** Limits of subrequests and rows per invocation. The service itself counts calls. */
 export const LIMITS = { subrequests: CALLS_MAX, rows: 100_000 };
 
-/** What one invocation has asked for so far. */
 interface Spent {
   rows: number;
-  /** Rows read to count what a list has in all. */
   counted: number;
-  /** The statement that read most, for a failing test to show. */
   worst: { sql: string; rows: number };
-  /** Drizzle's single reads throw away what they read: run once more for it, where an invocation may read much. */
+  /** Drizzle's single reads discard their row counts, so they run again in invocations that may read much. */
   countsReads: boolean;
 }
 
 const invocations = new AsyncLocalStorage<Spent>();
 
-/** Runs an invocation to its end, and fails it where it asked for more than it may. */
+/** Runs an invocation. Throws if a limit is exceeded. */
 export async function withinLimits<T>(
   name: string,
   run: () => Promise<T>,
@@ -35,7 +32,6 @@ export async function withinLimits<T>(
   return answer;
 }
 
-/** An environment with a database that counts the rows the invocation reads. */
 export const metered = <E extends Env>(env: E): E => ({ ...env, DB: meteredDatabase(env.DB) });
 
 function meteredDatabase(database: D1Database): D1Database {

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that wait longest for something no processor can hasten, whose one test takes longest, or that call objects most. */
+/** Files with the longest waits, the longest single test or the most object calls. */
 const LONGEST = [
   'test/pages/failures.test.ts',
   'test/contract/any-history.story.test.ts',
@@ -11,7 +11,7 @@ const LONGEST = [
   'test/objects/entitlement-outbox.test.ts',
 ];
 
-/** Begun last, a long file would leave all other workers idle at the end: these begin first, each in its project. */
+/** Starts long files first in each project, because a late one would leave all other workers idle at the end. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(specs: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(specs);

@@ -1,7 +1,7 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { testEnv } from './env.ts';
 
-/** What the migrations made, in their order; what a full-text index makes for itself aside. */
+/** Schema made by the migrations in order, without the internal tables of full-text indexes. */
 const MADE = `SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*' AND name NOT GLOB '_cf_*'
   AND tbl_name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY rowid`;
 const BOOKS = 'd1_migrations';
@@ -12,7 +12,7 @@ let made: string[] | null = null;
 const isNew = async (db: D1Database): Promise<boolean> =>
   (await db.prepare('SELECT name FROM sqlite_master WHERE name = ?').bind(BOOKS).first()) === null;
 
-/** A database as all migrations leave it: the first in a worker by the migrations themselves, each new one after it in a single call. */
+/** Creates the schema of all migrations: in a worker's first database by the migrations, in each further one by a single call. */
 export async function migrate(db: D1Database): Promise<void> {
   if (made && (await isNew(db))) {
     const names = JSON.stringify(testEnv.TEST_MIGRATIONS.map(({ name }) => name));

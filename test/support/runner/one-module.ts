@@ -4,7 +4,7 @@ import { build, type Plugin, type Rolldown } from 'vite';
 import { REPLACED } from '../../../local/bundle.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
-/** Where the bundle seems to lie; nothing of it is ever written. */
+/** Virtual folder of the bundle, never written to disk. */
 const BUNDLE = '/one-module';
 const OWN = /from '(?:\.\.\/)+((?:worker|durable-objects)\/[^']+\.tsx?)'/g;
 const PACKAGE = /from '((?:@[^/']+\/)?[^.@'][^':]*)'/g;
@@ -17,15 +17,15 @@ const sourcesIn = (folder: string): string[] =>
 const found = (sources: string[], pattern: RegExp): Set<string> =>
   new Set(sources.flatMap((source) => [...source.matchAll(pattern)].map(([, name]) => name!)));
 
-/** What the bundle of the Worker puts in the place of a package: the name itself, and nothing below it. */
+/** Aliases of replaced packages, for the exact name and no subpath. */
 const replaced = () => Object.entries(REPLACED).map(([name, file]) => ({ find: new RegExp(`^${name}$`), replacement: join(ROOT, file) }));
 
-const PAPERS =
-  /\/worker\/papers\/|\/node_modules\/(?:@?pdf-lib|fontkit|bidi-js|uqr|brotli|restructure|dfa|unicode-\w+|tiny-inflate|pako|clone|fast-deep-equal|@swc|base64-js)\//;
+const PDF_MODULES =
+  /\/worker\/pdf\/|\/node_modules\/(?:@?pdf-lib|fontkit|bidi-js|uqr|brotli|restructure|dfa|unicode-\w+|tiny-inflate|pako|clone|fast-deep-equal|@swc|base64-js)\//;
 
 /**
- * The service as one module, bundled as wrangler would: for each file that a test imports, and each package that both use, there is an
- * entry that only exports what it is made of, so that all of them share one instance. A worker then starts in one load instead of 600.
+ * Bundles the service as one module, as wrangler would. Each file that a test imports and each shared package has an entry that only
+ * re-exports, so all share one instance. A worker then starts with one load instead of 600.
  */
 async function bundle(): Promise<{ files: Map<string, Rolldown.OutputChunk>; entries: Map<string, string> }> {
   const [tests, service] = [sourcesIn('test'), [...sourcesIn('worker'), ...sourcesIn('durable-objects')]];
@@ -50,11 +50,11 @@ async function bundle(): Promise<{ files: Map<string, Rolldown.OutputChunk>; ent
         preserveEntrySignatures: 'strict',
         output: {
           entryFileNames: '[name].js',
-          // By no name that a rule of wrangler.toml is about.
+          // No rule of wrangler.toml matches this name.
           chunkFileNames: '[name].chunk.js',
-          // What draws papers is loaded by the few tests that ask for one.
-          codeSplitting: { groups: [{ name: 'service', test: (id: string) => !PAPERS.test(id) }] },
-          // Every start of a worker sends it all: the sources themselves stay out of the map, and blanks out of the code.
+          // PDF code is loaded only by the tests that render one.
+          codeSplitting: { groups: [{ name: 'service', test: (id: string) => !PDF_MODULES.test(id) }] },
+          // Every worker start sends the bundle, so sources and blanks are left out.
           sourcemapExcludeSources: true,
           minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
         },
@@ -67,7 +67,7 @@ async function bundle(): Promise<{ files: Map<string, Rolldown.OutputChunk>; ent
 
 let bundled: ReturnType<typeof bundle> | null = null;
 
-/** Tests that run once load the service bundled; where somebody watches, every file is loaded as it stands. */
+/** Loads the bundle in single runs, and every file unbundled in watch mode. */
 export function oneModule(): Plugin {
   let isWatching = false;
   return {

@@ -3,31 +3,30 @@ import type { AttemptMessage, Env } from '#platform/context.ts';
 import worker from '../../../worker/index.ts';
 import type { HeldAttempt, World } from '../world.ts';
 
-/** As in wrangler.toml. */
+/** Batch size as in wrangler.toml. */
 const ATTEMPTS_BATCH = 6;
 export const JOBS_BATCH = 10;
 
 export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A URL of a receiver that has no answer within the time of an attempt. */
+/** URL of a receiver that does not answer within an attempt's time. */
 const SILENT = /^(.*)\/(?:hang|slow)\/([^/]+)$/;
 
-/** From now on a request to a silent server runs out of time when the test says so, not after its fifteen seconds. */
+/** Makes requests to silent servers time out on demand instead of after fifteen seconds. */
 export function holdSilent(): { open(): number; expire(): Promise<void> } {
   const open = new Set<AbortController>();
-  /** How many requests each of its boxes is to have. */
   const sent = new Map<string, number>();
   const { fetch } = globalThis;
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const [, origin, box] = SILENT.exec(String(input)) ?? [];
     if (box === undefined) return fetch(input, init);
-    const kept = `${origin}/_box/${box}`;
-    sent.set(kept, (sent.get(kept) ?? 0) + 1);
+    const boxUrl = `${origin}/_box/${box}`;
+    sent.set(boxUrl, (sent.get(boxUrl) ?? 0) + 1);
     const patience = new AbortController();
     open.add(patience);
     return fetch(input, { ...init, signal: patience.signal }).finally(() => open.delete(patience));
   });
-  const hasArrived = async ([kept, count]: [string, number]) => (await (await fetch(kept)).json<unknown[]>()).length >= count;
+  const hasArrived = async ([boxUrl, count]: [string, number]) => (await (await fetch(boxUrl)).json<unknown[]>()).length >= count;
   const timeout = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
   const expire = async () => {
     for (const one of sent) while (!(await hasArrived(one))) await pause(5);
@@ -36,7 +35,7 @@ export function holdSilent(): { open(): number; expire(): Promise<void> } {
   return { open: () => open.size, expire };
 }
 
-/** The consumers of the two queues as the platform runs them: the next batch when the handler returned, whatever it left behind. */
+/** Consumers of the two queues as on the platform: the next batch starts when the handler returns, whatever work is left. */
 export class AttemptQueues {
   readonly #background: Promise<unknown>[] = [];
   #underWay = 0;
@@ -57,7 +56,7 @@ export class AttemptQueues {
     const { attempts } = this.#w;
     const batch: HeldAttempt[] = [];
     for (let i = 0; i < attempts.length && batch.length < ATTEMPTS_BATCH; ) {
-      // What has a delay waits; the end of this test brings it earlier, through the sweep.
+      // Delayed messages wait. The end of a test takes them earlier, through the sweep.
       if (attempts[i]!.isSlow === isSlow && attempts[i]!.delaySeconds === 0) batch.push(...attempts.splice(i, 1));
       else i++;
     }
@@ -97,13 +96,12 @@ export class AttemptQueues {
     this.#background.push(work.finally(() => this.#underWay--));
   }
 
-  /** No more messages will come: what is there is consumed. */
   async drain(): Promise<void> {
     this.#isOver = true;
     await Promise.all(this.#loops);
   }
 
-  /** And what it left behind has ended too; silent servers run out of time as soon as only they are waited for. */
+  /** Waits for the remaining work. Silent servers time out once only they are waited for. */
   async end(silent?: ReturnType<typeof holdSilent>): Promise<void> {
     await this.drain();
     while (silent && this.#underWay > silent.open()) await pause(2);

@@ -5,14 +5,12 @@ import { chargedFetch } from '#core/isolate/budget.ts';
 import { forgetAll } from '#core/isolate/memory.ts';
 import { endSkips } from './clock.ts';
 
-// One worker runs many files of stories, because its start takes longer than most of them do, and they share its modules, because to
-// load the service anew would take as long again. Each file still begins as in a worker of its own: no row, no object, nothing that the
-// service remembers, the clock of the machine and the network as it is. What one still waits for at its end ends with it, as it would
-// with its worker. A timer that is not due at once is set without the test runner, which would walk the stack for each of them to find
-// its own.
+// A worker runs many files and shares its modules, because a start or reload takes longer than most files.
+// Each file still begins fresh: no rows, objects, memory or moved clock. Pending timers end with the file.
+// Delayed timers bypass the test runner, which would walk the stack for each of them.
 forgetAll();
 const { setTimeout } = globalThis;
-// The service charges each call of the network to the invocation that makes it, in every file.
+// Charges each network call to its invocation, in every file.
 globalThis.fetch = chargedFetch;
 const timers: ReturnType<typeof setTimeout>[] = [];
 globalThis.setTimeout = ((...timer: Parameters<typeof setTimeout>) => {

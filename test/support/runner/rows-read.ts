@@ -9,8 +9,8 @@ export interface Reading {
 const isSelect = (sql: string): boolean => /^\s*(?:select|with)\b/i.test(sql);
 
 /**
- * The real database, with what each statement reads and writes: `meta.rows_read` and `meta.rows_written`, as the platform bills them. Drizzle's raw reads throw it away,
- * so a SELECT is run once more for it. No hook of this exists in the service.
+ * Real database that records `meta.rows_read` and `meta.rows_written` per statement, as the platform bills them. Drizzle's raw reads
+ * discard them, so a SELECT runs once more. The service has no hook for this.
  */
 export function withRowCount(env: Env): { env: Env; readings: Reading[] } {
   const readings: Reading[] = [];
@@ -32,7 +32,7 @@ export function withRowCount(env: Env): { env: Env; readings: Reading[] } {
       },
       raw: async () => {
         const { results } = await all();
-        // Equal names of two tables hide each other in objects; only one table is ever written and returned.
+        // Equal column names of two tables would overwrite each other in objects. Only one table is ever written and returned.
         return isSelect(sql) ? statement.raw() : results.map((row) => Object.values(row as object));
       },
     } as unknown as D1PreparedStatement;
@@ -54,7 +54,6 @@ export function withRowCount(env: Env): { env: Env; readings: Reading[] } {
 export const rowsOf = (readings: Reading[]): number => readings.reduce((sum, { rows }) => sum + rows, 0);
 export const writtenBy = (readings: Reading[]): number => readings.reduce((sum, { written }) => sum + written, 0);
 
-/** The statements that read most, for a failing test to show. */
 export const worstOf = (readings: Reading[]): string =>
   readings
     .toSorted((a, b) => b.rows - a.rows)

@@ -4,11 +4,11 @@ import { unboundSoFar } from '../faults/tenant-statements.ts';
 import { testEnv } from './env.ts';
 import { migrate } from './migrated.ts';
 
-// The test runner resolves @solana/kit for browsers, where it insists on a secure context; workerd always is one.
+// The test runner resolves @solana/kit for browsers, which require a secure context. workerd always is one.
 Object.assign(globalThis, { isSecureContext: true });
 
-// What the service logs is shown where a test fails. The runner would send each line to its own process, within the request that
-// wrote it: a tenth of the time that all tests take, and a line that dies with its object would be waited for at the end for ever.
+// Shows logs only for failed tests. The runner would send each line to its own process within the request: a tenth of all test time, and a
+// line of a dead object would be awaited for ever.
 // biome-ignore lint/suspicious/noConsole: its lines are what this is about.
 const show = console.log;
 const lines: unknown[][] = [];
@@ -19,16 +19,16 @@ afterEach(({ task }) => {
   lines.length = 0;
 });
 afterAll(() => {
-  // Those of a preparation that failed, so that no test ran after it.
+  // Logs of a failed preparation, after which no test ran.
   showLines();
   console.log = show;
 });
 
-// All tenants, live and of the sandbox, share the tables: a statement that finds rows by what a tenant may name says whose it means.
+// Fails if a statement finds tenant rows by a value that a tenant may choose, without mode and merchant.
 afterAll(() => expect(unboundSoFar()).toEqual([]));
 
-// Objects end with their file: one that its alarm calls between two files, or after the last, would ask the test runner for the module of
-// the service when nobody answers any more, and the worker would wait for it for ever.
+// Resets objects with their file. A later alarm would ask the test runner for a module without getting an answer, and the worker would
+// hang.
 afterAll(reset);
 
 await migrate(testEnv.DB);

@@ -3,7 +3,6 @@ import type { Reporter, TestModule } from 'vitest/node';
 
 const SHOWN = 10;
 
-/** At the end of a run of many files: those whose tests took longest. */
 export default class Slowest implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     if (modules.length <= SHOWN) return;

@@ -1,8 +1,8 @@
-// Names of worker/sweeps.ts, in its order. A test that is about one of these runs it alone, with `w.sweepAlone`.
+// Names of worker/sweeps.ts in order, for tests that run these alone with `w.sweepAlone`.
 
-/** Finds what was paid on chain, judges it, and gives up sessions that nobody paid. */
+/** Sweeps that find payments on chain, judge them, and expire unpaid sessions. */
 export const PAYMENT_SWEEPS = ['reference', 'candidates', 'expired', 'sentCandidates', 'namedCandidates'] as const;
-/** Follows events whose message was lost, and sends due attempts. */
+/** Sweeps that handle events with lost messages and send due attempts. */
 export const WEBHOOK_SWEEPS = ['fanOut', 'deliveries'] as const;
-/** Collects periods, confirms checkouts, and reads the rest from the chain. */
+/** Sweeps that collect periods, confirm checkouts and read subscriptions from the chain. */
 export const SUBSCRIPTION_SWEEPS = ['collections', 'subscriptionCheckouts', 'subscriptions'] as const;

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const TAG = /^\/\/ @module-tag (\w+)$/m;
 
-/** Tags a file may carry in its first line. */
 export const TAGS = [
   { name: 'quick', description: 'One story of everything that is sold, paid, consumed and reported: npm run test:quick' },
   { name: 'volume', description: 'Fuzz, random histories, killed processes and load: npm run test:nightly' },
@@ -16,8 +15,8 @@ const filesIn = (folder: string): string[] =>
   });
 
 /**
- * Files that `TAG=quick` or `TAG=!volume` leaves out. Selects by reading first lines: the runner's own filter loads every file
- * before it skips its tests.
+ * Files left out by `TAG=quick` or `TAG=!volume`. Reads first lines, because the runner's own filter loads every file before it skips
+ * tests.
  */
 export function filesWithout(selection: string | undefined): string[] {
   if (!selection) return [];

@@ -4,17 +4,15 @@ import { join, normalize } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { inject } from 'vitest';
 
-// Replaces `cloudflare:workers` and `cloudflare:test` where tests of pure rules run in Node. Modules of objects are loaded there, no object is made.
+// Replaces `cloudflare:workers` and `cloudflare:test` for rule tests in Node. Object modules are loaded there, and no object is created.
 export class DurableObject {}
 
 const ROOT = join(import.meta.dirname, '../../..');
 const ASSETS = join(ROOT, 'dist/assets');
-/** Of wrangler.toml, whose variables stand one on a line. */
 const VARIABLES = Object.fromEntries(
   [...readFileSync(join(ROOT, 'wrangler.toml'), 'utf8').matchAll(/^([A-Z][A-Z0-9_]*) = "(.*)"$/gm)].map(([, name, value]) => [name, value]),
 );
 
-/** The bindings that a rule's test reads: the numbers of the run, the local chain, and published files as they lie on the disk. */
 export const env = {
   ...VARIABLES,
   TEST_SOAK: process.env.SOAK ?? '1',
@@ -37,5 +35,5 @@ const outside = () => {
 export const [runInDurableObject, runDurableObjectAlarm, evictDurableObject, listDurableObjectIds, reset, applyD1Migrations] =
   Array(6).fill(outside);
 
-// Global in workerd. @solana/kit resolves to its browser's build here too, which insists on a secure context.
+// Globals of workerd. @solana/kit resolves to its browser build here too, which requires a secure context.
 Object.assign(globalThis, { scheduler: { wait }, isSecureContext: true });

@@ -3,5 +3,5 @@ import worker from '../../../worker/index.ts';
 
 export * from '../../../worker/index.ts';
 
-/** The service as the test runner starts it: what tests send to a queue they deliver themselves, so nobody else takes it in. */
+/** Service as started by the test runner. Tests deliver queue messages themselves, so no consumer takes them. */
 export default { ...worker, queue: (batch: MessageBatch) => batch.ackAll() } satisfies ExportedHandler<Env>;

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A letter as the provider took it. */
 export interface TakenMail {
   id: string;
   key: string;
@@ -12,8 +11,8 @@ export interface TakenMail {
 type Habit = 'ok' | 'busy' | 'broken' | 'refuses' | 'forgets' | 'hangs';
 
 /**
- * Resend as its documentation describes it, on loopback: `POST /<box>/emails` under an Idempotency-Key, which it keeps. `POST /<box>/_habit`
- * makes it answer otherwise: 429 with Retry-After, 500, 422, or take the letter and lose the answer. `GET /<box>/_taken` tells what it took.
+ * Starts a fake Resend as documented: `POST /<box>/emails` with an Idempotency-Key, which is stored. `POST /<box>/_habit` makes answers
+ * fail: 429 with Retry-After, 500, 422, or a lost answer after acceptance. `GET /<box>/_taken` returns the accepted emails.
  */
 export async function startMailServer(): Promise<{ url: string; close(): Promise<void> }> {
   const boxes = new Map<string, { taken: TakenMail[]; asked: number; habit: Habit }>();

@@ -13,7 +13,7 @@ import type { TakenMail } from './mail-server.ts';
 export const WEBHOOK_SECRET = `whsec_${btoa('a secret of the provider, for tests')}`;
 let boxes = 0;
 
-/** The variables of a deployment whose letters go to a box of their own at the stand-in for Resend. */
+/** Configuration with an email box of its own at the fake Resend. */
 export const mailConfig = () => ({
   MAIL_PROVIDER: 'resend',
   MAIL_FROM: 'Svc <post@svc.test>',
@@ -22,7 +22,6 @@ export const mailConfig = () => ({
   RESEND_WEBHOOK_SECRET: WEBHOOK_SECRET,
 });
 
-/** What Resend signs its notices with, as Svix does. */
 export function svixHeaders(
   body: Uint8Array,
   { secret = WEBHOOK_SECRET, at = Math.floor(Date.now() / 1000) } = {},
@@ -32,7 +31,6 @@ export function svixHeaders(
   return { 'svix-id': 'msg_1', 'svix-timestamp': String(at), 'svix-signature': `v1,AAAA v1,${base64.encode(mac)}` };
 }
 
-/** A world whose letters go to a provider of its own. */
 export class MailWorld extends World {
   readonly #url: string;
 
@@ -46,12 +44,10 @@ export class MailWorld extends World {
     await fetch(`${this.#url}/_habit`, { method: 'POST', body: habit });
   }
 
-  /** What the provider took, and how often it was asked. */
   async posted(): Promise<{ taken: TakenMail[]; asked: number }> {
     return (await fetch(`${this.#url}/_taken`)).json();
   }
 
-  /** Delivers the messages of letters that wait, once. */
   async post(messages: MailMessage[] = this.mail.splice(0), env: Env = this.env): Promise<{ retried: number }> {
     let retried = 0;
     const batch = messages.map((body, index) => ({
@@ -68,7 +64,6 @@ export class MailWorld extends World {
     return { retried };
   }
 
-  /** The next attempt of every letter is due by now. */
   async due(): Promise<void> {
     await testEnv.DB.prepare("UPDATE mails SET next_attempt_at = 0, lease_until = 0, queued_until = 0 WHERE status = 'waiting'").run();
   }
@@ -76,18 +71,16 @@ export class MailWorld extends World {
   rows = async () => (await testEnv.DB.prepare('SELECT * FROM mails ORDER BY rowid').all<Record<string, string | number | null>>()).results;
 }
 
-/** What stands in the link of a letter to this account, if one was written now. */
-export async function letterToken(w: World, userId: string, purpose: EmailPurpose): Promise<string> {
+/** Token in the link of an email to this account, as if written now. */
+export async function emailedToken(w: World, userId: string, purpose: EmailPurpose): Promise<string> {
   const ctx = newCtx(w.env, { requestId: 'req_letter', defer: () => {} });
   return emailToken(ctx, purpose, (await findAccount(ctx.db, userId as AccountId))!, ctx.wallNow);
 }
 
-/** The merchant follows the link of a letter to their address. */
 export async function verifyAddress(w: World, { userId }: Pick<Merchant, 'userId'>): Promise<void> {
-  const body = { token: await letterToken(w, userId, 'verify') };
+  const body = { token: await emailedToken(w, userId, 'verify') };
   const { status } = await w.call('POST', '/v1/account/email/verify', { body });
   if (status !== 200) throw new Error(`verify: ${status}`);
 }
 
-/** The token of the link in a letter. */
 export const tokenIn = (mail: TakenMail | undefined): string => /#token=([\w.-]+)/.exec(mail?.body.text ?? '')?.[1] ?? '';

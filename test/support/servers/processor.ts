@@ -1,10 +1,9 @@
 import { testEnv } from '../runner/env.ts';
 import type { Answer, CallOptions, Merchant, World } from '../world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-/** An event as it is sent. */
 export interface SignedEvent {
   id: string;
   type: string;
@@ -12,7 +11,6 @@ export interface SignedEvent {
   signature: string;
 }
 
-/** A world's place at the small Stripe: what happens there, and how its events come in. */
 export class TestProcessor {
   readonly #w: World;
   readonly #apiKey: string;
@@ -30,16 +28,16 @@ export class TestProcessor {
     return response.json();
   }
 
-  /** Has something happen there; the events that tell of it go nowhere by themselves. */
+  /** Performs an action. The resulting events are returned and not delivered. */
   async act(what: string, asked: object): Promise<SignedEvent[]> {
     return (await this.#ask(what, asked)).events;
   }
 
   readonly requests = (): Promise<{ method: string; path: string; form: Record<string, string> }[]> => this.#ask('requests', {});
   readonly fault = (times: number, status = 500): Promise<unknown> => this.#ask('fault', { times, status });
-  /** Idempotency keys, as after a day; and a customer, as where another account's key is used. */
+  /** Drops the idempotency keys, as after a day, and a customer, as if another account's key were used. */
   readonly forget = (customer?: string): Promise<unknown> => this.#ask('forget', { customer });
-  /** In some countries the processor offers no search. */
+  /** Turns search off, as in some countries. */
   readonly refuseSearch = (): Promise<unknown> => this.#ask('without-search', {});
   readonly #call = async (method: string, path: string, body?: Record<string, string>): Promise<Body> =>
     (
@@ -49,28 +47,24 @@ export class TestProcessor {
         ...(body ? { body: new URLSearchParams(body) } : {}),
       })
     ).json();
-  /** The pages of a customer, newest first. */
   readonly pages = async (customer: string): Promise<Body[]> => (await this.#call('GET', `/checkout/sessions?customer=${customer}`)).data;
   readonly openPages = async (customer: string): Promise<Body[]> =>
     (await this.pages(customer)).filter(({ status }: Body) => status === 'open');
   readonly expire = (page: string): Promise<unknown> => this.#call('POST', `/checkout/sessions/${page}/expire`);
   readonly subscriptions = async (customer: string): Promise<Body[]> =>
     (await this.#call('GET', `/subscriptions?customer=${customer}`)).data;
-  /** A price that is found by its lookup key; answers its id. */
   readonly newPrice = async (lookup_key: string): Promise<string> =>
     (await this.#call('POST', '/prices', { lookup_key, product: 'prod_1', unit_amount: '5900', currency: 'usd' })).id;
-  /** A customer is deleted in the processor's own dashboard. */
   readonly deleteCustomer = (customer: string): Promise<unknown> => this.#call('DELETE', `/customers/${customer}`);
   readonly sign = async (asked: { body: string; secret?: string; at?: number }): Promise<string> =>
     (await this.#ask('sign', asked)).signature;
 
-  /** An event as it comes in. */
   deliver({ body, signature }: SignedEvent, options: CallOptions & { header?: string } = {}): Promise<Answer<Body>> {
     const { header = 'Stripe-Signature', ...rest } = options;
     return this.#w.call('POST', '/v1/billing/webhooks/processor', { raw: body, headers: { [header]: signature }, ...rest });
   }
 
-  /** A checkout from the call to the payment; answers the events that follow it and the subscription they are about. */
+  /** Buys a plan from the call to the payment. Returns the following events, the subscription and the customer. */
   async buy(merchant: Merchant, plan: string): Promise<{ events: SignedEvent[]; subscription: string; customer: string }> {
     const { status, body } = await this.#w.call('POST', '/v1/billing/checkout/processor', { key: merchant.token, body: { plan } });
     if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request a receiver got. */
 export interface Received {
   path: string;
   headers: Record<string, string>;
@@ -10,8 +9,8 @@ export interface Received {
 }
 
 /**
- * A consumer of webhooks on loopback, with every bad habit: the first part of the path says how it answers, the second names
- * the box its requests are kept in. `GET /_box/<name>` gives them back; `GET /_flip/<name>/<status>` makes a `flip` box answer so.
+ * Starts a webhook consumer with every failure mode. The first path part selects the answer, the second the box. `GET /_box/<name>` returns
+ * its requests, and `GET /_flip/<name>/<status>` sets a `flip` box's answer.
  */
 export async function startReceiver(): Promise<{ url: string; close(): Promise<void> }> {
   const boxes = new Map<string, Received[]>();
@@ -53,8 +52,8 @@ export async function startReceiver(): Promise<{ url: string; close(): Promise<v
     boxes.set(box, [...(boxes.get(box) ?? []), received]);
     (behave[habit] ?? ((answer) => answer.writeHead(404).end()))(response, request, box);
   });
-  // Longer than workerd keeps a connection: while it is busy it does not see that we closed one, sends the next request on it,
-  // and the healthiest endpoint has "connection failed". Sickness here is a habit asked for, never an accident.
+  // Longer than workerd holds a connection. Otherwise a busy workerd misses our close, sends the next request on the closed connection, and
+  // a healthy endpoint fails with "connection failed".
   server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,11 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Calls that one invocation may make of all its bindings and of the network together: `limits.subrequests` of wrangler.toml. */
+/** Calls of one invocation to bindings and the network together: `limits.subrequests` of wrangler.toml. */
 export const CALLS_MAX = 1000;
-/** Calls set aside to finish what runs at once, to store the end of a run, and to send its next round. */
+/** Reserve for finishing the work in progress, storing the end of a run and sending its next round. */
 const RESERVED_CALLS = 150;
 
-/** Calls of one invocation. Each binding charges its own calls, and so does `fetch`: no caller has to. */
 export class Budget {
   #spent = 0;
 
@@ -17,12 +16,10 @@ export class Budget {
     return this.#spent;
   }
 
-  /** Calls that work may still make. At 0 a run begins no further row, ends, and leaves the rest to its next round. */
   get left(): number {
     return Math.max(0, CALLS_MAX - RESERVED_CALLS - this.#spent);
   }
 
-  /** Number of rows that still fit where each may take `callsEach` calls, and at most `max`. */
   rows(callsEach: number, max: number): number {
     return Math.min(max, Math.floor(this.left / callsEach));
   }
@@ -30,16 +27,15 @@ export class Budget {
 
 const budgets = new AsyncLocalStorage<Budget>();
 
-/** Runs an invocation under a budget of its own. One that is begun within another shares the budget of that one. */
+/** Runs an invocation with a budget. A nested invocation shares the outer budget. */
 export const withBudget = <T>(run: () => T): T => (budgets.getStore() ? run() : budgets.run(new Budget(), run));
 
-/** Budget of the invocation that runs; outside of any, one that no other code shares. */
 export const currentBudget = (): Budget => budgets.getStore() ?? new Budget();
 
 export const chargeCall = (): void => budgets.getStore()?.charge();
 
 const network = globalThis.fetch;
-/** Charges the call. It is the global one, because libraries fetch too. */
+/** Replaces the global `fetch`, because libraries call it too. */
 export const chargedFetch: typeof fetch = (...request: Parameters<typeof fetch>) => {
   chargeCall();
   return network(...request);
@@ -48,12 +44,9 @@ globalThis.fetch = chargedFetch;
 
 type Verbs = Record<PropertyKey, (...args: unknown[]) => unknown>;
 
-/** Verbs of a binding that call nothing. */
 const LOCAL_VERBS = new Set<PropertyKey>(['writeDataPoint']);
-/** Verbs that give another thing to call. */
 const OPENING_VERBS = new Set<PropertyKey>(['getByName']);
 
-/** An object, bucket, queue or service, each call of which is charged. */
 const charged = <B extends object>(binding: B): B =>
   new Proxy(binding, {
     get: (_, verb) => {
@@ -68,7 +61,7 @@ const charged = <B extends object>(binding: B): B =>
     },
   });
 
-/** The charged form of each environment and binding, and of each charged one itself, so that nothing is charged twice. */
+/** Charged form of each environment and binding, and of each charged one itself, so that nothing is charged twice. */
 const known = new WeakMap<object, object>();
 
 function chargedOnce<T extends object>(one: T, charge: (one: T) => T): T {
@@ -80,10 +73,9 @@ function chargedOnce<T extends object>(one: T, charge: (one: T) => T): T {
   return after;
 }
 
-/** Names of databases. What else a binding is cannot be asked: the one of a service has every property. */
+/** Name of a database binding. A binding's type cannot be detected otherwise: a service binding answers to every property. */
 export const isDatabaseName = (name: PropertyKey): boolean => /^DB(?:_\d+)?$/.test(String(name));
 
-/** An environment with bindings that charge their calls. Databases are left as they are: `databasesOf` opens them, and charges. */
 export const chargedEnv = <E extends object>(env: E): E =>
   chargedOnce(
     env,

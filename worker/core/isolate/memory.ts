@@ -1,12 +1,12 @@
 /**
- * What an isolate remembers from one request for the next. It may be forgotten at any moment, because isolates begin and end as the
- * platform likes: nothing that must be true rests on it, it only spares a question that was answered already.
+ * Cache of an isolate across requests. May be lost at any time, because the platform starts and stops isolates freely. Correctness must not
+ * depend on this cache.
  * @module
  */
 
 const forgetting = new Set<() => void>();
 
-/** A module's answers by what was asked, at most `max` of them: of too many, the older half is forgotten. */
+/** Bounded cache. When full, the older half is dropped. */
 export class Memory<K, V> extends Map<K, V> {
   readonly #max: number;
 
@@ -23,14 +23,12 @@ export class Memory<K, V> extends Map<K, V> {
   }
 }
 
-/** A few values that belong together, as they are where nothing was seen yet. */
 export function remembered<T extends object>(atFirst: () => T): T {
   const values = atFirst();
   forgetting.add(() => Object.assign(values, atFirst()));
   return values;
 }
 
-/** Leaves this isolate as one that has just begun. */
 export const forgetAll = (): void => {
   for (const forget of forgetting) forget();
 };

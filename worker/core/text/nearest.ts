@@ -1,6 +1,6 @@
 const DISTANCE_MAX = 3;
 
-/** The known name with the smallest edit distance, if that is at most 3 and at most half of what was written; else null. */
+/** Known name with the smallest edit distance, if at most 3 and at most half the length of the input. Otherwise null. */
 export function nearestOf(name: string, known: readonly string[]): string | null {
   let most = Math.min(DISTANCE_MAX, Math.floor(name.length / 2));
   let nearest: string | null = null;
@@ -14,7 +14,6 @@ export function nearestOf(name: string, known: readonly string[]): string | null
   return nearest;
 }
 
-/** How many single characters have to be put in, taken out or exchanged to make one text of the other. (Levenshtein) */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let line = 1; line <= from.length; line++) {

@@ -1,6 +1,6 @@
 /**
- * What zod gives away, but for its messages in forty languages, what makes schemas of JSON Schema, and what compiles them to source text. All
- * else is zod's own, which a test compares.
+ * Exports of zod without its forty locales, its JSON Schema importer and its compiler to source text. A test compares everything else with
+ * zod's own.
  * @module
  */
 

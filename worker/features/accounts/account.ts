@@ -2,7 +2,7 @@ import { sha256Hex } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
-import { dropMailsOf } from '#features/mail/outbox.ts';
+import { dropMailsOf } from '#features/email/outbox.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
@@ -10,7 +10,7 @@ import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { fetchPicture } from '#platform/providers/picture.ts';
 import { checkTarget, targetRules } from '#platform/providers/target-url.ts';
-import { NOTIFICATION_PREFS, type NotificationPrefs, prefsOf } from '#rules/letters.ts';
+import { NOTIFICATION_PREFS, type NotificationPrefs, prefsOf } from '#rules/emails.ts';
 import { ACCOUNT } from '#rules/states.ts';
 import { changeAccount } from './change-account.ts';
 import { eraseWhatNames } from './erasure.store.ts';
@@ -26,13 +26,12 @@ interface UpdateAccount {
   merchantSettings?: MerchantSettings;
 }
 
-/** What became of a patch: the names of what it changed, and in words why papers show no logo though it named one. */
 export interface AccountUpdate {
   updatedFields: string[];
   logoProblem: string | null;
 }
 
-/** Changes what is shown of an account, live: 403 for a sandbox key. The names it answers are none where nothing would change. */
+/** Updates the profile and settings of a live account. Returns no names if nothing changed. Throws 403 for a sandbox key. */
 export async function updateAccount(
   ctx: Scope,
   actor: Actor,
@@ -65,20 +64,19 @@ export async function updateAccount(
   return { updatedFields, logoProblem: logo.problem };
 }
 
-/** The switches after a patch, and the names of those it changes. */
 function mergePrefs(stored: Account['notificationPrefs'], patch: Partial<NotificationPrefs>) {
   const known = prefsOf(stored);
   const changed = NOTIFICATION_PREFS.filter((name) => patch[name] !== undefined && patch[name] !== known[name]);
   return { merged: changed.length === 0 ? stored : { ...known, ...patch }, changed };
 }
 
-/** How many rows of each kind the deletion itself erases; the sweep erases the rest of a larger account. */
+/** Rows of each kind that the deletion itself erases. The sweep erases the rest of a larger account. */
 const ERASED_AT_ONCE = 200;
 
 /**
- * Deletes an account: erases what names a person, revokes its keys and tokens at once, and sends no webhook any more. Payments, receipts
- * and claims stay. The keyed hashes and the password stay too, so that only its owner is told that it was deleted, and no other person
- * takes its place. 403 sign_in_required for an old session.
+ * Deletes an account: erases personal data, revokes keys and tokens at once and stops webhooks. Payments, receipts and claims remain. Keyed
+ * hashes and the password remain, so that only the owner learns of the deletion and no other person can register as them. Throws 403
+ * sign_in_required for an old session.
  */
 export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
   requireFreshSignIn(ctx, actor);
@@ -108,7 +106,7 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
   }));
 }
 
-/** A logo as papers will show it: statements for the batch of the setting, and in words why there is none; null where one was kept, or none was asked for. */
+/** Writes that store the logo for PDFs, and the reason if there is none. The reason is null if a logo was stored or none was requested. */
 interface LogoReading {
   writes(ctx: Shard, accountId: AccountId): Write[];
   problem: string | null;
@@ -118,9 +116,9 @@ const UNCHANGED: LogoReading = { writes: () => [], problem: null };
 const cleared = (problem: string | null): LogoReading => ({ writes: ({ db }, accountId) => [forgetLogo(db, accountId)], problem });
 
 /**
- * Reads the logo that a patch of the settings names, every time it names one, so that saving the same address again brings the picture of
- * now. A receipt never waits for it: papers carry the bytes that are kept here. One that cannot be drawn is not kept, and its address is
- * saved all the same, because pages show it by themselves.
+ * Fetches the logo each time a patch names one, so that saving the same address again refreshes the picture. PDFs use the stored bytes and
+ * never wait for the merchant's server. A logo that cannot be drawn is not stored, but its address is saved because pages display it
+ * directly.
  */
 async function readLogo(ctx: Ctx, { checkout_logo_url: url }: MerchantSettings): Promise<LogoReading> {
   if (url === undefined) return UNCHANGED;
@@ -130,7 +128,7 @@ async function readLogo(ctx: Ctx, { checkout_logo_url: url }: MerchantSettings):
   const answer = await fetchPicture(ctx, url);
   if ('problem' in answer) return cleared(answer.problem);
   const { bytes } = answer;
-  const { isDrawable } = await import('#papers/logo.ts');
+  const { isDrawable } = await import('#pdf/logo.ts');
   if (!(await isDrawable(bytes))) return cleared('the file is not a readable PNG or JPEG of at most four million pixels');
   const logo = { url, sha256: sha256Hex(bytes), bytes };
   return { writes: ({ db }, merchantId) => [storeLogo(db, { merchantId, ...logo })], problem: null };

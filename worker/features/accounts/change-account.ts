@@ -1,5 +1,5 @@
 import { canonicalJson } from '#core/encoding.ts';
-import { ApiError, storyOf } from '#core/errors.ts';
+import { ApiError, formatErrorChain } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { transact, unchanged, type Write } from '#platform/db/commit.ts';
@@ -8,20 +8,18 @@ import { admissionObject } from '#platform/objects.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { getAccount, replaceAccount, toAdmittedAccount } from './store.ts';
 
-/** What a verb changes of an account: the new values, and the events and writes for the same batch. */
 export interface AccountChange {
-  /** Without any the row stays as it is. */
   values?: Partial<Account>;
   events?: NewEvent[];
   writes?: Write[];
-  /** Whether this very change was stored, where comparing the whole row cannot tell: others may have changed it since, or alike. */
+  /** True if this very change was stored. Needed if comparing the row cannot prove that, because another change may follow or match. */
   wasStored?(account: Account): boolean | Promise<boolean>;
 }
 
 /**
- * Replaces an account's row under its version. `plan` sees the row afresh at each try, counted from 1; null asks for nothing. What admission
- * judges by reaches the account's object before the database, so that no request slips in between, and is confirmed there
- * before we answer.
+ * Updates an account's row under its version. `plan` gets the current row at each try, counted from 1. Null changes nothing. Fields that
+ * admission checks are staged at the account's object before the database write, so that no request slips in between, and confirmed there
+ * before the answer.
  */
 export async function changeAccount(
   ctx: Shard,
@@ -51,18 +49,17 @@ export async function changeAccount(
     if (staged) await resolveStage(ctx, staged, changed);
     return changed;
   } catch (error) {
-    // Where the database did not answer, it may have stored the change: the object keeps the stage until that is decided.
+    // If the database did not answer, the change may be stored. The object retains the stage until that is decided.
     const isDecided = error instanceof ApiError && error.code !== 'temporarily_unavailable';
     if (staged && isDecided) await admissionOf(ctx, staged).unstage(toAdmittedAccount(staged));
     throw error;
   }
 }
 
-/** Applies what was staged where it was stored, and withdraws it where nothing had to be stored. */
 function resolveStage(ctx: Ctx, staged: Account, stored: Account): Promise<void> {
   if (stored.version >= staged.version) return applyStaged(ctx, stored);
-  const told = admissionOf(ctx, staged).unstage(toAdmittedAccount(staged));
-  return told.catch((error: unknown) => ctx.note(`admission not unstaged: ${storyOf(error)}`));
+  const pending = admissionOf(ctx, staged).unstage(toAdmittedAccount(staged));
+  return pending.catch((error: unknown) => ctx.note(`admission not unstaged: ${formatErrorChain(error)}`));
 }
 
 const isSame = (a: object, b: object): boolean => canonicalJson(a) === canonicalJson(b);
@@ -73,8 +70,8 @@ function isJudgedAlike(account: Account, next: Account): boolean {
   return canonicalJson({ ...toAdmittedAccount(account), version: 0 }) === canonicalJson({ ...toAdmittedAccount(next), version: 0 });
 }
 
-/** Tells the object that the staged change is stored. A failure is only noted: the object asks the database within a minute. */
+/** Confirms a stored change at the object. A failure is only noted: the object asks the database within a minute. */
 async function applyStaged(ctx: Ctx, account: Account): Promise<void> {
-  const told = admissionOf(ctx, account).load(toAdmittedAccount(account), []);
-  await told.catch((error: unknown) => ctx.note(`admission not confirmed: ${storyOf(error)}`));
+  const pending = admissionOf(ctx, account).load(toAdmittedAccount(account), []);
+  await pending.catch((error: unknown) => ctx.note(`admission not confirmed: ${formatErrorChain(error)}`));
 }

@@ -1,6 +1,6 @@
 import type { AccountId } from '#core/ids.ts';
-import { giveAllBack } from '#features/communities/community.ts';
-import { dropMailsOf } from '#features/mail/outbox.ts';
+import { giveAllBack } from '#features/connected-chats/community.ts';
+import { dropMailsOf } from '#features/email/outbox.ts';
 import type { Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
@@ -11,8 +11,8 @@ const ACCOUNTS_MAX = 20;
 const ROWS_MAX = 500;
 
 /**
- * Erases what the deletion itself left of a large account, and what a request that was under way wrote after it. An account is done
- * with once a look finds nothing.
+ * Erases the remaining data of a large deleted account, and rows of requests that ran during the deletion. An account is complete once a
+ * check finds nothing.
  */
 export const sweepErasures =
   (eraseArchived: EraseArchived) =>
@@ -22,7 +22,6 @@ export const sweepErasures =
     return { taken, isFinished: deleted.length < ACCOUNTS_MAX && taken === deleted.length };
   };
 
-/** Erases from the archive, some of it; answers how much was left before. */
 type EraseArchived = (ctx: Shard, accountId: AccountId) => Promise<number>;
 
 async function eraseRest(ctx: Shard, accountId: AccountId, eraseArchived: EraseArchived): Promise<void> {

@@ -21,13 +21,12 @@ import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhook
 import { stepRows, updateUnversioned } from '#platform/db/versioned.ts';
 import { NAMED_IN_EVENTS } from '#rules/events.ts';
 
-/** Up to `max` rows for which `isLeft` holds. */
 const upTo = (db: Db, table: SQLiteTable, isLeft: SQL | undefined, max: number) =>
   sql`rowid IN ${db.select({ rowid: sql`rowid` }).from(table).where(isLeft).limit(max)}`;
 
 /**
- * Disable every endpoint of an account, cancel what waited for them, and erase what names a person, at most
- * `max` rows of each kind. The endpoints that are enabled are all disabled at once: a plan bounds them.
+ * Disables all endpoints, cancels their pending deliveries and erases personal data, at most `max` rows of each kind. All enabled endpoints
+ * are disabled at once, because a plan bounds their number.
  */
 export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): Write[] {
   const { db, now, wallNow } = ctx;
@@ -71,7 +70,6 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
   ];
 }
 
-/** The texts of its tickets, who it is at providers, and the order to the payment processor to delete its customer. */
 function eraseOffice(ctx: Shard, accountId: AccountId, max: number): Write[] {
   const { db, now } = ctx;
   const ofTickets = and(eq(supportTickets.merchantId, accountId), inArray(supportTickets.livemode, [true, false]));
@@ -99,29 +97,29 @@ function eraseOffice(ctx: Shard, accountId: AccountId, max: number): Write[] {
 }
 
 /**
- * Who its buyers are on messaging platforms, and all that was still to be delivered to them. Of an open invitation a row without a name
- * stays until the platform took it back, because it leads into a chat that may be another merchant's by then.
+ * Erases buyers' identities on messaging platforms and pending membership deliveries. An open invitation remains as a row without a name
+ * until the platform has revoked it, because the chat may belong to another merchant later.
  */
 function eraseMembers({ db, wallNow }: Shard, accountId: AccountId, max: number): Write[] {
   const of = (table: typeof placements | typeof memberships | typeof payments) =>
     and(eq(table.merchantId, accountId), inArray(table.livemode, [true, false]));
-  const isOpen = sql`livemode = 1 AND invite_url IS NOT NULL AND standing IS NOT NULL`;
+  const isOpen = sql`livemode = 1 AND invite_url IS NOT NULL AND "grant" IS NOT NULL`;
   const nameless = {
-    standing: sql`json_object('place', json_extract(standing, '$.place'), 'providerUserId', '', 'isGivenBack', json('true'))`,
-    provider: sql`standing ->> '$.place.provider'`,
-    ...{ standingKey: null, customerRef: null, lastError: null, deliveredAt: null },
+    grant: sql`json_object('target', json_extract("grant", '$.target'), 'providerUserId', '', 'isGivenBack', json('true'))`,
+    provider: sql`"grant" ->> '$.target.provider'`,
+    ...{ grantKey: null, customerRef: null, lastError: null, deliveredAt: null },
     ...{ work: 'take' as const, attempts: 0, nextAttemptAt: wallNow, leaseUntil: 0 },
   };
   return [
     db.delete(placements).where(upTo(db, placements, and(of(placements), sql`NOT (${isOpen})`), max)),
-    stepRows(db, placements, nameless, upTo(db, placements, and(of(placements), isOpen, sql`standing ->> '$.providerUserId' <> ''`), max)),
+    stepRows(db, placements, nameless, upTo(db, placements, and(of(placements), isOpen, sql`"grant" ->> '$.providerUserId' <> ''`), max)),
     stepRows(
       db,
       memberships,
       { deliverTo: null, delivery: null },
       upTo(db, memberships, and(of(memberships), isNotNull(memberships.deliverTo)), max),
     ),
-    // A session under way keeps the platform that its buyer showed an identity of, so that its payment is judged as before.
+    // An open session retains the platform of the buyer's identity, so that its payment is judged the same.
     stepRows(
       db,
       payments,
@@ -131,7 +129,7 @@ function eraseMembers({ db, wallNow }: Shard, accountId: AccountId, max: number)
   ];
 }
 
-/** The same words again, in events and in the finished answers kept for its Idempotency-Keys; a lease belongs to the request that runs under it. */
+/** Erases copies of the same texts in events and in stored answers for Idempotency-Keys. A lease belongs to the running request. */
 function eraseRepeated({ db }: Shard, accountId: AccountId, max: number): Write[] {
   const ofAnswers = sql`scope >= ${`${accountId}:`} AND scope < ${`${accountId};`} AND status IS NOT NULL`;
   return [
@@ -151,7 +149,6 @@ function eraseRepeated({ db }: Shard, accountId: AccountId, max: number): Write[
   ];
 }
 
-/** Deleted accounts of which something may be left, longest deleted first. */
 export const listUnerased = (db: Db, max: number) =>
   db
     .select({ id: accounts.id })

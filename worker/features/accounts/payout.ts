@@ -1,7 +1,6 @@
 /**
- * The payout rule: in live mode a wallet that the merchant was never set to be paid on needs a person who just signed in, as soon as
- * there is any other. A stolen key must not be able to send the next sale elsewhere, whichever product, rail or name it goes through.
- * The very first wallet is free, and so is one that is known.
+ * Payout rule: in live mode, a new payout wallet needs a recent sign-in once the merchant has any other wallet. A stolen key must not
+ * redirect sales, whichever product, rail or name is used. The first wallet and known wallets are free.
  * @module
  */
 
@@ -26,24 +25,21 @@ export const PayoutBody = z
   .openapi('PayoutChange');
 
 interface PayoutChange {
-  /** What pays out there: a product, a rail, or the account itself. */
   subject: NewEvent['subject'];
   wallet: string | null;
   previous: string | null;
-  /** Name of the product or rail, for the owner's email. */
   paidFor: string;
   productId?: string;
   railId?: string;
 }
 
-/** True where naming this wallet for live payments would need a person who just signed in. Refuses nothing. */
 export const wouldNeedSignIn = async (ctx: Shard, merchantId: AccountId, wallet: string): Promise<boolean> =>
   (await findKnownWallets(ctx.db, merchantId, wallet)) === 'others';
 
 /**
- * What belongs into the batch of every change of what is paid: the wallet becomes known, and the owner gets an email where it was not
- * before, or where it is a default. Of several first wallets named at once by keys one is stored; the batches of the others fail, and
- * planned again they are refused. 403 sign_in_required by the payout rule.
+ * Plans the writes for every payout change: the wallet becomes known, and the owner gets an email if the wallet is new or a default. Of
+ * concurrent first wallets set by keys, one is stored. The other batches abort and are then refused. Throws 403 sign_in_required by the
+ * payout rule.
  */
 export async function planPayout(ctx: Scope, actor: Actor, change: PayoutChange): Promise<Pick<Change<null>, 'events' | 'writes'>> {
   const { merchantId, livemode } = ctx;
@@ -52,7 +48,7 @@ export async function planPayout(ctx: Scope, actor: Actor, change: PayoutChange)
   if (!livemode) return { events, writes: [] };
   const known = wallet === null ? 'this_one' : await findKnownWallets(ctx.db, merchantId, wallet);
   if (known === 'others') requireFreshSignIn(ctx, actor);
-  // A product that is paid to a wallet in use changes nothing an owner must hear of: an email for each would teach them to ignore all.
+  // A product paid to a wallet already in use sends no email: frequent emails would teach owners to ignore them.
   const isEmailed = known !== 'this_one' || change.railId !== undefined;
   const emails = isEmailed ? await planPayoutEmail(ctx, merchantId, { wallet, previous, paid_for: paidFor }) : [];
   if (wallet === null || known === 'this_one') return { events, writes: emails };
@@ -60,7 +56,6 @@ export async function planPayout(ctx: Scope, actor: Actor, change: PayoutChange)
   return { events, writes: [...guards, rememberWallet(ctx, merchantId, wallet), ...emails] };
 }
 
-/** The wallet of a new account, which its person has just signed in with. */
 export const planAccountPayout = (ctx: Shard, merchantId: AccountId, wallet: string): Pick<Change<null>, 'events' | 'writes'> => ({
   events: [
     payoutChanged({ merchantId, livemode: true }, 'person', {

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { LOCALE_NAMES } from '#core/locales.ts';
 import { iso } from '#core/time.ts';
-import { addressKeysOf, type BounceReason, findBounce } from '#features/mail/outbox.ts';
+import { addressKeysOf, type BounceReason, findBounce } from '#features/email/outbox.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
@@ -21,7 +21,7 @@ import {
 import { countPasswordTry, hitBucket } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import type { SignInProvider } from '#rules/admission.ts';
-import { NOTIFICATION_PREFS, type NotificationPref, prefsOf } from '#rules/letters.ts';
+import { NOTIFICATION_PREFS, type NotificationPref, prefsOf } from '#rules/emails.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { ACCOUNT } from '#rules/states.ts';
 import { deleteAccount, updateAccount } from './account.ts';
@@ -93,13 +93,12 @@ const AccountBody = z
   })
   .openapi('Account');
 
-/** What of an account stands in other tables than its own. */
-interface Beside {
+interface AccountDetails {
   providers: SignInProvider[];
   bounce: BounceReason | null;
 }
 
-async function besideOf(ctx: Shard, { id, email }: Account): Promise<Beside> {
+async function findAccountDetails(ctx: Shard, { id, email }: Account): Promise<AccountDetails> {
   const [identities, bounce] = await Promise.all([
     listIdentities(ctx.db, id),
     email === null ? null : findBounce(ctx.db, addressKeysOf(ctx, email)),
@@ -107,7 +106,7 @@ async function besideOf(ctx: Shard, { id, email }: Account): Promise<Beside> {
   return { providers: identities.map(({ provider }) => provider), bounce };
 }
 
-const toAccountResource = ({ now }: Ctx, account: Account, actor: Actor, { providers, bounce }: Beside) => ({
+const toAccountResource = ({ now }: Ctx, account: Account, actor: Actor, { providers, bounce }: AccountDetails) => ({
   user_id: account.id,
   email: account.email,
   wallet_address: account.walletAddress,
@@ -129,7 +128,10 @@ const toAccountResource = ({ now }: Ctx, account: Account, actor: Actor, { provi
   ...given('claimed', account.claimed && { ...account.claimed, at: iso(account.claimed.at) }),
 });
 
-/** The canonical IANA name of a zone that the platform's calendar knows; null for others. Plain offsets such as +02:00 have no rules for the seasons. */
+/**
+ * Returns the canonical IANA name of a zone that the platform's calendar knows, else null. Plain offsets such as +02:00 are refused because
+ * they have no daylight saving rules.
+ */
 function timezoneOf(text: string): string | null {
   try {
     return /^[A-Za-z]/.test(text) ? new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone : null;
@@ -163,7 +165,7 @@ const ChangeSecurityRequest = z
   })
   .openapi('ChangeSecurityRequest', { example: { current_password: 'correct horse', new_password: 'battery staple' } });
 
-// A stolen token must not become a way to guess the password. The headers go on telling the account's own limit.
+// Limits password guesses with a stolen token. The headers continue to show the account's own limit.
 async function limitGuesses(c: RouteContext<ActorEnv>): Promise<void> {
   await hitBucket(c, 'login', c.var.actor.accountId);
   await countPasswordTry(c, c.var.actor.accountId);
@@ -178,7 +180,7 @@ export const accountRoutes = routes('Account')
     returns: AccountBody,
     answer: async ({ scope, actor }) => {
       const account = await getAccount(scope.db, actor.accountId);
-      return toAccountResource(scope, account, actor, await besideOf(scope, account));
+      return toAccountResource(scope, account, actor, await findAccountDetails(scope, account));
     },
   })
   .write({

@@ -3,7 +3,7 @@ import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
-import { passwordLetters } from './auth/email-proof.ts';
+import { planPasswordEmails } from './auth/email-proof.ts';
 import { formerEmailsAfter, planSecurityAlert, planVerification } from './auth/owner-emails.ts';
 import { findByPassword, newPasswordHash } from './auth/passwords.ts';
 import { emailKeysOf, findAccountByEmail, normaliseEmail, requirePasswordLength } from './auth/sign-in.ts';
@@ -17,8 +17,8 @@ interface ChangeSecurity {
 }
 
 /**
- * Changes e-mail or password and ends every session, the caller's own included. The address until now hears of it. 401 invalid_credentials, 403
- * invalid_authorization (`sign_in_required`), 409 email_registered, 422 password_too_short or no_change.
+ * Changes email or password and ends every session, including the caller's. The previous address is notified. Throws 401
+ * invalid_credentials, 403 invalid_authorization (`sign_in_required`), 409 email_registered, 422 password_too_short or no_change.
  */
 export async function changeSecurity(
   ctx: Scope,
@@ -34,24 +34,24 @@ export async function changeSecurity(
     const values = { ...(await planEmail(ctx, account, input.email)), ...(await planPassword(ctx, account, input)) };
     updatedFields = [...(values.emailKey ? ['email'] : []), ...(values.passwordHash ? ['password'] : [])];
     if (updatedFields.length === 0) throw new ApiError('no_change');
-    // A rival may touch the row before a lost answer is found out: the old password must not be asked for again then, it is gone.
-    // A hash is salted and its seal random, so that no other change ever makes the same; nothing moves what the first pepper sealed.
+    // Detects a stored try with a lost answer, even if another change touched the row: the old password is gone and must not be checked
+    // again. Salted hash and random seal make the value unique, and the pepper sweep does not change a hash sealed under the first pepper.
     const wasStored = ({ passwordHash, emailKey, tokenVersion }: Account) =>
       values.passwordHash ? passwordHash === values.passwordHash : emailKey === values.emailKey && tokenVersion > account.tokenVersion;
     const guards = values.email ? abortIfTaken(ctx, account.id, emailKeysOf(ctx, values.email)) : [];
-    const letters = [
-      ...(values.passwordHash ? passwordLetters(ctx, account) : []),
+    const emails = [
+      ...(values.passwordHash ? planPasswordEmails(ctx, account) : []),
       ...(values.email ? planSecurityAlert(ctx, account, { change: 'email' }) : []),
       ...(values.email ? planVerification(ctx, { ...account, ...values }) : []),
     ];
-    const writes = [...guards, ...letters, ...(await storeAnswer(updatedFields))];
+    const writes = [...guards, ...emails, ...(await storeAnswer(updatedFields))];
     return { values: { ...values, tokenVersion: account.tokenVersion + 1 }, writes, wasStored };
   });
   return updatedFields;
 }
 
 async function requireOwner(ctx: Ctx, actor: Actor, account: Account, currentPassword: string | undefined): Promise<void> {
-  // Without a password to ask for, only a fresh sign-in proves that the person themselves is here.
+  // Without a password, only a recent sign-in proves that the person is present.
   if (account.passwordHash === null) return requireFreshSignIn(ctx, actor);
   if (currentPassword === undefined || !(await findByPassword(ctx, currentPassword, () => account)))
     throw new ApiError('invalid_credentials', { detail: 'The current password is wrong or missing.' });

@@ -2,7 +2,6 @@ import { z } from '@hono/zod-openapi';
 import { HttpsUrl, ShownName } from '#platform/http/bodies/own-fields.ts';
 import type { MerchantSettings } from './store.ts';
 
-/** What a merchant may set about their checkout. An empty text clears a setting. */
 const orCleared = <S extends z.ZodType<string>>(schema: S) => z.union([z.literal(''), schema]).optional();
 
 const text = (max: number) => orCleared(ShownName(max));
@@ -23,7 +22,6 @@ export const MerchantSettingsPatch = z
 
 export const SETTING_NAMES = Object.keys(MerchantSettingsPatch.shape) as (keyof MerchantSettings)[];
 
-/** The settings after a patch, and the names of those it changes. */
 export function mergeSettings(
   settings: MerchantSettings,
   patch: MerchantSettings,

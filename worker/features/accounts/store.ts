@@ -20,7 +20,7 @@ import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
 import type { AdmittedAccount, AdmittedKey, SignInProvider } from '#rules/admission.ts';
 
 export type { MerchantSettings };
-/** The keys of one e-mail or wallet, under each pepper; at most one account has any of them. */
+/** Keys of one email or wallet under each pepper. At most one account has any of them. */
 export type AccountKeys = { column: 'emailKey' | 'walletKey'; keys: readonly string[] };
 
 export const findAccountByKeys = (db: Db, { column, keys }: AccountKeys) =>
@@ -30,7 +30,7 @@ export const findAccountByKeys = (db: Db, { column, keys }: AccountKeys) =>
     .where(inArray(accounts[column], [...keys]))
     .get();
 
-/** Fails the batch where another account has one of these keys: that it is unique tells only of the key that is stored. */
+/** Aborts the batch if another account has one of these keys. The unique index covers only the stored key. */
 export const abortIfTaken = (ctx: Shard, accountId: AccountId, { column, keys: [, ...others] }: AccountKeys): Write[] => {
   if (others.length === 0) return [];
   const rival = ctx.db
@@ -46,7 +46,6 @@ export async function getAccount(db: Db, accountId: AccountId): Promise<Account>
   return (await findAccount(db, accountId)) ?? raise('not_found');
 }
 
-/** What an admission object needs to judge every call of one account; null where no such account exists. */
 export async function findAdmission(db: Db, admissionId: string): Promise<{ account: AdmittedAccount; keys: AdmittedKey[] } | null> {
   const rows = await db
     .select()
@@ -59,7 +58,7 @@ export async function findAdmission(db: Db, admissionId: string): Promise<{ acco
   return { account: toAdmittedAccount(account), keys };
 }
 
-/** A wallet proves a key, not a colleague: staff sign in with an e-mail. */
+/** True for staff with an email: a wallet proves a key, not a colleague. */
 export const isStaffMember = (account: Account): boolean => account.isStaff && account.email !== null;
 
 export const toAdmittedAccount = (account: Account): AdmittedAccount => {
@@ -77,19 +76,20 @@ export const toAdmittedKey = ({ id, keyHash, permissions, livemode, revokedAt }:
 
 export const insertAccount = (db: Db, account: Account): Write => db.insert(accounts).values(account);
 
-/** Replaces the row the change was planned from. */
 export const replaceAccount = (ctx: Shard, before: Account, after: Account): Write[] => casUpdate(ctx, accounts, before, after);
 
-/** Another form of the same password, unless it was changed meanwhile. A change that read the row before may put the old form back, which is as good. */
+/**
+ * Replaces a password hash unless the password changed meanwhile. A change planned on the earlier row may restore the old form, which is
+ * equally valid.
+ */
 export const replacePassword = (db: Db, accountId: AccountId, before: string, passwordHash: string) =>
   updateUnversioned(db, accounts, { passwordHash }, and(eq(accounts.id, accountId), eq(accounts.passwordHash, before)));
 
-/** Stores a text to sign. */
 export const insertLoginNonce = ({ db }: Shard, nonce: LoginNonce): Write[] => [db.insert(loginNonces).values(nonce)];
 
 /**
- * Used up by being taken: its row goes by the name of the attempt from then on, until it expires. A second attempt finds nothing, a
- * stranger's wallet cannot burn it, and the same attempt may ask again where it did not hear the answer.
+ * Claims a nonce: the row records the sign-in id until it expires. A second sign-in finds nothing, a stranger's wallet cannot burn the
+ * nonce, and the same sign-in may retry after a lost answer.
  */
 export async function takeLoginNonce(db: Db, nonce: string, walletAddress: string, signInId: SignInId): Promise<LoginNonce | null> {
   const [, [taken]] = await db.batch([
@@ -104,7 +104,7 @@ export async function takeLoginNonce(db: Db, nonce: string, walletAddress: strin
 
 const REVOKED_SHOWN = 100;
 
-/** A token sees the keys of both modes, a key only those of its own: all that work, and of each mode those revoked last. */
+/** Lists all active keys and the most recently revoked ones per mode. A token sees both modes, a key only its own. */
 export async function listKeys(db: Db, merchantId: AccountId, livemode: boolean | null): Promise<ApiKey[]> {
   const keysOf = (mode: boolean) =>
     db
@@ -134,7 +134,6 @@ export async function getActiveKeyCount(db: Db, tenant: Tenant): Promise<number>
   return db.$count(apiKeys, and(rowsOf(apiKeys, tenant), isNull(apiKeys.revokedAt)));
 }
 
-/** The first statement fails the batch where the account has as many active keys of this mode as it may. */
 export const insertKey = (ctx: Shard, key: ApiKey, activeMax: number): Write[] => [
   abortIf(
     ctx,
@@ -169,7 +168,6 @@ export const forgetLogo = (db: Db, merchantId: AccountId): Write => db.delete(br
 export const findDomain = (db: Db, merchantId: AccountId): Promise<SellerDomain | undefined> =>
   db.select().from(sellerDomains).where(eq(sellerDomains.merchantId, merchantId)).get();
 
-/** The domain that is known to be the merchant's by now; null where there is none. */
 export async function findVerifiedDomain(db: Db, merchantId: AccountId): Promise<string | null> {
   const found = await findDomain(db, merchantId);
   return found?.status === 'verified' ? found.domain : null;
@@ -179,12 +177,12 @@ export async function saveDomain(db: Db, domain: SellerDomain): Promise<void> {
   await db.insert(sellerDomains).values(domain).onConflictDoUpdate({ target: sellerDomains.merchantId, set: domain });
 }
 
-/** Stores what a look showed, unless the merchant has named another domain meanwhile. */
-export async function saveDomainLook(db: Db, { merchantId, token, ...looked }: SellerDomain): Promise<void> {
-  const { status, checkedAt, verifiedAt, nextLookAt } = looked;
+/** Stores a check's result unless the merchant has set another domain meanwhile. */
+export async function saveDomainCheck(db: Db, { merchantId, token, ...reading }: SellerDomain): Promise<void> {
+  const { status, checkedAt, verifiedAt, nextCheckAt } = reading;
   await db
     .update(sellerDomains)
-    .set({ status, checkedAt, verifiedAt, nextLookAt })
+    .set({ status, checkedAt, verifiedAt, nextCheckAt })
     .where(and(eq(sellerDomains.merchantId, merchantId), eq(sellerDomains.token, token)));
 }
 
@@ -192,25 +190,23 @@ export async function deleteDomain(db: Db, merchantId: AccountId): Promise<void>
   await db.delete(sellerDomains).where(eq(sellerDomains.merchantId, merchantId));
 }
 
-/** Takes those whose look is due, and puts off their next one: no other sweep takes them, and one that fails waits for its turn. */
-export const takeDueDomains = (db: Db, now: number, nextLookAt: number, limit: number): Promise<SellerDomain[]> =>
+/** Claims domains that are due and postpones their next check, so that no other sweep takes them and a failed one waits its turn. */
+export const takeDueDomains = (db: Db, now: number, nextCheckAt: number, limit: number): Promise<SellerDomain[]> =>
   db
     .update(sellerDomains)
-    .set({ nextLookAt })
+    .set({ nextCheckAt })
     .where(
       sql`merchant_id IN ${db
         .select({ id: sellerDomains.merchantId })
         .from(sellerDomains)
-        .where(lte(sellerDomains.nextLookAt, now))
-        .orderBy(sellerDomains.nextLookAt)
+        .where(lte(sellerDomains.nextCheckAt, now))
+        .orderBy(sellerDomains.nextCheckAt)
         .limit(limit)}`,
     )
     .returning();
 
-/** Which wallets a merchant was ever set to be paid on in live mode: none, the one in question, or others alone. */
 type KnownWallets = 'none' | 'this_one' | 'others';
 
-/** How a wallet stands among those the merchant was ever set to be paid on in live mode. Reads at most one row. */
 export async function findKnownWallets(db: Db, merchantId: AccountId, wallet: string): Promise<KnownWallets> {
   const row = await db
     .select({ wallet: payoutWallets.wallet })
@@ -222,7 +218,6 @@ export async function findKnownWallets(db: Db, merchantId: AccountId, wallet: st
   return row ? (row.wallet === wallet ? 'this_one' : 'others') : 'none';
 }
 
-/** Account that a collection pays, and whether the wallet is one that it may be paid on in live mode. One read. */
 export const findPayee = (db: Db, merchantId: AccountId, wallet: string) =>
   db
     .select({
@@ -237,14 +232,13 @@ export const findPayee = (db: Db, merchantId: AccountId, wallet: string) =>
 export const rememberWallet = (ctx: Shard, merchantId: AccountId, wallet: string): Write =>
   ctx.db.insert(payoutWallets).values({ merchantId, wallet, createdAt: ctx.now }).onConflictDoNothing();
 
-/** Fails the batch where another wallet has become the merchant's first one meanwhile. */
+/** Aborts the batch if another wallet has become the merchant's first one. */
 export const abortUnlessFirst = (ctx: Shard, merchantId: AccountId, wallet: string): Write =>
   abortIfExists(ctx, payoutWallets, sql`merchant_id = ${merchantId} AND wallet <> ${wallet}`);
 
 export const forgetWallets = (db: Db, merchantId: AccountId): Write =>
   db.delete(payoutWallets).where(eq(payoutWallets.merchantId, merchantId));
 
-/** Takes a state for used. False where it was used before. */
 export async function takeState(db: Db, id: string, expiresAt: number): Promise<boolean> {
   const { meta } = await db.insert(usedSignInStates).values({ id, expiresAt }).onConflictDoNothing();
   return meta.changes === 1;
@@ -267,7 +261,7 @@ export const findAnyIdentity = (db: Db, provider: SignInProvider, subjects: read
 export const listIdentities = (db: Db, accountId: AccountId): Promise<SignInIdentity[]> =>
   db.select().from(signInIdentities).where(eq(signInIdentities.accountId, accountId)).orderBy(asc(signInIdentities.linkedAt));
 
-/** Fails the batch where the identity is an account's already, or the account has another of this provider. */
+/** Aborts the batch if the identity belongs to an account already, or the account has another of this provider. */
 export const insertIdentity = (
   ctx: Shard,
   accountId: AccountId,
@@ -275,18 +269,17 @@ export const insertIdentity = (
   { subject, email }: Pick<SignInIdentity, 'subject' | 'email'>,
 ): Write => ctx.db.insert(signInIdentities).values({ provider, subject, accountId, email, linkedAt: ctx.wallNow });
 
-/** Fails the batch where the account was ended, or its address or password changed, since it was read. */
+/** Aborts the batch if the account ended, or its address or password changed, since it was read. */
 export const abortUnlessAsBefore = (ctx: Shard, { id, tokenVersion }: Account): Write =>
   abortIf(ctx, sql`NOT EXISTS (SELECT 1 FROM accounts WHERE id = ${id} AND status = 'active' AND token_version = ${tokenVersion})`);
 
-/** The address that a provider tells now; the account's own stays. */
+/** Stores the provider's current email. The account's own email is unchanged. */
 export const noteEmail = (db: Db, { provider, subject }: SignInIdentity, email: string | null): Promise<unknown> =>
   db
     .update(signInIdentities)
     .set({ email })
     .where(and(eq(signInIdentities.provider, provider), eq(signInIdentities.subject, subject)));
 
-/** Leaves only this keyed hash of an identity. */
 export const lockIdentity = (db: Db, { provider, subject }: SignInIdentity, lock: string): Write =>
   db
     .update(signInIdentities)

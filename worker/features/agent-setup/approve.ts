@@ -14,23 +14,21 @@ import { getSetupState, type SetupState, updateSetup } from './store.ts';
 
 interface Approve {
   issueLiveKey: boolean;
-  /** The live key to revoke, whether another is issued in the same step or not: for an answer that was lost, or a key that leaked. */
+  /** Live key to revoke, with or without issuing another: for a lost answer or a leaked key. */
   replaceLiveKeyId: KeyId | null;
 }
 
 /**
- * Approves the manifest, and issues a live key where that is asked for, the manifest was judged for live mode and a plan is
- * active. One live key at a time: asked again it is 409 state_conflict, unless the key that is to give way is named. Its name
- * decides a race: of two who replace the same key one has a new one, and the other learns which it is. Named without asking for
- * another, it is revoked and nothing takes its place. `rawKey` exists only in this answer. A lost answer leaves a key that no agent
- * holds; `replaceLiveKeyId` ends it. Nothing else of the manifest is applied.
+ * Approves the manifest and issues a live key if requested, judged for live mode and a plan is active. Only one live key exists: throws 409
+ * state_conflict unless `replaceLiveKeyId` names it, which also decides races. Without a new key it only revokes. `rawKey` exists only in
+ * this answer. Applies nothing else of the manifest.
  */
 export async function approveSetup(
   ctx: Shard,
   setupIntentId: SetupIntentId,
   secret: string,
   input: Approve,
-): Promise<{ standing: SetupState; rawKey: string | null }> {
+): Promise<{ setup: SetupState; rawKey: string | null }> {
   const before = requireOpenSetup(await getSetup(ctx, setupIntentId, secret), ctx.now);
   const drafted = input.issueLiveKey ? draftLiveKey(ctx, before) : null;
   const reload = async () => requireOpenSetup(await getSetupState(ctx.db, setupIntentId), ctx.now);
@@ -48,7 +46,7 @@ export async function approveSetup(
       const left = ended[0] ? { ...ended[0], revokedAt: ctx.now } : found.liveKey;
       return {
         events: [],
-        // The setup's own version first: the slower of two approvals issues and revokes nothing.
+        // The setup's version comes first: the slower of two approvals issues and revokes nothing.
         writes: [
           ...updateSetup(ctx, intent, patch),
           ...revokeKeys(ctx, ended),
@@ -58,19 +56,17 @@ export async function approveSetup(
       };
     });
   const ending = hasLiveKey(before) && before.liveKey?.id === input.replaceLiveKeyId ? [before.liveKey] : [];
-  const standing = ending.length > 0 ? await endKeys(ctx, before.account, ending, store) : await store();
+  const setup = ending.length > 0 ? await endKeys(ctx, before.account, ending, store) : await store();
   if (drafted) await announceKey(ctx, drafted.key);
-  return { standing, rawKey: drafted?.rawKey ?? null };
+  return { setup, rawKey: drafted?.rawKey ?? null };
 }
 
-/** With what the manifest asked for, which its evaluation has seen. */
 function draftLiveKey(ctx: Ctx, { intent }: SetupState): ReturnType<typeof draftKey> {
   const asked = (intent.manifest as Manifest | null)?.requested_permissions ?? [];
   const permissions = (['read', 'execute'] as const).filter((permission) => asked.includes(permission));
   return draftKey(ctx, intent.accountId, { name: 'live', permissions, livemode: true });
 }
 
-/** A live key needs a manifest that was judged by the rules of live mode, and a plan. */
 function requireLive(ctx: Ctx, { intent, account }: SetupState): void {
   const manifest = intent.manifest as Manifest | null;
   if (manifest?.live_requested !== true) {
@@ -95,10 +91,10 @@ function requireLive(ctx: Ctx, { intent, account }: SetupState): void {
   });
 }
 
-/** The live key that ends by this. A caller that names a key other than the setup's last one, or omits a required one, is told which it is. */
-function endedBy(standing: SetupState, { issueLiveKey, replaceLiveKeyId }: Approve): NonNullable<SetupState['liveKey']>[] {
-  const { intent, liveKey } = standing;
-  const active = liveKey && hasLiveKey(standing) ? liveKey : null;
+/** Returns the live key to revoke. Throws 409 naming the setup's last key if the caller names another one or omits a required one. */
+function endedBy(setup: SetupState, { issueLiveKey, replaceLiveKeyId }: Approve): NonNullable<SetupState['liveKey']>[] {
+  const { intent, liveKey } = setup;
+  const active = liveKey && hasLiveKey(setup) ? liveKey : null;
   if (replaceLiveKeyId === null ? !(issueLiveKey && active) : intent.liveKeyId === replaceLiveKeyId)
     return active && replaceLiveKeyId !== null ? [active] : [];
   if (!active) {

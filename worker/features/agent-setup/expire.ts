@@ -8,13 +8,15 @@ import { planAt } from '#rules/plans.ts';
 import { SETUP } from '#rules/states.ts';
 import { abortWhilePaid, type ExpiringSetup, listActiveKeys, listExpiringSetups, updateSetup } from './store.ts';
 
-/** Each takes half a dozen calls to the database and to its account's object. */
+/** Each setup takes about six calls to the database and the account's object. */
 const PAGES = { pageMax: 50, pagesMax: 2 };
 const LANES = 5;
-/** An agent that began to pay just before the end has claimed its payment by then. Correctness does not depend on it: the abort conditions of the two batches do. */
+/**
+ * Gives an agent that started to pay just before the end time to claim its payment. Correctness rests on the abort conditions of the two
+ * batches.
+ */
 const GRACE_MS = MINUTE;
 
-/** Ends setups that were not paid for: their keys are revoked and their endpoints disabled. */
 export const sweepSetups = (ctx: Shard): Promise<Swept> =>
   sweepPages<ExpiringSetup>(
     ctx,
@@ -23,7 +25,7 @@ export const sweepSetups = (ctx: Shard): Promise<Swept> =>
     (rows) => forEach(ctx, rows, (row) => expireSetup(ctx, row), LANES),
   );
 
-/** All of it or nothing: a payment that was claimed since the list was read wins, and its setup keeps its keys. */
+/** Expires in one batch: a payment claimed since the list was read wins, and its setup retains the keys. */
 async function expireSetup(ctx: Shard, { intent, account }: ExpiringSetup): Promise<void> {
   if (planAt(account, ctx.now) !== 'free') {
     await commit(ctx, { events: [], writes: updateSetup(ctx, intent, { expiresAt: null }), result: null });

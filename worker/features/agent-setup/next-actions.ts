@@ -4,7 +4,7 @@ import { PAID_PLANS, type PaidPlan, PLAN_DAYS, PLANS, type PlanName } from '#rul
 import type { SetupStatus } from '#rules/states.ts';
 import type { Manifest } from './manifest/schema.ts';
 
-/** What an agent does next: a call it can make as it is, once it has put its own values for what stands in <angle brackets>. */
+/** Next step of an agent: a call that can be made as is, once the values in <angle brackets> are filled in. */
 export const NextActionBody = z
   .object({
     action: z.string().describe('Next action.'),
@@ -17,16 +17,14 @@ export const NextActionBody = z
   .openapi('NextAction');
 type NextAction = z.infer<typeof NextActionBody>;
 
-/** What decides which steps are left. */
 interface Stage {
   setupIntentId: string;
   status: SetupStatus;
   activePlan: PlanName;
-  /** The plan that was asked for. */
   plan: PlanName | null;
   hasLiveKey: boolean;
   manifest: Manifest | null;
-  /** Of payments that are on their way; a plan that cannot be read from its payment is null. */
+  /** Plans of pending payments. Null for a plan that cannot be derived from its payment. */
   pendingPlans: (PlanName | null)[];
 }
 
@@ -68,7 +66,6 @@ const approveAction = ({ setupIntentId }: Stage, { live }: { live: boolean }): N
   body: { ...SECRET, issue_live_key: live, live_mode_confirmed: live },
 });
 
-/** A live key needs a manifest that was judged by what live mode asks for. */
 const goLiveAction = (stage: Stage): NextAction =>
   stage.manifest?.live_requested === true
     ? approveAction(stage, { live: true })
@@ -81,17 +78,16 @@ const goLiveAction = (stage: Stage): NextAction =>
       };
 
 const waitAction = ({ setupIntentId, pendingPlans }: Stage): NextAction => {
-  const places = pendingPlans.filter((plan) => plan !== null && plan !== 'free').map((plan) => `POST ${activationPath(plan)}`);
+  const paths = pendingPlans.filter((plan) => plan !== null && plan !== 'free').map((plan) => `POST ${activationPath(plan)}`);
   return {
     action: 'await_payment',
     method: 'POST',
     path: `${BOOTSTRAP}/${setupIntentId}/status`,
-    description: `A payment is in flight (\`pending_payments\`), and the setup stays open until the chain has decided. Ask again in a few seconds, or send the same payment again${places.length > 0 ? ` to ${places.join(', ')}` : ''}. Do not create a new payment meanwhile.`,
+    description: `A payment is in flight (\`pending_payments\`), and the setup stays open until the chain has decided. Ask again in a few seconds, or send the same payment again${paths.length > 0 ? ` to ${paths.join(', ')}` : ''}. Do not create a new payment meanwhile.`,
     body: SECRET,
   };
 };
 
-/** What a plan takes: a payment, or patience with the one that was made. */
 const activateActions = (stage: Stage): NextAction[] => (stage.pendingPlans.length > 0 ? [waitAction(stage)] : buyActions(stage));
 
 const buyActions = ({ plan: asked }: Stage): NextAction[] =>
@@ -113,7 +109,7 @@ const trySandboxActions: NextAction = {
   body: { name: 'Trial', price: { asset: 'USDC', amount: '0.01' } },
 };
 
-/** What the manifest declares, as calls. Approving applies none of it: what concerns money is done by a call that says so. */
+/** Returns the manifest's declarations as calls. Approval applies none of them: money settings need an explicit call. */
 const settleActions = ({ manifest }: Stage): NextAction[] => [
   ...(manifest?.payout
     ? [
@@ -147,7 +143,6 @@ const settleActions = ({ manifest }: Stage): NextAction[] => [
   ...checkActions(manifest),
 ];
 
-/** A whole sale is judged where a product is named: those that have a name of their own, else the account alone. */
 function checkActions(manifest: Manifest | null): NextAction[] {
   const names = (manifest?.products ?? []).flatMap(({ external_product_id: name }) => (name === undefined ? [] : [name]));
   const queries = names.length > 0 ? names.map((name) => `?external_product_id=${encodeURIComponent(name)}`) : [''];
@@ -160,7 +155,6 @@ function checkActions(manifest: Manifest | null): NextAction[] {
   }));
 }
 
-/** In the order in which to do them; what can be left out comes last. */
 export function nextActionsOf(stage: Stage): NextAction[] {
   const isPaid = stage.activePlan !== 'free';
   switch (stage.status) {

@@ -61,7 +61,7 @@ export const ApprovedSetupBody = SetupIntentBody.extend({
 const usdc = (units: bigint): MoneyResource => toMoneyResource({ asset: 'USDC', units }) as MoneyResource;
 const limit = <N extends string>(name: N, units: bigint | null) => given(name, units === null ? null : usdc(units));
 
-/** The state as of now: decided by the clock, because the sweep that stores `expired` may be late. */
+/** Returns the current status by the clock, because the sweep that stores `expired` may be late. */
 export const statusAt = ({ intent, pending }: Pick<SetupState, 'intent' | 'pending'>, now: number) =>
   isSetupOpen({ ...intent, isPaying: pending.length > 0 }, now) ? intent.status : 'expired';
 
@@ -74,16 +74,16 @@ const toPendingPayment = ({ terms, amount, txSignature, createdAt }: SetupState[
 
 export const hasLiveKey = ({ liveKey }: SetupState): boolean => liveKey !== null && liveKey.revokedAt === null;
 
-export function toSetupIntentResource(standing: SetupState, now: number): z.infer<typeof SetupIntentBody> {
-  const { intent, account, pending } = standing;
+export function toSetupIntentResource(setup: SetupState, now: number): z.infer<typeof SetupIntentBody> {
+  const { intent, account, pending } = setup;
   const activePlan = planAt(account, now);
-  const status = statusAt(standing, now);
+  const status = statusAt(setup, now);
   const stage = {
     setupIntentId: intent.id,
     status,
     activePlan,
     plan: intent.plan,
-    hasLiveKey: hasLiveKey(standing),
+    hasLiveKey: hasLiveKey(setup),
     manifest: intent.manifest as Manifest | null,
     pendingPlans: pending.map(({ terms }) => terms.plan ?? null),
   };

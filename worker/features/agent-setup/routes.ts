@@ -14,7 +14,7 @@ import { locateSetup } from './secret.ts';
 import { attachManifest, createSetup, getSetup } from './setup.ts';
 
 const path = '/access/agent-bootstrap/{setup_intent_id}';
-// Not judged by its form: whatever is no secret of this setup is the same 404.
+// Not validated by format: anything that is not this setup's secret gets the same 404.
 const secret = { setup_secret: z.string().max(500).describe('Secret of the setup, as shown when the setup was created.') };
 const SECRET_EXAMPLE = { setup_secret: `svc_setup_${'0'.repeat(32)}_${'A'.repeat(43)}` };
 const GUESSES = 'An unknown setup, a wrong secret, and a secret of another setup return the same 404.';
@@ -63,7 +63,7 @@ export const bootstrapRoutes = routes('Agent bootstrap')
     answer: async ({ shard, body: { agent_name: agentName, operator_contact: contact, intended_use: use, plan } }) => {
       const made = await createSetup(shard, { agentName, operatorContact: contact ?? null, intendedUse: use ?? null, plan: plan ?? null });
       const secrets = { setup_secret: made.setupSecret, sandbox_api_key: made.sandboxApiKey };
-      return { ...toSetupIntentResource(made.standing, shard.now), ...secrets };
+      return { ...toSetupIntentResource(made.setup, shard.now), ...secrets };
     },
   })
   .public({
@@ -110,7 +110,7 @@ export const bootstrapRoutes = routes('Agent bootstrap')
     shard: ({ ctx, body }) => locateSetup(ctx, body.setup_secret),
     answer: async ({ shard, params, body: { setup_secret: setupSecret, issue_live_key: issueLiveKey, replace_live_key_id: replaced } }) => {
       const input = { issueLiveKey, replaceLiveKeyId: replaced ?? null };
-      const { standing, rawKey } = await approveSetup(shard, params.setup_intent_id, setupSecret, input);
-      return { ...toSetupIntentResource(standing, shard.now), ...(rawKey === null ? {} : { live_api_key: rawKey }) };
+      const { setup, rawKey } = await approveSetup(shard, params.setup_intent_id, setupSecret, input);
+      return { ...toSetupIntentResource(setup, shard.now), ...(rawKey === null ? {} : { live_api_key: rawKey }) };
     },
   });

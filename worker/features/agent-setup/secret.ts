@@ -1,6 +1,6 @@
 /**
- * What an agent holds of its setup before it has a key: `svc_setup_`, the 32 hex digits of the setup intent's id, and 256
- * random bits. Only a keyed hash of the whole is stored; the id in it saves a search, and proves nothing.
+ * Setup secret of an agent without a key: `svc_setup_`, the 32 hex digits of the setup intent's id, and 256 random bits. Only a keyed hash
+ * of the full secret is stored. The id saves a search and proves nothing.
  * @module
  */
 
@@ -20,7 +20,6 @@ export function newSetupSecret(setupIntentId: SetupIntentId): string {
   return `svc_setup_${setupIntentId.replaceAll('-', '')}_${base64url.encode(random)}`;
 }
 
-/** The id of the intent in a secret; null for text that cannot be one of ours. */
 export function parseSetupSecret(text: string): { setupIntentId: SetupIntentId } | null {
   const groups = SHAPE.exec(text)?.slice(1);
   return groups ? { setupIntentId: groups.join('-') as SetupIntentId } : null;
@@ -29,8 +28,8 @@ export function parseSetupSecret(text: string): { setupIntentId: SetupIntentId }
 export const hashSetupSecret = (ctx: Ctx, secret: string): string => pepperedHash(ctx.config.PEPPER, 'setup-secret', secret);
 
 /**
- * The setup a secret opens, in whatever state it is; null for a wrong one as for an unknown one. Compared in constant time, under each pepper.
- * A right one is hashed anew under the first by being shown, so that an older pepper can go.
+ * Finds the setup of a secret in any state. Returns null for a wrong or unknown one. Compares in constant time under each pepper, and
+ * rehashes a right secret under the first pepper so that an older pepper can be removed.
  */
 export async function findSetupBySecret(ctx: Shard, secret: string): Promise<Awaited<ReturnType<typeof findSetup>>> {
   const parsed = parseSetupSecret(secret);
@@ -41,15 +40,14 @@ export async function findSetupBySecret(ctx: Shard, secret: string): Promise<Awa
   return intent;
 }
 
-/** The database of the setup that a secret names. */
 export async function locateSetup(ctx: Ctx, secret: string): Promise<Shard> {
   const parsed = parseSetupSecret(secret);
   return locate(ctx, async ({ db }) => parsed && findSetup(db, parsed.setupIntentId));
 }
 
 /**
- * True while this setup may be used: decided by the clock, because the sweep that stores `expired` may be late. A payment that is on its way
- * keeps it open: an agent that has paid must not be told to begin anew.
+ * True while a setup may be used. Decided by the clock, because the sweep that stores `expired` may be late. A pending payment extends the
+ * setup, so that an agent that has paid need not start over.
  */
 export const isSetupOpen = (
   { status, expiresAt, isPaying }: Pick<SetupIntent, 'status' | 'expiresAt'> & { isPaying: boolean },

@@ -34,13 +34,13 @@ interface CreateSetup {
 }
 
 /**
- * An account, its sandbox key and the setup that leads to a live one, in one batch: a crash leaves all of it or nothing. Both
- * secrets exist only in this answer; where it is lost, so is the setup, and the sweep clears it away after a day.
+ * Creates an account, its sandbox key and the setup in one batch. Both secrets exist only in this answer. If the answer is lost, the setup
+ * is too, and the sweep expires it after a day.
  */
 export async function createSetup(
   ctx: Shard,
   input: CreateSetup,
-): Promise<{ standing: SetupState; setupSecret: string; sandboxApiKey: string }> {
+): Promise<{ setup: SetupState; setupSecret: string; sandboxApiKey: string }> {
   const { account, key, rawKey, writes } = planAgentAccount(ctx, input.agentName);
   const id = newId<SetupIntentId>(ctx.now);
   const setupSecret = newSetupSecret(id);
@@ -66,23 +66,20 @@ export async function createSetup(
   const change = { events: [], writes: [...writes, insertSetup(ctx.db, intent)], result: null };
   await commitNew(ctx, change, () => findSetup(ctx.db, id));
   await announceAccount(ctx, account, key);
-  return { standing: { intent, account, liveKey: null, pending: [] }, setupSecret, sandboxApiKey: rawKey };
+  return { setup: { intent, account, liveKey: null, pending: [] }, setupSecret, sandboxApiKey: rawKey };
 }
 
-/**
- * The setup a secret opens, under its own id. A wrong secret, a wrong or unknown id and two that do not belong together
- * are the same 404, after the same work.
- */
+/** Loads the setup of a secret under its own id. A wrong secret, an unknown id and a mismatch give the same 404 after the same work. */
 export async function getSetup(ctx: Shard, setupIntentId: SetupIntentId, secret: string): Promise<SetupState> {
   const intent = await findSetupBySecret(ctx, secret);
   if (!intent || intent.id !== setupIntentId) return raise('not_found');
   return getSetupState(ctx.db, setupIntentId);
 }
 
-/** 409 state_conflict once it is over, 403 where its account is suspended. */
-export function requireOpenSetup(standing: SetupState, now: number): SetupState {
-  requireActive(standing.account);
-  if (statusAt(standing, now) !== 'expired') return standing;
+/** Throws 409 state_conflict if the setup is over, 403 if its account is suspended. */
+export function requireOpenSetup(setup: SetupState, now: number): SetupState {
+  requireActive(setup.account);
+  if (statusAt(setup, now) !== 'expired') return setup;
   throw new ApiError('state_conflict', {
     detail: 'The setup has expired. Start a new one.',
     meta: { state: 'expired', next: 'POST /v1/access/agent-bootstrap' },
@@ -90,18 +87,18 @@ export function requireOpenSetup(standing: SetupState, now: number): SetupState 
 }
 
 /**
- * Attaches a manifest and evaluates it. The whole of it replaces the one before, with its spend limits; a limit that cannot be
- * read leaves the one before in force. Of two that come at once, the later one stands.
+ * Attaches and evaluates a manifest, replacing the previous one and its spend limits. An unreadable limit leaves the previous one in force.
+ * Of concurrent manifests, the later one wins.
  */
 export async function attachManifest(ctx: Shard, setupIntentId: SetupIntentId, secret: string, manifest: Manifest): Promise<SetupState> {
   const before = requireOpenSetup(await getSetup(ctx, setupIntentId, secret), ctx.now);
-  const payoutAccount = await lookAtPayout(ctx, manifest);
+  const payoutAccount = await readPayout(ctx, manifest);
   const reload = async () => requireOpenSetup(await getSetupState(ctx.db, setupIntentId), ctx.now);
-  return transact(ctx, { known: before, reload }, async (standing): Promise<Change<SetupState>> => {
-    const { intent } = standing;
+  return transact(ctx, { known: before, reload }, async (setup): Promise<Change<SetupState>> => {
+    const { intent } = setup;
     const wallet = manifest.payout?.wallet_address;
     const payoutNeedsSignIn = wallet !== undefined && (await wouldNeedSignIn(ctx, intent.accountId, wallet));
-    const evaluation = evaluateManifest(manifest, { ...factsOf(ctx, standing), payoutAccount, payoutNeedsSignIn });
+    const evaluation = evaluateManifest(manifest, { ...factsOf(ctx, setup), payoutAccount, payoutNeedsSignIn });
     const limits = spendLimitsOf(manifest);
     const patch = {
       status: asksForLive(intent, manifest)
@@ -112,17 +109,16 @@ export async function attachManifest(ctx: Shard, setupIntentId: SetupIntentId, s
       spendPerPayment: limits.perPayment === undefined ? intent.spendPerPayment : limits.perPayment,
       spendPerDay: limits.perDay === undefined ? intent.spendPerDay : limits.perDay,
     };
-    if (isWithin(patch, intent)) return unchanged(standing);
+    if (isWithin(patch, intent)) return unchanged(setup);
     const next = { ...intent, ...patch, updatedAt: ctx.now, version: intent.version + 1 };
-    return { events: [], writes: updateSetup(ctx, intent, patch), result: { ...standing, intent: next } };
+    return { events: [], writes: updateSetup(ctx, intent, patch), result: { ...setup, intent: next } };
   });
 }
 
-/** True where an approved manifest newly asks for live mode: the one change it takes after its approval. */
 const asksForLive = (intent: SetupIntent, manifest: Manifest): boolean =>
   intent.status === 'approved' && manifest.live_requested && (intent.manifest as Manifest | null)?.live_requested !== true;
 
-/** An approved setup is not sent back: what does not meet the rules changes nothing. */
+/** An approved setup never goes back: a manifest that fails the live rules changes nothing. */
 function requireLiveRules({ id, status }: SetupIntent, evaluation: Evaluation): SetupStatus {
   if (isAcceptable(evaluation)) return status;
   throw new ApiError('state_conflict', {
@@ -142,14 +138,14 @@ function factsOf(ctx: Ctx, { intent, account }: SetupState): Omit<ManifestFacts,
   };
 }
 
-/** Only the chain can tell some accounts from a wallet. It is asked for addresses alone, never for a URL. */
-async function lookAtPayout(ctx: Ctx, { payout }: Manifest): Promise<ManifestFacts['payoutAccount']> {
+/** Reads the payout account, because only the chain distinguishes some accounts from a wallet. Only addresses are read, never a URL. */
+async function readPayout(ctx: Ctx, { payout }: Manifest): Promise<ManifestFacts['payoutAccount']> {
   const wallet = payout && parseWallet(payout.wallet_address);
   if (!wallet || (!wallet.ok && wallet.reason === 'not_an_address')) return null;
   return accountAt(ctx, payout.wallet_address);
 }
 
-/** True where all of it is stored already: by an earlier try whose answer was lost, or by the same request before. */
+/** True if the patch is stored already, by an earlier try with a lost answer or the same request before. */
 const isWithin = (patch: Partial<SetupIntent>, intent: SetupIntent): boolean =>
   Object.entries(patch).every(([name, value]) => comparable(value) === comparable(intent[name as keyof SetupIntent]));
 

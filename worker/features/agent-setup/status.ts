@@ -8,7 +8,7 @@ const NEXT = {
   approved: 'The setup is approved: its manifest cannot change.',
 };
 
-/** The state after a transition; where there is none, 409 state_conflict says what to do instead. */
+/** Returns the state after a transition. Throws 409 state_conflict with the next step if the transition is not allowed. */
 export function nextSetupStatus(
   { id, status }: Pick<SetupIntent, 'id' | 'status'>,
   transition: 'accept' | 'refuse' | 'approve',

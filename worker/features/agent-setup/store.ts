@@ -10,8 +10,8 @@ import { type SetupIntent, setupIntents } from '#platform/db/tables/setups.ts';
 import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
 
 /**
- * A setup as it stands: with its account's plan, the live key it issued, whether that is revoked by now or not, and payments
- * on their way. These are read first: one that arrives in between has lifted the end that is read after it.
+ * Loads a setup with its account's plan, live key and pending payments. Pending payments are read first: one that arrives in between has
+ * extended the expiry that is read after it.
  */
 export async function getSetupState(db: Db, setupIntentId: SetupIntentId) {
   const pending = await listPendingPayments(db, setupIntentId);
@@ -29,7 +29,7 @@ export type SetupState = Awaited<ReturnType<typeof getSetupState>>;
 
 export const insertSetup = (db: Db, intent: SetupIntent): Write => db.insert(setupIntents).values(intent);
 
-/** The expiry is left to those who lift it. */
+/** Updates a setup except the expiry, which only payments extend. */
 export const updateSetup = (
   ctx: Shard,
   before: Pick<SetupIntent, 'id' | 'version'>,
@@ -38,23 +38,22 @@ export const updateSetup = (
 
 export type ExpiringSetup = Awaited<ReturnType<typeof listExpiringSetups>>[number];
 
-/** Setups whose time is over, and that no payment still on its way can save: longest over first, and after `last`. */
 export const listExpiringSetups = (
   db: Db,
   endedBefore: number,
-  last: { intent: Pick<SetupIntent, 'expiresAt'>; place: number } | null,
+  last: { intent: Pick<SetupIntent, 'expiresAt'>; rowNumber: number } | null,
   limit: number,
 ) =>
   db
-    .select({ intent: setupIntents, account: accounts, place: sql<number>`setup_intents.rowid`.as('place') })
+    .select({ intent: setupIntents, account: accounts, rowNumber: sql<number>`setup_intents.rowid`.as('rowNumber') })
     .from(setupIntents)
     .innerJoin(accounts, eq(accounts.id, setupIntents.accountId))
     .where(
       and(
-        // As the index has it, word for word, or it is not used.
+        // Must match the index expression exactly, or SQLite does not use the index.
         sql`${setupIntents.status} <> 'expired' AND ${setupIntents.expiresAt} IS NOT NULL`,
         lte(setupIntents.expiresAt, endedBefore),
-        last ? sql`(${setupIntents.expiresAt}, setup_intents.rowid) > (${last.intent.expiresAt}, ${last.place})` : undefined,
+        last ? sql`(${setupIntents.expiresAt}, setup_intents.rowid) > (${last.intent.expiresAt}, ${last.rowNumber})` : undefined,
         sql`NOT EXISTS (SELECT 1 FROM settlements WHERE setup_intent_id = ${setupIntents.id} AND status = 'pending')`,
       ),
     )
@@ -67,19 +66,21 @@ export const listActiveKeys = (db: Db, accountId: AccountId) =>
     .from(apiKeys)
     .where(and(eq(apiKeys.merchantId, accountId), inArray(apiKeys.livemode, [true, false]), isNull(apiKeys.revokedAt)));
 
-/** With whether a payment for it is on its way, as of the same moment: that keeps it open past its time. */
+/** Loads a setup and, as of the same moment, whether a payment for it is pending, which extends the setup past its end. */
 export async function findSetup(db: Db, setupIntentId: SetupIntentId): Promise<(SetupIntent & { isPaying: boolean }) | null> {
   const isPaying = sql<number>`EXISTS (SELECT 1 FROM settlements WHERE setup_intent_id = setup_intents.id AND status = 'pending')`;
   const found = await db.select({ intent: setupIntents, isPaying }).from(setupIntents).where(eq(setupIntents.id, setupIntentId)).get();
   return found ? { ...found.intent, isPaying: found.isPaying === 1 } : null;
 }
 
-/** Another hash of the same secret. A change that read the row before may put the old one back, which is as good until it is shown again. */
+/**
+ * Replaces the hash of an unchanged secret. A change planned on the earlier row may restore the old hash, which is valid until the secret
+ * is shown again.
+ */
 export const replaceSecretHash = async (db: Db, { id, secretHash: before }: SetupIntent, secretHash: string): Promise<void> => {
   await updateUnversioned(db, setupIntents, { secretHash }, and(eq(setupIntents.id, id), eq(setupIntents.secretHash, before)));
 };
 
-/** Payments of a setup that the chain has not decided yet, oldest first. */
 export const listPendingPayments = (db: Db, setupIntentId: SetupIntentId) =>
   db
     .select({
@@ -92,7 +93,7 @@ export const listPendingPayments = (db: Db, setupIntentId: SetupIntentId) =>
     .where(and(eq(settlements.setupIntentId, setupIntentId), eq(settlements.status, 'pending')))
     .orderBy(asc(settlements.createdAt));
 
-/** Refuse the end of a setup whose account holds a paid plan, or whose payment is on its way. */
+/** Aborts the expiry of a setup if its account holds a paid plan or a payment is pending. */
 export const abortWhilePaid = (ctx: Shard, accountId: AccountId): Write[] => [
   abortIfExists(ctx, settlements, sql`status = 'pending' AND merchant_id = ${accountId} AND purpose = 'activation' AND livemode = 1`),
   abortIfExists(ctx, accounts, sql`id = ${accountId} AND plan <> 'free' AND (plan_through IS NULL OR plan_through > ${ctx.now})`),

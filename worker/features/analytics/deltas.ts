@@ -35,11 +35,9 @@ function factsFromEvent({ merchantId, livemode }: StoredEvent, payment: EventPay
 
 type Before = (after: PaymentFacts, previous: Record<string, unknown>) => PaymentFacts | null;
 
-/** Not confirmed yet: a checkout that is under way, or nothing at all, where a payment is born confirmed. */
 const beforeItsEnd: Before = (after) =>
   after.isSession ? { ...after, status: 'PENDING_SIGNATURE', confirmedAt: null, hasReceipt: false } : null;
 
-/** The payment before each event that changes metrics. */
 const BEFORE: { readonly [T in EventType]?: Before } = {
   'payment.created': () => null,
   'payment.confirmed': beforeItsEnd,
@@ -57,13 +55,12 @@ const MEMBER_COUNTS: { readonly [T in EventType]?: string } = {
 
 const isActive = (payment: unknown): bigint => ((payment as { status?: string } | undefined)?.status === 'active' ? 1n : 0n);
 
-/** Counts a membership's event by its type, and the change in how many members are active. */
 function memberCounts({ type, data }: StoredEvent): Counts {
   const name = MEMBER_COUNTS[type];
   return countsOf(name === undefined ? {} : { [name]: 1n }, { members_active: isActive(data.object) - isActive(data.previous) });
 }
 
-/** Returns what an event adds to its merchant's metrics. The deltas of all events of a payment add up to those of the payment. */
+/** Returns what an event adds to its merchant's metrics. The deltas of all events of a payment add up to that payment. */
 export function deltasFromEvent(event: StoredEvent): MetricDelta[] {
   if (event.subjectType === 'membership') {
     const { merchantId, livemode, createdAt: at } = event;
@@ -71,13 +68,11 @@ export function deltasFromEvent(event: StoredEvent): MetricDelta[] {
   }
   const before = BEFORE[event.type];
   const payment = event.data.object as EventPayment;
-  // What a merchant's own server sold with the service as its facilitator stands in that server's books.
   if (!before || payment.product_id === FACILITATED_PRODUCT_ID) return [];
   const after = factsFromEvent(event, payment);
   return deltasBetween(before(after, (event.data.previous ?? {}) as Record<string, unknown>), after);
 }
 
-/** Types of events that change metrics. */
 export const METRIC_EVENT_TYPES: readonly EventType[] = [
   ...(Object.keys(BEFORE) as EventType[]),
   ...(Object.keys(MEMBER_COUNTS) as EventType[]),

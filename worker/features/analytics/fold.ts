@@ -21,15 +21,15 @@ import {
   writeFolded,
 } from './store.ts';
 
-/** Events of one step: each touches at most two days of its merchant, which are read and written with it. */
+/** Events per step: each touches at most two days of its merchant. */
 const EVENTS_MAX = 250;
 const DELIVERIES_MAX = 500;
 const SWEEP_MS = 20 * SECOND;
-/** Steps of one invocation: each is some five statements. */
+/** Steps per invocation: each is about five statements. */
 const STEPS_MAX = 100;
 
 /**
- * Folds new events and ended deliveries, live ones first, so that live metrics wait for no sandbox. Each step stores its sums and the
+ * Folds new events and ended deliveries, live first, so that live metrics do not wait for the sandbox. Each step commits its sums and the
  * cursor in one batch, so a crash neither loses nor doubles anything.
  */
 export async function sweepAnalytics(ctx: Shard): Promise<Swept> {
@@ -43,11 +43,9 @@ export async function sweepAnalytics(ctx: Shard): Promise<Swept> {
   return { taken, isFinished: false };
 }
 
-/** Folds the next events of one mode, or its ended deliveries if there are none. Returns how many. */
 const foldMode = async (ctx: Shard, cursor: AnalyticsCursor): Promise<number> =>
   (await foldEvents(ctx, cursor)) || foldDeliveries(ctx, steppedCursor(cursor));
 
-/** Folds the next events behind the cursor. Returns how many. */
 async function foldEvents(ctx: Shard, cursor: AnalyticsCursor): Promise<number> {
   const { found, end } = await listMetricEvents(ctx.db, cursor, METRIC_EVENT_TYPES, EVENTS_MAX);
   const isEnd = found.length < EVENTS_MAX;
@@ -73,21 +71,18 @@ function deltaOfEnded({ merchantId, livemode, quarter: at, hasSucceeded, answerC
   };
 }
 
-/** Stores deltas in one batch with the `steps` of their cursor. Throws if another run was faster. */
 async function fold(ctx: Shard, steps: Write[], deltas: readonly MetricDelta[]): Promise<void> {
   await commit(ctx, { events: [], writes: [...steps, ...(await planFolded(ctx.db, deltas))], result: undefined });
 }
 
-/** Plans the writes that add deltas to the stored metrics: none, if they cancel out. */
 async function planFolded(db: Db, deltas: readonly MetricDelta[]): Promise<Write[]> {
   const added = aggregate(deltas);
   return added.days.length + added.totals.length === 0 ? [] : writeFolded(db, merge(added, await loadFolded(db, added)));
 }
 
 /**
- * Plans the writes that subtract a sandbox session's events from its merchant's metrics, before they are deleted. Metrics are not made
- * again from the events that stay: some of those are archived, and deliveries are counted without an event. Fails the batch if sandbox
- * events are folded meanwhile.
+ * Plans the writes that subtract a sandbox session's events before their deletion. Metrics cannot be rebuilt from the remaining events:
+ * some are archived, and deliveries are counted without an event. Aborts the batch if sandbox events are folded meanwhile.
  */
 export async function planSubtract(ctx: Scope, events: StoredEvent[]): Promise<Write[]> {
   const { sandbox } = await openCursors(ctx.db);

@@ -3,7 +3,6 @@ import { DAY } from '#core/time.ts';
 import { addCounts, type Counts, countsOf, type MetricDelta } from '#rules/analytics/metrics.ts';
 import type { Folded, Parts } from './store.ts';
 
-/** What deltas add, by day, quarter and in all; what cancels out is left out. */
 export function aggregate(deltas: readonly MetricDelta[]): Folded {
   const days = new Map<string, Folded['days'][number]>();
   const quarters = new Map<string, Folded['quarters'][number]>();
@@ -41,21 +40,20 @@ function addPart(parts: Parts, name: string, counts: Counts): void {
 const mergedParts = (one: Parts, other: Parts = {}): Parts =>
   Object.fromEntries([...new Set([...Object.keys(one), ...Object.keys(other)])].map((name) => [name, countsOf(one[name], other[name])]));
 
-/** The rows that were added to, with what was stored of them. */
 export function merge(added: Folded, stored: Folded): Folded {
-  const keyOf = ({ merchantId, livemode, place }: { merchantId: string; livemode: boolean; place?: number }) =>
-    `${merchantId} ${livemode} ${place}`;
-  const days = new Map(stored.days.map((row) => [keyOf({ ...row, place: row.day }), row]));
-  const quarters = new Map(stored.quarters.map((row) => [keyOf({ ...row, place: row.quarter }), row]));
+  const keyOf = ({ merchantId, livemode, period }: { merchantId: string; livemode: boolean; period?: number }) =>
+    `${merchantId} ${livemode} ${period}`;
+  const days = new Map(stored.days.map((row) => [keyOf({ ...row, period: row.day }), row]));
+  const quarters = new Map(stored.quarters.map((row) => [keyOf({ ...row, period: row.quarter }), row]));
   const totals = new Map(stored.totals.map((row) => [keyOf(row), row]));
   return {
     days: added.days.map((row) => {
-      const known = days.get(keyOf({ ...row, place: row.day }));
+      const known = days.get(keyOf({ ...row, period: row.day }));
       return { ...row, quarters: mergedParts(row.quarters, known?.quarters), products: mergedParts(row.products, known?.products) };
     }),
     quarters: added.quarters.map((row) => ({
       ...row,
-      products: mergedParts(row.products, quarters.get(keyOf({ ...row, place: row.quarter }))?.products),
+      products: mergedParts(row.products, quarters.get(keyOf({ ...row, period: row.quarter }))?.products),
     })),
     totals: added.totals.map((row) => ({ ...row, counts: countsOf(row.counts, totals.get(keyOf(row))?.counts) })),
   };

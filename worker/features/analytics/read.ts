@@ -11,7 +11,7 @@ import { aggregate, merge } from './merge.ts';
 import { type DayMetrics, loadMetrics, type Parts, type QuarterMetrics, unfoldedEvents } from './store.ts';
 
 export const WINDOW_DAYS_MAX = 90;
-/** An answer includes so many unfolded events. If there are more, it is as old as the fold. */
+/** Limit of unfolded events in an answer. With more, the answer is as old as the fold. */
 const UNFOLDED_MAX = 100;
 const TOP_PRODUCTS = 10;
 
@@ -22,7 +22,6 @@ interface AnalyticsQuery {
   endDate?: string | undefined;
 }
 
-/** Dates of a zone, the first and the last of them included. */
 interface AnalyticsWindow {
   start: string;
   end: string;
@@ -33,7 +32,7 @@ interface AnalyticsWindow {
 const invalid = (field: string, msg: string): ApiError =>
   new ApiError('validation_error', { problems: [{ loc: ['query', field], msg, type: 'invalid_window' }] });
 
-/** The window a query asks for: its dates win over its number of days, of which the last is today. 422 validation_error. */
+/** Resolves the window of a query: its dates win over its number of days, of which the last is today. Throws 422 validation_error. */
 function windowOf({ windowDays, startDate, endDate }: AnalyticsQuery, timezone: string, now: number): AnalyticsWindow {
   if (startDate === undefined && endDate === undefined) {
     const end = dateAt(now, timezone);
@@ -47,42 +46,38 @@ function windowOf({ windowDays, startDate, endDate }: AnalyticsQuery, timezone: 
   return { start: startDate, end: endDate, days, timezone };
 }
 
-/** Reads a merchant's metrics between two moments, with the events that are not folded yet. */
 export async function readMetrics(ctx: Scope, from: number, to: number) {
   const [firstDay, lastDay] = [utcDayOf(from), utcDayOf(Math.max(from, to - 1))];
-  // Of the UTC days that lie in the window as a whole, the sums of the day are enough.
   const edges = [...new Set([from > firstDay ? firstDay : [], to < lastDay + DAY ? lastDay : []].flat())];
   const asked = { merchantId: ctx.merchantId, livemode: ctx.livemode, from: firstDay, to: lastDay + DAY };
   const tail = unfoldedEvents(ctx.db, ctx, METRIC_EVENT_TYPES, UNFOLDED_MAX + 1);
   const stored = await loadMetrics(ctx.db, { ...asked, edges: edges.map((day) => [day, day + DAY]) }, tail);
   const isCaughtUp = stored.unfolded.length <= UNFOLDED_MAX;
   const unfolded = aggregate(stored.unfolded.slice(0, UNFOLDED_MAX).flatMap(deltasFromEvent));
-  const whole = merge({ ...unfolded, totals: [] }, { ...stored, totals: [] });
+  const merged = merge({ ...unfolded, totals: [] }, { ...stored, totals: [] });
   return {
-    days: replaced(stored.days, whole.days, ({ day }) => day),
-    quarters: replaced(stored.quarters, whole.quarters, ({ quarter }) => quarter),
+    days: replaced(stored.days, merged.days, ({ day }) => day),
+    quarters: replaced(stored.quarters, merged.quarters, ({ quarter }) => quarter),
     totals: countsOf(stored.totals, ...unfolded.totals.map(({ counts }) => counts)),
     isEdge: (day: number) => edges.includes(day),
     asOf: isCaughtUp ? ctx.now : stored.foldedAt,
   };
 }
 
-const replaced = <T>(stored: T[], newer: T[], placeOf: (row: T) => number): T[] => [
-  ...new Map([...stored, ...newer].map((row) => [placeOf(row), row])).values(),
+const replaced = <T>(stored: T[], newer: T[], periodOf: (row: T) => number): T[] => [
+  ...new Map([...stored, ...newer].map((row) => [periodOf(row), row])).values(),
 ];
 
-/** Sums over a window, over its last days one by one, and by product. */
 export interface Analytics {
   window: AnalyticsWindow;
   totals: Counts;
   daily: { date: string; counts: Counts }[];
   topProducts: { productId: string; name: string; counts: Counts }[];
-  /** Members that are active now. */
   active: bigint;
   asOf: number;
 }
 
-/** What happened to a merchant in a window, in the days of the account's zone. 422 validation_error. */
+/** Reads a merchant's analytics of a window, by day in the account's zone. Throws 422 validation_error. */
 export async function readAnalytics(ctx: Scope, query: AnalyticsQuery): Promise<Analytics> {
   const { timezone } = await getAccount(ctx.db, ctx.merchantId);
   const window = windowOf(query, timezone, ctx.now);
@@ -103,7 +98,7 @@ export async function readAnalytics(ctx: Scope, query: AnalyticsQuery): Promise<
   };
 }
 
-/** Sums of each date; `starts` has one more, the end of the last. A quarter of an hour belongs to the date it begins in. */
+/** Sums by date. `starts` has one extra entry, the end of the last date. A quarter of an hour belongs to the date it starts in. */
 function dailyOf(days: DayMetrics[], dates: string[], starts: number[]): Analytics['daily'] {
   const sums: Counts[] = starts.slice(1).map(() => ({}));
   for (const { day, quarters } of days)

@@ -172,7 +172,7 @@ export function toAnalyticsResource({ window, totals, daily, topProducts, active
 
 const SUM_NAMES = ['gross', 'net', 'fee', 'refunded'] as const;
 
-/** `daily`, flattened (RFC 4180): numbers, dates and names of ours alone, so that no cell needs quoting. */
+/** Formats `daily` as CSV (RFC 4180). Cells hold only numbers, dates and fixed names, so none needs quoting. */
 export function toCsv({ daily }: Analytics): string {
   const header = [
     'date',

@@ -17,7 +17,6 @@ import { casUpdate } from '#platform/db/versioned.ts';
 import type { Counts } from '#rules/analytics/metrics.ts';
 import type { EventType } from '#rules/events.ts';
 
-/** Counts by the number of a quarter, or by product. */
 export type Parts = Record<string, Counts>;
 
 const parsed = (stored: StoredCounts): Counts => Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, BigInt(value)]));
@@ -25,7 +24,6 @@ const parsedParts = (stored: Record<string, StoredCounts>): Parts =>
   Object.fromEntries(Object.entries(stored).map(([part, counts]) => [part, parsed(counts)]));
 const storable = (counts: Counts): StoredCounts =>
   Object.fromEntries(Object.entries(counts).map(([name, value]) => [name, value.toString()]));
-/** Without those that have come to nothing. */
 const storableParts = (parts: Parts): Record<string, StoredCounts> =>
   Object.fromEntries(Object.entries(parts).flatMap(([part, counts]) => (Object.keys(counts).length > 0 ? [[part, storable(counts)]] : [])));
 
@@ -54,7 +52,6 @@ export interface Folded {
 const isOwner = (table: { merchantId: SQLiteColumn; livemode: SQLiteColumn }): SQL =>
   sql`${table.merchantId} = j.value ->> 'merchantId' AND ${table.livemode} = j.value ->> 'livemode'`;
 
-/** Loads the stored rows of the same keys. */
 export async function loadFolded(db: Db, { days, quarters, totals }: Folded): Promise<Folded> {
   const keys = <T extends object>(rows: T[], ...names: (keyof T)[]): object[] =>
     rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name]])));
@@ -79,10 +76,8 @@ export async function loadFolded(db: Db, { days, quarters, totals }: Folded): Pr
   };
 }
 
-/** Of the text of one parameter. */
 const CHUNK_CHARACTERS = 400_000;
 
-/** The rows again in groups whose texts are not too long for one statement. */
 function chunksOf(rows: object[]): string[] {
   const chunks: string[][] = [];
   let length = Number.POSITIVE_INFINITY;
@@ -97,7 +92,7 @@ function chunksOf(rows: object[]): string[] {
   return chunks.map((texts) => `[${texts.join()}]`);
 }
 
-/** Rows in the place of those of the same key. `columns` by their names in the rows; the last `values` of them are replaced. */
+/** Upserts rows by key. `columns` are names in the rows, and the last `values` of them are replaced. */
 const replaceRows = (db: Db, table: SQLiteTable, key: string[], values: string[], rows: object[]): Write[] =>
   chunksOf(rows).map((chunk) => {
     const fields = sql.raw([...key, ...values].map((name) => `j.value ->> '${name}'`).join());
@@ -108,10 +103,9 @@ const replaceRows = (db: Db, table: SQLiteTable, key: string[], values: string[]
       .select(sql`SELECT ${fields} FROM json_each(${chunk}) j WHERE true ON CONFLICT (${target}) DO UPDATE SET ${set}`) as unknown as Write;
   });
 
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const snake = (name: string): string => name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
 const OWNER = ['merchantId', 'livemode'];
 
-/** Replaces the stored rows of the same keys. */
 export const writeFolded = (db: Db, { days, quarters, totals }: Folded): Write[] => [
   ...replaceRows(
     db,
@@ -136,7 +130,6 @@ export const writeFolded = (db: Db, { days, quarters, totals }: Folded): Write[]
   ),
 ];
 
-/** Deletes rows of a merchant's sandbox that hold nothing any more. */
 export const deleteEmptyRows = (db: Db, merchantId: string): Write[] => {
   const mine = sql`merchant_id = ${merchantId} AND livemode = 0`;
   return [
@@ -148,7 +141,6 @@ export const deleteEmptyRows = (db: Db, merchantId: string): Write[] => {
 
 export type EndedDeliveries = typeof endedDeliveries.$inferSelect;
 
-/** Takes out what was folded; what ended meanwhile stays. */
 export const takeEndedDeliveries = (db: Db, taken: EndedDeliveries[]): Write[] => [
   db
     .update(endedDeliveries)
@@ -161,7 +153,6 @@ export const takeEndedDeliveries = (db: Db, taken: EndedDeliveries[]): Write[] =
   db.delete(endedDeliveries).where(eq(endedDeliveries.count, 0)),
 ];
 
-/** Lists up to `limit` of a merchant's events that are not folded yet. */
 export const unfoldedEvents = (db: Db, { merchantId, livemode }: MetricOwner, types: readonly EventType[], limit: number) =>
   db
     .select()
@@ -177,7 +168,6 @@ export const unfoldedEvents = (db: Db, { merchantId, livemode }: MetricOwner, ty
     .orderBy(asc(events.seq))
     .limit(limit);
 
-/** Loads a merchant's metrics of some UTC days and the events that are not folded yet, in one batch. */
 export async function loadMetrics(
   db: Db,
   owner: MetricOwner & { from: number; to: number; edges: [number, number][] },
@@ -211,7 +201,10 @@ export async function loadMetrics(
   };
 }
 
-/** Modes are folded apart: live metrics wait for no sandbox, and no erased sandbox session aborts a fold of live events. */
+/**
+ * Modes are folded separately: live metrics do not wait for the sandbox, and an erased sandbox session does not abort a fold of live
+ * events.
+ */
 const CURSORS = { live: 'events', sandbox: 'sandbox' } as const;
 const cursorNameOf = (livemode: boolean): string => (livemode ? CURSORS.live : CURSORS.sandbox);
 
@@ -220,7 +213,6 @@ interface AnalyticsCursors {
   sandbox: AnalyticsCursor;
 }
 
-/** The cursors, made at the first call. */
 export async function openCursors(db: Db): Promise<AnalyticsCursors> {
   const names = Object.values(CURSORS);
   const [, cursors] = await db.batch([
@@ -234,20 +226,18 @@ export async function openCursors(db: Db): Promise<AnalyticsCursors> {
   return { live: named(CURSORS.live), sandbox: named(CURSORS.sandbox) };
 }
 
-/** Fail the batch where another run has stepped the cursor since it was read. */
+/** Steps the cursor. Aborts the batch if another run has stepped it since the read. */
 export const stepAnalyticsCursor = (ctx: Shard, before: AnalyticsCursor, after: Partial<AnalyticsCursor> = {}): Write[] =>
   casUpdate(ctx, analyticsCursors, before, after);
 
-/** A cursor as it is after one step, for another step of the same round. */
 export const steppedCursor = (cursor: AnalyticsCursor): AnalyticsCursor => ({ ...cursor, version: cursor.version + 1 });
 
-/** Events of these types and one mode behind a place, in their order, and the last place there is. */
 export async function listMetricEvents(db: Db, { name, seq }: AnalyticsCursor, types: readonly EventType[], limit: number) {
   const [found, [end]] = await db.batch([
     db
       .select()
       .from(events)
-      // The pluses keep the search on the order of the events.
+      // The unary pluses make SQLite search by the order of the events.
       .where(and(gt(events.seq, seq), sql`+${events.livemode} = ${name === CURSORS.live ? 1 : 0} AND +${events.type} IN ${[...types]}`))
       .orderBy(asc(events.seq))
       .limit(limit),
@@ -256,7 +246,6 @@ export async function listMetricEvents(db: Db, { name, seq }: AnalyticsCursor, t
   return { found, end: end!.seq };
 }
 
-/** Lists ended deliveries of one mode that are not folded yet. */
 export const listEndedDeliveries = (db: Db, { name }: AnalyticsCursor, limit: number): Promise<EndedDeliveries[]> =>
   db
     .select()

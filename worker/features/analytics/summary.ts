@@ -16,10 +16,8 @@ export interface Summary {
   asOf: number;
 }
 
-/** Reads the summary of a merchant in one mode: sums from its metrics, and counts of what is open now. */
 export async function readSummary(ctx: Scope): Promise<Summary> {
   const [{ totals, asOf }, activeTemplates, renewalsDue, openSupportThreads] = await Promise.all([
-    // No days: the totals alone.
     readMetrics(ctx, 0, 0),
     getActiveProductCount(ctx),
     getRenewalCount(ctx, ctx.now, ctx.now + RENEWAL_WINDOW_DAYS * DAY),

@@ -6,23 +6,17 @@ import type { EntitlementSnapshot } from '#rules/balance.ts';
 import type { listCopies, Suspect } from './store.ts';
 
 type Copy = Awaited<ReturnType<typeof listCopies>>[number];
-/** An entitlement and whose it is. */
 export type NamedEntitlement = Omit<Suspect, 'version'>;
 
-/** What was compared: `finding` is null where object and copy agree. */
 interface Compared {
   suspect: Suspect;
   copyVersion: number;
   finding: string | null;
 }
 
-/** Objects asked at once. */
 const LANES = 6;
 
-/**
- * Compares entitlements' objects with their copies in the database, which were read before. Answers those that could be asked; the
- * others are not known.
- */
+/** Compares entitlement objects with their copies, which were read before. Returns only those with an available object. */
 export async function compareEntitlements(ctx: Ctx, named: readonly NamedEntitlement[], copies: readonly Copy[]): Promise<Compared[]> {
   const compared: Compared[] = [];
   const compare = async (one: NamedEntitlement) => {
@@ -35,7 +29,6 @@ export async function compareEntitlements(ctx: Ctx, named: readonly NamedEntitle
   return compared;
 }
 
-/** How an entitlement's copy differs from what its object said a moment later. Pure. */
 export function copyProblem(copy: EntitlementSnapshot | null, said: EntitlementSnapshot | null): string | null {
   if (!said) return 'object_empty';
   if (!copy) return 'copy_missing';
@@ -44,6 +37,6 @@ export function copyProblem(copy: EntitlementSnapshot | null, said: EntitlementS
   return canonicalJson(copy) === canonicalJson(said) ? null : 'copy_differs';
 }
 
-/** What was under way at the first look has come by the second: the copy is at least of the version that was told then. */
+/** Changes in flight at the first check have arrived by the second: the copy has at least the version reported then. */
 export const hasCaughtUp = ({ finding, copyVersion }: Compared, { version }: Suspect): boolean =>
   finding === null || (finding === 'copy_behind' && copyVersion >= version);

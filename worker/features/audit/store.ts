@@ -3,7 +3,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Db } from '#platform/context.ts';
 import { amongIds } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { claimedTransaction } from '#platform/db/fate.ts';
+import { claimedTransaction } from '#platform/db/outcome.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
 import { type Audit, audits } from '#platform/db/tables/audits.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
@@ -14,7 +14,7 @@ import { txClaims } from '#platform/db/tables/tx-claims.ts';
 
 export type { Suspect } from '#platform/db/tables/audits.ts';
 
-/** The audit of this day, for one look; null where it is finished, not due, or leased by another run. */
+/** Claims the audit of a day for one run. Returns null if the audit is finished, not due, or leased by another run. */
 export async function takeAudit(db: Db, day: string, now: number, leaseUntil: number): Promise<Audit | null> {
   const rows = await db
     .insert(audits)
@@ -24,32 +24,29 @@ export async function takeAudit(db: Db, day: string, now: number, leaseUntil: nu
   return rows[0] ?? null;
 }
 
-/** What a look brought, unless another has begun since, and the end of the rows before a day. */
-export const noteAudit = (db: Db, { day, dueAt }: Audit, after: Partial<Audit>, keptFrom: string): Write[] => [
+/** Stores a run's result unless another run has started since, and deletes rows before a day. */
+export const noteAudit = (db: Db, { day, dueAt }: Audit, after: Partial<Audit>, retainedFrom: string): Write[] => [
   db
     .update(audits)
     .set(after)
     .where(and(eq(audits.day, day), eq(audits.dueAt, dueAt!))),
-  db.delete(audits).where(lt(audits.day, keptFrom)),
+  db.delete(audits).where(lt(audits.day, retainedFrom)),
 ];
 
-/** The figures of the last day that was looked at; undefined before the first. */
 export const latestAudit = (db: Db): Promise<Audit | undefined> =>
   db.select().from(audits).where(isNotNull(audits.suspects)).orderBy(desc(audits.day)).limit(1).get();
 
-/** The rows after a place in an index, and, where those end, its first ones. */
-async function around<T>(page: (from: string, limit: number) => Promise<T[]>, place: string, count: number): Promise<T[]> {
-  const after = await page(place, count);
+async function around<T>(page: (from: string, limit: number) => Promise<T[]>, cursor: string, count: number): Promise<T[]> {
+  const after = await page(cursor, count);
   return after.length < count ? [...after, ...(await page('', count))] : after;
 }
 
-/** How many claims are read to find final ones. */
 const CLAIMS_MAX = 300;
-/** Claims of payments of merchants; what else is claimed has no payment row. */
+/** Claim kinds of merchant payments. Other claims have no payment row. */
 const PAYMENT_KINDS = ['checkout', 'x402', 'metered', 'subscription'] as const;
 
-/** Final payments whose transactions follow `place` in the order of signatures, which is random; each with what is recorded of it. */
-export async function samplePayments(db: Db, place: string, count: number) {
+/** Samples final payments after `cursor` in the order of signatures, which is random, with their recorded data. */
+export async function samplePayments(db: Db, cursor: string, count: number) {
   const isFinal = and(
     eq(txClaims.livemode, true),
     inArray(txClaims.kind, PAYMENT_KINDS),
@@ -65,7 +62,7 @@ export async function samplePayments(db: Db, place: string, count: number) {
       .orderBy(asc(txClaims.txSignature))
       .limit(limit);
   };
-  const claims = uniqueBy(await around(page, place, count), ({ txSignature }) => txSignature).slice(0, count);
+  const claims = uniqueBy(await around(page, cursor, count), ({ txSignature }) => txSignature).slice(0, count);
   if (claims.length === 0) return [];
   const among = (column: SQLiteColumn): SQL =>
     amongIds(
@@ -92,11 +89,10 @@ export async function samplePayments(db: Db, place: string, count: number) {
   }));
 }
 
-/** What is recorded of a payment, as far as the database has it. */
 export type RecordedPayment = Awaited<ReturnType<typeof samplePayments>>[number];
 
-/** Copies of entitlements that follow `place` in the order of their ids, which are hashes. */
-export async function sampleEntitlements(db: Db, place: string, count: number) {
+/** Samples entitlement copies after `cursor` in the order of their ids, which are hashes. */
+export async function sampleEntitlements(db: Db, cursor: string, count: number) {
   const page = (from: string, limit: number) =>
     db
       .select()
@@ -104,7 +100,7 @@ export async function sampleEntitlements(db: Db, place: string, count: number) {
       .where(gte(entitlements.id, from as never))
       .orderBy(asc(entitlements.id))
       .limit(limit);
-  return uniqueBy(await around(page, place, count), ({ id }) => id).slice(0, count);
+  return uniqueBy(await around(page, cursor, count), ({ id }) => id).slice(0, count);
 }
 
 export const listCopies = (db: Db, ids: readonly string[]) => db.select().from(entitlements).where(amongIds(entitlements.id, ids));

@@ -9,7 +9,7 @@ import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authori
 import type { EventType, NewEvent } from '#rules/events.ts';
 import { AUTHORIZATION } from '#rules/states.ts';
 import type { AuthorizationFacts, AuthorizationStep } from '#rules/subscriptions/authorization.ts';
-import type { CollectionRoute } from '#solana/programs/subscriptions/standing.ts';
+import type { CollectionRoute } from '#solana/programs/subscriptions/subscription-state.ts';
 import { toAuthorizationResource } from './resource.ts';
 import { insertAuthorization, updateAuthorization } from './store.ts';
 
@@ -70,7 +70,7 @@ export function planAuthorization(ctx: Shard, payment: Payment & { expectedWalle
     stoppedAt: null,
     nextAttemptAt: null,
     collectAt: null,
-    nextLookAt: ctx.now + FIRST_READ_MS,
+    nextCheckAt: ctx.now + FIRST_READ_MS,
     askedReadAt: null,
     endedAt: null,
     createdAt: ctx.now,
@@ -136,7 +136,7 @@ export function stepAuthorization(
 }
 
 /**
- * Plans the end of an authorization that its merchant stops. The buyer's consent stays on the chain and the plan's owner could still collect;
+ * Plans the end of an authorization that its merchant stops. The buyer's consent stays on the chain and the plan's owner could still collect.
  * the event's email says how to end that. Changes nothing if it is over or stopped.
  */
 export function planStop(ctx: Shard, row: AuthorizationRow): Change<AuthorizationRow> {
@@ -157,8 +157,8 @@ const authorizationEvent = (type: EventType, before: AuthorizationRow, after: Au
 });
 
 /** Columns of an authorization that is over. Its account is not read any more. */
-export const overAt = (now: number): Pick<AuthorizationRow, 'endedAt' | 'nextAttemptAt' | 'nextLookAt'> => ({
+export const overAt = (now: number): Pick<AuthorizationRow, 'endedAt' | 'nextAttemptAt' | 'nextCheckAt'> => ({
   endedAt: now,
   nextAttemptAt: null,
-  nextLookAt: null,
+  nextCheckAt: null,
 });

@@ -50,7 +50,7 @@ export const AuthorizationBody = z
   })
   .openapi('NativeSubscription', { description: 'On-chain consent of a buyer to one collection per period.' });
 
-/** Time of the next charge; null where none follows. */
+/** Time of the next charge. Null where none follows. */
 export const nextChargeOf = ({ status, paidThrough, nextAttemptAt }: AuthorizationRow): number | null =>
   status === 'active' || status === 'past_due' ? (paidThrough ?? nextAttemptAt) : null;
 

@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm';
 import type { AuthorizationId, PaymentId, ProductId } from '#core/ids.ts';
-import { inReach, rowsOnChainOf } from '#platform/chain/reach.store.ts';
+import { clockFilter, rowsOnChainOf } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
 import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type Listed, listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
@@ -22,18 +22,18 @@ export const findAuthorization = async (db: Db, authorizationId: AuthorizationId
   (await db.select().from(subscriptionAuthorizations).where(eq(id, authorizationId)).get()) ?? null;
 
 /** Finds the authorization of a checkout. */
-export const findAuthorizationOf = async (db: Db, checkout: PaymentId): Promise<AuthorizationRow | null> =>
+export const findAuthorizationFor = async (db: Db, checkout: PaymentId): Promise<AuthorizationRow | null> =>
   (await db.select().from(subscriptionAuthorizations).where(eq(paymentId, checkout)).get()) ?? null;
 
 /** Condition of the unique index, verbatim. */
-const IS_STANDING = sql`status IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval')`;
+const IS_CURRENT = sql`status IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval')`;
 
 /** Finds the authorization that collects from a subscription's address. A unique index allows one. */
-export const findStanding = async (db: Db, address: string, tenant: Tenant): Promise<AuthorizationRow | null> =>
+export const findCurrent = async (db: Db, address: string, tenant: Tenant): Promise<AuthorizationRow | null> =>
   (await db
     .select()
     .from(subscriptionAuthorizations)
-    .where(and(eq(subscriptionAddress, address), rowsOnChainOf(tenant, subscriptionAuthorizations), IS_STANDING))
+    .where(and(eq(subscriptionAddress, address), rowsOnChainOf(tenant, subscriptionAuthorizations), IS_CURRENT))
     .get()) ?? null;
 
 type Addressed = Pick<AuthorizationRow, 'id' | 'merchantId' | 'livemode' | 'subscriptionAddress'>;
@@ -96,7 +96,7 @@ export const updateAuthorization = (ctx: Shard, before: AuthorizationRow, after:
 export const scheduleAuthorization = (
   db: Db,
   row: AuthorizationRow,
-  schedule: Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'>,
+  schedule: Pick<AuthorizationRow, 'nextAttemptAt' | 'nextCheckAt'>,
 ): Write =>
   updateUnversioned(
     db,
@@ -110,8 +110,8 @@ export const scheduleSigner = ({ db, merchantId, now }: Scope, wallet: string): 
   updateUnversioned(
     db,
     subscriptionAuthorizations,
-    { nextLookAt: now },
-    sql`merchant_id = ${merchantId} AND livemode = 0 AND subscriber_wallet = ${wallet} AND ended_at IS NULL AND next_look_at > ${now}`,
+    { nextCheckAt: now },
+    sql`merchant_id = ${merchantId} AND livemode = 0 AND subscriber_wallet = ${wallet} AND ended_at IS NULL AND next_check_at > ${now}`,
   );
 
 interface AuthorizationFilter {
@@ -182,7 +182,7 @@ export const findCollectedBy = async (db: Db, by: PaymentId): Promise<Authorizat
       .get()
   )?.id ?? null;
 
-/** Frees a period whose transaction the chain dropped. */
+/** Frees a period after the chain dropped its transaction. */
 export const dropCollected = (db: Db, by: PaymentId): Write =>
   db.update(subscriptionCollections).set({ collectedAt: null }).where(eq(subscriptionCollections.paymentId, by));
 
@@ -196,12 +196,16 @@ export const takeCollectedBack = ({ db, now }: Shard, { authorizationId, periodS
 /** Classes of due authorizations, each with its own index and sweep, so that collections wait for nothing else. */
 export type AuthorizationClass = 'collections' | 'checkouts' | 'looks';
 
-const { askedReadAt, collectAt, nextLookAt } = subscriptionAuthorizations;
+const { askedReadAt, collectAt, nextCheckAt } = subscriptionAuthorizations;
 /** Conditions of the indexes, verbatim. */
 const CLASSES = {
   collections: { at: collectAt, is: sql`collect_at IS NOT NULL`, byMerchant: 'subscription_collections_by_merchant' },
-  checkouts: { at: nextLookAt, is: sql`next_look_at IS NOT NULL AND status = 'pending'`, byMerchant: 'subscription_checkouts_by_merchant' },
-  looks: { at: nextLookAt, is: sql`next_look_at IS NOT NULL AND status <> 'pending'`, byMerchant: 'subscription_looks_by_merchant' },
+  checkouts: {
+    at: nextCheckAt,
+    is: sql`next_check_at IS NOT NULL AND status = 'pending'`,
+    byMerchant: 'subscription_checkouts_by_merchant',
+  },
+  looks: { at: nextCheckAt, is: sql`next_check_at IS NOT NULL AND status <> 'pending'`, byMerchant: 'subscription_checks_by_merchant' },
 };
 
 /**
@@ -216,9 +220,9 @@ export async function takeDueAuthorizations(
 ): Promise<AuthorizationRow[]> {
   const { at, is, byMerchant } = CLASSES[kind];
   const waiting = { table: subscriptionAuthorizations, at, isLive: sql`${is} AND livemode = 1`, byMerchant };
-  const rowids = await listDueInTurns(ctx, waiting, { isInReach: sql`${is} AND ${inReach(ctx)}`, dueBefore: ctx.now, limit: max });
+  const rowids = await listDueInTurns(ctx, waiting, { matchesClock: sql`${is} AND ${clockFilter(ctx)}`, dueBefore: ctx.now, limit: max });
   if (rowids.length === 0) return [];
-  const lease = kind === 'collections' ? { collectAt: leaseUntil } : { nextLookAt: leaseUntil };
+  const lease = kind === 'collections' ? { collectAt: leaseUntil } : { nextCheckAt: leaseUntil };
   const isTaken = sql`${isAmongRows(rowids)} AND ${is} AND ${at} <= ${ctx.now}`;
   return updateUnversioned(ctx.db, subscriptionAuthorizations, lease, isTaken).returning();
 }

@@ -6,14 +6,13 @@ import type { PaymentTerms, ProvenIdentity } from '#rules/payment-terms.ts';
 import { acceptedAssetsOf, checkoutRailIn } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 
-/** What a buyer says of themselves, as far as the merchant's server may know better. */
 interface StatedBuyer {
   walletAddress?: string;
   email?: string;
   customerRef?: string;
 }
 
-/** Hand-off data wins over what the buyer typed, except the wallet: the buyer may pay from another. */
+/** Overrides buyer input with hand-off data, except the wallet: the buyer may pay from another. */
 export const withHandoff = <T extends StatedBuyer>(input: T, handoff: Handoff): T => ({
   ...input,
   customerRef: handoff.customerRef ?? input.customerRef,
@@ -21,16 +20,12 @@ export const withHandoff = <T extends StatedBuyer>(input: T, handoff: Handoff): 
   walletAddress: input.walletAddress ?? handoff.walletAddress ?? undefined,
 });
 
-/** What is settled with a buyer before the payment begins; what is sold, and at which rate, is said by the product and the quote. */
 export type BuyerTerms = Pick<
   PaymentTerms,
   'successUrl' | 'locale' | 'isRefTrusted' | 'identity' | 'identitySessionId' | 'handoffId' | 'authorizationId' | 'metadata'
 >;
 
-/**
- * The terms of a payment with what is known of its buyer, who alone it is sold to. What the payment session of the
- * merchant's server says goes before what its hand-off says.
- */
+/** Builds the terms of a payment. The payment session of the merchant's server wins over its hand-off. */
 export const buyerTerms = (
   terms: BuyerTerms,
   known: {
@@ -50,18 +45,18 @@ export const buyerTerms = (
   };
 };
 
-/** True where the merchant's server named the customer. What a buyer says at connect is not proven. */
+/** True if the merchant's server named the customer. A reference given at connect is not proven. */
 const isRefTrusted = (handoff: Handoff | null, session: Pick<PaymentSession, 'customerRef'> | null): boolean =>
   (session?.customerRef ?? handoff?.customerRef ?? null) !== null;
 
-/** 422 where a buyer claims a reference at a product that takes it from the merchant's server alone. */
+/** Throws 422 if a buyer states a reference for a product that accepts it only from the merchant's server. */
 export function requireTrusted({ trustedCustomerRef }: Product, claimed: string | undefined, known: Parameters<typeof isRefTrusted>): void {
   if (!trustedCustomerRef || claimed === undefined || isRefTrusted(...known)) return;
   const msg = 'The product accepts it only from the merchant’s server: by payment session or hand-off';
   throw new ApiError('validation_error', { problems: [{ loc: ['body', 'customer_ref'], msg, type: 'untrusted_customer_ref' }] });
 }
 
-/** The rail of the asset a buyer wants to pay in: that of the price, or another the merchant takes. 422. */
+/** Returns the rail of the asset that the buyer wants to pay in: the price's own, or another that the merchant accepts. Throws 422. */
 export function requireRail(product: Product, wanted: Asset): RailId {
   const accepted = acceptedAssetsOf(product);
   if (accepted.includes(wanted)) return checkoutRailIn(product, wanted);

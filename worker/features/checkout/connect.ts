@@ -27,7 +27,6 @@ export interface Connect {
   asset?: Asset;
   walletAddress?: string;
   email?: string;
-  /** A language tag in its canonical form. (BCP 47) */
   locale?: string | undefined;
   customerRef?: string;
   handoffToken?: string;
@@ -43,7 +42,6 @@ export interface Checkout {
   payment: Payment;
   /** Business time of the answer, by the payment's clock. */
   now: number;
-  /** Only where the buyer's wallet is known. */
   prepared: Prepared | null;
   /** Steps that the buyer signs instead if the product renews itself. */
   subscribing: Subscribing | null;
@@ -65,11 +63,11 @@ export async function connectBuyer(shard: Shard, input: Connect, storeAnswer: St
   const change = await planCheckout(ctx, listing, input, { session: null, handoff, expiresAt: sessionExpiry(ctx, listing.product) });
   if ('provider' in change) return change;
   const { payment } = change.result;
-  // The node is asked before anything is stored: a payment that cannot be received is not stored.
+  // Calls the node before storing, so that a payment that cannot be received is not stored.
   const checkout = await prepareCheckout(ctx, change.result, payment.expectedWallet);
   try {
     const { events } = change;
-    // A buyer whom the merchant's server sent is not limited by how many sessions strangers hold.
+    // A buyer with a hand-off is exempt from the limit on anonymous sessions.
     const writes = handoff ? change.writes : [abortIfAtSessionLimit(ctx, payment.productId), ...change.writes];
     await commitNew(ctx, await withAnswer({ events, writes, result: checkout }, storeAnswer(checkout)), () => findPayment(ctx, payment.id));
   } catch (error) {
@@ -104,8 +102,8 @@ interface FixedTerms {
 }
 
 /**
- * A payment of what is sold, planned and not yet stored. 409 setup_not_ready, 422 invalid_wallet_address or for an asset that is
- * not accepted, 503 fee_wallet_missing; what an identity or a price in another asset may refuse is said there.
+ * Plans a payment without storing it. Throws 409 setup_not_ready, 422 invalid_wallet_address or for an asset that is not accepted, 503
+ * fee_wallet_missing, and the errors of identity and quote.
  */
 export async function planCheckout(
   ctx: Shard,

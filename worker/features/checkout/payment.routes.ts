@@ -10,7 +10,7 @@ import { findPayment, hasPayment } from '#features/payments/store.ts';
 import { viewPayment } from '#features/payments/unmatched/unmatched.ts';
 import type { Scope } from '#platform/context.ts';
 import { locate } from '#platform/db/directory.ts';
-import { type Answer, MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
+import { type Answer, MONEY_RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import { answerLeased } from '#platform/db/lease.ts';
 import { answerOnce, type StoreAnswer, skipStoring } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
@@ -19,7 +19,7 @@ import { keyedRequest, sendAnswer } from '#platform/http/idempotency-key.ts';
 import { given, idOf, MembershipUuid, ReceiptUuid, ServiceTime } from '#platform/http/openapi.ts';
 import { countUnseenSignature } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
-import { followSubscription, isSubscribing, subscribingOf } from './subscribing/follow.ts';
+import { followSubscription, isSubscribing, loadSubscribing } from './subscribing/follow.ts';
 
 const ConfirmRequest = z
   .object({
@@ -37,7 +37,7 @@ const ConfirmResponse = z
     already_confirmed: z.boolean().describe('True if the payment was confirmed before this call.'),
   })
   .openapi('ConfirmResponse');
-/** Where the buyer goes afterwards. `status` is a hint there; merchants check by webhook or GET. */
+/** Builds the buyer's return URL. `status` is only a hint: merchants verify by webhook or GET. */
 function redirectUrl(payment: Payment): string | null {
   if (payment.terms.successUrl === null) return null;
   const url = new URL(payment.terms.successUrl);
@@ -77,7 +77,7 @@ export const paymentRoutes = routes('Payments')
     owner: (payment) => payment,
     answer: async ({ viewer, scope, row: payment, headers }) => {
       const access = viewer ? {} : await loadBuyersAccess(scope, payment, headers['X-Svc-Identity-Session']);
-      const subscribing = viewer ? null : await subscribingOf(scope, payment);
+      const subscribing = viewer ? null : await loadSubscribing(scope, payment);
       const { now, payment: seen } = await viewPayment(scope, payment, viewer ? 'merchant' : 'buyer');
       return { now, ...seen, ...access, ...given('subscription', subscribing && toSubscribingResource(scope, subscribing)) };
     },
@@ -109,8 +109,8 @@ export const paymentRoutes = routes('Payments')
       const follow = (scope: Scope, payment: Payment) => (isSubscribing(payment) ? followSubscription(scope, payment) : null);
       const confirm = (storeAnswer: StoreAnswer<Confirmation>) =>
         confirmPayment(shard, { paymentId, txSignature, viewer, storeAnswer, follow, ...countUnseen });
-      // A subscription's first period is collected in several steps, so its key is held by a lease: which payment it is must be known before.
-      const request = await keyedRequest(c, { keepMs: MONEY_KEEP_MS });
+      // The first period is collected in several steps, so a lease holds the key. The payment must be known before.
+      const request = await keyedRequest(c, { retentionMs: MONEY_RETENTION_MS });
       const keyed = request && (await findPayment(shard, paymentId));
       const answer =
         keyed && isSubscribing(keyed)

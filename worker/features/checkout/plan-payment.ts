@@ -18,12 +18,11 @@ import type { PaymentTerms } from '#rules/payment-terms.ts';
 import { CHECKOUT_RAILS } from '#rules/product-rails.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
 import { mintOf } from '#solana/assets.ts';
-import { accountOf } from '#solana/checkout-transaction.ts';
+import { deriveAccount } from '#solana/checkout-transaction.ts';
 import { type BuyerTerms, requireRail } from './buyer-terms.ts';
 
 type Buyer = Pick<Payment, 'expectedWallet' | 'customerRef' | 'email' | 'paymentSessionId'> & { terms: BuyerTerms; expiresAt: number };
 
-/** Whom a checkout pays, in which asset and over which rail. */
 interface Payee {
   asset: Asset;
   recipient: string;
@@ -31,15 +30,12 @@ interface Payee {
   railId: RailId;
 }
 
-/** 409 setup_not_ready where the node has said since that the wallet cannot be spent from. */
+/** Throws 409 setup_not_ready if the node reports that the wallet cannot be spent from. */
 export async function requireSpendablePayee(ctx: Ctx, { recipient, railId, prospect }: Payee): Promise<void> {
   if (await payeeOfToday(ctx, recipient)) throw newObstacleError('payout_wallet_unspendable', railId, prospect);
 }
 
-/**
- * A payment of this product by this buyer, planned and not yet stored: quoted where the price is in another asset. What a price or a payee
- * may refuse is said there.
- */
+/** Plans a payment without storing it, with a quote if the price is in another asset. Throws the errors of price and payee checks. */
 export async function planPayment(ctx: Shard, product: Product, payee: Payee, { expiresAt, ...buyer }: Buyer): Promise<Change<Payment>> {
   const due = await quotePrice(ctx, { asset: product.asset, units: product.priceAmount }, payee.asset, expiresAt);
   const terms: PaymentTerms = {
@@ -78,30 +74,28 @@ async function payableTo(config: Config, recipientWallet: string, { price, expir
     mint,
     priceAmount: price.units,
     recipientWallet,
-    recipientAta: await accountOf(recipientWallet, mint),
+    recipientAta: await deriveAccount(recipientWallet, mint),
     feeAmount: fee?.amount.units ?? null,
     feeWallet: fee?.wallet ?? null,
-    feeAta: fee ? await accountOf(fee.wallet, mint) : null,
+    feeAta: fee ? await deriveAccount(fee.wallet, mint) : null,
     expiresAt,
   };
 }
 
-/** These have codes of their own. */
 const NOT_FOR_BUYERS: Obstacle[] = ['fee_wallet_configured', 'rail_unavailable'];
 
-/** The rail and the payee of a checkout. 409 setup_not_ready, 422 for an asset that is not accepted. */
+/** Returns rail and payee of a checkout. Throws 409 setup_not_ready, 422 for an asset that is not accepted. */
 export function requirePayee(config: Config, listing: Listing, wanted: Asset | undefined): Payee {
   const first = firstCheckoutRail(config, listing);
   const railId = wanted === undefined ? first : requireRail(listing.product, wanted);
   const prospect = prospectOf(saleOn(listing, railId));
   const isOff = prospect.switchedOff === 'rail';
-  const isToldLater = (one: Obstacle) => (CHECKOUT_RAILS as readonly RailId[]).includes(railId) && NOT_FOR_BUYERS.includes(one);
-  const [obstacle] = obstaclesOf(config, prospect, railId).filter((one) => !isToldLater(one) || (isOff && one === 'rail_unavailable'));
+  const isReportedLater = (one: Obstacle) => (CHECKOUT_RAILS as readonly RailId[]).includes(railId) && NOT_FOR_BUYERS.includes(one);
+  const [obstacle] = obstaclesOf(config, prospect, railId).filter((one) => !isReportedLater(one) || (isOff && one === 'rail_unavailable'));
   if (obstacle) throw newObstacleError(obstacle, railId, prospect);
   return { asset: RAILS[railId].asset, recipient: payoutOf(prospect)!, prospect, railId };
 }
 
-/** 422 invalid_wallet_address where buyer and payee are one. */
 export function requireBuyer(walletAddress: string, recipient: string): void {
   if (walletAddress === recipient)
     throw new ApiError('invalid_wallet_address', { detail: 'The payout wallet cannot buy from itself. Pay with another wallet.' });

@@ -6,7 +6,7 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import { NATIVE_MINT } from '#solana/assets.ts';
 import { buildCheckoutTransaction, type CheckoutTerms } from '#solana/checkout-transaction.ts';
 
-/** The split of a payment over its one or two recipients; `exists` says, as the node did, whether their accounts exist. */
+/** Splits a payment over its one or two recipients. `exists`: whether their token accounts exist, from the node. */
 export function termsOf(ctx: Ctx, payment: Payment, exists: boolean[] = []): CheckoutTerms {
   const fee = money(payment.asset, payment.feeAmount ?? 0n);
   return {
@@ -34,8 +34,8 @@ export interface Prepared {
 }
 
 /**
- * The transaction that pays this payment from `buyer`'s wallet, for as long as the chain takes its blockhash; the payer creates
- * the token accounts that are missing. 503 rpc_unavailable.
+ * Builds the transaction that pays from `buyer`'s wallet, valid as long as its blockhash. The payer creates missing token accounts. Throws
+ * 503 rpc_unavailable.
  */
 export async function prepareTransaction(ctx: Ctx, payment: Payment, buyer: string): Promise<Prepared> {
   const tokenAccounts = payment.feeAta ? [payment.recipientAta, payment.feeAta] : [payment.recipientAta];
@@ -49,8 +49,8 @@ export async function prepareTransaction(ctx: Ctx, payment: Payment, buyer: stri
 }
 
 /**
- * The Solana Pay URL. Without a fee a transfer request, which every wallet understands; with one a transaction request,
- * because a plain transfer could not pay both.
+ * Returns the Solana Pay URL: a transfer request without a fee, which every wallet supports. With a fee a transaction request, because a
+ * plain transfer cannot pay both.
  */
 export function solanaPayUrl(ctx: Ctx, payment: Payment): string {
   if (payment.feeWallet) return `solana:${ctx.baseUrl}/v1/pay/${payment.id}/solana-pay`;

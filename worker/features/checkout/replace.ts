@@ -19,17 +19,15 @@ import { prepareTransaction } from './prepare-transaction.ts';
 import { endOfNext } from './sessions/session.ts';
 import { findPaymentSession, moveHandoff, moveSession } from './sessions/store.ts';
 
-/** A payment that is to end, and what it is of. */
 interface Replaced {
   payment: Payment;
   listing: Listing;
 }
 
 /**
- * Another payment of the same purchase in place of an unsigned one: in another asset, or with its time anew. The old one is
- * FAILED (`replaced`) in the batch that begins the new one, which keeps its price, terms, customer, identity, session and hand-off; its id
- * is the capability. 404 for a payment of another product, 409 state_conflict while a transaction of it may land (in_flight) or once it is
- * paid, 409 payment_failed or 410 session_expired once it is over, 422 for an asset that is not accepted, and what a quote may refuse.
+ * Replaces an unsigned payment, in another asset or with new time. The old one becomes FAILED (`replaced`) in the same batch, and the new
+ * one retains price, terms, identity, session and hand-off. Throws 404 for another product, 409 state_conflict (in_flight or paid), 409
+ * payment_failed, 410 session_expired, 422 for an asset that is not accepted.
  */
 export async function replacePayment(
   shard: Shard,
@@ -49,7 +47,7 @@ export async function replacePayment(
   await loadNamedIdentity(ctx, known.listing.product.id, identitySessionId);
   let begun: Checkout | null = null;
   return transact(ctx, { known, reload }, async ({ payment, listing }): Promise<Change<Checkout>> => {
-    // Our own batch landed, and its answer was lost.
+    // An earlier try of this call was stored and its answer was lost.
     if (begun && payment.failureCode === 'replaced' && (await findPayment(ctx, begun.payment.id))) return unchanged(begun);
     requireReplaceable({ payment, listing });
     await requireUnsigned(ctx, payment.id);
@@ -94,7 +92,7 @@ function requireReplaceable({ payment, listing: { product } }: Replaced): void {
   if (unidentified) throw unidentified;
 }
 
-/** What its buyer was promised, whatever the product says by now: in the asset of its price, before any rate. */
+/** Restores the listing that the buyer was promised, regardless of later product changes, in the price's asset before any rate. */
 function soldBefore({ payment, listing: { product, ...seller } }: Replaced): Listing {
   const { productName: name, accessPeriodDays, usageUnits, delivery = null, quote, graceHours = product.graceHours } = payment.terms;
   const ownPrice = { asset: payment.asset, priceAmount: payment.priceAmount };
@@ -102,21 +100,18 @@ function soldBefore({ payment, listing: { product, ...seller } }: Replaced): Lis
   return { ...seller, product: { ...product, name, accessPeriodDays, usageUnits, graceHours, delivery, ...price } };
 }
 
-/** What was settled with the buyer: all that is not of the product or of a quote. */
 function buyersPart({ terms }: Payment): BuyerTerms {
   const { successUrl, locale, isRefTrusted, identity, identitySessionId, handoffId, metadata } = terms;
   const known = { locale, isRefTrusted, identity, identitySessionId, handoffId, metadata };
   return { successUrl, ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) } as BuyerTerms;
 }
 
-/** When another payment of the session that holds this one ends; null where none holds it. 410 session_expired. */
 async function endInSession(ctx: Shard, { paymentSessionId }: Payment): Promise<number | null> {
   const held = paymentSessionId && (await findPaymentSession(ctx.db, paymentSessionId));
   if (held && ctx.now > held.session.expiresAt) throw new ApiError('session_expired');
   return held ? endOfNext(ctx, held.session) : null;
 }
 
-/** The session and the hand-off that the purchase came by hold the new payment. */
 const followersOf = ({ db }: Shard, before: Payment, after: Payment): Write[] => [
   ...moveSession(db, before, after.id),
   ...(before.terms.handoffId ? [moveHandoff(db, before.terms.handoffId, before.id, after.id)] : []),

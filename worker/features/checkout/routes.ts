@@ -31,7 +31,7 @@ import { ConnectResponse, toConnectResource } from './resource.ts';
 import { connectInSession } from './sessions/session.ts';
 
 const LOCALE_MAX = 35;
-/** The BCP 47 form of a tag of a language that pages and emails have, also of one in the form of POSIX (`pt_BR.UTF-8`); undefined for any other. */
+/** Returns the canonical BCP 47 tag of a supported language, also from POSIX form (`pt_BR.UTF-8`). Undefined for any other. */
 function localeOf(text: string): string | undefined {
   try {
     const [tag] = Intl.getCanonicalLocales(
@@ -95,12 +95,11 @@ const IdentityNeededResponse = z
       'Identity required before payment: call POST /v1/products/p/{slug}/identity, then connect again with its identity_session_id.',
   });
 
-// Of a protocol that may grow: it takes fields that we do not know.
+// Loose, because the protocol may add fields.
 const SolanaPayRequest = z
   .looseObject({ account: z.string().max(64).describe('Wallet that will sign, as Solana Pay sends it.') })
   .openapi('SolanaPayRequest');
 
-/** Refuses to prepare what could not be paid in time, or whose buyer has not shown the identity the merchant requires. */
 function requireOpen(ctx: Ctx, asked: IdentityRequirement): void {
   const { payment } = asked;
   if (payment.status === 'FAILED') throw failureOf(payment);
@@ -161,12 +160,10 @@ export const checkoutRoutes = routes('Checkout')
         handoffToken: body.handoff_token,
         identitySessionId: body.identity_session_id,
       };
-      // Nothing was begun where a buyer has to show who they are first.
       const present = (checkout: Checkout | IdentityNeeded, unmatched: Unmatched[] = []): Answer =>
         'provider' in checkout
           ? { status: 200, body: { identity: { required: true, provider: checkout.provider } }, isFinished: false }
           : { status: 200, body: toConnectResource(shard, checkout, unmatched) };
-      // A payment that a session holds already may have been paid in part.
       const presentHeld = async (checkout: Checkout | IdentityNeeded): Promise<Answer> =>
         present(checkout, 'provider' in checkout ? [] : await listUnmatchedOf(shard.db, [checkout.payment.id]));
       const request = await keyedRequest(c);

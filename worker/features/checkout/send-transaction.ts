@@ -15,9 +15,9 @@ import { isSubscribing } from './subscribing/follow.ts';
 import { sendStep } from './subscribing/send-step.ts';
 
 /**
- * Broadcasts a buyer's signed transaction: it must be the one we prepared. Its signature is kept before it goes out, so a
- * closed laptop, a crash or a lost answer loses nothing. 409 state_conflict (in_flight) while another is on its way, 410 once
- * the session is over, 422 payment_mismatch with the reason, 422 identity_verification_required before any money moves.
+ * Broadcasts a buyer's signed transaction if it is the prepared one. Stores its signature first, so that a crash or lost answer loses
+ * nothing. Throws 409 state_conflict (in_flight) while another is pending, 410 after the session, 422 payment_mismatch with the reason, 422
+ * identity_verification_required before any money moves.
  */
 export async function sendTransaction(
   ctx: Scope,
@@ -39,16 +39,15 @@ export async function sendTransaction(
   if (unidentified) throw unidentified;
 
   const { candidate, isNew, isSent } = await rememberSent(ctx, payment.id, txSignature);
-  // Replaced or ended since it was read: what goes out now would pay nothing.
   if (!isSent) throw failureOf(await getPayment(ctx, payment.id));
   const broadcast = await ctx.chain.sendTransaction(base64.decode(wire));
-  // A refusal is about this request alone: another that brought the same bytes may have delivered them.
+  // A refusal concerns this request alone: another request with the same bytes may have delivered them.
   if (broadcast.kind === 'rejected' && isNew && (await dropRefused(ctx.db, candidate)))
     throw new ApiError('payment_mismatch', {
       detail: `The network refused the transaction: ${broadcast.reason}`,
       meta: { reason: 'transaction_rejected' },
     });
-  // Unclear is not refused: it may be on its way, and the rechecks will find it.
+  // An unclear result is not a refusal: the transaction may be pending, and the rechecks will find it.
   if (broadcast.kind !== 'sent') ctx.note(`rpc: ${broadcast.reason}`);
   const after = await transact(ctx, { reload: () => getPayment(ctx, payment.id) }, (current) =>
     current.status === 'PENDING_SIGNATURE' ? planSubmit(ctx, current, txSignature) : unchanged(current),

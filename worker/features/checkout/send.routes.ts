@@ -5,7 +5,7 @@ import { PaymentBody } from '#features/payments/resource.ts';
 import { hasPayment } from '#features/payments/store.ts';
 import { viewPayment } from '#features/payments/unmatched/unmatched.ts';
 import { locate } from '#platform/db/directory.ts';
-import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
+import { MONEY_RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
 import { TransactionSignature } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
@@ -34,5 +34,5 @@ export const sendRoutes = routes('Payments').viewer({
     const { payment: seen } = await viewPayment(scope, payment, viewer ? 'merchant' : 'buyer');
     return { payment: seen, tx_signature: txSignature };
   },
-  keepMs: MONEY_KEEP_MS,
+  retentionMs: MONEY_RETENTION_MS,
 });

@@ -1,4 +1,4 @@
-import { ApiError, objectAway, storyOf } from '#core/errors.ts';
+import { ApiError, formatErrorChain, objectAway } from '#core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
@@ -21,7 +21,7 @@ import { type EndedCopy, listPastEnd, overwriteCopy, upsertCopy } from './store.
 
 export { listEntitlements, toSnapshot } from './store.ts';
 
-/** The key of an entitlement: its id follows from merchant, mode, product and customer, so it is never looked up. */
+/** Derives the key of an entitlement: the id follows from merchant, mode, product and customer, so no lookup is needed. */
 export function entitlementKeyOf({ merchantId, livemode }: Owner, productId: string, customer: Customer): EntitlementKey {
   return { entitlementId: entitlementIdOf(merchantId, livemode, productId, customer), merchantId, livemode, productId, customer };
 }
@@ -29,9 +29,8 @@ export function entitlementKeyOf({ merchantId, livemode }: Owner, productId: str
 type Owner = { merchantId: string; livemode: boolean };
 
 /**
- * Asks the object of an entitlement. Where the
- * object is restarted, overloaded or out of reach, what became of the call is not known: 503 temporarily_unavailable, and since every
- * call is keyed, the caller may repeat it.
+ * Calls an entitlement's object. Throws 503 temporarily_unavailable if the object restarts, is overloaded or does not answer: the outcome
+ * is unknown, and the caller may repeat, because every call is keyed.
  */
 export async function callEntitlement<T>(
   ctx: Ctx,
@@ -42,12 +41,11 @@ export async function callEntitlement<T>(
   try {
     return await call(entitlementObject(ctx, entitlementObjectName(owner, entitlementId)));
   } catch (error) {
-    ctx.note(`object: ${storyOf(error)}`);
+    ctx.note(`object: ${formatErrorChain(error)}`);
     throw objectAway(error);
   }
 }
 
-/** What each call of an object says of its caller. */
 export const calledBy = (ctx: Ctx): Called => ({
   now: ctx.now,
   aheadMs: ctx.now - ctx.wallNow,
@@ -55,17 +53,15 @@ export const calledBy = (ctx: Ctx): Called => ({
   leftMs: ctx.leftMs(),
 });
 
-/** Reads an entitlement from its object, as of this moment; null where nothing was ever granted. */
 export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): Promise<EntitlementSnapshot | null> =>
   callEntitlement(ctx, owner, entitlementId, (object) => object.read(calledBy(ctx)));
 
 const ENDED = { pageMax: 100, pagesMax: 20 };
-/** Objects asked at once. */
 const LANES = 6;
 
 /**
- * Reads entitlements whose time is over, so that their objects end them. By wall time an object's own alarm does that: only a sandbox
- * session and a local machine whose chain was moved on need it.
+ * Reads expired entitlements so that their objects end them. Only sandbox sessions and a local machine with an advanced clock need it: by
+ * wall time the object's own alarm does this.
  */
 export async function sweepEntitlements(ctx: Shard): Promise<Swept> {
   if (ctx.sandbox === null && ctx.now === ctx.wallNow) return { taken: 0, isFinished: true };
@@ -77,22 +73,24 @@ export async function sweepEntitlements(ctx: Shard): Promise<Swept> {
   );
 }
 
-/** Forgets a test entitlement, so that its object tells of it no more. Harmless twice. */
+/** Deletes a test entitlement. Its object then publishes nothing. Idempotent. */
 export const eraseEntitlement = (ctx: Scope, entitlementId: string): Promise<void> =>
   callEntitlement(ctx, ctx, entitlementId, (object) => object.erase());
 
-/** A keyed call to an object. Merchant, mode, product and customer are in the object's name, so that the same key elsewhere is another. */
+/**
+ * Builds a keyed call to an object. Merchant, mode, product and customer are part of the object's name, so the same key elsewhere is a
+ * different call.
+ */
 function operationOf<T>(ctx: Ctx, identity: EntitlementKey, verb: string, request: IdempotentRequest, input: T): Operation<T> {
   return { identity, key: `${verb}:${request.key}`, fingerprint: fingerprintsOf(ctx, request)[0], input, ...calledBy(ctx) };
 }
 
-/** Consumes units in one step, exactly once per key. Denials and conflicts are answers, from which the caller makes a challenge. */
+/** Consumes units exactly once per key. Denials and conflicts are returned, so that the caller can build a challenge. */
 export function consumeEntitlement(ctx: Ctx, identity: EntitlementKey, request: IdempotentRequest, units: number): Promise<ConsumeAnswer> {
   const operation = operationOf(ctx, identity, 'consume', request, { units });
   return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.consume(operation));
 }
 
-/** 429 rate_limited: the object holds as many keys of one day as it can. */
 export const tooManyKeys = (ctx: Ctx, { until }: Full): ApiError =>
   new ApiError('rate_limited', {
     detail: 'The entitlement has reached its limit of operations per day. Its balance is unchanged. Retry later.',
@@ -101,8 +99,8 @@ export const tooManyKeys = (ctx: Ctx, { until }: Full): ApiError =>
   });
 
 /**
- * Gives what a product sells without a payment. 409 idempotency_conflict; 422 for units or days that it does not sell, for neither, and for
- * more than can be counted.
+ * Grants what a product sells without a payment. Throws 409 idempotency_conflict, 422 for units or days that the product does not sell, for
+ * neither, or for more than can be counted.
  */
 export async function grantEntitlement(
   ctx: Ctx,
@@ -136,11 +134,11 @@ const textOfGrantProblem = ({ usageUnits, accessPeriodDays }: Sold, { reason, fi
     ? 'The product has neither units nor an end. Omit units and days.'
     : GRANT_PROBLEMS[reason][field];
 
-/** Frees what a consumption used. The consumption's id tells which object keeps it. 404, 409 state_conflict. */
+/** Refunds a consumption. Its id names the object that stores it. Throws 404, 409 state_conflict. */
 export async function refundConsumption(ctx: Scope, request: IdempotentRequest, input: { consumptionId: string; reason: string }) {
   const named = parseConsumptionId(input.consumptionId);
   if (!named) throw new ApiError('not_found');
-  // Another tenant's id names an object that does not exist: it must not be made to write.
+  // Another tenant's id names an object that does not exist, and a request must not create one.
   const known = await readEntitlement(ctx, ctx, named.entitlementId);
   if (!known) throw new ApiError('not_found');
   const operation = operationOf(ctx, known, 'refund', request, input);
@@ -152,11 +150,10 @@ export async function refundConsumption(ctx: Scope, request: IdempotentRequest, 
   throw new ApiError('state_conflict', { detail: 'The consumption was already refunded.', meta: { reason: 'refunded' } });
 }
 
-/** Writes down what an object says in the place of a copy that is not what it says, be it newer: unless another came in between. */
-export const mendCopy = (ctx: Shard, said: EntitlementSnapshot, readVersion: number): Promise<null> =>
+/** Overwrites a copy that differs from its object, even a newer copy, unless another write came in between. */
+export const repairCopy = (ctx: Shard, said: EntitlementSnapshot, readVersion: number): Promise<null> =>
   commit(ctx, { events: [], writes: [overwriteCopy(ctx, said, readVersion)], result: null });
 
-/** Writes down what an object said of itself, and tells it so. */
 export async function projectEntitlement(ctx: Shard, projection: EntitlementProjection): Promise<void> {
   const { snapshot } = projection;
   await commitProjection(
@@ -164,9 +161,9 @@ export async function projectEntitlement(ctx: Shard, projection: EntitlementProj
     { kind: 'projectEntitlement', projection },
     {
       copy: [upsertCopy(ctx, snapshot)],
-      describe: (told) => ({
-        subject: { type: 'entitlement', id: told.entitlementId, version: told.version },
-        object: toEntitlementResource(told),
+      describe: (published) => ({
+        subject: { type: 'entitlement', id: published.entitlementId, version: published.version },
+        object: toEntitlementResource(published),
       }),
     },
   );

@@ -5,10 +5,9 @@ import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { EntitlementUuid, Livemode, ObjectVersion, orNull, PaidThrough, ProductUuid, UpdatedAt } from '#platform/http/openapi.ts';
 import type { Customer, EntitlementSnapshot } from '#rules/balance.ts';
 
-/** Any address can be a customer, programs' among them; only its form is checked. */
+/** Any address can be a customer, including program addresses, so only the format is checked. */
 const WalletAddress = z.string().refine((text) => base58Bytes(text, 32) !== null, 'Not a Solana address');
 
-/** Who an entitlement belongs to: exactly one of the two. */
 export const CustomerBody = z
   .object({
     wallet_address: WalletAddress.optional().describe('Address of a Solana wallet.'),

@@ -3,7 +3,7 @@ import { raise } from '#core/errors.ts';
 import { COUNTED_FILTERED_MAX, LIFE } from '#core/limits.ts';
 import { isoOrNull } from '#core/time.ts';
 import { getProduct } from '#features/products/product.ts';
-import { productIdOf, productRef } from '#features/products/product-ref.ts';
+import { productRef, resolveProductId } from '#features/products/product-ref.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { idempotentRequest } from '#platform/http/idempotency-key.ts';
@@ -52,8 +52,7 @@ export const entitlementRoutes = routes('Entitlements')
     returns: EntitlementBody,
     codes: ['not_found'],
     answer: async ({ c, scope, body }) => {
-      const productId = await productIdOf(scope, body);
-      // A grant is rare, so that it is for a product of this merchant is looked up.
+      const productId = await resolveProductId(scope, body);
       const sold = await getProduct(scope, productId);
       const identity = entitlementKeyOf(scope, productId, customerOf(body.customer));
       const { units, days, reason } = body;
@@ -113,7 +112,7 @@ export const entitlementRoutes = routes('Entitlements')
       const isNamed = query.product_id !== undefined || query.external_product_id !== undefined;
       const page = pageRequest(query, isNamed || query.status !== undefined ? COUNTED_FILTERED_MAX : undefined);
       const filter = {
-        ...(isNamed ? { productId: await productIdOf(scope, query, 'query') } : {}),
+        ...(isNamed ? { productId: await resolveProductId(scope, query, 'query') } : {}),
         walletAddress: query.wallet_address,
         customerRef: query.customer_ref,
         status: query.status,

@@ -1,6 +1,6 @@
 import { and, eq, gt, inArray, lte, sql } from 'drizzle-orm';
 import type { AccountId, EntitlementId, PaymentId, ProductId } from '#core/ids.ts';
-import { inReach, isOfNoSession } from '#platform/chain/reach.store.ts';
+import { clockFilter, isOfNoSession } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { type Listed, listPage, oldestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
@@ -8,7 +8,6 @@ import { entitlements } from '#platform/db/tables/entitlements.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import type { EntitlementSnapshot } from '#rules/balance.ts';
 
-/** What a confirmed payment bought, and for whom. */
 export const listPaid = (db: Db, paymentIds: PaymentId[]) =>
   db
     .select({
@@ -29,7 +28,7 @@ export const listPaid = (db: Db, paymentIds: PaymentId[]) =>
 
 export type Paid = Omit<Awaited<ReturnType<typeof listPaid>>[number], 'orphanedAt' | 'accessRevokedAt' | 'version'>;
 
-/** An older copy never overwrites a newer one. */
+/** Upserts a copy. An older one never overwrites a newer one. */
 export function upsertCopy({ db }: Shard, snapshot: EntitlementSnapshot): Write {
   const row = toCopy(snapshot);
   return db
@@ -38,7 +37,7 @@ export function upsertCopy({ db }: Shard, snapshot: EntitlementSnapshot): Write 
     .onConflictDoUpdate({ target: entitlements.id, set: row, setWhere: sql`${entitlements.version} < excluded.version` });
 }
 
-/** Puts what the object says in the place of the copy that was read, a newer one too: unless another came in between. */
+/** Overwrites the copy that was read, even a newer one, unless another write came in between. */
 export const overwriteCopy = ({ db }: Shard, snapshot: EntitlementSnapshot, readVersion: number): Write =>
   db
     .update(entitlements)
@@ -67,14 +66,17 @@ function toCopy(snapshot: EntitlementSnapshot): typeof entitlements.$inferInsert
 
 export type EndedCopy = Pick<typeof entitlements.$inferSelect, 'id' | 'merchantId' | 'livemode'>;
 
-/** Copies that are active past their end: of one sandbox, or of all who live by ordinary business time. `after`: the last of the page before. */
+/**
+ * Lists active copies past their end, of one sandbox session or of all on ordinary business time. `after`: the last row of the previous
+ * page.
+ */
 export const listPastEnd = (ctx: Shard, after: EndedCopy | null, limit: number): Promise<EndedCopy[]> =>
   ctx.db
     .select({ id: entitlements.id, merchantId: entitlements.merchantId, livemode: entitlements.livemode })
     .from(entitlements)
     .where(
       and(
-        ctx.sandbox === null ? isOfNoSession() : inReach(ctx),
+        ctx.sandbox === null ? isOfNoSession() : clockFilter(ctx),
         eq(entitlements.status, 'active'),
         lte(entitlements.paidThrough, ctx.now),
         after === null ? undefined : gt(entitlements.id, after.id),
@@ -96,7 +98,6 @@ export const toSnapshot = ({ id, walletAddress, customerRef, ...row }: typeof en
   customer: walletAddress === null ? { customerRef: customerRef ?? '' } : { walletAddress },
 });
 
-/** The merchant's entitlements as last told, the oldest first: an order that no use of them changes. */
 export async function listEntitlements(scope: Scope, filter: EntitlementFilter, page: PageRequest): Promise<Listed<EntitlementSnapshot>> {
   const mine = rowsOf(entitlements, scope, [
     [entitlements.productId, filter.productId],

@@ -1,10 +1,10 @@
 /**
- * The facilitator of a merchant's own x402 server, which sells by itself: we verify, pay the network, broadcast and confirm,
- * and keep no books. The words are the reference's; what is refused is an answer.
+ * Facilitator of a merchant's own x402 server: the service verifies, pays the network fee, broadcasts and confirms, and stores no payment.
+ * Field names and reasons follow the x402 reference. A refusal is an answer, not an error.
  * @module
  */
 
-import { ApiError, storyOf } from '#core/errors.ts';
+import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { type AnswerId, madeAt, newId } from '#core/ids.ts';
 import { newObstacleError } from '#features/products/selling/fixes.ts';
 import { isPayoutWallet, listSettings } from '#features/rails/store.ts';
@@ -40,7 +40,6 @@ interface FacilitatorCall {
   paymentRequirements: unknown;
 }
 
-/** Kinds of payment we take, and who pays the network for them; none where x402 is not set up. */
 export function supportedKinds({ config }: Ctx) {
   if (!hasX402(config)) return { kinds: [], extensions: [], signers: {} };
   const { current, addresses } = feePayersOf(config);
@@ -49,8 +48,8 @@ export function supportedKinds({ config }: Ctx) {
 }
 
 /**
- * Dry run of settle: valid where the payment would succeed, or has succeeded and no call was told yet. A server that verifies first so lets a buyer come back for
- * what was paid while no call knew, and never serves twice. 409 setup_not_ready, 503 rpc_unavailable.
+ * Runs a dry run of settle: valid if the payment would succeed, or has succeeded without an answered call. A server that verifies first can
+ * thus serve a buyer after a crash, and never serves twice. Throws 409 setup_not_ready, 503 rpc_unavailable.
  */
 export async function verifyFacilitated(ctx: Scope, call: FacilitatorCall): Promise<VerifyResponse> {
   const judged = await readFacilitatorCall(ctx, call);
@@ -64,10 +63,8 @@ export async function verifyFacilitated(ctx: Scope, call: FacilitatorCall): Prom
 }
 
 /**
- * Settles a payment once: the message is the key, whatever else the call says. Of calls at once one gets its success, the others
- * `duplicate_settlement` with the signature: the database decides which, not who claimed or broadcast it, so that a buyer whose first call
- * crashed is served at the next. A call that begins later gets the first result again, byte for byte, if it is of the same account, and
- * `duplicate_settlement` if it is of another.
+ * Settles a payment once, keyed by its message. One of concurrent calls gets the success, the others `duplicate_settlement` with the
+ * signature, so that the buyer of a crashed call is served at the next. A later call of the account gets the first result.
  */
 export async function settleFacilitated(ctx: Scope, call: FacilitatorCall): Promise<SettleResponse> {
   const network = ctx.config.network.caip2;
@@ -101,17 +98,14 @@ const newRefusal = (network: string, errorReason: string, payer?: string, transa
   network,
 });
 
-/** Why a payment that was brought before serves no call any more; null: it still may. */
 function refusalOf(settlement: Settlement, tenant: Tenant): string | null {
   if (!isTheirs(settlement, tenant) || settlement.answeredBy !== null) return 'duplicate_settlement';
   return settlement.status === 'failed' ? FAILED : null;
 }
 
-/** Its success was answered to this account before this call began. */
 const isAnsweredBefore = (settlement: Settlement, { wallNow, ...tenant }: Scope): boolean =>
   isTheirs(settlement, tenant) && settlement.answeredBy !== null && madeAt(settlement.answeredBy) <= wallNow;
 
-/** A payment that was settled, and whose transaction the chain dropped before its success was told. */
 async function findLoss(ctx: Shard, { status, paymentId }: Settlement): Promise<string | null> {
   return status === 'settled' && (await getOutcome(ctx, paymentId)).status === 'failed' ? FAILED : null;
 }
@@ -125,7 +119,7 @@ async function claimForCall(ctx: Shard, settlement: Settlement): Promise<'ours' 
     try {
       return (await claimSuccess(ctx.db, settlement, call)) === call ? 'ours' : 'theirs';
     } catch (error) {
-      ctx.note(`success not claimed: ${storyOf(error)}`);
+      ctx.note(`success not claimed: ${formatErrorChain(error)}`);
     }
   }
   return 'unknown';
@@ -135,7 +129,10 @@ type FacilitatorReading =
   | { ok: true; read: PaymentReading & { ok: true }; requirements: PaymentRequirements }
   | { ok: false; reason: string; payer?: string };
 
-/** Reads a call: a payment to this merchant, in USDC, on our network, that can be co-signed at a bounded cost; else the x402 reason. 409 setup_not_ready. */
+/**
+ * Reads a call: a USDC payment to this merchant on this network that can be co-signed at a bounded cost. Returns the x402 reason otherwise.
+ * Throws 409 setup_not_ready.
+ */
 async function readFacilitatorCall(ctx: Scope, call: FacilitatorCall): Promise<FacilitatorReading> {
   if (!ctx.livemode) throw newX402NotReady('sandbox');
   if (!hasX402(ctx.config)) throw newX402NotReady('rail_unavailable');
@@ -154,13 +151,12 @@ async function findMismatch(ctx: Scope, payload: PaymentPayload, asked: PaymentR
   if (asked.scheme !== 'exact' || payload.accepted.scheme !== 'exact') return 'invalid_exact_svm_unsupported_scheme';
   if (asked.network !== ctx.config.network.caip2) return 'invalid_network';
   if (payload.accepted.network !== asked.network) return 'invalid_exact_svm_network_mismatch';
-  // We pay the network for this merchant's sales, not for whatever the key is used for.
+  // The service pays the network only for this merchant's own sales, not for any use of the key.
   return (await isPayoutWallet(ctx.db, ctx.merchantId, asked.payTo)) ? null : 'invalid_payment_requirements';
 }
 
 const isTheirs = (settlement: Settlement, tenant: Tenant): boolean => settlement.purpose === 'facilitator' && isOf(tenant, settlement);
 
-/** A payment that no call brought before, where this merchant takes any. */
 async function draftFacilitated(ctx: Scope, { read, requirements }: FacilitatorReading & { ok: true }): Promise<SettlementDraft> {
   const setting = settingOf(await listSettings(ctx), X402_RAIL);
   if (setting?.enabled === false) throw newObstacleError('rail_enabled', X402_RAIL, { product: null, setting, accountWallet: null });

@@ -6,7 +6,7 @@ import { SettleResponse, VerifyResponse } from '#protocols/x402/wire.ts';
 import { settleFacilitated, supportedKinds, verifyFacilitated } from './facilitator.ts';
 
 const bag = z.record(z.string(), z.unknown());
-// Of a protocol that may grow: it takes fields that we do not know.
+// Loose, because the protocol may add fields.
 const FacilitatorRequest = z
   .looseObject({
     x402Version: z.int().describe('Version of x402: 2.'),

@@ -6,12 +6,11 @@ import { type MembershipEvent, membershipChange } from './membership.ts';
 import { graceEndOf, isCancelled } from './resource.ts';
 import { type ExpiringMembership, expireMembershipsTogether, listExpiringMemberships } from './store.ts';
 
-/** Some thousand rows are read for a page. */
 const PAGES = { pageMax: 250, pagesMax: 20 };
 
 /**
- * Expires memberships whose paid time is over: into grace where one was promised, else expired; and expired once the grace is over. A
- * renewal that arrives at the same moment wins or is seen, through the version of the same row.
+ * Expires memberships past their paid time: into grace if one was promised, else expired, and after the grace expired. The row's version
+ * decides a race with a renewal.
  */
 export async function sweepMemberships(ctx: Shard): Promise<Swept> {
   const sweep = (status: 'active' | 'grace') =>
@@ -29,12 +28,11 @@ export async function sweepMemberships(ctx: Shard): Promise<Swept> {
   return { taken: active.taken + inGrace.taken, isFinished: active.isFinished && inGrace.isFinished };
 }
 
-function expireMembership(ctx: Shard, { place: _, ...membership }: ExpiringMembership) {
+function expireMembership(ctx: Shard, { rowNumber: _, ...membership }: ExpiringMembership) {
   const graceEnd = membership.graceUntil ?? graceEndOf(membership)!;
   const isGrace = membership.status === 'active' && graceEnd > ctx.now;
   const { status, cancelledAt } = membership;
   const [type, patch] = ((): [MembershipEvent, Pick<Membership, 'status' | 'graceUntil' | 'cancelledAt'>] => {
-    // The buyer wanted it to end now: there is nothing to wait for.
     if (isCancelled(membership))
       return ['membership.cancelled', { status: MEMBERSHIP.next(status, 'revoke'), graceUntil: null, cancelledAt: ctx.now }];
     if (isGrace) return ['membership.grace_started', { status: MEMBERSHIP.next(status, 'startGrace'), graceUntil: graceEnd, cancelledAt }];

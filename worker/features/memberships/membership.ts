@@ -6,7 +6,7 @@ import { type Change, unchanged } from '#platform/db/commit.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { EventType } from '#rules/events.ts';
-import { type BoughtPlace, boughtPlaceOf, type DeliverTo, deliverToAfter } from '#rules/members/placement.ts';
+import { type DeliverTo, deliverToAfter, type PurchasedDelivery, purchasedDeliveryOf } from '#rules/members/placement.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
 import { type BoughtTime, paidThroughAfter } from '#rules/subscriptions/paid-time.ts';
 import { graceEndOf, toMembershipResource } from './resource.ts';
@@ -14,7 +14,7 @@ import { findMembership, insertMembership, listCarrying, updateMembership } from
 
 export { noteSubscription } from './store.ts';
 
-export interface Purchase extends BoughtPlace, BoughtTime {
+export interface Purchase extends PurchasedDelivery, BoughtTime {
   merchantId: AccountId;
   livemode: boolean;
   productId: ProductId;
@@ -22,17 +22,15 @@ export interface Purchase extends BoughtPlace, BoughtTime {
   payerWallet: string;
   customerRef: string | null;
   email: string | null;
-  /** Hours that delivered access outlives paid time; null: as before. */
+  /** Hours of grace after paid time. Null: unchanged. */
   graceHours: number | null;
-  /** The native subscription that pays for it, as it stands then; null: another payment. */
   subscription: Pick<Membership, 'authorizationId' | 'subscriptionStatus'> | null;
 }
 
-/** One identity keys membership and entitlement: the merchant's reference if one was given, else the wallet that paid. */
 const customerKeyOf = ({ customerRef, payerWallet }: Purchase): string =>
   customerRef === null ? `wallet:${payerWallet}` : `ref:${customerRef}`;
 
-/** A first purchase activates a membership; a later one extends it from now or from its paid end, whichever is later. */
+/** Plans a purchase: the first activates a membership, a later one extends it from now or from its paid end, whichever is later. */
 export const planMembership = (ctx: Shard, existing: Membership | null, purchase: Purchase): Change<Membership> =>
   existing
     ? changeOf(ctx, 'membership.renewed', existing, renewMembership(ctx.now, existing, purchase))
@@ -47,11 +45,9 @@ export type MembershipEvent =
   | 'delivery.succeeded'
   | 'delivery.failed';
 
-/** An event of a membership and the row it belongs to. */
 export const membershipChange = (ctx: Shard, type: MembershipEvent, before: Membership, patch: Partial<Membership>): Change<Membership> =>
   changeOf(ctx, type, before, { ...before, ...patch, updatedAt: ctx.now, version: before.version + 1 });
 
-/** The row as it is from now on, and the event that says so; nothing was `before` a new one. */
 function changeOf(ctx: Shard, type: EventType, before: Membership | null, after: Membership): Change<Membership> {
   return {
     events: [
@@ -73,8 +69,8 @@ function changeOf(ctx: Shard, type: EventType, before: Membership | null, after:
 }
 
 /**
- * Takes back what a payment bought whose transaction the chain dropped. What the other payments carry is counted afresh: it
- * stays, shorter or in full; access ends only where nothing carries it any more.
+ * Revokes what a payment bought that the chain dropped. Recomputes the time from the remaining payments: the membership may remain, shorter
+ * or in full, and ends only if no payment is left.
  */
 export async function planRevocation(ctx: Shard, payment: { id: PaymentId; membershipId: MembershipId | null }): Promise<Change<null>> {
   const membership = payment.membershipId && (await findMembership(ctx.db, payment.membershipId));
@@ -87,17 +83,17 @@ export async function planRevocation(ctx: Shard, payment: { id: PaymentId; membe
   return { ...membershipChange(ctx, 'membership.access_revoked', membership, patch), result: null };
 }
 
-/** Gives back what `planRevocation` took: what all payments carry that stand, this one among them again, is counted afresh. */
+/** Reverses `planRevocation`: recomputes the time from all valid payments including this one. */
 export async function planReinstatement(ctx: Shard, payment: Reinstated): Promise<Change<null>> {
   const membership = payment.membershipId && (await findMembership(ctx.db, payment.membershipId));
   if (!membership) return unchanged(null);
   const { id, confirmedAt, terms } = payment;
   const others = await listCarrying(ctx.db, membership.id, id);
   const { accessPeriodDays, periodEndsAt } = terms;
-  const own = { id, confirmedAt: confirmedAt ?? ctx.now, accessPeriodDays, periodEndsAt, place: boughtPlaceOf(payment) };
+  const own = { id, confirmedAt: confirmedAt ?? ctx.now, accessPeriodDays, periodEndsAt, purchased: purchasedDeliveryOf(payment) };
   const carrying = [...others, own].sort((one, other) => one.confirmedAt - other.confirmedAt);
   const patch: Partial<Membership> = {
-    // One whose time is over by now lapses as any other does, with its grace.
+    // A membership that is past its end lapses normally, with its grace.
     status: MEMBERSHIP.next(membership.status, 'renew'),
     ...carriedBy(membership, carrying),
     graceUntil: null,
@@ -109,21 +105,23 @@ export async function planReinstatement(ctx: Shard, payment: Reinstated): Promis
 type Reinstated = Pick<Payment, 'id' | 'confirmedAt' | 'customerRef' | 'terms' | 'membershipId'>;
 type Carrying = Awaited<ReturnType<typeof listCarrying>>;
 
-/** What these payments make of a membership, as if there had been no others. What archived ones named is not known any more: it is kept. */
+/** Recomputes a membership from these payments alone. The delivery target of archived payments is unknown, so the current one remains. */
 function carriedBy({ deliverTo: held }: Membership, carrying: Carrying): Pick<Membership, 'paidThrough' | 'lastPaymentId' | 'deliverTo'> {
-  const isKnown = carrying.every(({ place }) => place !== null);
-  const deliverTo = carrying.reduce<DeliverTo | null>((to, { place }) => (place ? deliverToAfter(to, place) : to), isKnown ? null : held);
+  const isKnown = carrying.every(({ purchased }) => purchased !== null);
+  const deliverTo = carrying.reduce<DeliverTo | null>(
+    (to, { purchased }) => (purchased ? deliverToAfter(to, purchased) : to),
+    isKnown ? null : held,
+  );
   return { paidThrough: carriedThrough(carrying), lastPaymentId: carrying.at(-1)!.id, deliverTo };
 }
 
-/** The same of one that may be in its grace, which follows the end of what is left. */
 function stillCarriedBy(membership: Membership, carrying: Carrying): Partial<Membership> {
   const carried = carriedBy(membership, carrying);
   const graceUntil = membership.status === 'grace' ? graceEndOf({ ...membership, ...carried, graceUntil: null }) : membership.graceUntil;
   return { ...carried, graceUntil };
 }
 
-/** The end of what these payments bought, one after the other as they were confirmed; null where one bought access without end. */
+/** Returns the end of consecutive paid times in order of confirmation, or null if one bought unlimited access. */
 export const carriedThrough = (payments: (BoughtTime & { confirmedAt: number })[]): number | null =>
   payments.reduce<number | null>((through, payment) => paidThroughAfter(through, payment, payment.confirmedAt), 0);
 
@@ -151,15 +149,17 @@ const newMembership = (now: number, purchase: Purchase): Membership => ({
   version: 1,
 });
 
-/** A reference that the buyer alone named is unproven: the purchase extends the time, but wallet, e-mail and place in a chat stay those of the customer. */
+/**
+ * Renews a membership. A reference that only the buyer named is unproven: the purchase extends the time, but wallet, email and chat access
+ * remain the previous customer's.
+ */
 const renewMembership = (now: number, existing: Membership, purchase: Purchase): Membership => ({
   ...existing,
-  // The authorization's own batch writes these.
   ...purchase.subscription,
   ...(purchase.isClaim ? {} : { walletAddress: purchase.payerWallet, email: purchase.email ?? existing.email }),
   deliverTo: deliverToAfter(existing.deliverTo, purchase),
   status: MEMBERSHIP.next(existing.status, 'renew'),
-  // Access without an end cannot be extended, and no later purchase takes it away.
+  // Unlimited access cannot be extended or shortened by a later purchase.
   paidThrough: paidThroughAfter(existing.paidThrough, purchase, now),
   graceUntil: null,
   graceHours: purchase.graceHours ?? existing.graceHours,

@@ -73,13 +73,13 @@ export const MembershipBody = z
   })
   .openapi('Membership');
 
-/** What is delivered to whom. Invitations are for the member and the owner's own view: events go to servers and archives. */
+/** Formats the delivery. Only the member and the owner see invitations, because events go to servers and archives. */
 function toDeliveryResource({ deliverTo, delivery }: Membership, { isOwners }: { isOwners: boolean }): z.infer<typeof DeliveryBody> {
   if (!deliverTo) return { status: 'not_required', attempts: 0 };
   const { providerUserId, username } = deliverTo.identity;
   return {
     status: delivery?.status ?? 'pending',
-    provider: deliverTo.place.provider,
+    provider: deliverTo.target.provider,
     attempts: delivery?.attempts ?? 0,
     identity: { provider_user_id: providerUserId, ...given('username', username) },
     ...given('invite_url', (isOwners && delivery?.inviteUrl) || null),
@@ -88,17 +88,16 @@ function toDeliveryResource({ deliverTo, delivery }: Membership, { isOwners }: {
   };
 }
 
-/** When delivered access ends, in milliseconds: paid time and the grace after it; null for access without an end. */
+/** Returns the end of delivered access in milliseconds: paid time plus grace. Null for unlimited access. */
 export const graceEndOf = (membership: Membership): number | null => {
   const { paidThrough, graceUntil, graceHours } = membership;
   return graceUntil ?? (paidThrough === null || isCancelled(membership) ? paidThrough : paidThrough + graceHours * HOUR);
 };
 
-/** Ended, or cancelled by its subscriber with paid time left: the buyer wants it to end with that, without a grace. */
+/** True if ended, or cancelled by the subscriber with paid time left: such access ends without grace. */
 export const isCancelled = ({ status, subscriptionStatus }: Pick<Membership, 'status' | 'subscriptionStatus'>): boolean =>
   status === 'cancelled' || subscriptionStatus === 'cancel_requested' || subscriptionStatus === 'cancelled';
 
-/** `isOwners`: for the member or the owner themselves, with the invitation. */
 export const toMembershipResource = (
   membership: Membership,
   { isOwners = false }: { isOwners?: boolean } = {},

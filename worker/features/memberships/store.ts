@@ -1,10 +1,10 @@
 import { and, asc, desc, eq, getTableColumns, isNull, lte, ne, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AuthorizationId, MembershipId, PaymentId, ProductId } from '#core/ids.ts';
-import { inReach } from '#platform/chain/reach.store.ts';
+import { clockFilter } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { jsonRows } from '#platform/db/among.ts';
-import { storyIdOf, uuidOf } from '#platform/db/archive.ts';
+import { subjectIdOf, uuidOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { listNamedMemberships, productsNamed, SEARCHED_MAX } from '#platform/db/search/named.ts';
@@ -12,7 +12,7 @@ import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { casUpdate, commitMany, type RowStep, updateUnversioned } from '#platform/db/versioned.ts';
-import { boughtPlaceOf } from '#rules/members/placement.ts';
+import { purchasedDeliveryOf } from '#rules/members/placement.ts';
 import type { MembershipStatus } from '#rules/states.ts';
 import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
 import { SERVED_AFTER_MS } from '#rules/subscriptions/schedule.ts';
@@ -21,11 +21,10 @@ interface MembershipFilter {
   status?: MembershipStatus | undefined;
   productId?: ProductId | undefined;
   walletAddress?: string | undefined;
-  /** The beginning of something that names a membership or its payment. If none begins with it, a text to look for. */
+  /** Prefix of an id or reference of a membership or its payment. Without a match, a search text. */
   q?: string | undefined;
 }
 
-/** The merchant's memberships, newest first. */
 export async function listMemberships(scope: Scope, { status, productId, walletAddress, q }: MembershipFilter, page: PageRequest) {
   const narrowed = rowsOf(memberships, scope, [
     [memberships.status, status],
@@ -34,8 +33,8 @@ export async function listMemberships(scope: Scope, { status, productId, walletA
   ]);
   const order = newestFirst(memberships.createdAt);
   if (q === undefined) return listPage(scope.db, memberships, narrowed, order, page);
-  const within = (places: SQL, and = sql``) =>
-    listPage(scope.db, memberships, sql`${memberships}.rowid IN (${places}) ${and}`, order, page);
+  const within = (rowIds: SQL, and = sql``) =>
+    listPage(scope.db, memberships, sql`${memberships}.rowid IN (${rowIds}) ${and}`, order, page);
   const ids = await listNamedMemberships(scope, q);
   const named = await within(
     sql`SELECT memberships.rowid FROM ${jsonRows(ids)} CROSS JOIN ${memberships} ON ${memberships.id} = j.value WHERE ${narrowed}`,
@@ -49,7 +48,10 @@ export async function listMemberships(scope: Scope, { status, productId, walletA
 export const findMembership = (db: Db, membershipId: MembershipId) =>
   db.select().from(memberships).where(eq(memberships.id, membershipId)).get();
 
-/** The other payments a membership rests on, as they were confirmed: none of them dropped by the chain. Of archived ones the place is not known. */
+/**
+ * Lists the other payments of a membership in order of confirmation, without those the chain dropped. The delivery target of archived
+ * payments is unknown.
+ */
 export async function listCarrying(db: Db, membershipId: MembershipId, exceptPaymentId: PaymentId) {
   const { id, confirmedAt, accessPeriodDays, periodEndsAt } = archivedPayments;
   const [rows, archived] = await db.batch([
@@ -70,17 +72,18 @@ export async function listCarrying(db: Db, membershipId: MembershipId, exceptPay
       .from(archivedPayments)
       .where(eq(archivedPayments.membershipId, membershipId)),
   ]);
-  const kept = rows.map(({ id, confirmedAt, ...bought }) => ({
+  const current = rows.map(({ id, confirmedAt, ...bought }) => ({
     id,
     confirmedAt: confirmedAt!,
     accessPeriodDays: bought.terms.accessPeriodDays,
     periodEndsAt: bought.terms.periodEndsAt,
-    place: boughtPlaceOf(bought),
+    purchased: purchasedDeliveryOf(bought),
   }));
-  return [...archived.map((payment) => ({ ...payment, place: null })), ...kept].sort((one, other) => one.confirmedAt - other.confirmedAt);
+  return [...archived.map((payment) => ({ ...payment, purchased: null })), ...current].sort(
+    (one, other) => one.confirmedAt - other.confirmedAt,
+  );
 }
 
-/** Members whose time ends between two instants, unless they buy again. */
 export async function getRenewalCount(scope: Scope, from: number, to: number): Promise<number> {
   const isDue = sql`${memberships.status} = 'active' AND ${memberships.paidThrough} BETWEEN ${from} AND ${to}`;
   return scope.db.$count(memberships, and(rowsOf(memberships, scope), isDue));
@@ -94,14 +97,14 @@ interface MembershipLookup {
   productId?: ProductId;
 }
 
-/** The membership of a lookup that lasts longest; one without a paid-through date lasts for ever. 404. */
+/** Finds the membership that lasts longest. Unlimited ones win. Throws 404. */
 export async function getMembershipBy(scope: Scope, by: MembershipLookup): Promise<Membership> {
   const ofPayment = by.paymentId
     ? eq(
         memberships.id,
         sql`coalesce((SELECT membership_id FROM payments WHERE id = ${by.paymentId} AND merchant_id = ${scope.merchantId}),
           (SELECT ${uuidOf(sql`membership_id`)} FROM archived_payments
-            WHERE id = ${storyIdOf(by.paymentId)} AND merchant_id = ${storyIdOf(scope.merchantId)}))`,
+            WHERE id = ${subjectIdOf(by.paymentId)} AND merchant_id = ${subjectIdOf(scope.merchantId)}))`,
       )
     : undefined;
   const membership = await scope.db
@@ -126,7 +129,7 @@ export async function getMembershipBy(scope: Scope, by: MembershipLookup): Promi
 
 export const insertMembership = (db: Db, membership: Membership): Write => db.insert(memberships).values(membership);
 
-/** Columns that the placement and the authorization write are left to them. */
+/** Updates a membership except the columns written by membership delivery and authorization. */
 export const updateMembership = (
   ctx: Shard,
   before: Membership,
@@ -134,8 +137,8 @@ export const updateMembership = (
 ): Write[] => casUpdate(ctx, memberships, before, after);
 
 /**
- * How the native subscription stands that pays for a membership. Under no version of the membership, as it is
- * the authorization's. `isNew`: this authorization pays from now on, whichever did before.
+ * Stores the state of a membership's subscription, without a membership version because the authorization owns these columns. `isNew`: this
+ * authorization replaces the previous one.
  */
 export const noteSubscription = (
   db: Db,
@@ -154,14 +157,12 @@ export type ExpiringMembership = Awaited<ReturnType<typeof listExpiringMembershi
 
 const ENDS = { active: memberships.paidThrough, grace: memberships.graceUntil };
 
-/**
- * Active ones past their end, or ones whose grace is over, longest due first and after `last`. `active` bounds what is read by the end of what was paid, `grace` by the end of the grace.
- */
+/** Lists active memberships past their end, or those with grace over, longest due first, after `last`. The bounds limit the rows read. */
 export function listExpiringMemberships(
   ctx: Shard,
   status: keyof typeof ENDS,
   now: number,
-  last: { paidThrough: number | null; graceUntil: number | null; place: number } | null,
+  last: { paidThrough: number | null; graceUntil: number | null; rowNumber: number } | null,
   limit: number,
 ) {
   const endsAt = ENDS[status];
@@ -170,18 +171,18 @@ export function listExpiringMemberships(
     ctx.db
       .select({
         ...getTableColumns(memberships),
-        /** As its index has it, in the order of the list. */
-        place: sql<number>`memberships.rowid`.as('place'),
+        /** Must match the index, in the order of the list. */
+        rowNumber: sql<number>`memberships.rowid`.as('rowNumber'),
       })
       .from(memberships)
-      // As the index of each has it, word for word: a bound status would not use it.
+      // Must match each index expression exactly. A bound status would not use the index.
       .where(
         and(
           status === 'active' ? sql`${memberships.status} = 'active'` : sql`${memberships.status} = 'grace'`,
-          inReach(ctx, 'memberships.customer_ref', 'memberships'),
-          last ? sql`(${endsAt}, memberships.rowid) > (${lastEnd}, ${last.place})` : undefined,
+          clockFilter(ctx, 'memberships.customer_ref', 'memberships'),
+          last ? sql`(${endsAt}, memberships.rowid) > (${lastEnd}, ${last.rowNumber})` : undefined,
           lte(endsAt, now),
-          // While its subscription is active, the next collection has an hour's time.
+          // An active subscription gets an hour for the next collection.
           status === 'active' ? sql`(subscription_status IS NOT 'active' OR ${lte(endsAt, now - SERVED_AFTER_MS)})` : undefined,
         ),
       )
@@ -190,7 +191,6 @@ export function listExpiringMemberships(
   );
 }
 
-/** A row that was changed since it was read is left as it is. */
 export const expireMembershipsTogether = (
   ctx: Shard,
   steps: RowStep<{ status: string; graceUntil: number | null; cancelledAt: number | null; updatedAt: number }>[],

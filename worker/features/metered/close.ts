@@ -90,7 +90,7 @@ async function backOff(ctx: Scope, session: OpenedSession): Promise<void> {
   await postponeSessionRead(ctx, session, afterMs);
 }
 
-/** Believes an absent channel if the node has reached our last settlement's slot, or if every node misses it. */
+/** Believes an absent channel if the node is at our last settlement's slot, or if every node misses it. */
 async function isChannelOver(ctx: Scope, session: OpenedSession, reading: ChannelReading): Promise<boolean> {
   if (reading.kind !== 'absent') return reading.kind === 'over';
   const landed = await findLandedSlot(ctx, session);
@@ -99,7 +99,7 @@ async function isChannelOver(ctx: Scope, session: OpenedSession, reading: Channe
 
 const WAITS_MS = [0, 250, 400, 600, 900, 1300, 1800, 2500];
 
-/** Reads the channel from a node that has reached `slot`. */
+/** Reads the channel from a node at `slot` or later. */
 async function readChannelPast(ctx: Scope, session: OpenedSession, slot: number): Promise<ChannelReading> {
   const reading = await poll(ctx, { waitsMs: WAITS_MS, patienceMs: ctx.config.SETTLE_PATIENCE_MS }, async () => {
     const read = await readChannel(ctx, session);

@@ -49,7 +49,7 @@ async function requireReady(ctx: Shard, sale: Sale): Promise<void> {
   const prospect = prospectOf(sale);
   const [obstacle] = obstaclesOf(ctx.config, prospect, METERED_RAIL);
   if (obstacle) throw newObstacleError(obstacle, METERED_RAIL, prospect);
-  const { obstacles, silent } = await getRail(METERED_RAIL).look(ctx, prospect);
+  const { obstacles, unavailableDependency: silent } = await getRail(METERED_RAIL).probe(ctx, prospect);
   if (obstacles[0]) throw newObstacleError(obstacles[0], METERED_RAIL, prospect);
   if (silent) throw newOutageError(silent);
 }
@@ -109,7 +109,7 @@ export async function planMeteredSession(
     payoutReadTx: null,
     sealDueAt: null,
     settlingCumulative: null,
-    nextLookAt: expiresAt,
+    nextCheckAt: expiresAt,
     version: 0,
     updatedAt: ctx.now,
   };

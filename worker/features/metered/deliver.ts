@@ -75,7 +75,7 @@ export async function reserveDelivery(
   return reserve(ctx, sessionId, { deliveryId, amount: amountOf(session, asked), lifeMs, holdsMoney: true, mayOust: false, operation });
 }
 
-/** Each throws if its limit is reached. */
+/** Each throws beyond its limit. */
 interface CountAnnounced {
   /** Counts an announcement that displaces another one, for the caller's address. */
   flood(): Promise<void>;

@@ -2,9 +2,9 @@ import { z } from '@hono/zod-openapi';
 import { LIFE } from '#core/limits.ts';
 import { customerOf } from '#features/entitlements/resource.ts';
 import { getSale } from '#features/products/product.ts';
-import { productIdOf } from '#features/products/product-ref.ts';
+import { resolveProductId } from '#features/products/product-ref.ts';
 import { invalid } from '#features/products/terms.ts';
-import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
+import { MONEY_RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import { commitWithAnswer } from '#platform/db/once.ts';
 import { idempotentRequest } from '#platform/http/idempotency-key.ts';
 import { created } from '#platform/http/openapi.ts';
@@ -50,7 +50,7 @@ export const meteredRoutes = routes('Metered')
     body: MeteredSessionRequest,
     returns: created(MeteredSessionBody),
     codes: ['idempotency_race', 'not_found', 'setup_not_ready', 'fee_wallet_missing', 'rpc_unavailable'],
-    check: ({ scope, body }) => productIdOf(scope, body),
+    check: ({ scope, body }) => resolveProductId(scope, body),
     once: async ({ scope, body, checked: productId }, storeAnswer) => {
       const sale = await getSale(scope, productId, METERED_RAIL);
       return commitWithAnswer(
@@ -86,7 +86,7 @@ export const meteredRoutes = routes('Metered')
     codes: ['not_found', 'state_conflict', 'channel_closed'],
     leased: ({ scope, actor, params }) => closeOwnSession(scope, actor, params.session_id),
     present: (session, { scope }) => toMeteredResource(scope, withProgram(session)),
-    keepMs: MONEY_KEEP_MS,
+    retentionMs: MONEY_RETENTION_MS,
   })
   .write({
     path: 'POST /access/metered-sessions/{session_id}/deliveries',

@@ -1,8 +1,8 @@
-import { ApiError, assert, objectAway, raise, storyOf } from '#core/errors.ts';
+import { ApiError, assert, formatErrorChain, objectAway, raise } from '#core/errors.ts';
 import { type AccountId, isMeteredSessionId, type MeteredSessionId } from '#core/ids.ts';
 import { Memory } from '#core/isolate/memory.ts';
 import { calledBy } from '#features/entitlements/entitlement.ts';
-import { scopeOf } from '#platform/chain/scope.ts';
+import { loadScope } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import { commitProjection, forEach } from '#platform/db/commit.ts';
 import { findAnywhere } from '#platform/db/directory.ts';
@@ -26,7 +26,7 @@ import {
 /** Loads the chain, the configuration and the clock of a session. */
 export function scopeOfSession(ctx: Ctx, { merchantId, livemode, customer }: MeteredTerms): Promise<Scope> {
   const customerRef = customer !== null && 'customerRef' in customer ? customer.customerRef : null;
-  return scopeOf(ctx, { merchantId: merchantId as AccountId, livemode, customerRef });
+  return loadScope(ctx, { merchantId: merchantId as AccountId, livemode, customerRef });
 }
 
 /** Terms and channel of an opened session never change. */
@@ -39,7 +39,7 @@ async function call<T>(ctx: Ctx, name: string, ask: Ask<T>): Promise<T> {
   try {
     return await ask(meteredObject(ctx, name), calledBy(ctx));
   } catch (error) {
-    ctx.note(`object: ${storyOf(error)}`);
+    ctx.note(`object: ${formatErrorChain(error)}`);
     throw objectAway(error);
   }
 }
@@ -49,7 +49,7 @@ const isUnknown = (answer: unknown): answer is Unknown => (answer as Unknown | n
 
 /**
  * Calls a session's object, which the session's id alone names. Returns null if the session was never opened. Throws 404 for a malformed id,
- * and 503 if the object does not answer; the call may then be repeated.
+ * and 503 if the object does not answer. The call may then be repeated.
  */
 export async function askSession<T>(ctx: Ctx, sessionId: string, ask: Ask<T | Unknown>): Promise<Exclude<T, Unknown> | null> {
   if (!isMeteredSessionId(sessionId)) throw new ApiError('not_found');
@@ -78,7 +78,7 @@ export async function readOwnSession(ctx: Ctx, actor: Actor, sessionId: string):
 
 /** Schedules the object's next read of its channel. null cancels it: nothing of the channel is left. */
 export const scheduleRead = (ctx: Ctx, { sessionId }: Pick<MeteredTerms, 'sessionId'>, afterMs: number | null): Promise<void> =>
-  call(ctx, sessionId, (object) => object.lookAgain({ afterMs }));
+  call(ctx, sessionId, (object) => object.checkAgain({ afterMs }));
 
 const OPENED_MAX = 5_000;
 const opened = new Memory<string, OpenedSession>(OPENED_MAX);
@@ -164,7 +164,7 @@ export async function projectMeteredSession(ctx: Shard, projection: MeteredProje
   await askSession<void>(ctx, snapshot.sessionId, (object) => object.published({ ...projectedOf(projection), requestId: ctx.cause }));
 }
 
-/** Erases a session's object and releases its channel. Harmless repeated; the caller deletes the row afterwards. */
+/** Erases a session's object and releases its channel. Harmless repeated. The caller deletes the row afterwards. */
 export async function eraseMeteredSession(ctx: Ctx, { id, livemode, channelId }: ErasedSession): Promise<void> {
   // A session that was never opened has no object.
   if (channelId === null) return;

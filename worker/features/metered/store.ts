@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { MeteredSessionId, PaymentId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
-import { inReach } from '#platform/chain/reach.store.ts';
+import { clockFilter } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
@@ -37,22 +37,22 @@ const countedColumns = (snapshot: MeteredSnapshot) => ({
   updatedAt: snapshot.updatedAt,
 });
 
-/** Time during which the current program keeps a channel's rent: 1,500 slots in which its address could be opened again, and a margin. */
-const RENT_KEPT_MS = 15 * MINUTE;
+/** Time during which the current program holds a channel's rent: 1,500 slots in which its address could be opened again, and a margin. */
+const RENT_CACHE_MS = 15 * MINUTE;
 
 /**
- * Time at which a sweep takes a session whose object's alarm has failed: three intervals between reads. Sandbox sessions have no alarm and are
+ * Time at which a sweep takes a session after a failed alarm of its object: three intervals between reads. Sandbox sessions have no alarm and are
  * taken when idle. Ended sessions are taken at growing intervals.
  */
 export const backstopAt = (now: number): SQL => sql`CASE
-  WHEN ended_at IS NOT NULL THEN ${now} + min(${DAY}, max(${RENT_KEPT_MS}, ${now} - ended_at))
+  WHEN ended_at IS NOT NULL THEN ${now} + min(${DAY}, max(${RENT_CACHE_MS}, ${now} - ended_at))
   WHEN livemode = 0 AND status = 'open' THEN max(${now + MINUTE}, used_at + idle_seconds * ${SECOND})
   ELSE ${now} + 3 * min(${MINUTE}, grace_period_seconds * ${SECOND / 10}) END`;
 
-const nextLook = ({ endedAt, stage, livemode, usedAt, idleSeconds }: MeteredSnapshot, now: number) => {
-  if (endedAt !== null) return livemode && stage === 'closed' ? endedAt + RENT_KEPT_MS : null;
+const nextCheck = ({ endedAt, stage, livemode, usedAt, idleSeconds }: MeteredSnapshot, now: number) => {
+  if (endedAt !== null) return livemode && stage === 'closed' ? endedAt + RENT_CACHE_MS : null;
   if (!livemode && stage === 'open') return usedAt + idleSeconds * SECOND;
-  return sql`min(coalesce(next_look_at, ${now + DAY}), ${backstopAt(now)})`;
+  return sql`min(coalesce(next_check_at, ${now + DAY}), ${backstopAt(now)})`;
 };
 
 /** Changes only when the chain shows more settled, not when a settlement begins. */
@@ -68,7 +68,7 @@ export const updateSessionCopy = ({ db, now }: Shard, snapshot: MeteredSnapshot)
     .update(meteredSessions)
     .set({
       ...countedColumns(snapshot),
-      nextLookAt: nextLook(snapshot, now),
+      nextCheckAt: nextCheck(snapshot, now),
       sealDueAt: sealDueAt(snapshot, now),
       settledAt: settledAt(snapshot, now),
     })
@@ -134,18 +134,18 @@ export const OPENING_DEAD_MS = 5 * MINUTE;
 type Opening = { channelId: string; payer: string | null; authorizedSigner: string };
 
 const noteChannel = (ctx: Shard, session: Named, { channelId, payer, authorizedSigner }: Opening, isFree: SQL) => {
-  const noted = { channelId, payerWallet: payer, authorizedSigner, updatedAt: ctx.now, nextLookAt: ctx.now + OPENING_DEAD_MS };
+  const noted = { channelId, payerWallet: payer, authorizedSigner, updatedAt: ctx.now, nextCheckAt: ctx.now + OPENING_DEAD_MS };
   return updateRow(ctx, session, noted, sql`status = 'created' AND ${isFree}`);
 };
 
-/** Aborts if the session has another opening that may still land. A unique index keeps a channel to one session. */
+/** Aborts if the session has another opening that may still land. A unique index allows one session for a channel. */
 export const noteOpening = (ctx: Shard, session: Named, opening: Opening): Write[] => [
   noteChannel(ctx, session, opening, sql`expires_at > ${ctx.now} AND (channel_id IS NULL OR updated_at <= ${ctx.now - OPENING_DEAD_MS})`),
   abortUnlessChanged(ctx),
 ];
 
 /**
- * Takes a session's row for a channel on the chain, so that nothing expires it as unopened. Displaces an opening that was only noted; the
+ * Takes a session's row for a channel on the chain, so that nothing expires it as unopened. Displaces an opening that was only noted. The
  * session's object accepts the first of two channels. Returns null if the session is over or open.
  */
 export async function takeSession(ctx: Shard, sessionId: string, opening: Opening): Promise<MeteredSessionRow | null> {
@@ -163,13 +163,13 @@ export async function findSettling(db: Db, { sessionId }: Named): Promise<{ paym
 
 /** Stops all reads of a channel of which nothing is left. */
 export async function stopReads(ctx: Shard, session: Named): Promise<void> {
-  await updateRow(ctx, session, { nextLookAt: null }, sql`ended_at IS NOT NULL`);
+  await updateRow(ctx, session, { nextCheckAt: null }, sql`ended_at IS NOT NULL`);
 }
 
-/** Keeps sweeps and the overdue check away until the object's own read, which comes after `afterMs`. */
+/** Hides the session from sweeps and the overdue check until the object's own read, which comes after `afterMs`. */
 export async function postponeSessionRead(ctx: Shard, session: Named, afterMs: number): Promise<void> {
   const at = ctx.now + 2 * afterMs;
-  await updateRow(ctx, session, { nextLookAt: at, sealDueAt: at });
+  await updateRow(ctx, session, { nextCheckAt: at, sealDueAt: at });
 }
 
 /** Aborts if another settlement was begun after `before`. */
@@ -182,7 +182,7 @@ export const beginSettlement = (
   abortUnlessChanged(ctx),
 ];
 
-/** Lists the transactions whose payout is recorded, or is our own settlement's, which records it itself. */
+/** Lists the transactions with a recorded payout, or is our own settlement's, which records it itself. */
 export async function listBooked(db: Db, channelId: string, signatures: readonly string[]): Promise<Set<string>> {
   const rows = await db.all<{
     signature: string;
@@ -216,8 +216,8 @@ export type ErasedSession = Pick<MeteredSessionRow, 'id' | 'livemode' | 'channel
 const ERASED = { id: meteredSessions.id, livemode: meteredSessions.livemode, channelId: meteredSessions.channelId };
 
 /** Lists the sessions on a scope's clock. */
-export const listMeteredInReach = (scope: Scope): Promise<ErasedSession[]> =>
-  scope.db.select(ERASED).from(meteredSessions).where(inReach(scope));
+export const listMeteredOfSession = (scope: Scope): Promise<ErasedSession[]> =>
+  scope.db.select(ERASED).from(meteredSessions).where(clockFilter(scope));
 
 /** Lists sessions that ended by `before`, oldest first. */
 export const listEndedSessions = (db: Db, before: number, limit: number): Promise<ErasedSession[]> =>

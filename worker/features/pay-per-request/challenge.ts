@@ -10,9 +10,7 @@ import type { PaymentRequired, ResourceInfo } from '#protocols/x402/wire.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
 interface ChallengeRequest {
-  /** What the buyer wanted, as the resource server describes it. */
   resource?: Partial<ResourceInfo>;
-  /** Units that are missing for the request at hand. */
   units?: number;
   error?: string;
 }
@@ -21,7 +19,7 @@ export type SaleChallenge =
   | { ok: true; required: PaymentRequired; header: string }
   | { ok: false; missing: Obstacle | 'units_too_many'; fix: string };
 
-/** A fresh challenge for one purchase of a product, or what is missing to make one. Costs no write. */
+/** Builds a challenge for one purchase of a product, or the reasons why none is possible. Writes nothing. */
 export async function makeSaleChallenge(
   ctx: Ctx,
   sale: Sale,
@@ -56,7 +54,6 @@ export async function isRevokedPayee({ db }: Shard, sale: Sale, payTo: string): 
   return (await findKnownWallets(db, merchantId, payTo)) !== 'this_one';
 }
 
-/** A fix as one line of text: what to do, and the call that does it. */
 const describeFix = ({ detail, method, path, body }: Fix): string =>
   method ? `${detail} ${method} ${path}${body ? ` ${JSON.stringify(body)}` : ''}` : detail;
 
@@ -64,7 +61,7 @@ const UNITS_TOO_MANY = 'One payment cannot buy that many units. Consume fewer at
 const PIECE_UNITS_MAX = 1_000_000_000;
 const PIECE_DAYS_MAX = 36_600;
 
-/** How often the product must be bought for these units: a client pays once, so one payment has to be enough. null: it cannot be. */
+/** Returns how many purchases cover these units: a client pays once, so one payment must suffice. Null if that is impossible. */
 function quantityFor({ usageUnits, accessPeriodDays, priceAmount }: Sale['product'], units: number): number | null {
   if (usageUnits === null) return 1;
   const quantity = Math.max(1, Math.ceil(units / usageUnits));

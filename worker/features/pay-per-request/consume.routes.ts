@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { CustomerBody, customerOf } from '#features/entitlements/resource.ts';
-import { productIdOf, productRef } from '#features/products/product-ref.ts';
+import { productRef, resolveProductId } from '#features/products/product-ref.ts';
 import { idempotentRequest } from '#platform/http/idempotency-key.ts';
 import { EntitlementUuid, ok, orNull, PaidThrough } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
@@ -53,11 +53,11 @@ export const consumeRoutes = routes('Entitlements').write({
   returns: ok(ConsumeResponse, 'Consumed; serve the request'),
   codes: ['entitlement_missing', 'subscription_expired', 'not_found', 'state_conflict'],
   answer: async ({ c, scope, body }) => {
-    const identity = entitlementKeyOf(scope, await productIdOf(scope, body), customerOf(body.customer));
+    const identity = entitlementKeyOf(scope, await resolveProductId(scope, body), customerOf(body.customer));
     const { url, description, mime_type: mimeType } = body.resource ?? {};
     const resource = url === undefined ? undefined : { url, ...(description ? { description } : {}), ...(mimeType ? { mimeType } : {}) };
     const request = await idempotentRequest(c);
-    const used = await consumeUnits(scope, identity, request, { units: body.units, resource }, c.var.told?.used);
+    const used = await consumeUnits(scope, identity, request, { units: body.units, resource }, c.var.admitted?.used);
     if (used.replayed) c.header('Idempotent-Replayed', 'true');
     else c.set('unitsConsumed', used.units);
     return toConsumeResponse(identity.entitlementId, used);

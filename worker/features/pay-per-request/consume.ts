@@ -14,18 +14,18 @@ import { X402_RAIL } from '#rules/rails.ts';
 import { makeSaleChallenge } from './challenge.ts';
 
 /**
- * Consumes units, or refuses with a challenge for the buyer. One call to the object, unless it was asked before (`told`), and no database unless there
- * is nothing left: then the product's terms make the challenge. 403 entitlement_missing or subscription_expired with the PAYMENT-REQUIRED header
- * ready to be passed on, 404, 409 idempotency_conflict or state_conflict (refunded), 429 rate_limited.
+ * Consumes units or throws with a challenge for the buyer. One object call, unless `forwarded` holds its answer, and no database read
+ * unless units are missing. Throws 403 entitlement_missing or subscription_expired with a PAYMENT-REQUIRED header, 404, 409
+ * idempotency_conflict or state_conflict (refunded), 429 rate_limited.
  */
 export async function consumeUnits(
   ctx: Scope,
   identity: EntitlementKey,
   request: IdempotentRequest,
   input: { units: number; resource?: Partial<ResourceInfo> },
-  told?: PassedOutcome,
+  forwarded?: PassedOutcome,
 ): Promise<ConsumeAnswer & { ok: true }> {
-  const answer = told ?? (await consumeEntitlement(ctx, identity, request, input.units));
+  const answer = forwarded ?? (await consumeEntitlement(ctx, identity, request, input.units));
   if (answer.ok) return answer;
   switch (answer.reason) {
     case 'overloaded':
@@ -60,12 +60,11 @@ async function explainDenial(
   const productId = identity.productId as ProductId;
   const sale = await getSale(ctx, productId, X402_RAIL);
   const challenge = await makeSaleChallenge(ctx, sale, { resource, units: units - remaining });
-  // What was taken back leaves nothing at all; so does who never had anything, of whom the object knows nothing.
   const held = reason === 'entitlement_missing' ? await readEntitlement(ctx, identity, identity.entitlementId) : null;
   const revoked = held?.status === 'revoked' ? { reason: 'revoked' } : {};
   const subscription =
     reason === 'subscription_expired' ? await findAuthorizationBy(ctx.db, { ...ctx, productId }, identity.customer) : null;
-  const standing = {
+  const balance = {
     entitlement_id: identity.entitlementId,
     remaining,
     paid_through: isoOrNull(paidThrough),
@@ -76,12 +75,12 @@ async function explainDenial(
     return new ApiError(reason, {
       ...(left === null ? {} : { detail: `${left} Answer 402 with the PAYMENT-REQUIRED header of this response.` }),
       headers: { 'PAYMENT-REQUIRED': challenge.header },
-      meta: { ...standing, ...revoked, payment_required: challenge.required },
+      meta: { ...balance, ...revoked, payment_required: challenge.required },
     });
   const { missing, fix } = challenge;
   const detail = `${left ?? 'The customer has no units left.'} The product is not ready for sale: call meta.fix.`;
   return new ApiError(reason, {
     detail,
-    meta: { ...standing, payment_required: null, reason: 'setup_not_ready', missing, fix, ...revoked },
+    meta: { ...balance, payment_required: null, reason: 'setup_not_ready', missing, fix, ...revoked },
   });
 }

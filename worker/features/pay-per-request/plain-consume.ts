@@ -1,8 +1,6 @@
 /**
- * The short way of the plain consume: a body of our product id, a customer reference and units, under a key of ours. It is a second way to
- * say what the route says, so it takes only what the route would take in the same sense, answers successes alone, and gives everything
- * else to the route: what it does not know before it made a call, and what was refused together with the answer, so that nothing is
- * counted twice.
+ * Fast path of the plain consume: product id, customer reference and units. It accepts only requests that the route would treat the same,
+ * answers only successes, and passes everything else to the route together with any answer received, so that nothing is counted twice.
  * @module
  */
 
@@ -13,10 +11,10 @@ import { isoOrNull, SECOND } from '#core/time.ts';
 import { type ParsedKey, parseRawKey } from '#features/accounts/keys/raw-key.ts';
 import { type Config, checkedConfig, clocksOf, type Env } from '#platform/context.ts';
 import { textOf } from '#platform/http/bodies/request-body.ts';
-import { isKnownWhole } from '#platform/http/configuration.ts';
+import { isKnownComplete } from '#platform/http/configuration.ts';
 import { passOn } from '#platform/http/passed-on.ts';
 import { rateHeaders } from '#platform/http/rate-limit.ts';
-import { answerHeaders, NOT_KEPT, requestIdOf } from '#platform/http/request-id.ts';
+import { answerHeaders, NO_STORE, requestIdOf } from '#platform/http/request-id.ts';
 import { logRequest } from '#platform/log.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { AdmissionRequest, PassedAnswer, PassedUse } from '#rules/admission.ts';
@@ -26,11 +24,11 @@ export const CONSUME_PATH = '/access/entitlements/consume';
 const PATH = `/v1${CONSUME_PATH}`;
 const BODY_BYTES_MAX = 4096;
 const UNITS_MAX = 1_000_000_000;
-/** What the objects do not answer by then, the route asks again under the same key, within the time a request has. */
+/** After this timeout the route asks the objects again under the same key, within the request's time limit. */
 const WAIT_MS = 8 * SECOND;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-/** Shorter than any secret key as text and without a blank, so that none of these can be one, nor a seed phrase. */
+/** Shorter than any secret key as text and without blanks, so neither a secret key nor a seed phrase matches. */
 const REFERENCE = /^[\x21-\x7e]{1,85}$/;
 const KEY = new RegExp(`^[\\x21-\\x7e]{${IDEMPOTENCY_KEY.min},${IDEMPOTENCY_KEY.max}}$`);
 
@@ -41,7 +39,7 @@ interface PlainBody {
   fingerprint: string;
 }
 
-/** The plain body, exactly; null for every other, also where the route would take it. */
+/** Parses the exact plain body. Returns null for every other body, even if the route would accept it. */
 export function plainBodyOf(text: string): PlainBody | null {
   const body = parsed(text);
   if (!isObject(body) || !isObject(body.customer)) return null;
@@ -51,7 +49,7 @@ export function plainBodyOf(text: string): PlainBody | null {
   if (typeof productId !== 'string' || !UUID.test(productId)) return null;
   if (typeof customerRef !== 'string' || !REFERENCE.test(customerRef)) return null;
   if (typeof units !== 'number' || !Number.isInteger(units) || units < 1 || units > UNITS_MAX) return null;
-  // RFC 8785 of these fields: names in order, texts as JSON.stringify writes them, integers in digits.
+  // RFC 8785 form of these fields: sorted names, JSON.stringify texts, decimal integers.
   const head = `{"customer":{"customer_ref":${JSON.stringify(customerRef)}},"product_id":"${productId}"`;
   const fingerprint = sha256Hex(utf8(`${head}${body.units === undefined ? '' : `,"units":${units}`}}`));
   return { productId, customerRef, units, fingerprint };
@@ -67,7 +65,6 @@ function parsed(text: string): unknown {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether the request around a body is plain: no query, no length or encoding that something on the way would judge. */
 function isPlainRequest({ method, url, headers }: Request): boolean {
   const length = Number(headers.get('Content-Length') ?? Number.NaN);
   return (
@@ -88,19 +85,17 @@ interface PlainConsume {
   body: PlainBody;
 }
 
-/** What can be told without the body; null: not plain. */
 function plainRequestOf(request: Request, env: Env): Omit<PlainConsume, 'body'> | null {
   const rawKey = request.headers.get('X-Svc-Key');
   if (rawKey === null || !isPlainRequest(request)) return null;
   const { config } = checkedConfig(env);
   const clocks = config && clocksOf(config, WAIT_MS);
-  if (!clocks || !isKnownWhole(config, clocks.wallNow)) return null;
+  if (!clocks || !isKnownComplete(config, clocks.wallNow)) return null;
   const key = parseRawKey({ config }, rawKey);
-  // A key that its digits do not vouch for is looked up only for callers who have refusals left.
+  // The database is asked for an unvouched key only if the caller has refusals left.
   return key?.isVouched && key.keyHashes.length === 1 ? { config, clocks, key } : null;
 }
 
-/** Whose answer it is, and how things stand after it. */
 export const toConsumeResponse = (entitlementId: string, used: ConsumeAnswer & { ok: true }) => ({
   consumed: true as const,
   consumption_id: used.consumptionId,
@@ -111,8 +106,8 @@ export const toConsumeResponse = (entitlementId: string, used: ConsumeAnswer & {
 });
 
 /**
- * Stands before the router, because that costs more than what is left to do here. Answers a response, or the request as the router is to
- * have it, with what was told about it.
+ * Runs before the router, which would cost more than the remaining work. Returns a response, or the request for the router with the answers
+ * received so far.
  */
 export async function answerPlainConsume(request: Request, env: Env): Promise<Response | Request> {
   const plain = plainRequestOf(request, env);
@@ -126,7 +121,7 @@ export async function answerPlainConsume(request: Request, env: Env): Promise<Re
   const answer = await askAccount(env, { ...plain, body }, { key, requestId });
   if (answer === null || (!answer.admission.ok && answer.admission.reason === 'unknown')) return passOn(request, bytes, { requestId });
   const { admission, used, entitlementId } = answer;
-  if (!admission.ok || !used?.ok) return passOn(request, bytes, { requestId, told: { admission, ...(used && { used }) } });
+  if (!admission.ok || !used?.ok) return passOn(request, bytes, { requestId, admitted: { admission, ...(used && { used }) } });
   const { accountId, keyId } = admission.caller;
   logRequest({
     request_id: requestId,
@@ -142,13 +137,12 @@ export async function answerPlainConsume(request: Request, env: Env): Promise<Re
       'Content-Type': 'application/json',
       ...rateHeaders(admission.rate),
       ...answerHeaders(requestId),
-      ...NOT_KEPT,
+      ...NO_STORE,
       ...(used.replayed ? { 'Idempotent-Replayed': 'true' } : {}),
     },
   });
 }
 
-/** One call of the account's object. null where it is out of reach. */
 async function askAccount(
   env: Env,
   { config, clocks, key, body }: PlainConsume,

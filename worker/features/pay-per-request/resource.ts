@@ -17,7 +17,7 @@ import {
 import { encodeHeader } from '#protocols/x402/wire.ts';
 import type { CreditAnswer } from '#rules/entitlement-rpc.ts';
 
-/** What the one request is told that a payment serves, and with `duplicate` what every other is told. */
+/** Answer to the one request that a payment serves. With `duplicate`, the answer to every other request. */
 export const SettlementBody = z
   .object({
     success: z.literal(true).describe('True if the payment was settled.'),
@@ -38,7 +38,6 @@ export const SettlementBody = z
   .openapi('SettleResponse');
 export type SettlementBody = z.infer<typeof SettlementBody>;
 
-/** Everything in it follows from facts that no longer change. */
 export function toSettlementResource(network: string, settlement: Settlement, receiptId: ReceiptId, credit: CreditAnswer): SettlementBody {
   const { txSignature, payerWallet: payer } = settlement;
   const use = requireUse(credit);
@@ -72,7 +71,7 @@ export const toDuplicateResource = (body: SettlementBody, remaining: number | nu
   remaining,
 });
 
-/** The use that was made of a payment; a use that was taken back is never given again to the same request. */
+/** Returns the consumption of a payment. Throws if it was refunded, because a refunded use is never given to the same request again. */
 export function requireUse({ consumption }: CreditAnswer) {
   if (consumption.by === 'refunded')
     throw new ApiError('state_conflict', {

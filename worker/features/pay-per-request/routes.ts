@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import { CustomerBody, customerOf } from '#features/entitlements/resource.ts';
-import { productIdOf, productRef } from '#features/products/product-ref.ts';
+import { productRef, resolveProductId } from '#features/products/product-ref.ts';
 import { FEE_BUDGET_TEXT } from '#features/settlements/fee-budget.ts';
 import { RETRY_AFTER_SECONDS, SettlePending } from '#features/settlements/resource.ts';
 import { idempotentRequest } from '#platform/http/idempotency-key.ts';
@@ -25,7 +25,6 @@ const SettleRequest = z
   })
   .openapi('SettleRequest');
 
-/** 402 for a refused payment: the x402 reason, and a fresh challenge to pay instead. */
 function newRefusal({ reason, challenge }: SettleResult & { kind: 'refused' }): ApiError {
   if (challenge.ok)
     return new ApiError('payment_mismatch', {
@@ -59,7 +58,7 @@ export const x402Routes = routes('x402').write({
   ],
   respond: async ({ c, scope, body }) => {
     const input = {
-      productId: await productIdOf(scope, body),
+      productId: await resolveProductId(scope, body),
       paymentSignature: body.payment_signature,
       customer: body.customer ? customerOf(body.customer) : null,
       consumeUnits: body.consume_units,
@@ -79,7 +78,7 @@ export const x402Routes = routes('x402').write({
     if (settling.answer.replayed) c.header('Idempotent-Replayed', 'true');
     if (settling.isDuplicate) c.header('X-Svc-Duplicate-Settlement', 'true');
     c.set('unitsConsumed', settling.consumedUnits);
-    // The kept bytes themselves: a replay must be equal to the first answer to the last one.
+    // Sends the stored bytes: a replay must equal the first answer to the last byte.
     return c.body(settling.answer.body, 200, { 'content-type': 'application/json' }) as never;
   },
 });

@@ -1,6 +1,6 @@
 import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
-import { ApiError, storyOf } from '#core/errors.ts';
+import { ApiError, formatErrorChain } from '#core/errors.ts';
 import type { PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { readEntitlement } from '#features/entitlements/entitlement.ts';
@@ -12,7 +12,13 @@ import { claimOnce, followThrough, toPaidPurchase } from '#features/settlements/
 import { findAnsweredBy, findSettlement, loadSettlement } from '#features/settlements/store.ts';
 import { hasX402, isOf, type Scope, type Shard, type Tenant } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
-import { findRecord, type IdempotentRequest, MONEY_KEEP_MS, replayRecord, type StoredAnswer } from '#platform/db/idempotency-record.ts';
+import {
+  findRecord,
+  type IdempotentRequest,
+  MONEY_RETENTION_MS,
+  replayRecord,
+  type StoredAnswer,
+} from '#platform/db/idempotency-record.ts';
 import { type Lease, releaseLease, takeLease } from '#platform/db/lease.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import type { Customer } from '#rules/balance.ts';
@@ -22,11 +28,8 @@ import { entitlementOf, requireUse, type SettlementBody, toDuplicateResource, to
 
 interface SettlePayment {
   productId: ProductId;
-  /** Value of the buyer's PAYMENT-SIGNATURE header. */
   paymentSignature: string;
-  /** Whose entitlement it is; the payer's wallet where null. */
   customer: Customer | null;
-  /** Used in the same step. */
   consumeUnits: number;
 }
 
@@ -44,13 +47,13 @@ interface Settled {
 }
 
 /**
- * Settles a payment once per Idempotency-Key, and once per payment whatever the key: verify, claim, co-sign, broadcast, see
- * confirmed, store payment and receipt, credit the entitlement, use it. Every step can be repeated by the next request.
- * 404, 409 setup_not_ready, duplicate_settlement, state_conflict (refunded), 422 for too many units, 429, 503 rpc_unavailable.
+ * Settles a payment once per Idempotency-Key and once per payment: verify, claim, co-sign, broadcast, confirm, store payment and receipt,
+ * credit, consume. The next request can repeat every step. Throws 404, 409 setup_not_ready, duplicate_settlement, state_conflict
+ * (refunded), 422 for too many units, 429, 503 rpc_unavailable.
  */
 export async function settlePayment(ctx: Scope, request: IdempotentRequest, input: SettlePayment): Promise<SettleResult> {
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
-  const held = await takeLease(ctx, { ...request, keepMs: MONEY_KEEP_MS });
+  const held = await takeLease(ctx, { ...request, retentionMs: MONEY_RETENTION_MS });
   if ('answer' in held) return replayAnswer(ctx, held.answer, caller);
   let isStored = false;
   try {
@@ -67,7 +70,7 @@ export async function settlePayment(ctx: Scope, request: IdempotentRequest, inpu
     isStored = stored.isStored;
     return stored.result;
   } finally {
-    // Refusals, pending outcomes and repeated successes free the key.
+    // Refusals, pending outcomes and repeated successes release the key.
     if (!isStored) await releaseLease(ctx, held.lease);
   }
 }
@@ -123,7 +126,7 @@ async function claimAndFollow(
   return { kind: 'refused', reason: 'invalid_exact_svm_transaction_failed' };
 }
 
-/** Follows a payment that this or another request brought before. 409 duplicate_settlement where it is for something else. */
+/** Claims a new payment, or continues a known one. Throws 409 duplicate_settlement if the payment was made for something else. */
 async function claimOrFind(
   ctx: Shard,
   { sale, read, known }: Facts,
@@ -134,17 +137,15 @@ async function claimOrFind(
   if (sale.switchedOff) throw newSwitchedOffError(sale);
   if (await isRevokedPayee(ctx, sale, read.accepted.payTo)) return { reason: 'invalid_payment_requirements' };
   const drafted = await draftSettlement(ctx, sale, read, input.customer);
-  // Of two requests the slower gets the claim of the faster one, which may even have settled it by now.
   if (drafted.ok) {
     requireBought(drafted.settlement, input);
     return claimOnce(ctx, drafted.settlement);
   }
-  // Another request may have brought it since that look: what has landed meanwhile fails a simulation, and is paid all the same.
+  // Another request may have brought the payment meanwhile: a landed transaction fails simulation but is paid.
   const claimed = await findSettlement(ctx, read.verified.messageHash);
   return claimed ? { settlement: claimed, isNew: false } : { reason: drafted.reason };
 }
 
-/** One payment is for one product and one customer of one merchant, for ever. */
 function requireSamePurpose(settlement: Settlement, tenant: Tenant, { productId, customer }: SettlePayment): void {
   const isTheirs = isOf(tenant, settlement) && settlement.productId === productId;
   const named = customerColumns(customer, settlement.payerWallet);
@@ -152,7 +153,7 @@ function requireSamePurpose(settlement: Settlement, tenant: Tenant, { productId,
   if (!isTheirs || !isSameCustomer) throw new ApiError('duplicate_settlement');
 }
 
-/** Throws 422 before money moves if the request is to use more than the payment buys. A sale by time alone buys no number of units. */
+/** Throws 422 before money moves if the request needs more units than the payment buys. A sale by time alone has no units. */
 function requireBought({ terms: { usageUnits } }: Settlement, { consumeUnits }: SettlePayment): void {
   if (usageUnits === null || consumeUnits <= usageUnits) return;
   const msg = `Expected at most ${usageUnits}, the units that the payment buys`;
@@ -181,7 +182,7 @@ async function creditAndUse(
   caller: string,
 ): Promise<Success> {
   const answeredBy = isNew ? null : await findAnsweredBy(ctx.db, settlement);
-  const consume = units > 0 ? { key: caller, units, isTold: answeredBy !== null } : null;
+  const consume = units > 0 ? { key: caller, units, isAcknowledged: answeredBy !== null } : null;
   const { credit, use } = await creditUse(ctx, settlement, consume);
   const body = toSettlementResource(ctx.config.network.caip2, settlement, receiptId, credit);
   const role = roleOf(caller, answeredBy, use);
@@ -215,7 +216,7 @@ interface Asked {
   caller: string;
 }
 
-/** Stores the answer under its key. With a first answer the success of the payment belongs to this caller, for longer than any answer is kept. */
+/** Stores the answer under its key. With a first answer the success of the payment belongs to this caller, for longer than any answer is stored. */
 async function storeAnswer(ctx: Scope, asked: Asked, success: Success): Promise<{ result: SettleResult; isStored: boolean }> {
   const { role, settlement, previousAnsweredBy, body, consumedUnits } = success;
   const isFirst = role === 'first';
@@ -228,13 +229,15 @@ async function storeAnswer(ctx: Scope, asked: Asked, success: Success): Promise<
     await commit(ctx, { events: [], writes: [...asked.lease.finish(result.answer), ...assigned], result: null });
     return { result, isStored: true };
   } catch (error) {
-    ctx.note(`answer not kept: ${storyOf(error)}`);
+    ctx.note(`answer not kept: ${formatErrorChain(error)}`);
     // A duplicate serves nothing, so that a failure to store it only frees the key.
     return isFirst ? recoverAnswer(ctx, asked, success, result) : { result, isStored: false };
   }
 }
 
-/** Finds what became of a first answer whose batch failed. Pending if nothing did: a retry would look like a first request and be served twice. */
+/**
+ * Resolves a first answer after its batch failed. Pending if nothing is known: a retry would pass for a first request and be served twice.
+ */
 async function recoverAnswer(
   ctx: Scope,
   { request, lease, caller }: Asked,
@@ -243,7 +246,8 @@ async function recoverAnswer(
 ): Promise<{ result: SettleResult; isStored: boolean }> {
   const { settlement, previousAnsweredBy } = success;
   const known = await findRecord(ctx, request).catch(() => null);
-  // Under our own fence the stored answer is ours, and only the database's answer was lost; else another call took the lease over and was first.
+  // An equal fence means that this call stored the answer and only the database's reply was lost. Otherwise another call took over the
+  // lease and was first.
   if (known?.fence === lease.fence && known.status !== null) return { result, isStored: true };
   const stored = known && (await replayRecord(ctx, known, request).catch(() => null));
   if (stored) return { result: { ...result, answer: stored, consumedUnits: 0 }, isStored: true };

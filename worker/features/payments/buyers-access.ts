@@ -26,7 +26,6 @@ const BuyersDeliveryBody = z
 type BuyersAccess = Partial<z.infer<z.ZodObject<typeof buyersAccess>>>;
 type BuyersDelivery = z.infer<typeof BuyersDeliveryBody>;
 
-/** Fields of a payment that its buyer alone is told. */
 export const buyersAccess = {
   access_until: Timestamp.optional().describe(
     'End of the buyer’s access by a confirmed payment, later purchases included. Absent if the access has no end. Buyer view only.',
@@ -43,10 +42,7 @@ export const buyersAccess = {
     .describe('Current state of the native subscription of a confirmed payment. Buyer view only.'),
 };
 
-/**
- * What the buyer has by now: until when, and how they get in. The latter for the person who showed who they are in the very session this
- * payment began with alone.
- */
+/** Loads the buyer's access: the paid end and the invitation. The invitation requires the identity proven in the payment's own session. */
 export async function loadBuyersAccess(ctx: Shard, payment: Payment, shown: string | undefined): Promise<BuyersAccess> {
   const { status, membershipId, terms } = payment;
   const isShown = terms.identitySessionId !== undefined && shown === terms.identitySessionId;
@@ -66,7 +62,7 @@ export async function loadBuyersAccess(ctx: Shard, payment: Payment, shown: stri
 }
 
 function deliveryTo(membership: Membership | undefined, identity: ProvenIdentity | undefined): BuyersDelivery {
-  // A purchase under a reference that another person holds gives its buyer no place.
+  // A purchase under a reference of another person gives its buyer no chat access.
   if (membership?.deliverTo?.identity.providerUserId !== identity?.providerUserId || !membership) return { status: 'not_required' };
   const { status, invite_url, last_error } = toMembershipResource(membership, { isOwners: true }).delivery;
   return { status, ...given('invite_url', invite_url ?? null), ...given('last_error', last_error ?? null) };

@@ -5,8 +5,8 @@ import { PAYMENT } from '#rules/states.ts';
 import { confirmFound, findNamedSession } from './confirm/confirm.ts';
 
 /**
- * The receipt of a transaction that paid this merchant. If the payment is still open, the confirmation runs first and its
- * refusals apply. Anything without the memo of one of this merchant's sessions is 404: nothing is claimed by asking.
+ * Returns the receipt of a transaction that paid this merchant. Confirms an open payment first and throws its refusals. Throws 404 for a
+ * transaction without the memo of one of this merchant's sessions. The request itself claims nothing.
  */
 export async function claimReceipt(ctx: Scope, txSignature: string): Promise<Receipt> {
   const findMine = () => findReceiptOfTransaction(ctx, txSignature);
@@ -20,7 +20,6 @@ export async function claimReceipt(ctx: Scope, txSignature: string): Promise<Rec
   try {
     await confirmFound(ctx, { paymentId: payment.id, txSignature, viewer: ctx }, sighting);
   } catch (error) {
-    // It may have become the receipt of a recovered payment; of a session that was over before, there is no more to say.
     const made = await findMine();
     if (made) return made;
     if (isOpen || !(error instanceof ApiError)) throw error;

@@ -13,7 +13,7 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { AUTHORIZATION } from '#rules/states.ts';
 import type { AuthorizationStep } from '#rules/subscriptions/authorization.ts';
-import { firstAttemptAt, luckOf, type PeriodTimes } from '#rules/subscriptions/schedule.ts';
+import { firstAttemptAt, jitterFraction, type PeriodTimes } from '#rules/subscriptions/schedule.ts';
 import type { Match } from '#solana/match.ts';
 import { type CollectedPeriod, collectionsIn } from '#solana/programs/subscriptions/collected.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
@@ -108,11 +108,11 @@ export function planCollected(
 /** A late period leaves a later one unchanged. A cancelled authorization is not collected again, and one that is over is not read. */
 function collectedPatch({ now }: Shard, before: AuthorizationRow, { startsAt, endsAt }: PeriodTimes): Partial<AuthorizationRow> {
   if (before.periodEndsAt !== null && endsAt <= before.periodEndsAt) return {};
-  const nextAttemptAt = firstAttemptAt(endsAt, luckOf(before.id));
+  const nextAttemptAt = firstAttemptAt(endsAt, jitterFraction(before.id));
   const paid = { periodStartsAt: startsAt, periodEndsAt: endsAt, paidThrough: endsAt, failures: 0 };
   if (before.endedAt !== null) return paid;
-  if (before.status === 'cancel_requested' || before.status === 'cancelled') return { ...paid, nextLookAt: Math.min(endsAt, now + DAY) };
-  return { ...paid, nextAttemptAt, nextLookAt: now + DAY };
+  if (before.status === 'cancel_requested' || before.status === 'cancelled') return { ...paid, nextCheckAt: Math.min(endsAt, now + DAY) };
+  return { ...paid, nextAttemptAt, nextCheckAt: now + DAY };
 }
 
 /** Ends older authorizations of a wallet: an account is collected for the newest alone. */

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
 import { ReceiptBody, toReceiptResource } from '#features/receipts/receipt.ts';
-import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
+import { MONEY_RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { countedLessWith, ModeQuery, ok, PageQuery, pageOf } from '#platform/http/openapi.ts';
@@ -44,7 +44,7 @@ export const merchantPaymentRoutes = routes('Payments')
     owner: (payment) => payment,
     once: ({ scope, row, body }, storeAnswer) => acceptUnmatched(scope, { paymentId: row.id, txSignature: body.tx_signature, storeAnswer }),
     present: (payment, { scope }) => toPaymentResource(scope, payment, 'merchant'),
-    keepMs: MONEY_KEEP_MS,
+    retentionMs: MONEY_RETENTION_MS,
   })
   .write({
     path: 'POST /receipt',
@@ -66,5 +66,5 @@ export const merchantPaymentRoutes = routes('Payments')
     ],
     leased: ({ scope, body }) => claimReceipt(scope, body.tx_sig),
     present: (claimed, { scope }) => toReceiptResource(claimed, scope.baseUrl, 'merchant'),
-    keepMs: MONEY_KEEP_MS,
+    retentionMs: MONEY_RETENTION_MS,
   });

@@ -1,6 +1,5 @@
 import type { Payment } from '#platform/db/tables/payments.ts';
 
-/** What no payment has before money came. */
 export const UNPAID = {
   feeOwedAmount: null,
   overpaidAmount: null,
@@ -20,7 +19,7 @@ export const UNPAID = {
   isKept: false,
 } satisfies Partial<Payment>;
 
-/** And what a payment may never have: a fee, a buyer who says who they are, a session of a merchant's server, a failure. */
+/** Defaults of optional columns. */
 export const BLANK = {
   ...UNPAID,
   failureCode: null,
@@ -35,7 +34,6 @@ export const BLANK = {
 
 type Dated = 'createdAt' | 'updatedAt' | 'version';
 
-/** A payment of this moment, at its first version. What is not said of it is null. */
 export const newPayment = (
   now: number,
   said: Omit<Payment, keyof typeof BLANK | Dated> & Partial<Pick<Payment, keyof typeof BLANK | Dated>>,

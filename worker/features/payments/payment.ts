@@ -12,9 +12,9 @@ import { memoOf, toPaymentResource } from './resource.ts';
 import { findWithProduct, getPayment, insertPayment, updatePayment } from './store.ts';
 
 export { newPayment } from './new-payment.store.ts';
-export { wholePayments } from './store.ts';
+export { loadArchivedBodies } from './store.ts';
 
-/** 404 for a credential of another account or mode: it learns nothing, not even that the payment exists. */
+/** Throws 404 for a credential of another account or mode, so that it does not learn that the payment exists. */
 export function requireViewer(payment: Payment, viewer: Tenant | null): void {
   if (viewer && !isOf(viewer, payment)) throw new ApiError('not_found');
 }
@@ -33,10 +33,9 @@ export async function loadWithProduct(shard: Shard, paymentId: PaymentId, viewer
   return known;
 }
 
-/** Another party sent its transaction. */
 const hasNoMemo = ({ terms }: Pick<Payment, 'terms'>): boolean => terms.isOwnersCollection === true || terms.channelId !== undefined;
 
-/** What the chain must show for this payment to count. Whether it is on time is decided by its block time, not by our clock. */
+/** Returns the transfer that must appear on the chain. Block time decides whether it is in time, not the service's clock. */
 export const expectationOf = (payment: Payment): Expectation => ({
   memo: hasNoMemo(payment) ? null : memoOf(payment),
   owedBy: payment.terms.isMetered ? 'channel' : payment.terms.authorizationId === undefined ? undefined : 'plan',
@@ -53,7 +52,7 @@ const EVENT_OF = { submit: 'payment.submitted', confirm: 'payment.confirmed', fa
   EventType
 >;
 
-/** One step of the payment machine: the row after it, and its event, which is also the lock. */
+/** Steps the payment's state machine: the new row, and its event, which is also the lock. */
 export function stepPayment(
   ctx: Ctx,
   before: Payment,
@@ -65,7 +64,6 @@ export function stepPayment(
   return { after, event: paymentEvent(ctx, EVENT_OF[transition], after, { status: before.status }) };
 }
 
-/** The row after a change that moves no status. */
 export const paymentAfter = ({ now }: Ctx, before: Payment, patch: Partial<Payment>): Payment => ({
   ...before,
   ...patch,
@@ -73,7 +71,7 @@ export const paymentAfter = ({ now }: Ctx, before: Payment, patch: Partial<Payme
   version: before.version + 1,
 });
 
-/** Notes what the chain did after the confirmation, with an event and a version; the status stays. */
+/** Records a chain change after confirmation, with an event and a version. The status stays. */
 export function notePayment(
   ctx: Shard,
   before: Payment,
@@ -103,14 +101,14 @@ export const planCreate = (ctx: Shard, payment: Payment): Change<Payment> => ({
   result: payment,
 });
 
-/** A transaction exists, though nothing is proven yet: the signature may still be replaced by a verified one. */
+/** Records a transaction that is not proven yet. A verified signature may still replace this one. */
 export function planSubmit(ctx: Shard, payment: Payment, txSignature: string): Change<Payment> {
   const { after, event } = stepPayment(ctx, payment, 'submit', { txSignature });
-  // A first collection that is sent anew has another signature, and was submitted before.
+  // A collection that is sent again has another signature, and its payment was submitted before.
   return { events: payment.txSignature === null ? [event] : [], writes: updatePayment(ctx, payment, after), result: after };
 }
 
-/** The buyer has signed for the service to collect it. `payment.submitted` follows with the transaction that pays it. */
+/** Marks that the buyer has signed for a later collection. `payment.submitted` follows with the collecting transaction. */
 export function planWaiting(ctx: Shard, payment: Payment): Change<Payment> {
   const { after } = stepPayment(ctx, payment, 'submit', {});
   return { events: [], writes: updatePayment(ctx, payment, after), result: after };

@@ -1,4 +1,4 @@
-import { storyOf } from '#core/errors.ts';
+import { formatErrorChain } from '#core/errors.ts';
 import { Memory } from '#core/isolate/memory.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { type Purchase, planMembership } from '#features/memberships/membership.ts';
@@ -7,21 +7,18 @@ import type { Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
-import { boughtPlaceOf } from '#rules/members/placement.ts';
+import { purchasedDeliveryOf } from '#rules/members/placement.ts';
 import { memoOf } from './resource.ts';
 
-/** What the chain proved about a payment: the facts that receipt and membership rest on. */
 export interface Proof {
   txSignature: string;
   slot: number;
-  /** Milliseconds. */
   blockTime: number;
   payer: string;
   paidUnits: bigint;
   feePaidUnits: bigint;
 }
 
-/** What a proven payment buys: membership and receipt, to be stored in the very batch that confirms it. */
 export function planPurchase(
   ctx: Shard,
   payment: Payment,
@@ -39,7 +36,7 @@ export function planPurchase(
     accessPeriodDays: payment.terms.accessPeriodDays,
     graceHours: payment.terms.graceHours ?? null,
     periodEndsAt: payment.terms.periodEndsAt,
-    ...boughtPlaceOf(payment),
+    ...purchasedDeliveryOf(payment),
     subscription,
   });
   const receipt = planReceipt(ctx, payment.id, {
@@ -49,7 +46,7 @@ export function planPurchase(
     payer: payerWallet,
     recipient: payment.recipientWallet,
     amount: { asset: payment.asset, units: proof.paidUnits },
-    // What arrived, not what was due: a receipt proves facts.
+    // The received fee, not the due one: a receipt proves facts.
     fee: proof.feePaidUnits > 0n ? { asset: payment.asset, units: proof.feePaidUnits } : null,
     productId: payment.productId,
     productName: payment.terms.productName,
@@ -65,19 +62,19 @@ export function planPurchase(
   };
 }
 
-/** Payments that this isolate credited lately, whose object need not be asked again. */
+/** Cache of payments credited by this isolate, so that their objects need not be called again. */
 const credited = new Memory<Payment['id'], true>(1000);
 
 /**
- * Brings what was bought to the buyer's entitlement, so that a caller who is told of a confirmation can use it at once, also one who
- * is told again. Harmless repeated; the event's job does it anyway, whatever happens here.
+ * Credits a purchase to the buyer's entitlement, so that the caller can use it right after a confirmation or its replay. Idempotent. The
+ * event's job does the same, whatever happens here.
  */
 export async function grantAccess(ctx: Ctx, payment: Payment): Promise<void> {
   if (payment.status !== 'CONFIRMED' || payment.orphanedAt !== null || credited.has(payment.id)) return;
   try {
     await creditPayment(ctx, payment);
   } catch (error) {
-    return ctx.note(`credit: ${storyOf(error)}`);
+    return ctx.note(`credit: ${formatErrorChain(error)}`);
   }
   credited.set(payment.id, true);
 }

@@ -2,15 +2,14 @@ import { ApiError } from '#core/errors.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { IdentityProvider } from '#rules/payment-terms.ts';
 
-/** What a product asks of its buyers by now, however it was when their payment began. */
 export interface IdentityRequirement {
   payment: Payment;
   requiresIdentity: IdentityProvider | null;
 }
 
 /**
- * Connect begins nothing without it; asked again wherever money moves and before anything is sold, because the merchant may have
- * changed the requirement meanwhile. Null where the buyer has shown what is required.
+ * Returns the error of a missing identity, or null. Checked at connect, before money moves and before anything is sold, because the
+ * merchant may have changed the requirement.
  */
 export function missingIdentity({ payment, requiresIdentity }: IdentityRequirement): ApiError | null {
   if (!requiresIdentity || payment.terms.identity?.provider === requiresIdentity) return null;

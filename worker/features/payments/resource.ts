@@ -155,13 +155,11 @@ export const toUnmatchedResource = (unmatched: Unmatched): z.infer<typeof Unmatc
   ...given('recovered_payment_id', unmatched.recoveredPaymentId),
 });
 
-/** Money that the merchant has not accepted yet, as its sender is shown it; null: none. */
 export const toSeenResource = (unmatched: Unmatched[]): z.infer<typeof SeenMoneyBody> | null => {
   const open = unmatched.filter(({ status }) => status === 'open').map(toUnmatchedResource);
   return open.length === 0 ? null : open.map(({ amount, tx_signature, reason }) => ({ amount, tx_signature, reason }));
 };
 
-/** The payment's end is the quote's end. */
 export const toQuoteResource = ({ rate, source, asOf }: PriceQuote, { expiresAt }: Pick<Payment, 'expiresAt'>) => ({
   rate,
   source,
@@ -179,9 +177,9 @@ export const memoOf = (payment: Payment): string => `svc:${payment.nonce}`;
 const inAsset = (payment: Payment, units: bigint): Money => ({ asset: payment.asset, units });
 export const priceOf = (payment: Payment): Money => inAsset(payment, payment.priceAmount);
 
-/** The holder of the id sees what a buyer needs; the merchant who owns the payment also sees its private fields. */
+/** Formats a payment. A holder of the id sees the buyer's fields, the owning merchant also the private ones. */
 export function toPaymentResource(ctx: Ctx, payment: Payment, view: 'buyer' | 'merchant', arrived: Unmatched[] = []): PaymentResource {
-  // Money that missed the payment at first, and pays it after all: accepted in the batch that confirms, which this may be part of.
+  // Excludes money that missed the payment at first and pays it after all: the confirming batch accepts it.
   const isPaying = ({ txSignature }: Unmatched) => payment.status === 'CONFIRMED' && txSignature === payment.txSignature;
   const unmatched = arrived.map((row) => (isPaying(row) ? { ...row, status: 'accepted' as const, recoveredPaymentId: payment.id } : row));
   const amountOf = (units: bigint | null) => (units === null ? null : toMoneyResource(inAsset(payment, units)));
@@ -234,7 +232,7 @@ export function toPaymentResource(ctx: Ctx, payment: Payment, view: 'buyer' | 'm
   };
 }
 
-/** Milliseconds until a page should poll again: short at first, then longer; null once the payment has ended. */
+/** Returns the poll interval in milliseconds, short at first and then longer. Null once the payment has ended. */
 export function pollAfterMs({ config, now }: Ctx, payment: Pick<Payment, 'status' | 'createdAt'>): number | null {
   if (PAYMENT.isTerminal(payment.status)) return null;
   const hints = config.POLL_AFTER_MS.split(',').map((pair) => pair.split(':').map(Number));

@@ -10,7 +10,6 @@ import type { Proof } from './purchase.ts';
 import { memoOf } from './resource.ts';
 import { insertPayment } from './store.ts';
 
-/** What one payment that the service sent paid for, as it was when it was claimed. */
 interface PerRequestSale {
   paymentId: PaymentId;
   merchantId: AccountId;
@@ -29,15 +28,14 @@ interface PerRequestSale {
   customerWallet: string | null;
   accessPeriodDays: number | null;
   usageUnits: number | null;
-  /** Paid by vouchers, for what was used before. */
   isMetered: boolean;
-  /** The channel that another party had pay it out, without a memo of ours. */
+  /** Channel that another party made pay out, without a memo of this service. */
   channelId?: string;
   createdAt: number;
   expiresAt: number;
 }
 
-/** A payment that is born confirmed: the row, its receipt and two events. No session came before it, and no membership follows. */
+/** Plans a confirmed payment: the row, its receipt and two events. There is no session and no membership. */
 export function planPerRequest(ctx: Shard, sale: PerRequestSale, proof: Proof): Change<Payment> {
   const payment = confirmedPayment(ctx, sale, proof);
   const receipt = planReceipt(ctx, payment.id, {
@@ -71,7 +69,7 @@ const confirmedPayment = (ctx: Ctx, sale: PerRequestSale, { payer: payerWallet, 
     slug: sale.slug,
     status: 'CONFIRMED',
     nonce: sale.nonce,
-    // An agent’s transaction carries no reference key: the service sends it itself, so no scan has to find it.
+    // An agent's transaction carries no reference key: the service sends it, so no scan has to find it.
     reference: '',
     asset: sale.asset,
     mint: sale.mint,
@@ -93,7 +91,7 @@ const confirmedPayment = (ctx: Ctx, sale: PerRequestSale, { payer: payerWallet, 
     slot,
     blockTime,
     expiresAt: sale.expiresAt,
-    // Zero: the service sends what an agent pays, and it is on the chain before it is a payment.
+    // Zero, because the transaction is on the chain before the payment exists.
     lateGraceSeconds: 0,
     confirmedAt: ctx.now,
     createdAt: sale.createdAt,

@@ -1,12 +1,12 @@
 import { and, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
-import { rowsOnChain } from '#platform/chain/reach.store.ts';
+import { rowsOnChain } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { paymentOf, readLines, type StoredPayment } from '#platform/db/archive.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { insertClaim } from '#platform/db/fate.ts';
+import { insertClaim } from '#platform/db/outcome.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { endedSessions, paymentSessions } from '#platform/db/tables/checkout.ts';
 import { type Payment, payments, type Unmatched, unmatchedPayments } from '#platform/db/tables/payments.ts';
@@ -17,15 +17,14 @@ import { UNMATCHED } from '#rules/states.ts';
 import { findEnded } from './watch/ended-sessions.store.ts';
 
 /**
- * Of any merchant: the id itself is the capability. One that ended long ago is told from what is kept of it, one that was
- * paid long ago from the archive: looked for there last, because what has left the database is there.
+ * Finds a payment of any merchant, because the id is the capability. Searches rows, then ended sessions, then the archive: the archive
+ * comes last, because a payment may move there meanwhile.
  */
 export const findPayment = async (ctx: Shard, paymentId: PaymentId): Promise<Payment | undefined> =>
   (await ctx.db.select().from(payments).where(eq(payments.id, paymentId)).get()) ??
   (await findEnded(ctx, paymentId)) ??
   findArchived(ctx, eq(archivedPayments.id, paymentId));
 
-/** True where this database has it: as a row, a stub or in the index of the archive. */
 export const hasPayment = async (shard: Shard, paymentId: PaymentId) =>
   (await shard.db.select({ id: payments.id }).from(payments).where(eq(payments.id, paymentId)).get()) ??
   (await findEnded(shard, paymentId)) ??
@@ -35,7 +34,6 @@ export async function getPayment(ctx: Shard, paymentId: PaymentId): Promise<Paym
   return (await findPayment(ctx, paymentId)) ?? raise('not_found');
 }
 
-/** A payment that is not a stub, and the identity provider that its product requires today. */
 export async function findWithProduct(ctx: Shard, paymentId: PaymentId) {
   const found = await ctx.db
     .select({ payment: payments, requiresIdentity: products.requiresIdentity })
@@ -51,7 +49,6 @@ export async function findWithProduct(ctx: Shard, paymentId: PaymentId) {
   return product && { payment, ...product };
 }
 
-/** The session that owns the nonce of a memo that this chain shows. */
 export const findSession = async (ctx: Shard, nonce: string): Promise<Payment | undefined> =>
   (await ctx.db
     .select()
@@ -61,24 +58,22 @@ export const findSession = async (ctx: Shard, nonce: string): Promise<Payment | 
 
 export const insertPayment = (db: Db, payment: Payment): Write => db.insert(payments).values(payment);
 
-/** A payment that the archive took meanwhile fails the batch, as one that another verb changed. */
+/** Updates a payment. Aborts the batch if the payment was changed or archived meanwhile. */
 export const updatePayment = (ctx: Shard, before: Payment, after: Partial<Payment>): Write[] => casUpdate(ctx, payments, before, after);
 
-/** Many made final at once, each under the event of its next version in the same batch. */
 export const finalizePayments = (ctx: Shard, before: Pick<Payment, 'id' | 'version'>[]): Write[] =>
   casUpdateMany(ctx, payments, before, { finalizedAt: ctx.now, updatedAt: ctx.now });
 
 export const listPaymentsById = (db: Db, paymentIds: PaymentId[]): Promise<Payment[]> =>
   db.select().from(payments).where(amongIds(payments.id, paymentIds));
 
-/** The transaction pays this payment and nothing else, and is watched until it is final. */
 export const claimTransaction = (
   { db, now }: Shard,
   payment: Payment,
   { txSignature, slot }: { txSignature: string; slot: number },
 ): Write => insertClaim(db, { txSignature, livemode: payment.livemode, kind: 'checkout', subjectId: payment.id, createdAt: now }, slot);
 
-/** A session whose payment failed and was recovered afterwards is paid, unless another was begun since. */
+/** Marks a session as paid by its recovered payment, unless another payment began since. */
 export const holdRecovered = (db: Db, { id, recoversPaymentId, paymentSessionId }: Payment): Write[] =>
   paymentSessionId === null || recoversPaymentId === null
     ? []
@@ -95,59 +90,56 @@ type ArchivedPayment = typeof archivedPayments.$inferSelect;
 
 const isArchived = (row: StoredPayment | ArchivedPayment): row is ArchivedPayment => !('status' in row);
 
-/** Payments as they were, each in its place, wherever they are kept. 503 where the archive does not answer. */
-export async function wholePayments(ctx: Shard, rows: readonly (StoredPayment | ArchivedPayment)[]): Promise<StoredPayment[]> {
+/** Loads payments in order, from rows or the archive. Throws 503 if the archive does not answer. */
+export async function loadArchivedBodies(ctx: Shard, rows: readonly (StoredPayment | ArchivedPayment)[]): Promise<StoredPayment[]> {
   const lines = (await readLines(ctx, rows.filter(isArchived))).values();
   return rows.map((row) => (isArchived(row) ? paymentOf(lines.next().value!) : row));
 }
 
-/** The payment in the archive that this is true of, whole. */
 export async function findArchived(ctx: Shard, isIt: SQL): Promise<StoredPayment | undefined> {
   const row = await ctx.db.select().from(archivedPayments).where(isIt).limit(1).get();
-  return row && (await wholePayments(ctx, [row]))[0];
+  return row && (await loadArchivedBodies(ctx, [row]))[0];
 }
 
-/** Refused where the transaction has paid for something since it was looked at, or little is left of its session. */
+/** Inserts unmatched money. Aborts the batch if the transaction has paid for something meanwhile, or the session was reduced to a stub. */
 export const insertUnmatched = (ctx: Shard, unmatched: Unmatched): Write[] => [
   abortIfExists(ctx, txClaims, sql`tx_signature = ${unmatched.txSignature} AND livemode = ${unmatched.livemode}`),
   abortIfExists(ctx, endedSessions, sql`id = ${unmatched.paymentId}`),
   ctx.db.insert(unmatchedPayments).values(unmatched),
 ];
 
-/** The second statement fails the batch where another acceptance was faster, or the money is gone. */
+/** Accepts unmatched money. The second write aborts the batch if another acceptance was faster, or the money is gone. */
 export const acceptUnmatchedRow = (ctx: Shard, unmatched: Unmatched, recoveredPaymentId: PaymentId): Write[] => [
   ctx.db
     .update(unmatchedPayments)
-    .set({ status: UNMATCHED.next(unmatched.status, 'accept'), recoveredPaymentId, nextLookAt: null })
+    .set({ status: UNMATCHED.next(unmatched.status, 'accept'), recoveredPaymentId, nextCheckAt: null })
     .where(
       and(eq(unmatchedPayments.id, unmatched.id), eq(unmatchedPayments.status, unmatched.status), isNull(unmatchedPayments.droppedAt)),
     ),
   abortUnlessChanged(ctx),
 ];
 
-/** Closes the unmatched record of a transaction that now pays for something, if there is one. */
 export const closeUnmatched = (db: Db, txSignature: string, { id: paymentId, livemode }: Pick<Payment, 'id' | 'livemode'>): Write =>
   db
     .update(unmatchedPayments)
-    .set({ status: UNMATCHED.next('open', 'accept'), recoveredPaymentId: paymentId, doubtedAt: null, droppedAt: null, nextLookAt: null })
+    .set({ status: UNMATCHED.next('open', 'accept'), recoveredPaymentId: paymentId, doubtedAt: null, droppedAt: null, nextCheckAt: null })
     .where(
       and(eq(unmatchedPayments.txSignature, txSignature), eq(unmatchedPayments.livemode, livemode), eq(unmatchedPayments.status, 'open')),
     );
 
-/** What missed its session is taken without asking once, however many transactions arrive together. */
+/** Aborts the batch if the session was recovered before: only one late transaction is accepted automatically. */
 export const abortIfRecovered = (ctx: Shard, { id }: Payment): Write => abortIfExists(ctx, payments, sql`recovers_payment_id = ${id}`);
 
-/** How many are shown with a payment, the largest first: dust that a stranger sends hides no whole payment. */
+/** Limit shown per payment, the largest first, so that dust from strangers hides no full payment. */
 const SHOWN_MAX = 10;
 
-/** What arrived and is still there, at most so much of each payment: money that the chain dropped is not shown. */
 export const listUnmatchedOf = (db: Db, paymentIds: PaymentId[]) =>
   db
     .select(getTableColumns(unmatchedPayments))
     .from(jsonRows(paymentIds))
     .innerJoin(
       unmatchedPayments,
-      // Amounts are whole numbers without leading zeros: the longer is the larger.
+      // Amounts are integers without leading zeros, so the longer is the larger.
       sql`unmatched_payments.rowid IN (
         SELECT u.rowid FROM unmatched_payments u WHERE u.payment_id = j.value AND u.dropped_at IS NULL
         ORDER BY length(u.amount) DESC, u.amount DESC LIMIT ${SHOWN_MAX})`,

@@ -11,7 +11,6 @@ import type { ChainTransaction } from '#solana/transaction.ts';
 import type { getHolding } from './holding.ts';
 import { insertActivation, setExpiry } from './store.ts';
 
-/** How a plan is called where people read it. */
 export const planTitle = (plan: PaidPlan): string => `${plan[0]!.toUpperCase()}${plan.slice(1)} plan, ${PLAN_DAYS} days`;
 
 function boughtPlan({ terms }: Settlement): PaidPlan {
@@ -21,8 +20,8 @@ function boughtPlan({ terms }: Settlement): PaidPlan {
 }
 
 /**
- * A plan that was paid for: the account's new plan and end, the activation, its receipt and event, and the setup that paid
- * need not end any more. All of it belongs into the batch that ends the settlement.
+ * Plans a paid plan: the account's plan and end, activation, receipt and event, and a setup without expiry. Commit in the batch that ends
+ * the settlement.
  */
 export function planActivation(
   ctx: Shard,
@@ -48,7 +47,7 @@ export function planActivation(
     memo: `svc:${settlement.nonce}`,
     livemode: settlement.livemode,
   };
-  // Sold by the service, kept by the account that bought: it reads its receipts as it reads those of its own sales.
+  // The service sells, and the buying account owns the receipt and reads it like those of its own sales.
   const receipt = planReceipt(ctx, paymentId, facts, accountId);
   const activation = {
     paymentId,

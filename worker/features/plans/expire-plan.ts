@@ -5,7 +5,7 @@ import { endLapsedPlans } from './store.ts';
 const ROUNDS = { max: 500, roundsMax: 20 };
 
 /**
- * Stores that plans have ended. Each counted as free from that instant on, because every check compares the clock, that
- * of the account's object too; this only makes the row say so. One paid for again in the meantime is not among them.
+ * Stores the end of plans. Every check compares the clock, including that of the account's object, so the plan was free from that instant.
+ * A renewed plan is not affected.
  */
 export const sweepPlans = (ctx: Shard): Promise<Swept> => sweepRounds(ctx, ROUNDS, (max) => endLapsedPlans(ctx.db, ctx.now, max));

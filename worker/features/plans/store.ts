@@ -12,7 +12,7 @@ import { stepRows } from '#platform/db/versioned.ts';
 import type { AccountPlans } from '#rules/plans.ts';
 import { SETUP } from '#rules/states.ts';
 
-/** What an account holds, as it is stored: a plan that has ended may still stand there. */
+/** Loads an account's stored plan, which may have ended already. */
 export async function getHeldPlan(db: Db, accountId: AccountId): Promise<AccountPlans & Pick<typeof accounts.$inferSelect, 'status'>> {
   const { plan, planThrough, processorPlans, status } = accounts;
   return (
@@ -25,7 +25,6 @@ export async function getActivation(db: Db, paymentId: PaymentId): Promise<Activ
   return (await db.select().from(activations).where(eq(activations.paymentId, paymentId)).get()) ?? raise('not_found');
 }
 
-/** What an account bought in a mode, in the order in which it counts, and which of it the chain dropped. */
 export const listActivations = (db: Db, accountId: AccountId, { livemode }: Pick<Tenant, 'livemode'>) =>
   db
     .select({ activation: activations, droppedAt: txClaims.droppedAt })
@@ -37,9 +36,8 @@ export const listActivations = (db: Db, accountId: AccountId, { livemode }: Pick
 export const insertActivation = (db: Db, activation: Activation): Write => db.insert(activations).values(activation);
 
 /**
- * A setup that was paid for stays (null), and one whose payment is gone ends again. One that had ended before its payment was found after
- * all begins anew, because its secret is the only way to a key for what was paid. Its version moves too, so that no request writes the
- * old end back.
+ * Sets a setup's expiry: null once paid, a time if its payment was dropped. A setup that expired before its payment was found reopens,
+ * because its secret is the only way to a key. Increments the version, so that no request restores the old expiry.
  */
 export const setExpiry = (ctx: Shard, setupIntentId: SetupIntentId, expiresAt: number | null): Write =>
   stepRows(
@@ -54,7 +52,6 @@ const REVIVED = {
   isKept: false,
 };
 
-/** Plans that are over and still stand in their rows, longest over first. Answers how many it ended, at most `max`. */
 export async function endLapsedPlans(db: Db, now: number, max: number): Promise<number> {
   const lapsed = db
     .select({ id: accounts.id })
@@ -66,7 +63,6 @@ export async function endLapsedPlans(db: Db, now: number, max: number): Promise<
   return meta.changes;
 }
 
-/** With the setup it was paid for, if any. */
 export async function getActivationOfSetup(db: Db, paymentId: PaymentId) {
   const found = await db
     .select({ accountId: activations.accountId, livemode: activations.livemode, setupIntentId: settlements.setupIntentId })

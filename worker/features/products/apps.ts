@@ -35,7 +35,6 @@ export const toAppResource = (app: AccessApp): z.infer<typeof AppBody> => ({
   created_at: iso(app.createdAt),
 });
 
-/** A name under which a merchant gathers the products of one application. */
 export function planApp(ctx: Scope, input: z.infer<typeof CreateAppRequest>): Change<AccessApp> {
   const app: AccessApp = {
     id: newId<AppId>(ctx.now),

@@ -17,13 +17,13 @@ import type { CreateProductRequest } from './resource.ts';
 import { findApp, findProduct, getActiveProductCount, insertProduct, isTaken } from './store.ts';
 import { invalid, narrowed, renewalOf, requireMeant, requirePrice, requireRenewable } from './terms.ts';
 
-/** Of what is used up by calls; everything else, and all that renews itself, lasts for a time. */
+/** Defaults of products used up by calls. All others, including automatic renewal, last for a time. */
 const API_DEFAULTS = { usageUnits: 1, accessPeriodDays: null };
 const OTHER_DEFAULTS = { usageUnits: null, accessPeriodDays: 30 };
 
 /**
- * A new product, however it is asked for; one that a sandbox session makes for itself counts in no quota. 400 invalid_product_type, 404 for an app that is not the merchant's, 422 for terms
- * that contradict each other.
+ * Plans a new product, for all callers. A product created by a sandbox session counts in no quota. Throws 400 invalid_product_type, 404 for
+ * a foreign app, 422 for contradicting terms.
  */
 export async function planProduct(
   ctx: Scope,
@@ -45,7 +45,6 @@ export async function planProduct(
   return { events: payout?.events ?? [], writes, result: product };
 }
 
-/** The writes and events of a product that names another payee. 403 sign_in_required. */
 export const planProductPayout = (
   ctx: Scope,
   actor: Actor,
@@ -54,7 +53,10 @@ export const planProductPayout = (
   previous: string | null,
 ) => planPayout(ctx, actor, { subject: { type: 'product', id, version }, wallet, previous, paidFor: name, productId: id });
 
-/** Why the database refused a planned product: 429 plan_limit_reached, 409 not_unique, 403 sign_in_required; null where none is so any more. */
+/**
+ * Explains why the database refused a planned product: 429 plan_limit_reached, 409 not_unique, 403 sign_in_required. Returns null if no
+ * reason remains.
+ */
 export async function explainRefusal(ctx: Scope, actor: Actor, product: Product): Promise<ApiError | null> {
   const detail = 'The slug or external_product_id is taken. Choose another one.';
   if (await isTaken(ctx.db, product)) return new ApiError('state_conflict', { detail, meta: { reason: 'not_unique' } });
@@ -64,14 +66,13 @@ export async function explainRefusal(ctx: Scope, actor: Actor, product: Product)
   return null;
 }
 
-/** 429 plan_limit_reached if the plan has no room for one more product that can be paid, else null. */
 export async function explainQuota(ctx: Scope, actor: Actor): Promise<ApiError | null> {
   const limit = PLANS[actor.plan].activeProductsMax;
   const used = await getActiveProductCount(ctx);
   return used >= limit ? planFull('products', { limit, used, plan: actor.plan }) : null;
 }
 
-/** A new product, stored. As `planProduct`, and 409 state_conflict (slug or external id taken), 429 plan_limit_reached. */
+/** Creates a product. Throws the errors of `planProduct`, 409 state_conflict (slug or external id taken), 429 plan_limit_reached. */
 export async function createProduct(
   ctx: Scope,
   actor: Actor,
@@ -87,7 +88,7 @@ export async function createProduct(
   }
 }
 
-/** 404 for an app that is not the merchant's. Apps are never deleted, so the answer stays true. */
+/** Throws 404 for a foreign app. Apps are never deleted, so the answer stays valid. */
 export async function requireApp(ctx: Scope, appId: AppId): Promise<void> {
   if (await findApp(ctx, appId)) return;
   throw new ApiError('not_found', {
@@ -96,11 +97,10 @@ export async function requireApp(ctx: Scope, appId: AppId): Promise<void> {
   });
 }
 
-/** 400 invalid_product_type. */
 export const requireType = (asked: string): Product['productType'] =>
   PRODUCT_TYPES.find((type) => type === asked) ?? raise('invalid_product_type', { meta: { supported: PRODUCT_TYPES } });
 
-/** 422 for a rail that does not exist on this service, or a default rail that the product does not allow. */
+/** Throws 422 for a rail that this service does not have, or a default rail that the product does not allow. */
 export function requireRails({ config }: Ctx, product: Product): void {
   const { allowedRails, defaultRail } = product;
   const available = allowedRailsOf({ ...product, allowedRails: null }, config);
@@ -111,7 +111,7 @@ export function requireRails({ config }: Ctx, product: Product): void {
     throw invalid('default_rail', 'Expected one of allowed_rails', 'rail_not_allowed');
 }
 
-/** The price itself is always taken; another asset needs a source of its price. */
+/** The price's asset is always accepted. Another asset needs a price source. */
 export function requireAssets({ config }: Ctx, { asset, acceptedAssets }: Pick<Product, 'asset' | 'acceptedAssets'>): void {
   if (acceptedAssets === null) return;
   if (!acceptedAssets.includes(asset)) throw invalid('accepted_assets', `Expected to include ${asset}, the asset of the price`);
@@ -127,7 +127,6 @@ function newProduct(ctx: Scope, productType: Product['productType'], input: z.in
   const defaults = productType === 'api' && renewalMode === 'ONE_OFF' ? API_DEFAULTS : OTHER_DEFAULTS;
   const usageUnits = input.usage_units === undefined ? defaults.usageUnits : input.usage_units;
   const accessPeriodDays = input.access_period_days === undefined ? defaults.accessPeriodDays : input.access_period_days;
-  // Of what renews itself there is a rule of its own.
   if (renewalMode === 'ONE_OFF') requireMeant(input, { usageUnits, accessPeriodDays });
   return {
     id: newId<ProductId>(ctx.now),
@@ -166,14 +165,13 @@ function newProduct(ctx: Scope, productType: Product['productType'], input: z.in
   };
 }
 
-/** Readable, and random enough that two do not collide: the name's letters, then six random ones. */
 function newSlug(name: string): string {
-  const words = name
+  const base = name
     .normalize('NFKD')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, 40)
     .replace(/-+$/, '');
-  return `${words || 'product'}-${randomBase62(6).toLowerCase()}`;
+  return `${base || 'product'}-${randomBase62(6).toLowerCase()}`;
 }

@@ -1,20 +1,20 @@
 import type { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
-import { findCommunity } from '#features/communities/store.ts';
+import { findCommunity } from '#features/connected-chats/store.ts';
 import type { Scope } from '#platform/context.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { deskOf, isPlatform, missingForDelivery, paceOf } from '#platform/providers/messaging/platforms.ts';
 import { PLATFORMS } from '#platform/providers/messaging/registry.ts';
-import { communityOf, type DeliveryPlace } from '#rules/payment-terms.ts';
+import { communityOf, type DeliveryTarget } from '#rules/payment-terms.ts';
 import type { UpdateProductRequest } from './resource.ts';
 import { invalid } from './terms.ts';
 
 type DeliveryTerms = Pick<Product, 'requiresIdentity' | 'delivery'>;
 
 /**
- * Who its buyers have to be and where they get access. What a platform delivers asks who the buyer is there, whether or not that is said;
- * what any other type is sold as delivers nowhere. `before`: of the product that changes. 422 for what contradicts that.
+ * Returns the product's required identity and delivery target. A platform type always requires the identity, and other types deliver
+ * nowhere. `before`: the product before the change. Throws 422 for contradictions.
  */
 export function deliveryTerms(
   productType: Product['productType'],
@@ -28,15 +28,15 @@ export function deliveryTerms(
   }
   if (requires_identity !== undefined && requires_identity !== productType)
     throw invalid('requires_identity', `Expected ${productType}, to identify buyers for delivery`);
-  const place = delivery ?? (before?.productType === productType ? before.delivery : null);
-  // Without a place the merchant's own bot lets buyers in, told by the events of memberships.
-  if (place && place.provider !== productType) throw invalid('delivery.provider', `Expected ${productType}, the type of the product`);
-  return { requiresIdentity: productType, delivery: place };
+  const target = delivery ?? (before?.productType === productType ? before.delivery : null);
+  // Without a target the merchant's own bot admits buyers, driven by membership events.
+  if (target && target.provider !== productType) throw invalid('delivery.provider', `Expected ${productType}, the type of the product`);
+  return { requiresIdentity: productType, delivery: target };
 }
 
 /**
- * 409 setup_not_ready where this service cannot deliver there, or the account has not claimed the chat or guild and all that is named of
- * it: one bot serves all merchants, so entry to it could be sold by another. A sandbox asks no platform, and its places are no account’s.
+ * Throws 409 setup_not_ready if this service cannot deliver there, or if the account has not claimed the chat or guild, because one bot
+ * serves all merchants. A sandbox calls no platform and needs no claim.
  */
 export async function requireDeliverable(ctx: Scope, { livemode, delivery, merchantId }: Product): Promise<void> {
   if (!delivery || !livemode) return;
@@ -53,11 +53,11 @@ export async function requireDeliverable(ctx: Scope, { livemode, delivery, merch
   throw new ApiError('setup_not_ready', { detail, meta: { reason: 'unclaimed', next: `${fix.method} ${fix.path}`, fix } });
 }
 
-/** The same of all else that a place names, as its platform says. 503 temporarily_unavailable where that says nothing now. */
-async function requireOneCommunity(ctx: Scope, place: DeliveryPlace): Promise<void> {
-  const answer = await PLATFORMS[place.provider].checkPlace?.(deskOf(ctx, paceOf(place.provider)), place);
+/** Checks that the platform knows all parts of the target. Throws 503 temporarily_unavailable if the platform does not answer. */
+async function requireOneCommunity(ctx: Scope, target: DeliveryTarget): Promise<void> {
+  const answer = await PLATFORMS[target.provider].checkTarget?.(deskOf(ctx, paceOf(target.provider)), target);
   if (answer === undefined || answer.kind === 'done') return;
   if (answer.kind !== 'refused') throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 10 });
-  const detail = `The bot cannot see the whole destination at ${place.provider}: ${answer.reason}`;
+  const detail = `The bot cannot see the whole destination at ${target.provider}: ${answer.reason}`;
   throw new ApiError('setup_not_ready', { detail, meta: { reason: 'unclaimed' } });
 }

@@ -5,7 +5,6 @@ import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { idOf } from '#platform/http/openapi.ts';
 import { findByExternalId } from './product.ts';
 
-/** How a body names a product: by our id, or by the merchant's. */
 export const productRef = {
   product_id: idOf<ProductId>().optional().describe('Identifier of the product.'),
   external_product_id: OwnName.optional().describe(
@@ -19,7 +18,7 @@ interface ProductRef {
 
 export type NamedProduct = { productId: ProductId } | { externalProductId: string };
 
-/** The one name a request gives a product: 422 for both or none. */
+/** Returns the single reference in a request. Throws 422 for both or none. */
 export function namedProduct(
   { product_id: productId, external_product_id: externalProductId }: ProductRef,
   where: 'body' | 'query',
@@ -30,8 +29,11 @@ export function namedProduct(
   throw new ApiError('validation_error', { problems: [problem] });
 }
 
-/** The product's id. Ours is taken at its word, because every object and query carries the merchant: a foreign one finds nothing. */
-export async function productIdOf(ctx: Scope, ref: ProductRef, where: 'body' | 'query' = 'body'): Promise<ProductId> {
+/**
+ * Returns the product's id. The service's id is not checked, because every object and query carries the merchant: a foreign id finds
+ * nothing.
+ */
+export async function resolveProductId(ctx: Scope, ref: ProductRef, where: 'body' | 'query' = 'body'): Promise<ProductId> {
   const named = namedProduct(ref, where);
   if ('productId' in named) return named.productId;
   const product = await findByExternalId(ctx, named.externalProductId);

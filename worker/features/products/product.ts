@@ -1,4 +1,4 @@
-// What other features may use of products goes through here.
+// Public interface of products for other features.
 export {
   abortIfOverProductQuota,
   findActiveListing,

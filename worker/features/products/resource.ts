@@ -20,7 +20,7 @@ import {
 import { IDENTITY_PROVIDERS, RENEWAL_MODES } from '#rules/payment-terms.ts';
 import { acceptedAssetsOf, allowedRailsOf, firstRailOf, SELLING_RAILS } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';
-import { PlaceBody, PRODUCT_TYPES } from './product-types.ts';
+import { DeliveryTargetBody, PRODUCT_TYPES } from './product-types.ts';
 
 const MoneyInput = z
   .object({
@@ -31,7 +31,6 @@ const MoneyInput = z
       .describe('Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.'),
   })
   .openapi('MoneyInput', { example: { asset: 'USDC', amount: '12.5' } });
-/** The product in the path of what a buyer may call. */
 export const slugParam = z.object({
   slug: z
     .string()
@@ -39,18 +38,17 @@ export const slugParam = z.object({
     .openapi({ param: { name: 'slug', in: 'path' } })
     .describe('Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default.'),
 });
-const wholeNumber = (min: number, max: number) => z.number().int().min(min).max(max);
+const integer = (min: number, max: number) => z.number().int().min(min).max(max);
 
-/** What a product can be sold over today. */
 const SellingRail = z.enum(SELLING_RAILS);
 
-/** What may be changed later. The slug is not among them: links to a checkout keep working. */
+/** Fields that can be updated. The slug is fixed, so that checkout links continue to work. */
 const terms = {
   external_product_id: OwnName.optional().describe(
     'Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`.',
   ),
   description: z.string().max(5000).optional().describe('Description of the product, as buyers see it.'),
-  // Checked in the verb: an unsupported type has a code of its own.
+  // Checked in the verb, because an unsupported type has its own error code.
   product_type: z
     .string()
     .optional()
@@ -73,10 +71,10 @@ const terms = {
     .describe(
       'Renewal mode: `ONE_OFF` is renewed by the buyer, `AUTOMATIC` renews on the chain and requires a price in USDC and a period of 1 to 365 days. `solana_native_subscription` is an alias of `AUTOMATIC`.',
     ),
-  access_period_days: orNull(wholeNumber(1, 3660))
+  access_period_days: orNull(integer(1, 3660))
     .optional()
     .describe('Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal.'),
-  usage_units: orNull(wholeNumber(1, 1_000_000_000))
+  usage_units: orNull(integer(1, 1_000_000_000))
     .optional()
     .describe(
       'Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time.',
@@ -89,8 +87,8 @@ const terms = {
     .describe(
       'Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Replace the one of an example with your own.',
     ),
-  grace_hours: wholeNumber(0, 8760).optional().describe('Hours of delivered access after the paid time, for late renewals.'),
-  session_seconds: wholeNumber(300, 3600).optional().describe('Duration of a checkout session, 300 to 3600 seconds; 900 by default.'),
+  grace_hours: integer(0, 8760).optional().describe('Hours of delivered access after the paid time, for late renewals.'),
+  session_seconds: integer(300, 3600).optional().describe('Duration of a checkout session, 300 to 3600 seconds; 900 by default.'),
   requires_identity: orNull(z.enum(IDENTITY_PROVIDERS))
     .optional()
     .describe(
@@ -104,7 +102,7 @@ const terms = {
     .optional()
     .describe('Rails that may pay for this product. Defaults to all compatible rails.'),
   access_app_id: idOf<AppId>().optional().describe('Application of your account in the same mode.'),
-  delivery: PlaceBody.optional().describe('Chat or guild that gives access, and the role of its members.'),
+  delivery: DeliveryTargetBody.optional().describe('Chat or guild that gives access, and the role of its members.'),
   success_url: HttpsUrl.optional().describe(
     'https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.',
   ),
@@ -140,7 +138,6 @@ export const CreateProductRequest = z
     example: { name: 'Weather API, 1,000 calls', price: { asset: 'USDC', amount: '5' }, usage_units: 1000 },
   });
 
-/** Only what is given changes; null clears what may be absent. */
 export const UpdateProductRequest = z
   .object({
     name: ShownName(160).optional().describe('Name of the product, as buyers see it.'),
@@ -208,7 +205,7 @@ export const ProductBody = z
     requires_identity: orNull(z.enum(IDENTITY_PROVIDERS)).describe(
       'Messaging platform on which buyers must prove their identity; null: no proof.',
     ),
-    delivery: PlaceBody.optional().describe('Chat or guild that gives access, and the role of its members.'),
+    delivery: DeliveryTargetBody.optional().describe('Chat or guild that gives access, and the role of its members.'),
     success_url: z
       .string()
       .optional()

@@ -29,11 +29,9 @@ export async function getProduct(...args: Parameters<typeof findProduct>): Promi
 export const findByExternalId = (scope: Scope, externalProductId: string) =>
   findWhere(scope, eq(products.externalProductId, externalProductId));
 
-/** Of any merchant. */
 export const productExists = async (db: Db, productId: string): Promise<boolean> =>
   (await db.$count(products, eq(products.id, productId as ProductId))) > 0;
 
-/** Those of these products that are this merchant's in this mode. */
 export const listOwnIds = async (scope: Scope, productIds: ProductId[]): Promise<ProductId[]> => {
   if (productIds.length === 0) return [];
   const rows = await scope.db
@@ -43,7 +41,6 @@ export const listOwnIds = async (scope: Scope, productIds: ProductId[]): Promise
   return rows.map(({ id }) => id);
 };
 
-/** A merchant's own app, in the same mode. */
 export const findApp = (scope: Scope, appId: AppId) =>
   scope.db
     .select()
@@ -51,10 +48,8 @@ export const findApp = (scope: Scope, appId: AppId) =>
     .where(and(rowsOf(accessApps, scope), eq(accessApps.id, appId)))
     .get();
 
-/** Of any merchant. */
 export const hasSlug = (db: Db, slug: string) => db.select({ id: products.id }).from(products).where(eq(products.slug, slug)).get();
 
-/** True where another product has this one's slug, or its external id at the same merchant. */
 export async function isTaken(db: Db, product: Product): Promise<boolean> {
   const { slug, externalProductId } = product;
   const sameName = externalProductId && and(rowsOf(products, product), eq(products.externalProductId, externalProductId));
@@ -75,19 +70,17 @@ export const listProducts = (scope: Scope, status: ProductStatus | undefined, pa
     page,
   );
 
-/** A product, who sells it, and what the seller set for each rail; no setting: the defaults of the rail. */
+/** Product with its seller and the seller's rail settings. A missing setting means the rail's defaults. */
 export interface Listing {
   product: Product;
   merchant: typeof accounts.$inferSelect;
   settings: RailSetting[];
-  /** What of it the operator switched off: `product`, and rails by their ids. */
+  /** Subjects that the operator switched off: `product`, and rails by id. */
   switchedOff: string[];
 }
 
-/** A listing over the one rail it is to be paid over. */
 export interface Sale extends Omit<Listing, 'settings' | 'switchedOff'> {
   setting: RailSetting | null;
-  /** What of it the operator switched off. */
   switchedOff: 'product' | 'rail' | null;
 }
 
@@ -98,7 +91,7 @@ export const saleOn = ({ product, merchant, settings, switchedOff }: Listing, ra
   setting: settingOf(settings, railId),
 });
 
-/** Read with every sale, so that a switch works at once and everywhere. */
+/** Read with every sale, so that a switch takes effect at once and everywhere. */
 const OFF = sql<string>`(SELECT json_group_array(subject) FROM switched_off
   WHERE subject = 'product:' || products.id OR subject BETWEEN 'rail:' AND 'rail:~')`;
 
@@ -116,20 +109,16 @@ async function readListing(db: Db, which: SQL | undefined): Promise<Listing | nu
   return { product, merchant, settings: rows.flatMap(({ setting }) => setting ?? []), switchedOff };
 }
 
-/** A product, on sale or not any more, by the public slug. */
 export const getListing = async (db: Db, slug: string): Promise<Listing> =>
   (await readListing(db, and(eq(products.slug, slug), eq(accounts.status, 'active')))) ?? raise('not_found');
 
-/** An active product: what a checkout begins with. */
 export async function findActiveListing(db: Db, slug: string): Promise<Listing | null> {
   const listing = await readListing(db, and(eq(products.slug, slug), eq(accounts.status, 'active')));
   return listing?.product.status === 'active' && !listing.switchedOff.includes('product') ? listing : null;
 }
 
-/** Same as `findActiveListing`, but throws 404 where there is none. */
 export const getActiveListing = async (db: Db, slug: string): Promise<Listing> => (await findActiveListing(db, slug)) ?? raise('not_found');
 
-/** A product that an account left behind when it was deleted. */
 export const findOrphan = (db: Db, slug: string) =>
   db
     .select({ id: products.id })
@@ -138,7 +127,6 @@ export const findOrphan = (db: Db, slug: string) =>
     .where(and(eq(products.slug, slug), eq(accounts.status, 'deleted')))
     .get();
 
-/** A merchant's own product, active or not; null where there is none. */
 export const findListing = (scope: Scope, named: { productId: ProductId } | { externalProductId: string }): Promise<Listing | null> =>
   readListing(
     scope.db,
@@ -148,11 +136,10 @@ export const findListing = (scope: Scope, named: { productId: ProductId } | { ex
     ),
   );
 
-/** Same as `findListing`, but over one rail; 404 where there is none. */
+/** Loads a merchant's own product over one rail. Throws 404. */
 export const getSale = async (scope: Scope, productId: ProductId, railId: RailId): Promise<Sale> =>
   saleOn((await findListing(scope, { productId })) ?? raise('not_found'), railId);
 
-/** What a merchant set for each rail in this mode, and the wallet of the account. */
 export async function getRailDefaults({
   db,
   merchantId,
@@ -166,7 +153,6 @@ export async function getRailDefaults({
   return { settings: rows.flatMap(({ setting }) => setting ?? []), accountWallet: rows[0]?.accountWallet ?? null };
 }
 
-/** What a merchant calls these products, by their ids; those of another are left out. */
 export async function listProductNames(scope: Scope, productIds: ProductId[]): Promise<Map<string, string>> {
   const rows = await scope.db
     .select({ id: products.id, name: products.name })
@@ -177,7 +163,7 @@ export async function listProductNames(scope: Scope, productIds: ProductId[]): P
 
 export const updateProduct = (ctx: Shard, before: Product, after: Product): Write[] => casUpdate(ctx, products, before, after);
 
-/** Same as `updateProduct`, but for a product that may become payable, within the plan. */
+/** Updates a product that may become payable, within the plan's quota. */
 export const openProduct = (ctx: Shard, before: Product, after: Product, activeMax: number): Write[] => [
   ...updateProduct(ctx, before, after),
   ...abortIfOverProductQuota(ctx, before, activeMax, before.id),
@@ -190,7 +176,7 @@ export const insertProduct = (ctx: Shard, product: Product, activeMax: number): 
 
 export const insertApp = (db: Db, app: AccessApp): Write => db.insert(accessApps).values(app);
 
-/** Rails that this service sells over, with what decides over which products: the same rule as `suits`, for a statement. */
+/** Rails that this service sells over, with the conditions on their products: the SQL form of `suits`. */
 function railRows(config: Shard['config']): SQL {
   const rowOf = (railId: RailId): string => {
     const { asset, pricing, showsIdentity } = RAILS[railId];
@@ -202,7 +188,10 @@ function railRows(config: Shard['config']): SQL {
 
 const SETTINGS = sql`rail_settings`;
 
-/** An active product that a buyer can pay over one rail at least: enabled, and with a wallet. Any other is a draft, which no plan counts. */
+/**
+ * Matches active products that a buyer can pay over at least one rail: enabled, and with a wallet. Any other is a draft, which does not
+ * count in the plan.
+ */
 const payable = (config: Shard['config'], settings = SETTINGS): SQL => sql`(status = 'active' AND sandbox_session_id IS NULL
   AND (renewal_mode <> 'AUTOMATIC' OR EXISTS (SELECT 1 FROM subscription_plans p WHERE p.product_id = products.id))
   AND EXISTS (SELECT 1 FROM (${railRows(config)}) r LEFT JOIN ${settings} s
@@ -214,7 +203,6 @@ const payable = (config: Shard['config'], settings = SETTINGS): SQL => sql`(stat
       AND (products.livemode = 0 OR products.payout_wallet IS NOT NULL OR s.payout_wallet IS NOT NULL
         OR EXISTS (SELECT 1 FROM accounts a WHERE a.id = products.merchant_id AND a.wallet_address IS NOT NULL))))`;
 
-/** The settings of one merchant in one mode after a change of one of them. */
 const settingsAfter = ({ merchantId, livemode }: Tenant, { railId, enabled, payoutWallet }: RailSetting): SQL => {
   const mine = sql`${merchantId} AS merchant_id, ${livemode ? 1 : 0} AS livemode`;
   return sql`(SELECT merchant_id, livemode, rail_id, enabled, payout_wallet FROM rail_settings
@@ -222,14 +210,13 @@ const settingsAfter = ({ merchantId, livemode }: Tenant, { railId, enabled, payo
     UNION ALL SELECT ${mine}, ${railId} AS rail_id, ${enabled ? 1 : 0} AS enabled, ${payoutWallet} AS payout_wallet)`;
 };
 
-/** Products that count in the plan: as they are, or as they would be after a rail is set so. */
 export const getActiveProductCount = (scope: Scope, after?: RailSetting): Promise<number> =>
   scope.db.$count(products, and(rowsOf(products, scope), payable(scope.config, after && settingsAfter(scope, after))));
 
 export const isPayable = async (scope: Scope, productId: ProductId): Promise<boolean> =>
   (await scope.db.$count(products, and(rowsOf(products, scope), eq(products.id, productId), payable(scope.config)))) > 0;
 
-/** Refuses the batch that left more payable products than `max`: all that it made so, or this one. */
+/** Aborts the batch if it would leave more than `max` payable products, counting all that it made payable, or this one. */
 export function abortIfOverProductQuota(ctx: Shard, { merchantId, livemode }: Tenant, max: number, productId: ProductId | null): Write[] {
   if (!Number.isFinite(max)) return [];
   const counted = payable(ctx.config);

@@ -8,12 +8,11 @@ import { isConfigured, takesPrice } from '#rules/product-rails.ts';
 import { SUBSCRIPTION_RAIL } from '#rules/rails.ts';
 import type { UpdateProductRequest } from './resource.ts';
 
-/** 422 for a term of a product that contradicts another, or itself. */
 export function invalid(field: string, msg: string, type = 'invalid_value'): ApiError {
   return new ApiError('validation_error', { problems: [{ loc: ['body', ...field.split('.')], msg, type }] });
 }
 
-/** The accepted assets in their canonical form: each once, in one order; null where only the asset of the price is accepted. */
+/** Returns the accepted assets in canonical form: unique and in one order. Null if only the price's asset is accepted. */
 export function narrowed(assets: Asset[], priced: Asset): Asset[] | null {
   const accepted = ASSETS.filter((asset) => assets.includes(asset));
   return accepted.length === 1 && accepted[0] === priced ? null : accepted;
@@ -27,8 +26,7 @@ export function requirePrice(input: { asset: Asset; amount: string }): Money {
 }
 
 /**
- * A product without units and without days is sold for ever, and only a request that sends both as null means that: one null alone
- * would mean it by accident. 422.
+ * Throws 422 for unlimited access by accident: a product without units and days is sold for ever only if the request sends both as null.
  */
 export function requireMeant(
   input: Pick<z.infer<typeof UpdateProductRequest>, 'usage_units' | 'access_period_days'>,
@@ -38,14 +36,17 @@ export function requireMeant(
   throw invalid('usage_units', 'Expected units or days: send both as null to sell without any limit', 'ambiguous');
 }
 
-/** Both spellings; null means that its buyer renews it. undefined: nothing is said. */
+/** Accepts both spellings. Null means that the buyer renews. Undefined: not given. */
 export const renewalOf = (asked: z.infer<typeof UpdateProductRequest>['renewal_mode']): RenewalMode | undefined =>
   asked === undefined ? undefined : asked === 'AUTOMATIC' || asked === 'solana_native_subscription' ? 'AUTOMATIC' : 'ONE_OFF';
 
-/** The program knows whole hours, at most those of a year. */
+/** The program supports full hours, at most a year. */
 const PERIOD_DAYS_MAX = 365;
 
-/** 422 for a product that is to renew itself and cannot; 409 setup_not_ready where it begins to on a service that collects nothing. */
+/**
+ * Throws 422 for a product that cannot renew automatically, 409 setup_not_ready if renewal is switched on at a service that collects
+ * nothing.
+ */
 export function requireRenewable({ config }: Ctx, product: Product, before: Product | null): void {
   if (product.renewalMode !== 'AUTOMATIC') return;
   const { accessPeriodDays: days, acceptedAssets, billingModel } = product;

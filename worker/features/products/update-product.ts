@@ -19,14 +19,14 @@ import { isAllowed, payoutOf, prospectOf } from './selling/obstacles.ts';
 import { findByExternalId, findListing, getProduct, isPayable, type Listing, openProduct, saleOn, updateProduct } from './store.ts';
 import { narrowed, renewalOf, requireMeant, requirePrice, requireRenewable } from './terms.ts';
 
-/** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422, 429 as for a new product. */
+/** Updates the given fields. Running sessions retain their terms. Throws 404, 409, 422, 429 as for a new product. */
 export async function changeProduct(
   ctx: Scope,
   actor: Actor,
   { productId, ...input }: z.infer<typeof UpdateProductRequest> & { productId: ProductId },
   storeAnswer: StoreAnswer<Product>,
 ): Promise<Product> {
-  // What the body alone decides is said before whether there is such a product.
+  // Checks that need only the body run before the product is loaded.
   if (input.product_type !== undefined) requireType(input.product_type);
   if (input.price) requirePrice(input.price);
   if (typeof input.payout_wallet === 'string') await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
@@ -44,13 +44,13 @@ export async function changeProduct(
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
       requireRenewable(ctx, after, product);
       if (product.usageUnits !== null || product.accessPeriodDays !== null) requireMeant(input, after);
-      // A stolen key must not be able to put another product under the name that the merchant's own server sells by.
+      // A stolen key must not put another product under the external id that the merchant's server sells by.
       const isRenamed = product.externalProductId !== null && after.externalProductId !== product.externalProductId;
       if (product.livemode && isRenamed) requireFreshSignIn(ctx, actor);
       const moved = movedPayout(listing, { ...listing, product: after });
       const payout = moved && (await planProductPayout(ctx, actor, after, moved.wallet, moved.previous));
       if (after.asset !== product.asset || !isSame(after.acceptedAssets, product.acceptedAssets)) requireAssets(ctx, after);
-      // A rail that this service gave up stands in the way of nothing but a change of rails.
+      // A rail that this service no longer supports blocks only changes of rails.
       const movesRails = ON_RAILS.some((name) => !isSame(after[name], product[name]));
       if (movesRails) requireRails(ctx, after);
       if (!isSame(after.delivery, product.delivery)) await requireDeliverable(ctx, after);
@@ -60,7 +60,7 @@ export async function changeProduct(
       return withAnswer({ events: payout?.events ?? [], writes, result: after }, storeAnswer(after));
     });
   } catch (error) {
-    // Three refused batches: the external id belongs to another product, or others keep changing this one.
+    // Three aborted batches mean that the external id is taken, or that others continue to change this product.
     const externalId = input.external_product_id;
     const owner = externalId && isContended(error) ? await findByExternalId(ctx, externalId) : null;
     if (owner && owner.id !== productId)
@@ -72,16 +72,17 @@ export async function changeProduct(
   }
 }
 
-/** What decides over which rails a product can be sold. */
 const ON_RAILS = ['allowedRails', 'defaultRail', 'asset', 'acceptedAssets', 'requiresIdentity', 'renewalMode'] as const;
 
-/** Where a product's money goes, over each rail it is sold over. */
 const paidOver = (listing: Listing): string[] =>
   SELLING_RAILS.filter((railId) => suits(listing.product, railId) && isAllowed(listing, railId))
     .map((railId) => payoutOf(prospectOf(saleOn(listing, railId))))
     .filter((wallet) => wallet !== null);
 
-/** The wallet that a change makes payable, by naming it or by opening a rail that pays to it, or that the product loses; else null. */
+/**
+ * Returns the wallet that a change makes payable, by naming it or by opening a rail, and the wallet that the product loses. Null without a
+ * move.
+ */
 function movedPayout(before: Listing, after: Listing): { wallet: string | null; previous: string | null } | null {
   const [paid, opened] = [paidOver(before), paidOver(after).filter((wallet) => !paidOver(before).includes(wallet))];
   const { payoutWallet: own } = after.product;
@@ -92,17 +93,14 @@ function movedPayout(before: Listing, after: Listing): { wallet: string | null; 
 
 const isContended = (error: unknown): boolean => error instanceof ApiError && error.options.meta?.reason === 'contended';
 
-/** Two sets of metadata are the same whatever the order of their keys. */
 const isSame = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null && canonicalJson(a) === canonicalJson(b));
 
-/** Throws 422 if the metadata would have too many keys after the change. */
-function requireSessionCapacity(metadata: Product['metadata']): Product['metadata'] {
+function requireKeyCapacity(metadata: Product['metadata']): Product['metadata'] {
   if (hasRoom(metadata)) return metadata;
   throw new ApiError('validation_error', { problems: [{ loc: ['body', 'metadata'], msg: TOO_MANY_KEYS, type: 'too_big' }] });
 }
 
-/** The columns a request names; what it leaves out is not there. */
 function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product): Partial<Product> {
   const price = input.price && requirePrice(input.price);
   const named: Partial<Product> = {
@@ -126,14 +124,14 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
     sessionSeconds: input.session_seconds,
     successUrl: input.success_url,
     cancelUrl: input.cancel_url,
-    metadata: input.metadata && requireSessionCapacity(changedMetadata(product.metadata, input.metadata)),
+    metadata: input.metadata && requireKeyCapacity(changedMetadata(product.metadata, input.metadata)),
     liveModeConfirmed: input.live_mode_confirmed,
     trustedCustomerRef: input.trusted_customer_ref,
   };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }
 
-/** Takes a product off sale: new sessions get 404, running ones finish. Already archived is fine. */
+/** Archives a product: new sessions get 404, running ones finish. Idempotent. */
 export const archiveProduct = (ctx: Scope, productId: ProductId, storeAnswer: StoreAnswer<Product>): Promise<Product> =>
   transact(ctx, { reload: () => getProduct(ctx, productId) }, (product) => {
     if (product.status === 'archived') return unchangedWithAnswer(product, storeAnswer);
@@ -141,7 +139,6 @@ export const archiveProduct = (ctx: Scope, productId: ProductId, storeAnswer: St
     return withAnswer({ events: [], writes: updateProduct(ctx, product, after), result: after }, storeAnswer(after));
   });
 
-/** Puts an archived product on sale again. 429 plan_limit_reached where the plan has no room. */
 export async function unarchiveProduct(
   ctx: Scope,
   actor: Actor,

@@ -9,39 +9,37 @@ import { RAILS, type RailId } from '#rules/rails.ts';
 import { isNative, RENT_EXEMPT_LAMPORTS } from '#solana/assets.ts';
 import { dueIn, newOutageError, type Outage } from './quote.ts';
 
-/** What would stop a payment before it is made: what the node says of the wallets, and the source of the price. */
 export interface Outlook {
   obstacles: Obstacle[];
-  /** Which service does not answer; then nothing is known of the rest. */
-  silent: Outage | null;
+  /** Dependency that does not answer. Everything else is then unknown. */
+  unavailableDependency: Outage | null;
 }
 
-const NOTHING: Outlook = { obstacles: [], silent: null };
+const NOTHING: Outlook = { obstacles: [], unavailableDependency: null };
 
-/** The service's fee of a price, and the wallet it goes to; null where none is configured or it rounds to zero. 503 fee_wallet_missing. */
+/** Returns the service fee of a price and its wallet. Null if no fee is configured or it rounds to zero. Throws 503 fee_wallet_missing. */
 export function planFee(config: Config, price: Money, recipient: string): { wallet: string; amount: Money } | null {
   if (config.FEE_BPS === 0) return null;
   if (!config.FEE_WALLET) throw new ApiError('fee_wallet_missing');
   const amount = basisPoints(price, config.FEE_BPS);
-  // The service sells for itself: two legs to one account cannot be told apart, and it owes itself no fee.
+  // The service's own sale has no fee: two transfers to one account cannot be distinguished.
   return amount.units > 0n && config.FEE_WALLET !== recipient ? { wallet: config.FEE_WALLET, amount } : null;
 }
 
 /**
- * Whether a payment over a rail of the hosted checkout would work this moment, once it has no other obstacle. The source of the price
- * is asked for another asset than that of the price, the node for SOL in amounts below what an account has to hold.
+ * Checks whether a payment over a checkout rail would currently work. Calls the price source for an asset other than the price's, and the
+ * node for SOL amounts below the rent minimum.
  */
-export async function lookAhead(ctx: Ctx, prospect: Prospect, railId: RailId): Promise<Outlook> {
+export async function forecast(ctx: Ctx, prospect: Prospect, railId: RailId): Promise<Outlook> {
   const { product } = prospect;
   const recipient = payoutOf(prospect);
   if (product === null || !takesPrice(product, railId)) return NOTHING;
   const due = await dueIn(ctx, { asset: product.asset, units: product.priceAmount }, RAILS[railId].asset, ctx.now);
-  if (due.kind !== 'due') return { obstacles: [], silent: 'price_unavailable' };
-  // A fee without a wallet for it is an obstacle of its own.
+  if (due.kind !== 'due') return { obstacles: [], unavailableDependency: 'price_unavailable' };
   if (recipient === null || (ctx.config.FEE_BPS > 0 && !ctx.config.FEE_WALLET)) return NOTHING;
   const { asset, units: priceAmount } = due.price;
   const fee = planFee(ctx.config, due.price, recipient);
-  return lookAtWallets(ctx, {
+  return readWallets(ctx, {
     asset,
     priceAmount,
     recipientWallet: recipient,
@@ -51,19 +49,19 @@ export async function lookAhead(ctx: Ctx, prospect: Prospect, railId: RailId): P
 }
 
 /**
- * An account on chain holds a least amount or does not exist: a small payment to a wallet that has never held SOL would fail,
- * whichever wallet sends it. Refused before the buyer signs. 409 setup_not_ready, 503 fee_wallet_missing, rpc_unavailable.
+ * Refuses a small SOL payment to a wallet without the minimum balance before the buyer signs, because it would fail on the chain. Throws
+ * 409 setup_not_ready, 503 fee_wallet_missing, rpc_unavailable.
  */
 export async function requireReceivable(ctx: Ctx, payment: Payment, prospect: Prospect): Promise<void> {
-  const { obstacles, silent } = await lookAtWallets(ctx, payment);
+  const { obstacles, unavailableDependency } = await readWallets(ctx, payment);
   const [obstacle] = obstacles;
-  if (silent) throw newOutageError(silent);
+  if (unavailableDependency) throw newOutageError(unavailableDependency);
   if (obstacle) throw newObstacleError(obstacle, checkoutRailOf(payment.asset), prospect);
 }
 
 type Legs = Pick<Payment, 'asset' | 'priceAmount' | 'recipientWallet' | 'feeAmount' | 'feeWallet'>;
 
-async function lookAtWallets(ctx: Ctx, { asset, priceAmount, recipientWallet, feeAmount, feeWallet }: Legs): Promise<Outlook> {
+async function readWallets(ctx: Ctx, { asset, priceAmount, recipientWallet, feeAmount, feeWallet }: Legs): Promise<Outlook> {
   if (!isNative(asset)) return NOTHING;
   const fee = feeAmount ?? 0n;
   const legs: [Obstacle, string | null, bigint][] = [
@@ -76,9 +74,9 @@ async function lookAtWallets(ctx: Ctx, { asset, priceAmount, recipientWallet, fe
     const funds = await ctx.chain.balanceOf(wallet);
     if (funds.kind === 'unavailable') {
       ctx.note(`rpc: ${funds.reason}`);
-      return { obstacles: [], silent: 'rpc_unavailable' };
+      return { obstacles: [], unavailableDependency: 'rpc_unavailable' };
     }
     if (BigInt(funds.lamports) + units < RENT_EXEMPT_LAMPORTS) obstacles.push(obstacle);
   }
-  return { obstacles, silent: null };
+  return { obstacles, unavailableDependency: null };
 }

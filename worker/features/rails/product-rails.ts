@@ -6,7 +6,7 @@ import { FixBody, fixOf } from '#features/products/selling/fixes.ts';
 import { obstaclesOf, prospectOf } from '#features/products/selling/obstacles.ts';
 import type { Scope } from '#platform/context.ts';
 import { given } from '#platform/http/openapi.ts';
-import { AVAILABLE, SILENCE } from './rail.ts';
+import { AVAILABLE, OUTAGE_FIXES } from './rail.ts';
 import { getRail } from './registry.ts';
 import { listRails, RailBody } from './settings.ts';
 
@@ -20,11 +20,9 @@ export const ProductRailBody = RailBody.extend({
   fix: FixBody.optional().describe('Call that resolves the problem.'),
 }).openapi('ProductRail');
 
-/** A merchant's own product, active or not. 404. */
 export const getOwnListing = async (ctx: Scope, named: NamedProduct): Promise<Listing> =>
   (await findListing(ctx, named)) ?? raise('not_found');
 
-/** Every rail, and whether this product could be sold over it this moment. */
 export async function listProductRails(ctx: Scope, named: NamedProduct): Promise<z.infer<typeof ProductRailBody>[]> {
   const listing = await getOwnListing(ctx, named);
   const rails = await listRails(ctx);
@@ -32,15 +30,15 @@ export async function listProductRails(ctx: Scope, named: NamedProduct): Promise
     rails.map(async ({ status: state, reason: why, ...rail }) => {
       const prospect = prospectOf(saleOn(listing, rail.rail_id));
       const serviceReason = given('reason', why ?? null);
-      // A rail the service itself cannot serve says why in the service's own words.
       if (state === 'unavailable')
         return { ...rail, status: state, ...serviceReason, fix: fixOf('rail_unavailable', rail.rail_id, prospect) };
-      const { look, looksAgain } = getRail(rail.rail_id);
-      const seen = await look(ctx, prospect);
+      const { probe, overridesStatus } = getRail(rail.rail_id);
+      const seen = await probe(ctx, prospect);
       const obstacles = [...obstaclesOf(ctx.config, prospect, rail.rail_id), ...seen.obstacles];
       const [reason] = obstacles;
-      if (!reason && seen.silent) return { ...rail, status: 'degraded' as const, reason: seen.silent, fix: SILENCE[seen.silent] };
-      if (!reason && looksAgain) return { ...rail, ...AVAILABLE };
+      if (!reason && seen.unavailableDependency)
+        return { ...rail, status: 'degraded' as const, reason: seen.unavailableDependency, fix: OUTAGE_FIXES[seen.unavailableDependency] };
+      if (!reason && overridesStatus) return { ...rail, ...AVAILABLE };
       if (!reason) return { ...rail, status: state, ...serviceReason };
       return { ...rail, status: 'unavailable' as const, reason, fix: fixOf(reason, rail.rail_id, prospect) };
     }),

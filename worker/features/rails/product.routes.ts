@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { namedProduct, productRef } from '#features/products/product-ref.ts';
-import { toWholePage } from '#platform/db/page.ts';
+import { toSinglePage } from '#platform/db/page.ts';
 import { ModeQuery, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { listProductRails, ProductRailBody } from './product-rails.ts';
@@ -14,7 +14,7 @@ export const productRailRoutes = routes('Set-up')
     query: z.object({ ...ModeQuery, ...productRef }),
     returns: pageOf(ProductRailBody, 'ProductRailPage'),
     codes: ['not_found'],
-    answer: async ({ scope, query }) => toWholePage(await listProductRails(scope, namedProduct(query, 'query'))),
+    answer: async ({ scope, query }) => toSinglePage(await listProductRails(scope, namedProduct(query, 'query'))),
   })
   .read({
     path: 'GET /access/products/{product_id}/available-rails',
@@ -23,5 +23,5 @@ export const productRailRoutes = routes('Set-up')
     description: 'Lists all rails, and whether this product can currently be sold over each. Takes the product id.',
     returns: pageOf(ProductRailBody, 'ProductRailPage'),
     codes: ['not_found'],
-    answer: async ({ scope, params }) => toWholePage(await listProductRails(scope, { productId: params.product_id })),
+    answer: async ({ scope, params }) => toSinglePage(await listProductRails(scope, { productId: params.product_id })),
   });

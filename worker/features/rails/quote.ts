@@ -6,17 +6,15 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import { priceBetween } from '#platform/providers/price.ts';
 import type { PriceQuote } from '#rules/payment-terms.ts';
 
-/** How long a quote holds, and the payment with it. */
 const QUOTE_MS = 5 * MINUTE;
 
-/** What is to be paid, and until when. `quote` where the price had to be converted into the asset that is paid. */
+/** Amount due and its deadline. `quote` is set if the price was converted into the paid asset. */
 export interface Due {
   price: Money;
   quote: PriceQuote | null;
   expiresAt: number;
 }
 
-/** Why no amount due can be named: which service does not answer. */
 export type Outage = 'price_unavailable' | 'rpc_unavailable';
 
 const RETRY_AFTER_SECONDS = { price_unavailable: 5, rpc_unavailable: 2 };
@@ -24,8 +22,8 @@ const RETRY_AFTER_SECONDS = { price_unavailable: 5, rpc_unavailable: 2 };
 export const newOutageError = (code: Outage): ApiError => new ApiError(code, { retryAfterSeconds: RETRY_AFTER_SECONDS[code] });
 
 /**
- * A price in the asset a buyer wants to pay in. Its own asset needs no source; another one is quoted, for five minutes, or
- * for as long as the session would have lasted if that is less. 503 price_unavailable, 422 for more than the chain can count.
+ * Converts a price into the buyer's asset. The price's own asset needs no source. Another asset is quoted for five minutes, or the rest of
+ * the session if shorter. Throws 503 price_unavailable, 422 for more than the chain can count.
  */
 export async function quotePrice(ctx: Ctx, price: Money, asset: Asset, expiresAt: number): Promise<Due> {
   if (price.asset !== asset && !hasPriceSource(ctx.config)) {
@@ -35,12 +33,11 @@ export async function quotePrice(ctx: Ctx, price: Money, asset: Asset, expiresAt
   const due = await dueIn(ctx, price, asset, expiresAt);
   if (due.kind === 'unavailable') throw newOutageError('price_unavailable');
   if (due.kind === 'due') return due;
-  // The amount is too large; the rate itself is within its bounds, or there would be none.
   const problem = { loc: ['body', 'asset'], msg: `Expected a smaller price in ${asset}`, type: 'out_of_range' };
   throw new ApiError('validation_error', { problems: [problem] });
 }
 
-/** Same as `quotePrice`, but an outage is an answer: for a look ahead, which refuses nothing. */
+/** Quotes a price and returns an outage instead of an error, for forecasts that refuse nothing. */
 export async function dueIn(
   ctx: Ctx,
   price: Money,
@@ -63,8 +60,8 @@ export async function dueIn(
 }
 
 /**
- * Until when we send a payment ourselves, in epoch ms. A quote is shown, prepared and sent to its end and no further; whether
- * what is on the chain came in time is for its block time to say, and late grace is the same for every session.
+ * Returns the time (epoch ms) until which the service sends the payment. A quote is never sent after its end. Block time decides whether a
+ * transaction was in time, and late grace is equal for every session.
  */
 export const sendableUntil = ({ terms, expiresAt, lateGraceSeconds }: Pick<Payment, 'terms' | 'expiresAt' | 'lateGraceSeconds'>): number =>
   terms.quote ? expiresAt : expiresAt + lateGraceSeconds * SECOND;

@@ -5,34 +5,32 @@ import type { Product } from '#platform/db/tables/products.ts';
 import type { Outlook } from './outlook.ts';
 import type { Outage } from './quote.ts';
 
-/** What the node and the price source say of a sale, asked this moment. While one does not answer, nothing can be sold. */
+/** Current state of a sale according to node and price source. Nothing can be sold while one of them does not answer. */
 export interface LiveView extends Outlook {
-  /** Of the payout wallet's token account; null where there is no wallet, none is needed, or the node does not answer. */
+  /** True if the payout wallet has a token account. Null without a wallet, if none is needed, or if the node does not answer. */
   hasAccount: boolean | null;
 }
 
-/** The state of a rail for all merchants right now; `reason` is missing only where it is available. */
+/** State of a rail for all merchants. `reason` is missing only if the rail is available. */
 export interface RailStatus {
   status: 'available' | 'degraded' | 'unavailable';
   reason?: string;
 }
 
-/** What a rail asks of the node and the price source. Its fixed facts are in its row (rules/rails.ts), and are checked first. */
+/** Calls of a rail to node and price source. Fixed facts are in its row of rules/rails.ts, and are checked first. */
 export interface Rail {
-  /** Asked for a rail that is switched on and configured. */
   status(ctx: Ctx): Promise<RailStatus>;
-  /** Whether a product could be sold this moment, once nothing else is in its way. Never answered from memory. */
-  look(ctx: Shard, prospect: Prospect): Promise<LiveView>;
-  /** `look` asks for one product all that `status` asks for everyone, so that what `status` says is out of date beside it. */
-  looksAgain: boolean;
-  /** What a merchant should know of a price although it stops no sale; null where there is nothing to say. */
-  caution(product: Pick<Product, 'priceAmount'>): string | null;
+  /** Returns whether a product could currently be sold without other obstacles. Never cached. */
+  probe(ctx: Shard, prospect: Prospect): Promise<LiveView>;
+  /** True if the product's probe repeats all checks of `status`, so that its result wins. */
+  overridesStatus: boolean;
+  /** Returns a warning about a price that stops no sale, or null. */
+  priceWarning(product: Pick<Product, 'priceAmount'>): string | null;
 }
 
 export const AVAILABLE: RailStatus = { status: 'available' };
 
-/** What to do while someone does not answer: only waiting helps. */
-export const SILENCE: Record<Outage, Fix> = {
+export const OUTAGE_FIXES: Record<Outage, Fix> = {
   rpc_unavailable: { detail: 'The Solana node does not respond. Retry in a minute.' },
   price_unavailable: {
     detail: 'The SOL price source is unavailable. Retry in a minute, or pay in the price’s own asset.',

@@ -5,24 +5,24 @@ import { type Ctx, hasPriceSource, hasSubscriptions } from '#platform/context.ts
 import { isPriceHealthy } from '#platform/providers/price.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
 import { isNative } from '#solana/assets.ts';
-import { lookAhead } from './outlook.ts';
+import { forecast } from './outlook.ts';
 import { AVAILABLE, type LiveView, type Rail } from './rail.ts';
-import { lookAtPlan } from './subscription-plan/plan.ts';
+import { readPlanStatus } from './subscription-plan/plan.ts';
 import { obstaclesIn, statusOfFunds, x402Rail } from './x402.ts';
 
-/** Native subscriptions: the service pays for the collections, into an account that has to be there, by a plan that was published. */
+/** Native subscriptions: the service pays for the collections. The payout account must exist, and the plan must be published. */
 const subscriptionRail: Rail = {
-  looksAgain: false,
+  overridesStatus: false,
   async status(ctx) {
     return statusOfFunds(await pullerFunds(ctx));
   },
-  async look(ctx, prospect) {
-    if (!hasSubscriptions(ctx.config)) return { obstacles: [], hasAccount: null, silent: null };
+  async probe(ctx, prospect) {
+    if (!hasSubscriptions(ctx.config)) return { obstacles: [], hasAccount: null, unavailableDependency: null };
     const payTo = payoutOf(prospect);
     const [funds, hasAccount, plan] = await Promise.all([
       pullerFunds(ctx),
       payTo === null ? null : payoutAccountExists(ctx, payTo, 'nothing'),
-      lookAtPlan(ctx, prospect),
+      readPlanStatus(ctx, prospect),
     ]);
     const isSilent = funds === 'unknown' || plan === 'unknown' || (payTo !== null && hasAccount === null);
     const isMissing = plan !== 'published' && plan !== 'none' && plan !== 'unknown';
@@ -32,24 +32,24 @@ const subscriptionRail: Rail = {
         ...(isMissing ? (['subscription_plan_published'] as const) : []),
       ],
       hasAccount,
-      silent: isSilent ? 'rpc_unavailable' : null,
+      unavailableDependency: isSilent ? 'rpc_unavailable' : null,
     };
   },
-  caution: () => null,
+  priceWarning: () => null,
 };
 
-/** Every party of a channel needs a USDC account when it is paid out, our key too, which is paid nothing. */
+/** Every party of a channel needs a USDC account at the payout, including the operator key, which receives nothing. */
 const operatorAccountExists = (ctx: Ctx): Promise<boolean | null> =>
   payoutAccountExists(ctx, channelOperatorsOf(ctx.config).current, 'all');
 
-/** Metered sessions: the service pays the network's fees, and neither the merchant's account nor its own can be made by a buyer. */
+/** Metered sessions: the service pays the network fees. A buyer can create neither the merchant's account nor the service's. */
 const meteredRail: Rail = {
-  looksAgain: false,
+  overridesStatus: false,
   async status(ctx) {
     const [funds, exists] = await Promise.all([operatorFunds(ctx), operatorAccountExists(ctx)]);
     return exists === false ? { status: 'unavailable', reason: 'operator_account_missing' } : statusOfFunds(funds);
   },
-  async look(ctx, prospect) {
+  async probe(ctx, prospect) {
     const payTo = payoutOf(prospect);
     const [funds, exists, hasAccount] = await Promise.all([
       operatorFunds(ctx),
@@ -60,34 +60,32 @@ const meteredRail: Rail = {
     return {
       obstacles: obstaclesIn({ feePayerIsEmpty: funds === 'empty' || exists === false, accountIsMissing: hasAccount === false }),
       hasAccount,
-      silent: isSilent ? 'rpc_unavailable' : null,
+      unavailableDependency: isSilent ? 'rpc_unavailable' : null,
     };
   },
-  caution: () => null,
+  priceWarning: () => null,
 };
 
-const SILENT: LiveView = { obstacles: [], hasAccount: null, silent: 'rpc_unavailable' };
+const SILENT: LiveView = { obstacles: [], hasAccount: null, unavailableDependency: 'rpc_unavailable' };
 
-/** A rail of the hosted checkout, in the asset of its row. */
 const checkoutRail = (railId: RailId): Rail => ({
-  looksAgain: true,
+  overridesStatus: true,
   async status({ config, wallNow }) {
     if (!RAILS[railId].needsRate) return AVAILABLE;
     if (!hasPriceSource(config)) return { status: 'degraded', reason: 'price_source_missing' };
     return (await isPriceHealthy(config, wallNow)) ? AVAILABLE : { status: 'degraded', reason: 'price_unavailable' };
   },
-  async look(ctx, prospect) {
-    // There is no account to look for, only the node has to answer.
+  async probe(ctx, prospect) {
+    // SOL needs no token account, so only the node must answer.
     if (isNative(RAILS[railId].asset))
-      return (await ctx.chain.isHealthy(ctx.wallNow)) ? { ...(await lookAhead(ctx, prospect, railId)), hasAccount: null } : SILENT;
+      return (await ctx.chain.isHealthy(ctx.wallNow)) ? { ...(await forecast(ctx, prospect, railId)), hasAccount: null } : SILENT;
     const payTo = payoutOf(prospect);
     const hasAccount = payTo === null ? null : await payoutAccountExists(ctx, payTo, 'nothing');
-    return payTo !== null && hasAccount === null ? SILENT : { ...(await lookAhead(ctx, prospect, railId)), hasAccount };
+    return payTo !== null && hasAccount === null ? SILENT : { ...(await forecast(ctx, prospect, railId)), hasAccount };
   },
-  caution: () => null,
+  priceWarning: () => null,
 });
 
-/** One line a rail: which file asks the node and the price source for it. */
 const REGISTRY: Record<RailId, Rail> = {
   solana_usdc: checkoutRail('solana_usdc'),
   solana_sol: checkoutRail('solana_sol'),

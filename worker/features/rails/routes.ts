@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { raise } from '#core/errors.ts';
 import { commitWithAnswer } from '#platform/db/once.ts';
-import { toWholePage } from '#platform/db/page.ts';
+import { toSinglePage } from '#platform/db/page.ts';
 import { pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { isRailId, RAIL_IDS } from '#rules/product-rails.ts';
@@ -15,7 +15,7 @@ export const railRoutes = routes('Rails')
     description: 'Lists the payment rails and their current status.',
     bucket: 'payload',
     returns: pageOf(RailBody, 'RailPage'),
-    answer: async ({ shard }) => toWholePage(await listRails(shard)),
+    answer: async ({ shard }) => toSinglePage(await listRails(shard)),
   })
   .read({
     path: 'GET /access/rail-settings',
@@ -23,7 +23,7 @@ export const railRoutes = routes('Rails')
     summary: 'List rail settings',
     description: 'Lists your settings of every rail, and whether the payout accounts exist.',
     returns: pageOf(RailSettingBody, 'RailSettingPage'),
-    answer: async ({ scope }) => toWholePage(await listRailSettings(scope)),
+    answer: async ({ scope }) => toSinglePage(await listRailSettings(scope)),
   })
   .write({
     path: 'PUT /access/rail-settings/{rail_id}',
@@ -44,7 +44,7 @@ export const railRoutes = routes('Rails')
     check: ({ params: { rail_id: railId } }) => (isRailId(railId) ? railId : raise('not_found')),
     once: async ({ scope, actor, checked: railId, body }, storeAnswer) => {
       const plan = () => planRailSetting(scope, actor, railId, body);
-      // Refused by the database, it is planned again: where another wallet was first, that says so.
+      // After an aborted batch the change is planned again, which throws if another wallet was first.
       return commitWithAnswer(scope, await plan(), storeAnswer, () => plan().then(() => null));
     },
     present: (body) => body,

@@ -34,18 +34,16 @@ export const RailBody = z
   })
   .openapi('Rail');
 
-/** The state of a rail right now: switched off, not configured, or what it says after asking node and price source. */
-async function railStatusOf(ctx: Ctx, railId: RailId, railsOff: string[]): Promise<RailStatus> {
+async function readRailStatus(ctx: Ctx, railId: RailId, railsOff: string[]): Promise<RailStatus> {
   if (railsOff.includes(railId)) return { status: 'unavailable', reason: 'switched_off' };
   return isConfigured(ctx.config, railId) ? getRail(railId).status(ctx) : { status: 'unavailable', reason: 'not_configured' };
 }
 
 export async function listRails(ctx: Shard): Promise<z.infer<typeof RailBody>[]> {
   const railsOff = await listRailsOff(ctx.db);
-  return Promise.all(RAIL_IDS.map(async (railId) => ({ ...railFacts(ctx, railId), ...(await railStatusOf(ctx, railId, railsOff)) })));
+  return Promise.all(RAIL_IDS.map(async (railId) => ({ ...railFacts(ctx, railId), ...(await readRailStatus(ctx, railId, railsOff)) })));
 }
 
-/** The fixed facts of a rail, independent of its state. */
 function railFacts({ config }: Ctx, railId: RailId): Omit<z.infer<typeof RailBody>, 'status' | 'reason'> {
   const { name, kind, asset, supports } = RAILS[railId];
   const mint = mintOf(config.network, asset);
@@ -88,7 +86,10 @@ export const RailSettingUpdate = z
   })
   .openapi('RailSettingUpdate', { example: { payout_wallet: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' } });
 
-/** A setting with what the chain says of its wallet, and the transaction that mends what is missing. The sandbox asks no node. */
+/**
+ * Formats a rail setting with its payout token account's state and, if missing, a transaction that creates the account. The sandbox calls
+ * no node.
+ */
 async function toRailSettingResource(
   ctx: Ctx,
   railId: RailId,
@@ -115,7 +116,6 @@ export async function ataTransaction(ctx: Ctx, wallet: string): Promise<string |
   return state.kind === 'ready' ? buildAtaTransaction(wallet, ctx.config.network.usdcMint, state.lifetime) : null;
 }
 
-/** Every rail that exists here, with what the merchant set, or the defaults. */
 export async function listRailSettings(ctx: Scope): Promise<z.infer<typeof RailSettingBody>[]> {
   const { merchantId, livemode } = ctx;
   const [settings, accountWallet] = await Promise.all([listSettings(ctx), findAccountWallet(ctx.db, merchantId)]);
@@ -128,8 +128,8 @@ export async function listRailSettings(ctx: Scope): Promise<z.infer<typeof RailS
 }
 
 /**
- * Sets a rail. A wallet it names is held against the payout rule (403 sign_in_required), and payout.changed says so. 422
- * invalid_wallet_address for an address no key can sign for, 429 plan_limit_reached if more drafts become payable than the plan allows.
+ * Plans a rail setting. A new wallet is checked by the payout rule (403 sign_in_required) and published as payout.changed. Throws 422
+ * invalid_wallet_address for an address no key can sign for, 429 plan_limit_reached if too many drafts become payable.
  */
 export async function planRailSetting(
   ctx: Scope,
@@ -154,8 +154,8 @@ export async function planRailSetting(
   const { payoutWallet: previous = null } = before ?? {};
   const subject = { type: 'rail', id: `${merchantId}:${livemode ? 'live' : 'sandbox'}:${railId}`, version: after.version } as const;
   const isMoved = after.payoutWallet !== previous;
-  const isPaidAnew = isMoved && previous === null && accountWallet === null;
-  const opens = after.enabled && (before?.enabled === false || isPaidAnew);
+  const isFirstWallet = isMoved && previous === null && accountWallet === null;
+  const opens = after.enabled && (before?.enabled === false || isFirstWallet);
   const quota = opens ? await planQuota(ctx, actor, after) : [];
   const payout = isMoved
     ? await planPayout(ctx, actor, { subject, wallet: after.payoutWallet, previous, paidFor: RAILS[railId].name, railId })
@@ -167,7 +167,7 @@ export async function planRailSetting(
   };
 }
 
-/** A rail with its first wallet, or enabled again, makes drafts payable. Throws 429 plan_limit_reached if the plan has no room for them. */
+/** Plans the quota check: a rail with its first wallet, or enabled again, makes drafts payable. Throws 429 plan_limit_reached. */
 async function planQuota(ctx: Scope, actor: Actor, after: Setting): Promise<Write[]> {
   const limit = PLANS[actor.plan].activeProductsMax;
   if (!Number.isFinite(limit)) return [];

@@ -17,7 +17,7 @@ export const listSettings = async (scope: Scope): Promise<Setting[]> =>
 export const findAccountWallet = async (db: Db, merchantId: AccountId): Promise<string | null> =>
   (await db.select({ wallet: accounts.walletAddress }).from(accounts).where(eq(accounts.id, merchantId)).get())?.wallet ?? null;
 
-/** True where this merchant is paid to this wallet: by the x402 rail, by the account, or by a product on sale. */
+/** True if this merchant is paid at this wallet: by the x402 rail, the account, or a product on sale. */
 export async function isPayoutWallet(db: Db, merchantId: AccountId, wallet: string): Promise<boolean> {
   const [account, setting, product] = await db.batch([
     db
@@ -57,7 +57,6 @@ export const updateSetting = (ctx: Shard, before: Setting, after: Setting): Writ
 
 const PLANS_MAX = 100;
 
-/** The plans a product was sold by, newest first. */
 export const listPlans = (db: Db, productId: ProductId): Promise<SubscriptionPlanRow[]> =>
   db
     .select()
@@ -67,18 +66,17 @@ export const listPlans = (db: Db, productId: ProductId): Promise<SubscriptionPla
     .limit(PLANS_MAX)
     .all();
 
-/** Of a plan that was closed and made again only the latest is kept. */
+/** Upserts a plan. Of a plan that was closed and created again only the latest is retained. */
 export const savePlan = (db: Db, plan: SubscriptionPlanRow): Write =>
   db
     .insert(subscriptionPlans)
     .values(plan)
     .onConflictDoUpdate({ target: [subscriptionPlans.livemode, subscriptionPlans.planAddress], set: { publishedAt: plan.publishedAt } });
 
-/** Few: only the operator makes them. */
 export const listSwitchedOff = async (db: Db): Promise<string[]> =>
   (await db.select().from(switchedOff).orderBy(switchedOff.subject)).map(({ subject }) => subject);
 
-/** Rails alone, by their ids: read on public requests, so their number does not grow with the products. */
+/** Lists rails alone, because public requests read them and their number does not grow with the products. */
 export const listRailsOff = async (db: Db): Promise<string[]> => {
   const rows = await db
     .select()

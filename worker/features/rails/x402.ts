@@ -8,16 +8,16 @@ import { type Ctx, hasX402 } from '#platform/context.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 import { AVAILABLE, type Rail, type RailStatus } from './rail.ts';
 
-/** What the public x402 client pays without being told that it may. */
+/** Amount that the public x402 client pays by default. */
 const UNASKED_MAX = 1_000_000n;
 
-/** Payments per request: the service pays the network's fees, and a buyer cannot create the account that is paid. */
+/** Payments per request: the service pays the network fees, and a buyer cannot create the payout account. */
 export const x402Rail: Rail = {
-  looksAgain: false,
+  overridesStatus: false,
   async status(ctx) {
     return statusOfFunds(await feePayerFunds(ctx));
   },
-  async look(ctx, prospect) {
+  async probe(ctx, prospect) {
     const payTo = payoutOf(prospect);
     const funds = hasX402(ctx.config) ? await feePayerFunds(ctx) : null;
     const hasAccount = payTo === null ? null : await payoutAccountExists(ctx, payTo, 'nothing');
@@ -25,16 +25,15 @@ export const x402Rail: Rail = {
     return {
       obstacles: obstaclesIn({ feePayerIsEmpty: funds === 'empty', accountIsMissing: hasAccount === false }),
       hasAccount,
-      silent: isSilent ? 'rpc_unavailable' : null,
+      unavailableDependency: isSilent ? 'rpc_unavailable' : null,
     };
   },
-  caution: ({ priceAmount }) =>
+  priceWarning: ({ priceAmount }) =>
     priceAmount > UNASKED_MAX
       ? 'The price is above 1 USDC: the public x402 client refuses it until its owner raises spendControls.maxAmountPerPayment.'
       : null,
 };
 
-/** What a rail is worth whose fees the service pays, by what its key has left. */
 export function statusOfFunds(funds: Funds): RailStatus {
   switch (funds) {
     case 'empty':
@@ -48,15 +47,14 @@ export function statusOfFunds(funds: Funds): RailStatus {
   }
 }
 
-/** What of it stops a sale. */
 export const obstaclesIn = (seen: { feePayerIsEmpty: boolean; accountIsMissing: boolean }): Obstacle[] => [
   ...(seen.feePayerIsEmpty ? (['rail_unavailable'] as const) : []),
   ...(seen.accountIsMissing ? (['payout_ata_exists'] as const) : []),
 ];
 
 /**
- * What only the node knows to be in the way of an x402 payment: money for the network's fees, an account to be paid to. A node that does
- * not answer is no reason to turn a buyer away: their payment would only be refused, not lost.
+ * Lists obstacles of an x402 payment that only the node knows: fee payer's funds and the payout account. A silent node is no obstacle: a
+ * failed payment is refused, not lost.
  */
 export async function chainObstacles(ctx: Ctx, payTo: string | null): Promise<Obstacle[]> {
   const [funds, exists] = await Promise.all([
@@ -66,7 +64,7 @@ export async function chainObstacles(ctx: Ctx, payTo: string | null): Promise<Ob
   return obstaclesIn({ feePayerIsEmpty: funds === 'empty', accountIsMissing: exists === false });
 }
 
-/** Whether a payment by x402 would work right now. Asks the node only for what it cannot know, and only where nothing else is missing. */
+/** Checks whether an x402 payment would currently work. Calls the node last, and only if nothing else is missing. */
 export async function checkX402Ready(ctx: Ctx, sale: Sale): Promise<{ ok: true; payTo: string } | { ok: false; missing: Obstacle }> {
   const prospect = prospectOf(sale);
   const [missing] = obstaclesOf(ctx.config, prospect, X402_RAIL);
@@ -76,10 +74,9 @@ export async function checkX402Ready(ctx: Ctx, sale: Sale): Promise<{ ok: true; 
   return seen ? { ok: false, missing: seen } : { ok: true, payTo };
 }
 
-/** What is missing to settle any x402 payment, whatever is sold. */
 export const newX402NotReady = (missing: Obstacle): ApiError =>
   newObstacleError(missing, X402_RAIL, { product: null, setting: null, accountWallet: null });
 
-/** 409 setup_not_ready for a sale that the operator switched off: it is not settled even with a valid challenge. */
+/** Builds 409 setup_not_ready for a sale that the operator switched off. Applies even to a valid challenge. */
 export const newSwitchedOffError = (sale: Sale): ApiError =>
   newObstacleError(sale.switchedOff === 'rail' ? 'rail_unavailable' : 'product_active', X402_RAIL, prospectOf(sale));

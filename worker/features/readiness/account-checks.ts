@@ -6,26 +6,25 @@ import { type AccountPlans, PLANS, planAt, planRank } from '#rules/plans.ts';
 import { type Check, pass, skip, warn } from './checks.ts';
 import type { Setup } from './store.ts';
 
-/** What is worth knowing of the account. None of it stops a sale. */
 export const accountChecks = (ctx: Scope, setup: Setup, product: Product | null): Check[] => [
   webhooksCheck(ctx, setup, product),
   planCheck(ctx, setup),
   ctx.livemode ? liveKeyCheck(setup) : skip('live_key_present', 'Skipped: the sandbox requires no live key.'),
 ];
 
-/** Also how the merchant would learn that the endpoint fails. */
+/** Webhooks or email are also the channel for reports of a failing endpoint. */
 function webhooksCheck(ctx: Ctx, { endpoints }: Setup, product: Product | null): Check {
   const hears = ({ productIds }: { productIds: string[] }) =>
     productIds.length === 0 || (product !== null && productIds.includes(product.id));
   if (endpoints.some(hears))
-    return pass('webhook_endpoint_enabled', `An enabled endpoint receives sale events. ${hasMail(ctx) ? LETTER : NO_LETTER}`);
+    return pass('webhook_endpoint_enabled', `An enabled endpoint receives sale events. ${hasMail(ctx) ? EMAIL_NOTICE : NO_EMAIL_NOTICE}`);
   const detail = 'No enabled endpoint receives sale events. Create one, or poll each payment.';
   const body = { url: '<https URL of yours>', event_types: ['*'] };
   return warn('webhook_endpoint_enabled', detail, { detail, method: 'POST', path: '/v1/webhooks/endpoints', body });
 }
 
-const LETTER = 'You get an email to your verified address if the endpoint fails for a day.';
-const NO_LETTER = 'This deployment sends no email: check the integration health regularly.';
+const EMAIL_NOTICE = 'You get an email to your verified address if the endpoint fails for a day.';
+const NO_EMAIL_NOTICE = 'This deployment sends no email: check the integration health regularly.';
 
 const ENDING_MS = 3 * DAY;
 
@@ -33,7 +32,6 @@ function planCheck({ now }: Ctx, { account }: Setup): Check {
   const held: AccountPlans = account ?? { plan: 'free', planThrough: null };
   const { plan, planThrough } = held;
   const name = planAt(held, now);
-  // The limits that hold soon: those of the highest plan that goes on.
   const next = planAt(held, now + ENDING_MS);
   if (planThrough !== null && planRank(next) < planRank(plan)) {
     const ends = planThrough <= now ? 'ended' : 'ends';

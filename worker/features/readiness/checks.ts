@@ -1,6 +1,5 @@
 import type { Fix } from '#features/products/selling/fixes.ts';
 
-/** The checks of readiness, in the order in which they are answered, and what each means. */
 export const CHECKS = {
   app_found: 'The app exists in your account and mode. Blocks.',
   product_found: 'The product exists in your account, mode and app. Blocks.',

@@ -63,7 +63,6 @@ export const ReadinessBody = z
   })
   .openapi('Readiness');
 
-/** Everything that would stop a sale, with the call that mends each. */
 export async function checkReadiness(
   ctx: Scope,
   { appId, named }: { appId: AppId | null; named: NamedProduct | null },
@@ -109,7 +108,7 @@ export async function checkReadiness(
     ...given('access_app_id', appId),
     ...given('product_id', product?.id ?? null),
     checks: ordered.map((check) => ({ ...check, docs_url: `${ctx.baseUrl}/docs#${check.code}` })),
-    rails: ways.map(({ railId, obstacles, silent }) => ({
+    rails: ways.map(({ railId, obstacles, unavailableDependency: silent }) => ({
       rail_id: railId,
       ready: isOnSale && obstacles.length === 0 && silent === null,
     })),

@@ -2,10 +2,10 @@ import type { AppId } from '#core/ids.ts';
 import type { Listing } from '#features/products/product.ts';
 import { type Fix, fixOf } from '#features/products/selling/fixes.ts';
 import { type Obstacle, obstaclesOf, type Prospect, payoutOf } from '#features/products/selling/obstacles.ts';
-import { type LiveView, SILENCE } from '#features/rails/rail.ts';
+import { type LiveView, OUTAGE_FIXES } from '#features/rails/rail.ts';
 import { getRail } from '#features/rails/registry.ts';
 import { ataTransaction } from '#features/rails/settings.ts';
-import { lookAtPayee } from '#platform/chain/payees.ts';
+import { readPayee } from '#platform/chain/payees.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { given } from '#platform/http/openapi.ts';
@@ -14,7 +14,6 @@ import { RAILS, type RailId } from '#rules/rails.ts';
 import { isNative } from '#solana/assets.ts';
 import { type Check, type CheckCode, fail, pass, skip, warn } from './checks.ts';
 
-/** A rail the product is sold over, and its obstacles there. */
 interface RailView extends LiveView {
   railId: RailId;
   prospect: Prospect;
@@ -29,12 +28,11 @@ export const SANDBOX_SKIPS = [
   'live_mode_confirmed',
 ] satisfies CheckCode[];
 
-/** Reads the obstacles of one rail; asks the node too. */
 export async function viewRail(ctx: Shard, { railId, prospect }: Pick<RailView, 'railId' | 'prospect'>): Promise<RailView> {
   const obstacles = obstaclesOf(ctx.config, prospect, railId);
-  if (!prospect.livemode) return { railId, prospect, obstacles, hasAccount: null, silent: null };
+  if (!prospect.livemode) return { railId, prospect, obstacles, hasAccount: null, unavailableDependency: null };
   const payTo = payoutOf(prospect);
-  const [seen, found] = await Promise.all([getRail(railId).look(ctx, prospect), payTo === null ? null : lookAtPayee(ctx, payTo)]);
+  const [seen, found] = await Promise.all([getRail(railId).probe(ctx, prospect), payTo === null ? null : readPayee(ctx, payTo)]);
   const unspendable: Obstacle[] = found ? ['payout_wallet_unspendable'] : [];
   return { railId, prospect, ...seen, obstacles: [...obstacles, ...unspendable, ...seen.obstacles] };
 }
@@ -61,7 +59,6 @@ export function productFoundCheck(product: Product | null, asked: { productIsNam
   return pass('product_found', `The product is “${product.name}”.`);
 }
 
-/** The check that fails for an obstacle, where it has another name. */
 const CHECK_OF: Partial<Record<Obstacle, CheckCode>> = {
   rail_unavailable: 'rail_enabled',
   payout_wallet_unspendable: 'payout_wallet_set',
@@ -69,13 +66,13 @@ const CHECK_OF: Partial<Record<Obstacle, CheckCode>> = {
   fee_wallet_empty: 'fee_wallet_configured',
 };
 
-/** Checks whose failure stops a sale over this rail. null: the rail is not among those that the product is offered on. */
+/** Returns the checks that stop a sale over this rail. Null: the product is not offered on the rail. */
 export function stoppedChecks(way: RailView | null): Set<string> {
   const obstacles = way?.obstacles.map((obstacle) => CHECK_OF[obstacle] ?? obstacle) ?? ['rail_enabled'];
-  return new Set(['app_found', 'product_found', 'product_active', ...obstacles, ...(way?.silent ? ['rail_enabled'] : [])]);
+  return new Set(['app_found', 'product_found', 'product_active', ...obstacles, ...(way?.unavailableDependency ? ['rail_enabled'] : [])]);
 }
 
-/** One check over all rails: it fails where a rail has the obstacle, names each such rail, and gives the fix of the first. */
+/** Builds one check over all rails: it fails if a rail has the obstacle, names each such rail, and gives the fix of the first. */
 function checkAcross(code: CheckCode, ways: RailView[], obstacle: Obstacle, fine: Check | string): Check {
   const blocked = ways.filter(({ obstacles }) => obstacles.includes(obstacle));
   const [first] = blocked;
@@ -101,7 +98,7 @@ export function productChecks(ways: RailView[], { product, switchedOff }: Listin
 
 function priceCheck(ways: RailView[], product: Product): Check {
   const check = checkAcross('price_set', ways, 'price_set', 'The price suits the rails of the product.');
-  const cautions = ways.flatMap(({ railId }) => getRail(railId).caution(product) ?? []);
+  const cautions = ways.flatMap(({ railId }) => getRail(railId).priceWarning(product) ?? []);
   return check.status === 'fail' || cautions.length === 0 ? check : warn('price_set', cautions.join(' '), null);
 }
 
@@ -135,7 +132,6 @@ export async function railChecks(ctx: Ctx, ways: RailView[], usual: Pick<RailVie
   ];
 }
 
-/** Of what renews itself: its buyers subscribe to a plan on the chain, which is the merchant's to publish. */
 export function planCheck(ways: RailView[], product: Product | null): Check {
   const code = 'subscription_plan_published';
   if (product === null) return skip(code, 'No product is named.');
@@ -143,7 +139,7 @@ export function planCheck(ways: RailView[], product: Product | null): Check {
   return checkAcross(code, ways, code, 'The plan of the current price, period and payout wallet is published.');
 }
 
-/** Skipped where only plain checkout sells, which does not need the merchant's confirmation. */
+/** Skipped if only plain checkout sells, which does not need the merchant's confirmation. */
 function liveModeCheck(ways: RailView[], product: Prospect['product']): Check {
   const code = 'live_mode_confirmed';
   if (!product) return skip(code, 'No product is named.');
@@ -155,24 +151,24 @@ function liveModeCheck(ways: RailView[], product: Prospect['product']): Check {
 
 const FEE_FINE = 'The service fee, if any, can be paid.';
 
-/**
- * A rail the service cannot serve, or whose node does not answer, sells nothing; nor does one in another asset while its price is unknown.
- * The usual one is to be among those offered.
- */
+/** Fails if no rail can sell: not served, node silent, or no price for another asset. The usual rail must be among those offered. */
 function servingCheck(ways: RailView[], usual: Pick<RailView, 'railId' | 'prospect'>, fine: string): Check {
   if (ways.every(({ railId }) => railId !== usual.railId)) {
     const fix = fixOf('rail_enabled', usual.railId, usual.prospect);
     return fail('rail_enabled', `${usual.railId}: ${fix.detail}`, fix);
   }
   const check = checkAcross('rail_enabled', ways, 'rail_unavailable', fine);
-  const outage = ways.find(({ silent }) => silent)?.silent;
+  const outage = ways.find(({ unavailableDependency: silent }) => silent)?.unavailableDependency;
   if (check.status === 'fail' || !outage) return check;
-  const fix = SILENCE[outage];
-  const names = ways.filter(({ silent }) => silent === outage).map(({ railId }) => railId);
+  const fix = OUTAGE_FIXES[outage];
+  const names = ways.filter(({ unavailableDependency: silent }) => silent === outage).map(({ railId }) => railId);
   return fail('rail_enabled', `${names.join(', ')}: ${fix.detail}`, fix);
 }
 
-/** Agents cannot pay into an account that does not exist; a buyer at checkout creates it in the same transaction, at their own expense. */
+/**
+ * Fails for agents if the payout account does not exist. A checkout buyer creates the account in the same transaction, at the buyer's
+ * expense.
+ */
 async function payoutAccountsCheck(ctx: Ctx, everyWay: RailView[]): Promise<Check> {
   const code = 'payout_ata_exists';
   const ways = everyWay.filter(({ railId }) => !isNative(RAILS[railId].asset));

@@ -6,7 +6,7 @@ import { apiKeys } from '#platform/db/tables/keys.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
 import { webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 
-/** What a merchant has set up beside their products, in one round trip: bounded by what plans allow of each. */
+/** Loads a merchant's setup except products in one round trip. Plans limit the number of rows. */
 export async function loadSetup(scope: Scope) {
   const { db, merchantId } = scope;
   const [[account], settings, endpoints, keys] = await db.batch([

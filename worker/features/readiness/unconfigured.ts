@@ -11,7 +11,7 @@ export const UnconfiguredBody = z.record(z.string(), z.array(z.string())).openap
   example: { github: ['GITHUB_CLIENT_SECRET'], mail: ['MAIL_PROVIDER', 'MAIL_FROM'] },
 });
 
-/** What this deployment could offer beside sales, and lacks variables for. Names alone, which are public; never a value. */
+/** Lists optional features with missing variables, by name. Names are public, values never appear. */
 export function listUnconfigured(ctx: Ctx, named: readonly NamedKey[]): z.infer<typeof UnconfiguredBody> {
   const lacking: [string, string[]][] = [
     ...listProviders(ctx).map(({ provider, missing }): [string, string[]] => [provider, missing]),

@@ -3,7 +3,7 @@ import { base58, base64url, canonicalJson, utf8 } from '#core/encoding.ts';
 import { type Money, type MoneyResource, toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 
-/** The bytes of a receipt: RFC 8785, hashed with SHA-256, signed with Ed25519. Pure. */
+/** Facts of a receipt, serialised by RFC 8785, hashed with SHA-256 and signed with Ed25519. Pure. */
 export interface ReceiptFacts {
   receiptId: string;
   txSignature: string;
@@ -12,7 +12,7 @@ export interface ReceiptFacts {
   blockTime: number;
   payer: string;
   recipient: string;
-  /** What the buyer paid altogether, surplus included. */
+  /** Total paid by the buyer, including any surplus. */
   amount: Money;
   fee: Money | null;
   productId: string;
@@ -21,9 +21,7 @@ export interface ReceiptFacts {
   memo: string;
   issuedAt: number;
   livemode: boolean;
-  /** Where the price was of another asset: what it was, and the rate it was converted at. */
   quote?: { price: MoneyResource; rate: string; source: string; asOf: number } | null;
-  /** Who runs the service, where its configuration says so. */
   operator?: { name: string; url: string } | null;
 }
 
@@ -34,7 +32,7 @@ interface SignedDocument {
   keyId: string;
 }
 
-/** Signs once. The text is stored as it is here and served for ever; it is never built a second time. */
+/** Signs a receipt. The text is stored and served for ever as is, and never rebuilt. */
 export function signReceipt(facts: ReceiptFacts, receiptKeys: string): SignedDocument {
   const document = canonicalJson({
     version: '2',
@@ -68,11 +66,10 @@ interface Verification {
   reason?: 'sha256_mismatch' | 'signature_invalid' | 'unknown_key' | 'record_mismatch' | 'transaction_orphaned';
   sha256Matches: boolean;
   signatureValid: boolean;
-  /** Recomputed from the stored bytes. */
   sha256: string;
 }
 
-/** Recomputes everything from the stored bytes, and checks that the record they are stored under is the one they name. */
+/** Verifies a receipt from the stored bytes, and that its record matches the one it names. */
 export function verifyReceipt(
   stored: SignedDocument & { id: string; txSignature: string; isOrphaned?: boolean },
   receiptKeys: string,
@@ -89,7 +86,6 @@ export function verifyReceipt(
 function recordProblem(stored: { document: string; id: string; txSignature: string; isOrphaned?: boolean }) {
   const { receipt_id, tx_sig } = JSON.parse(stored.document) as { receipt_id: string; tx_sig: string };
   if (receipt_id !== stored.id || tx_sig !== stored.txSignature) return 'record_mismatch';
-  // The document is genuine, but the chain no longer knows the payment it names.
   return stored.isOrphaned ? 'transaction_orphaned' : undefined;
 }
 
@@ -101,7 +97,7 @@ function signatureBytes(text: string): Uint8Array {
   }
 }
 
-/** RFC 7517 key set of every key that ever signed, so that old receipts stay checkable without us. */
+/** RFC 7517 key set of all signing keys ever used, so that old receipts remain verifiable without this service. */
 export const receiptKeySet = (receiptKeys: string) => ({
   keys: keyRing(receiptKeys).map(({ keyId, publicKey }) => ({
     kty: 'OKP' as const,

@@ -1,7 +1,6 @@
 /**
- * The hash chains over an account's receipts, in each mode one of what it received and one of what it paid: appended afterwards,
- * because a sequence inside a confirmation would make confirmations wait for each other. Signatures prove a receipt; the chain proves
- * that none was taken out.
+ * Hash chains over an account's receipts, one for received and one for paid receipts per mode. Appended after the confirmation, because a
+ * sequence inside would serialise confirmations. Signatures prove a receipt, the chain proves that none was removed.
  * @module
  */
 
@@ -13,7 +12,7 @@ import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import { linkReceipts, listReceiptChainEnds, listUnlinked, type Receipt } from './store.ts';
 
 const GENESIS = '0'.repeat(64);
-/** Also where each receipt of a page is of another merchant, and each has to be stored by itself. */
+/** Sized for pages in which each receipt is of another merchant and stored alone. */
 const PAGES = { pageMax: 200, pagesMax: 4 };
 
 export interface Link {
@@ -21,11 +20,10 @@ export interface Link {
   prevHash: string;
 }
 
-/** The hash the next link carries: SHA-256 over the RFC 8785 bytes of this one and of the receipt it stands for. */
+/** Hash in the next link: SHA-256 over the RFC 8785 bytes of this link and its receipt's hash. */
 export const linkHash = ({ seq, prevHash }: Link, receiptSha256: string): string =>
   sha256Hex(utf8(canonicalJson({ seq, prev_hash: prevHash, sha256: receiptSha256 })));
 
-/** Links of receipts in their order, after the end of the chain so far. Pure. */
 export function extendReceiptChain(
   end: (Link & { sha256: string }) | null,
   receipts: Pick<Receipt, 'id' | 'sha256'>[],
@@ -38,7 +36,7 @@ export function extendReceiptChain(
   });
 }
 
-/** What has no link yet, oldest first: one read and one batch for a page, of however many merchants it is. */
+/** Links unlinked receipts, oldest first, with one read and one batch per page. */
 export const sweepReceiptChains = (ctx: Shard): Promise<Swept> =>
   sweepPages(
     ctx,
@@ -60,11 +58,11 @@ async function linkPage(ctx: Shard, unlinked: Awaited<ReturnType<typeof listUnli
   const links = [...receiptChains].map(([receiptChain, receipts]) => extendReceiptChain(ends.get(receiptChain) ?? null, receipts));
   const store = (some: ReturnType<typeof extendReceiptChain>) =>
     commit(ctx, { events: [], writes: linkReceipts(ctx, some), result: null }).catch((error: unknown) => {
-      // Another sweep appended at the same moment; what it left is taken next time.
+      // Another sweep appended at the same moment. The next run takes the rest.
       if (isConstraint(error)) return 'taken';
       throw error;
     });
-  // Where another appended to one of the chains, the others are stored each by itself.
+  // If another sweep appended to one chain, the other chains are stored one by one.
   if ((await store(links.flat())) === 'taken' && links.length > 1) await forEach(ctx, links, store);
 }
 

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { type AccountId, newId, type PaymentId, type ProductId, type ReceiptId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
-import type { InvoiceMetadata } from '#papers/facts.ts';
+import type { InvoiceMetadata } from '#pdf/facts.ts';
 import type { Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import {
@@ -19,10 +19,10 @@ import {
 } from '#platform/http/openapi.ts';
 import { isPlanProduct } from '#rules/plans.ts';
 import { type ReceiptFacts, signReceipt } from './document.ts';
-import { InvoiceMetadataBody } from './papers/invoice-metadata.ts';
+import { InvoiceMetadataBody } from './pdf/invoice-metadata.ts';
 import { insertReceipt, type Receipt } from './store.ts';
 
-export { findReceiptOfTransaction, getReceiptWithFate, type Receipt, wholeReceipts } from './store.ts';
+export { findReceiptOfTransaction, getReceiptWithOutcome, loadArchivedReceipts, type Receipt } from './store.ts';
 
 const DocumentBody = z
   .object({
@@ -88,7 +88,7 @@ export const ReceiptBody = z
   })
   .openapi('Receipt');
 
-/** The receipt on the wire. The public proof has the same shape without the merchant's private fields. */
+/** Formats a receipt. The public proof has the same shape without the merchant's private fields. */
 export const toReceiptResource = (
   receipt: Receipt,
   baseUrl: string,
@@ -97,7 +97,7 @@ export const toReceiptResource = (
 ): z.infer<typeof ReceiptBody> => ({
   receipt_id: receipt.id,
   tx_sig: receipt.txSignature,
-  // Canonical text parses to the same members in the same order, so serialising it again gives the stored bytes back.
+  // Parsing canonical text preserves the order of members, so serialising gives the stored bytes.
   document: JSON.parse(receipt.document),
   sha256: receipt.sha256,
   signature: receipt.signature,
@@ -112,8 +112,8 @@ export const toReceiptResource = (
 });
 
 /**
- * The receipt of a confirmed payment, signed now, stored in the same batch as the confirmation. One per transaction. It is
- * kept by `owner`: the seller, unless the service sold it.
+ * Plans the signed receipt of a confirmed payment, for the confirming batch. One per transaction. `owner`: the seller, or the buying
+ * account if the service sold.
  */
 export function planReceipt(
   ctx: Shard,

@@ -9,9 +9,8 @@ import { routes } from '#platform/http/route.ts';
 import { receiptKeySet, verifyReceipt } from './document.ts';
 import { DIRECTIONS, listReceipts } from './list.store.ts';
 import { ReceiptBody, toReceiptResource } from './receipt.ts';
-import { findMetadata, getPublicReceipt, getReceipt, getReceiptWithFate, hasReceipt, listMetadata } from './store.ts';
+import { findMetadata, getPublicReceipt, getReceipt, getReceiptWithOutcome, hasReceipt, listMetadata } from './store.ts';
 
-/** What narrows a list of receipts, and an export alike. */
 export const ReceiptQuery = {
   wallet: z.string().max(64).optional().describe('Return only objects of this wallet.'),
   q: z
@@ -91,7 +90,7 @@ export const receiptRoutes = routes('Receipts')
     codes: ['not_found'],
     shard: ({ ctx, params }) => locate(ctx, ({ db }) => hasReceipt(db, params.receipt_id)),
     answer: async ({ shard, params }) => {
-      const { receipt, isOrphaned } = await getReceiptWithFate(shard, params.receipt_id);
+      const { receipt, isOrphaned } = await getReceiptWithOutcome(shard, params.receipt_id);
       const { valid, reason, sha256Matches, signatureValid, sha256 } = verifyReceipt({ ...receipt, isOrphaned }, shard.config.RECEIPT_KEYS);
       return {
         valid,
@@ -122,7 +121,7 @@ const KeySetBody = z
   })
   .openapi('ReceiptKeySet');
 
-/** Mounted at the root: with these keys a third party verifies a receipt without calling the service. */
+/** Mounted at the root: third parties verify receipts with these keys without calling the service. */
 export const receiptKeyRoutes = routes('Receipts').public({
   path: 'GET /.well-known/svc-receipt-keys.json',
   id: 'getReceiptKeys',

@@ -2,7 +2,7 @@ import { and, asc, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { amongIds, jsonRows, setOf } from '#platform/db/among.ts';
-import { type StoredPayment, type StoredReceipt, storyIdOf } from '#platform/db/archive.ts';
+import { type StoredPayment, type StoredReceipt, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import {
@@ -10,7 +10,7 @@ import {
   archiveDrafts,
   archivedPayments,
   archivedReceipts,
-  archivedStories,
+  archivedSubjects,
   archivedTypes,
   archives,
 } from '#platform/db/tables/archives.ts';
@@ -21,12 +21,12 @@ import { settlements } from '#platform/db/tables/settlements.ts';
 
 export type ArchivableEvent = typeof events.$inferSelect;
 
-/** Events that one search passes over, of owners whose archive fails: it reads no more of them than this. */
+/** Maximum number of events skipped in one search when the archive of their owners fails. */
 const PASSED_MAX = 100_000;
 
 /**
- * The event stored first of all that the database holds, but for those of some owners; one that is not fanned out is work, and stays.
- * `isErasing`: its account is deleted, and what is left of it may name people.
+ * Finds the oldest stored event outside the owners in `but`. An event that is not fanned out yet is pending work and is skipped.
+ * `isErasing`: the account is deleted and its events may still contain personal names.
  */
 export function findOldest(db: Db, but: Owner[] = []) {
   const first = db
@@ -51,15 +51,14 @@ export function findOldest(db: Db, but: Owner[] = []) {
     .get();
 }
 
-/** Of an object: how many events, and how many bytes of what they tell. It is read as a whole, in memory that is small. */
 export interface RunLimits {
   events: number;
   bytes: number;
 }
 
 /**
- * A merchant's events in the order in which they were stored, from the first one on up to one that happened at `before` or later, or to
- * one behind as many or as much as `limits` says. The first one is always among them.
+ * Lists a merchant's events in storage order, from the oldest up to the first one created at `before` or later, or until `limits` are met.
+ * The oldest event is always included.
  */
 export async function listRun(db: Db, { merchantId, livemode }: Owner, before: number, limits: RunLimits): Promise<ArchivableEvent[]> {
   const mine = and(eq(events.merchantId, merchantId), eq(events.livemode, livemode), isNotNull(events.fannedOutAt));
@@ -79,37 +78,33 @@ export async function listRun(db: Db, { merchantId, livemode }: Owner, before: n
     .limit(limits.events);
 }
 
-/** Names were still being erased in the rows of its account then, or are. */
 const isErasingSince = (at: number): SQL => sql`status = 'deleted' AND coalesce(erased_at >= ${at}, true)`;
 
-/** A row that was written to the archive, and where its line is. */
-export interface Placed<T> {
+export interface ArchivedRow<T> {
   row: T;
   lineAt: number;
   lineLength: number;
 }
 
-/** An object as it was written: what it holds, and where in it each payment and receipt is. */
 export interface Written extends Owner {
   key: string;
-  /** When its rows were read. */
   readAt: number;
   events: ArchivableEvent[];
-  payments: Placed<StoredPayment>[];
-  receipts: Placed<StoredReceipt>[];
+  payments: ArchivedRow<StoredPayment>[];
+  receipts: ArchivedRow<StoredReceipt>[];
 }
 
 /**
- * The object's place in the index, and the end of what it holds here; all of it or, where an event has gone
- * meanwhile or the object was given up as a draft, nothing. A receipt leaves only if the object holds the very document, a payment only as
- * the version that it holds, and if it is still over. The move takes that version: a verb that has read the row misses it.
+ * Plans the move of an object's rows into the index. The batch aborts if an event is missing or the draft was given up.
+ * A receipt moves only if the object holds the identical document. A payment moves only at the archived version and if `IS_OVER` still
+ * holds, so a concurrent write that read the row fails its version check.
  */
 export function moveToArchive(ctx: Shard, written: Written): Write[] {
   const { db } = ctx;
   const { merchantId, livemode, key } = written;
   const ids = written.events.map(({ id }) => id).sort();
   const types = [...countTypes(written.events)].map(([type, count]) => ({ type, count }));
-  const stories = [...new Set(written.events.flatMap(({ paymentId, membershipId }) => [paymentId, membershipId]))].filter(
+  const subjects = [...new Set(written.events.flatMap(({ paymentId, membershipId }) => [paymentId, membershipId]))].filter(
     (id) => id !== null,
   );
   const seqs = written.events.map(({ seq }) => seq);
@@ -120,7 +115,7 @@ export function moveToArchive(ctx: Shard, written: Written): Write[] {
       .select(
         sql`SELECT ${merchantId}, ${livemode ? 1 : 0}, j.value ->> 'type', ${ARCHIVE_ID}, j.value ->> 'count' FROM ${jsonRows(types)}`,
       ),
-    db.insert(archivedStories).select(sql`SELECT ${storyIdOf(sql`j.value`)}, ${ARCHIVE_ID} FROM ${jsonRows(stories)}`),
+    db.insert(archivedSubjects).select(sql`SELECT ${subjectIdOf(sql`j.value`)}, ${ARCHIVE_ID} FROM ${jsonRows(subjects)}`),
     ...moveReceipts(db, written.receipts),
     ...movePayments(db, written.payments),
     db.delete(events).where(amongIds(events.seq, seqs)),
@@ -131,16 +126,16 @@ export function moveToArchive(ctx: Shard, written: Written): Write[] {
   ];
 }
 
-/** The batch runs alone, so the highest number is the one it has just given. */
+/** Highest id is this batch's own: D1 runs a batch in isolation. */
 const ARCHIVE_ID = sql`(SELECT max(id) FROM archives)`;
-const PLACE = sql`${ARCHIVE_ID}, j.value ->> 'lineAt', j.value ->> 'lineLength'`;
+const LINE_POSITION = sql`${ARCHIVE_ID}, j.value ->> 'lineAt', j.value ->> 'lineLength'`;
 
-function moveReceipts(db: Db, moved: Placed<StoredReceipt>[]): Write[] {
-  const rows = moved.map(({ row: { id, document, sha256, signature }, ...place }) => ({ id, document, sha256, signature, ...place }));
+function moveReceipts(db: Db, moved: ArchivedRow<StoredReceipt>[]): Write[] {
+  const rows = moved.map(({ row: { id, document, sha256, signature }, ...position }) => ({ id, document, sha256, signature, ...position }));
   return [
     db.insert(archivedReceipts).select(
       sql`SELECT r.rowid, ${bytesOf('r.id')}, ${bytesOf('r.merchant_id')}, r.livemode, ${bytesOf('r.product_id')},
-          ${bytesOf('r.payment_id')}, r.payer, coalesce(r.document ->> 'product_name', ''), r.created_at, ${PLACE}
+          ${bytesOf('r.payment_id')}, r.payer, coalesce(r.document ->> 'product_name', ''), r.created_at, ${LINE_POSITION}
         FROM ${jsonRows(rows)} JOIN receipts r ON r.id = j.value ->> 'id' AND r.document = j.value ->> 'document'
           AND r.sha256 = j.value ->> 'sha256' AND r.signature = j.value ->> 'signature'`,
     ),
@@ -150,8 +145,8 @@ function moveReceipts(db: Db, moved: Placed<StoredReceipt>[]): Write[] {
   ];
 }
 
-function movePayments(db: Db, moved: Placed<StoredPayment>[]): Write[] {
-  const rows = moved.map(({ row: { id, version }, ...place }) => ({ id, version, ...place }));
+function movePayments(db: Db, moved: ArchivedRow<StoredPayment>[]): Write[] {
+  const rows = moved.map(({ row: { id, version }, ...position }) => ({ id, version, ...position }));
   const ids = setOf(rows.map(({ id }) => id));
   const isMoved = (column: string) => sql`EXISTS (SELECT 1 FROM archived_payments a WHERE a.id = ${bytesOf(column)})`;
   return [
@@ -159,7 +154,7 @@ function movePayments(db: Db, moved: Placed<StoredPayment>[]): Write[] {
       sql`SELECT ${bytesOf('p.id')}, ${bytesOf('p.merchant_id')}, p.livemode, ${bytesOf('p.product_id')}, ${bytesOf('p.membership_id')},
           CASE WHEN p.reference <> '' THEN p.nonce END, p.customer_ref, p.payer_wallet, p.asset, p.price_amount, p.overpaid_amount,
           p.fee_amount, p.terms ->> 'accessPeriodDays', p.terms ->> 'periodEndsAt', p.terms ->> 'isMetered' IS NOT NULL,
-          p.confirmed_at, p.created_at, ${PLACE}
+          p.confirmed_at, p.created_at, ${LINE_POSITION}
         FROM ${jsonRows(rows)} JOIN payments p ON p.id = j.value ->> 'id' AND p.version = j.value ->> 'version'
         WHERE EXISTS (SELECT 1 FROM payments WHERE payments.id = p.id AND ${IS_OVER})`,
     ),
@@ -168,7 +163,7 @@ function movePayments(db: Db, moved: Placed<StoredPayment>[]): Write[] {
   ];
 }
 
-const bytesOf = (column: string): SQL => storyIdOf(sql.raw(column));
+const bytesOf = (column: string): SQL => subjectIdOf(sql.raw(column));
 
 function countTypes(happened: ArchivableEvent[]): Map<string, number> {
   const counts = new Map([[ANY_TYPE, happened.length]]);
@@ -176,17 +171,14 @@ function countTypes(happened: ArchivableEvent[]): Map<string, number> {
   return counts;
 }
 
-/** Whose events: of a merchant, in one mode. */
 export interface Owner {
   merchantId: AccountId;
   livemode: boolean;
 }
 
 /**
- * Of these receipts and payments of a merchant, those that can go. Receipts: in a chain, and not its end, whose hash the next link is
- * made of; that one stays for good, which is one receipt for each time that its chain got none for as long as receipts are kept.
- * The one stored last of all stays too, so that its number is not given again. Payments: final, the way they were paid, with nothing
- * still to look at or to tell.
+ * Lists the receipts and payments that may move. Receipts: linked in a hash chain, but never the end of a chain (the next link needs its
+ * hash) nor the newest receipt (its rowid must not be reused). Payments: `IS_OVER` holds.
  */
 export async function listMovable(db: Db, { merchantId, livemode }: Owner, { receiptIds, paymentIds }: Named) {
   const chainEnd = (isPaidByOwner: 0 | 1) => sql`(SELECT max(r.link_seq) FROM receipts r WHERE r.merchant_id = ${merchantId}
@@ -217,7 +209,7 @@ interface Named {
   paymentIds: string[];
 }
 
-/** SQL of the row `payments`: final, paid, and with nothing left to read or to send. */
+/** SQL condition on `payments`: final, paid, and nothing left to read from the chain or to send. */
 const IS_OVER = sql`status = 'CONFIRMED' AND finalized_at IS NOT NULL AND orphaned_at IS NULL AND recovers_payment_id IS NULL
   AND access_revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM refunds f WHERE f.payment_id = payments.id AND f.seen_at IS NULL)
   AND EXISTS (SELECT 1 FROM tx_claims c WHERE c.subject_id = payments.id AND c.final_at IS NOT NULL AND c.dropped_at IS NULL)

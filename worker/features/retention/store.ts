@@ -31,22 +31,20 @@ import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { updateUnversioned } from '#platform/db/versioned.ts';
 
-/** What was bought with test money, and what was given for it. No subscription is without a plan, which goes last. */
+/** Tables of test sales. Subscriptions need no entry: each belongs to a plan, and plans are deleted last. */
 const TEST_TABLES = ['payments', 'receipts', 'entitlements', 'memberships', 'subscription_plans'] as const;
 
-/** `accountIds`: a list of ids as SQL. */
 const ofTests = (accountIds: SQL): SQL => sql`merchant_id IN ${accountIds} AND livemode = 0`;
 
 export const listTestEntitlements = (db: Db, accountIds: SQL, limit: number): Promise<{ id: string; merchantId: AccountId }[]> =>
   db.select({ id: entitlements.id, merchantId: entitlements.merchantId }).from(entitlements).where(ofTests(accountIds)).limit(limit);
 
-/** The rows of entitlements whose objects have forgotten them. */
 export const deleteTestEntitlements = (db: Db, ids: string[]) =>
   db.delete(entitlements).where(sql`livemode = 0 AND ${amongIds('id', ids)}`);
 
 /**
- * Deletes up to so many test payments of these accounts with all that hangs on them, and as many memberships and subscriptions; after the
- * last of them their plans. True once none is left. What stands on their simulated chains ends by itself.
+ * Deletes up to `limit` test payments with their dependent rows, and as many memberships and subscriptions, then the plans. Returns true
+ * once none is left. Rows of the simulated chain have retention rules of their own.
  */
 export async function deleteTestSales(db: Db, accountIds: SQL, limit: number): Promise<boolean> {
   const [paid, held, subscribed] = await db.batch([
@@ -76,7 +74,7 @@ export async function deleteTestSales(db: Db, accountIds: SQL, limit: number): P
   return isLast;
 }
 
-/** Deletes up to so many rows of which `isOver` holds: it must be what an index of the table begins with. Answers how many. */
+/** Deletes up to `limit` rows that ended before `before`. The condition must start with the columns of an index. Returns how many. */
 export type Forget = (db: Db, before: number, limit: number) => Promise<number>;
 
 async function deleteOver(db: Db, table: SQLiteTable, isOver: SQL | undefined, limit: number): Promise<number> {
@@ -89,7 +87,7 @@ export const forgetNonces: Forget = (db, before, limit) => deleteOver(db, loginN
 export const forgetUsedStates: Forget = (db, before, limit) =>
   deleteOver(db, usedSignInStates, lte(usedSignInStates.expiresAt, before), limit);
 
-/** Codes that no administrator posted. As the index has it, word for word. */
+/** Deletes expired chat codes that no administrator posted. The condition repeats the partial index's expression literally. */
 export const forgetCodes: Forget = (db, before, limit) =>
   deleteOver(db, communities, sql`expires_at IS NOT NULL AND ${lte(communities.expiresAt, before)}`, limit);
 
@@ -108,7 +106,6 @@ export const forgetMails: Forget = (db, before, limit) => deleteOver(db, mails, 
 export const forgetPaymentSessions: Forget = (db, before, limit) =>
   deleteOver(db, paymentSessions, lte(paymentSessions.expiresAt, before), limit);
 
-/** With the periods they were collected for. */
 export const forgetAuthorizations: Forget = async (db, before, limit) => {
   const over = db
     .select({ id: subscriptionAuthorizations.id })
@@ -125,12 +122,12 @@ export const forgetAuthorizations: Forget = async (db, before, limit) => {
 export const forgetProcessorEvents: Forget = (db, before, limit) =>
   deleteOver(db, processorEvents, lte(processorEvents.receivedAt, before), limit);
 
-/** Of no session: those of a session end with it. As the index has it. */
+/** Deletes old transactions outside of sandbox sessions. The condition repeats the partial index's expression literally. */
 export const forgetSandboxTransactions: Forget = (db, before, limit) =>
   deleteOver(db, sandboxTransactions, sql`session_id = '' AND ${lte(sandboxTransactions.createdAt, before)}`, limit);
 
 export const forgetFailedSettlements: Forget = (db, before, limit) =>
-  // As the index has it, word for word, or it is not used.
+  // Repeats the partial index's expression literally, otherwise SQLite does not use the index.
   deleteOver(db, settlements, sql`status = 'failed' AND next_check_at IS NULL AND ${lte(settlements.createdAt, before)}`, limit);
 
 const holdsAny = (tables: readonly string[], condition: string): SQL =>
@@ -147,11 +144,10 @@ const LIVE_MONEY = [
   'entitlements',
   'memberships',
 ];
-/** Whatever tells of live money, or of what was given for it, keeps its account; and so do objects of the archive, of either mode. */
+/** SQL condition on `setup_intents`: the account has live sales, grants or archived objects of either mode, and must be retained. */
 const HOLDS_MONEY = sql`${holdsAny(LIVE_MONEY, ' AND livemode = 1')} OR ${holdsAny(['archives'], ' AND livemode IN (0, 1)')}`;
 const HOLDS_TESTS = holdsAny(TEST_TABLES, ' AND livemode = 0');
 
-/** Setups that ended by then, longest ended first, and whether their accounts hold anything of money, or of tests. */
 export const listEndedSetups = (db: Db, before: number, limit: number) =>
   db
     .select({
@@ -166,8 +162,8 @@ export const listEndedSetups = (db: Db, before: number, limit: number) =>
     .limit(limit);
 export type EndedSetup = Awaited<ReturnType<typeof listEndedSetups>>[number];
 
-/** These are kept for good, and not looked at again. */
-export const keepSetups = (db: Db, setups: EndedSetup[]) =>
+/** Marks setups as permanently retained, so that the sweep skips them. */
+export const retainSetups = (db: Db, setups: EndedSetup[]) =>
   updateUnversioned(
     db,
     setupIntents,
@@ -178,26 +174,24 @@ export const keepSetups = (db: Db, setups: EndedSetup[]) =>
     ),
   );
 
-/** Deletes up to so many deliveries of these accounts, then as many events. True once none is left. */
-export async function forgetStories(db: Db, setups: EndedSetup[], limit: number): Promise<boolean> {
+export async function deleteSubjects(db: Db, setups: EndedSetup[], limit: number): Promise<boolean> {
   const accountIds = setOf(setups.map(({ accountId }) => accountId));
   for (const table of [webhookDeliveries, events]) {
-    // Both modes are named, because the indexes begin with account and mode.
+    // Both modes are listed because the indexes begin with account and mode.
     const isOf = sql`merchant_id IN ${accountIds} AND livemode IN (0, 1)`;
     if ((await deleteOver(db, table, isOf, limit)) === limit) return false;
   }
   return true;
 }
 
-/** Tables of both modes in which a setup's account has rows. */
 const OF_SETUPS = [
   ...[apiKeys, webhookEndpoints, products, accessApps, railSettings],
   ...[supportTickets, analyticsDays, analyticsQuarters, analyticsTotals, endedDeliveries],
 ];
 
 /**
- * Accounts that no person can sign in to, with all they set up, in one batch. Aborted, with nothing deleted, where money, of a test
- * too, has reached one of them since the list was read.
+ * Deletes accounts that no person can sign in to, with their configuration, in one batch. Aborts with nothing deleted if one of them
+ * received money, test money included, since the list was read.
  */
 export async function forgetAccounts(ctx: Shard, setups: EndedSetup[]): Promise<void> {
   const { db } = ctx;
@@ -215,7 +209,6 @@ export async function forgetAccounts(ctx: Shard, setups: EndedSetup[]): Promise<
   ]);
 }
 
-/** How the name of an object ends that holds no names of people. */
 export const NAMELESS = '.nameless.jsonl';
 
 interface StoredObject {
@@ -223,7 +216,6 @@ interface StoredObject {
   key: string;
 }
 
-/** Objects of an account that may hold names of people, oldest first. */
 export const listNamed = (db: Db, accountId: AccountId, limit: number): Promise<StoredObject[]> =>
   db
     .select({ id: archives.id, key: archives.key })
@@ -232,7 +224,7 @@ export const listNamed = (db: Db, accountId: AccountId, limit: number): Promise<
     .orderBy(asc(archives.id))
     .limit(limit);
 
-/** The object under another name takes the place of the first, which is given up: a sweep deletes it. Fails the batch where a rival was faster. */
+/** Swaps the object's key and gives up the original, which a sweep deletes. Aborts if a concurrent run was faster. */
 export const replaceObject = (ctx: Shard, { id, key }: StoredObject, nameless: string): Write[] => [
   ctx.db
     .update(archives)
@@ -244,10 +236,10 @@ export const replaceObject = (ctx: Shard, { id, key }: StoredObject, nameless: s
   ctx.db.insert(archiveDrafts).values({ key, begunAt: ctx.now, isGivenUp: true }),
 ];
 
-/** Before an object is written: whatever becomes of it, the row tells of it until it is in the index or deleted. */
+/** Records a draft before its object is written, so that an orphaned object can be found and deleted. */
 export const beginDraft = (db: Db, key: string, begunAt: number) => db.insert(archiveDrafts).values({ key, begunAt });
 
-/** Gives up drafts that were begun before then, up to so many, so that no batch can put them into the index any more. Answers all that are given up. */
+/** Gives up to `limit` drafts begun before `before`, so that no batch can index them. Returns their keys. */
 export const giveUpDrafts = (db: Db, before: number, limit: number): Promise<{ key: string }[]> => {
   const old = db
     .select({ key: archiveDrafts.key })

@@ -1,5 +1,5 @@
 /**
- * What the routes of the sandbox call and show. Loaded with the first of these calls, because a deployment without tests never needs it.
+ * Implementation of the sandbox routes, loaded on first use because a live deployment never needs it.
  * @module
  */
 
@@ -19,7 +19,6 @@ import { SCENARIOS, type ScenarioName } from './scenarios/table.ts';
 import { type BeginSession, beginSession } from './sessions/session.ts';
 import { countDeliveries, getSandboxSession, listSandboxSessions } from './sessions/store.ts';
 
-/** As a request names the options of a scenario. */
 const OPTION_NAMES = { price: 'amount', delaySeconds: 'delay_seconds', failure: 'failure' } as const;
 
 export const scenarios = () =>
@@ -67,7 +66,6 @@ export async function list(scope: Scope, limit: number) {
   return sessions.map((session) => toSandboxSessionResource(session, deliveries.get(session.id)));
 }
 
-/** A session as a merchant sees it, with what was delivered of it so far. */
 export async function present(scope: Scope, session: SandboxSession) {
   return toSandboxSessionResource(session, (await countDeliveries(scope, [session.id])).get(session.id));
 }
@@ -105,7 +103,7 @@ export async function payInSandbox(
   return payRequired(scope, { required: challenge, outcome, wallet }, storeAnswer);
 }
 
-/** Completes a handshake of a product of this sandbox. 422 for any other, and what a connector's call refuses. */
+/** Completes the identity session of a sandbox product. Throws 422 for any other product, and the connector's own errors. */
 export async function identify(
   scope: Scope,
   named: { identitySessionId: IdentitySessionId; providerUserId: string; username: string | null },

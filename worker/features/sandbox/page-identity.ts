@@ -7,8 +7,8 @@ import type { Shard } from '#platform/context.ts';
 import { skipStoring } from '#platform/db/once.ts';
 
 /**
- * Makes the buyer at a sandbox product's page known, as the platform would: a test buyer of this session alone. Harmless twice,
- * and after a program has named another person. 404 for what is sold live, and once the session's time is over: the page has another link.
+ * Identifies the buyer of a sandbox product's page as a test buyer of this session. Idempotent, and a no-op if a program named another
+ * person. Throws 404 for live products and once the session has expired.
  */
 export async function identifyAtPage(shard: Shard, identitySessionId: IdentitySessionId): Promise<void> {
   const known = (await findIdentitySession(shard.db, identitySessionId)) ?? raise('not_found');

@@ -4,7 +4,7 @@ import { locate } from '#platform/db/directory.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
 import { routes } from '#platform/http/route.ts';
 
-/** Of the page and its own script, so no operation of the API: programs call POST /v1/testing/pay. */
+/** Used by the page's own script only and therefore not an API operation. Programs call POST /v1/testing/pay. */
 export const pageWalletRoutes = routes().public({
   path: 'POST /p/{slug}/test-wallet',
   bucket: 'confirm',

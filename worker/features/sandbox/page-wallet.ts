@@ -18,16 +18,15 @@ import { planSignature, type TestWallet, testWallet } from './wallet.ts';
 
 interface PageWallet {
   slug: string;
-  /** The name that a browser has made up for its wallet: no merchant's label names the same one. */
+  /** Random name chosen by the browser. No merchant label can name the same wallet. */
   walletId: string;
-  /** The transaction that the page showed, base64, and what the buyer does with it; null: only the wallet's address is asked for. */
+  /** Transaction shown by the page (base64) and the buyer's choice. Null requests only the wallet's address. */
   shown: { transaction: string; outcome: 'paid' | 'underpaid' } | null;
 }
 
 /**
- * The test wallet of a sandbox product's page: what `POST /v1/testing/pay` does for programs, for a buyer without a key. It pays the
- * payment whose memo it was shown, and nothing of another product. 404 for what is sold live, 422 payment_mismatch, and what a test
- * payment refuses.
+ * Pays from the sandbox page's test wallet, like `POST /v1/testing/pay` but without a key. Pays only the payment of the given memo, and
+ * only for this product. Throws 404 for live products, 422 payment_mismatch, and the errors of a test payment.
  */
 export async function payAtPage(shard: Shard, { slug, walletId, shown }: PageWallet): Promise<TestPayment> {
   const { product } = await getListing(shard.db, slug);
@@ -40,7 +39,6 @@ export async function payAtPage(shard: Shard, { slug, walletId, shown }: PageWal
   return payPayment(await loadPayable(scope, paymentId), { outcome: shown.outcome, wallet }, skipStoring);
 }
 
-/** A step of a subscription, which is the wallet's own whatever it says: the page has the service confirm what comes of it. */
 async function signAtPage(
   scope: Scope,
   { priceAmount }: Product,

@@ -16,7 +16,7 @@ import type { Scope } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
-import type { SandboxFate } from '#platform/db/tables/sandbox.ts';
+import type { SandboxOutcome } from '#platform/db/tables/sandbox.ts';
 import type { PaymentRequired } from '#protocols/x402/wire.ts';
 import { refundNonceOf } from '#solana/refund.ts';
 import type { TestOutcome, TestPayment } from './outcomes.ts';
@@ -33,7 +33,6 @@ import {
   testWallet,
 } from './wallet.ts';
 
-/** The wallet of a label, or another one each time. */
 export const walletOf = (scope: Scope, label: string | null): TestWallet =>
   testWallet(scope, label === null ? `once:${newId(scope.wallNow)}` : `named:${label}`);
 
@@ -54,14 +53,13 @@ export async function loadPayable(scope: Scope, paymentId: PaymentId): Promise<P
 interface PayPayment {
   outcome: TestOutcome;
   wallet: TestWallet;
-  /** False where the call names no wallet: what renews itself is then signed for by the wallet that its checkout names. */
+  /** False if the call names no wallet. A subscription is then signed by the wallet of its checkout. */
   isNamed?: boolean;
 }
 
 /**
- * A test wallet pays a checkout payment of this sandbox: it broadcasts, and does not tell the service. `late` lets the session end first; `declined`
- * pays nothing. What was broadcast and what was answered are stored together, so that a repetition never pays twice. 409
- * state_conflict for one that is confirmed, and what a session that is over answers.
+ * Pays a checkout payment as a test wallet: broadcasts without a report to the service. `late` lets the session end first, `declined` pays
+ * nothing. Broadcast and answer are one batch, so a repetition never pays twice. Throws 409 state_conflict if confirmed.
  */
 export async function payPayment(
   { scope: own, known }: Payable,
@@ -74,11 +72,11 @@ export async function payPayment(
   requirePayable(own, payment, outcome);
   const unidentified = missingIdentity(known);
   if (unidentified) throw unidentified;
-  const fate = outcome === 'late' ? await endSession(own, payment) : LANDS;
+  const chainOutcome = outcome === 'late' ? await endSession(own, payment) : LANDS;
   if (isSubscribing(payment)) return subscribeAs(own, payment, { outcome, wallet: isNamed ? wallet : null }, storeAnswer);
-  const { signature, writes } = await planCheckoutPayment(own, payment, { wallet, paying: payingOf(outcome), fate });
+  const { signature, writes } = await planCheckoutPayment(own, payment, { wallet, paying: payingOf(outcome), chainOutcome });
   const result = { ...paid, value: signature };
-  // As the walk over the real chain would find it.
+  // Records the candidate that the reference scan would find on the real chain.
   const found = planFound(own, payment, signature);
   await commit(own, await withAnswer({ events: [], writes: [...writes, found], result }, storeAnswer(result)));
   followFound(own, payment, signature);
@@ -93,13 +91,13 @@ function requirePayable({ now }: Scope, payment: Payment, outcome: TestOutcome):
   if (now > payment.expiresAt) throw new ApiError('session_expired');
 }
 
-/** Ends the session as time would, and has the money come in a block right after it. */
-async function endSession(scope: Scope, payment: Payment): Promise<SandboxFate> {
+/** Expires the session and lets the money land in the next block. */
+async function endSession(scope: Scope, payment: Payment): Promise<SandboxOutcome> {
   await expirePayment(scope, payment.id, 'session_expired');
   return { ...LANDS, blockAheadMs: Math.max(0, certainAt(payment) + SECOND - scope.now) };
 }
 
-/** A test wallet answers a challenge of x402: what the agent sends as PAYMENT-SIGNATURE, or nothing where it declines. */
+/** Answers an x402 challenge: the PAYMENT-SIGNATURE value, or null if the wallet declines. */
 export async function payRequired(
   scope: Scope,
   { required, outcome, wallet }: { required: PaymentRequired; outcome: TestOutcome; wallet: TestWallet },
@@ -113,9 +111,8 @@ export async function payRequired(
 }
 
 /**
- * Signs a transaction that the API prepared, and broadcasts it where no other signature is missing and the chain takes it: as a test wallet,
- * or, where none is named and it is a refund of this merchant's or publishes a plan, as whichever wallet is paid. 422 where it is not one of
- * its signers. Declined it is neither signed nor sent.
+ * Signs a prepared transaction and broadcasts if fully signed and valid. Without a named wallet, this merchant's refunds and plan
+ * publications are signed by whichever wallet must. Declined: neither signed nor sent. Throws 422 if the wallet is not a signer.
  */
 export async function signTransaction(
   scope: Scope,
@@ -139,7 +136,6 @@ export async function signTransaction(
   return commit(scope, await withAnswer({ events: [], writes: [...writes, seen], result: signed }, storeAnswer(signed)));
 }
 
-/** Whether this merchant prepared it as a refund in the sandbox. */
 async function isOwnRefund(scope: Scope, transaction: string): Promise<boolean> {
   const nonce = refundNonceOf({ memos: memosOf(base64.decode(transaction)) });
   return nonce !== null && (await findRefundByNonce(scope, nonce)) !== undefined;

@@ -45,7 +45,6 @@ export const SandboxSessionBody = z
   })
   .openapi('SandboxSession');
 
-/** A clock moves forward, and not further than a year or so at once. */
 export const AdvanceSeconds = z
   .number()
   .int()

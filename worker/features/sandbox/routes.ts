@@ -5,7 +5,6 @@ import { routes } from '#platform/http/route.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { AdvanceSeconds, BeginRequest, PayRequest, SandboxSessionBody } from './resource.ts';
 
-/** What only a call to the sandbox needs is loaded by it. */
 const load = () => import('./calls.ts');
 
 const params = idParam('session_id', idOf<SandboxSessionId>());

@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import { base64 } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import { scheduleAuthorization } from '#features/authorizations/authorization.ts';
-import { findAuthorizationOf } from '#features/authorizations/store.ts';
+import { findAuthorizationFor } from '#features/authorizations/store.ts';
 import { beginSubscribing } from '#features/checkout/subscribing/agree.ts';
 import { invalid } from '#features/products/terms.ts';
 import { PLENTY } from '#platform/chain/accounts/accounts.ts';
@@ -20,17 +20,16 @@ import { planSignature, planVouchedSignature, simulatedChainOf, type TestWallet 
 
 interface Subscribe {
   outcome: TestOutcome;
-  /** null: the wallet that the checkout names. */
+  /** Null: the wallet that the checkout names. */
   wallet: TestWallet | null;
 }
 
-/** What a subscription takes at most: its wallet's approval, and the consent. */
 const SIGNED_MAX = 4;
 
 /**
- * A test wallet signs all that is left of a checkout's subscription, one transaction after the other: the last one is answered, and the
- * first period is collected when the payment is confirmed, or by the next sweep. `underpaid` leaves half of the price in the wallet. 422
- * for what cannot be overpaid and for another wallet than the checkout's, 409 state_conflict where nothing is left to sign.
+ * Signs all remaining transactions of a checkout's subscription and returns the last one. The first period is collected on confirm or by
+ * the next sweep. `underpaid` leaves half of the price in the wallet.
+ * Throws 422 for `overpaid` or a wallet other than the checkout's, 409 state_conflict if nothing is left to sign.
  */
 export async function subscribeAs(
   scope: Scope,
@@ -39,7 +38,7 @@ export async function subscribeAs(
   storeAnswer: StoreAnswer<TestPayment>,
 ): Promise<TestPayment> {
   if (outcome === 'overpaid') throw invalid('outcome', 'Not allowed for a subscription, which is collected at its price', 'not_taken');
-  const authorization = (await findAuthorizationOf(scope.db, payment.id)) ?? raise('not_found');
+  const authorization = (await findAuthorizationFor(scope.db, payment.id)) ?? raise('not_found');
   if (wallet !== null && wallet.address !== authorization.subscriberWallet)
     throw new ApiError('payment_mismatch', { meta: { reason: 'not_a_signer', wallet: wallet.address } });
   await leaveInWallet(scope, authorization, outcome === 'underpaid' ? authorization.amount / 2n : PLENTY);
@@ -50,13 +49,13 @@ export async function subscribeAs(
     const { txSignature, writes } = await sign(scope, wallet, transaction);
     const result: TestPayment = { field: 'tx_signature', value: txSignature, payer: authorization.subscriberWallet };
     const isLast = steps.length === 1;
-    const soon = { nextAttemptAt: null, nextLookAt: scope.now };
+    const soon = { nextAttemptAt: null, nextCheckAt: scope.now };
     const change = { events: [], writes: isLast ? [...writes, scheduleAuthorization(scope.db, authorization, soon)] : writes, result };
     try {
       await commit(scope, isLast ? await withAnswer(change, storeAnswer(result)) : change);
       if (isLast) return result;
     } catch (error) {
-      // The wallet has signed something else at the same time: what is left is looked at again.
+      // The wallet signed something else concurrently. The next round reads what is left.
       if (!isAborted(error)) throw error;
     }
   }
@@ -74,7 +73,7 @@ async function sign(scope: Scope, wallet: TestWallet | null, transaction: string
   return signed;
 }
 
-/** What the subscriber can pay from now on, stored by itself: what is signed afterwards changes the same account. */
+/** Sets the subscriber's balance in a batch of its own, because the transactions signed next change the same account. */
 export async function leaveInWallet(
   scope: Scope,
   { subscriberWallet, mint }: Pick<AuthorizationRow, 'subscriberWallet' | 'mint'>,
@@ -88,10 +87,9 @@ type Name = SubscriptionInstruction['name'];
 const OF_OWNERS: readonly Name[] = ['createPlan', 'updatePlan', 'deletePlan'];
 const OF_BUYERS: readonly Name[] = ['initAuthority', 'subscribe', 'resume', 'cancel', 'revoke', 'revokeAuthority', 'closeAuthority'];
 
-/** True of a transaction, base64, that does nothing but what the owner of a plan does. */
 export const publishesPlan = (transaction: string): boolean => isOnly(transaction, OF_OWNERS);
 
-/** True of one that does nothing but what a subscriber does, the opening of a token account before it included. */
+/** True if the transaction contains only instructions of a subscriber, apart from opening a token account. */
 export const isConsent = (transaction: string): boolean => isOnly(transaction, OF_BUYERS);
 
 function isOnly(transaction: string, names: readonly Name[]): boolean {

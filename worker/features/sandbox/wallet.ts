@@ -27,35 +27,34 @@ import { sandboxSeed } from '#platform/chain/simulated-config.ts';
 import type { Scope } from '#platform/context.ts';
 import { commit, type Write } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
-import type { SandboxFate } from '#platform/db/tables/sandbox.ts';
+import type { SandboxOutcome } from '#platform/db/tables/sandbox.ts';
 import { encodeHeader, type PaymentRequired, X402_VERSION } from '#protocols/x402/wire.ts';
 import { MEMO_PROGRAM } from '#solana/assets.ts';
 import { associatedTokenAccount, buildCheckoutTransaction } from '#solana/checkout-transaction.ts';
 
-/** Wallets of a sandbox. They can pay anything on its simulated chain, and nothing anywhere else. */
+/** Wallet of a sandbox, which can pay any amount on the simulated chain and nothing elsewhere. */
 export interface TestWallet {
   address: string;
   key: SigningKey;
 }
 
-/** The wallet of a name: the same for one merchant and session as long as the deployment lives. */
+/** Derives a wallet from its label: deterministic per merchant, session and deployment secret. */
 export function testWallet({ config, sandbox }: Scope, label: string): TestWallet {
   const seed = sandboxSeed(config, 'wallet', sandbox!.merchantId, sandbox!.sessionId ?? '', label);
   const [key] = keyRing(base64url.encode(seed));
   return { address: base58.encode(key!.publicKey), key: key! };
 }
 
-/** The wallet that a session's merchant is paid on, and that signs refunds where no other is named. */
+/** Returns the payout wallet of a session's merchant, which also signs refunds if no other wallet is named. */
 export const merchantOf = (scope: Scope): TestWallet => testWallet(scope, 'named:merchant');
 
-/** A signed transaction, base64. `txSignature`: null where it is not broadcast. */
 interface SignedTransfer {
   wire: string;
   txSignature: string | null;
   writes: Write[];
 }
 
-/** Signs, and plans the broadcast: null and no statement where others have still to sign, or the chain does not take it. */
+/** Signs and plans the broadcast. `txSignature` is null and `writes` empty if signatures are missing or the chain refuses. */
 export async function planSignature(scope: Scope, wallet: TestWallet, transaction: string): Promise<SignedTransfer> {
   const { wire, messageBytes } = signWith(wallet, transaction);
   const sent = await simulatedChainOf(scope).planSend(base64.decode(wire), LANDS);
@@ -64,8 +63,8 @@ export async function planSignature(scope: Scope, wallet: TestWallet, transactio
 }
 
 /**
- * Signs in the place of the wallets that a transaction asks: a product may be paid on any wallet, and by any, and the sandbox has no key of
- * it. `signer`: the wallet that pays. Empty where the chain does not take it.
+ * Signs for every required signer without their keys: a product may pay out to, and be paid by, any wallet. `signer` is the fee payer.
+ * `txSignature` is null if the chain refuses.
  */
 export async function planVouchedSignature(scope: Scope, transaction: string): Promise<SignedTransfer & { signer: string }> {
   const decoded = getTransactionDecoder().decode(base64.decode(transaction));
@@ -77,7 +76,10 @@ export async function planVouchedSignature(scope: Scope, transaction: string): P
   return { wire: base64.encode(signed), txSignature, writes, signer: Object.keys(decoded.signatures)[0]! };
 }
 
-/** Signs for one wallet; the signatures of others stay as they are. Base64, as is the answer. */
+/**
+ * Signs for one wallet and leaves other signatures unchanged. Takes and returns base64. Throws 422 payment_mismatch if the wallet is not a
+ * signer.
+ */
 function signWith({ address: signer, key }: TestWallet, transaction: string): { wire: string; messageBytes: Uint8Array } {
   const wire = base64.decode(transaction);
   if (decodeSigned(wire) === null) throw new ApiError('payment_mismatch', { meta: { reason: 'undecodable' } });
@@ -90,12 +92,10 @@ function signWith({ address: signer, key }: TestWallet, transaction: string): { 
   return { wire: base64.encode(Uint8Array.from(signed)), messageBytes };
 }
 
-/** The chain of a scope of the sandbox, with what only test calls may do to it. */
 export const simulatedChainOf = ({ db, sandbox, now }: Scope): SimulatedChain => new SimulatedChain(db, { ...sandbox!, now });
 
-export const LANDS: SandboxFate = { landsAfterMs: 0 };
+export const LANDS: SandboxOutcome = { landsAfterMs: 0 };
 
-/** How much a test wallet pays: the price, half of it, or half as much again. */
 export type Paying = 'paid' | 'underpaid' | 'overpaid';
 const AMOUNTS: Record<Paying, (units: bigint) => bigint> = {
   paid: (units) => units,
@@ -103,7 +103,6 @@ const AMOUNTS: Record<Paying, (units: bigint) => bigint> = {
   overpaid: (units) => units + (units + 1n) / 2n,
 };
 
-/** What a test wallet has signed, and the statements that store what the chain is to make of it. */
 interface Signed {
   signature: string;
   writes: Write[];
@@ -112,11 +111,14 @@ interface Signed {
 interface HowToPay {
   wallet: TestWallet;
   paying: Paying;
-  fate?: SandboxFate;
+  chainOutcome?: SandboxOutcome;
 }
 
-/** Pays a checkout payment as a wallet would that sends its transaction itself. */
-export async function planCheckoutPayment(scope: Scope, payment: Payment, { wallet, paying, fate = LANDS }: HowToPay): Promise<Signed> {
+export async function planCheckoutPayment(
+  scope: Scope,
+  payment: Payment,
+  { wallet, paying, chainOutcome = LANDS }: HowToPay,
+): Promise<Signed> {
   const terms = termsOf(scope, payment, [true, true]);
   const merchant = { ...terms.merchant, units: AMOUNTS[paying](terms.merchant.units) };
   const unsigned =
@@ -124,7 +126,7 @@ export async function planCheckoutPayment(scope: Scope, payment: Payment, { wall
       ? (await prepareTransaction(scope, payment, wallet.address)).transaction
       : await buildCheckoutTransaction({ ...terms, merchant }, wallet.address, (await simulatedChainOf(scope).prepare([])).lifetime);
   const { wire, messageBytes } = signWith(wallet, unsigned);
-  const sent = await simulatedChainOf(scope).planSend(base64.decode(wire), fate);
+  const sent = await simulatedChainOf(scope).planSend(base64.decode(wire), chainOutcome);
   if ('kind' in sent) throw new Error(`a test wallet's transaction was not taken: ${sent.reason}`);
   return { signature: base58.encode(wallet.key.sign(messageBytes)), writes: sent.writes };
 }
@@ -133,13 +135,13 @@ const COMPUTE_UNITS = 20_000;
 const COMPUTE_PRICE_MICRO_LAMPORTS = 1n;
 
 /**
- * Answers a challenge of x402 as the public client does: the value of PAYMENT-SIGNATURE, over a transaction that the settling side
- * signs too. 422 for a challenge that this sandbox did not make. (scheme `exact` on Solana)
+ * Answers an x402 challenge (scheme `exact` on Solana) like the public client: returns PAYMENT-SIGNATURE over a transaction that the
+ * facilitator co-signs. Throws 422 for a challenge that this sandbox did not make.
  */
 export async function planChallengePayment(
   scope: Scope,
   required: PaymentRequired,
-  { wallet, paying, fate = LANDS }: HowToPay,
+  { wallet, paying, chainOutcome = LANDS }: HowToPay,
 ): Promise<Signed> {
   const accepted = required.accepts.find(({ scheme, network }) => scheme === 'exact' && network === scope.config.network.caip2);
   const { feePayer, memo } = (accepted?.extra ?? {}) as { feePayer?: unknown; memo?: unknown };
@@ -174,10 +176,9 @@ export async function planChallengePayment(
   );
   const { wire, messageBytes } = signWith(wallet, getBase64EncodedWireTransaction(compileTransaction(message)));
   const signature = encodeHeader({ x402Version: X402_VERSION, resource: required.resource, accepted, payload: { transaction: wire } });
-  return { signature, writes: [chain.planFate(messageBytes, fate)] };
+  return { signature, writes: [chain.planOutcome(messageBytes, chainOutcome)] };
 }
 
-/** Stores what a test wallet has signed, where no other fact belongs into its batch. Answers the signature. */
 export async function send(scope: Scope, { signature, writes }: Signed): Promise<string> {
   return commit(scope, { events: [], writes, result: signature });
 }

@@ -13,10 +13,9 @@ import {
 } from '#protocols/x402/challenge.ts';
 import { encodeHeader, type PaymentRequired, type PaymentRequirements, type ResourceInfo } from '#protocols/x402/wire.ts';
 
-/** What the service knows of any challenge it makes; the rest is what is sold. */
 type Ours = 'network' | 'asset' | 'feePayer';
 
-/** A fresh challenge in USDC, and the header that carries it. Costs no write. */
+/** Returns a new challenge in USDC and its header. Writes nothing. */
 export function makeChallenge(
   { config, now }: { config: Config; now: number },
   sold: Omit<ChallengeFacts, Ours>,
@@ -35,7 +34,9 @@ type ChallengeReading =
   /** `reason` as x402 names it, `note` for the log. */
   | { ok: false; reason: string; note: string };
 
-/** Reads a client's echo: its terms, where we made this challenge for this sale and it has not expired; else the x402 reason. */
+/**
+ * Returns the terms of an echoed challenge, or the x402 reason if this service did not make the challenge for this sale or it has expired.
+ */
 export function readChallenge(
   at: { keys: string; now: number },
   accepted: PaymentRequirements,

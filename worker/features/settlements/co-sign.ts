@@ -16,14 +16,17 @@ export type PaymentReading =
   | { ok: true; verified: VerifiedTransaction; accepted: PaymentRequirements }
   | { ok: false; reason: string; payer?: string };
 
-/** The payload as such: well formed, and a transaction we could co-sign without being drained. */
+/** Decodes the payload. Checks that it is well formed and that co-signing its transaction cannot drain the fee payer. */
 export async function readPayment(ctx: Ctx, paymentSignature: string): Promise<PaymentReading> {
   const parsed = parsePaymentSignature(paymentSignature);
-  // The challenge's terms are in the MAC: price and payee come from the echo.
+  // The challenge's MAC covers its terms, so price and payee come from the echo.
   return parsed.ok ? readPayload(ctx, parsed.value, parsed.value.accepted) : parsed;
 }
 
-/** Same as `readPayment`, but for a decoded payload, against what was asked for. Network and scheme are taken from the configuration. */
+/**
+ * Decodes like `readPayment`, but takes a decoded payload and checks against `requirements`. Network and scheme come from the
+ * configuration.
+ */
 export async function readPayload(ctx: Ctx, payload: PaymentPayload, requirements: PaymentRequirements): Promise<PaymentReading> {
   const { network } = ctx.config;
   const asked = { ...requirements, scheme: 'exact', network: network.caip2 };
@@ -31,7 +34,7 @@ export async function readPayload(ctx: Ctx, payload: PaymentPayload, requirement
   return verdict.ok ? { ok: true, verified: verdict.value, accepted: payload.accepted } : verdict;
 }
 
-/** A customer as it is stored; the payer where no customer was named. */
+/** Returns the customer columns: the payer if no customer was named. */
 export const customerColumns = (customer: Customer | null, payer: string) =>
   customer !== null && 'customerRef' in customer
     ? { customerRef: customer.customerRef, customerWallet: null }
@@ -39,7 +42,10 @@ export const customerColumns = (customer: Customer | null, payer: string) =>
 
 export type SettlementDraft = { ok: true; settlement: Settlement } | { ok: false; reason: string };
 
-/** Drafts a settlement: the challenge is ours and has not expired, and a simulation says that the payment would succeed. Co-signs; sends and stores nothing. */
+/**
+ * Drafts a settlement if this service made the challenge, the challenge has not expired and a simulation succeeds. Co-signs, but sends and
+ * stores nothing.
+ */
 export async function draftSettlement(
   ctx: Shard,
   { product, merchant }: Sale,
@@ -53,7 +59,7 @@ export async function draftSettlement(
     ctx.note(challenge.note);
     return challenge;
   }
-  // The terms of the challenge, not what the product says by now: price and piece belong together.
+  // Terms come from the challenge, not from the current product: price and quantity belong together.
   const { payTo, quantity, units, days, nonce } = challenge;
   return draftPayment(ctx, verified, {
     merchantId,
@@ -74,7 +80,7 @@ export async function draftSettlement(
   });
 }
 
-/** What a payment is for: all of a settlement that its transaction does not tell. */
+/** Purpose of a payment: settlement columns that the transaction does not contain. */
 export type SettlementPurposeFacts = Pick<
   Settlement,
   | 'merchantId'
@@ -89,7 +95,7 @@ export type SettlementPurposeFacts = Pick<
   | 'terms'
 >;
 
-/** A settlement that is co-signed and not yet claimed, where a simulation says that it would succeed. 503 where the node does not answer. */
+/** Drafts a co-signed, unclaimed settlement if the simulation succeeds. Throws 503 if the node does not answer. */
 export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, cause: SettlementPurposeFacts): Promise<SettlementDraft> {
   const feePayer = heldKey(ctx.config, 'FEE_PAYER_KEYS', verified.feePayer);
   assert(feePayer !== null, 'only what names a key of ours is verified');
@@ -101,7 +107,7 @@ export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, ca
   }
   if (simulated.kind === 'failed') {
     ctx.note(`simulation: ${simulated.reason}`);
-    // A request that brought the same payment a moment earlier may have made it land: then its claim is found, and it is no refusal.
+    // A concurrent request with the same payment may have made it land. Its claim exists then, and the failed simulation is no refusal.
     const isClaimed = (await findSettlement(ctx, verified.messageHash)) !== null;
     if (!isClaimed) return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }

@@ -1,4 +1,4 @@
-import { ApiError, objectAway, storyOf } from '#core/errors.ts';
+import { ApiError, formatErrorChain, objectAway } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
 import { Memory } from '#core/isolate/memory.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
@@ -9,7 +9,6 @@ import type { FeeAnswer, FeeSpend } from '#rules/admission.ts';
 import { PAYER_LIMITS, PLAN_NAMES, PLANS } from '#rules/plans.ts';
 import { hasPaidBefore } from './store.ts';
 
-/** What the budget is, in the words of the document. */
 export const FEE_BUDGET_TEXT =
   `The service pays the network fee of ${PLAN_NAMES.map((plan) => `${PLANS[plan].feesPerDay} payments a day (${plan})`).join(', ')}, and free ` +
   'accounts share a budget of the deployment. Once half of it was spent on failed payments, the rest of the day is reserved for wallets ' +
@@ -18,23 +17,21 @@ export const FEE_BUDGET_TEXT =
   '(`fee_budget` or `payer_busy`), the limit and the remaining number.';
 
 const accountObject = (merchantId: string) => `account:${admissionIdOf(merchantId)}`;
-/** All free accounts together: opening many of them does not give many budgets. */
+/** Pool shared by all free accounts, so that opening many accounts does not multiply the budget. */
 const FREE_POOL = 'fees:free-accounts';
 
-/** Plans that are bought, by whichever account: no merchant's sales use up the budget with which plans are bought. */
+/** Pool of plan purchases, so that merchants' sales cannot exhaust it. */
 const PLAN_POOL = 'fees:plans';
 
-/** Until when a pool is known to be used up, by its name and size: then it is not asked. */
+/** Cache of exhausted pools by name and size. A listed pool is not asked again before `until`. */
 const poolRefusals = new Memory<string, { until: number; answer: FeeAnswer }>(100);
 
 /**
- * Takes the fees of a payment out of its merchant's budget of the day, and out of that of all free accounts together, before it is
- * broadcast: what strangers can make us pay has an end, and where it ends others go on. A plan is bought from a pool of its own, or an
- * account whose budget is used up could not buy a larger one. Answers how to give it back where nothing is sent. `fees`: a payment costs
- * one. 429 rate_limited (`fee_budget`).
+ * Reserves the network fees of a payment from its merchant's daily budget and from the pool of free accounts before the broadcast, which
+ * limits what strangers can make the service pay. Plan purchases have their own pool. Returns a function that releases the fees.
+ * Throws 429 rate_limited (`fee_budget`).
  */
 export async function spendFee(ctx: Shard, settlement: Settlement, fees = 1): Promise<() => Promise<void>> {
-  // A simulated chain takes no fee.
   if (!settlement.livemode) return async () => {};
   if (settlement.purpose === 'activation') {
     const pooled = await spendPool(ctx, PLAN_POOL, fees);
@@ -44,7 +41,7 @@ export async function spendFee(ctx: Shard, settlement: Settlement, fees = 1): Pr
   return spendFees(ctx, settlement, fees);
 }
 
-/** The same for whatever else we pay the network for on a merchant's behalf. */
+/** Reserves `fees` network fees from the merchant's daily budget. Returns a function that releases them. */
 export async function spendFees(
   ctx: Shard,
   payer: Pick<Settlement, 'merchantId' | 'livemode' | 'payerWallet'>,
@@ -61,7 +58,7 @@ export async function spendFees(
   throw newBudgetError(ctx, shared, 'free');
 }
 
-/** Counts a fee of the day that is paid whatever is left of the budget: what a buyer owes for a period is collected all the same. */
+/** Counts a fee even if the budget is exhausted: a buyer's due period is collected anyway. */
 export async function countFee(ctx: Ctx, { merchantId, livemode }: Pick<Settlement, 'merchantId' | 'livemode'>): Promise<void> {
   if (!livemode) return;
   const count = (name: string) => spendAtObject(ctx, name, { fees: 1, isKnownPayer: true });
@@ -69,18 +66,18 @@ export async function countFee(ctx: Ctx, { merchantId, livemode }: Pick<Settleme
     const { plan } = await count(accountObject(merchantId));
     if (plan === 'free') await count(FREE_POOL);
   } catch (error) {
-    ctx.note(`fee not counted: ${storyOf(error)}`);
+    ctx.note(`fee not counted: ${formatErrorChain(error)}`);
   }
 }
 
 async function spendPool(ctx: Ctx, name: string, fees: number): Promise<FeeAnswer> {
-  const place = `${name} ${ctx.config.FREE_FEES_PER_DAY}`;
-  const known = poolRefusals.get(place);
+  const poolKey = `${name} ${ctx.config.FREE_FEES_PER_DAY}`;
+  const known = poolRefusals.get(poolKey);
   if (known && ctx.wallNow < known.until) return known.answer;
   const answer = await spendAtObject(ctx, name, { fees, isKnownPayer: true });
-  // For a minute only: what is given back may be spent again.
-  if (answer.allowed) poolRefusals.delete(place);
-  else poolRefusals.set(place, { until: Math.min(ctx.wallNow + MINUTE, answer.resetAt), answer });
+  // Short cache: released fees may be spent again.
+  if (answer.allowed) poolRefusals.delete(poolKey);
+  else poolRefusals.set(poolKey, { until: Math.min(ctx.wallNow + MINUTE, answer.resetAt), answer });
   return answer;
 }
 
@@ -90,24 +87,27 @@ async function spendAtObject(ctx: Ctx, name: string, { fees, isKnownPayer }: Pic
   try {
     return await admissionObject(ctx, name).spendFees({ fees, max, isKnownPayer, rateMultiplier, now: ctx.now, wallNow: ctx.wallNow });
   } catch (error) {
-    ctx.note(`object: ${storyOf(error)}`);
+    ctx.note(`object: ${formatErrorChain(error)}`);
     throw objectAway(error);
   }
 }
 
-/** A fee that was not given back is missed by nothing but today's budget. */
+/** Best effort: a failed release only reduces today's remaining budget. */
 const giveBack = async (ctx: Ctx, names: string[], fees: number): Promise<void> => {
   await Promise.allSettled(names.map((name) => spendAtObject(ctx, name, { fees: -fees, isKnownPayer: true })));
 };
 
-/** What no stranger can make fail at a merchant's cost: bought from a pool of its own, or sent by the service itself. */
+/**
+ * Purposes excluded from the failure share, because no stranger can make them fail at a merchant's cost: paid from their own pool, or sent
+ * by the service itself.
+ */
 const UNBLAMED: ReadonlySet<Settlement['purpose']> = new Set(['activation', 'metered', 'subscription']);
 
-/** Its fee is paid and nothing came of it: counted against the share of failures of its merchant, whose budget paid for it. */
+/** Counts a paid fee without a successful payment against the failure share of the merchant that it was charged to. */
 export async function noteFailedFee(ctx: Ctx, { merchantId, livemode, purpose }: Settlement): Promise<void> {
   if (UNBLAMED.has(purpose) || !livemode) return;
   const noted = admissionObject(ctx, accountObject(merchantId)).noteFailedFee(ctx.wallNow);
-  await noted.catch((error: unknown) => ctx.note(`failed fee not recorded: ${storyOf(error)}`));
+  await noted.catch((error: unknown) => ctx.note(`failed fee not recorded: ${formatErrorChain(error)}`));
 }
 
 const POOL_TEXT = {

@@ -1,4 +1,4 @@
-import { ApiError, storyOf, unreachable } from '#core/errors.ts';
+import { ApiError, formatErrorChain, unreachable } from '#core/errors.ts';
 import type { PaymentId, ReceiptId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { changeAccount } from '#features/accounts/change-account.ts';
@@ -16,7 +16,7 @@ import { endSettlement, loadSettlement, settleSettlement } from './store.ts';
 
 export { assignSuccess, claimSuccess } from './store.ts';
 
-/** Outcome of a settlement, `pending` while it may land yet. What a merchant sold with us as facilitator has no receipt. */
+/** Outcome of a settlement, `pending` while it may still land. A facilitator sale has no receipt. */
 export type SettlementOutcome =
   | { status: 'settled'; receiptId: ReceiptId | null }
   | { status: 'failed'; reason: string }
@@ -24,10 +24,13 @@ export type SettlementOutcome =
 
 const OWED_BY: Partial<Record<Settlement['purpose'], Expectation['owedBy']>> = { metered: 'channel', subscription: 'plan' };
 
-/** The chain has spoken. What it shows is judged once more, as any payment is: we co-signed bytes, the chain moved money. */
+/**
+ * Ends a settlement with its chain transaction. The transaction is verified again like any payment: the service co-signed bytes, but the
+ * chain moved the money.
+ */
 export async function finishSettlement(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
   const match = matchPayment(transaction, {
-    // A merchant's own server has a memo of its own; there the signature, which is ours, correlates.
+    // A merchant's server sets its own memo. The service's signature correlates the payment there.
     memo: settlement.purpose === 'facilitator' ? null : `svc:${settlement.nonce}`,
     mint: settlement.mint,
     destination: settlement.recipientAta,
@@ -36,15 +39,15 @@ export async function finishSettlement(ctx: Shard, settlement: Settlement, trans
     owedBy: OWED_BY[settlement.purpose],
     ...ANY_TIME,
   });
-  // Anyone may distribute a channel, so that ours pays out more or less than it was built for: what arrived is what is written down.
+  // Anyone may distribute a channel, so the payout may differ from the built transaction. The amount that arrived is recorded.
   if (settlement.purpose === 'metered' && 'payment' in match && (match.ok || match.reason === 'underpaid'))
     return storeEnd(ctx, settlement, () => planSold(ctx, { ...settlement, amount: match.payment.paidUnits }, transaction));
-  // A fork may reverse a failure as it may a payment, so it is looked at again.
+  // A fork may reverse a failure like a success, so the settlement is checked again.
   if (!match.ok) {
     const { outcome, isMine } = await endOnce(ctx, settlement, () =>
-      planFailure(ctx, settlement, match.reason, nextLookAtFailed(ctx, settlement)),
+      planFailure(ctx, settlement, match.reason, nextFinalityCheck(ctx, settlement)),
     );
-    // Once for each payment, however many calls see it fail at the same moment.
+    // Counted once per payment, however many calls see the failure at the same time.
     if (isMine && settlement.status === 'pending') await noteFailedFee(ctx, settlement);
     return outcome;
   }
@@ -63,8 +66,8 @@ export async function finishSettlement(ctx: Shard, settlement: Settlement, trans
   }
 }
 
-/** After a minute, when it is usually final, and after a day. */
-function nextLookAtFailed({ now }: Ctx, { status, createdAt }: Settlement): number | null {
+/** Returns the next check of a failed settlement: after a minute, when the block is usually final, then after a day. */
+function nextFinalityCheck({ now }: Ctx, { status, createdAt }: Settlement): number | null {
   if (status === 'pending') return now + MINUTE;
   return now < createdAt + DAY ? createdAt + DAY : null;
 }
@@ -88,12 +91,11 @@ const storeEnd = async (ctx: Shard, settlement: Settlement, plan: PlanEnd): Prom
   (await endOnce(ctx, settlement, plan)).outcome;
 
 /**
- * Ends a settlement once. A second call finds the end that the first one stored. `isMine`: this call stored it and knows so; none
- * does where the answer of the database was lost.
+ * Ends a settlement once. A later call returns the stored outcome. `isMine`: this call stored the end and knows so. False for every call if
+ * the database's answer was lost.
  */
 async function endOnce(ctx: Shard, settlement: Settlement, plan: PlanEnd): Promise<{ outcome: SettlementOutcome; isMine: boolean }> {
   let isMine = true;
-  // What the caller holds is tried as it is; after a lost race, what is stored.
   const ends = { known: null, reload: () => getOutcome(ctx, settlement.paymentId) };
   const outcome = await transact<SettlementOutcome | null, SettlementOutcome>(ctx, ends, (ended) => {
     isMine = ended === null || ended.status === settlement.status;
@@ -111,7 +113,6 @@ const proofOf = ({ txSignature, payerWallet: payer, amount: paidUnits }: Settlem
   feePaidUnits: 0n,
 });
 
-/** A merchant's product: payment, receipt and their events. */
 function planSold(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Change<SettlementOutcome> {
   const { productId } = settlement as Settlement & { productId: NonNullable<Settlement['productId']> };
   const sale = {
@@ -129,11 +130,10 @@ function planSold(ctx: Shard, settlement: Settlement, transaction: ChainTransact
   };
 }
 
-/** A further period of a native subscription: payment, receipt, membership and the authorization after it. */
 async function planPeriod(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<Change<SettlementOutcome>> {
   const { terms, paymentId, nonce } = settlement;
   const proof = proofOf(settlement, transaction);
-  // Loaded with the first period: a cold start answers agents, who never need it.
+  // Lazy import: a cold start serves agents, who never need renewals.
   const { planRenewal } = await import('#features/payments/collected-period.ts');
   const renewed = await planRenewal(ctx, terms.authorizationId!, { paymentId, nonce, period: terms.period!, proof, isOwners: false });
   return {
@@ -143,7 +143,7 @@ async function planPeriod(ctx: Shard, settlement: Settlement, transaction: Chain
   };
 }
 
-/** The merchant's own server keeps the books: nothing but the end of the settlement. */
+/** Ends the settlement only. The merchant's own server records the sale. */
 const planFacilitated = (ctx: Shard, settlement: Settlement, { slot }: ChainTransaction): Change<SettlementOutcome> => ({
   events: [],
   writes: settleSettlement(ctx, settlement, slot),
@@ -151,8 +151,8 @@ const planFacilitated = (ctx: Shard, settlement: Settlement, { slot }: ChainTran
 });
 
 /**
- * A plan of ours: the account changes in the same batch, and its limits with it. What hinders that is never the payer's loss:
- * the payment is claimed and on the chain, so it stays pending, and the next look stores it.
+ * Activates a plan: account and limits change in the batch of the payment. A failure must not cost the payer: the payment is claimed and on
+ * chain, so it stays pending until the next check stores it.
  */
 async function finishActivation(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
   if (!settlement.livemode) return finishTestActivation(ctx, settlement, transaction);
@@ -162,17 +162,17 @@ async function finishActivation(ctx: Shard, settlement: Settlement, transaction:
       if (attempt > 1 && (await hasEnded())) return null;
       const held = await getHolding(ctx.db, account, settlement);
       const { receiptId: _, ...change } = planActivated(ctx, settlement, transaction, held);
-      // Two payments at once change an account alike: only the settlement tells whether this one was stored.
+      // Two concurrent payments change the account identically. Only the settlement shows if this one was stored.
       return { ...change, wasStored: hasEnded };
     });
     return await getOutcome(ctx, settlement.paymentId);
   } catch (error) {
-    ctx.note(`activation: ${storyOf(error)}`);
+    ctx.note(`activation: ${formatErrorChain(error)}`);
     return { status: 'pending' };
   }
 }
 
-/** Test money buys the answer, the receipt and the event of a plan: the account and its limits stay as they are. */
+/** Stores answer, receipt and event of a test purchase. Account and limits stay unchanged. */
 async function finishTestActivation(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
   const held = await getHolding(ctx.db, { id: settlement.merchantId, plan: 'free', planThrough: null }, settlement);
   return storeEnd(ctx, settlement, () => {
@@ -186,10 +186,10 @@ function planActivated(ctx: Shard, settlement: Settlement, transaction: ChainTra
   return { ...activated, writes: [...activated.writes, ...settleSettlement(ctx, settlement, transaction.slot)] };
 }
 
-/** Why a settled sale serves no request: the chain dropped its money. It serves again once the money is back. */
+/** Reason why a settled sale serves no request: the chain dropped its transaction. The sale serves again if the money lands again. */
 const ORPHANED = 'transaction_orphaned';
 
-/** As it is stored; the word of a success is given for no money that the chain dropped meanwhile. */
+/** Returns the stored outcome. A success is not returned if the chain dropped its transaction meanwhile. */
 export async function getOutcome(ctx: Shard, paymentId: PaymentId): Promise<SettlementOutcome> {
   const stored = await loadSettlement(ctx, paymentId);
   if (!stored) throw new ApiError('not_found');

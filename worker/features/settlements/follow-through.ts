@@ -1,5 +1,5 @@
 import { base64 } from '#core/encoding.ts';
-import { ApiError, objectAway, storyOf } from '#core/errors.ts';
+import { ApiError, formatErrorChain, objectAway } from '#core/errors.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { creditPayment } from '#features/entitlements/credit-payments.ts';
 import type { Shard } from '#platform/context.ts';
@@ -10,14 +10,14 @@ import { DOUBT_MS } from '#solana/finality.ts';
 import type { Sighting } from '#solana/node-answers.ts';
 import { spendFee } from './fee-budget.ts';
 import { failSettlement, finishSettlement, getOutcome, type SettlementOutcome } from './finish.ts';
-import { abortIfPayerBusy, claimSettlement, EXPIRED, findSettlement, noteLook, readPayerLimits } from './store.ts';
+import { abortIfPayerBusy, claimSettlement, EXPIRED, findSettlement, noteReading, readPayerLimits } from './store.ts';
 
 export { getOutcome, type SettlementOutcome } from './finish.ts';
 
 /**
- * Claims a message and a signature for one thing, for ever, before anything is sent. Where another request was faster, its claim
- * is the answer: the caller tells whether it is for the same thing. What may cost us a fee is paid for by its merchant's budget and
- * limited per payer: 429. 409 duplicate_settlement where the signature, or the message in another database, is claimed. `guards` refuse the claim in its own batch too, so that no two at once can pass them together.
+ * Claims a message and a signature permanently before sending. Returns a faster request's claim, and the caller checks its purpose.
+ * `guards` abort in the claim's own batch, so concurrent requests cannot pass them together.
+ * Throws 429 for fee budget and payer limits, 409 duplicate_settlement if the signature, or the message in another database, is claimed.
  */
 export async function claimOnce(
   ctx: Shard,
@@ -36,18 +36,18 @@ export async function claimOnce(
     if (!isOurs && (winner || isConstraint(error))) await giveBack();
     if (winner) return { settlement: winner, isNew: isOurs };
     if (isAborted(error)) throw await newBusyPayerError(ctx, settlement);
-    // Not the message, so the signature: it paid something else before.
+    // The conflict is the signature's: it paid something else before.
     if (isConstraint(error)) throw new ApiError('duplicate_settlement');
     throw error;
   }
 }
 
-/** Longer than a message that has not landed can land; one that has landed passes no simulation. */
+/** Longer than an unsent message can still land. A landed message fails its simulation. */
 const MESSAGE_CLAIMED_MS = DAY;
 
 /**
- * Claims of one database know nothing of another, and accounts of both may be paid to one wallet. So where there are several, an object
- * tells to which of them a message belongs, before it is claimed there. It is no request's: one that crashes here may come again.
+ * Claims a message for this database in a shared object. Each database knows only its own claims, and accounts of several databases may use
+ * one wallet. The claim belongs to the database, not the request, so a retry after a crash succeeds.
  */
 async function isOfThisDatabase(ctx: Shard, { livemode, messageHash }: Settlement): Promise<boolean> {
   if (!livemode || ctx.databases.length === 1) return true;
@@ -55,15 +55,18 @@ async function isOfThisDatabase(ctx: Shard, { livemode, messageHash }: Settlemen
     const claim = { windowMs: MESSAGE_CLAIMED_MS, now: ctx.wallNow };
     return (await admissionObject(ctx, `message:${messageHash}`).claimMessage(ctx.database, claim)) === ctx.database;
   } catch (error) {
-    ctx.note(`object: ${storyOf(error)}`);
+    ctx.note(`object: ${formatErrorChain(error)}`);
     throw objectAway(error);
   }
 }
 
-/** Claims what the service sends by itself, with what is stored beside it. False where a rival was faster. No merchant's budget pays for it. */
-export async function claimOwn(ctx: Shard, settlement: Settlement, beside: Write[]): Promise<boolean> {
+/**
+ * Claims a settlement that the service sends itself, together with `writes`. Returns false if a concurrent run was faster. Charges no
+ * merchant's budget.
+ */
+export async function claimOwn(ctx: Shard, settlement: Settlement, writes: Write[]): Promise<boolean> {
   try {
-    await commit(ctx, { events: [], writes: [...beside, ...claimSettlement(ctx.db, settlement)], result: null });
+    await commit(ctx, { events: [], writes: [...writes, ...claimSettlement(ctx.db, settlement)], result: null });
     return true;
   } catch (error) {
     if (isAborted(error) || isConstraint(error)) return false;
@@ -80,26 +83,27 @@ async function newBusyPayerError(ctx: Shard, settlement: Settlement): Promise<Ap
 }
 const BUSY_SECONDS = 5;
 
-/** Waits between looks; their sum is how long a caller is kept before being told to come back. */
-const LOOKS_MS = [0, 250, 400, 600, 900, 1300, 1800, 2500];
+/** Delays between polls. Their sum is the longest wait before a caller gets `pending`. */
+const POLL_DELAYS_MS = [0, 250, 400, 600, 900, 1300, 1800, 2500];
 
 const CALL_MS = 3 * SECOND;
 
 /**
- * Sees a claimed payment through: broadcasts where asked, looks until the chain shows it or patience ends. The same for the
- * call that claimed it and for others that bring the same payment. It may have been sent by now, so whatever goes wrong here
- * leaves the outcome unknown, and is never a refusal.
+ * Watches a claimed payment: broadcasts if asked and polls the chain until an outcome or the time limit. Used by the claiming call and by
+ * retries. The transaction may have been sent already, so any error leaves the outcome unknown and is never a refusal.
  */
 const broadcastAndWatch = (ctx: Shard, settlement: Settlement, options: WatchOptions): Promise<SettlementOutcome> =>
-  broadcastAndLook(ctx, settlement, options).catch((error: unknown) => {
-    ctx.note(`not stored: ${storyOf(error)}`);
+  sendAndWatch(ctx, settlement, options).catch((error: unknown) => {
+    ctx.note(`not stored: ${formatErrorChain(error)}`);
     return { status: 'pending' };
   });
 
-/** By then the call that claimed it has sent it or crashed: the next call that brings it sends the same bytes, while their blockhash is valid. */
+/**
+ * After this time the claiming call has sent the transaction or crashed. The next call sends the same bytes while their blockhash is valid.
+ */
 const RESEND_AFTER_MS = 5 * SECOND;
 
-/** The outcome for a request that brings a payment, the one that claimed it (`isNew`) or a later one: none depends on another that may be gone. */
+/** Returns the outcome for a request, the claiming one (`isNew`) or a later one. Neither depends on the other's survival. */
 export function followThrough(ctx: Shard, settlement: Settlement, { isNew }: { isNew: boolean }): Promise<SettlementOutcome> {
   if (settlement.status !== 'pending') return getOutcome(ctx, settlement.paymentId);
   const send = isNew || ctx.now >= settlement.createdAt + RESEND_AFTER_MS;
@@ -111,21 +115,21 @@ interface WatchOptions {
   patienceMs: number;
 }
 
-async function broadcastAndLook(ctx: Shard, settlement: Settlement, options: WatchOptions): Promise<SettlementOutcome> {
+async function sendAndWatch(ctx: Shard, settlement: Settlement, options: WatchOptions): Promise<SettlementOutcome> {
   const chain = ctx.chain.within(CALL_MS, 2);
   if (options.send) {
     const sent = await chain.sendTransaction(base64.decode(settlement.wire), { preflight: false });
     if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
   }
   let waited = 0;
-  for (const wait of LOOKS_MS) {
+  for (const wait of POLL_DELAYS_MS) {
     waited += wait;
     if (waited > options.patienceMs) break;
     if (ctx.leftMs() <= wait) return { status: 'pending' };
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     const sighting = await chain.findTransaction(settlement.txSignature);
     const outcome = sighting.kind === 'found' ? await interpretSighting(ctx, settlement, sighting, null) : null;
-    // Pending although it is on the chain: others were storing at the same moment, so it is tried again like a look.
+    // Landed but pending: concurrent calls collided while storing, so the loop retries.
     if (outcome && outcome.status !== 'pending') return outcome;
     if (sighting.kind === 'unavailable') ctx.note(`rpc: ${sighting.reason}`);
   }
@@ -133,16 +137,16 @@ async function broadcastAndLook(ctx: Shard, settlement: Settlement, options: Wat
   return last.kind === 'unavailable' ? { status: 'pending' } : interpretSighting(ctx, settlement, last.sightings[0]!, last.finalHeight);
 }
 
-/** Blocks past the end we estimated for it: our node may have been behind the one that knew the blockhash. */
+/** Margin past the estimated last valid block: this node may lag behind the one that issued the blockhash. */
 const MARGIN_BLOCKS = 150;
-const LATER_LOOK_MS = 10 * MINUTE;
+const LATER_CHECK_MS = 10 * MINUTE;
 
-/** Past this final height a settlement cannot land, if the chain is without it. */
+/** Returns the final height past which a settlement absent from the chain cannot land. */
 export const deadAfter = ({ lastValidBlockHeight }: Settlement): number => lastValidBlockHeight + MARGIN_BLOCKS;
 
 /**
- * Applies one look at the chain. Only what is absent twice from a final chain past its blockhash's life is given up; and even
- * that is looked for again after ten minutes and after a day, because nodes may lie and the money would be out of sight.
+ * Applies one reading of the chain. A settlement expires only if absent twice from a final chain past its blockhash. Even then it is
+ * checked again after ten minutes and after a day, because a node may lie and the money would be lost from sight.
  */
 export async function interpretSighting(
   ctx: Shard,
@@ -152,25 +156,24 @@ export async function interpretSighting(
 ): Promise<SettlementOutcome> {
   if (sighting.kind === 'found') return finishSettlement(ctx, settlement, sighting.transaction);
   const { status, doubtedAt, failureReason } = settlement;
-  const note = (seen: Parameters<typeof noteLook>[2]) =>
-    commit(ctx, { events: [], writes: [noteLook(ctx.db, settlement, seen)], result: null });
+  const note = (seen: Parameters<typeof noteReading>[2]) =>
+    commit(ctx, { events: [], writes: [noteReading(ctx.db, settlement, seen)], result: null });
   const isGone = sighting.kind === 'not_found' && finalHeight !== null && finalHeight > deadAfter(settlement);
   if (status === 'failed') {
     if (isGone && ctx.now >= settlement.createdAt + DAY) await note({ nextCheckAt: null });
     return { status, reason: failureReason ?? 'unknown' };
   }
   if (isGone && doubtedAt !== null && ctx.now >= doubtedAt + DOUBT_MS) {
-    // That one node does not know it is not enough where there are others.
+    // With several nodes configured, absence on one of them is not enough.
     const [isUnknown] = await ctx.chain.areUnknownEverywhere([settlement.txSignature]);
-    return isUnknown ? failSettlement(ctx, settlement, EXPIRED, ctx.now + LATER_LOOK_MS) : { status: 'pending' };
+    return isUnknown ? failSettlement(ctx, settlement, EXPIRED, ctx.now + LATER_CHECK_MS) : { status: 'pending' };
   }
   if (isGone && doubtedAt === null) await note({ doubtedAt: ctx.now });
-  // Misses must be consecutive; seeing the transaction again resets the first one.
+  // Misses must be consecutive. A sighting resets the first one.
   if (sighting.kind === 'seen' && doubtedAt !== null) await note({ doubtedAt: null });
   return { status: 'pending' };
 }
 
-/** What a settled payment bought, as its entitlement's object takes it. */
 export const toPaidPurchase = (settlement: Settlement): Parameters<typeof creditPayment>[1] => ({
   ...settlement,
   id: settlement.paymentId,

@@ -3,13 +3,10 @@ import { base58, base64 } from '#core/encoding.ts';
 import { newId, type PaymentId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 
-/** The sweep leaves a new claim alone while its call may still be at work. */
+/** Delay before the sweep checks a new claim, while its call may still be running. */
 const CLAIM_LEASE_MS = 30 * SECOND;
 
-/**
- * The columns in which every settlement begins alike: of a payment to come, whose transaction is on its way. `leaseMs`: when the sweep looks
- * for it first.
- */
+/** Common columns of a new settlement in flight. `leaseMs`: delay before the sweep's first check. */
 export const newSettlementColumns = (now: number, lastValidBlockHeight: number, leaseMs = CLAIM_LEASE_MS) => ({
   paymentId: newId<PaymentId>(now),
   asset: 'USDC' as const,
@@ -22,13 +19,11 @@ export const newSettlementColumns = (now: number, lastValidBlockHeight: number, 
   createdAt: now,
 });
 
-/** One signature stands before the message. */
 const SIGNED_FROM = 65;
 
-/** The signature, in base58, of a transaction that this service alone has signed. */
+/** Returns the signature (base58) of a transaction that this service alone has signed. */
 export const ownSignatureOf = (wire: Uint8Array): string => base58.encode(wire.slice(1, SIGNED_FROM));
 
-/** Such a transaction, as its settlement names it. */
 export const ownTransactionColumns = (wire: Uint8Array) => ({
   messageHash: sha256Hex(wire.slice(SIGNED_FROM)),
   txSignature: ownSignatureOf(wire),

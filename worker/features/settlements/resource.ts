@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { TransactionSignature } from '#platform/http/openapi.ts';
 
-/** What a caller is told while the chain has not decided: the same for a sale and for a plan. */
 export const RETRY_AFTER_SECONDS = 2;
 
 export const SettlePending = z

@@ -2,11 +2,11 @@ import { and, eq, exists, isNull, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AnswerId, PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
-import { inReach, rowsOnChainOf } from '#platform/chain/reach.store.ts';
+import { clockFilter, rowsOnChainOf } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { paymentOf, readLines, settlementOf, storyIdOf } from '#platform/db/archive.ts';
+import { paymentOf, readLines, settlementOf, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { insertClaim, watchClaim } from '#platform/db/fate.ts';
+import { insertClaim, watchClaim } from '#platform/db/outcome.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { activations } from '#platform/db/tables/plans.ts';
@@ -16,19 +16,19 @@ import { PAYER_LIMITS } from '#rules/plans.ts';
 import { SETTLEMENT } from '#rules/states.ts';
 
 const { archiveId, lineAt, lineLength } = archivedPayments;
-const PLACE = { archiveId, lineAt, lineLength };
+const LINE_POSITION = { archiveId, lineAt, lineLength };
 
-/** Of any merchant: a message is claimed once in each mode of the whole service. One that was paid long ago is read from the archive. */
+/** Finds the claim of a message, of any merchant: a message is claimed once per mode. Old payments are read from the archive. */
 export async function findSettlement(ctx: Shard, messageHash: string): Promise<Settlement | null> {
   const found = await ctx.db
-    .select({ settlement: settlements, place: PLACE })
+    .select({ settlement: settlements, position: LINE_POSITION })
     .from(txClaims)
     .leftJoin(settlements, eq(settlements.paymentId, txClaims.subjectId))
-    .leftJoin(archivedPayments, sql`${archivedPayments.id} = ${storyIdOf(sql`${txClaims.subjectId}`)}`)
+    .leftJoin(archivedPayments, sql`${archivedPayments.id} = ${subjectIdOf(sql`${txClaims.subjectId}`)}`)
     .where(and(eq(txClaims.messageHash, messageHash), eq(txClaims.livemode, ctx.sandbox === null)))
     .get();
-  if (!found?.place || found.settlement) return found?.settlement ?? null;
-  const [line] = await readLines(ctx, [found.place]);
+  if (!found?.position || found.settlement) return found?.settlement ?? null;
+  const [line] = await readLines(ctx, [found.position]);
   return settlementOf(line!);
 }
 
@@ -37,8 +37,8 @@ export async function getSettlement(db: Db, paymentId: PaymentId): Promise<Settl
 }
 
 /**
- * A settlement as it stands now, with the receipt of its payment or activation once there is one. `isLost`: the chain dropped its
- * transaction before any request was answered with its success.
+ * Loads a settlement and the receipt of its payment or activation. `isLost`: the chain dropped its transaction before any request was
+ * answered with its success.
  */
 export async function loadSettlement(ctx: Shard, paymentId: PaymentId) {
   const { droppedAt, answeredBy } = txClaims;
@@ -58,10 +58,10 @@ export async function loadSettlement(ctx: Shard, paymentId: PaymentId) {
   };
 }
 
-/** Same as `loadSettlement`, but from the archive, which holds final settlements alone. */
+/** Loads from the archive, which contains only final settlements. */
 async function loadArchived(ctx: Shard, paymentId: PaymentId) {
-  const place = await ctx.db.select(PLACE).from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
-  const [line] = place ? await readLines(ctx, [place]) : [];
+  const position = await ctx.db.select(LINE_POSITION).from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
+  const [line] = position ? await readLines(ctx, [position]) : [];
   const settlement = line === undefined ? null : settlementOf(line);
   return settlement && { settlement, receiptId: paymentOf(line!).receiptId, isLost: false };
 }
@@ -74,7 +74,6 @@ const KIND_OF: Record<Settlement['purpose'], ClaimKind> = {
   subscription: 'subscription',
 };
 
-/** A settlement that the chain has not decided yet. */
 export const findPendingSettlement = async (db: Db, paymentId: PaymentId): Promise<Settlement | null> =>
   (await db
     .select()
@@ -82,7 +81,7 @@ export const findPendingSettlement = async (db: Db, paymentId: PaymentId): Promi
     .where(and(eq(settlements.paymentId, paymentId), sql`status = 'pending'`))
     .get()) ?? null;
 
-/** Both fail where any merchant's request claimed this message or signature before. */
+/** Plans the claim. Both inserts fail if any merchant's request claimed this message or signature before. */
 export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
   const { txSignature, livemode, messageHash, paymentId: subjectId, createdAt } = settlement;
   return [
@@ -91,13 +90,16 @@ export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
   ];
 };
 
-/** Its money was seen in this slot, so from now on its transaction is watched. Once, as any end. */
+/**
+ * Plans a successful end: from now on the finality of the transaction in this slot is watched. Aborts like `endSettlement` if ended
+ * already.
+ */
 export const settleSettlement = (ctx: Shard, settlement: Settlement, slot: number): Write[] => [
   ...endSettlement(ctx, settlement, 'settle'),
   watchClaim(ctx, settlement, slot),
 ];
 
-/** The second statement fails the batch where the settlement already has its end. */
+/** Plans the end of a settlement. Aborts if the settlement has ended already. */
 export const endSettlement = (
   ctx: Shard,
   settlement: Settlement,
@@ -112,17 +114,16 @@ export const endSettlement = (
   abortUnlessChanged(ctx),
 ];
 
-/** What a look brought that ends nothing. */
-export const noteLook = (db: Db, settlement: Settlement, seen: { doubtedAt: number | null } | { nextCheckAt: null }): Write =>
+export const noteReading = (db: Db, settlement: Settlement, seen: { doubtedAt: number | null } | { nextCheckAt: null }): Write =>
   db
     .update(settlements)
     .set(seen)
     .where(and(eq(settlements.paymentId, settlement.paymentId), eq(settlements.status, settlement.status)));
 
 /**
- * Takes what is due and says when it is due again, in one statement, before the node is asked: a crash costs one look, and two sweeps
- * at once take different ones. What is pending is due every minute at first and at least hourly in the end, however long no node can
- * tell; what failed after two hours and after a day, and until a node could be asked.
+ * Claims due settlements and sets their next check in one statement, before the node is asked: a crash costs one check, and concurrent
+ * sweeps claim different rows. Pending: every minute at first, at least hourly later. Failed: after two hours and a day, until a node
+ * answers.
  */
 export const takeDueSettlements = (ctx: Shard, max: number): Promise<Settlement[]> => {
   const { db, now } = ctx;
@@ -136,15 +137,14 @@ export const takeDueSettlements = (ctx: Shard, max: number): Promise<Settlement[
     })
     .where(
       sql`payment_id IN (SELECT payment_id FROM settlements WHERE status <> 'settled' AND next_check_at IS NOT NULL
-        AND next_check_at <= ${now} AND ${inReach(ctx)} ORDER BY next_check_at LIMIT ${max})`,
+        AND next_check_at <= ${now} AND ${clockFilter(ctx)} ORDER BY next_check_at LIMIT ${max})`,
     )
     .returning();
 };
 
-/** The reason of settlements that the chain never showed, as far as any node could tell. */
 export const EXPIRED = 'blockhash_expired';
 
-/** Request that was answered with a payment's success; null if none was yet. */
+/** Request that was answered with a payment's success. Null if none was yet. */
 export async function findAnsweredBy(db: Db, { paymentId }: Settlement): Promise<string | null> {
   const claim = db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(eq(txClaims.subjectId, paymentId));
   return (await claim.get())?.answeredBy ?? null;
@@ -166,8 +166,8 @@ export const assignSuccess = (ctx: Shard, { paymentId }: Settlement, call: strin
 ];
 
 /**
- * Gives the success of a settled payment to one call, for ever: on its claim, which is never deleted, and as a copy on the settlement,
- * which each later call reads. Answers which call has it; the same call may ask again.
+ * Assigns the success of a settled payment to one call permanently: on its claim, which is never deleted, with a copy on the settlement for
+ * later reads. Returns the call that owns the success. The same call may ask again.
  */
 export async function claimSuccess(db: Db, { paymentId }: Settlement, call: AnswerId): Promise<string | null> {
   const ofSettlement = and(eq(settlements.paymentId, paymentId), eq(settlements.status, 'settled'));
@@ -195,8 +195,8 @@ export async function claimSuccess(db: Db, { paymentId }: Settlement, call: Answ
 const PAYER_WINDOW_MS = PAYER_LIMITS.failedMinutes * MINUTE;
 
 /**
- * A payer's settlements on one chain, in live mode over all merchants: what is open, and what failed on chain. What expired was never there, and cost nothing. What a channel
- * pays out is sent by the service.
+ * SQL counts of a payer's open and failed settlements on one chain, in live mode across merchants. Expired ones never landed and cost
+ * nothing. Channel payouts are excluded because the service sends them.
  */
 const payerCounts = ({ payerWallet, createdAt, ...settlement }: Settlement) => ({
   open: sql`total(status = 'pending')`,
@@ -204,14 +204,13 @@ const payerCounts = ({ payerWallet, createdAt, ...settlement }: Settlement) => (
   ofPayer: sql`FROM settlements WHERE payer_wallet = ${payerWallet} AND ${rowsOnChainOf(settlement, settlements)} AND status <> 'settled' AND purpose NOT IN ('metered', 'subscription') AND created_at > ${createdAt - PAYER_WINDOW_MS}`,
 });
 
-/** Fails the batch where a payer has as many open or failed settlements as allowed: every one of them may cost us its fee. */
+/** Aborts if the payer has the maximum of open or failed settlements, each of which may cost the service its fee. */
 export const abortIfPayerBusy = (ctx: Shard, settlement: Settlement): Write => {
   const { RATE_MULTIPLIER: times } = ctx.config;
   const { open, failed, ofPayer } = payerCounts(settlement);
   return abortIf(ctx, sql`(SELECT ${open} >= ${PAYER_LIMITS.open * times} OR ${failed} >= ${PAYER_LIMITS.failed * times} ${ofPayer})`);
 };
 
-/** How many of each a payer may have, and how many more. */
 export async function readPayerLimits(ctx: Shard, settlement: Settlement) {
   const { RATE_MULTIPLIER: times } = ctx.config;
   const { open, failed, ofPayer } = payerCounts(settlement);
@@ -221,7 +220,6 @@ export async function readPayerLimits(ctx: Shard, settlement: Settlement) {
   return { limit, left };
 }
 
-/** True if this payer's money has reached this merchant by x402 before, in the same mode. */
 export async function hasPaidBefore(
   db: Db,
   { merchantId, livemode, payerWallet }: Pick<Settlement, 'merchantId' | 'livemode' | 'payerWallet'>,
@@ -240,7 +238,7 @@ export async function hasPaidBefore(
         ),
       )
       .limit(1),
-    // What was paid at a checkout owns its nonce.
+    // Excludes checkout payments: only they have a nonce.
     db
       .select({ id: archivedPayments.id })
       .from(archivedPayments)

@@ -7,45 +7,44 @@ import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { deadAfter, interpretSighting, toPaidPurchase } from './follow-through.ts';
 import { takeDueSettlements } from './store.ts';
 
-/** A node shows so many whole transactions at once. */
+/** Maximum number of full transactions that a node returns at once. */
 const GROUP_MAX = 20;
-/** Connections at once. */
 const LANES = 6;
-/** Of one invocation. What is left over goes on in the next, at once. */
+/** Settlements per invocation. The rest continues in the next one at once. */
 const TAKEN_MAX = 100;
-/** Calls that one settlement may take, its part of the calls for its group included. */
+/** Subrequests per settlement, its share of the group's calls included. */
 const CALLS_EACH = 7;
 
 /**
- * Follows payments whose caller went away or whose outcome was unknown: looks for them, and sends them again, until the chain has decided.
- * Takes only as many as the invocation can look at, because what was taken is due again only after a while.
+ * Checks payments with an unknown outcome, sends them again and ends them once the chain decides. Claims only as many as the invocation can
+ * check, because a claimed one is due again only later.
  */
 export async function sweepSettlements(ctx: Shard): Promise<Swept> {
   const max = ctx.budget.rows(CALLS_EACH, TAKEN_MAX);
   if (max === 0) return { taken: 0, isFinished: false };
   const due = await takeDueSettlements(ctx, max);
-  const reason = due.length > 0 ? await lookAtSettlements(ctx, due) : null;
+  const reason = due.length > 0 ? await checkSettlements(ctx, due) : null;
   if (reason !== null) ctx.note(`rpc: ${reason}`);
   return { taken: due.length, isFinished: reason !== null || due.length < max };
 }
 
-/** Why the node could not be asked, or null. */
-async function lookAtSettlements(ctx: Shard, due: Settlement[]): Promise<string | null> {
+/** Returns why the node could not be asked, or null. */
+async function checkSettlements(ctx: Shard, due: Settlement[]): Promise<string | null> {
   const known = await ctx.chain.knows(due.map(({ txSignature }) => txSignature));
   if (known.kind === 'unavailable') return known.reason;
   const { finalHeight, isKnown } = known;
-  // What a merchant's server asked for is sent by its own calls alone, which serve for it; what landed is stored all the same.
+  // A facilitator settlement is sent only by the merchant's own calls, which serve for it. If it landed, it is stored anyway.
   const isUnsent = (one: Settlement, i: number) =>
     one.status === 'pending' && one.purpose !== 'facilitator' && !isKnown[i] && finalHeight <= one.lastValidBlockHeight;
   await forEach(ctx, due.filter(isUnsent), (settlement) => sendAgain(ctx, settlement), LANES);
-  // Whether the rest is gone or only on its way cannot be told yet.
-  const telling = due.filter((one, i) => isKnown[i] || isUnsent(one, i) || finalHeight > deadAfter(one));
-  for (let i = 0; i < telling.length; i += GROUP_MAX) {
-    const group = telling.slice(i, i + GROUP_MAX);
-    const looks = await ctx.chain.findTransactions(group.map(({ txSignature }) => txSignature));
-    if (looks.kind === 'unavailable') return looks.reason;
+  // The other settlements may be gone or in flight: too early to decide.
+  const decidable = due.filter((one, i) => isKnown[i] || isUnsent(one, i) || finalHeight > deadAfter(one));
+  for (let i = 0; i < decidable.length; i += GROUP_MAX) {
+    const group = decidable.slice(i, i + GROUP_MAX);
+    const readings = await ctx.chain.findTransactions(group.map(({ txSignature }) => txSignature));
+    if (readings.kind === 'unavailable') return readings.reason;
     const judgeOne = async ([index, settlement]: [number, Settlement]) => {
-      const outcome = await interpretSighting(ctx, settlement, looks.sightings[index]!, looks.finalHeight);
+      const outcome = await interpretSighting(ctx, settlement, readings.sightings[index]!, readings.finalHeight);
       if (outcome.status === 'settled' && settlement.purpose === 'access') await creditPayment(ctx, toPaidPurchase(settlement));
       if (outcome.status === 'failed') ctx.note(`settlement ${settlement.paymentId}: ${outcome.reason}`);
     };

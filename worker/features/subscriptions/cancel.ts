@@ -9,12 +9,12 @@ import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authori
 import { poll } from '#platform/deadline.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { checkConsent } from '#solana/programs/subscriptions/consents.ts';
-import type { CollectionRoute } from '#solana/programs/subscriptions/standing.ts';
 import { SUBSCRIPTIONS_PROGRAM } from '#solana/programs/subscriptions/subscription.ts';
+import type { CollectionRoute } from '#solana/programs/subscriptions/subscription-state.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
-import { isSameSubscription, lookAtSubscriptions, type SubscriptionLook } from './look.ts';
 import { type CancellationProblem, type PreparedCancellation, prepareCancellation } from './prepare-consent.ts';
-import { applyLook, getAuthorization } from './reconcile.ts';
+import { isSameSubscription, readSubscriptions, type SubscriptionReading } from './read-subscriptions.ts';
+import { applyReading, getAuthorization } from './reconcile.ts';
 
 /** Proof that a buyer cancelled: a transaction that landed, or a signed one to send. */
 type CancelProof = { txSignature: string } | { wire: string };
@@ -41,12 +41,12 @@ const newMismatch = (reason: string, { retryable = false } = {}): ApiError =>
  */
 export async function prepareCancel(ctx: Scope, row: AuthorizationRow, walletAddress: string): Promise<PreparedCancellation> {
   if (row.subscriberWallet !== walletAddress) throw new ApiError('not_found');
-  const look = await lookAt(ctx, row);
-  const { subscription } = look.sight;
+  const reading = await readSubscription(ctx, row);
+  const { subscription } = reading.sight;
   // A subscription that the buyer began again without a checkout is not this one.
   const isTheirs = subscription !== null && (row.startedAt === null || isSameSubscription(row, subscription));
   if (!isTheirs) throw PROBLEMS[row.cancelledAt === null ? 'nothing_left' : 'cancelled']();
-  const prepared = await prepareCancellation(ctx, routeOf(row), look);
+  const prepared = await prepareCancellation(ctx, routeOf(row), reading);
   if (!prepared.ok) throw PROBLEMS[prepared.reason]();
   return prepared.value;
 }
@@ -58,18 +58,18 @@ export async function prepareCancel(ctx: Scope, row: AuthorizationRow, walletAdd
 export async function confirmCancel(ctx: Scope, row: AuthorizationRow, proof: CancelProof): Promise<AuthorizationRow> {
   const txSignature = 'wire' in proof ? await sendCancellation(ctx, row, proof.wire) : proof.txSignature;
   await requireCancellation(ctx, row, txSignature);
-  const look = await lookAt(ctx, row);
-  const { subscription } = look.sight;
+  const reading = await readSubscription(ctx, row);
+  const { subscription } = reading.sight;
   // After a later revocation or a new subscription the transaction alone is the proof.
   if (subscription !== null && subscription.expiresAtTs === 0n && (row.startedAt === null || isSameSubscription(row, subscription)))
     throw newMismatch('not_cancelled');
-  return applyLook(ctx, row, look);
+  return applyReading(ctx, row, reading);
 }
 
-async function lookAt(ctx: Ctx, row: AuthorizationRow): Promise<SubscriptionLook> {
-  const [look = null] = await lookAtSubscriptions(ctx, [routeOf(row)]);
-  if (look === null) throw newOutage();
-  return look;
+async function readSubscription(ctx: Ctx, row: AuthorizationRow): Promise<SubscriptionReading> {
+  const [reading = null] = await readSubscriptions(ctx, [routeOf(row)]);
+  if (reading === null) throw newOutage();
+  return reading;
 }
 
 /** Sends a transaction that must cancel this subscription and do nothing else. Returns its signature. */
@@ -116,7 +116,7 @@ const isCancelledIn = (
     .some((cancelled) => cancelled.plan === plan && cancelled.subscriber === subscriber);
 
 /**
- * Stops collecting from a subscriber for good; paid time lasts. Safe to repeat. 404 for another merchant's, 403 sign_in_required for an old
+ * Stops collecting from a subscriber for good. Paid time lasts. Safe to repeat. 404 for another merchant's, 403 sign_in_required for an old
  * session, 409 state_conflict while the checkout is under way.
  */
 export async function stopAuthorization(ctx: Scope, actor: Actor, id: AuthorizationId): Promise<AuthorizationRow> {

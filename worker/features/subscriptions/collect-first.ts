@@ -1,7 +1,7 @@
 import { ApiError } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import { routeOf, stepAuthorization } from '#features/authorizations/authorization.ts';
-import { findStanding, hasOther, hasSignedOther } from '#features/authorizations/store.ts';
+import { findCurrent, hasOther, hasSignedOther } from '#features/authorizations/store.ts';
 import { confirmFound, confirmPayment } from '#features/payments/confirm/confirm.ts';
 import { planSubmit, planWaiting } from '#features/payments/payment.ts';
 import { memoOf } from '#features/payments/resource.ts';
@@ -16,11 +16,11 @@ import { poll } from '#platform/deadline.ts';
 import type { CollectionCode, PeriodTimes } from '#rules/subscriptions/schedule.ts';
 import type { Subscription } from '#solana/programs/subscriptions/subscription.ts';
 import { collectPeriod, findPeriodCollection, findPuller } from './collect-period.ts';
-import { isAgreed, isSameSubscription, lookAtSubscriptions, type SubscriptionLook } from './look.ts';
+import { isAgreed, isSameSubscription, readSubscriptions, type SubscriptionReading } from './read-subscriptions.ts';
 import { changeAuthorization } from './reconcile.ts';
 
 /**
- * `held`: another authorization collects from the subscription, or another checkout began it. `unknown`: no node could tell, this deployment
+ * `held`: another authorization collects from the subscription, or another checkout began it. `unknown`: no node answered, this deployment
  * lacks the puller's key, or the period is about to end.
  */
 type WaitingReason = 'not_subscribed' | 'other_terms' | 'held' | 'unknown' | CollectionCode;
@@ -43,16 +43,16 @@ export async function collectFirst(
   ctx: Shard,
   payment: Payment,
   row: AuthorizationRow,
-  { known, patienceMs = PATIENCE_MS }: { known?: SubscriptionLook; patienceMs?: number } = {},
+  { known, patienceMs = PATIENCE_MS }: { known?: SubscriptionReading; patienceMs?: number } = {},
 ): Promise<FirstCollection> {
   if (payment.status === 'CONFIRMED') return { kind: 'collected', payment };
   if (payment.status === 'FAILED' || row.status !== 'pending' || ctx.now >= payment.expiresAt) return { kind: 'over', payment };
   if (await isSending(ctx, payment.id)) return { kind: 'sent', payment };
   const puller = findPuller(ctx, row);
   if (puller === null) return waiting(payment, 'unknown');
-  const [look = null] = known ? [known] : await lookAtSubscriptions(ctx, [routeOf(row)]);
-  if (look === null) return waiting(payment, 'unknown');
-  const { subscription } = look.sight;
+  const [reading = null] = known ? [known] : await readSubscriptions(ctx, [routeOf(row)]);
+  if (reading === null) return waiting(payment, 'unknown');
+  const { subscription } = reading.sight;
   if (subscription === null) return waiting(payment, 'not_subscribed');
   if (!(await isMeantFor(ctx, payment, row, subscription)) || (await isHeld(ctx, row, subscription))) return waiting(payment, 'held');
   const current = await changePayment(ctx, payment, (stored) =>
@@ -62,7 +62,7 @@ export async function collectFirst(
   if (current.status === 'FAILED') return { kind: 'over', payment: current };
   if (!isAgreed(row, subscription)) return waiting(current, 'other_terms');
   const marks = { memo: memoOf(payment), references: [payment.reference, ctx.config.SERVICE_REFERENCE] };
-  const attempt = await collectPeriod(ctx, row, { puller, look, marks, claim: ({ wire }) => claimFirst(ctx, current, wire) });
+  const attempt = await collectPeriod(ctx, row, { puller, reading: reading, marks, claim: ({ wire }) => claimFirst(ctx, current, wire) });
   switch (attempt.kind) {
     case 'sent':
       return watchFirst(ctx, current, attempt.txSignature, patienceMs);
@@ -89,7 +89,7 @@ export const consentMemoOf = ({ nonce }: Pick<Payment, 'nonce'>): string => `svc
 const CLOCK_SKEW_MS = 30 * SECOND;
 
 /**
- * True if a wallet's subscription was made for this checkout. A wallet that signed in no checkout buys for itself; a checkout with a
+ * True if a wallet's subscription was made for this checkout. A wallet that signed in no checkout buys for itself. A checkout with a
  * customer reference must be the only open one, or a stranger could name the wallet and get what it pays for.
  */
 export async function isMeantFor(ctx: Shard, payment: Payment, row: AuthorizationRow, subscription: Subscription): Promise<boolean> {
@@ -101,7 +101,7 @@ export async function isMeantFor(ctx: Shard, payment: Payment, row: Authorizatio
 
 /** True if another authorization collects from the subscription. One that requires approval may be replaced: its buyer came back. */
 async function isHeld(ctx: Shard, row: AuthorizationRow, subscription: Subscription): Promise<boolean> {
-  const holder = await findStanding(ctx.db, row.subscriptionAddress, row);
+  const holder = await findCurrent(ctx.db, row.subscriptionAddress, row);
   return holder !== null && holder.status !== 'requires_reapproval' && isSameSubscription(holder, subscription);
 }
 
@@ -136,7 +136,7 @@ async function watchFirst(ctx: Shard, payment: Payment, txSignature: string, pat
   return confirmed ? { kind: 'collected', payment: confirmed } : { kind: 'sent', payment: submitted };
 }
 
-/** Confirms the payment by the transaction that collected its period: ours, whose caller left, or the plan owner's. */
+/** Confirms the payment by the transaction that collected its period: ours after its caller left, or the plan owner's. */
 async function takeFound(ctx: Shard, payment: Payment, row: AuthorizationRow, period: PeriodTimes): Promise<FirstCollection> {
   const found = await findPeriodCollection(ctx, row, period);
   if (found.kind !== 'found') return waiting(payment, 'unknown');

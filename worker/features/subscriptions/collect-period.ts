@@ -10,11 +10,11 @@ import { type CollectionCode, isInPeriod, type PeriodTimes } from '#rules/subscr
 import type { Operator } from '#solana/programs/own-transaction.ts';
 import { type CollectedPeriod, collectionsIn } from '#solana/programs/subscriptions/collected.ts';
 import { buildCollection } from '#solana/programs/subscriptions/collection.ts';
-import type { CollectionRoute, Shortage, Standing } from '#solana/programs/subscriptions/standing.ts';
 import type { Period } from '#solana/programs/subscriptions/subscription.ts';
+import type { CollectionRoute, Shortage, SubscriptionState } from '#solana/programs/subscriptions/subscription-state.ts';
 import type { ListedSignature } from '#solana/signature-list.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
-import { lookAtSubscriptions, type SubscriptionLook } from './look.ts';
+import { readSubscriptions, type SubscriptionReading } from './read-subscriptions.ts';
 
 /** Returns the key that a plan names as its puller, or null if this deployment does not hold it. */
 export const findPuller = ({ config }: Ctx, { puller }: AuthorizationRow): Operator | null => heldKey(config, 'SUBSCRIPTION_KEYS', puller);
@@ -22,7 +22,7 @@ export const findPuller = ({ config }: Ctx, { puller }: AuthorizationRow): Opera
 /** `claim` stores the transaction before it is sent. It returns null, or why the transaction must not be sent. */
 interface Attempt<R> {
   puller: Operator;
-  look: SubscriptionLook;
+  reading: SubscriptionReading;
   marks: CollectionMarks;
   lifetime?: () => PreparedLifetime;
   claim(ready: ReadyCollection): Promise<R | null>;
@@ -41,10 +41,10 @@ type AttemptResult<R> =
 export async function collectPeriod<R>(
   ctx: Ctx,
   row: AuthorizationRow,
-  { puller, look, marks, lifetime, claim }: Attempt<R>,
+  { puller, reading, marks, lifetime, claim }: Attempt<R>,
 ): Promise<AttemptResult<R>> {
-  const prepared = await prepareCollection(ctx, routeOf(row), marks, puller, { known: look, lifetime });
-  if (prepared.kind === 'not_now') return refusalOf(prepared.standing);
+  const prepared = await prepareCollection(ctx, routeOf(row), marks, puller, { known: reading, lifetime });
+  if (prepared.kind === 'not_now') return refusalOf(prepared.state);
   if (prepared.kind !== 'ready') return prepared;
   const reason = await claim(prepared);
   if (reason !== null) return { kind: 'unclaimed', reason };
@@ -54,12 +54,12 @@ export async function collectPeriod<R>(
   return { kind: 'sent', txSignature: ownSignatureOf(prepared.wire) };
 }
 
-function refusalOf(standing: Exclude<Standing, { kind: 'collectable' }>): AttemptResult<never> {
-  switch (standing.kind) {
+function refusalOf(state: Exclude<SubscriptionState, { kind: 'collectable' }>): AttemptResult<never> {
+  switch (state.kind) {
     case 'paid':
-      return { kind: 'paid', period: timesOf(standing.period) };
+      return { kind: 'paid', period: timesOf(state.period) };
     case 'short':
-      return { kind: 'short', code: standing.reason, period: timesOf(standing.period) };
+      return { kind: 'short', code: state.reason, period: timesOf(state.period) };
     case 'cancelled':
       return { kind: 'no_consent', code: 'subscription_cancelled' };
     case 'lost':
@@ -78,7 +78,7 @@ export interface ReadyCollection {
 
 type PreparedCollection =
   | ReadyCollection
-  | { kind: 'not_now'; standing: Exclude<Standing, { kind: 'collectable' }> }
+  | { kind: 'not_now'; state: Exclude<SubscriptionState, { kind: 'collectable' }> }
   | { kind: 'out_of_time'; period: PeriodTimes }
   | { kind: 'unknown' };
 
@@ -115,14 +115,14 @@ export async function prepareCollection(
   route: CollectionRoute,
   marks: CollectionMarks,
   puller: Operator,
-  { known, lifetime = () => ctx.chain.prepare([]) }: { known?: SubscriptionLook; lifetime?: (() => PreparedLifetime) | undefined } = {},
+  { known, lifetime = () => ctx.chain.prepare([]) }: { known?: SubscriptionReading; lifetime?: (() => PreparedLifetime) | undefined } = {},
 ): Promise<PreparedCollection> {
-  const [look = null] = known ? [known] : await lookAtSubscriptions(ctx, [route]);
-  if (look === null) return { kind: 'unknown' };
-  const { standing, sight } = look;
-  if (standing.kind !== 'collectable') return { kind: 'not_now', standing };
-  const period = timesOf(standing.period);
-  const hasBegun = sight.subscription?.currentPeriodStartTs === standing.period.startTs;
+  const [reading = null] = known ? [known] : await readSubscriptions(ctx, [route]);
+  if (reading === null) return { kind: 'unknown' };
+  const { state, sight } = reading;
+  if (state.kind !== 'collectable') return { kind: 'not_now', state: state };
+  const period = timesOf(state.period);
+  const hasBegun = sight.subscription?.currentPeriodStartTs === state.period.startTs;
   if (!isInPeriod(period, ctx.now, hasBegun)) return { kind: 'out_of_time', period };
   const { amount } = sight.subscription!;
   const prepared = await lifetime();
@@ -131,8 +131,8 @@ export async function prepareCollection(
   const simulated = await ctx.chain.simulate(wire);
   if (simulated.kind === 'unavailable') return newUnknown(ctx, `rpc: ${simulated.reason}`);
   if (simulated.kind === 'passed') return { kind: 'ready', wire, lastValidBlockHeight: simulated.lastValidBlockHeight, amount, period };
-  const [again = null] = await lookAtSubscriptions(ctx, [route]);
-  if (again && again.standing.kind !== 'collectable') return { kind: 'not_now', standing: again.standing };
+  const [again = null] = await readSubscriptions(ctx, [route]);
+  if (again && again.state.kind !== 'collectable') return { kind: 'not_now', state: again.state };
   // The accounts allow the collection, so the fault is ours: most often the puller has no SOL.
   return newUnknown(ctx, `collection refused: ${simulated.reason}`);
 }
@@ -176,7 +176,7 @@ export async function findCollection(
     const found = await findAmong(ctx, within, subscription, periodStartTs);
     if (found.kind !== 'none') return found;
     read += within.length;
-    // An empty page ends the list. A page that reaches behind the period's beginning has shown all of it.
+    // An empty page ends the list. A page that ends before the period's beginning has shown all of it.
     if (listed.items.length === 0 || within.length < listed.items.length) return { kind: 'none' };
     before = listed.items.at(-1)!.signature;
   }

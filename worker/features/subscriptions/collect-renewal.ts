@@ -7,23 +7,23 @@ import { DAY, HOUR, iso, MINUTE, SECOND } from '#core/time.ts';
 import { findPayee, getAccount } from '#features/accounts/store.ts';
 import { claimPeriod, factsOf, scheduleAuthorization, stepAuthorization } from '#features/authorizations/authorization.ts';
 import { findCollectionRow } from '#features/authorizations/store.ts';
-import { planLetter } from '#features/mail/outbox.ts';
+import { planEmail } from '#features/email/outbox.ts';
 import { periodOf, planRenewal } from '#features/payments/collected-period.ts';
 import { claimOwn } from '#features/settlements/follow-through.ts';
 import { newSettlementColumns, ownTransactionColumns } from '#features/settlements/new-settlement.ts';
 import { loadSettlement } from '#features/settlements/store.ts';
 import type { Shard } from '#platform/context.ts';
 import { abortUnlessChanged, commit, isConstraint, unchanged, type Write } from '#platform/db/commit.ts';
-import { insertClaim } from '#platform/db/fate.ts';
+import { insertClaim } from '#platform/db/outcome.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import { isCollected, stepAfterShortage } from '#rules/subscriptions/authorization.ts';
-import { firstAttemptAt, luckOf, nextAttemptAt, type PeriodTimes } from '#rules/subscriptions/schedule.ts';
-import type { Shortage } from '#solana/programs/subscriptions/standing.ts';
+import { firstAttemptAt, jitterFraction, nextAttemptAt, type PeriodTimes } from '#rules/subscriptions/schedule.ts';
+import type { Shortage } from '#solana/programs/subscriptions/subscription-state.ts';
 import { collectPeriod, findPeriodCollection, findPuller, type ReadyCollection, shareLifetime } from './collect-period.ts';
-import type { SubscriptionLook } from './look.ts';
-import { applyLook, changeAuthorization } from './reconcile.ts';
+import type { SubscriptionReading } from './read-subscriptions.ts';
+import { applyReading, changeAuthorization } from './reconcile.ts';
 
 /** Interval after which an authorization is read again while nothing is known, or a transaction is under way. */
 const AGAIN_MS = 2 * MINUTE;
@@ -41,19 +41,19 @@ const newNonce = (): string => base58.encode(crypto.getRandomValues(new Uint8Arr
 export async function followUp(
   ctx: Shard,
   row: AuthorizationRow,
-  look: SubscriptionLook,
+  reading: SubscriptionReading,
   lifetime: Lifetime = shareLifetime(ctx),
 ): Promise<void> {
-  const current = await applyLook(ctx, row, look);
-  if (!isDue(current, ctx.now)) return schedule(ctx, current, current.nextAttemptAt, await renewalLetter(ctx, current));
-  const nextAt = await collectRenewal(ctx, current, look, lifetime);
+  const current = await applyReading(ctx, row, reading);
+  if (!isDue(current, ctx.now)) return schedule(ctx, current, current.nextAttemptAt, await planRenewalEmail(ctx, current));
+  const nextAt = await collectRenewal(ctx, current, reading, lifetime);
   if (nextAt !== null) await schedule(ctx, current, nextAt);
 }
 
 type Lifetime = ReturnType<typeof shareLifetime>;
 
 /** Collects the running period. Returns the time of the next attempt, or null if the attempt has stored it. */
-async function collectRenewal(ctx: Shard, row: AuthorizationRow, look: SubscriptionLook, lifetime: Lifetime): Promise<number | null> {
+async function collectRenewal(ctx: Shard, row: AuthorizationRow, reading: SubscriptionReading, lifetime: Lifetime): Promise<number | null> {
   const puller = findPuller(ctx, row);
   if (puller === null) {
     ctx.note(`puller ${row.puller} is not in SUBSCRIPTION_KEYS: ${row.id} cannot be collected`);
@@ -61,7 +61,13 @@ async function collectRenewal(ctx: Shard, row: AuthorizationRow, look: Subscript
   }
   const nonce = newNonce();
   const marks = { memo: `svc:${nonce}`, references: [] };
-  const attempt = await collectPeriod(ctx, row, { puller, look, marks, lifetime, claim: (ready) => claimRenewal(ctx, row, ready, nonce) });
+  const attempt = await collectPeriod(ctx, row, {
+    puller,
+    reading: reading,
+    marks,
+    lifetime,
+    claim: (ready) => claimRenewal(ctx, row, ready, nonce),
+  });
   switch (attempt.kind) {
     case 'sent':
       return null;
@@ -88,26 +94,26 @@ function withoutKeyAt(row: AuthorizationRow, now: number): number {
 
 /** Returns the time of a period's first attempt, or the next period's if it has passed. */
 const attemptAt = (row: AuthorizationRow, { startsAt, endsAt }: PeriodTimes, now: number): number => {
-  const first = firstAttemptAt(startsAt, luckOf(row.id));
-  return first > now ? first : firstAttemptAt(endsAt, luckOf(row.id));
+  const first = firstAttemptAt(startsAt, jitterFraction(row.id));
+  return first > now ? first : firstAttemptAt(endsAt, jitterFraction(row.id));
 };
 
-const schedule = (ctx: Shard, row: AuthorizationRow, at: number | null, letter: Write[] = []): Promise<void> =>
-  commit(ctx, { events: [], writes: [scheduleAuthorization(ctx.db, row, scheduleOf(row, at, ctx.now)), ...letter], result: undefined });
+const schedule = (ctx: Shard, row: AuthorizationRow, at: number | null, email: Write[] = []): Promise<void> =>
+  commit(ctx, { events: [], writes: [scheduleAuthorization(ctx.db, row, scheduleOf(row, at, ctx.now)), ...email], result: undefined });
 
-/** Schedules a collection at `at`, and the next read: within a day, for the renewal letter, or when paid time ends after a cancellation. */
-function scheduleOf(row: AuthorizationRow, at: number | null, now: number): Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'> {
-  if (row.endedAt !== null) return { nextAttemptAt: null, nextLookAt: null };
+/** Schedules a collection at `at`, and the next read: within a day, for the renewal email, or when paid time ends after a cancellation. */
+function scheduleOf(row: AuthorizationRow, at: number | null, now: number): Pick<AuthorizationRow, 'nextAttemptAt' | 'nextCheckAt'> {
+  if (row.endedAt !== null) return { nextAttemptAt: null, nextCheckAt: null };
   const ends = row.cancelledAt === null ? [] : [row.paidThrough, row.cancelEffectiveAt];
-  const reads = [letterDueAt(row), ...ends].filter((time) => time !== null && time > now) as number[];
-  return { nextAttemptAt: at, nextLookAt: Math.min(now + DAY, ...reads) };
+  const reads = [emailDueAt(row), ...ends].filter((time) => time !== null && time > now) as number[];
+  return { nextAttemptAt: at, nextCheckAt: Math.min(now + DAY, ...reads) };
 }
 
 async function noteShortage(ctx: Shard, row: AuthorizationRow, code: Shortage, period: PeriodTimes): Promise<void> {
   await changeAuthorization(ctx, row, (current) => {
     if (!isDue(current, ctx.now)) return unchanged(current);
     const failures = current.failures + 1;
-    const at = nextAttemptAt(period, { failures, now: ctx.now, luck: luckOf(current.id) });
+    const at = nextAttemptAt(period, { failures, now: ctx.now, jitter: jitterFraction(current.id) });
     return stepAuthorization(ctx, current, stepAfterShortage(current.status), {
       lastCollection: { at: ctx.now, status: 'failed', code },
       // The next period counts its failures from zero.
@@ -143,7 +149,7 @@ interface Unclaimed {
   nextAt: number | null;
 }
 
-/** Claims the period for a settlement, whose sweep finds the transaction. */
+/** Claims the period for a settlement. The sweep of settlements finds the transaction. */
 async function claimRenewal(ctx: Shard, row: AuthorizationRow, ready: ReadyCollection, nonce: string): Promise<Unclaimed | null> {
   const { period } = ready;
   const claim = await findPeriodClaim(ctx, row, period);
@@ -225,24 +231,24 @@ async function recordOwnersCollection(ctx: Shard, row: AuthorizationRow, period:
   }
 }
 
-/** Time before a period at which its subscriber gets the renewal letter. */
+/** Time before a period at which its subscriber gets the renewal email. */
 const BEFORE_MS = 3 * DAY;
 /** Shortest period that is announced. */
 const PERIOD_MIN_MS = 7 * DAY;
 
-function letterDueAt(row: AuthorizationRow): number | null {
+function emailDueAt(row: AuthorizationRow): number | null {
   const isAnnounced = row.livemode && row.status === 'active' && row.email !== null && factsOf(row).periodMs >= PERIOD_MIN_MS;
   return isAnnounced && row.paidThrough !== null ? row.paidThrough - BEFORE_MS : null;
 }
 
-/** Plans the letter about the next period, once per period. */
-async function renewalLetter(ctx: Shard, row: AuthorizationRow): Promise<Write[]> {
+/** Plans the email about the next period, once per period. */
+async function planRenewalEmail(ctx: Shard, row: AuthorizationRow): Promise<Write[]> {
   const { paidThrough, email } = row;
-  const dueAt = letterDueAt(row);
+  const dueAt = emailDueAt(row);
   if (dueAt === null || ctx.now < dueAt || ctx.now >= paidThrough! || !hasMail(ctx)) return [];
   const { displayName: seller } = await getAccount(ctx.db, row.merchantId);
-  return planLetter(ctx, {
-    letter: 'subscription_renews',
+  return planEmail(ctx, {
+    template: 'subscription_renews',
     facts: {
       authorization_id: row.id,
       product: row.terms.productName,

@@ -7,12 +7,12 @@ import type { Ctx } from '#platform/context.ts';
 import { MEMO_PROGRAM } from '#solana/assets.ts';
 import { buildUnsigned, type Lifetime } from '#solana/checkout-transaction.ts';
 import { cancelInstruction } from '#solana/programs/subscriptions/instructions.ts';
-import type { CollectionRoute, SubscriptionSight } from '#solana/programs/subscriptions/standing.ts';
 import { approvalStep, buyerSteps, type StepKind } from '#solana/programs/subscriptions/steps.ts';
 import { cancellationEnd, sameTerms } from '#solana/programs/subscriptions/subscription.ts';
-import { lookAtSubscriptions, type SubscriptionLook } from './look.ts';
+import type { CollectionRoute, SubscriptionSight } from '#solana/programs/subscriptions/subscription-state.ts';
+import { readSubscriptions, type SubscriptionReading } from './read-subscriptions.ts';
 
-/** `transaction`: unsigned, base64; null until the step before it has landed. The buyer pays for it. */
+/** `transaction`: unsigned, base64. Null until the step before it has landed. The buyer pays for it. */
 interface PreparedStep {
   kind: StepKind;
   transaction: string | null;
@@ -27,7 +27,7 @@ type StepsProblem = 'plan_missing' | 'refused' | 'ending' | 'unavailable';
 
 /** `memo`: added to each step. `isUnproven`: a subscribed wallet approves again, to show that this checkout is its own. */
 interface StepsOptions {
-  known?: SubscriptionLook;
+  known?: SubscriptionReading;
   memo?: string;
   isUnproven?: boolean;
 }
@@ -38,15 +38,15 @@ export async function prepareSteps(
   route: CollectionRoute,
   { known, memo, isUnproven = false }: StepsOptions = {},
 ): Promise<Result<PreparedStep[], StepsProblem>> {
-  const [look = null] = known ? [known] : await lookAtSubscriptions(ctx, [route]);
-  if (look === null) return err('unavailable');
-  const { plan } = look.sight;
+  const [reading = null] = known ? [known] : await readSubscriptions(ctx, [route]);
+  if (reading === null) return err('unavailable');
+  const { plan } = reading.sight;
   if (plan === null) return err('plan_missing');
-  const left = buyerSteps(look.sight, plan, route, BigInt(unixSeconds(ctx.now)));
-  const steps = left.length === 0 && isUnproven && look.standing.kind !== 'cancelled' ? [approvalStep(look.sight, route)] : left;
+  const left = buyerSteps(reading.sight, plan, route, BigInt(unixSeconds(ctx.now)));
+  const steps = left.length === 0 && isUnproven && reading.state.kind !== 'cancelled' ? [approvalStep(reading.sight, route)] : left;
   const isSubscribing = steps.some(({ kind }) => kind === 'subscribe');
   if (isSubscribing && plan.status === 'sunset') return err('plan_missing');
-  if (steps.length === 0) return look.standing.kind === 'cancelled' ? err('ending') : ok([]);
+  if (steps.length === 0) return reading.state.kind === 'cancelled' ? err('ending') : ok([]);
   const lifetime = await freshLifetime(ctx);
   if (lifetime === null) return err('unavailable');
   const marks = memo === undefined ? [] : [memoInstruction(memo)];
@@ -90,11 +90,11 @@ export type CancellationProblem = 'cancelled' | 'nothing_left' | 'unavailable';
 export async function prepareCancellation(
   ctx: Ctx,
   route: CollectionRoute,
-  known?: SubscriptionLook,
+  known?: SubscriptionReading,
 ): Promise<Result<PreparedCancellation, CancellationProblem>> {
-  const [look = null] = known ? [known] : await lookAtSubscriptions(ctx, [route]);
-  if (look === null) return err('unavailable');
-  const { subscription } = look.sight;
+  const [reading = null] = known ? [known] : await readSubscriptions(ctx, [route]);
+  if (reading === null) return err('unavailable');
+  const { subscription } = reading.sight;
   if (subscription === null) return err('nothing_left');
   if (subscription.expiresAtTs !== 0n) return err('cancelled');
   const lifetime = await freshLifetime(ctx);
@@ -102,7 +102,7 @@ export async function prepareCancellation(
   return ok({
     transaction: buildUnsigned(route.subscriber, [cancelInstruction(route)], lifetime),
     expiresAt: ctx.now + SIGNED_WITHIN_MS,
-    effectiveAt: effectiveAt(ctx, look.sight),
+    effectiveAt: effectiveAt(ctx, reading.sight),
   });
 }
 

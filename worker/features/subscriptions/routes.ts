@@ -14,7 +14,7 @@ import { countedLessWith, idOf, ModeQuery, PageQuery, pageOf, Timestamp } from '
 import { routes } from '#platform/http/route.ts';
 import { AUTHORIZATION } from '#rules/states.ts';
 import { confirmCancel, prepareCancel, stopAuthorization } from './cancel.ts';
-import { askForLook, getAuthorization } from './reconcile.ts';
+import { getAuthorization, requestReading } from './reconcile.ts';
 
 const params = z.object({
   authorization_id: z
@@ -81,7 +81,7 @@ export const subscriptionRoutes = routes('Subscriptions')
     answer: async ({ scope, params }) => {
       const row = await getAuthorization(scope, params.authorization_id);
       if (!isOf(scope, row)) throw new ApiError('not_found');
-      askForLook(scope, row);
+      requestReading(scope, row);
       return toAuthorizationResource(row);
     },
   })
@@ -101,7 +101,7 @@ export const subscriptionRoutes = routes('Subscriptions')
     },
   });
 
-/** Routes of buyers, whose wallet's signature is the authority. */
+/** Routes of buyers. The wallet's signature is the authority. */
 export const cancellationRoutes = routes('Subscriptions')
   .public({
     path: 'POST /access/native-subscriptions/{authorization_id}/cancel-intent',

@@ -19,7 +19,7 @@ import { sendJobs } from '#platform/queues/send-jobs.ts';
 import { collectFirst } from './collect-first.ts';
 import { shareLifetime } from './collect-period.ts';
 import { followUp, isDue } from './collect-renewal.ts';
-import { lookAtSubscriptions, type SubscriptionLook } from './look.ts';
+import { readSubscriptions, type SubscriptionReading } from './read-subscriptions.ts';
 import { ASKED_READ_MS, changeAuthorization, getAuthorization, isRead } from './reconcile.ts';
 
 const PAGE_MAX = 200;
@@ -29,7 +29,7 @@ const LEASE_MS = 5 * MINUTE;
 const COLLECTED_MAX = 10;
 /** Authorizations followed up at once. */
 const LANES = 6;
-/** Most calls per row; in a sandbox a due period is collected by the sweep itself. */
+/** Most calls per row. In a sandbox a due period is collected by the sweep itself. */
 const CALLS_EACH: Record<AuthorizationClass, number> = { collections: 8, checkouts: 6, looks: 2 };
 
 /**
@@ -88,21 +88,21 @@ export async function readQueued(ctx: Shard, { authorizationId }: { authorizatio
 
 /** Follows up authorizations. If no node answers, they are due again after the lease. */
 async function followEach(ctx: Shard, rows: AuthorizationRow[]): Promise<void> {
-  const looks = await lookAtSubscriptions(ctx, rows.map(routeOf));
-  const seen = rows.flatMap((row, at): [AuthorizationRow, SubscriptionLook][] => (looks[at] ? [[row, looks[at]]] : []));
+  const readings = await readSubscriptions(ctx, rows.map(routeOf));
+  const seen = rows.flatMap((row, at): [AuthorizationRow, SubscriptionReading][] => (readings[at] ? [[row, readings[at]]] : []));
   const lifetime = shareLifetime(ctx);
-  const follow = ([row, look]: [AuthorizationRow, SubscriptionLook]) =>
-    row.status === 'pending' ? followCheckout(ctx, row, look) : followUp(ctx, row, look, lifetime);
+  const follow = ([row, reading]: [AuthorizationRow, SubscriptionReading]) =>
+    row.status === 'pending' ? followCheckout(ctx, row, reading) : followUp(ctx, row, reading, lifetime);
   await forEach(ctx, seen, follow, LANES);
 }
 
 /** Interval between reads of a checkout, which grows with its age. */
-const CHECKOUT_LOOK_MS = 15 * SECOND;
-const nextCheckoutLook = ({ now }: Shard, { createdAt }: AuthorizationRow): number =>
-  now + Math.max(CHECKOUT_LOOK_MS, (now - createdAt) / 8);
+const CHECKOUT_CHECK_MS = 15 * SECOND;
+const nextCheckoutCheck = ({ now }: Shard, { createdAt }: AuthorizationRow): number =>
+  now + Math.max(CHECKOUT_CHECK_MS, (now - createdAt) / 8);
 
-/** Collects a checkout whose buyer may have signed elsewhere. A failed checkout expires its authorization. */
-async function followCheckout(ctx: Shard, row: AuthorizationRow, look: SubscriptionLook): Promise<void> {
+/** Collects a checkout after its buyer may have signed elsewhere. A failed checkout expires its authorization. */
+async function followCheckout(ctx: Shard, row: AuthorizationRow, reading: SubscriptionReading): Promise<void> {
   const payment = await getPayment(ctx, row.paymentId);
   if (payment.status === 'FAILED') {
     await changeAuthorization(ctx, row, (current) =>
@@ -111,9 +111,9 @@ async function followCheckout(ctx: Shard, row: AuthorizationRow, look: Subscript
     return;
   }
   // No patience: the checks that are scheduled with the transaction find it.
-  await collectFirst(ctx, payment, row, { known: look, patienceMs: 0 });
+  await collectFirst(ctx, payment, row, { known: reading, patienceMs: 0 });
   const current = await getAuthorization(ctx, row.id);
   if (current.status !== 'pending') return;
-  const later = { nextAttemptAt: null, nextLookAt: Math.floor(nextCheckoutLook(ctx, row)) };
+  const later = { nextAttemptAt: null, nextCheckAt: Math.floor(nextCheckoutCheck(ctx, row)) };
   await commit(ctx, { events: [], writes: [scheduleAuthorization(ctx.db, current, later)], result: undefined });
 }

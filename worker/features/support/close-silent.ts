@@ -5,11 +5,10 @@ import { TICKET } from '#rules/states.ts';
 import { listSilent, moveTogether } from './store.ts';
 import { ticketEvent } from './ticket.ts';
 
-/** So long after it was resolved, a ticket of which nothing is heard is closed. */
 export const SILENT_MS = 14 * DAY;
 const ROUNDS = { max: 100, roundsMax: 20 };
 
-/** Closes what was resolved and stayed silent. One that is written to at this moment stays as that message makes it. */
+/** Closes resolved tickets without a new message. A ticket with a concurrent message is left unchanged. */
 export const sweepTickets = (ctx: Shard): Promise<Swept> =>
   sweepRounds(ctx, ROUNDS, async (max) => {
     const silent = await listSilent(ctx, ctx.now - SILENT_MS, max);

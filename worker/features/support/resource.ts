@@ -37,10 +37,9 @@ export const ThreadBody = NewTicketBody.extend({
   timeline: z.array(TimelineItem).describe('Events of the linked payment or membership, oldest first; empty without one.'),
 }).openapi('SupportThread');
 
-/** A ticket with what was written on it, and the story of what it is about. */
 export interface Thread {
   ticket: Ticket;
-  /** Of one page, oldest first. */
+  /** Single page, oldest first. */
   messages: TicketMessage[];
   hasOlder: boolean;
   timeline: z.infer<typeof TimelineItem>[];

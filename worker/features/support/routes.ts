@@ -55,10 +55,10 @@ export const supportRoutes = routes('Support')
       scope: z.enum(['mine', 'all']).default('mine').describe('Scope of the list. `all`: tickets of all accounts, for staff.'),
     },
     returns: pageOf(TicketBody, 'SupportTicketPage'),
-    answer: async ({ scope, actor, query: { status, scope: whose, ...rest } }) => {
-      if (whose === 'all') requireStaff(actor);
+    answer: async ({ scope, actor, query: { status, scope: visibility, ...rest } }) => {
+      if (visibility === 'all') requireStaff(actor);
       const page = pageRequest(rest);
-      const found = whose === 'all' ? await listAllTickets(scope, status, page) : await listTickets(scope, status, page);
+      const found = visibility === 'all' ? await listAllTickets(scope, status, page) : await listTickets(scope, status, page);
       return toPage(page, found, toTicketResource);
     },
   })

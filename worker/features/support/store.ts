@@ -18,7 +18,6 @@ export const isReachable = async (db: Db, accountId: AccountId): Promise<boolean
     .where(and(eq(accounts.id, accountId), REACHABLE))
     .get()) !== undefined;
 
-/** Staff who can be written to. */
 export async function listReachableStaff(db: Db, limit: number): Promise<AccountId[]> {
   const isStaff = and(sql`is_staff = 1`, REACHABLE);
   return (await db.select({ id: accounts.id }).from(accounts).where(isStaff).orderBy(asc(accounts.id)).limit(limit)).map(({ id }) => id);
@@ -26,7 +25,7 @@ export async function listReachableStaff(db: Db, limit: number): Promise<Account
 
 export const findTicket = (db: Db, ticketId: TicketId) => db.select().from(supportTickets).where(eq(supportTickets.id, ticketId)).get();
 
-/** Of a thread the last messages before one of its own, or of all, newest first. Where that one is none of its own: none. */
+/** Lists a thread's last messages, optionally before one of them, newest first. Returns none if `before` is not in the thread. */
 export function listMessages(db: Db, ticketId: TicketId, before: TicketMessageId | null, limit: number): Promise<TicketMessage[]> {
   const isBefore = sql`(created_at, rowid) < (SELECT b.created_at, b.rowid FROM support_messages b WHERE b.id = ${before} AND b.ticket_id = ${ticketId})`;
   return db
@@ -37,7 +36,6 @@ export function listMessages(db: Db, ticketId: TicketId, before: TicketMessageId
     .limit(limit);
 }
 
-/** The merchant's tickets, the one with the newest message first. */
 export const listTickets = (scope: Scope, status: TicketStatus | undefined, page: PageRequest) =>
   listPage(
     scope.db,
@@ -47,13 +45,13 @@ export const listTickets = (scope: Scope, status: TicketStatus | undefined, page
     page,
   );
 
-/** The same of all merchants in this mode, in every database. */
+/** Lists the tickets of all merchants in this mode, across databases. */
 export async function listAllTickets(ctx: Scope, status: TicketStatus | undefined, page: PageRequest) {
   const isAsked = and(eq(supportTickets.livemode, ctx.livemode), status === undefined ? undefined : eq(supportTickets.status, status))!;
   const order = newestFirst(supportTickets.lastMessageAt);
   const shards = shardsOf(ctx);
   if (shards.length === 1) return listPage(ctx.db, supportTickets, isAsked, order, page);
-  // Which of them a page shows is known only where as many of each are read as lie before its end.
+  // Merging requires all rows up to the page's end from each database.
   const upToIt = { ...page, offset: 0, perPage: page.offset + page.perPage };
   const found = await Promise.all(shards.map(({ db }) => listPage(db, supportTickets, isAsked, order, upToIt)));
   const items = found.flatMap(({ items }) => items).sort((one, other) => other.lastMessageAt - one.lastMessageAt);
@@ -61,7 +59,6 @@ export async function listAllTickets(ctx: Scope, status: TicketStatus | undefine
   return { items: items.slice(page.offset, upToIt.perPage), total };
 }
 
-/** Tickets that wait for staff or for their merchant. */
 export async function getOpenTicketCount(scope: Scope): Promise<number> {
   return scope.db.$count(supportTickets, and(rowsOf(supportTickets, scope), sql`${supportTickets.status} IN ('open', 'pending')`));
 }
@@ -72,21 +69,20 @@ export const updateTicket = (ctx: Shard, before: Ticket, after: Ticket): Write[]
 
 const since = (authorId: string, after: number): SQL => and(eq(supportMessages.authorId, authorId), gt(supportMessages.writtenAt, after))!;
 
-/** A message, refused where its author has written `max` of them after an instant. */
+/** Plans a message. Aborts if its author wrote `max` messages after `limit.after`. */
 export const insertMessage = (ctx: Shard, message: TicketMessage, limit: { after: number; max: number }): Write[] => [
   abortIf(ctx, sql`(SELECT count(*) FROM support_messages WHERE ${since(message.authorId, limit.after)}) >= ${limit.max}`),
   ctx.db.insert(supportMessages).values(message),
 ];
 
-/** When an author wrote the messages after an instant, oldest first. */
 export const listWritten = (db: Db, authorId: string, after: number) =>
   db.select({ at: supportMessages.writtenAt }).from(supportMessages).where(since(authorId, after)).orderBy(asc(supportMessages.writtenAt));
 
-/** Those of the clock by which this runs: a session's own, or all that are of none. As an index has it, word for word. */
+/** SQL condition for the context's clock: one sandbox session's rows, or rows of none. Repeats the index's expression literally. */
 const ofClock = ({ sandbox }: Pick<Shard, 'sandbox'>): SQL =>
   sandbox === null || sandbox.sessionId === null ? sql`sandbox_session_id IS NULL` : sql`sandbox_session_id = ${sandbox.sessionId}`;
 
-/** When a session has its next resolved ticket to close, epoch ms of the last word on it; null: there is none. */
+/** Returns the time of the last message on the session's next resolved ticket to close, epoch ms. Null: none. */
 export async function findQuietSince(ctx: Shard): Promise<number | null> {
   const [row] = await ctx.db.all<{ at: number | null }>(
     sql`SELECT min(updated_at) AS at FROM support_tickets WHERE status = 'resolved' AND ${ofClock(ctx)}`,
@@ -94,7 +90,7 @@ export async function findQuietSince(ctx: Shard): Promise<number | null> {
   return row?.at ?? null;
 }
 
-/** Tickets that were resolved, and of which nothing was heard since an instant, the quietest first. */
+/** Lists resolved tickets without activity since `before`, the quietest first. */
 export const listSilent = (ctx: Shard, before: number, limit: number): Promise<Ticket[]> =>
   ctx.db
     .select()
@@ -103,6 +99,6 @@ export const listSilent = (ctx: Shard, before: number, limit: number): Promise<T
     .orderBy(asc(supportTickets.updatedAt))
     .limit(limit);
 
-/** Tickets that were changed since they were read stay as they are. */
+/** Moves tickets in one batch. Tickets changed since they were read are left unchanged. */
 export const moveTogether = (ctx: Shard, steps: RowStep<{ status: string; updatedAt: number }>[]): Promise<void> =>
   commitMany(ctx, supportTickets, steps);

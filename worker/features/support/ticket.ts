@@ -11,7 +11,7 @@ import {
 import { SUPPORT_MESSAGES_MAX } from '#core/limits.ts';
 import { HOUR, SECOND } from '#core/time.ts';
 import { findAccount } from '#features/accounts/store.ts';
-import { planLetter } from '#features/mail/outbox.ts';
+import { planEmail } from '#features/email/outbox.ts';
 import { findMembership } from '#features/memberships/store.ts';
 import { findPayment } from '#features/payments/store.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
@@ -20,12 +20,12 @@ import { shardsOf } from '#platform/db/directory.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Ticket, TicketMessage } from '#platform/db/tables/office/support.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
+import type { EmailFacts, EmailTemplate } from '#rules/emails.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
-import type { LetterFacts, LetterName } from '#rules/letters.ts';
 import { TICKET } from '#rules/states.ts';
 import { type Thread, toMessageResource, toTicketResource } from './resource.ts';
 import { findTicket, insertMessage, insertTicket, isReachable, listReachableStaff, listWritten, updateTicket } from './store.ts';
-import { locateTicket, requireStaff, threadOf } from './thread.ts';
+import { loadThread, locateTicket, requireStaff } from './thread.ts';
 
 interface NewTicket {
   subject: string;
@@ -42,10 +42,10 @@ export const ticketEvent = (type: EventType, ticket: Ticket, message?: TicketMes
   subject: { type: 'support_ticket', id: ticket.id, version: ticket.version },
   object: toTicketResource(ticket),
   ...(ticket.productId === null ? {} : { productId: ticket.productId }),
-  ...(message ? { beside: { message: toMessageResource(message) } } : {}),
+  ...(message ? { related: { message: toMessageResource(message) } } : {}),
 });
 
-/** Who is counted for a message: of a session of the sandbox the session itself, which uses up nothing of its merchant's. */
+/** Returns the id that rate limits count. A sandbox session counts by itself and uses up nothing of its merchant's limit. */
 const authorIdOf = ({ sandbox }: Ctx, { accountId }: Actor): string => sandbox?.sessionId ?? accountId;
 
 const newMessage = (ctx: Ctx, ticketId: TicketId, actor: Actor, author: TicketMessage['author'], body: string): TicketMessage => ({
@@ -60,7 +60,7 @@ const newMessage = (ctx: Ctx, ticketId: TicketId, actor: Actor, author: TicketMe
 
 const limitOf = ({ wallNow }: Ctx) => ({ after: wallNow - HOUR, max: SUPPORT_MESSAGES_MAX });
 
-/** 429 rate_limited where an author has written as many messages of late as they may. */
+/** Throws 429 rate_limited if the author has written the allowed number of messages. */
 async function refuseTooMany(ctx: Shard, actor: Actor): Promise<void> {
   const { after, max } = limitOf(ctx);
   const written = await listWritten(ctx.db, authorIdOf(ctx, actor), after);
@@ -72,7 +72,7 @@ async function refuseTooMany(ctx: Shard, actor: Actor): Promise<void> {
   });
 }
 
-/** The product of what a ticket is about, which is the merchant's own in its mode; null where it is about nothing. 404. */
+/** Returns the product of the ticket's subject in the merchant's mode, or null without a subject. Throws 404. */
 async function requireLinked(
   ctx: Scope,
   { paymentId, membershipId }: Pick<NewTicket, 'paymentId' | 'membershipId'>,
@@ -86,7 +86,7 @@ async function requireLinked(
   return payment?.productId ?? membership?.productId ?? null;
 }
 
-/** A new ticket with its first message. 404 for what it is about, 429 rate_limited. */
+/** Opens a ticket with its first message. Throws 404 for an unknown subject, 429 rate_limited. */
 export async function openTicket(ctx: Scope, actor: Actor, input: NewTicket, storeAnswer: StoreAnswer<Thread>): Promise<Thread> {
   const productId = await requireLinked(ctx, input);
   await refuseTooMany(ctx, actor);
@@ -110,7 +110,7 @@ export async function openTicket(ctx: Scope, actor: Actor, input: NewTicket, sto
     writes: [
       insertTicket(ctx.db, ticket),
       ...insertMessage(ctx, message, limitOf(ctx)),
-      ...(await planTicketLetters(ctx, { ticket, by: 'merchant', message })),
+      ...(await planTicketEmails(ctx, { ticket, by: 'merchant', message })),
     ],
     result: { ticket, messages: [message], hasOlder: false, timeline: [] },
   };
@@ -118,7 +118,7 @@ export async function openTicket(ctx: Scope, actor: Actor, input: NewTicket, sto
   return refusingTooMany(ctx, actor, store);
 }
 
-/** Where the last place of the hour was taken meanwhile, that is said. */
+/** Turns an abort caused by a concurrent last allowed message into 429 rate_limited. */
 async function refusingTooMany<T>(ctx: Shard, actor: Actor, store: () => Promise<T>): Promise<T> {
   try {
     return await store();
@@ -129,7 +129,7 @@ async function refusingTooMany<T>(ctx: Shard, actor: Actor, store: () => Promise
   }
 }
 
-/** One step of a ticket and its event, which is also the lock. */
+/** Transition of a ticket and its event. The version check is also the lock. */
 const stepped = (ctx: Ctx, before: Ticket, transition: Parameters<typeof TICKET.next>[1], patch: Partial<Ticket> = {}): Ticket => ({
   ...before,
   ...patch,
@@ -138,18 +138,18 @@ const stepped = (ctx: Ctx, before: Ticket, transition: Parameters<typeof TICKET.
   version: before.version + 1,
 });
 
-/** Who acts on a ticket of their own account is its merchant, also where they are staff. */
+/** A caller acts as merchant on tickets of their own account, even if they are staff. */
 const sideOf = (actor: Actor, { merchantId }: Ticket) => (merchantId === actor.accountId ? 'merchant' : 'staff');
 
-/** An account that was deleted reads no answer, and no text is kept for it. 409 state_conflict. */
+/** Throws 409 state_conflict if the account is deleted: no answer would be read, and no text may be stored for it. */
 async function refuseDeleted({ db }: Scope, { merchantId }: Ticket): Promise<void> {
   if ((await findAccount(db, merchantId))?.status !== 'deleted') return;
   throw new ApiError('state_conflict', { detail: 'The account of this ticket is deleted.', meta: { reason: 'account_deleted' } });
 }
 
 /**
- * A message on a ticket. The merchant's makes it open, that of staff pending, which opens a resolved one again; who writes on a ticket of
- * their own account is its merchant, also where they are staff. 404, 409 ticket_closed, state_conflict where the account is deleted, 429 rate_limited.
+ * Adds a message. A merchant's message makes the ticket open, a staff message makes it pending, also if it was resolved. Throws 404, 409
+ * ticket_closed, 409 state_conflict if the account is deleted, 429 rate_limited.
  */
 export async function addMessage(
   ctx: Scope,
@@ -167,7 +167,7 @@ export async function addMessage(
       const isReopened = ticket.status === 'resolved';
       const reopened = { ...after, version: after.version + 1 };
       const stored = isReopened ? reopened : after;
-      const thread = await threadOf(scope, stored, { added: [message] });
+      const thread = await loadThread(scope, stored, { added: [message] });
       const change: Change<Thread> = {
         events: [
           ticketEvent('support.message_added', after, message),
@@ -176,7 +176,7 @@ export async function addMessage(
         writes: [
           ...updateTicket(scope, ticket, stored),
           ...insertMessage(scope, message, limitOf(scope)),
-          ...(await planTicketLetters(scope, { ticket: stored, by: author, message })),
+          ...(await planTicketEmails(scope, { ticket: stored, by: author, message })),
         ],
         result: thread,
       };
@@ -185,11 +185,11 @@ export async function addMessage(
   return refusingTooMany(scope, actor, store);
 }
 
-/** Closes a ticket for good. A second time the answer is the same. 404. */
+/** Closes a ticket permanently. Idempotent. Throws 404. */
 export const closeTicket = (ctx: Scope, actor: Actor, ticketId: TicketId, storeAnswer: StoreAnswer<Thread>): Promise<Thread> =>
   moveTicket(ctx, actor, { ticketId, transition: 'close', type: 'support.ticket_closed', storeAnswer });
 
-/** Staff have answered what was asked. A second time the answer is the same. 403, 404, 409 ticket_closed. */
+/** Resolves a ticket as staff. Idempotent. Throws 403, 404, 409 ticket_closed. */
 export async function resolveTicket(ctx: Scope, actor: Actor, ticketId: TicketId, storeAnswer: StoreAnswer<Thread>): Promise<Thread> {
   requireStaff(actor);
   return moveTicket(ctx, actor, { ticketId, transition: 'resolve', type: 'support.ticket_updated', storeAnswer });
@@ -206,67 +206,63 @@ async function moveTicket(ctx: Scope, actor: Actor, { ticketId, transition, type
   const { scope } = await locateTicket(ctx, actor, ticketId);
   return transact(scope, { reload: () => locateTicket(ctx, actor, ticketId) }, async ({ ticket }) => {
     if (ticket.status === (transition === 'close' ? 'closed' : 'resolved'))
-      return unchangedWithAnswer(await threadOf(scope, ticket), storeAnswer);
+      return unchangedWithAnswer(await loadThread(scope, ticket), storeAnswer);
     const after = stepped(scope, ticket, transition);
-    const thread = await threadOf(scope, after);
+    const thread = await loadThread(scope, after);
     const event = { ...ticketEvent(type, after), previous: { status: ticket.status } };
-    const letters = await planTicketLetters(scope, { ticket: after, by: sideOf(actor, ticket) });
-    return withAnswer(
-      { events: [event], writes: [...updateTicket(scope, ticket, after), ...letters], result: thread },
-      storeAnswer(thread),
-    );
+    const emails = await planTicketEmails(scope, { ticket: after, by: sideOf(actor, ticket) });
+    return withAnswer({ events: [event], writes: [...updateTicket(scope, ticket, after), ...emails], result: thread }, storeAnswer(thread));
   });
 }
 
-/** Of all these letters, to one reader in an hour: beyond that they tell nothing new. */
-const LETTERS_MAX = 10;
+const EMAILS_MAX = 10;
 const STAFF_MAX = 20;
-/** Characters of a message that its letter quotes. */
 const QUOTED_MAX = 1000;
-const LETTERS = ['ticket_asked', 'ticket_answered', 'ticket_resolved', 'ticket_closed'] as const satisfies LetterName[];
-type TicketLetter = (typeof LETTERS)[number];
+const TICKET_EMAILS = ['ticket_asked', 'ticket_answered', 'ticket_resolved', 'ticket_closed'] as const satisfies EmailTemplate[];
+type TicketEmail = (typeof TICKET_EMAILS)[number];
 
-/** What was done on a ticket, and by which side. */
 interface TicketNews {
   ticket: Ticket;
   by: 'merchant' | 'staff';
   message?: TicketMessage;
 }
 
-/** Of the merchant's message or question, or of the end of their ticket, which one who is staff may resolve too. Their own words are erased with them, and so are not in it. */
-const staffLetter = ({ ticket, message }: TicketNews): Told => {
+/**
+ * Email to staff about the merchant's message or the ticket's end, which a merchant who is staff may also resolve. The merchant's text is
+ * erased with the account and therefore not quoted.
+ */
+const staffEmail = ({ ticket, message }: TicketNews): TicketEmailData => {
   const facts = { ticket_id: ticket.id };
-  if (message) return { letter: 'ticket_asked', facts };
-  return { letter: ticket.status === 'closed' ? 'ticket_closed' : 'ticket_resolved', facts };
+  if (message) return { template: 'ticket_asked', facts };
+  return { template: ticket.status === 'closed' ? 'ticket_closed' : 'ticket_resolved', facts };
 };
 
-function merchantLetter({ ticket, message }: TicketNews): Told {
+function merchantEmail({ ticket, message }: TicketNews): TicketEmailData {
   const facts = { ticket_id: ticket.id, subject: ticket.subject };
-  if (message) return { letter: 'ticket_answered', facts: { ...facts, message: [...message.body].slice(0, QUOTED_MAX).join('') } };
-  return { letter: ticket.status === 'closed' ? 'ticket_closed' : 'ticket_resolved', facts };
+  if (message) return { template: 'ticket_answered', facts: { ...facts, message: [...message.body].slice(0, QUOTED_MAX).join('') } };
+  return { template: ticket.status === 'closed' ? 'ticket_closed' : 'ticket_resolved', facts };
 }
 
-type Told = { [N in TicketLetter]: { letter: N; facts: LetterFacts[N] } }[TicketLetter];
+type TicketEmailData = { [N in TicketEmail]: { template: N; facts: EmailFacts[N] } }[TicketEmail];
 
 /**
- * Letters to the other side of a ticket, for the batch of what was done on it: to the merchant of staff's doing, to staff of the merchant's,
- * each at a verified address and at most ten an hour. None of a sandbox, where no mail is configured, and to an account that is over.
+ * Plans emails to the other side of a ticket, in the batch of the change. Recipients need a verified address and get at most ten an hour.
+ * None are sent for sandbox tickets, without configured email, or to a deleted account.
  */
-async function planTicketLetters(ctx: Scope, news: TicketNews): Promise<Write[]> {
+async function planTicketEmails(ctx: Scope, news: TicketNews): Promise<Write[]> {
   const { ticket, by } = news;
   if (!ticket.livemode || !hasMail(ctx)) return [];
-  const told = by === 'staff' ? merchantLetter(news) : staffLetter(news);
+  const email = by === 'staff' ? merchantEmail(news) : staffEmail(news);
   const readers = by === 'staff' ? await reachableMerchant(ctx, ticket) : await reachableStaff(ctx, ticket);
   return readers.flatMap((accountId) => {
-    const counted = { letters: [...LETTERS], accountId, since: ctx.wallNow - HOUR };
-    return planLetter<TicketLetter>(ctx, { ...told, accountId }, { counted, max: LETTERS_MAX }).writes;
+    const counted = { templates: [...TICKET_EMAILS], accountId, since: ctx.wallNow - HOUR };
+    return planEmail<TicketEmail>(ctx, { ...email, accountId }, { counted, max: EMAILS_MAX }).writes;
   });
 }
 
 const reachableMerchant = async ({ db }: Scope, { merchantId }: Ticket): Promise<AccountId[]> =>
   (await isReachable(db, merchantId)) ? [merchantId] : [];
 
-/** In every database; who wrote is not told of it. */
 async function reachableStaff(ctx: Scope, { merchantId }: Ticket): Promise<AccountId[]> {
   const found = await Promise.all(shardsOf(ctx).map(({ db }) => listReachableStaff(db, STAFF_MAX)));
   return found

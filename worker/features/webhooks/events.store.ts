@@ -3,7 +3,7 @@ import { raise } from '#core/errors.ts';
 import { COUNTED_ROWS_MAX } from '#core/limits.ts';
 import { type Scope, type Shard, scopeIn } from '#platform/context.ts';
 import { setOf } from '#platform/db/among.ts';
-import { lineOfType, readArchivedEvents, storyIdOf } from '#platform/db/archive.ts';
+import { lineOfType, readArchivedEvents, subjectIdOf } from '#platform/db/archive.ts';
 import { countTo, type Listed, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { ANY_TYPE } from '#platform/db/tables/archives.ts';
 import { events, type StoredEvent } from '#platform/db/tables/events.ts';
@@ -11,11 +11,11 @@ import { type Delivery, webhookDeliveries } from '#platform/db/tables/webhooks.t
 
 interface EventFilter {
   eventType?: string | undefined;
-  /** The id of an event of this merchant in this mode: the list begins behind it. */
+  /** Event id that the list starts after. Must be of this merchant and mode. */
   after?: string | undefined;
 }
 
-/** Where a list begins: in which object of the archive, behind how many of its events in there, and behind which in the database. */
+/** List position: archive object, events skipped in it, and last sequence number in the database. */
 interface Start {
   archiveId: number;
   skip: number;
@@ -23,9 +23,9 @@ interface Start {
 }
 
 /**
- * In the order in which they were stored, so a page stays what it was while new ones arrive, and when old ones go to the archive: what
- * is there comes first. The pages of one list end at row 10,000; the list that begins behind the last event read has pages of its own.
- * Index and rows are read in one batch, so that an event is in exactly one of them. 422 validation_error where there is no event `after`.
+ * Lists events in storage order, archive first, so a page is stable while events arrive or move to the archive. Pages end at row 10,000:
+ * continue with `after`. Index and rows are read in one batch, so each event is in exactly one of them.
+ * Throws 422 validation_error if `after` does not exist.
  */
 export async function listEvents(scope: Scope, filter: EventFilter, page: PageRequest): Promise<Listed<StoredEvent>> {
   const { db, merchantId, livemode } = scope;
@@ -35,9 +35,9 @@ export async function listEvents(scope: Scope, filter: EventFilter, page: PageRe
   const counts = sql`archived_types WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND type = ${type ?? ANY_TYPE}
     AND archive_id >= ${start.archiveId}`;
   const archived = sql`(SELECT coalesce(sum(events), 0) FROM (SELECT events FROM ${counts} LIMIT ${COUNTED_ROWS_MAX + 1}))`;
-  const beyondArchive = (place: number): SQL => sql`max(0, ${place} - ${archived})`;
+  const beyondArchive = (position: number): SQL => sql`max(0, ${position} - ${archived})`;
   const mine = and(rowsOf(events, scope, [[events.type, type]]), start.seq > 0 ? gt(events.seq, start.seq) : undefined);
-  // Each object holds one of them at least, so a page that begins at the first lies in no more objects than it has places.
+  // Each object contains at least one match, so a page spans at most as many objects as it has rows.
   const sums = sql`SELECT archive_id, events, sum(events) OVER (ORDER BY archive_id) - events AS preceding FROM ${counts}
     ORDER BY archive_id LIMIT ${end}`;
   const hot = db.select().from(events).where(mine).orderBy(asc(events.seq));
@@ -48,21 +48,20 @@ export async function listEvents(scope: Scope, filter: EventFilter, page: PageRe
       .where(sql`s.preceding < ${end} AND s.preceding + s.events > ${from}`)
       .orderBy(sql`s.archive_id`),
     db.select({ events: sql<number>`n` }).from(sql`(SELECT ${archived} AS n)`),
-    // The types know numbers alone here; SQLite takes an expression.
+    // The type allows only numbers, SQLite also takes an expression.
     hot.limit(sql`${beyondArchive(end)} - ${beyondArchive(from)}` as never).offset(beyondArchive(from) as never),
     countTo(db, events, mine, page),
     db.select({ seq: events.seq }).from(events).where(eq(events.seq, start.seq)),
   ]);
-  // The event the list begins behind went to the archive at this moment, and others behind it with it.
+  // The `after` event moved to the archive concurrently, with events behind it.
   if (start.seq > 0 && !begin) return listEvents(scope, filter, page);
   const total = (before?.events ?? 0) - start.skip + (count?.total ?? 0);
   return { items: [...(await readPieces(scope, pieces, type, from, end)), ...rows].slice(0, page.perPage), total };
 }
 
-/** Objects in memory at once: each is some megabytes, and an isolate has little room. */
+/** Objects in memory at once: each takes some megabytes of the isolate's limit. */
 const READ_AT_ONCE = 4;
 
-/** The events from one place of the list to another, as far as these objects hold them. */
 async function readPieces(
   ctx: Shard,
   pieces: { key: string; preceding: number }[],
@@ -89,7 +88,7 @@ const ofType = (happened: StoredEvent[], type: string | undefined): StoredEvent[
 async function startBehind(scope: Scope, eventId: string, type: string | undefined): Promise<Start> {
   const mine = and(rowsOf(events, scope), eq(events.id, eventId));
   const row = await scope.db.select({ seq: events.seq }).from(events).where(mine).get();
-  // Nothing that is in the archive comes behind what is not.
+  // Archived events never follow stored ones.
   if (row) return { archiveId: Number.MAX_SAFE_INTEGER, skip: 0, seq: row.seq };
   const found = await findArchived(scope, eventId);
   const problem = { loc: ['query', 'after'], msg: 'Expected the id of an event', type: 'not_found' };
@@ -98,10 +97,9 @@ async function startBehind(scope: Scope, eventId: string, type: string | undefin
   return { archiveId: found.archiveId, skip: ofType(upToIt, type).length, seq: 0 };
 }
 
-/** Ids are as old as their events, so few objects can hold one: more only where many were stored in another order than they began. */
+/** Ids begin with the event's time, so few objects can contain an id. More only if many events were stored out of order. */
 const NEAR_MAX = 64;
 
-/** The object of the archive that holds an event, with all of its events. */
 async function findArchived(scope: Scope, eventId: string) {
   const { merchantId, livemode } = scope;
   const near = await scope.db.all<{ id: number; key: string }>(
@@ -116,33 +114,33 @@ async function findArchived(scope: Scope, eventId: string) {
   return null;
 }
 
-/** The event of a delivery, where the database holds it no more. */
 export async function findArchivedEvent(ctx: Shard, delivery: Delivery): Promise<StoredEvent | null> {
   const found = await findArchived(scopeIn(ctx, delivery), delivery.eventId);
   return found?.object.find(({ id }) => id === delivery.eventId) ?? null;
 }
 
-/** All events of a payment or membership in the order in which they were stored, with their deliveries. */
+/** Loads all events of a payment or membership in storage order, with their deliveries. */
 export async function loadTimeline(scope: Scope, about: { paymentId: string } | { membershipId: string }) {
   const { db, merchantId, livemode } = scope;
-  // The signs keep the search on the index of what the story is about: the merchant has many more events.
+  // The plus signs force the index of the subject: the merchant has many more events.
   const isMine = sql`+${events.merchantId} = ${merchantId} AND +${events.livemode} = ${livemode}`;
   const name = 'paymentId' in about ? 'paymentId' : 'membershipId';
-  const storyId = 'paymentId' in about ? about.paymentId : about.membershipId;
+  const subjectId = 'paymentId' in about ? about.paymentId : about.membershipId;
   const [objects, rows] = await db.batch([
     db
       .select({ key: sql<string>`a.key` })
-      .from(sql`archived_stories s JOIN archives a ON a.id = s.archive_id`)
-      .where(sql`s.story_id = ${storyIdOf(storyId)} AND a.merchant_id = ${merchantId} AND a.livemode = ${livemode ? 1 : 0}`)
+      .from(sql`archived_subjects s JOIN archives a ON a.id = s.archive_id`)
+      .where(sql`s.subject_id = ${subjectIdOf(subjectId)} AND a.merchant_id = ${merchantId} AND a.livemode = ${livemode ? 1 : 0}`)
       .orderBy(sql`s.archive_id`),
     db
       .select({ id: events.id, type: events.type, createdAt: events.createdAt })
       .from(events)
-      .where(and(eq(events[name], storyId), isMine))
+      .where(and(eq(events[name], subjectId), isMine))
       .orderBy(asc(events.createdAt), asc(events.seq)),
   ]);
   const all: Pick<StoredEvent, 'id' | 'type' | 'createdAt'>[] = [];
-  for (const { key } of objects) all.push(...(await readArchivedEvents(scope, key, storyId)).filter((event) => event[name] === storyId));
+  for (const { key } of objects)
+    all.push(...(await readArchivedEvents(scope, key, subjectId)).filter((event) => event[name] === subjectId));
   all.push(...rows);
   const { id, eventId, eventType, status, createdAt, completedAt } = webhookDeliveries;
   const deliveries = await db

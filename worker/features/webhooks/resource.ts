@@ -151,7 +151,6 @@ export const toDeliveryResource = (delivery: Delivery): z.infer<typeof DeliveryB
   ...given('completed_at', isoOrNull(delivery.completedAt)),
 });
 
-/** What narrows a list of events. */
 export const EventQuery = {
   event_type: z.enum(EVENT_TYPES).optional().describe('Return only events of this type.'),
   after: z
@@ -161,8 +160,8 @@ export const EventQuery = {
     .describe('Identifier of an event. The list begins after it. A list that is read by this cursor has no limit of 10,000 rows.'),
 };
 
-/** What some events are about beside their object. */
-const BESIDE = {
+/** Additional event data per type, next to the object. */
+const WITH_LIVE = {
   refund: z.record(z.string(), z.unknown()).optional().describe('Refund of a `payment.refunded` event.'),
   proof: z.record(z.string(), z.unknown()).optional().describe('Recipient and identifier of a `receipt.proof_sent` event.'),
   message: z.record(z.string(), z.unknown()).optional().describe('Message of a ticket event.'),
@@ -188,13 +187,13 @@ export const EventBody = z
       .object({
         object: z.record(z.string(), z.unknown()).describe('Object as its GET operation returns it.'),
         previous: z.record(z.string(), z.unknown()).optional().describe('Previous values of the changed fields, if known.'),
-        ...BESIDE,
+        ...WITH_LIVE,
       })
       .describe('Data of the event.'),
   })
   .openapi('Event');
 
-/** The envelope, the same in lists and deliveries. Serialised from the stored row, so every attempt sends the same bytes. */
+/** Builds the event envelope of lists and deliveries. Serialized from the stored row, so every attempt sends identical bytes. */
 export const toEventResource = (event: NewStoredEvent, { isTest = false } = {}): z.infer<typeof EventBody> => ({
   id: event.id,
   type: event.type,

@@ -24,7 +24,7 @@ export const listEndpoints = (scope: Scope, page: PageRequest) =>
 export const getEnabledEndpointCount = (scope: Scope): Promise<number> =>
   scope.db.$count(webhookEndpoints, and(rowsOf(webhookEndpoints, scope), eq(webhookEndpoints.status, 'enabled')));
 
-/** Refuses the batch once the plan's enabled endpoints are used up. */
+/** Aborts if the plan's limit of enabled endpoints is used up. */
 export const abortIfOverQuota = (ctx: Shard, { merchantId, livemode }: Endpoint, enabledMax: number): Write =>
   abortIf(
     ctx,
@@ -33,19 +33,20 @@ export const abortIfOverQuota = (ctx: Shard, { merchantId, livemode }: Endpoint,
 
 export const insertEndpoint = (db: Db, endpoint: Endpoint): Write => db.insert(webhookEndpoints).values(endpoint);
 
-/** Changes settings only, because attempts change an endpoint's health at the same time. A change that depends on the health is refused once that moved. */
+/**
+ * Updates settings only, because concurrent attempts change the health. A change that depends on the health aborts if the health has moved.
+ */
 export const updateEndpoint = (ctx: Shard, before: Endpoint, patch: Partial<Endpoint>): Write[] =>
   casUpdate(
     ctx,
     webhookEndpoints,
     before,
     { ...patch, updatedAt: ctx.now },
-    patch.disabledReason === 'no_success_for_5_days' || patch.warningsTold !== undefined
+    patch.disabledReason === 'no_success_for_5_days' || patch.warningsSent !== undefined
       ? sql`failing_since IS ${before.failingSince}`
       : undefined,
   );
 
-/** Those of an account that are enabled, in both modes. */
 export const listEnabledEndpoints = (db: Db, merchantId: AccountId): Promise<Endpoint[]> =>
   db
     .select()
@@ -58,7 +59,7 @@ export const listEnabledEndpoints = (db: Db, merchantId: AccountId): Promise<End
       ),
     );
 
-/** Endpoints that a key created, or gave their present URL or secret: a key makes them in its own mode alone. */
+/** Lists endpoints that a key created, or gave their current URL or secret. A key acts only in its own mode. */
 export const listMadeBy = (
   db: Db,
   { merchantId, livemode, id }: { merchantId: AccountId; livemode: boolean; id: KeyId },
@@ -75,11 +76,9 @@ export const listMadeBy = (
     )
     .orderBy(desc(webhookEndpoints.createdAt));
 
-/** Refuses the batch where an endpoint of the account is enabled after all. */
 export const abortWhileEnabled = (ctx: Shard, merchantId: AccountId): Write =>
   abortIfExists(ctx, webhookEndpoints, sql`merchant_id = ${merchantId} AND livemode IN (0, 1) AND status = 'enabled'`);
 
-/** What an attempt showed, relative to whatever other attempts showed meanwhile. */
 export const noteHealth = (ctx: Shard, endpointId: EndpointId, success: boolean, now: number): Write =>
   updateUnversioned(
     ctx.db,
@@ -90,13 +89,16 @@ export const noteHealth = (ctx: Shard, endpointId: EndpointId, success: boolean,
           failureStreak: sql`failure_streak + 1`,
           failingSince: sql`coalesce(failing_since, ${now})`,
           lastFailureAt: now,
-          // The first failure after a success begins a run of its own, of which the merchant was not warned yet.
-          warningsTold: sql`iif(failing_since IS NULL, 0, warnings_told)`,
+          // The first failure after a success starts a new run without any warnings.
+          warningsSent: sql`iif(failing_since IS NULL, 0, warnings_told)`,
         },
     eq(webhookEndpoints.id, endpointId),
   );
 
-/** True for one of several attempts that would probe a broken endpoint; the endpoint counts as failing until the probe succeeds. */
+/**
+ * Claims the probe of an endpoint with an open circuit. Of concurrent attempts exactly one gets true. The endpoint counts as failing until
+ * the probe succeeds.
+ */
 export async function takeProbe(ctx: Shard, { id, lastFailureAt }: Endpoint): Promise<boolean> {
   const mine = and(eq(webhookEndpoints.id, id), lastFailureAt === null ? undefined : eq(webhookEndpoints.lastFailureAt, lastFailureAt));
   const taken = await updateUnversioned(ctx.db, webhookEndpoints, { lastFailureAt: ctx.wallNow }, mine).returning();
@@ -108,7 +110,6 @@ interface DeliveryFilter {
   status?: Delivery['status'];
 }
 
-/** Newest first: they are numbered as they are made. */
 export function listDeliveries(scope: Scope, filter: DeliveryFilter, page: PageRequest) {
   const mine = rowsOf(webhookDeliveries, scope, [
     [webhookDeliveries.endpointId, filter.endpointId],

@@ -16,7 +16,6 @@ export const TimelineItem = z.object({
 
 type Item = z.infer<typeof TimelineItem>;
 
-/** The events of a merchant's payment or membership, and their deliveries, oldest first. */
 async function listItems(ctx: Scope, about: { paymentId: string } | { membershipId: string }): Promise<Item[]> {
   const found = await loadTimeline(ctx, about);
   const items = [
@@ -30,21 +29,20 @@ async function listItems(ctx: Scope, about: { paymentId: string } | { membership
       status: delivery.status,
     })),
   ];
-  // Stable: what happened in the same millisecond keeps the order in which it was stored, events before their deliveries.
+  // Stable sort: items of the same millisecond stay in storage order, events before their deliveries.
   items.sort((a, b) => a.at - b.at);
   return items.map((item) => ({ ...item, at: iso(item.at) }));
 }
 
 interface TimelinePage {
   order: 'asc' | 'desc';
-  /** The `next` of the page before. */
   after?: string | undefined;
   limit: number;
 }
 
 const cursorOf = ({ event_id, delivery_id }: Item): string => String(delivery_id ?? event_id);
 
-/** One page of a timeline; null for what this merchant does not have. Throws 422 for a cursor that names no item of it. */
+/** Returns one page of a timeline. Null if the subject is not this merchant's. Throws 422 for an unknown cursor. */
 export async function readTimeline(
   ctx: Scope,
   about: { paymentId: string } | { membershipId: string },

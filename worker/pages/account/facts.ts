@@ -1,12 +1,9 @@
-import type { AccountWords, Dictionary } from '../locales/dictionaries.ts';
+import type { AccountTexts, Dictionary } from '../locales/dictionaries.ts';
 import type { Failure } from '../parts/answer.ts';
 import { formatPeriod, type Say } from '../parts/text.ts';
 import type { WalletTerms } from '../parts/wallet-choice.ts';
 
-/** What the server tells the browser with the pages on which a merchant signs in and begins. */
-
-/** Words that these pages share with those of buyers. */
-export const SHARED_WORDS = [
+export const SHARED_TEXTS = [
   'back',
   'copied',
   'copy',
@@ -22,19 +19,17 @@ export const SHARED_WORDS = [
   'selected',
   'wallet',
 ] as const satisfies (keyof Dictionary)[];
-export type AccountText = AccountWords & Pick<Dictionary, (typeof SHARED_WORDS)[number]>;
+export type AccountText = AccountTexts & Pick<Dictionary, (typeof SHARED_TEXTS)[number]>;
 export type AccountTextKey = keyof AccountText;
 export type SayAccount = Say<AccountTextKey>;
 
-/** The ways to sign in, in their order. A further one is a name here, what it needs in pages.tsx, and its part in login/ways.tsx. */
+/** Ways to sign in, in display order. A new way also needs a condition in pages.tsx and a form in login/view.tsx. */
 export const SIGN_IN_WAYS = ['password', 'provider', 'wallet'] as const;
 export type SignInWay = (typeof SIGN_IN_WAYS)[number];
 
-/** Steps of signing in that an address can name. */
 export const LOGIN_FORMS = ['choosing', 'registering', 'forgotten'] as const;
 export type LoginForm = (typeof LOGIN_FORMS)[number];
 
-/** Who else signs people in here. */
 export interface ShownProvider {
   name: string;
   title: string;
@@ -50,19 +45,17 @@ interface CommonFacts extends WalletTerms {
 
 export interface LoginFacts extends CommonFacts {
   page: 'login';
-  /** Where the text that a wallet signs says that it is. */
+  /** `domain` of the Sign-In With Solana text. */
   host: string;
-  /** Where a person goes after signing in: a path of this site. */
   next: string;
-  /** This page, as a provider's way back leads to it. */
+  /** Path of this page, to which the OAuth provider returns. */
   returnPath: string;
   form: LoginForm;
   ways: SignInWay[];
-  /** Why a person was sent here. */
   notice: AccountTextKey | null;
 }
 
-export interface LetterLinkFacts extends CommonFacts {
+export interface EmailLinkFacts extends CommonFacts {
   page: 'verify' | 'reset';
 }
 
@@ -70,16 +63,14 @@ export interface DashboardFacts extends CommonFacts {
   page: 'dashboard';
 }
 
-export type AccountFacts = LoginFacts | LetterLinkFacts | DashboardFacts;
+export type AccountFacts = LoginFacts | EmailLinkFacts | DashboardFacts;
 
-/** Why a person is sent to the sign-in page; the words for it. */
 export const LOGIN_REASONS = { ended: 'sessionEnded', out: 'signedOut', again: 'signInOnceMore' } as const satisfies Record<
   string,
   AccountTextKey
 >;
 export type LoginReason = keyof typeof LOGIN_REASONS;
 
-/** The sign-in page that leads back to `next`. */
 export function loginPathOf(
   { loginPath }: Pick<CommonFacts, 'loginPath'>,
   to: { next?: string; why?: LoginReason; form?: LoginForm },
@@ -109,7 +100,7 @@ const BY_CODE: Record<string, AccountTextKey> = {
   idempotency_in_progress: 'pLater',
 };
 
-/** What the service's refusal means to a person. `wrong`: what a refused credential means where it was shown. */
+/** Maps a refusal to a text. `wrong`: the text for a refused credential. */
 export function problemOf({ locale }: CommonFacts, { code, meta, retryAfterMs }: Failure, wrong: AccountTextKey = 'sessionEnded'): Problem {
   if (code === 'rate_limited') {
     const minutes = Math.max(1, Math.ceil((retryAfterMs ?? 0) / 60_000));

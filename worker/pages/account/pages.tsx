@@ -5,31 +5,30 @@ import { listConfigured } from '#features/accounts/oauth/registry.ts';
 import type { Ctx } from '#platform/context.ts';
 import { PAGE_ASSETS } from '../assets.ts';
 import { demoWalletOf, ownWalletParts, type PageContext, sendPage } from '../document.tsx';
-import { loadAccountWords } from '../locales/dictionaries.ts';
+import { loadAccountTexts } from '../locales/dictionaries.ts';
 import { sayIn } from '../parts/text.ts';
 import { FIRST_DASHBOARD } from './dashboard/machine.ts';
 import { Dashboard } from './dashboard/view.tsx';
+import { FIRST_EMAIL_LINK } from './email-link/machine.ts';
+import { EmailLink } from './email-link/view.tsx';
 import {
   type AccountFacts,
   type AccountText,
   type AccountTextKey,
   type DashboardFacts,
-  type LetterLinkFacts,
+  type EmailLinkFacts,
   LOGIN_FORMS,
   LOGIN_REASONS,
   type LoginFacts,
   type LoginReason,
   loginPathOf,
-  SHARED_WORDS,
+  SHARED_TEXTS,
   SIGN_IN_WAYS,
   type SignInWay,
 } from './facts.ts';
-import { FIRST_LETTER_LINK } from './letter-link/machine.ts';
-import { LetterLink } from './letter-link/view.tsx';
 import { firstLogin } from './login/machine.ts';
 import { Login } from './login/view.tsx';
 
-/** What a way to sign in needs of this deployment; one that lacks it is not shown. */
 const IS_CONFIGURED: Record<SignInWay, (ctx: Ctx) => boolean> = {
   password: () => true,
   provider: (ctx) => listConfigured(ctx).length > 0,
@@ -40,12 +39,12 @@ type CommonFacts = Pick<AccountFacts, 'locale' | 'text' | 'network' | 'ownWallet
 
 async function commonFacts({ c, locale, text }: PageContext): Promise<CommonFacts> {
   const { config } = c.var.ctx;
-  const shared = Object.fromEntries(SHARED_WORDS.map((key) => [key, text[key]]));
-  // A language that was asked for goes along; one that the browser prefers is found again.
+  const shared = Object.fromEntries(SHARED_TEXTS.map((key) => [key, text[key]]));
+  // Links carry only an explicit `?locale=`, because the browser's preference is detected again.
   const asked = c.req.query('locale') === undefined ? '' : `?locale=${locale}`;
   return {
     locale,
-    text: { ...shared, ...(await loadAccountWords(locale)) } as AccountText,
+    text: { ...shared, ...(await loadAccountTexts(locale)) } as AccountText,
     network: config.NETWORK,
     ownWallet: demoWalletOf(config),
     loginPath: `/login${asked}`,
@@ -54,7 +53,7 @@ async function commonFacts({ c, locale, text }: PageContext): Promise<CommonFact
   };
 }
 
-/** The page as it stands before the browser takes it over. Nothing of an account is in it: the browser asks for that itself. */
+/** Server-rendered page. It contains no account data: the browser loads it. */
 function sendAccountPage(page: PageContext, facts: AccountFacts, title: AccountTextKey, children: Child): Response {
   const { text } = facts;
   const { scripts, alsoConnectTo } = ownWalletParts(facts.page === 'login' ? facts.ownWallet : null);
@@ -78,7 +77,6 @@ function sendAccountPage(page: PageContext, facts: AccountFacts, title: AccountT
   );
 }
 
-/** `/login?next=&why=&form=`: signing in, by each way that is configured. */
 export async function sendLogin(page: PageContext): Promise<Response> {
   const { ctx } = page.c.var;
   const { next, why, form } = page.c.req.query();
@@ -90,7 +88,7 @@ export async function sendLogin(page: PageContext): Promise<Response> {
     page: 'login',
     host: new URL(ctx.baseUrl).host,
     next: after,
-    // Too long for a provider's way back, the page after signing in is the dashboard.
+    // A path too long for the provider's return falls back to the sign-in page, which opens the dashboard.
     returnPath: returnPath.length > NEXT_PATH_MAX ? common.loginPath : returnPath,
     form: LOGIN_FORMS.find((known) => known === form) ?? 'choosing',
     ways: SIGN_IN_WAYS.filter((way) => IS_CONFIGURED[way](ctx)),
@@ -99,15 +97,17 @@ export async function sendLogin(page: PageContext): Promise<Response> {
   return sendAccountPage(page, facts, 'signIn', <Login facts={facts} state={firstLogin(facts)} say={sayIn(facts.text)} />);
 }
 
-/** `/dashboard`: who is signed in in this tab, what is there, and where to go on. */
 export async function sendDashboard(page: PageContext): Promise<Response> {
   const facts: DashboardFacts = { ...(await commonFacts(page)), page: 'dashboard' };
   return sendAccountPage(page, facts, 'dashboard', <Dashboard facts={facts} state={FIRST_DASHBOARD} say={sayIn(facts.text)} />);
 }
 
-/** `/verify-email#token=` and `/reset-password#token=`: where the links of letters lead. The server never sees the token in an address. */
-export const sendLetterLink = (purpose: LetterLinkFacts['page']) => async (page: PageContext) => {
-  const facts: LetterLinkFacts = { ...(await commonFacts(page)), page: purpose };
+/**
+ * `/verify-email#token=` and `/reset-password#token=`: pages behind emailed links. The token is in the fragment, so the server never sees
+ * it in an address.
+ */
+export const sendEmailLink = (purpose: EmailLinkFacts['page']) => async (page: PageContext) => {
+  const facts: EmailLinkFacts = { ...(await commonFacts(page)), page: purpose };
   const title = purpose === 'verify' ? 'verifyTitle' : 'resetTitle';
-  return sendAccountPage(page, facts, title, <LetterLink facts={facts} state={FIRST_LETTER_LINK} say={sayIn(facts.text)} />);
+  return sendAccountPage(page, facts, title, <EmailLink facts={facts} state={FIRST_EMAIL_LINK} say={sayIn(facts.text)} />);
 };

@@ -1,6 +1,6 @@
 import type { Problem, SayAccount } from './facts.ts';
 
-/** Receives the focus when the step changes, so that a screen reader goes on where something happened. */
+/** Receives the focus when the step changes, so that a screen reader announces the new step. */
 export const PageTitle = ({ children }: { children?: unknown }) => (
   <h1 id="panel-title" tabindex={-1}>
     {children}
@@ -16,7 +16,6 @@ export const ProblemNote = ({ problem, say, children }: { problem: Problem | nul
     </div>
   ) : null;
 
-/** A refusal that a fresh sign-in may end. */
 export const FreshProblem = ({ problem, say, again }: { problem: Problem | null; say: SayAccount; again: string }) => (
   <ProblemNote problem={problem} say={say}>
     {problem?.key === 'signInOnceMore' && <a href={again}>{say('signIn')}</a>}
@@ -31,7 +30,6 @@ interface FieldTerms {
   help?: string;
 }
 
-/** A field with its label; what helps to fill it in is read with it. */
 export const Field = ({ name, label, type, autocomplete, help }: FieldTerms) => (
   <div class="field">
     <label for={name}>{label}</label>
@@ -55,12 +53,10 @@ export const Field = ({ name, label, type, autocomplete, help }: FieldTerms) => 
 
 interface PasswordTerms {
   say: SayAccount;
-  /** A new one is chosen here; otherwise it is the one there is. */
   isNew?: boolean;
   onShow?: (event: Event) => void;
 }
 
-/** The password itself, and whether it is shown while it is typed. */
 export const PasswordField = ({ say, isNew = false, onShow }: PasswordTerms) => (
   <>
     <Field
@@ -80,12 +76,11 @@ export const PasswordField = ({ say, isNew = false, onShow }: PasswordTerms) => 
 interface FormTerms {
   submit: string;
   isBusy: boolean;
-  /** Absent on the server: before the browser is there nothing can be sent. */
   onSubmit?: (event: Event) => void;
   children?: unknown;
 }
 
-/** `post`, so that no browser ever puts what is typed into an address. */
+/** `method="post"`, so that a browser without script never puts the input into an address. */
 export const Form = ({ submit, isBusy, onSubmit, children }: FormTerms) => (
   <form
     class="fields"

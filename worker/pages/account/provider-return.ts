@@ -1,16 +1,15 @@
 import type { Session } from '../parts/session.ts';
 import type { AccountTextKey, Problem, ShownProvider } from './facts.ts';
 
-/** What the address of the page says that a provider's way back led to. */
 type Outcome = { kind: 'signedIn'; session: Session } | { kind: 'linked'; provider: string } | { kind: 'refused'; error: string };
 
 export interface Returned {
   outcome: Outcome;
-  /** The provider to which this tab sent the person; null where it sent them to none. */
+  /** Provider that this tab started a flow with. Null if none. */
   from: string | null;
 }
 
-/** Of a token, which carries the second of its end itself (RFC 7519, section 4.1.4). */
+/** Builds a session from a token. Its expiry is the token's `exp` claim (RFC 7519, section 4.1.4). */
 function sessionWith(token: string): Session | null {
   try {
     const { exp } = JSON.parse(atob(token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/'))) as { exp: number };
@@ -20,7 +19,6 @@ function sessionWith(token: string): Session | null {
   }
 }
 
-/** Null where a fragment says nothing of a provider. */
 export function readOutcome(fragment: string): Outcome | null {
   const [, kind, value = ''] = /^#(token|linked|error)=([\w.-]{1,4096})$/.exec(fragment) ?? [];
   if (kind === 'linked') return { kind, provider: value };
@@ -29,8 +27,7 @@ export function readOutcome(fragment: string): Outcome | null {
   return session && { kind: 'signedIn', session };
 }
 
-/** By what the service says, word for word. */
-const WORDS: Record<string, AccountTextKey> = {
+const TEXT_KEYS: Record<string, AccountTextKey> = {
   access_denied: 'oDenied',
   account_not_found: 'oUnknown',
   account_suspended: 'pSuspended',
@@ -43,11 +40,11 @@ const WORDS: Record<string, AccountTextKey> = {
 export const titleOf = (providers: ShownProvider[], name: string): string => providers.find((one) => one.name === name)?.title ?? name;
 
 /**
- * What a way back that opened nothing means to a person. A token that this tab did not ask for may be another person's, put into a link to
- * have this one work in a strange account: it opens nothing either.
+ * Maps an OAuth return without a session to a problem. A token that this tab did not request may belong to an attacker, who linked it to
+ * sign the victim in to a foreign account (login CSRF), so it is refused.
  */
 export function problemOfReturn({ providers }: { providers: ShownProvider[] }, { outcome, from }: Returned): Problem {
   if (outcome.kind !== 'refused' || from === null) return { key: 'oNotBegun' };
-  const key = Object.hasOwn(WORDS, outcome.error) ? WORDS[outcome.error]! : 'pUnknown';
+  const key = Object.hasOwn(TEXT_KEYS, outcome.error) ? TEXT_KEYS[outcome.error]! : 'pUnknown';
   return { key, values: { provider: titleOf(providers, from), code: outcome.error } };
 }

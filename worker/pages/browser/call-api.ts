@@ -1,15 +1,14 @@
 import type { Answer, Failure } from '../parts/answer.ts';
 
-/** The API as a page's browser calls it: same origin, every answer a value, no cookies but where one is asked for. */
 const TIMEOUT_MS = 25_000;
 
-/** How far this device's clock is behind the service's; a countdown by a wrong clock would be wrong. */
+/** Offset of the service's clock to this device's, so that countdowns are right on a device with a wrong clock. */
 let skewMs = 0;
-/** True once an answer or the page itself has said its business time, which a `Date` header is coarser than. */
+/** True once a page or an answer has carried `now`, which is more precise than a `Date` header. */
 let knowsServiceTime = false;
 export const serverNow = (): number => Date.now() + skewMs;
 
-/** Counts on the service's time from here. `now`: of an answer that has come this moment, or `agoMs` before. */
+/** Sets the clock offset. `agoMs`: age of `now`. */
 function setServiceTime(now: string | undefined, agoMs = 0): void {
   const at = Date.parse(now ?? '');
   if (Number.isNaN(at)) return;
@@ -17,7 +16,7 @@ function setServiceTime(now: string | undefined, agoMs = 0): void {
   knowsServiceTime = true;
 }
 
-/** Service time of a page that was rendered with it: the device's own clock is asked for nothing but what passed since. */
+/** Sets the service time from a rendered page. The device's clock measures only the time since the response. */
 export function startServiceTime(now: string): void {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
   setServiceTime(now, performance.now() - (navigation?.responseStart ?? 0));
@@ -25,13 +24,11 @@ export function startServiceTime(now: string): void {
 
 interface Call {
   body?: unknown;
-  /** The session of the person who calls. */
   token?: string;
   idempotencyKey?: string;
-  /** In which a buyer showed who they are. */
   identitySession?: string;
-  /** Keeps a cookie that the answer sets, which binds what was begun to this browser. */
-  keepsCookie?: boolean;
+  /** Stores a cookie of the answer, which binds an OAuth flow to this browser. */
+  setsCookie?: boolean;
 }
 
 const headersOf = ({ body, token, idempotencyKey, identitySession }: Call): Record<string, string> => ({
@@ -41,19 +38,19 @@ const headersOf = ({ body, token, idempotencyKey, identitySession }: Call): Reco
   ...(identitySession === undefined ? {} : { 'x-svc-identity-session': identitySession }),
 });
 
-/** Calls a route. A refusal is a value too, and so is an answer that never came: code `offline`. */
+/** Calls a route of the same origin. Never throws: a network failure returns code `offline`. */
 export async function callApi<T>(method: 'GET' | 'POST' | 'DELETE', path: string, call: Call = {}): Promise<Answer<T>> {
   try {
     const response = await fetch(path, {
       method,
-      credentials: call.keepsCookie ? 'same-origin' : 'omit',
+      credentials: call.setsCookie ? 'same-origin' : 'omit',
       cache: 'no-store',
       signal: AbortSignal.timeout(TIMEOUT_MS),
       headers: headersOf(call),
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     });
     const date = Date.parse(response.headers.get('date') ?? '');
-    // The header counts whole seconds; less than two of them is no skew.
+    // A `Date` header has a resolution of one second, so a difference below two seconds is ignored.
     if (!Number.isNaN(date) && !knowsServiceTime) skewMs = Math.abs(date - Date.now()) > 2000 ? date - Date.now() : 0;
     if (response.status === 204) return { ok: true, value: undefined as T };
     const answer = (await response.json()) as T & { now?: string; code?: string; detail?: unknown; meta?: Failure['meta'] };

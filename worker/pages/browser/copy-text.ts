@@ -1,6 +1,6 @@
-/** Copies a text. Where the browser does not let the page do so, what shows it is selected for the person to copy, and the answer is false. */
+/** Copies a text. If the browser refuses, selects `shown` for a manual copy and returns false. */
 export async function copyText(text: string, shown: Element | null): Promise<boolean> {
-  // Absent where the page is not trusted with it, whatever its type says.
+  // Undefined outside a secure context, despite its type.
   const isCopied = await Promise.resolve(navigator.clipboard as Clipboard | undefined)
     .then((clipboard) => clipboard?.writeText(text).then(() => true) ?? false)
     .catch(() => false);

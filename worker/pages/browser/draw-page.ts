@@ -8,10 +8,8 @@ interface Problem {
   values?: Record<string, string>;
 }
 
-/** What was typed into a field of the form that an event is about. */
 export const textIn = ({ target }: Event, name: string): string => String(new FormData(target as HTMLFormElement).get(name) ?? '');
 
-/** Every problem that a state holds, wherever it stands. */
 const problemsOf = (state: object): Problem[] =>
   Object.entries(state).flatMap(([name, value]) =>
     name === 'problem'
@@ -23,7 +21,7 @@ const problemsOf = (state: object): Problem[] =>
         : [],
   );
 
-/** Takes a page over from the server: draws every change, says aloud what went wrong, and moves the focus with the step. */
+/** Takes the page over from the server. Draws every change, announces new problems, and moves the focus when the step changes. */
 export function drawOnChange<State extends { step: string }, News, Effect, Key extends string>(
   page: PageHolder<State, News, Effect>,
   panel: HTMLElement,
@@ -45,11 +43,11 @@ export function drawOnChange<State extends { step: string }, News, Effect, Key e
     if (after.step !== before.step) setTimeout(() => document.getElementById('panel-title')?.focus());
   };
   page.onChange(draw);
-  keepTyped(panel, draw);
+  preserveInput(panel, draw);
 }
 
-/** The first drawing puts new fields in the place of those the server sent: what a person has typed by then is kept, and the focus too. */
-function keepTyped(panel: HTMLElement, draw: () => void): void {
+/** The first drawing replaces the server's fields. Input typed before and the focus are restored. */
+function preserveInput(panel: HTMLElement, draw: () => void): void {
   const isTyped = ({ type, value }: HTMLInputElement) => value !== '' && type !== 'checkbox' && type !== 'radio';
   const typed = [...panel.querySelectorAll('input')].filter(isTyped).map(({ id, value }) => ({ id, value }));
   const focusedId = panel.contains(document.activeElement) ? document.activeElement!.id : '';

@@ -1,4 +1,3 @@
-/** Hides each picture of the merchant that does not load. A logo leaves the initial, which stands behind it. */
 export function hideBrokenPictures(): void {
   for (const image of document.querySelectorAll<HTMLImageElement>('.logo, .hero')) {
     const hide = () => {

@@ -1,15 +1,15 @@
 /**
- * What only one tab of a browser does at a time. A browser without locks does it all the same.
+ * Locks between the tabs of a browser (Web Locks). A browser without locks runs the work at once.
  * @module
  */
 
-/** One tab after the other. */
+/** Runs `work` in one tab after the other. */
 export async function inOneTab<T>(name: string, work: () => Promise<T>): Promise<T> {
   if (!('locks' in navigator)) return work();
   return (await navigator.locks.request(name, work)) as T;
 }
 
-/** False where another tab is at it; a tab that is closed is at nothing. */
+/** Runs `work` unless another tab holds the lock. Returns false if it does. A closed tab releases its lock. */
 export async function ifNoOtherTab(name: string, work: () => Promise<void>): Promise<boolean> {
   if (!('locks' in navigator)) return work().then(() => true);
   return (await navigator.locks.request(name, { ifAvailable: true }, async (lock) => {
@@ -18,13 +18,11 @@ export async function ifNoOtherTab(name: string, work: () => Promise<void>): Pro
   })) as boolean;
 }
 
-/** What one tab has until it gives it back: while it does, no other tab asks a wallet for the same. */
+/** Lock that a tab holds until `giveBack`, so that two tabs never ask a wallet for the same payment. */
 export class TabTurn {
   #giveBack: () => void = () => {};
-  /** Resolves when the turn that was taken before has been given back. */
   #held: Promise<unknown> = Promise.resolve();
 
-  /** False where another tab has it. */
   async take(name: string): Promise<boolean> {
     this.giveBack();
     await this.#held;
@@ -36,7 +34,7 @@ export class TabTurn {
         resolve(true);
         await givenBack;
       };
-      // A browser that gives no lock gives no turn.
+      // A browser that refuses the lock grants no turn.
       this.#held = ifNoOtherTab(name, hold).then(resolve, () => resolve(false));
     });
   }

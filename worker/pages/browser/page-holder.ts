@@ -1,10 +1,9 @@
-/** A page after an event, and what is to be done about it, in this order. */
 interface Turn<State, Effect> {
   state: State;
   effects: Effect[];
 }
 
-/** The one state of a page. Only events change it; every change is drawn before its effects begin. */
+/** State of a page. Only events change the state, and every change is drawn before its effects run. */
 export class PageHolder<State, News, Effect> {
   state: State;
   readonly #next: (state: State, news: News) => Turn<State, Effect>;
@@ -12,13 +11,12 @@ export class PageHolder<State, News, Effect> {
   #run: (effect: Effect) => void = () => {};
   #settle: () => void = () => {};
 
-  /** `next` is all that ever changes the state. */
   constructor(first: State, next: (state: State, news: News) => Turn<State, Effect>) {
     this.state = first;
     this.#next = next;
   }
 
-  /** `settle` runs after every event: what follows from the state alone needs no effect of its own. */
+  /** `settle` runs after every event, for effects that depend on the state alone. */
   connect(run: (effect: Effect) => void, settle: () => void = () => {}): void {
     this.#run = run;
     this.#settle = settle;

@@ -1,17 +1,13 @@
 import type { Session } from '../parts/session.ts';
 
-/**
- * The session of this tab: it ends with the tab, and no other site and no other tab can read it. Tabs tell one another of a sign-out, which
- * ends all of them.
- */
+/** Session of this tab. It ends with the tab, and no other site or tab can read it. A sign-out is broadcast to all tabs. */
 const KEY = 'svc:session';
 const SIGNED_OUT = 'signed out';
 
-/** One channel for both, so that a tab does not hear itself. */
+/** Same channel for sending and listening, so that a tab does not receive its own messages. */
 const others = 'BroadcastChannel' in globalThis ? new BroadcastChannel(KEY) : null;
 
-/** False where the browser lets this site store nothing. */
-export function keepSession({ token, expires_at }: Session): boolean {
+export function storeSession({ token, expires_at }: Session): boolean {
   try {
     sessionStorage.setItem(KEY, JSON.stringify({ token, expires_at }));
     return true;
@@ -20,7 +16,7 @@ export function keepSession({ token, expires_at }: Session): boolean {
   }
 }
 
-/** Null where this tab holds no session. One that has expired is given too: it may still be renewed. */
+/** Returns null if this tab has no session. An expired session is returned too, because it may be renewable. */
 export function readSession(): Session | null {
   try {
     const session = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as Partial<Session> | null;
@@ -34,11 +30,10 @@ export function forgetSession(): void {
   try {
     sessionStorage.removeItem(KEY);
   } catch {
-    // Nothing could be stored either.
+    // No storage: nothing to delete.
   }
 }
 
-/** Ends the sessions of all tabs. */
 export function signOutEverywhere(): void {
   forgetSession();
   others?.postMessage(SIGNED_OUT);

@@ -5,21 +5,21 @@ import { callWallet, chainOf, type Features, type OpenWallet, WalletError } from
 
 const SIGN = 'solana:signTransaction';
 const SIGN_AND_SEND = 'solana:signAndSendTransaction';
-/** What a wallet that pays has to do: sign, or sign and send. */
 export const TO_PAY: Features = [SIGN, SIGN_AND_SEND];
 
-/** Signed and ours to send, or already sent by a wallet that insists. */
 type Signed = { signedTransaction: string; txSignature: string } | { signedTransaction: null; txSignature: string };
 
-/** Whether the wallet sends what it signs: then it alone knows what became of it. */
+/** True if the wallet can only sign and send. Then the wallet alone has the outcome. */
 export const isSender = ({ wallet, account }: OpenWallet): boolean =>
   !(SIGN in wallet.features && (account.features as readonly string[]).includes(SIGN));
 
-/** Whether the wallet sends what it signs, if it is asked to. */
 export const canSend = ({ wallet, account }: OpenWallet): boolean =>
   SIGN_AND_SEND in wallet.features && (account.features as readonly string[]).includes(SIGN_AND_SEND);
 
-/** `sends`: the wallet is asked to send, which by default only one is that does nothing else. */
+/**
+ * `sends`: the wallet sends the transaction. Default: only if it cannot sign alone. Throws WalletError: `unclear` if a sending wallet
+ * fails, because the transaction may have been sent.
+ */
 export function signWith(open: OpenWallet, terms: WalletTerms, transaction: string, sends = isSender(open)): Promise<Signed> {
   const { wallet, account } = open;
   const input = () => ({ account, chain: chainOf(terms), transaction: fromBase64(transaction) });

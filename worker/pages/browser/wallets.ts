@@ -3,18 +3,16 @@ import type { Wallet, WalletAccount } from '@wallet-standard/base';
 import { plain } from '../parts/text.ts';
 import { isTest, type WalletChoice, type WalletRefusal, type WalletTerms } from '../parts/wallet-choice.ts';
 
-/** The wallets of this browser, by the Wallet Standard. */
 const CONNECT = 'standard:connect';
-/** What the wallets that a page brings along are called. */
 export const OWN_WALLET_NAMES = { demo: 'Demo wallet', test: 'Test wallet' } as const;
 
-/** What a page needs of a wallet: one of these features. */
+/** Alternatives: a wallet needs one of these features. */
 export type Features = readonly `solana:${string}`[];
 
 export class WalletError extends Error {
   readonly refusal: WalletRefusal;
-  constructor(refusal: WalletRefusal, story = '') {
-    super(story);
+  constructor(refusal: WalletRefusal, detail = '') {
+    super(detail);
     this.refusal = refusal;
   }
 }
@@ -26,10 +24,10 @@ const isSolana = ({ chains, features }: Wallet, wanted: Features): boolean =>
 
 const iconOf = ({ icon }: Wallet): string | null => (/^data:image\/(?:svg\+xml|png|webp|gif);base64,/.test(icon) ? icon : null);
 
-/** What the page calls a wallet; two that read the same are one. */
+/** Display name. Wallets with the same display name are treated as one. */
 const nameOf = ({ name }: Wallet): string => plain(name).slice(0, 60);
 
-/** A test is paid by the test wallet alone: no other knows the chain it is paid on. */
+/** Lists usable wallets. A test payment lists the test wallet only, because no other wallet has its chain. */
 export function listWallets(terms: WalletTerms, wanted: Features): WalletChoice[] {
   const { ownWallet } = terms;
   const isOwn = ({ name }: Wallet) => ownWallet !== null && name === OWN_WALLET_NAMES[ownWallet.kind];
@@ -51,13 +49,15 @@ export function onWalletsChange(listener: () => void): void {
   getWallets().on('unregister', listener);
 }
 
-/** A wallet and an account of it on the network of this service, with the person's consent. */
 export interface OpenWallet {
   wallet: Wallet;
   account: WalletAccount;
 }
 
-/** `signer`: the account that is opened if the wallet shares it. Otherwise the first one is, as the wallet orders them. */
+/**
+ * Connects a wallet. `signer`: the account to open, if the wallet shares it, otherwise its first account. Throws WalletError `network` or
+ * `no_account` if no account fits.
+ */
 export async function openWallet(terms: WalletTerms, wanted: Features, name: string, signer?: string): Promise<OpenWallet> {
   const wallet = getWallets()
     .get()
@@ -76,8 +76,8 @@ export async function openWallet(terms: WalletTerms, wanted: Features, name: str
 }
 
 /**
- * Words for a refusal by a person and nothing else: a message port that was closed, or a transaction that was aborted, may come
- * after the money has moved.
+ * Texts of a refusal by the person, and of nothing else: a closed message port or an aborted transaction may follow a payment that was
+ * sent.
  */
 const REFUSALS = [
   /\buser[ _]?(?:has )?(?:reject|declin|deni|cancel)/i,
@@ -85,13 +85,13 @@ const REFUSALS = [
   /^\W*(?:(?:request|approval|transaction|signing) )?(?:was )?(?:rejected|declined|denied|cancell?ed)\W*$/i,
 ];
 
-/** What a wallet answers. Anything it throws becomes a WalletError. 4001 is what wallets took over from Ethereum. */
+/** Calls a wallet and turns whatever it throws into a WalletError. Code 4001: user rejected the request (EIP-1193). */
 export async function callWallet<T>(otherwise: WalletRefusal, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const { code, message, name } = (error ?? {}) as { code?: unknown; message?: unknown; name?: unknown };
-    const isRefusal = code === 4001 || [name, message].some((words) => REFUSALS.some((refusal) => refusal.test(String(words ?? ''))));
+    const isRefusal = code === 4001 || [name, message].some((text) => REFUSALS.some((refusal) => refusal.test(String(text ?? ''))));
     throw new WalletError(isRefusal ? 'rejected' : otherwise, String(message ?? ''));
   }
 }

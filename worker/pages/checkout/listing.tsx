@@ -5,7 +5,7 @@ import { Address, Row, sizeOf, TestMoney } from '../parts/parts.tsx';
 import { formatBps, formatCount, formatDollars, formatNumber, formatPeriod, isOne, plain, plainLines, plainName } from '../parts/text.ts';
 import type { PageFacts } from './facts.ts';
 
-/** What is sold and who is paid: all that a buyer has to know, before any script has run. */
+/** Product and seller: everything a buyer must know, rendered without a script. */
 export interface ShownListing {
   page: PageContext;
   sale: Sale;
@@ -15,7 +15,7 @@ export interface ShownListing {
 export const brandOf = ({ merchant }: Sale): string =>
   plain(merchant.merchantSettings.checkout_brand_name ?? '') || plainName(merchant.displayName);
 
-/** A link is checked when it is set, and once more here, where it becomes one that a buyer can follow. */
+/** Checks a merchant's link again before rendering. Only https is allowed. */
 export const httpsUrl = (text: string | undefined): string | null => {
   const url = text === undefined ? null : URL.parse(text);
   return url?.protocol === 'https:' && url.username === '' && url.password === '' ? url.href : null;
@@ -65,10 +65,9 @@ export function Price({ facts, page, sale: { product } }: ShownListing) {
   );
 }
 
-/** Longer than this, in characters or lines, a description would hide what follows it. */
+/** A longer description is folded, so that it does not hide the panel below. */
 const SHORT = { characters: 480, lines: 7 };
 
-/** The merchant's own words; long ones fold, without a script. */
 function Description({ page, sale }: ShownListing) {
   const lines = plainLines(sale.product.description ?? '');
   if (lines.length === 0) return null;
@@ -92,7 +91,7 @@ function Description({ page, sale }: ShownListing) {
   );
 }
 
-/** Of all that a merchant may choose freely nothing hides this: which account sells, and which wallet is paid in which asset. */
+/** Account name and paid wallets. No text of the merchant can hide them. */
 function Payees({ page: { say }, facts }: ShownListing) {
   const payees = Object.entries(facts.payees);
   const isOneWallet = new Set(Object.values(facts.payees)).size === 1;
@@ -162,11 +161,9 @@ const listBenefits = (page: PageContext, sale: Sale): string[] => [
   page.say(sale.product.renewalMode === 'AUTOMATIC' ? 'renews' : sale.product.billingModel === 'recurring' ? 'recurring' : 'oneOff'),
 ];
 
-/** The time of access that a purchase gives; null where it gives none, or one without an end. */
 export const accessGain = ({ locale, say }: Pick<PageContext, 'locale' | 'say'>, { product: { accessPeriodDays } }: Sale): string | null =>
   accessPeriodDays === null ? null : say('access', { period: formatPeriod(locale, accessPeriodDays, 'day') });
 
-/** What a buyer has once it is paid. */
 export function listGains(page: Pick<PageContext, 'locale' | 'say'>, sale: Sale): string[] {
   const { locale, say } = page;
   const { product } = sale;
@@ -176,8 +173,8 @@ export function listGains(page: Pick<PageContext, 'locale' | 'say'>, sale: Sale)
   const uses = unitName
     ? say('unitsNamed', { count, unit: plain(unitName) })
     : say(isOne(locale, usageUnits ?? 0) ? 'unitsOne' : 'unitsOther', { count });
-  const place = product.delivery?.provider ?? product.requiresIdentity;
-  const provider = place && PLATFORMS[place].title;
+  const platform = product.delivery?.provider ?? product.requiresIdentity;
+  const provider = platform && PLATFORMS[platform].title;
   return [
     ...(provider ? [say(product.delivery ? 'givesPlace' : 'needsAccount', { provider })] : []),
     ...(usageUnits === null ? [] : [uses]),

@@ -1,14 +1,9 @@
-/**
- * How it ended, and what to do now.
- * @module
- */
-
 import { Mark, Row, ShortAddress, Signature, Spinner } from '../parts/parts.tsx';
 import { explorerUrl, formatDay, formatMoney, formatTime } from '../parts/text.ts';
 import { isTest } from '../parts/wallet-choice.ts';
 import { Bar, type PanelProps, ProblemNote, StepHelp, StepTitle, TwiceNote } from './notes.tsx';
 import { isReplaceable, type PageAt, payingSignatureOf } from './state.ts';
-import { wordsOf } from './words.ts';
+import { stepTextsOf } from './words.ts';
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
 
@@ -65,7 +60,6 @@ export function Confirmed(props: PanelProps<PageAt<'confirmed'>>) {
   );
 }
 
-/** The proof of the purchase, for a buyer to pass on. */
 function CopyReceipt({ facts, say, state, actions, receiptId }: PanelProps<PageAt<'confirmed'>> & { receiptId: string }) {
   const url = new URL(`/r/${receiptId}`, facts.pageUrl).href;
   return (
@@ -78,7 +72,7 @@ function CopyReceipt({ facts, say, state, actions, receiptId }: PanelProps<PageA
   );
 }
 
-/** The transaction where it can be looked up; that of a test is on no chain that an explorer knows. */
+/** Links the transaction to an explorer, except for a test, which is on no public chain. */
 function PaidSignature({ facts, say, state }: PanelProps<PageAt<'confirmed'>>) {
   const signature = payingSignatureOf(state);
   if (signature === null) return null;
@@ -95,7 +89,6 @@ function PaidSignature({ facts, say, state }: PanelProps<PageAt<'confirmed'>>) {
   );
 }
 
-/** What the money was for: the first thing a buyer wants to know now. */
 function Gains({ facts, state, say }: PanelProps<PageAt<'confirmed'>>) {
   const { access_until: until } = state.status;
   const present = until ? say('accessUntil', { date: formatDay(facts.locale, until) }) : null;
@@ -111,9 +104,9 @@ function Gains({ facts, state, say }: PanelProps<PageAt<'confirmed'>>) {
   );
 }
 
-const ENTRY_WORDS = { pending: 'entryPending', delivered: 'entryGiven', failed: 'entryFailed' } as const;
+const ENTRY_TEXTS = { pending: 'entryPending', delivered: 'entryGiven', failed: 'entryFailed' } as const;
 
-/** How the buyer gets into what they bought access to, and what to do where the platform did not let the service tell them. */
+/** Entry to the purchased access, or instructions if the platform did not let the service contact the buyer. */
 function Entry({ state, say }: PanelProps<PageAt<'confirmed'>>) {
   const { delivery } = state.status;
   if (!state.payment.identitySessionId || delivery?.status === 'not_required' || delivery?.status === 'revoked') return null;
@@ -121,7 +114,7 @@ function Entry({ state, say }: PanelProps<PageAt<'confirmed'>>) {
   const isUsable = link?.protocol === 'https:';
   return (
     <div class="entry">
-      <p>{say(isUsable && delivery?.status !== 'failed' ? 'entryInvited' : ENTRY_WORDS[delivery?.status ?? 'pending'])}</p>
+      <p>{say(isUsable && delivery?.status !== 'failed' ? 'entryInvited' : ENTRY_TEXTS[delivery?.status ?? 'pending'])}</p>
       {isUsable && (
         <a class="button" href={link.href} rel="noreferrer" target="_blank">
           {say('entryOpen', { host: link.host })}
@@ -131,7 +124,7 @@ function Entry({ state, say }: PanelProps<PageAt<'confirmed'>>) {
   );
 }
 
-/** A name is whatever its owner made of it; it never stands without the wallet that was paid. */
+/** A seller's name is freely chosen, so it never appears without the paid wallet. */
 function Paid({ facts, state, say }: PanelProps<PageAt<'confirmed'>>) {
   const { recipient, fee } = state.payment;
   return (
@@ -148,7 +141,7 @@ function Paid({ facts, state, say }: PanelProps<PageAt<'confirmed'>>) {
   );
 }
 
-/** A hand-off serves for one payment: another begins in the shop. */
+/** A hand-off is for one payment. Another begins in the shop. */
 const Again = ({ facts, say, actions, isSecond = false }: PanelProps & { isSecond?: boolean }) =>
   facts.handoffToken ? (
     <p>{say('backToShop')}</p>
@@ -180,10 +173,10 @@ export function Ended(props: PanelProps<PageAt<'failed' | 'expired'>>) {
   );
 }
 
-/** Less than the price came: what, how to tell the seller, and no button that pays once more by mistake. */
+/** Underpayment: shows what arrived and the seller's contact, without a button that could pay twice by mistake. */
 export function Short(props: PanelProps<PageAt<'short'>>) {
   const { facts, state, say, actions } = props;
-  const { values = {} } = wordsOf(state, facts);
+  const { values = {} } = stepTextsOf(state, facts);
   const signatures = state.money.map((one) => one.tx_signature).join(', ');
   const note = say('shortNote', { payment: state.payment.paymentId, ...values, signature: signatures });
   const label = state.copied === null ? 'shortCopy' : state.copied.isSelected ? 'selected' : 'copied';
@@ -235,13 +228,13 @@ export function Closing(props: PanelProps<PageAt<'closing'>>) {
       <Spinner />
       <StepTitle {...props} />
       <StepHelp {...props} />
-      {state.secondsToCertain !== null && <Bar left={state.secondsToCertain} whole={Math.ceil(facts.uncertainMs / 1000)} />}
+      {state.secondsToCertain !== null && <Bar left={state.secondsToCertain} total={Math.ceil(facts.uncertainMs / 1000)} />}
       {!Number.isNaN(certainAt) && <p class="quiet">{say('closingUntil', { time: formatTime(facts.locale, nextMinute(certainAt)) })}</p>}
       <ProblemNote problem={state.problem} say={say} />
       {facts.isPayable && isReplaceable(state) && (
         <>
-          <button type="button" class="plain-button" disabled={state.isBusy} onClick={() => actions?.startAnew()}>
-            {say('startAnew')}
+          <button type="button" class="plain-button" disabled={state.isBusy} onClick={() => actions?.startOver()}>
+            {say('startOver')}
           </button>
           <p class="quiet">{say('startAnewHelp')}</p>
         </>

@@ -24,14 +24,14 @@ import { Panel } from './panel.tsx';
 import { firstState } from './state.ts';
 import { sendListing, sendSubscribe } from './subscribe.tsx';
 
-/** What may stand in the address for the API to judge; anything else was never made by us. */
+/** Accepts only the form of tokens that the service issues. The API judges them. */
 const tokenOf = (text: string | undefined, lengthMax: number): string | null =>
   text !== undefined && text.length <= lengthMax && /^[\w.:~-]+$/.test(text) ? text : null;
 
-/** A guess from the user agent: where it is wrong, the page shows a link where a code would have been handier. */
+/** Guess from the user agent. If wrong, the page shows a link instead of a code. */
 const isPhone = (userAgent: string): boolean => /Android|iPhone|iPad|iPod|Mobile/i.test(userAgent);
 
-/** `/p/{slug}`: who sells what for how much, whole before any script has run; then the panel that takes the payment. */
+/** `/p/{slug}`: product and seller, complete without a script, and the payment panel. */
 export async function sendCheckout(
   page: PageContext,
   ctx: Scope,
@@ -44,7 +44,7 @@ export async function sendCheckout(
     shown,
     {
       facts,
-      // A payment that was begun is shown to its end, whatever is for sale by now; but not one of another link.
+      // An existing payment is shown to its end even if the product is no longer for sale, but not with an invalid hand-off.
       scripts: facts.obstacle === 'pHandoffBad' ? [] : [PAGE_ASSETS.checkout],
       priceText: formatMoney(page.locale, facts.price),
     },
@@ -57,18 +57,18 @@ export async function sendCheckout(
 
 type Sold = Parameters<typeof sendCheckout>[2];
 
-/** The wallet that is paid, by asset: each rail may have its own, and a payment under way keeps the one it began with. */
+/** Paid wallet by asset. Each rail may have its own, and a payment under way retains its first one. */
 function payeesOf({ listing, payment }: Sold, rails: RailId[]): Record<string, string> {
   if (payment) return { [payment.asset]: payment.recipientWallet };
   const wallets = rails.map((railId) => [RAILS[railId].asset, payoutOf(prospectOf(saleOn(listing, railId)))] as const);
   return Object.fromEntries(wallets.filter((one): one is [Asset, string] => one[1] !== null));
 }
 
-/** A page waits so long for a rate at most: without one it says that the amount is to come. */
+/** Longest wait for a rate. Without one the page says that the amount follows. */
 const RATE_MS = 800;
 
-/** What the price is in the other assets that may be paid; one whose rate is not known is left out. */
-async function estimatesOf(ctx: Ctx, { asset, priceAmount: units }: Product, rails: RailId[]): Promise<Record<string, MoneyResource>> {
+/** Price in the other accepted assets. An asset without a rate is left out. */
+async function readEstimates(ctx: Ctx, { asset, priceAmount: units }: Product, rails: RailId[]): Promise<Record<string, MoneyResource>> {
   const others = rails.map((railId) => RAILS[railId].asset).filter((other) => other !== asset);
   const hurried = { ...ctx, leftMs: () => Math.min(RATE_MS, ctx.leftMs()) };
   const dues = await Promise.all(others.map(async (other) => [other, await dueIn(hurried, { asset, units }, other, ctx.now)] as const));
@@ -85,7 +85,7 @@ async function openListing(page: PageContext, ctx: Shard, sold: Sold): Promise<S
   const handoffToken = tokenOf(handoff, 2048);
   const obstacle = obstacleOf({
     pGone: product.status !== 'active' && !payment,
-    // Without its hand-off this would be a purchase without a buyer.
+    // Without its hand-off the payment would have no buyer.
     pHandoffBad: handoff !== undefined && handoffToken === null,
     sessionOver: isOver === true,
     notReady: !payment && (rails.length === 0 || (renews && !(await hasPublishedPlan(ctx, prospectOf(sale))))),
@@ -105,7 +105,7 @@ async function openListing(page: PageContext, ctx: Shard, sold: Sold): Promise<S
     gains: listGains(page, sale),
     accessGain: accessGain(page, sale),
     assets: rails.map((railId) => RAILS[railId].asset),
-    estimates: await estimatesOf(ctx, product, rails),
+    estimates: await readEstimates(ctx, product, rails),
     sessionSeconds: payment
       ? Math.ceil((payment.expiresAt - payment.createdAt) / SECOND)
       : (product.sessionSeconds ?? ctx.config.SESSION_SECONDS),
@@ -135,11 +135,9 @@ async function openListing(page: PageContext, ctx: Shard, sold: Sold): Promise<S
   return { page, sale, facts };
 }
 
-/** The reasons in their order: the page says the first that holds. */
 const obstacleOf = (holds: Partial<Record<TextKey, boolean>>): TextKey | null =>
   (Object.keys(holds) as TextKey[]).find((key) => holds[key]) ?? null;
 
-/** The panel as the server renders it; the browser takes over the same component. */
 function Payable({ facts, page }: ShownListing) {
   const { say } = page;
   return (

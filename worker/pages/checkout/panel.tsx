@@ -2,7 +2,7 @@ import { Code, ReceiptEmail } from '../parts/elsewhere.tsx';
 import { Address, Row, ShortAddress, Signature, Spinner } from '../parts/parts.tsx';
 import { formatMoney, formatTime, without } from '../parts/text.ts';
 import type { PagePayment } from './facts.ts';
-import { Bar, Due, type PanelProps, ProblemNote, StepHelp, StepTitle, Timer, TwiceNote, wholeOf } from './notes.tsx';
+import { Bar, Due, type PanelProps, ProblemNote, StepHelp, StepTitle, Timer, TwiceNote, totalOf } from './notes.tsx';
 import { Closing, Confirmed, Ended, Late, Short } from './outcome.tsx';
 import { type PageAt, payingSignatureOf, type Step } from './state.ts';
 import { Assets, ByPhone, Wallets } from './ways.tsx';
@@ -14,7 +14,7 @@ export const Panel = (props: PanelProps) => (
   </div>
 );
 
-/** The steps at which nothing is paid and no wallet is asked: a buyer may leave. */
+/** Steps at which a buyer may leave: nothing is paid and no wallet is open. */
 const LEAVABLE: Step[] = ['choosing', 'unavailable', 'identity', 'underway', 'failed', 'expired'];
 
 function WayBack({ facts: { cancelUrl }, state, say }: PanelProps) {
@@ -74,10 +74,10 @@ function ChoiceView(props: PanelProps<PageAt<'choosing'>>) {
       {payment?.quote && state.busyWith === null && <Due {...props} payment={payment} />}
       <Assets {...props} />
       <Payee {...props} />
-      {payment && state.secondsLeft !== null && <Bar left={state.secondsLeft} whole={wholeOf(facts, payment)} />}
+      {payment && state.secondsLeft !== null && <Bar left={state.secondsLeft} total={totalOf(facts, payment)} />}
       {payment?.fee && <p class="quiet">{say('feeIncluded', { fee: formatMoney(facts.locale, payment.fee) })}</p>}
       {payment === null && facts.handoffToken === null && props.actions && (
-        <ReceiptEmail value={props.actions.receiptEmail()} keep={props.actions.keepEmail} say={say} />
+        <ReceiptEmail value={props.actions.receiptEmail()} store={props.actions.storeEmail} say={say} />
       )}
       <Wallets {...props} />
       <ByPhone {...props} />
@@ -85,7 +85,7 @@ function ChoiceView(props: PanelProps<PageAt<'choosing'>>) {
   );
 }
 
-/** Why every way to pay is closed, and until when: to the next whole minute, because no seconds are shown. */
+/** Explains why every way to pay is closed, and until when (rounded up to a minute). */
 function UnclearNote({ facts, state, say }: PanelProps<PageAt<'choosing'>>) {
   if (!state.isUnclear || !state.payment?.unclearUntil) return null;
   const until = new Date(Math.ceil(state.payment.unclearUntil / 60_000) * 60_000).toISOString();
@@ -99,7 +99,7 @@ const UnavailableView = (props: PanelProps) => (
   </div>
 );
 
-/** Beside the buttons, however far down the page the whole of it stands: which wallet is paid, on which network, until when. */
+/** Repeats payee, network and end time next to the buttons, because the full details may be far down the page. */
 function Payee({ facts, state, say }: PanelProps<PageAt<'choosing'>>) {
   const wallet = state.payment?.recipient ?? facts.payees[state.asset];
   return (
@@ -133,7 +133,7 @@ function WalletView(props: PanelProps<PageAt<'connecting' | 'waiting'>>) {
         <p class="time-left">
           <span>{say('timeLeft')}</span>
           <Timer secondsLeft={secondsLeft} />
-          <Bar left={secondsLeft} whole={wholeOf(facts, payment)} />
+          <Bar left={secondsLeft} total={totalOf(facts, payment)} />
         </p>
       )}
       <button type="button" class="plain-button" onClick={() => actions?.cancel()}>
@@ -143,7 +143,6 @@ function WalletView(props: PanelProps<PageAt<'connecting' | 'waiting'>>) {
   );
 }
 
-/** What the wallet is about to show: how much goes to which address. */
 function Legs({ facts, say, payment: { price, fee, recipient } }: PanelProps & { payment: PagePayment }) {
   return (
     <dl class="legs">
@@ -206,7 +205,7 @@ function IdentityView(props: PanelProps<PageAt<'identity'>>) {
   );
 }
 
-/** The obvious button never pays what a stranger began. */
+/** The default button never pays a payment that someone else began. */
 function UnderwayView(props: PanelProps<PageAt<'underway'>>) {
   const { state, say, actions } = props;
   const { isOurs } = state.found;

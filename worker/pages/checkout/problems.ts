@@ -1,8 +1,3 @@
-/**
- * One clear sentence for each thing that can go wrong.
- * @module
- */
-
 import type { TextKey } from '../locales/dictionaries.ts';
 import type { Failure } from '../parts/answer.ts';
 import { formatPeriod, sayIn } from '../parts/text.ts';
@@ -27,10 +22,9 @@ const BY_CODE: Record<string, TextKey> = {
   identity_verification_required: 'pIdentityNow',
 };
 
-/** A link that is over: nothing can be begun with it, so nothing is offered. */
+/** An expired link: nothing can be begun, so nothing is offered. */
 export const DEAD_ENDS: TextKey[] = ['pHandoffBad', 'pHandoffUsed', 'sessionOver'];
 
-/** What a node says of a transaction it would not take, as far as it tells the buyer something. */
 function refusalOf(detail: string): TextKey {
   if (/no record of a prior credit|insufficient funds for (?:fee|rent)|insufficient lamports/i.test(detail)) return 'pSol';
   if (/blockhash not found|block height exceeded/i.test(detail)) return 'pTooSlow';
@@ -50,7 +44,7 @@ const BY_REFUSAL = {
 
 const networkName = ({ text, network }: PageFacts): string => sayIn(text)(network);
 
-/** What the service's refusal means to the buyer. `asset`: what they were about to pay in. */
+/** Maps a refusal of the service. `asset`: the asset the buyer was about to pay in. */
 export function problemOfFailure(facts: PageFacts, { code, meta, detail, retryAfterMs }: Failure, asset: string): Problem {
   const values = { asset, network: networkName(facts), code, provider: meta.provider ?? '' };
   if (code === 'payment_mismatch') return { key: meta.reason === 'transaction_rejected' ? refusalOf(detail) : 'pMismatch', values };
@@ -62,15 +56,15 @@ export function problemOfFailure(facts: PageFacts, { code, meta, detail, retryAf
   return { key: BY_CODE[code] ?? 'pUnknown', values };
 }
 
-/** What a wallet's refusal means to the buyer. A wallet that simulates first says what the node would have said. */
+/** Maps a wallet's refusal. A wallet that simulates first reports the node's error. */
 export function problemOfWallet(
   facts: PageFacts,
   { refusal, message, walletName }: { refusal: keyof typeof BY_REFUSAL; message: string; walletName: string },
   asset: string,
 ): Problem {
-  const told = refusal === 'failed' ? refusalOf(message) : 'pRefused';
+  const key = refusal === 'failed' ? refusalOf(message) : 'pRefused';
   return {
-    key: told === 'pRefused' ? BY_REFUSAL[refusal] : told,
+    key: key === 'pRefused' ? BY_REFUSAL[refusal] : key,
     values: { wallet: walletName, asset, network: networkName(facts) },
   };
 }

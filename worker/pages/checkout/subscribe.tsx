@@ -5,11 +5,11 @@ import { ownWalletParts, sendPage } from '../document.tsx';
 import { sayIn } from '../parts/text.ts';
 import { isTest } from '../parts/wallet-choice.ts';
 import type { SubscribeFacts } from '../subscribing/facts.ts';
-import { Panel, wordsOf } from '../subscribing/page.tsx';
+import { loadTexts, Panel } from '../subscribing/page.tsx';
 import { termsOf } from '../subscribing/view.tsx';
 import { About, Brand, Price, type ShownListing } from './listing.tsx';
 
-/** `/p/{slug}` of what renews itself: who sells what for how much, whole before any script has run; then the panel that subscribes. */
+/** `/p/{slug}` of a product with automatic renewal: product and seller, complete without a script, and the subscription panel. */
 export async function sendSubscribe(shown: ShownListing, { now, begunId }: { now: number; begunId: string | null }): Promise<Response> {
   const { page, sale } = shown;
   const {
@@ -43,7 +43,7 @@ export async function sendSubscribe(shown: ShownListing, { now, begunId }: { now
     onrampUrl,
     supportUrl,
     locale: page.locale,
-    text: await wordsOf(page),
+    text: await loadTexts(page),
     periodDays,
     nextChargeAt: iso(now + periodDays * DAY),
   };
@@ -52,15 +52,11 @@ export async function sendSubscribe(shown: ShownListing, { now, begunId }: { now
 }
 
 interface ListingSheet {
-  /** Given to the page's scripts. */
   facts: object;
-  /** None where nothing can be paid there; those of the seller's own wallet come before them. */
   scripts: string[];
-  /** The price in the page's language. */
   priceText: string;
 }
 
-/** The page of a listing: who sells what for how much, and the panel that takes the payment. */
 export function sendListing(shown: ShownListing, { facts, scripts, priceText }: ListingSheet, panel: Child): Response {
   const { page, sale } = shown;
   const { productName, sellerName, ownWallet, obstacle } = shown.facts;
@@ -72,7 +68,7 @@ export function sendListing(shown: ShownListing, { facts, scripts, priceText }: 
       layout: 'two',
       accentHex: sale.merchant.merchantSettings.checkout_accent_hex,
       scripts: scripts.length > 0 ? [...own.scripts, ...scripts] : [],
-      // Not there for a buyer who comes; the page that says so still finds the payment of one who has paid.
+      // A product that is gone answers 404, but its page still shows the payment of a buyer who has paid.
       status: obstacle === 'pGone' ? 404 : 200,
       facts,
       alsoConnectTo: own.alsoConnectTo,

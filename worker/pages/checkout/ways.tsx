@@ -5,10 +5,9 @@ import { isTest } from '../parts/wallet-choice.ts';
 import type { PanelProps } from './notes.tsx';
 import { isReplaceable, type PageAt } from './state.ts';
 
-/** Short, because it stands in a button. */
 const networkName = ({ facts }: PanelProps): string => (facts.network === 'mainnet' ? 'Solana' : 'Solana devnet');
 
-/** Another asset is another payment, in the place of the one there is while it is unsigned. */
+/** Changing the asset replaces the payment while it is unsigned. */
 export function Assets({ facts, state, say, actions }: PanelProps<PageAt<'choosing'>>) {
   const { payment } = state;
   if (facts.assets.length < 2) return null;
@@ -38,7 +37,6 @@ export function Assets({ facts, state, say, actions }: PanelProps<PageAt<'choosi
   );
 }
 
-/** What a press of the button leads to being asked for; null where no rate is known. */
 function amountOf({ facts, state }: PanelProps<PageAt<'choosing'>>): string | null {
   if (state.payment) return formatMoney(facts.locale, state.payment.price);
   const estimate = facts.estimates[state.asset];
@@ -46,7 +44,7 @@ function amountOf({ facts, state }: PanelProps<PageAt<'choosing'>>): string | nu
   return estimate ? formatEstimate(facts.locale, estimate) : null;
 }
 
-/** The wallets of this browser. Null before the browser has looked, and for good where JavaScript is off. */
+/** Wallets of this browser. Null before detection, and permanently without JavaScript. */
 export function Wallets(props: PanelProps<PageAt<'choosing'>>) {
   const { facts, state, say, actions } = props;
   const usable = state.wallets?.filter(({ isUsable }) => isUsable).length ?? 0;
@@ -66,7 +64,7 @@ export function Wallets(props: PanelProps<PageAt<'choosing'>>) {
         <ul class="wallets">
           {state.wallets.map((wallet) => (
             <li key={wallet.name}>
-              {/* One of the wrong network can still be reached and pressed, and then says why it cannot pay. */}
+              {/* A wallet of the wrong network stays enabled and explains on press why it cannot pay. */}
               <button
                 type="button"
                 class={`wallet${wallet.isOwn ? ' wallet-own' : ''}${usable === 1 && wallet.isUsable ? ' wallet-only' : ''}`}
@@ -91,13 +89,12 @@ export function Wallets(props: PanelProps<PageAt<'choosing'>>) {
   );
 }
 
-/** For a wallet elsewhere: a QR code on a desktop, a link on a phone, and by hand where one transfer is all there is. */
+/** Payment with another wallet: QR code on a desktop, link on a phone, manual transfer if one transfer pays. */
 export function ByPhone(props: PanelProps<PageAt<'choosing'>>) {
   const { facts, state, say, actions } = props;
-  // A wallet elsewhere knows nothing of the chain that a test is paid on.
+  // No other wallet has the chain of a test payment.
   if (isTest(facts)) return null;
   const title = say(facts.isPhone ? 'appTitle' : 'scanTitle');
-  // Only one button of the page stands out.
   const hasWallet = state.wallets?.some(({ isUsable }) => isUsable) ?? true;
   const isOpen = state.isPhoneOpen && !state.isUnclear;
   const isSecond = hasWallet || (facts.isPhone && !isOpen);
@@ -136,18 +133,17 @@ export function ByPhone(props: PanelProps<PageAt<'choosing'>>) {
   );
 }
 
-/** The page as a wallet opens it, which knows its payment. */
 function InWalletLinks({ facts, state, say }: PanelProps<PageAt<'choosing'>>) {
-  // Who makes the wallet is not to be shown a hand-off that still begins a payment: once it has, the payment alone goes along.
+  // The link passes servers of the wallet's maker, so it never carries a hand-off. Once the payment exists, only its id is needed.
   if (!facts.pageUrl || (facts.handoffToken && !state.payment)) return null;
   const url = new URL(facts.pageUrl);
   url.searchParams.delete('handoff');
-  // A payment that is begun goes along, so that none is begun beside it.
+  // Carries the payment, so that the wallet's browser begins no second one.
   if (state.payment) url.hash = `payment=${state.payment.paymentId}`;
   return <InWallet href={url.href} locale={facts.locale} say={say} />;
 }
 
-/** With a fee a payment is two transfers, which cannot be made by hand. */
+/** A payment with a fee needs two transfers in one transaction, which cannot be made by hand. */
 function ByHand(props: PanelProps<PageAt<'choosing'>>) {
   const { facts, state, say } = props;
   const { payment } = state;

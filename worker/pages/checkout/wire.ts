@@ -1,13 +1,8 @@
-/**
- * What the public API answers to a buyer's browser; only what the page reads.
- * @module
- */
-
 import type { Amount } from '../parts/text.ts';
 
-/** The service's share of a price: a transfer of its own. */
+/** Service fee, paid by a transfer of its own. */
 export interface Fee extends Amount {
-  /** Absent where the payment was begun elsewhere: its status does not name the wallet. */
+  /** Absent if the payment was begun elsewhere, because its status has no wallet. */
   recipient?: string;
 }
 
@@ -41,13 +36,11 @@ export interface PaymentStatus {
   memo: string;
   price_quote?: { rate: string; expires_at: string };
   overpaid?: Amount;
-  /** Money that arrived and does not pay this payment. */
   seen?: SeenMoney[];
   tx_signature?: string;
   receipt_id?: string;
-  /** Until when the buyer has access by now; absent where it has no end. */
   access_until?: string;
-  /** How the buyer gets in; told to their own identity session alone. */
+  /** Entry to the access, returned only to the buyer's own identity session. */
   delivery?: { status: 'not_required' | 'pending' | 'delivered' | 'failed' | 'revoked'; invite_url?: string; last_error?: string };
   expires_at: string;
   poll_after_ms: number | null;

@@ -3,14 +3,13 @@ import { compareAmounts, formatMoney, sumOf, without } from '../parts/text.ts';
 import type { PageFacts } from './facts.ts';
 import { type PageAt, type PageState, payingSignatureOf, type Step } from './state.ts';
 
-/** What the page says of itself: the title of the step, and what it means for the buyer. */
-interface StepWords {
+interface StepTexts {
   title: TextKey;
   help: TextKey | null;
   values?: Record<string, string>;
 }
 
-const WORDS: { [S in Step]: (state: PageAt<S>, facts: PageFacts) => StepWords } = {
+const TEXTS: { [S in Step]: (state: PageAt<S>, facts: PageFacts) => StepTexts } = {
   choosing: () => ({ title: 'choose', help: null }),
   unavailable: ({ reason }) => ({ title: 'unavailable', help: reason }),
   connecting: ({ walletName }) => ({ title: 'connecting', help: 'connectingHelp', values: { wallet: walletName } }),
@@ -47,5 +46,5 @@ const WORDS: { [S in Step]: (state: PageAt<S>, facts: PageFacts) => StepWords } 
   }),
 };
 
-export const wordsOf = (state: PageState, facts: PageFacts): StepWords =>
-  (WORDS[state.step] as (state: PageState, facts: PageFacts) => StepWords)(state, facts);
+export const stepTextsOf = (state: PageState, facts: PageFacts): StepTexts =>
+  (TEXTS[state.step] as (state: PageState, facts: PageFacts) => StepTexts)(state, facts);

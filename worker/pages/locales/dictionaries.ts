@@ -4,23 +4,22 @@ import en from './en.json';
 import signing from './signing/en.json';
 import subscribing from './subscribing/en.json';
 
-/** Names of the texts of buyers' pages and of all pages together. `{name}` in a text stands for a value; every language has exactly these keys. */
+/** Text keys of buyers' pages and of all pages. `{name}` in a text is a value. Every language has exactly these keys. */
 export type TextKey = keyof typeof en;
 export type Dictionary = Record<TextKey, string>;
 type AccountKey = keyof typeof account;
-export type AccountWords = Record<AccountKey, string>;
+export type AccountTexts = Record<AccountKey, string>;
 export type SubscribingKey = keyof typeof subscribing;
-type SubscribingWords = Record<SubscribingKey, string>;
+type SubscribingTexts = Record<SubscribingKey, string>;
 export type SigningKey = keyof typeof signing;
-type SigningWords = Record<SigningKey, string>;
+type SigningTexts = Record<SigningKey, string>;
 
-/** English comes with the pages. Each other language is a module of its own, loaded with the first page in it. */
-type Dictionaries<Words> = Record<Exclude<Locale, 'en'>, () => Promise<{ default: Words }>>;
+/** English is bundled. Every other language is a module loaded on first use. */
+type Dictionaries<Texts> = Record<Exclude<Locale, 'en'>, () => Promise<{ default: Texts }>>;
 
-const load = async <Words>(locale: Locale, english: Words, others: Dictionaries<Words>): Promise<Words> =>
+const load = async <Texts>(locale: Locale, english: Texts, others: Dictionaries<Texts>): Promise<Texts> =>
   locale === 'en' ? english : (await others[locale]()).default;
 
-/** Returns the texts of buyers' pages in one language, and those that all pages share. */
 export const loadDictionary = (locale: Locale): Promise<Dictionary> =>
   load<Dictionary>(locale, en, {
     es: () => import('./es.json'),
@@ -30,9 +29,8 @@ export const loadDictionary = (locale: Locale): Promise<Dictionary> =>
     ja: () => import('./ja.json'),
   });
 
-/** Returns the texts of merchants' pages in one language. Buyers' pages do not carry them. */
-export const loadAccountWords = (locale: Locale): Promise<AccountWords> =>
-  load<AccountWords>(locale, account, {
+export const loadAccountTexts = (locale: Locale): Promise<AccountTexts> =>
+  load<AccountTexts>(locale, account, {
     es: () => import('./account/es.json'),
     de: () => import('./account/de.json'),
     fr: () => import('./account/fr.json'),
@@ -40,9 +38,8 @@ export const loadAccountWords = (locale: Locale): Promise<AccountWords> =>
     ja: () => import('./account/ja.json'),
   });
 
-/** Returns the texts of subscribing and cancelling in one language. */
-export const loadSubscribingWords = (locale: Locale): Promise<SubscribingWords> =>
-  load<SubscribingWords>(locale, subscribing, {
+export const loadSubscribingTexts = (locale: Locale): Promise<SubscribingTexts> =>
+  load<SubscribingTexts>(locale, subscribing, {
     es: () => import('./subscribing/es.json'),
     de: () => import('./subscribing/de.json'),
     fr: () => import('./subscribing/fr.json'),
@@ -50,9 +47,8 @@ export const loadSubscribingWords = (locale: Locale): Promise<SubscribingWords> 
     ja: () => import('./subscribing/ja.json'),
   });
 
-/** Returns the texts for signing a prepared transaction in one language. */
-export const loadSigningWords = (locale: Locale): Promise<SigningWords> =>
-  load<SigningWords>(locale, signing, {
+export const loadSigningTexts = (locale: Locale): Promise<SigningTexts> =>
+  load<SigningTexts>(locale, signing, {
     es: () => import('./signing/es.json'),
     de: () => import('./signing/de.json'),
     fr: () => import('./signing/fr.json'),

@@ -1,7 +1,5 @@
-/** A refusal of the service, or that no answer came. */
 export interface Failure {
   ok: false;
-  /** 0 where no answer came. */
   status: number;
   code: string;
   detail: string;
@@ -11,5 +9,5 @@ export interface Failure {
 
 export type Answer<T> = { ok: true; value: T } | Failure;
 
-/** Whether the same call may succeed a little later. */
+/** True if the same call may succeed later. */
 export const isPassing = ({ status }: Failure): boolean => status === 0 || status === 429 || status >= 500;

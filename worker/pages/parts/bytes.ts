@@ -1,4 +1,3 @@
-/** Bytes as the wire and wallets spell them. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
@@ -32,7 +31,7 @@ export function fromBase58(text: string): Uint8Array<ArrayBuffer> | null {
 
 const SIGNATURE_BYTES = 64;
 
-/** The name of a signed transaction on the chain: its first signature, after the count of them. Null where there is none. */
+/** Transaction signature: the first signature, after the count byte. Null if unsigned. */
 export function signatureOf(transaction: Uint8Array): string | null {
   const signature = transaction.slice(1, 1 + SIGNATURE_BYTES);
   return signature.length === SIGNATURE_BYTES && signature.some((byte) => byte !== 0) ? toBase58(signature) : null;

@@ -1,14 +1,10 @@
-/** Colours made from the one accent a merchant chose, so that every text stays readable whatever it is. (WCAG 2.2, 1.4.3 and 1.4.11) */
+/** Colours derived from a merchant's accent, with contrast that makes every text readable (WCAG 2.2, 1.4.3 and 1.4.11). */
 export interface Palette {
-  /** Fills buttons. */
   accent: string;
-  /** Text on a button. */
   onAccent: string;
-  /** Text and marks in the accent's hue on the page's surfaces. */
   accentText: string;
-  /** A faint tint of the accent behind text. */
   accentSoft: string;
-  /** The edge of a button: seen even where the accent is nearly the surface's own colour. */
+  /** Border of a button, visible even if the accent is close to the surface's colour. */
   accentEdge: string;
 }
 
@@ -19,7 +15,7 @@ const TEXT_CONTRAST = 4.5;
 const EDGE_CONTRAST = 3;
 const WHITE: Rgb = [255, 255, 255];
 const BLACK: Rgb = [0, 0, 0];
-/** The surfaces text stands on, the most demanding of each scheme; style.ts uses the same. */
+/** Surface colours with the least contrast, shared with style.ts. */
 export const SURFACES = { light: '#f5f6f8', dark: '#1d2129' } as const;
 
 export const parseHex = (hex: string): Rgb | null => {
@@ -46,7 +42,7 @@ export function contrast(a: Rgb, b: Rgb): number {
 const mix = (from: Rgb, to: Rgb, share: number): Rgb => from.map((part, index) => part + (to[index]! - part) * share) as unknown as Rgb;
 const rounded = (colour: Rgb): Rgb => colour.map(Math.round) as unknown as Rgb;
 
-/** The colour itself, or the nearest one towards `to` that reaches the contrast against every one of `against`. */
+/** Returns the colour, or the nearest one towards `to` with the contrast `least` against every colour of `against`. */
 function shiftUntilReadable(colour: Rgb, to: Rgb, against: Rgb[], least: number): Rgb {
   for (let share = 0; share < 1; share += 0.02) {
     const candidate = rounded(mix(colour, to, share));
@@ -64,7 +60,7 @@ export function paletteOf(accentHex: string | undefined, scheme: keyof typeof SU
   const onAccent = contrast(accent, WHITE) >= contrast(accent, BLACK) ? WHITE : BLACK;
   return {
     accent: toHex(accent),
-    // One of the two always reaches 4.58:1.
+    // Black or white always has a contrast of at least 4.58:1.
     onAccent: toHex(onAccent),
     accentText: toHex(shiftUntilReadable(accent, away, [surface, card, soft], TEXT_CONTRAST)),
     accentSoft: toHex(soft),

@@ -1,7 +1,6 @@
 import type { QrCode } from './qr.ts';
 import { type Amount, formatMoney, type Say } from './text.ts';
 
-/** A QR code, once the browser is there to draw it. */
 export function Code({ text, label, drawCode }: { text: string; label: string; drawCode?: ((text: string) => QrCode) | undefined }) {
   if (!drawCode) return null;
   const { size, path } = drawCode(text);
@@ -14,13 +13,12 @@ export function Code({ text, label, drawCode }: { text: string; label: string; d
   );
 }
 
-/** Wallets with a browser of their own open this page there, where they are found like any other. */
 const BROWSERS = [
   { name: 'Phantom', base: 'https://phantom.app/ul/browse/' },
   { name: 'Solflare', base: 'https://solflare.com/ul/v1/browse/' },
 ];
 
-/** Links that open a page inside a wallet. They lead over servers of the wallets' makers, so no secret belongs into the address. */
+/** Links that open a page inside a wallet. They pass servers of the wallets' makers, so the URL must carry no secret. */
 export function InWallet({
   href,
   locale,
@@ -48,7 +46,6 @@ export function InWallet({
   );
 }
 
-/** Wallets of Solana with their makers' own pages to get them. */
 const WALLETS = [
   { name: 'Phantom', href: 'https://phantom.com/download' },
   { name: 'Solflare', href: 'https://www.solflare.com/download/' },
@@ -63,14 +60,12 @@ interface NewcomerProps {
   say: Say<'newTitle' | 'newWallet' | 'newMoney' | 'newCard' | 'newBack' | 'support'>;
 }
 
-/** Address of an on-ramp for so much, with its placeholders filled in. */
 const fillOnramp = (template: string, { asset, amount }: Amount, wallet = ''): string =>
   Object.entries({ wallet, asset, amount }).reduce(
     (url, [name, value]) => url.replaceAll(`{${name}}`, encodeURIComponent(value)),
     template,
   );
 
-/** For who never paid like this: how to get a wallet and money, and that this page waits. */
 export function Newcomer({ locale, price, onrampUrl, supportUrl, say }: NewcomerProps) {
   return (
     <details class="newcomer">
@@ -110,8 +105,16 @@ export function Newcomer({ locale, price, onrampUrl, supportUrl, say }: Newcomer
   );
 }
 
-/** Field for the address that the receipt goes to. It is gone once a payment has begun, which takes the address along. */
-export const ReceiptEmail = ({ value, keep, say }: { value: string; keep(email: string): void; say: Say<'emailLabel' | 'emailHelp'> }) => (
+/** Field for the receipt's address. Hidden once a payment has begun, because the address is sent with it. */
+export const ReceiptEmail = ({
+  value,
+  store,
+  say,
+}: {
+  value: string;
+  store(email: string): void;
+  say: Say<'emailLabel' | 'emailHelp'>;
+}) => (
   <div class="field receipt-email">
     <label for="receipt-email">{say('emailLabel')}</label>
     <input
@@ -121,7 +124,7 @@ export const ReceiptEmail = ({ value, keep, say }: { value: string; keep(email: 
       maxlength={254}
       value={value}
       aria-describedby="receipt-email-help"
-      onInput={(event: Event) => keep((event.target as unknown as { value: string }).value)}
+      onInput={(event: Event) => store((event.target as unknown as { value: string }).value)}
     />
     <p class="quiet" id="receipt-email-help">
       {say('emailHelp')}

@@ -1,6 +1,6 @@
 import { type Say, shortened } from './text.ts';
 
-/** Receives the focus when the step changes, so that a screen reader goes on where something happened. */
+/** Receives the focus when the step changes, so that a screen reader announces the new step. */
 export const Title = ({ children }: { children?: unknown }) => (
   <h2 id="panel-title" tabindex={-1}>
     {children}
@@ -19,7 +19,6 @@ export const Mark = ({ kind }: { kind: 'done' | 'failed' | 'time' | 'nothing' | 
 
 export const Spinner = () => <span class="spinner" aria-hidden="true" />;
 
-/** One fact of a list of them. */
 export const Row = ({ name, isWide = false, children }: { name: string; isWide?: boolean; children?: unknown }) => (
   <div class={isWide ? 'wide' : ''}>
     <dt>{name}</dt>
@@ -27,7 +26,7 @@ export const Row = ({ name, isWide = false, children }: { name: string; isWide?:
   </div>
 );
 
-/** An address in groups of four, so that a person can compare two by eye; what is copied has no gaps. The ends stand out, because wallets show only them. */
+/** Address in groups of four for comparison by eye, copied without gaps. Both ends are emphasized, because wallets show only those. */
 export const Address = ({ address }: { address: string }) => (
   <span class="address">
     {[address.slice(0, 4), ...(address.slice(4, -4).match(/.{1,4}/g) ?? []), address.slice(-4)].map((group, index) => (
@@ -50,8 +49,7 @@ export const Signature = ({ say, signature }: { say: Say; signature: string | nu
     </details>
   ) : null;
 
-/** The mark of test money: it stands before every amount that cannot be spent. */
 export const TestMoney = ({ say }: { say: Say }) => <span class="badge">{say('testMoney')}</span>;
 
-/** The more digits, the smaller they are set: a number is never broken. */
+/** Smaller font for longer numbers, so that a number never wraps. */
 export const sizeOf = (digits: string): string => (digits.length > 16 ? 'amount longest' : digits.length > 10 ? 'amount long' : 'amount');

@@ -5,7 +5,7 @@ export interface QrCode {
   path: string;
 }
 
-/** A code as one path, so that it scales and prints. `L` for what is dense and shown on a screen, `M` for what is printed. */
+/** Draws a code as one SVG path. Error correction `L` for dense codes on a screen, `M` for print. */
 export function drawCode(text: string, ecc: 'L' | 'M'): QrCode {
   const { data, size } = encode(text, { ecc, border: 2 });
   let path = '';
@@ -21,7 +21,6 @@ export function drawCode(text: string, ecc: 'L' | 'M'): QrCode {
 
 let drawn: { text: string; code: QrCode } | null = null;
 
-/** The code of a text as a screen shows it: drawn once for it, not with every change of the page. */
 export function drawQrCode(text: string): QrCode {
   drawn = drawn?.text === text ? drawn : { text, code: drawCode(text, 'L') };
   return drawn.code;

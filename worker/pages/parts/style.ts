@@ -3,7 +3,7 @@ import { type Palette, paletteOf, SURFACES } from './colour.ts';
 const variables = (palette: Palette): string =>
   `--accent:${palette.accent};--on-accent:${palette.onAccent};--accent-text:${palette.accentText};--accent-soft:${palette.accentSoft};--accent-edge:${palette.accentEdge}`;
 
-/** The page's one style sheet, in the page itself: the first paint waits for nothing. Only checked colours are put into it. */
+/** Inline style sheet, so that the first paint waits for nothing. Only validated colours are inserted. */
 export const styleOf = (accentHex: string | undefined): string => `
 :root{color-scheme:light dark;--page:${SURFACES.light};--card:#fff;--ink:#14171f;--soft:#566070;--line:#dfe3ea;--good:#12704a;--good-soft:#e6f4ec;--bad:#b3261e;--bad-soft:#fcedeb;--test:#7a4a00;--test-soft:#fff1d2;${variables(paletteOf(accentHex, 'light'))}}
 @media (prefers-color-scheme:dark){:root{--page:#12151b;--card:${SURFACES.dark};--ink:#f0f2f6;--soft:#a9b2c0;--line:#343b47;--good:#6fd3a4;--good-soft:#17352a;--bad:#ff9c93;--bad-soft:#3d2322;--test:#f3c470;--test-soft:#3a2c12;${variables(paletteOf(accentHex, 'dark'))}}}

@@ -1,6 +1,5 @@
 import type { TextKey } from '../locales/dictionaries.ts';
 
-/** Words and numbers of one language; the same on the server and in the browser. */
 export type Say<Key extends string = TextKey> = (key: Key, values?: Record<string, string>) => string;
 
 export interface Amount {
@@ -11,22 +10,22 @@ export interface Amount {
 export const sayIn =
   <Key extends string>(text: Record<Key, string>): Say<Key> =>
   (key, values = {}) =>
-    text[key].replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+    text[key].replace(/\{(\w+)\}/g, (match, name: string) => values[name] ?? match);
 
-/** Formats an amount exactly: Intl reads the text of a decimal digit by digit (ES2023), so an amount never becomes a float. */
+/** Intl formats a decimal string digit by digit (ES2023), so an amount never becomes a float. */
 const asDecimal = (text: string) => text as `${number}`;
 
-/** `12.50` for USDC, as many digits as there are for anything else. */
+/** Two decimals for USDC, all digits for other assets. */
 export const formatNumber = (locale: string, { asset, amount }: Amount): string =>
   new Intl.NumberFormat(locale, { minimumFractionDigits: asset === 'USDC' ? 2 : 0, maximumFractionDigits: 9 }).format(asDecimal(amount));
 
 export const formatMoney = (locale: string, money: Amount): string => `${formatNumber(locale, money)}\u00a0${money.asset}`;
 
-/** An amount that is not fixed yet: no more digits than a person compares. */
+/** Rounds an estimate to the digits that a person compares. */
 export const formatEstimate = (locale: string, { asset, amount }: Amount): string =>
   `≈\u00a0${new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 }).format(asDecimal(amount))}\u00a0${asset}`;
 
-/** What an amount of USDC is in dollars, to the cent; less than one cent with its digits. */
+/** Formats USDC in dollars: to the cent, or with all digits below one cent. */
 export const formatDollars = (locale: string, { amount }: Amount): string =>
   new Intl.NumberFormat(locale, {
     style: 'currency',
@@ -36,26 +35,22 @@ export const formatDollars = (locale: string, { amount }: Amount): string =>
 
 const decimalsOf = (amount: string): number => amount.split('.')[1]?.length ?? 0;
 
-/** Amounts of one asset as whole numbers of the same unit: exact, digits as BigInt. */
 function toUnits(amounts: Amount[]): { units: bigint[]; decimals: number } {
   const decimals = Math.max(0, ...amounts.map(({ amount }) => decimalsOf(amount)));
   return { units: amounts.map(({ amount }) => BigInt(amount.replace('.', '') + '0'.repeat(decimals - decimalsOf(amount)))), decimals };
 }
 
-/** Amount of so many base units. */
 export function toAmount(asset: string, units: bigint, decimals: number): Amount {
   const digits = String(units).padStart(decimals + 1, '0');
   const point = digits.length - decimals;
   return { asset, amount: decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}` };
 }
 
-/** What is left of an amount without a part of it. */
-export function without(whole: Amount, part: Amount): Amount {
-  const { units, decimals } = toUnits([whole, part]);
-  return toAmount(whole.asset, units[0]! - units[1]!, decimals);
+export function without(match: Amount, part: Amount): Amount {
+  const { units, decimals } = toUnits([match, part]);
+  return toAmount(match.asset, units[0]! - units[1]!, decimals);
 }
 
-/** Sum of at least one amount of one asset. */
 export function sumOf(amounts: Amount[]): Amount {
   const { units, decimals } = toUnits(amounts);
   return toAmount(
@@ -65,20 +60,17 @@ export function sumOf(amounts: Amount[]): Amount {
   );
 }
 
-/** Negative where the first is less. */
 export function compareAmounts(one: Amount, other: Amount): number {
   const [left, right] = toUnits([one, other]).units;
   return left! < right! ? -1 : left! > right! ? 1 : 0;
 }
 
-/** `250` basis points as `2.5%`. */
 export const formatBps = (locale: string, bps: number): string =>
   new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 }).format(bps / 10_000);
 
-/** An address shortened as wallets do it: enough to recognise it where the whole stands nearby. */
+/** Shortened address as wallets show it. Use only near the full one. */
 export const shortened = (address: string): string => `${address.slice(0, 4)}…${address.slice(-4)}`;
 
-/** A platform as its people write it, by its id. */
 export const toTitle = (provider: string): string => provider.slice(0, 1).toUpperCase() + provider.slice(1);
 
 export const formatCount = (locale: string, count: number): string => new Intl.NumberFormat(locale).format(count);
@@ -104,20 +96,19 @@ export const formatDay = (locale: string, iso: string, timeZone?: string): strin
     new Date(iso),
   );
 
-/** Where a transaction is looked up. */
 export const explorerUrl = (network: 'mainnet' | 'devnet', txSignature: string): string =>
   `https://explorer.solana.com/tx/${txSignature}${network === 'devnet' ? '?cluster=devnet' : ''}`;
 
 export const formatTime = (locale: string, iso: string): string =>
   new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' }).format(new Date(iso));
 
-/** Ticks, locks, keys, shields and medals: what pages say with them is for this page alone to say. */
+/** Ticks, locks, keys, shields and medals: symbols that only the page itself may show. */
 const BADGES =
   /[\u2611\u2705\u2713\u2714\u26bf\u{1f396}\u{1f3c5}\u{1f50f}-\u{1f513}\u{1f530}\u{1f5dd}\u{1f5f8}\u{1f5f9}\u{1f6e1}\u{1fbb1}]\ufe0f?/gu;
 
 /**
- * A stranger's words as one harmless line: no control characters, nothing that turns the reading direction around, is
- * invisible or looks like a seal of approval, so that a name cannot pretend to be part of the page.
+ * Makes untrusted text one harmless line: strips control, bidirectional and invisible characters and badge symbols, so that a name cannot
+ * pose as part of the page.
  */
 export const plain = (text: string): string =>
   text
@@ -127,8 +118,8 @@ export const plain = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** A name as plain text; `…` where no harmless character is left of it. */
+/** Returns `…` if no harmless character is left. */
 export const plainName = (text: string): string => plain(text) || '…';
 
-/** The lines of a text, each made harmless in the same way, without the empty ones. */
+/** Makes each line harmless and drops empty ones. */
 export const plainLines = (text: string): string[] => text.split(/\r?\n/).map(plain).filter(Boolean);

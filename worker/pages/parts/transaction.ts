@@ -1,17 +1,15 @@
 import { toBase58 } from './bytes.ts';
 
-/** An instruction of a message, with the addresses that it names; `''` for one that stands in a lookup table. */
+/** Instruction with the addresses it names. `''` for an address in a lookup table. */
 interface Instruction {
   program: string;
   accounts: string[];
   data: Uint8Array;
 }
 
-/** A transaction of the wire form, taken apart. */
 interface Message {
-  /** Wallets that have to sign, the payer of the network's fee first. */
+  /** Required signers, the fee payer first. */
   signers: string[];
-  /** Signers without a signature so far. */
   unsigned: string[];
   instructions: Instruction[];
   hasLookupTables: boolean;
@@ -20,7 +18,7 @@ interface Message {
 const [SIGNATURE_BYTES, KEY_BYTES] = [64, 32];
 const VERSION_BIT = 0x80;
 
-/** Takes bytes off the front, one piece after the other; throws where there are too few. */
+/** Reads bytes from front to back. Throws if too few are left. */
 class Cursor {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -43,13 +41,13 @@ class Cursor {
   u32 = (): number => new DataView(this.take(4).buffer).getUint32(0, true);
   u64 = (): bigint => new DataView(this.take(8).buffer).getBigUint64(0, true);
 
-  /** Version of the message; null for the form without one, which begins with its header. */
+  /** Version of the message. Null for a legacy message, which begins with its header. */
   version(): number | null {
     const byte = this.#bytes[this.#at] ?? 0;
     return byte & VERSION_BIT ? this.take(1)[0]! & ~VERSION_BIT : null;
   }
 
-  /** A count of at most three bytes, seven bits of it in each. */
+  /** Compact-u16: at most three bytes, seven bits each. */
   count(): number {
     let count = 0;
     for (let shift = 0; shift < 21; shift += 7) {
@@ -65,7 +63,7 @@ class Cursor {
   }
 }
 
-/** Throws where the bytes are no transaction, or one of a version that nothing here can read. */
+/** Throws if the bytes are no transaction or have an unknown version. */
 function readMessage(transaction: Uint8Array): Message {
   const cursor = new Cursor(transaction);
   const signatures = Array.from({ length: cursor.count() }, () => cursor.take(SIGNATURE_BYTES));
@@ -74,7 +72,7 @@ function readMessage(transaction: Uint8Array): Message {
   const [signerCount = 0] = cursor.take(3);
   const keys = Array.from({ length: cursor.count() }, () => cursor.address());
   if (signatures.length !== signerCount || signerCount > keys.length) throw new Error('The transaction has another number of signatures.');
-  // The blockhash.
+  // Skips the blockhash.
   cursor.take(KEY_BYTES);
   const nameOf = (index: number) => keys[index] ?? '';
   const instructions = Array.from({ length: cursor.count() }, () => {
@@ -89,7 +87,7 @@ function readMessage(transaction: Uint8Array): Message {
   return { signers, unsigned, instructions, hasLookupTables };
 }
 
-/** An instruction as far as a person has to know it before they sign. Amounts are in base units. */
+/** Instruction as a person must see it before signing. Amounts are in base units. */
 export type TransactionStep =
   | { kind: 'plan'; owner: string; terms: Charge; endsAt: bigint; destinations: string[]; collectors: string[]; page: string }
   | { kind: 'authority'; wallet: string; mint: string }
@@ -99,11 +97,10 @@ export type TransactionStep =
   | { kind: 'account'; payer: string; account: string; owner: string; mint: string }
   | { kind: 'memo'; text: string }
   | { kind: 'limit'; units: number }
-  /** `price`: millionths of a lamport for each unit of computing. */
+  /** `price`: micro-lamports per compute unit. */
   | { kind: 'priority'; price: bigint }
   | { kind: 'unknown'; program: string };
 
-/** Amount that a subscription charges, and how often. */
 export interface Charge {
   mint: string;
   units: bigint;
@@ -114,16 +111,16 @@ export interface ReadTransaction {
   signers: string[];
   unsigned: string[];
   steps: TransactionStep[];
-  /** Lamports that the network takes at most to be quick, beside its fee for each signature. */
+  /** Highest priority fee in lamports, without the fee per signature. */
   priorityFee: bigint;
 }
 
-/** Most that anything prepared here has to offer to be quick, in lamports: a hundredth of a SOL. */
+/** Highest priority fee, in lamports, with which a page lets a transaction be signed: 0.01 SOL. */
 export const PRIORITY_FEE_MAX = 10_000_000n;
 
 const [UNITS_A_STEP, UNITS_MAX, MILLION] = [200_000, 1_400_000, 1_000_000n];
 
-/** What the compute budget program makes of the steps: units are bounded, and have a usual number where no step says one. */
+/** Computes the priority fee as the compute budget program does: units are capped, with a default per instruction if no limit is set. */
 function priorityFeeOf(steps: readonly TransactionStep[]): bigint {
   const others = steps.filter(({ kind }) => kind !== 'limit' && kind !== 'priority');
   const limit = steps.find(({ kind }) => kind === 'limit') as Extract<TransactionStep, { kind: 'limit' }> | undefined;
@@ -142,14 +139,13 @@ const MEMO_PROGRAMS = [
   'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
   'Memo4c2pN8afCj432Lb7RMVKi9PbQnnW7ewFFaV3oAH',
 ];
-/** Slots of a plan for addresses of one kind; an empty one holds the system program. */
+/** Addresses per list of a plan. An unused slot holds the system program. */
 const LISTED = 4;
 const METADATA_BYTES = 128;
 
 const readCharge = (data: Cursor): Charge => ({ mint: data.address(), units: data.u64(), hours: data.u64() });
 const readListed = (data: Cursor): string[] => Array.from({ length: LISTED }, data.address).filter((listed) => listed !== SYSTEM_PROGRAM);
 
-/** Instructions of the subscriptions program that wallets are asked to sign here, each by its first byte. */
 function readSubscription(accounts: string[], data: Cursor): TransactionStep | null {
   const [first = '', second = '', third = ''] = accounts;
   switch (data.take(1)[0]) {
@@ -157,10 +153,10 @@ function readSubscription(accounts: string[], data: Cursor): TransactionStep | n
       return accounts.length < 6 ? null : { kind: 'authority', wallet: first, mint: third };
     case 7: {
       if (accounts.length !== 5 || data.left !== 456) return null;
-      // The plan's number.
+      // Skips the plan's id.
       data.take(8);
       const terms = readCharge(data);
-      // The program's clock says when it is made, whatever stands here.
+      // Skips the creation time, which the program sets itself.
       data.take(8);
       const endsAt = data.u64();
       const lists = { destinations: readListed(data), collectors: readListed(data) };
@@ -169,7 +165,7 @@ function readSubscription(accounts: string[], data: Cursor): TransactionStep | n
     }
     case 11: {
       if (accounts.length < 8 || data.left !== 73) return null;
-      // The plan's number and bump.
+      // Skips the plan's id and bump.
       data.take(9);
       return { kind: 'subscribe', wallet: first, owner: second, terms: readCharge(data) };
     }
@@ -178,7 +174,7 @@ function readSubscription(accounts: string[], data: Cursor): TransactionStep | n
   }
 }
 
-/** Of transfers the one that names its token: the other says an amount of anything. */
+/** Only `TransferChecked`: a plain `Transfer` does not name its token. */
 function readTokenTransfer([source, second, third, fourth]: string[], data: Cursor): TransactionStep | null {
   const kind = data.take(1)[0];
   if (kind === 12 && source && second && third && fourth) {
@@ -219,7 +215,6 @@ function readInstruction({ program, accounts, data: bytes }: Instruction): Trans
   }
 }
 
-/** Reads an instruction. Its data may end anywhere: what is too short is unknown. */
 function toStep(instruction: Instruction): TransactionStep {
   const unknown = { kind: 'unknown', program: instruction.program } as const;
   try {
@@ -230,8 +225,7 @@ function toStep(instruction: Instruction): TransactionStep {
 }
 
 /**
- * Reads a transaction of the wire form. Throws where the bytes are none, and for one that names accounts by a lookup table, because nothing
- * here can read those.
+ * Decodes a transaction in wire form. Throws if the bytes are none, or if accounts come from a lookup table, which cannot be resolved here.
  */
 export function readTransaction(transaction: Uint8Array): ReadTransaction {
   const { signers, unsigned, instructions, hasLookupTables } = readMessage(transaction);

@@ -1,28 +1,24 @@
-/** A wallet of this browser, as a page offers it. */
 export interface WalletChoice {
   name: string;
   icon: string | null;
-  /** False where it does not know the network of this service. */
   isUsable: boolean;
-  /** The one that the page brings along. */
+  /** True for the wallet that the page registers itself. */
   isOwn: boolean;
 }
 
-/** Why a wallet did not do it, as far as a person can do something about it. `unclear`: it may have paid all the same. */
+/** Reason of a refusal. `unclear`: the wallet may have paid all the same. */
 export type WalletRefusal = 'rejected' | 'network' | 'no_account' | 'failed' | 'unclear';
 
-/** What a page has to know of its service to speak with wallets. */
 export interface WalletTerms {
   network: 'mainnet' | 'devnet';
-  /** The wallet that the page brings along; null: there are only those of the browser. */
+  /** Wallet that the page registers itself. Null if there is none. */
   ownWallet: OwnWallet | null;
 }
 
 /**
- * `test`: of a sandbox product, which no other wallet can pay. `demo`: of local development, beside those of the browser; it takes its
- * play money from this node.
+ * `test`: for sandbox products, which no other wallet can pay. `demo`: local development, in addition to the browser's wallets, funded by
+ * this node.
  */
 export type OwnWallet = { kind: 'test' } | { kind: 'demo'; rpcUrl: string };
 
-/** Whether the page sells a test product, for money of a simulated chain. */
 export const isTest = ({ ownWallet }: WalletTerms): boolean => ownWallet?.kind === 'test';

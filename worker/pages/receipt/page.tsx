@@ -1,24 +1,22 @@
 import { iso } from '#core/time.ts';
 import { verifyReceipt } from '#features/receipts/document.ts';
-import { proofPageOf } from '#features/receipts/papers/paper.ts';
+import { proofPageOf } from '#features/receipts/pdf/paper.ts';
 import type { Receipt } from '#features/receipts/receipt.ts';
-import type { ReceiptDocument } from '#papers/facts.ts';
+import type { ReceiptDocument } from '#pdf/facts.ts';
 import type { MerchantSettings } from '#platform/db/tables/accounts.ts';
 import { PAGE_ASSETS } from '../assets.ts';
 import { httpsUrl } from '../checkout/listing.tsx';
 import { type PageContext, sendPage } from '../document.tsx';
 import { Address, Mark, Row, sizeOf, TestMoney } from '../parts/parts.tsx';
 import { explorerUrl, formatInstant, formatMoney, formatNumber, plain, plainName } from '../parts/text.ts';
-import { Linked, NETWORK_OF, Papers, proofFacts, SendProof, type ShownReceipt } from './papers.tsx';
+import { Linked, NETWORK_OF, proofFacts, ReceiptActions, SendProof, type ShownReceipt } from './documents.tsx';
 
-/** Facts of a receipt's purchase that no signed document holds. */
+/** Facts of the purchase that the signed document does not hold. */
 interface Purchased {
   isOrphaned: boolean;
-  /** Known to be the seller's by now, whatever it was when the receipt was signed; null: none is. */
+  /** Domain that is verified now, not at the time of signing. */
   sellerDomain: string | null;
-  /** Subscription that was paid for; null for any other purchase. */
   authorizationId: string | null;
-  /** ISO 8601: end of the buyer's access; null where it has none. */
   accessUntil: string | null;
   brand: MerchantSettings;
 }
@@ -27,12 +25,12 @@ interface Proof extends ShownReceipt, Purchased {
   verdict: ReturnType<typeof verifyReceipt>;
 }
 
-/** `/r/{receipt_id}`: the public proof, checked now, and how to check it without us. */
+/** `/r/{receipt_id}`: the public proof, verified on each request, and how to verify it independently. */
 export function sendReceipt(page: PageContext, receipt: Receipt, purchased: Purchased): Response {
   const { config } = page.c.var.ctx;
   const verdict = verifyReceipt({ ...receipt, isOrphaned: purchased.isOrphaned }, config.RECEIPT_KEYS);
   const document = JSON.parse(receipt.document) as ReceiptDocument;
-  // A plan was sold by the service: its receipt carries no brand of the account that bought it.
+  // A plan is sold by the service, so its receipt does not carry the buyer account's brand.
   const brand = document.merchant.account_id === receipt.merchantId ? purchased.brand : {};
   const proof: Proof = { ...purchased, brand, page, receipt, document, verdict };
   const { say } = page;
@@ -59,14 +57,13 @@ export function sendReceipt(page: PageContext, receipt: Receipt, purchased: Purc
       <Parties {...proof} />
       <Ways {...proof} />
       {verdict.valid && <Verdict {...proof} />}
-      <Papers {...proof} />
+      <ReceiptActions {...proof} />
       <SendProof {...proof} />
       <p class="address-of-page">{proofPageOf(page.c.var.ctx, receipt)}</p>
     </main>,
   );
 }
 
-/** Where its buyer goes from here: to the subscription, and to the seller's help. */
 function Ways({ page: { say, locale }, authorizationId, brand }: Proof) {
   const support = httpsUrl(brand.default_support_url);
   if (!authorizationId && !support) return null;
@@ -86,7 +83,7 @@ function Ways({ page: { say, locale }, authorizationId, brand }: Proof) {
   );
 }
 
-/** Verdict in one line, with the proof folded below it. A receipt that is not valid shows it at once. */
+/** Verdict in one line with the proof folded below. An invalid receipt shows the proof at once. */
 function Verdict(proof: Proof) {
   const { page, document, verdict } = proof;
   const { say, locale, c } = page;
@@ -132,7 +129,6 @@ function Sum({ page, document, brand }: Proof) {
   );
 }
 
-/** Who paid whom, and when. */
 function Parties({ page, document, sellerDomain, accessUntil }: Proof) {
   const { say, locale } = page;
   return (
@@ -165,7 +161,6 @@ function Parties({ page, document, sellerDomain, accessUntil }: Proof) {
   );
 }
 
-/** Where a reader finds the payment outside this service. */
 function Traces({ page, document }: Proof) {
   const { say } = page;
   const network = NETWORK_OF[document.network];

@@ -1,6 +1,5 @@
 import type { Failure } from '../parts/answer.ts';
 
-/** What a seller is told when the proof of a receipt was to be sent: how it ended, and its words. */
 export const PROOF_OUTCOMES = {
   sent: 'rSent',
   foreign: 'rSendForeign',
@@ -14,11 +13,10 @@ export const PROOF_OUTCOMES = {
 } as const;
 type ProofOutcome = keyof typeof PROOF_OUTCOMES;
 
-/** What the page tells the script of its form. */
 export interface ProofFacts {
   receiptId: string;
   locale: string;
-  words: Record<ProofOutcome, string>;
+  texts: Record<ProofOutcome, string>;
 }
 
 const BY_CODE: Record<string, ProofOutcome> = {

@@ -1,6 +1,6 @@
 /**
- * Signing a prepared transaction as one state machine: it is read, a wallet is opened, and that wallet signs it. It knows no network and no
- * wallet. What cannot be read in words reaches no wallet.
+ * State machine of the signing page: reads a prepared transaction, opens a wallet and asks it to sign. It has no network or wallet. A
+ * transaction that cannot be described in full is never shown to a wallet.
  * @module
  */
 
@@ -23,25 +23,24 @@ export interface Problem {
   values?: Record<string, string>;
 }
 
-/** A prepared transaction, and why no wallet is asked to sign it. */
-interface Paper extends Prepared, ReadTransaction {
+interface SigningRequest extends Prepared, ReadTransaction {
   obstacle: Problem | null;
 }
 
 type Step =
   | { step: 'pasting'; problem: Problem | null }
-  | { step: 'choosing'; paper: Paper; problem: Problem | null }
-  | { step: 'opening' | 'asking' | 'sending'; paper: Paper }
-  /** `signed`: the transaction, where it is not sent yet. */
+  | { step: 'choosing'; request: SigningRequest; problem: Problem | null }
+  | { step: 'opening' | 'asking' | 'sending'; request: SigningRequest }
+  /** `signed`: the transaction, if not sent yet. */
   | { step: 'done'; txSignature: string; signed: string | null; copied: 'text' | 'selected' | null };
 
-interface Kept {
+interface SharedState {
   wallets: WalletChoice[] | null;
   walletName: string;
   attempt: number;
 }
 
-export type SigningState = Kept & Step;
+export type SigningState = SharedState & Step;
 export type StateAt<K extends Step['step']> = Extract<SigningState, { step: K }>;
 
 export type SigningNews =
@@ -52,16 +51,16 @@ export type SigningNews =
   | { kind: 'otherPressed' }
   | { kind: 'walletOpened'; attempt: number; account: string }
   | { kind: 'walletRefused'; attempt: number; refusal: WalletRefusal }
-  /** `signed`: null where the wallet has sent it by itself. */
+  /** `signed`: null if the wallet has sent it. */
   | { kind: 'signed'; attempt: number; signed: string | null; txSignature: string }
   | { kind: 'sent'; txSignature: string }
   | { kind: 'refused'; failure: Failure }
   | { kind: 'copied'; isSelected: boolean };
 
 export type SigningEffect =
-  /** `signer`: the account that the transaction waits for. */
+  /** `signer`: the account with the missing signature. */
   | { kind: 'openWallet'; attempt: number; walletName: string; signer: string }
-  /** `sends`: the service does not send it, so that the wallet is asked to if it can. */
+  /** `sends`: the service will not send it, so the wallet should if it can. */
   | { kind: 'ask'; attempt: number; transaction: string; sends: boolean }
   | { kind: 'send'; paymentId: string; signed: string; txSignature: string };
 
@@ -74,7 +73,7 @@ interface Turn {
 
 const turnTo = (state: SigningState, ...effects: SigningEffect[]): Turn => ({ state, effects });
 
-function enter({ wallets, walletName, attempt }: SigningState, step: Step, changed: Partial<Kept> = {}): SigningState {
+function enter({ wallets, walletName, attempt }: SigningState, step: Step, changed: Partial<SharedState> = {}): SigningState {
   return { wallets, walletName, attempt, ...changed, ...step };
 }
 
@@ -94,7 +93,9 @@ function read({ locale }: SigningFacts, state: SigningState, text: string): Turn
   if (prepared === null) return fail('gNone');
   try {
     const known = readTransaction(fromBase64(prepared.transaction));
-    return turnTo(enter(state, { step: 'choosing', paper: { ...prepared, ...known, obstacle: obstacleOf(known, locale) }, problem: null }));
+    return turnTo(
+      enter(state, { step: 'choosing', request: { ...prepared, ...known, obstacle: obstacleOf(known, locale) }, problem: null }),
+    );
   } catch {
     return fail('gUnreadable');
   }
@@ -108,10 +109,10 @@ const OF_REFUSAL: Record<WalletRefusal, AnyKey> = {
   unclear: 'gFailed',
 };
 
-/** The page after an event, and what is to be done about it. What is answered too late changes nothing, but for what a wallet has sent. */
+/** Returns the next page and its effects. An answer to an earlier attempt is ignored, unless a wallet has sent the transaction. */
 export function nextSigning(facts: SigningFacts, state: SigningState, news: SigningNews): Turn {
   const isLate = 'attempt' in news && news.attempt !== state.attempt;
-  // It was sent all the same: to offer it for signing again would have it paid twice.
+  // Already sent: offering it for signing again would risk a second payment.
   if (isLate && news.kind === 'signed' && news.signed === null && state.step !== 'sending')
     return turnTo(
       enter(state, { step: 'done', txSignature: news.txSignature, signed: null, copied: null }, { attempt: state.attempt + 1 }),
@@ -123,11 +124,11 @@ export function nextSigning(facts: SigningFacts, state: SigningState, news: Sign
     case 'walletsChanged':
       return turnTo({ ...state, wallets: news.wallets });
     case 'walletPressed': {
-      if (state.step !== 'choosing' || state.paper.obstacle !== null) return turnTo(state);
+      if (state.step !== 'choosing' || state.request.obstacle !== null) return turnTo(state);
       const { walletName } = news;
       const attempt = state.attempt + 1;
-      const opening = enter(state, { step: 'opening', paper: state.paper }, { walletName, attempt });
-      return turnTo(opening, { kind: 'openWallet', attempt, walletName, signer: state.paper.unsigned[0] ?? '' });
+      const opening = enter(state, { step: 'opening', request: state.request }, { walletName, attempt });
+      return turnTo(opening, { kind: 'openWallet', attempt, walletName, signer: state.request.unsigned[0] ?? '' });
     }
     case 'backPressed':
       return state.step === 'opening' || state.step === 'asking' ? choose(state, null, state.attempt + 1) : turnTo(state);
@@ -143,9 +144,9 @@ export function nextSigning(facts: SigningFacts, state: SigningState, news: Sign
     case 'signed': {
       if (state.step !== 'asking') return turnTo(state);
       const { signed, txSignature } = news;
-      const { paper } = state;
-      if (signed === null || paper.paymentId === null) return turnTo(enter(state, { step: 'done', txSignature, signed, copied: null }));
-      return turnTo(enter(state, { step: 'sending', paper }), { kind: 'send', paymentId: paper.paymentId, signed, txSignature });
+      const { request } = state;
+      if (signed === null || request.paymentId === null) return turnTo(enter(state, { step: 'done', txSignature, signed, copied: null }));
+      return turnTo(enter(state, { step: 'sending', request }), { kind: 'send', paymentId: request.paymentId, signed, txSignature });
     }
     case 'sent':
       return state.step === 'sending'
@@ -164,14 +165,14 @@ export function nextSigning(facts: SigningFacts, state: SigningState, news: Sign
 type Busy = StateAt<'opening' | 'asking' | 'sending'>;
 
 const choose = (state: Busy, problem: Problem | null, attempt = state.attempt): Turn =>
-  turnTo(enter(state, { step: 'choosing', paper: state.paper, problem }, { attempt }));
+  turnTo(enter(state, { step: 'choosing', request: state.request, problem }, { attempt }));
 
-/** Only the wallet that the transaction waits for is asked. */
+/** Asks the wallet only if it is the missing signer. */
 function ask(state: Busy, account: string): Turn {
-  const { paper, attempt, walletName } = state;
-  const [signer] = paper.unsigned;
+  const { request, attempt, walletName } = state;
+  const [signer] = request.unsigned;
   if (signer !== account)
     return choose(state, { key: 'gNotYours', values: { wallet: walletName, account: shortened(account), signer: signer ?? '' } });
-  const asking = enter(state, { step: 'asking', paper });
-  return turnTo(asking, { kind: 'ask', attempt, transaction: paper.transaction, sends: paper.paymentId === null });
+  const asking = enter(state, { step: 'asking', request });
+  return turnTo(asking, { kind: 'ask', attempt, transaction: request.transaction, sends: request.paymentId === null });
 }

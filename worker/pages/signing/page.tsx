@@ -1,14 +1,14 @@
 import { PAGE_ASSETS } from '../assets.ts';
 import { demoWalletOf, ownWalletParts, type PageContext, sendPage } from '../document.tsx';
-import { loadSigningWords } from '../locales/dictionaries.ts';
+import { loadSigningTexts } from '../locales/dictionaries.ts';
 import { sayIn } from '../parts/text.ts';
 import { FIRST_SIGNING, type SigningFacts } from './machine.ts';
 import { SigningPanel } from './view.tsx';
 
-/** `/sign#<transaction>`: shows in words what a prepared transaction does, and has a wallet sign it. The server never sees the transaction. */
+/** `/sign#<transaction>`: describes a prepared transaction and has a wallet sign it. The server never sees the transaction. */
 export async function sendSigning(page: PageContext): Promise<Response> {
   const { config } = page.c.var.ctx;
-  const text = { ...page.text, ...(await loadSigningWords(page.locale)) };
+  const text = { ...page.text, ...(await loadSigningTexts(page.locale)) };
   const facts: SigningFacts = {
     locale: page.locale,
     text,

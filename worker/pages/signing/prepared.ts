@@ -1,16 +1,14 @@
-/** Fields of answers that hold a prepared transaction. */
 const FIELDS = ['transaction', 'create_ata_transaction', 'refund_transaction'];
 
 export interface Prepared {
-  /** Base64, wire form. */
   transaction: string;
-  /** Checkout payment that the service sends the signed transaction of. */
+  /** Checkout payment of the transaction. The service sends the signed transaction itself. */
   paymentId: string | null;
 }
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-/** First prepared transaction of an answer, however deep it stands: the fixes of readiness hold one too. */
+/** Returns the first prepared transaction at any depth, because readiness fixes contain one too. */
 function findIn(value: unknown): Prepared | null {
   if (value === null || typeof value !== 'object') return null;
   const fields = value as Record<string, unknown>;
@@ -31,7 +29,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Finds the prepared transaction in the answer of a call, or in a text that is the transaction alone; null where there is none. */
+/** Finds a prepared transaction in an API answer or in a bare base64 text. Returns null if there is none. */
 export function findPrepared(text: string): Prepared | null {
   const answer = text.trim();
   const found = /^[{[]/.test(answer) ? findIn(parse(answer)) : { transaction: answer, paymentId: null };

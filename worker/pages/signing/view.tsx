@@ -1,7 +1,7 @@
 import { Address, Mark, Row, Spinner } from '../parts/parts.tsx';
 import { explorerUrl, type Say } from '../parts/text.ts';
 import type { Problem, SigningFacts, SigningState, StateAt } from './machine.ts';
-import { type AnyKey, stepWords } from './words.ts';
+import { type AnyKey, stepTexts } from './words.ts';
 
 export interface SigningActions {
   read(event: Event): void;
@@ -15,7 +15,6 @@ interface SigningProps<State extends SigningState = SigningState> {
   facts: SigningFacts;
   state: State;
   say: Say<AnyKey>;
-  /** Absent on the server: nothing can be done before the browser is there. */
   actions?: SigningActions;
 }
 
@@ -67,36 +66,36 @@ function Paste({ state, say, actions }: SigningProps<StateAt<'pasting'>>) {
 }
 
 function Choice({ facts, state, say, actions }: SigningProps<StateAt<'choosing'>>) {
-  const { paper, wallets } = state;
-  const wordsOf = stepWords(say, facts);
+  const { request, wallets } = state;
+  const describe = stepTexts(say, facts);
   const usable = wallets?.filter(({ isUsable }) => isUsable).length ?? 0;
   return (
     <>
       <Title>{say('gDoes')}</Title>
-      <ProblemNote problem={state.problem ?? paper.obstacle} say={say} />
+      <ProblemNote problem={state.problem ?? request.obstacle} say={say} />
       <ol class="transaction-steps">
-        {paper.steps.map((step, index) => (
+        {request.steps.map((step, index) => (
           <li key={index} class={step.kind === 'unknown' ? 'problem' : ''}>
-            {wordsOf(step)}
+            {describe(step)}
           </li>
         ))}
       </ol>
       <dl class="facts">
         <Row name={say('gSigner')}>
-          {paper.signers.map((signer) => (
+          {request.signers.map((signer) => (
             <Address key={signer} address={signer} />
           ))}
         </Row>
         <Row name={say('network')}>{say(facts.network)}</Row>
       </dl>
-      {paper.obstacle === null && (
+      {request.obstacle === null && (
         <section class="way" aria-label={say('onThisDevice')}>
           <p class="quiet">{say('gOwn')}</p>
           {wallets === null && <p class="quiet">{say('lookingForWallets')}</p>}
           {wallets?.length === 0 && (
             <div>
               <p>{say('noWallet')}</p>
-              <p class="quiet">{say('gNoWallet', { signer: paper.unsigned[0] ?? '' })}</p>
+              <p class="quiet">{say('gNoWallet', { signer: request.unsigned[0] ?? '' })}</p>
             </div>
           )}
           {wallets !== null && wallets.length > 0 && (
@@ -127,14 +126,14 @@ function Choice({ facts, state, say, actions }: SigningProps<StateAt<'choosing'>
   );
 }
 
-const BUSY_WORDS = {
+const BUSY_TEXTS = {
   opening: ['connecting', 'connectingHelp'],
   asking: ['gAsking', 'gAskingHelp'],
   sending: ['gSending', 'gSendingHelp'],
 } as const satisfies Record<string, readonly [AnyKey, AnyKey]>;
 
 function Busy({ state, say, actions }: SigningProps<StateAt<'opening' | 'asking' | 'sending'>>) {
-  const [title, help] = BUSY_WORDS[state.step];
+  const [title, help] = BUSY_TEXTS[state.step];
   return (
     <>
       <Spinner />

@@ -5,8 +5,7 @@ import type { Charge, TransactionStep } from '../parts/transaction.ts';
 export type AnyKey = TextKey | SigningKey;
 type SaySigning = Say<SigningKey>;
 
-/** Terms of the words: a language, and the mints that may be called USDC. */
-interface WordTerms {
+interface StepTextOptions {
   locale: string;
   usdcMints: readonly string[];
 }
@@ -15,8 +14,8 @@ const USDC_DECIMALS = 6;
 const LAMPORT_DECIMALS = 9;
 const HOURS_A_DAY = 24n;
 
-/** Words for the steps of a transaction in one language, for the page and for the command line. */
-export function stepWords(say: SaySigning, { locale, usdcMints }: WordTerms): (step: TransactionStep) => string {
+/** Describes the steps of a transaction, for the page and for the command line. */
+export function stepTexts(say: SaySigning, { locale, usdcMints }: StepTextOptions): (step: TransactionStep) => string {
   const tokenOf = (mint: string): string => (usdcMints.includes(mint) ? 'USDC' : say('gToken', { mint }));
   const amountOf = (mint: string, units: bigint): string =>
     usdcMints.includes(mint)
@@ -26,7 +25,7 @@ export function stepWords(say: SaySigning, { locale, usdcMints }: WordTerms): (s
     hours % HOURS_A_DAY === 0n ? formatPeriod(locale, Number(hours / HOURS_A_DAY), 'day') : formatPeriod(locale, Number(hours), 'hour');
   const termsOf = (terms: Charge) => ({ amount: amountOf(terms.mint, terms.units), period: periodOf(terms) });
   const listed = (addresses: string[]): string => addresses.join(', ') || say('gAnyone');
-  // A date that no calendar has is shown as the number it is.
+  // A date outside the calendar is shown as its number.
   const endOf = (seconds: bigint): string =>
     seconds === 0n
       ? say('gNoEnd')

@@ -5,21 +5,19 @@ import type { SayAny, SubscribeFacts } from './facts.ts';
 
 interface ByPhoneProps {
   facts: SubscribeFacts;
-  /** One in this browser can be asked. */
   hasWallet: boolean;
-  /** The code is shown. */
   isOpen: boolean;
   open(): void;
   say: SayAny;
   drawCode?: ((text: string) => QrCode) | undefined;
 }
 
-/** For a wallet that is not in this browser: this page, on the phone where it is, or inside it. */
+/** Opens this page on a phone by QR code, or inside a wallet. */
 export function ByPhone({ facts, hasWallet, isOpen, open, say, drawCode }: ByPhoneProps) {
-  // A wallet elsewhere knows nothing of the chain that a test is paid on.
+  // No other wallet has the chain of a test payment.
   if (isTest(facts)) return null;
   if (facts.isPhone) {
-    // The maker of a wallet is not to be shown a hand-off, which begins a purchase in its buyer's name.
+    // A hand-off begins a purchase in its buyer's name and must not pass a wallet maker's server.
     return hasWallet || facts.handoffToken !== null ? null : <InWallet href={facts.pageUrl} locale={facts.locale} say={say} />;
   }
   return (

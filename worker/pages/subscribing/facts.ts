@@ -11,43 +11,34 @@ interface CommonFacts extends WalletTerms {
   locale: string;
   text: Record<AnyKey, string>;
   price: Amount;
-  /** Days of a period. */
   periodDays: number;
-  /** Of the product's page. */
   slug: string;
   productName: string;
 }
 
-/** The page on which a buyer subscribes. */
 export interface SubscribeFacts extends CommonFacts {
   page: 'subscribe';
-  /** Why there is nothing to subscribe to; null where there is. */
   obstacle: TextKey | null;
   paymentSessionId: string | null;
   handoffToken: string | null;
-  /** Where this page stands: shown to a phone as a code, and opened inside a wallet. */
   pageUrl: string;
   isPhone: boolean;
   onrampUrl: string | null;
   supportUrl: string | null;
-  /** Time of the second charge of who subscribes now. */
   nextChargeAt: string;
-  /** The payment that the payment session of the link holds already. */
   begunId: string | null;
 }
 
-/** The page on which a subscriber sees what runs, and ends it. */
 export interface ManageFacts extends CommonFacts {
   page: 'manage';
   authorizationId: string;
   wallet: string;
   recipient: string;
   isCancellable: boolean;
-  standing: Standing;
+  subscription: SubscriptionState;
 }
 
-/** How a subscription stands: all that a cancellation changes on its page. */
-export interface Standing {
+export interface SubscriptionState {
   status: AuthorizationStatus;
   nextChargeAt: string | null;
   paidThrough: string | null;
@@ -55,7 +46,6 @@ export interface Standing {
 
 export type SubscribingFacts = SubscribeFacts | ManageFacts;
 
-/** What a wallet is asked for. */
 export type ConsentKind = 'approve' | 'subscribe' | 'resume' | 'revoke' | 'cancel';
 
 export interface Problem {

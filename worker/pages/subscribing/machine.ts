@@ -1,6 +1,6 @@
 /**
- * Subscribing and cancelling as one state machine: a wallet is opened, what it is asked for is explained, it signs, and the page waits until the
- * chain shows it; then the next step, until none is left. It knows no clock, no network and no wallet.
+ * State machine of subscribing and cancelling. For each step: opens a wallet, explains the request, has it signed and waits for the chain.
+ * It has no clock, network or wallet.
  * @module
  */
 
@@ -9,8 +9,8 @@ import type { WalletRefusal } from '../parts/wallet-choice.ts';
 import type { AnyKey, Problem, SubscribingFacts } from './facts.ts';
 import {
   FIRST_SUBSCRIBING,
-  type Kept,
   type Progress,
+  type SharedState,
   type Step,
   type SubscribingEffect,
   type SubscribingNews,
@@ -22,27 +22,27 @@ interface Turn {
   effects: SubscribingEffect[];
 }
 
-const LOOK_MS = 2000;
-/** A transaction that was not seen for so many looks lands no more. */
-const LOOKS_MAX = 45;
+const CHECK_MS = 2000;
+/** A transaction not seen after 45 checks can no longer land. */
+const CHECKS_MAX = 45;
 
 const turnTo = (state: SubscribingState, ...effects: SubscribingEffect[]): Turn => ({ state, effects });
 
-function enter(state: SubscribingState, step: Step, changed: Partial<Kept> = {}): SubscribingState {
+function enter(state: SubscribingState, step: Step, changed: Partial<SharedState> = {}): SubscribingState {
   const { wallets, walletName, account, attempt, paymentId, payer, authorizationId, signed, txSignature, isPhoneOpen } = state;
-  const kept = { wallets, walletName, account, attempt, paymentId, payer, authorizationId, signed, txSignature, isPhoneOpen };
-  return { ...kept, ...changed, ...step };
+  const shared = { wallets, walletName, account, attempt, paymentId, payer, authorizationId, signed, txSignature, isPhoneOpen };
+  return { ...shared, ...changed, ...step };
 }
 
 const choose = (state: SubscribingState, problem: Problem | null = null): Turn => turnTo(enter(state, { step: 'choosing', problem }));
 
-/** The page after an event, and what is to be done about it. What is answered too late changes nothing. */
+/** Returns the next page and its effects. An answer to an earlier attempt is ignored. */
 export function nextSubscribing(facts: SubscribingFacts, state: SubscribingState, news: SubscribingNews): Turn {
   switch (news.kind) {
     case 'pageOpened':
       return news.stored === null
         ? turnTo(state)
-        : turnTo({ ...state, ...news.stored }, look({ paymentId: news.stored.paymentId, txSignature: null, afterMs: 0 }));
+        : turnTo({ ...state, ...news.stored }, checkEffect({ paymentId: news.stored.paymentId, txSignature: null, afterMs: 0 }));
     case 'walletsChanged':
       return turnTo({ ...state, wallets: news.wallets });
     case 'walletPressed':
@@ -86,21 +86,20 @@ export function nextSubscribing(facts: SubscribingFacts, state: SubscribingState
     case 'sent': {
       if (state.step !== 'sending' || state.paymentId === null) return turnTo(state);
       const { consent, paymentId, txSignature, signed } = state;
-      return turnTo(enter(state, { step: 'landing', consent, looks: 0 }, { signed: signed + 1 }), look({ paymentId, txSignature }));
+      return turnTo(enter(state, { step: 'landing', consent, checks: 0 }, { signed: signed + 1 }), checkEffect({ paymentId, txSignature }));
     }
     case 'cancelled':
-      return turnTo(enter(state, { step: 'cancelled', standing: news.standing, effectiveAt: news.effectiveAt }));
+      return turnTo(enter(state, { step: 'cancelled', subscription: news.subscription, effectiveAt: news.effectiveAt }));
     case 'progressed':
       return follow(facts, state, news.progress);
     case 'unanswered':
-      return lookAgain(state);
+      return checkAgain(state);
   }
 }
 
 type Of<K extends SubscribingNews['kind']> = Extract<SubscribingNews, { kind: K }>;
 type Deed = Of<'walletPressed' | 'continuePressed' | 'backPressed' | 'startAgainPressed' | 'identityFinished'>;
 
-/** What the person does. */
 function act(state: SubscribingState, deed: Deed): Turn {
   const attempt = state.attempt + 1;
   switch (deed.kind) {
@@ -125,7 +124,7 @@ function act(state: SubscribingState, deed: Deed): Turn {
   }
 }
 
-/** What is to be signed, in words, before the wallet opens; or what has to come first. */
+/** Explains the request before the wallet opens, or asks for identification first. */
 function explain(facts: SubscribingFacts, state: SubscribingState, news: Of<'identityWanted' | 'prepared' | 'cancelPrepared'>): Turn {
   switch (news.kind) {
     case 'identityWanted': {
@@ -142,11 +141,11 @@ function explain(facts: SubscribingFacts, state: SubscribingState, news: Of<'ide
   }
 }
 
-type Look = Extract<SubscribingEffect, { kind: 'look' }>;
-const look = (wanted: Pick<Look, 'paymentId' | 'txSignature'> & Partial<Look>): Look => ({
+type CheckEffect = Extract<SubscribingEffect, { kind: 'look' }>;
+const checkEffect = (wanted: Pick<CheckEffect, 'paymentId' | 'txSignature'> & Partial<CheckEffect>): CheckEffect => ({
   kind: 'look',
   asksChain: false,
-  afterMs: LOOK_MS,
+  afterMs: CHECK_MS,
   ...wanted,
 });
 
@@ -157,7 +156,7 @@ const prepare = (state: SubscribingState, account: string): Turn =>
     paymentId: state.payer === account ? state.paymentId : null,
   });
 
-/** Goes on from what the service says: to its end, to the next signature, or on with waiting. */
+/** Applies the service's progress: the end, the next signature, or more waiting. */
 function follow(facts: SubscribingFacts, state: SubscribingState, progress: Progress): Turn {
   const { paymentId, authorizationId, status } = progress;
   const payer = state.step === 'preparing' ? state.account : state.payer;
@@ -172,7 +171,7 @@ function follow(facts: SubscribingFacts, state: SubscribingState, progress: Prog
   if (status === 'FAILED') return end(state, progress, known);
   if (progress.problem !== null) {
     const isWaiting = state.step === 'landing' || state.step === 'collecting';
-    if (isWaiting && progress.problem !== 'subscribed') return lookAgain(state);
+    if (isWaiting && progress.problem !== 'subscribed') return checkAgain(state);
     const page = progress.problem === 'subscribed' ? URL.parse(progress.manageUrl ?? '') : null;
     if (page) return showAlready(state, page.pathname);
     const turn = choose({ ...state, ...known }, problemOfFailure(facts, { code: progress.problem, meta: {} }));
@@ -181,48 +180,50 @@ function follow(facts: SubscribingFacts, state: SubscribingState, progress: Prog
   const [next] = progress.steps;
   if (next === undefined) return collect(state, progress, known);
   const isPrepared = state.step === 'preparing' || state.step === 'landing' || state.step === 'collecting';
-  // A page that was opened again: the wallet has to be chosen first.
+  // After a reload the wallet must be chosen again.
   if (!isPrepared || state.account === '') return turnTo({ ...state, ...known }, stored);
-  const isLanding = state.step === 'landing' && state.consent.kind === next.kind && state.looks < LOOKS_MAX;
-  if (isLanding || next.transaction === null) return lookAgain(state);
+  const isLanding = state.step === 'landing' && state.consent.kind === next.kind && state.checks < CHECKS_MAX;
+  if (isLanding || next.transaction === null) return checkAgain(state);
   const steps = state.signed + progress.steps.length;
   const consent = { kind: next.kind, transaction: next.transaction, step: state.signed + 1, steps };
   return turnTo(enter(state, { step: 'explaining', consent, effectiveAt: null }, known), stored);
 }
 
-/** The wallet has what is sold here: nothing is wrong, and nothing is left to do. */
+/** The wallet already has this subscription, so nothing is left to do. */
 const showAlready = (state: SubscribingState, path: string): Turn =>
   turnTo(enter(state, { step: 'already', path }, { paymentId: null, payer: null }), { kind: 'store', stored: null });
 
-/** True where nothing that a payment began runs any more: another may begin. */
+/** True if nothing begun by the payment is running. Another payment may begin. */
 export const isOver = ({ status, renewal }: Pick<Progress, 'status' | 'renewal'>): boolean =>
   status === 'FAILED' || (status === 'CONFIRMED' && renewal !== null && renewal.status !== 'active' && renewal.status !== 'past_due');
 
-/** What was left behind by an earlier visit is forgotten; what ended before the eyes of the buyer is told. */
-function end(state: SubscribingState, { failureCode }: Progress, known: Partial<Kept>): Turn {
+/** A failure from an earlier visit is dropped silently. One that the buyer watched is shown. */
+function end(state: SubscribingState, { failureCode }: Progress, known: Partial<SharedState>): Turn {
   const forget = { kind: 'store', stored: null } as const;
   const isCollection = failureCode === 'collection_failed';
   if (state.step === 'choosing' && !isCollection) return turnTo({ ...state, paymentId: null, payer: null }, forget);
   return turnTo(enter(state, { step: 'failed', isCollection }, { ...known, paymentId: null }), forget);
 }
 
-function collect(state: SubscribingState, { paymentId, expiresAt }: Progress, known: Partial<Kept>): Turn {
-  const looks = state.step === 'collecting' ? state.looks + 1 : 0;
-  const collecting = enter(state, { step: 'collecting', looks, expiresAt }, known);
-  return turnTo(collecting, look({ paymentId, txSignature: state.txSignature, asksChain: true, afterMs: looks === 0 ? 0 : LOOK_MS }));
+function collect(state: SubscribingState, { paymentId, expiresAt }: Progress, known: Partial<SharedState>): Turn {
+  const checks = state.step === 'collecting' ? state.checks + 1 : 0;
+  const collecting = enter(state, { step: 'collecting', checks, expiresAt }, known);
+  return turnTo(
+    collecting,
+    checkEffect({ paymentId, txSignature: state.txSignature, asksChain: true, afterMs: checks === 0 ? 0 : CHECK_MS }),
+  );
 }
 
-function lookAgain(state: SubscribingState): Turn {
+function checkAgain(state: SubscribingState): Turn {
   if (state.paymentId === null || (state.step !== 'landing' && state.step !== 'collecting')) return turnTo(state);
-  const { paymentId, txSignature, looks } = state;
-  return turnTo({ ...state, looks: looks + 1 }, look({ paymentId, txSignature, asksChain: state.step === 'collecting' }));
+  const { paymentId, txSignature, checks } = state;
+  return turnTo({ ...state, checks: checks + 1 }, checkEffect({ paymentId, txSignature, asksChain: state.step === 'collecting' }));
 }
 
-/** Whether a wallet is asked here, or what it signed is on its way: no other tab asks for the same meanwhile. */
+/** True while a wallet is asked or its transaction is on its way. No other tab may ask meanwhile. */
 export const holdsTurn = ({ step }: SubscribingState): boolean => step === 'asking' || step === 'sending' || step === 'landing';
 
-/** After so many looks a buyer is told what may be the matter. */
-export const isSlow = ({ looks }: { looks: number }): boolean => looks > 8;
+export const isSlow = ({ checks }: { checks: number }): boolean => checks > 8;
 
 const OF_REFUSAL: Record<WalletRefusal, AnyKey> = {
   rejected: 'sDeclined',
@@ -237,7 +238,7 @@ const problemOfWallet = ({ network, text }: SubscribingFacts, refusal: WalletRef
   values: { wallet, network: text[network] },
 });
 
-/** By the code, and by the reason where that says more. */
+/** Text keys by code, or by reason if that is more specific. */
 const OF_CODE: Record<string, AnyKey> = {
   refused: 'sRefused',
   transaction_rejected: 'sRefused',

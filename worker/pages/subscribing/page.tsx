@@ -5,20 +5,18 @@ import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authori
 import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
 import { PAGE_ASSETS } from '../assets.ts';
 import { demoWalletOf, ownWalletParts, type PageContext, sendPage } from '../document.tsx';
-import { loadSubscribingWords } from '../locales/dictionaries.ts';
+import { loadSubscribingTexts } from '../locales/dictionaries.ts';
 import { plainName, sayIn } from '../parts/text.ts';
 import { isTest } from '../parts/wallet-choice.ts';
 import type { ManageFacts, SubscribingFacts } from './facts.ts';
 import { FIRST_SUBSCRIBING } from './state.ts';
-import { StandingView, SubscribingPanel } from './view.tsx';
+import { SubscribingPanel, SubscriptionView } from './view.tsx';
 
-/** All words of the page, in its language. */
-export const wordsOf = async ({ locale, text }: PageContext): Promise<SubscribingFacts['text']> => ({
+export const loadTexts = async ({ locale, text }: PageContext): Promise<SubscribingFacts['text']> => ({
   ...text,
-  ...(await loadSubscribingWords(locale)),
+  ...(await loadSubscribingTexts(locale)),
 });
 
-/** The panel as the server renders it; the browser takes over the same component. */
 export function Panel({ facts, page }: { facts: SubscribingFacts; page: PageContext }) {
   return (
     <>
@@ -33,12 +31,12 @@ export function Panel({ facts, page }: { facts: SubscribingFacts; page: PageCont
   );
 }
 
-/** Something on the chain may still be ended by its wallet. */
+/** Statuses in which the subscriber's wallet can still end something on the chain. */
 const CANCELLABLE: AuthorizationStatus[] = ['pending', 'active', 'past_due', 'requires_reapproval', 'expired'];
 
 const HOURS_A_DAY = 24;
 
-/** `/s/{authorization_id}`: what a subscriber has agreed to, what comes next, and how their wallet ends it. */
+/** `/s/{authorization_id}`: terms of a subscription, its next charge, and how to cancel. */
 export async function sendSubscription(page: PageContext, row: AuthorizationRow): Promise<Response> {
   const { config } = page.c.var.ctx;
   const facts: ManageFacts = {
@@ -48,14 +46,14 @@ export async function sendSubscription(page: PageContext, row: AuthorizationRow)
     wallet: row.subscriberWallet,
     recipient: row.recipientWallet,
     isCancellable: CANCELLABLE.includes(row.status),
-    standing: { status: row.status, nextChargeAt: isoOrNull(nextChargeOf(row)), paidThrough: isoOrNull(row.paidThrough) },
+    subscription: { status: row.status, nextChargeAt: isoOrNull(nextChargeOf(row)), paidThrough: isoOrNull(row.paidThrough) },
     price: toMoneyResource({ asset: 'USDC', units: row.amount }),
     periodDays: row.periodHours / HOURS_A_DAY,
     productName: plainName(row.terms.productName),
     network: config.NETWORK,
     ownWallet: row.livemode ? demoWalletOf(config) : { kind: 'test' },
     locale: page.locale,
-    text: await wordsOf(page),
+    text: await loadTexts(page),
   };
   const say = sayIn(facts.text);
   const { scripts, alsoConnectTo } = ownWalletParts(facts.ownWallet);
@@ -74,7 +72,7 @@ export async function sendSubscription(page: PageContext, row: AuthorizationRow)
       <section class="about" aria-labelledby="subscription">
         <h1 id="subscription">{say('mTitle')}</h1>
         <div id="standing" class="standing">
-          <StandingView facts={facts} standing={facts.standing} say={say} />
+          <SubscriptionView facts={facts} subscription={facts.subscription} say={say} />
         </div>
       </section>
       {facts.isCancellable && <Panel facts={facts} page={page} />}

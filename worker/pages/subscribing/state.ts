@@ -1,22 +1,14 @@
-/**
- * What the pages of subscribing and cancelling are, and what can happen to them: plain data.
- * @module
- */
-
 import type { Failure } from '../parts/answer.ts';
 import type { WalletChoice, WalletRefusal } from '../parts/wallet-choice.ts';
-import type { AuthorizationStatus, ConsentKind, Problem, Standing } from './facts.ts';
+import type { AuthorizationStatus, ConsentKind, Problem, SubscriptionState } from './facts.ts';
 
-/** One signature that is left. */
 interface Consent {
   kind: ConsentKind;
   transaction: string;
-  /** From 1, and of how many. */
   step: number;
   steps: number;
 }
 
-/** What the service says of a subscription that is being made. */
 export interface Progress {
   paymentId: string;
   status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
@@ -26,15 +18,15 @@ export interface Progress {
   authorizationId: string | null;
   steps: { kind: ConsentKind; transaction: string | null }[];
   problem: string | null;
-  /** Page of the subscription that the wallet has already. */
+  /** Page of the wallet's existing subscription. */
   manageUrl: string | null;
-  /** Subscription as it stands now, once its first period is paid. */
+  /** Subscription once its first period is paid. */
   renewal: { status: AuthorizationStatus; nextChargeAt: string | null } | null;
   accessUntil: string | null;
   expiresAt: string;
 }
 
-/** Payment of this page as the browser stores it, until what it began is over. */
+/** Payment in the browser's storage, until it and its subscription are over. */
 export interface Stored {
   paymentId: string;
   payer: string | null;
@@ -46,32 +38,28 @@ export type Step =
   | { step: 'identity'; provider: string; deepLink: string; problem: Problem | null }
   | { step: 'explaining'; consent: Consent; effectiveAt: string | null }
   | { step: 'asking' | 'sending'; consent: Consent }
-  /** `looks`: how often the chain was looked at since the step was sent. */
-  | { step: 'landing'; consent: Consent; looks: number }
-  | { step: 'collecting'; looks: number; expiresAt: string }
+  /** `checks`: chain checks since the transaction was sent. */
+  | { step: 'landing'; consent: Consent; checks: number }
+  | { step: 'collecting'; checks: number; expiresAt: string }
   | { step: 'done'; receiptId: string | null; redirectUrl: string | null; accessUntil: string | null; nextChargeAt: string | null }
-  | { step: 'cancelled'; standing: Standing; effectiveAt: string | null }
-  /** The wallet has a subscription, with this page of its own. */
+  | { step: 'cancelled'; subscription: SubscriptionState; effectiveAt: string | null }
   | { step: 'already'; path: string }
   | { step: 'failed'; isCollection: boolean };
 
-export interface Kept {
+export interface SharedState {
   wallets: WalletChoice[] | null;
   walletName: string;
   account: string;
   attempt: number;
   paymentId: string | null;
-  /** The wallet that the payment was begun with. */
   payer: string | null;
   authorizationId: string | null;
-  /** The QR code with the address of this page is shown. */
   isPhoneOpen: boolean;
-  /** How many of the steps are signed, for counting on. */
   signed: number;
   txSignature: string | null;
 }
 
-export type SubscribingState = Kept & Step;
+export type SubscribingState = SharedState & Step;
 export type StateAt<K extends Step['step']> = Extract<SubscribingState, { step: K }>;
 
 export type SubscribingNews =
@@ -82,10 +70,9 @@ export type SubscribingNews =
   | { kind: 'backPressed' }
   | { kind: 'startAgainPressed' }
   | { kind: 'identityFinished' }
-  /** The page asks by itself whether the buyer has shown who they are. */
   | { kind: 'identityDue' }
   | { kind: 'phonePressed' }
-  /** Another tab asks a wallet for the same. */
+  /** Another tab asks a wallet for the same payment. */
   | { kind: 'turnRefused'; attempt: number }
   | { kind: 'walletOpened'; attempt: number; account: string }
   | { kind: 'walletRefused'; attempt: number; refusal: WalletRefusal }
@@ -93,10 +80,10 @@ export type SubscribingNews =
   | { kind: 'cancelPrepared'; transaction: string; effectiveAt: string }
   | { kind: 'identityWanted'; provider: string; deepLink: string; isNew: boolean }
   | { kind: 'refused'; failure: Failure }
-  /** `transaction`: null where the wallet has sent it by itself. */
+  /** `transaction`: null if the wallet has sent it. */
   | { kind: 'signed'; attempt: number; transaction: string | null; txSignature: string }
   | { kind: 'sent' }
-  | { kind: 'cancelled'; standing: Standing; effectiveAt: string | null }
+  | { kind: 'cancelled'; subscription: SubscriptionState; effectiveAt: string | null }
   | { kind: 'progressed'; progress: Progress }
   | { kind: 'unanswered' };
 
@@ -105,9 +92,9 @@ export type SubscribingEffect =
   | { kind: 'prepare'; account: string; paymentId: string | null }
   | { kind: 'ask'; attempt: number; transaction: string }
   | { kind: 'send'; paymentId: string | null; transaction: string | null; txSignature: string }
-  /** `asksChain`: the account is looked at, and the first period collected where it can be. */
+  /** `asksChain`: makes the service read the account and collect the first period. */
   | { kind: 'look'; paymentId: string; txSignature: string | null; asksChain: boolean; afterMs: number }
-  /** null: it is over. */
+  /** Null: nothing to store. */
   | { kind: 'store'; stored: Stored | null };
 
 export const FIRST_SUBSCRIBING: SubscribingState = {

@@ -12,14 +12,13 @@ import type {
   ManageFacts,
   Problem,
   SayAny,
-  Standing,
   SubscribeFacts,
   SubscribingFacts,
+  SubscriptionState,
 } from './facts.ts';
 import { isSlow } from './machine.ts';
 import type { StateAt, SubscribingState } from './state.ts';
 
-/** What a person does on the page. */
 export interface SubscribingActions {
   choose(walletName: string): void;
   goOn(): void;
@@ -28,26 +27,24 @@ export interface SubscribingActions {
   finishIdentity(): void;
   openPhone(): void;
   receiptEmail(): string;
-  keepEmail(email: string): void;
+  storeEmail(email: string): void;
 }
 
 interface SubscribingProps<State extends SubscribingState = SubscribingState> {
   facts: SubscribingFacts;
   state: State;
   say: SayAny;
-  /** Absent on the server: nothing can be done before the browser is there. */
   actions?: SubscribingActions;
   drawCode?: (text: string) => QrCode;
 }
 
-/** The price and the period, as every sentence of the page has them. */
 export const termsOf = (facts: SubscribingFacts): Record<string, string> => ({
   price: formatMoney(facts.locale, facts.price),
   period: formatPeriod(facts.locale, facts.periodDays, 'day'),
   next: facts.page === 'subscribe' ? formatDay(facts.locale, facts.nextChargeAt) : '',
 });
 
-const STATUS_WORDS: Record<AuthorizationStatus, SubscribingKey> = {
+const STATUS_TEXTS: Record<AuthorizationStatus, SubscribingKey> = {
   pending: 'mPending',
   active: 'mActive',
   past_due: 'mPastDue',
@@ -57,14 +54,14 @@ const STATUS_WORDS: Record<AuthorizationStatus, SubscribingKey> = {
   expired: 'mExpired',
 };
 
-/** How a subscription stands, in words and as facts: rendered by the server, and again once the subscriber has cancelled. */
-export function StandingView({ facts, standing, say }: { facts: ManageFacts; standing: Standing; say: SayAny }) {
+/** State of a subscription. Rendered by the server, and again after a cancellation. */
+export function SubscriptionView({ facts, subscription, say }: { facts: ManageFacts; subscription: SubscriptionState; say: SayAny }) {
   const { locale, network, price } = facts;
-  const { status, nextChargeAt, paidThrough } = standing;
+  const { status, nextChargeAt, paidThrough } = subscription;
   const date = nextChargeAt === null ? '' : formatDay(locale, nextChargeAt, 'UTC');
   return (
     <>
-      <p role="status">{say(STATUS_WORDS[status], { price: formatMoney(locale, price), date })}</p>
+      <p role="status">{say(STATUS_TEXTS[status], { price: formatMoney(locale, price), date })}</p>
       <dl class="facts">
         <Row name={facts.productName}>
           {say('mEvery', termsOf(facts))} {network === 'devnet' && <TestMoney say={say} />}
@@ -174,7 +171,7 @@ function Choice({ facts, state, say, actions, drawCode }: SubscribingProps<State
       <p>{say(isManage ? 'mCancelHelp' : 'sTerms', termsOf(facts))}</p>
       <ProblemNote problem={state.problem} say={say} />
       {facts.page === 'subscribe' && facts.handoffToken === null && actions && (
-        <ReceiptEmail value={actions.receiptEmail()} keep={actions.keepEmail} say={say} />
+        <ReceiptEmail value={actions.receiptEmail()} store={actions.storeEmail} say={say} />
       )}
       <section class="way" aria-label={say('onThisDevice')}>
         {state.wallets === null && <p class="quiet needs-script">{say('lookingForWallets')}</p>}
@@ -249,7 +246,7 @@ function Busy({ say, actions, title, help, wallet = '', values = {}, hasBack = f
   );
 }
 
-const WORDS: Record<ConsentKind, { title: AnyKey; help: AnyKey }> = {
+const CONSENT_TEXTS: Record<ConsentKind, { title: AnyKey; help: AnyKey }> = {
   approve: { title: 'sApprove', help: 'sApproveHelp' },
   subscribe: { title: 'sSubscribe', help: 'sSubscribeHelp' },
   resume: { title: 'sResume', help: 'sResumeHelp' },
@@ -259,10 +256,9 @@ const WORDS: Record<ConsentKind, { title: AnyKey; help: AnyKey }> = {
 
 const MONTH_DAYS = 30;
 
-/** What the wallet is about to show, in words, before it opens. */
 function Explained({ facts, state, say, actions }: SubscribingProps<StateAt<'explaining'>>) {
   const { consent, effectiveAt, walletName } = state;
-  const { title, help } = WORDS[consent.kind];
+  const { title, help } = CONSENT_TEXTS[consent.kind];
   const time = effectiveAt === null ? '' : formatInstant(facts.locale, effectiveAt);
   return (
     <>
@@ -298,7 +294,6 @@ function Identity({ facts, state, say, actions, drawCode }: SubscribingProps<Sta
   );
 }
 
-/** For whom the subscription that the page shows is not the one they want. */
 const StartOther = ({ say, actions }: Omit<SubscribingProps, 'state'>) => (
   <button type="button" class="link-button" onClick={() => actions?.startAgain()}>
     {say('sOther')}

@@ -3,17 +3,14 @@ import type { AccountId, EndpointId, SandboxSessionId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
 import { type SandboxSession, sandboxSessions } from '#platform/db/tables/sandbox.ts';
 
-/** Of the references that sessions give to their customers: the session's id, a colon, and a name. */
 const OF_SESSION = /^([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}):/;
 
-/** A moment of a session's own time. */
 export interface SandboxClock {
   sessionId: SandboxSessionId;
   endpointId: EndpointId | null;
   now: number;
 }
 
-/** The clock of a session as it is stored. */
 export const clockOf = ({
   id,
   endpointId,
@@ -25,7 +22,7 @@ export const clockOf = ({
   now: createdAt + advancedMs,
 });
 
-/** The clock of the session that gave a customer this reference; null where none of this merchant's did. */
+/** Returns the clock of the merchant's session that issued this customer reference, null if none. */
 export async function findClock(db: Db, merchantId: AccountId, customerRef: string): Promise<SandboxClock | null> {
   const named = OF_SESSION.exec(customerRef)?.[1] as SandboxSessionId | undefined;
   if (named === undefined) return null;

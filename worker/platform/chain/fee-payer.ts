@@ -4,36 +4,31 @@ import { Memory } from '#core/isolate/memory.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Config, Ctx } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
-import { listNamedKeys, readLamportsSpent, saveLook } from './fee-payer-looks.store.ts';
+import { listNamedKeys, readLamportsSpent, saveReading } from './fee-payer-readings.store.ts';
 import { KEY_VARIABLES, type KeyVariable, listMissingKeys, type NamedKey, ringOf } from './named-keys.ts';
 
-/** Keys that pay the network: each signs for itself alone. */
 interface PayingKeys {
-  /** Of new challenges. */
   current: string;
-  /** All we sign for, so that what was begun with a key outlives a rotation. */
+  /** All keys of the ring, so that pending work survives a rotation. */
   addresses: readonly string[];
 }
 
-/** The keys that pay the network for agents. They hold a little SOL and nothing else: no token account, no share of any sale. */
+/** Keys that pay network fees for agents. They hold a little SOL, no token account and no share of any sale. */
 export function feePayersOf({ FEE_PAYER_KEYS: secret }: Config): PayingKeys {
   assert(secret !== undefined, 'x402 is configured');
   return payingKeysOf(secret);
 }
 
 /**
- * The keys that open payment channels with their buyers and close them as their payees. They hold a little SOL, and an empty token
- * account, because a distribution looks for one of every party: all that is settled goes to the merchant.
+ * Keys that open payment channels with buyers and close them as payees. They hold a little SOL and an empty token account, because the
+ * program's distribution requires one of each party. All settled money goes to the merchant.
  */
 export function channelOperatorsOf({ CHANNEL_KEYS: secret }: Config): PayingKeys {
   assert(secret !== undefined, 'channels are configured');
   return payingKeysOf(secret);
 }
 
-/**
- * The keys that collect native subscriptions. They hold a little SOL and nothing else: each plan names its merchant as the only one who
- * is paid.
- */
+/** Keys that collect native subscriptions. They hold a little SOL and nothing else: each plan names its merchant as the only payee. */
 export function pullersOf({ SUBSCRIPTION_KEYS: secret }: Config): PayingKeys {
   assert(secret !== undefined, 'subscriptions are configured');
   return payingKeysOf(secret);
@@ -44,18 +39,15 @@ function payingKeysOf(secret: string): PayingKeys {
   return { current: addresses[0]!, addresses };
 }
 
-/** The key of an address that a row names; null where this deployment does not hold it. It signs for itself alone. */
 export const heldKey = (config: Config, variable: KeyVariable, address: string): SigningKey | null =>
   ringOf(config[variable]).get(address) ?? null;
 
-/** Addresses that open rows name, in all databases. */
 export const readNamedKeys = async (ctx: Ctx): Promise<NamedKey[]> => {
   const each = await Promise.all(shardsOf(ctx).map(({ db }) => listNamedKeys(db)));
   const named = new Map(each.flat().map((key) => [`${key.variable} ${key.address}`, key]));
   return [...named.values()];
 };
 
-/** Every address that needs SOL: those that new work names, and those that open rows do. */
 export function listKeysInUse(config: Config, named: readonly NamedKey[]): NamedKey[] {
   const rings = KEY_VARIABLES.flatMap((variable) => {
     const [current] = ringOf(config[variable]).keys();
@@ -64,54 +56,47 @@ export function listKeysInUse(config: Config, named: readonly NamedKey[]): Named
   return [...rings, ...named.filter(({ address }) => !rings.some((ring) => ring.address === address))];
 }
 
-/** Fees of some thousand payments are left at the threshold; below a hundredth of it no buyer is asked to pay any more. */
+/** `low`: less than the fees of some thousand payments. `empty`: below a hundredth of that, new payments are refused. */
 export type Funds = 'enough' | 'low' | 'empty' | 'unknown';
 
-const LOOKED_FOR_MS = MINUTE;
-/** A node that hangs is not asked for a while, and a request waits only this long for it: a denial is not worth more. */
+const FUNDS_CACHE_MS = MINUTE;
+/** Timeout of the balance reading, and pause after a node hangs. A 402 answer is not worth a longer wait. */
 const AWAY_FOR_MS = 5 * SECOND;
 const ASK_MS = 1500;
-const looks = new Memory<string, { until: number; funds: Funds }>(100);
+const fundsCache = new Memory<string, { until: number; funds: Funds }>(100);
 
-/** What the current fee payer has left. Asked of the node at most once a minute: every agent's denial wants to know. */
-export const feePayerFunds = async (ctx: Ctx): Promise<Funds> => (await lookAtFunds(ctx, feePayersOf(ctx.config).current)).funds;
+/** Balance of the current fee payer, cached for a minute because every 402 answer needs this balance. */
+export const feePayerFunds = async (ctx: Ctx): Promise<Funds> => (await readFunds(ctx, feePayersOf(ctx.config).current)).funds;
 
-/** The same of the key that new channels are opened with. */
-export const operatorFunds = async (ctx: Ctx): Promise<Funds> => (await lookAtFunds(ctx, channelOperatorsOf(ctx.config).current)).funds;
+export const operatorFunds = async (ctx: Ctx): Promise<Funds> => (await readFunds(ctx, channelOperatorsOf(ctx.config).current)).funds;
 
-/** The same of the key that collects subscriptions to new plans. */
-export const pullerFunds = async (ctx: Ctx): Promise<Funds> => (await lookAtFunds(ctx, pullersOf(ctx.config).current)).funds;
+export const pullerFunds = async (ctx: Ctx): Promise<Funds> => (await readFunds(ctx, pullersOf(ctx.config).current)).funds;
 
-/** The same of any address. */
-export const fundsOf = async (ctx: Ctx, address: string): Promise<Funds> => (await lookAtFunds(ctx, address)).funds;
+export const readPayerFunds = async (ctx: Ctx, address: string): Promise<Funds> => (await readFunds(ctx, address)).funds;
 
-interface FundsLook {
+interface FundsReading {
   funds: Funds;
-  /** Only of a look that was just made. */
   lamports?: number;
 }
 
-async function lookAtFunds(ctx: Ctx, address: string): Promise<FundsLook> {
-  const place = `${ctx.chain.place} ${address}`;
-  const known = looks.get(place);
+async function readFunds(ctx: Ctx, address: string): Promise<FundsReading> {
+  const cacheKey = `${ctx.chain.cachePrefix} ${address}`;
+  const known = fundsCache.get(cacheKey);
   if (known && ctx.wallNow < known.until) return { funds: known.funds };
   const answer = await ctx.chain.within(ASK_MS).balanceOf(address);
   if (answer.kind === 'unavailable') {
     ctx.note(`rpc: ${answer.reason}`);
     const funds = known?.funds ?? 'unknown';
-    looks.set(place, { until: ctx.wallNow + AWAY_FOR_MS, funds });
+    fundsCache.set(cacheKey, { until: ctx.wallNow + AWAY_FOR_MS, funds });
     return { funds };
   }
   const { FEE_PAYER_LOW_LAMPORTS: low } = ctx.config;
   const funds = answer.lamports >= low ? 'enough' : answer.lamports * 100 >= low ? 'low' : 'empty';
-  looks.set(place, { until: ctx.wallNow + LOOKED_FOR_MS, funds });
+  fundsCache.set(cacheKey, { until: ctx.wallNow + FUNDS_CACHE_MS, funds });
   return { funds, lamports: answer.lamports };
 }
 
-/**
- * Logs alarms every minute: a key that runs dry stops what it pays for, a key that is missing what names it, and one that spends more in an
- * hour than was thought of pays for something that is not trade.
- */
+/** Raises alarms every minute: a low balance, a missing key that open rows name, and hourly spending above the configured limit. */
 export async function sweepFeePayer(ctx: Ctx): Promise<number> {
   const { config } = ctx;
   const named = await readNamedKeys(ctx);
@@ -119,8 +104,8 @@ export async function sweepFeePayer(ctx: Ctx): Promise<number> {
   if (inUse.length === 0) return 0;
   let alarms = 0;
   for (const { address } of inUse) {
-    const { funds, lamports } = await lookAtFunds(ctx, address);
-    if (lamports !== undefined) await saveLook(ctx.databases[0].db, address, lamports, ctx.wallNow);
+    const { funds, lamports } = await readFunds(ctx, address);
+    if (lamports !== undefined) await saveReading(ctx.databases[0].db, address, lamports, ctx.wallNow);
     if (funds === 'enough') continue;
     ctx.note(`fee payer ${address}: balance ${funds}; send it SOL`);
     alarms = 1;
@@ -135,5 +120,4 @@ export async function sweepFeePayer(ctx: Ctx): Promise<number> {
   return 1;
 }
 
-/** True where that is more than may leave the fee payers within an hour. */
 export const isAlarming = ({ FEE_ALARM_LAMPORTS: most }: Config, spent: number): boolean => most > 0 && spent > most;

@@ -17,7 +17,6 @@ const WHY: Record<UnspendableReason, string> = {
   not_system_account: 'The account belongs to a program, so a wallet cannot spend from it.',
 };
 
-/** Addresses of the service itself: a merchant who names one as a payout wallet would receive nothing. */
 export const ownKeysOf = (config: Config): string[] => [
   config.SERVICE_REFERENCE,
   ...[config.TREASURY_WALLET, config.FEE_WALLET].flatMap((wallet) => (!wallet || wallet === SANDBOX_WALLET ? [] : [wallet])),
@@ -26,10 +25,10 @@ export const ownKeysOf = (config: Config): string[] => [
   ...(hasSubscriptions(config) ? pullersOf(config).addresses : []),
 ];
 
-/** How long a node may take. A node that hangs delays the caller no longer: the wallet is looked at again later. */
+/** Timeout of the node call. After the timeout the wallet counts as unchecked. */
 const ASK_MS = 1500;
 
-/** The account at an address now; null where there is none, or the node does not answer. */
+/** Returns the account at an address, null if none exists or the node does not answer. */
 export async function accountAt(ctx: Ctx, address: string): Promise<AccountFacts | null> {
   const answer = await ctx.chain.within(ASK_MS).accountOf(address);
   if (answer.kind === 'found') return answer.account;
@@ -37,36 +36,36 @@ export async function accountAt(ctx: Ctx, address: string): Promise<AccountFacts
   return null;
 }
 
-/** Why no key can spend from this address, as the chain has it now; null where no reason is known, or the node does not answer. */
-export const lookAtPayee = async (ctx: Ctx, wallet: string): Promise<Unspendable | null> =>
+/** Returns why no key can spend from this address, null if no reason is known or the node does not answer. */
+export const readPayee = async (ctx: Ctx, wallet: string): Promise<Unspendable | null> =>
   unspendable(wallet, ownKeysOf(ctx.config), await accountAt(ctx, wallet));
 
-/** Whether a field of a body is the address of a wallet at all. 422 invalid_wallet_address. */
+/** Throws 422 invalid_wallet_address if the text is no Solana address. */
 export function requireWallet(text: string, field = 'wallet_address'): void {
   if (!parseWallet(text).ok) throw new ApiError('invalid_wallet_address', { meta: { field } });
 }
 
 /**
- * An address to be paid on from now on. In live mode the node is asked what stands there; the sandbox never asks it.
- * 422 invalid_wallet_address with `meta.reason`, and `meta.owner` of a token account.
+ * Checks a new payout address. Only live mode asks the node. Throws 422 invalid_wallet_address with `meta.reason`, and `meta.owner` for a
+ * token account.
  */
 export async function requireSpendable(ctx: Ctx, wallet: string, livemode: boolean): Promise<void> {
   const parsed = parseWallet(wallet);
   if (!parsed.ok && parsed.reason === 'not_an_address') throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
-  const found = livemode ? await lookAtPayee(ctx, wallet) : unspendable(wallet, ownKeysOf(ctx.config), null);
+  const found = livemode ? await readPayee(ctx, wallet) : unspendable(wallet, ownKeysOf(ctx.config), null);
   if (!found) return;
   throw new ApiError('invalid_wallet_address', { detail: WHY[found.reason], meta: { field: 'payout_wallet', ...found } });
 }
 
-const LOOKED_MAX = 10_000;
-const fine = new Memory<string, number>(LOOKED_MAX);
+const PAYEES_MAX = 10_000;
+const fine = new Memory<string, number>(PAYEES_MAX);
 
-/** Same as `requireSpendable`, but the node is asked at most once a day and isolate: a wallet may have become another kind of account. */
+/** Cached `readPayee`: asks the node at most once a day per isolate, because the account at an address may change its type. */
 export async function payeeOfToday(ctx: Ctx, wallet: string): Promise<Unspendable | null> {
-  const place = `${ctx.chain.place} ${wallet}`;
-  if (ctx.wallNow < (fine.get(place) ?? 0)) return null;
-  const found = await lookAtPayee(ctx, wallet);
-  // What stands in the way is looked at afresh each time, so that mending it helps at once.
-  if (found === null) fine.set(place, ctx.wallNow + DAY);
+  const cacheKey = `${ctx.chain.cachePrefix} ${wallet}`;
+  if (ctx.wallNow < (fine.get(cacheKey) ?? 0)) return null;
+  const found = await readPayee(ctx, wallet);
+  // A problem is not cached, so that a fix takes effect at once.
+  if (found === null) fine.set(cacheKey, ctx.wallNow + DAY);
   return found;
 }

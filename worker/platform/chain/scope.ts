@@ -1,24 +1,22 @@
 import { assert } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Config, Ctx, Scope, Shard } from '#platform/context.ts';
-import { homeOf } from '#platform/db/directory.ts';
+import { findHome } from '#platform/db/directory.ts';
 import type { Chain } from '#solana/chain.ts';
 import { findClock, type SandboxClock } from './clock.store.ts';
 import { simulatedConfig } from './simulated-config.ts';
 
-/** Whose rows, in which mode, and of which session where a customer of a session is meant. */
 export interface ScopeOwner {
   merchantId: AccountId;
   livemode: boolean;
   customerRef?: string | null;
 }
 
-/** The rows of a merchant in one mode, wherever they are. */
-export const scopeOf = async (ctx: Ctx, owner: ScopeOwner): Promise<Scope> => inMode(await homeOf(ctx, owner.merchantId), owner);
+export const loadScope = async (ctx: Ctx, owner: ScopeOwner): Promise<Scope> => inMode(await findHome(ctx, owner.merchantId), owner);
 
 /**
- * The chain, the configuration and the clock that a row goes by. A live row is read over the real chain; a sandbox one over that of its
- * merchant's sandbox, and by the clock of the session whose customer it names. What is in a sandbox already stays there.
+ * Returns chain, configuration and clock of a row: the real chain for live rows, else the merchant's simulated chain and the clock of the
+ * session that the customer names. A shard that is already a sandbox scope stays in that sandbox.
  */
 export async function inMode(shard: Shard, { merchantId, livemode, customerRef = null }: ScopeOwner): Promise<Scope> {
   if (livemode) {
@@ -30,10 +28,9 @@ export async function inMode(shard: Shard, { merchantId, livemode, customerRef =
   return inSandbox(shard, merchantId, clock);
 }
 
-/** What the events of a session go back to; by it they are found. */
+/** Request id of all events that a session causes. */
 export const causeOf = (sessionId: string): string => `sandbox_${sessionId}`;
 
-/** One merchant's sandbox, or one session of it. */
 export function inSandbox(shard: Shard, merchantId: AccountId, clock: SandboxClock | null): Scope {
   const now = clock?.now ?? shard.now;
   const sandbox = { merchantId, sessionId: clock?.sessionId ?? null, endpointId: clock?.endpointId ?? null };
@@ -48,7 +45,6 @@ export function inSandbox(shard: Shard, merchantId: AccountId, clock: SandboxClo
   };
 }
 
-/** The network that the chain of a row presents itself as. */
 export const networkOf = ({ config }: Ctx, { livemode }: Pick<ScopeOwner, 'livemode'>): Config['network'] =>
   (livemode ? config : simulatedConfigOf(config)).network;
 
@@ -61,13 +57,13 @@ function simulatedConfigOf(config: Config): Config {
   return known;
 }
 
-/** Loaded with the first call, because most invocations never need it. */
+/** Loaded on first use, because most invocations never need a simulated chain. */
 function simulatedChain({ db }: Shard, at: { merchantId: AccountId; sessionId: string | null; now: number }): Chain {
   const load = async () => new (await import('./simulated-chain.ts')).SimulatedChain(db, at);
   const chain: Chain = new Proxy({} as Chain, {
     get: (_, name: keyof Chain | 'then') => {
       if (name === 'then') return undefined;
-      if (name === 'place') return `sandbox:${at.merchantId}`;
+      if (name === 'cachePrefix') return `sandbox:${at.merchantId}`;
       if (name === 'within') return () => chain;
       return async (...args: unknown[]) => ((await load()) as unknown as Record<string, (...args: unknown[]) => unknown>)[name]!(...args);
     },

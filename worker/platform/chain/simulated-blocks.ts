@@ -12,51 +12,44 @@ import {
   type RpcTransaction,
   type TokenTransfer,
 } from '#solana/transaction.ts';
-import type { SandboxPlace } from './simulated.store.ts';
+import type { SandboxKey } from './simulated.store.ts';
 
 const SLOT_MS = 400;
 const SLOT_BYTES = 6;
 const FEE_LAMPORTS = 5000;
-/** Held by every account before a transaction: more than any payment, and exact as a JSON number. */
+/** Initial balance of every account: above any payment and exact as a JSON number. */
 const BALANCE = 2 ** 52;
 
-/** The slot of a moment, and its height: a simulated chain skips none. */
+/** Slot and block height at a moment, because a simulated chain skips no slot. */
 export const slotAt = (now: number): number => Math.floor(now / SLOT_MS);
 
-/**
- * The blockhash of a slot: the slot itself, then a hash that only this sandbox and session have of it. It is 32 bytes as any, and no
- * cluster has a block of that name.
- */
-export function blockhashAt({ merchantId, sessionId }: SandboxPlace, slot: number): string {
+/** Blockhash of a slot: the slot, then a hash unique to this sandbox and session. No cluster has a block with this hash. */
+export function blockhashAt({ merchantId, sessionId }: SandboxKey, slot: number): string {
   const bytes = sha256(utf8(`sandbox block ${merchantId} ${sessionId ?? ''} ${slot}`));
   new DataView(bytes.buffer, bytes.byteOffset).setUint16(0, Math.floor(slot / 2 ** 32));
   new DataView(bytes.buffer, bytes.byteOffset).setUint32(2, slot % 2 ** 32);
   return base58.encode(bytes);
 }
 
-/** The slot that a blockhash of this sandbox and session names; null where it is none. */
-export function slotOfBlockhash(place: SandboxPlace, blockhash: string): number | null {
+export function slotOfBlockhash(sandbox: SandboxKey, blockhash: string): number | null {
   const bytes = base58Bytes(blockhash, 32);
   if (!bytes) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset, SLOT_BYTES);
   const slot = view.getUint16(0) * 2 ** 32 + view.getUint32(2);
-  return blockhashAt(place, slot) === blockhash ? slot : null;
+  return blockhashAt(sandbox, slot) === blockhash ? slot : null;
 }
 
 export interface SignedTransaction {
-  /** Of the fee payer: the name of the transaction. */
   signature: string;
-  /** Whether every signature that the message asks for is there, and true. */
   isSigned: boolean;
   messageBytes: Uint8Array;
   blockhash: string;
-  /** Of its accounts, those that sign, and those that it may change. */
   signers: string[];
   writable: string[];
   message: RpcTransaction['transaction']['message'];
 }
 
-/** A transaction as it comes over the wire; null for what is none, or names accounts of lookup tables, of which there are none here. */
+/** Decodes a wire transaction. Returns null if the bytes are invalid or use lookup tables, which the simulated chain does not have. */
 export function decodeSigned(wire: Uint8Array): SignedTransaction | null {
   try {
     const transaction = getTransactionDecoder().decode(wire);
@@ -92,7 +85,6 @@ export function decodeSigned(wire: Uint8Array): SignedTransaction | null {
   }
 }
 
-/** Its instructions, their accounts by address. */
 export const instructionsOf = ({ accountKeys: keys, instructions }: SignedTransaction['message']): Instruction[] =>
   instructions.map(({ programIdIndex, accounts, data }) => ({
     programId: keys[programIdIndex]!,
@@ -100,14 +92,12 @@ export const instructionsOf = ({ accountKeys: keys, instructions }: SignedTransa
     data: base58.decode(data),
   }));
 
-/** True where the authority of each transfer is among the signers, as the programs that move the money demand. */
 export const hasAuthorities = ({ message, signers }: SignedTransaction): boolean =>
   instructionsOf(message).every((instruction) => {
     const transfer = parseTokenTransfer(instruction) ?? parseLamportTransfer(instruction);
     return transfer === null || signers.includes(transfer.authority);
   });
 
-/** The memos of a transaction, signed or not; none of what is no transaction. */
 export function memosOf(wire: Uint8Array): string[] {
   const decoded = decodeSigned(wire);
   return decoded
@@ -117,10 +107,7 @@ export function memosOf(wire: Uint8Array): string[] {
     : [];
 }
 
-/**
- * The transaction as a node shows it once it landed: its transfers moved what they say, and its fee payer paid the fee, which a failure
- * takes too.
- */
+/** Landed transaction in the form of a node's answer. The fee payer pays the fee even if the transaction failed. */
 export function landedTransaction(
   { message, signature }: SignedTransaction,
   { slot, blockTime, hasFailed, inner = [] }: { slot: number; blockTime: number; hasFailed: boolean; inner?: InnerInstructions },

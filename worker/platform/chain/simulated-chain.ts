@@ -3,7 +3,7 @@ import { base64 } from '#core/encoding.ts';
 import { SECOND, unixSeconds } from '#core/time.ts';
 import type { Db } from '#platform/context.ts';
 import { isAborted, type Write } from '#platform/db/commit.ts';
-import type { SandboxFate, SandboxTransaction } from '#platform/db/tables/sandbox.ts';
+import type { SandboxOutcome, SandboxTransaction } from '#platform/db/tables/sandbox.ts';
 import type { Chain, ChainAccount } from '#solana/chain.ts';
 import type { Lifetime } from '#solana/checkout-transaction.ts';
 import type { Confirmed, Finality } from '#solana/finality.ts';
@@ -12,7 +12,7 @@ import type { Bounds, SignatureListing } from '#solana/signature-list.ts';
 import { parseTransaction } from '#solana/transaction.ts';
 import { SimulatedLedger } from './accounts/ledger.ts';
 import { changesAccounts } from './accounts/run.ts';
-import { findTransactions, insertTransaction, isSent, listAbout, markSent, type SandboxPlace } from './simulated.store.ts';
+import { findTransactions, insertTransaction, isSent, listAbout, markSent, type SandboxKey } from './simulated.store.ts';
 import {
   blockhashAt,
   decodeSigned,
@@ -23,37 +23,33 @@ import {
   slotOfBlockhash,
 } from './simulated-blocks.ts';
 
-/** Blocks for which a blockhash can be used, and after which a block is final, as on the real clusters. */
+/** Blocks until a blockhash expires and until a block is final, as on the real clusters. */
 const BLOCKHASH_LIFE = 150;
 const FINAL_AFTER_MS = 13 * SECOND;
 const FINAL_AFTER_SLOTS = 32;
-/** Every wallet of a sandbox can pay whatever it is asked. */
 const LAMPORTS = 1_000_000_000_000;
 
-/** Of a broadcast whose accounts others change. */
 const TRIES_MAX = 8;
 
-const AT_ONCE: SandboxFate = { landsAfterMs: 0 };
+const AT_ONCE: SandboxOutcome = { landsAfterMs: 0 };
 
-/** Where a transaction stands at a moment of its clock. */
-type Standing = 'unknown' | 'confirmed' | 'final' | 'dropped';
+type TransactionState = 'unknown' | 'confirmed' | 'final' | 'dropped';
 
 /**
- * The chain of one merchant's sandbox. Each block follows from the clock of the scope that asks, so that a session whose clock stands still
- * sees a chain that stands still. A transaction is only taken with true signatures over a blockhash of this sandbox and session, which
- * no cluster ever has: nothing signed here can land there, nor the other way round.
+ * Chain of one merchant's sandbox. Blocks follow from the clock of the scope, so a paused session sees a paused chain. A transaction must
+ * be signed over a blockhash of this sandbox and session, which no cluster has, so nothing signed here can land on a cluster, and vice
+ * versa.
  */
 export class SimulatedChain implements Chain {
-  readonly place: string;
-  /** What stands on it. */
+  readonly cachePrefix: string;
   readonly ledger: SimulatedLedger;
   readonly #db: Db;
-  readonly #at: SandboxPlace & { now: number };
+  readonly #at: SandboxKey & { now: number };
 
-  constructor(db: Db, at: SandboxPlace & { now: number }) {
+  constructor(db: Db, at: SandboxKey & { now: number }) {
     this.#db = db;
     this.#at = at;
-    this.place = `sandbox:${at.merchantId}`;
+    this.cachePrefix = `sandbox:${at.merchantId}`;
     this.ledger = new SimulatedLedger(db, at);
   }
 
@@ -70,8 +66,8 @@ export class SimulatedChain implements Chain {
     const known = await this.#find(signatures);
     const sightings = signatures.map((signature): Sighting => {
       const transaction = known.get(signature);
-      const standing = this.#standingOf(transaction);
-      if (!transaction || standing === 'unknown' || standing === 'dropped') return { kind: 'not_found' };
+      const state = this.#standingOf(transaction);
+      if (!transaction || state === 'unknown' || state === 'dropped') return { kind: 'not_found' };
       return { kind: 'found', transaction: parseTransaction(signature, landedOf(transaction)) };
     });
     return { kind: 'sightings', finalHeight: this.#finalHeight, sightings };
@@ -101,7 +97,6 @@ export class SimulatedChain implements Chain {
     return true;
   }
 
-  /** Of the address of a subscription, the transactions about it; of all others none. */
   async listSignatures(address: string, page: Bounds & { limit: number }): Promise<SignatureListing> {
     const rows = await listAbout(this.#db, this.#at, address, page);
     const items = rows
@@ -115,10 +110,10 @@ export class SimulatedChain implements Chain {
     const finality = transactions.map(({ txSignature }): Finality => {
       const transaction = known.get(txSignature);
       if (!transaction) return { kind: 'unknown' };
-      const standing = this.#standingOf(transaction);
-      if (standing === 'confirmed') return { kind: 'seen', slot: slotAt(landedAt(transaction)!) };
-      if (standing !== 'final') return { kind: 'absent' };
-      return transaction.fate.hasFailed ? { kind: 'absent' } : { kind: 'finalized', slot: slotAt(landedAt(transaction)!) };
+      const state = this.#standingOf(transaction);
+      if (state === 'confirmed') return { kind: 'seen', slot: slotAt(landedAt(transaction)!) };
+      if (state !== 'final') return { kind: 'absent' };
+      return transaction.outcome.hasFailed ? { kind: 'absent' } : { kind: 'finalized', slot: slotAt(landedAt(transaction)!) };
     });
     return { kind: 'finality', finality };
   }
@@ -127,7 +122,7 @@ export class SimulatedChain implements Chain {
     return (await this.knows(signatures)).isKnown.map((isKnown) => !isKnown);
   }
 
-  /** Takes a transaction on its way: it lands as was decided for its message before, and at once where nothing was. */
+  /** Broadcasts a transaction. It lands as `planOutcome` decided for its message, else at once. */
   async sendTransaction(wire: Uint8Array, { preflight = true } = {}): Promise<Broadcast> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const planned = await this.planSend(wire, AT_ONCE, { mayFail: !preflight });
@@ -137,7 +132,6 @@ export class SimulatedChain implements Chain {
         if (first) await this.#db.batch([first, ...rest]);
         return { kind: 'sent' };
       } catch (error) {
-        // Another transaction changed the same account first.
         if (!isAborted(error)) throw error;
       }
     }
@@ -145,31 +139,30 @@ export class SimulatedChain implements Chain {
   }
 
   /**
-   * The broadcast as statements, so that it can be stored in one batch with its answer; or why it is refused. A batch with them fails where
-   * an account was changed meanwhile. `isVouched`: the sandbox itself acts for a wallet whose key it does not have, so its signature is not
-   * looked at. `mayFail`: what its programs refuse lands all the same, as a failure.
+   * Plans a broadcast as writes, to store in one batch with the answer, or returns the refusal. The batch aborts if an account changed
+   * meanwhile. `isVouched`: skips the signature check because the sandbox acts for a wallet. `mayFail`: a program failure lands as a failed
+   * transaction.
    */
   async planSend(
     wire: Uint8Array,
-    fate: SandboxFate,
+    outcome: SandboxOutcome,
     { isVouched = false, mayFail = false } = {},
   ): Promise<{ writes: Write[] } | Extract<Broadcast, { kind: 'rejected' }>> {
     const signed = decodeSigned(wire);
     const problem = this.#problemOf(signed, isVouched);
     if (problem !== null) return { kind: 'rejected', reason: problem };
-    const sent = { ...rowOf(signed!, wire), fate, sentAt: this.#at.now };
+    const sent = { ...rowOf(signed!, wire), outcome, sentAt: this.#at.now };
     if (!changesAccounts(signed!)) return { writes: [markSent(this.#db, this.#at, { ...sent, inner: null, about: null })] };
     if (await isSent(this.#db, this.#at, sent.messageHash)) return { writes: [] };
     const { run, writes } = await this.ledger.plan(signed!);
     const { about } = run;
     if (run.kind === 'failed') {
       if (!mayFail) return { kind: 'rejected', reason: run.reason };
-      return { writes: [markSent(this.#db, this.#at, { ...sent, fate: { ...fate, hasFailed: true }, inner: null, about })] };
+      return { writes: [markSent(this.#db, this.#at, { ...sent, outcome: { ...outcome, hasFailed: true }, inner: null, about })] };
     }
     return { writes: [markSent(this.#db, this.#at, { ...sent, inner: run.inner, about }), ...writes] };
   }
 
-  /** As nodes do it, without a look at signatures where programs tell what would come of it. */
   async simulate(wire: Uint8Array): Promise<{ kind: 'passed'; lastValidBlockHeight: number } | { kind: 'failed'; reason: string }> {
     const signed = decodeSigned(wire);
     const hasPrograms = signed !== null && changesAccounts(signed);
@@ -188,16 +181,15 @@ export class SimulatedChain implements Chain {
     return true;
   }
 
-  /** A statement that decides what becomes of a message which others will broadcast. Decided once: what comes later changes nothing. */
-  planFate(messageBytes: Uint8Array, fate: SandboxFate): Write {
-    return insertTransaction(this.#db, this.#at, { messageHash: sha256Hex(messageBytes), fate, createdAt: this.#at.now });
+  /** Plans the outcome of a message that others will broadcast. The first decision is final. */
+  planOutcome(messageBytes: Uint8Array, outcome: SandboxOutcome): Write {
+    return insertTransaction(this.#db, this.#at, { messageHash: sha256Hex(messageBytes), outcome, createdAt: this.#at.now });
   }
 
   get #finalHeight(): number {
     return slotAt(this.#at.now) - FINAL_AFTER_SLOTS;
   }
 
-  /** The words of a node that refuses a transaction; null where it takes it. */
   #problemOf(signed: SignedTransaction | null, isVouched = false): string | null {
     if (signed === null) return 'failed to deserialize transaction';
     if (!signed.isSigned && !isVouched) return 'Transaction signature verification failure';
@@ -207,10 +199,10 @@ export class SimulatedChain implements Chain {
     return age >= 0 && age <= BLOCKHASH_LIFE ? null : 'Blockhash not found';
   }
 
-  #standingOf(transaction: SandboxTransaction | undefined): Standing {
+  #standingOf(transaction: SandboxTransaction | undefined): TransactionState {
     const landed = transaction ? landedAt(transaction) : null;
     if (!transaction || landed === null || this.#at.now < landed) return 'unknown';
-    const { dropsAfterMs } = transaction.fate;
+    const { dropsAfterMs } = transaction.outcome;
     if (dropsAfterMs !== undefined && this.#at.now >= landed + dropsAfterMs) return 'dropped';
     return this.#at.now >= landed + FINAL_AFTER_MS ? 'final' : 'confirmed';
   }
@@ -221,22 +213,22 @@ export class SimulatedChain implements Chain {
   }
 }
 
-/** Epoch ms of its clock; null: never. */
-const landedAt = ({ sentAt, fate }: SandboxTransaction): number | null =>
-  sentAt === null || fate.landsAfterMs === null ? null : sentAt + fate.landsAfterMs;
+/** Epoch ms, null if the transaction never lands. */
+const landedAt = ({ sentAt, outcome }: SandboxTransaction): number | null =>
+  sentAt === null || outcome.landsAfterMs === null ? null : sentAt + outcome.landsAfterMs;
 
 function landedOf(transaction: SandboxTransaction) {
   const at = landedAt(transaction)!;
   return landedTransaction(decodeSigned(base64.decode(transaction.wire!))!, {
     slot: slotAt(at),
     blockTime: blockTimeOf(transaction),
-    hasFailed: transaction.fate.hasFailed === true,
+    hasFailed: transaction.outcome.hasFailed === true,
     inner: transaction.inner ?? [],
   });
 }
 
-/** Seconds. */
-const blockTimeOf = (transaction: SandboxTransaction): number => unixSeconds(landedAt(transaction)! + (transaction.fate.blockAheadMs ?? 0));
+const blockTimeOf = (transaction: SandboxTransaction): number =>
+  unixSeconds(landedAt(transaction)! + (transaction.outcome.blockAheadMs ?? 0));
 
 const rowOf = ({ messageBytes, signature }: SignedTransaction, wire: Uint8Array) => ({
   messageHash: sha256Hex(messageBytes),

@@ -4,13 +4,13 @@ import type { Config } from '#platform/context.ts';
 import { SIMULATED_PRICE_URL } from '#platform/providers/price.ts';
 import { NETWORKS } from '#solana/assets.ts';
 
-/** A seed of the sandbox, for one purpose. It signs nothing that is worth anything, and no live key is made of the same secret. */
+/** Derives a sandbox seed for one purpose. No live key may derive from SANDBOX_SEED. */
 export const sandboxSeed = ({ SANDBOX_SEED }: Pick<Config, 'SANDBOX_SEED'>, ...purpose: string[]): Uint8Array =>
   hmacSha256(base64url.decode(SANDBOX_SEED), utf8(JSON.stringify(['sandbox', ...purpose])));
 
 /**
- * The configuration as a sandbox sees it. The chain presents itself as devnet, and signs with keys that hold nothing and are no live
- * key of the service: what they sign can pay no fee of ours anywhere. No server outside is asked, not even what SOL is worth.
+ * Configuration of a sandbox. The chain reports devnet, and the signing keys are worthless and never live keys, so no sandbox signature can
+ * spend our SOL. No external server is called, not even for the SOL price.
  */
 export function simulatedConfig(config: Config): Config {
   const seed = (purpose: string) => base64url.encode(sandboxSeed(config, purpose));
@@ -29,5 +29,5 @@ export function simulatedConfig(config: Config): Config {
   };
 }
 
-/** Where a sandbox product is paid that names no wallet: a valid address of which no key is known. */
+/** Payout address of sandbox products without a wallet: a valid address without a known key. */
 export const SANDBOX_WALLET = 'JBCFBPmjUn9CSjHe2AxwUgQYF5zWP3nmckucfAaa97K';

@@ -3,43 +3,42 @@ import { MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 
-/** A token account that was there stays, all but always; so it is asked for again only after a while. */
+/** Cache time of an existing token account, which almost never disappears. */
 const SEEN_FOR_MS = 10 * MINUTE;
 const SEEN_MAX = 10_000;
 const seen = new Memory<string, number>(SEEN_MAX);
-/** One that is not there is asked for again soon: its merchant may be opening it. A readiness check forgets it at once, so that the next denial asks the node again. */
+/** Cache time of a missing token account, which the merchant may be opening. A readiness check clears the entry at once. */
 const MISSING_FOR_MS = 30 * SECOND;
 const missing = new Memory<string, number>(SEEN_MAX);
-/** A node that hangs is not asked for a while, and a request waits only this long for it. */
+/** Timeout of the node call, and pause after a node hangs. */
 const AWAY_FOR_MS = 5 * SECOND;
 const ASK_MS = 1500;
 const away = new Memory<string, number>(SEEN_MAX);
 
-/** What is believed of an earlier answer: whatever it was, only that the account was there, or nothing. */
 type Trust = 'all' | 'presence' | 'nothing';
 
-/** Whether this token account exists. Where the node does not answer: true if an earlier answer said so and is trusted, else null. */
+/** Checks whether a token account exists. If the node does not answer, returns true if a trusted earlier answer did, else null. */
 export async function tokenAccountExists(ctx: Ctx, ata: string, trust: Trust): Promise<boolean | null> {
-  const place = `${ctx.chain.place} ${ata}`;
-  if (trust !== 'nothing' && ctx.wallNow - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
-  if (trust === 'all' && ctx.wallNow < (missing.get(place) ?? 0)) return false;
-  const asLastSeen = seen.has(place) && trust !== 'nothing' ? true : null;
-  if (trust !== 'nothing' && ctx.wallNow < (away.get(place) ?? 0)) return asLastSeen;
+  const cacheKey = `${ctx.chain.cachePrefix} ${ata}`;
+  if (trust !== 'nothing' && ctx.wallNow - (seen.get(cacheKey) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
+  if (trust === 'all' && ctx.wallNow < (missing.get(cacheKey) ?? 0)) return false;
+  const asLastSeen = seen.has(cacheKey) && trust !== 'nothing' ? true : null;
+  if (trust !== 'nothing' && ctx.wallNow < (away.get(cacheKey) ?? 0)) return asLastSeen;
   const answer = await ctx.chain.within(ASK_MS).prepare([ata]);
   if (answer.kind === 'unavailable') {
     ctx.note(`rpc: ${answer.reason}`);
-    away.set(place, ctx.wallNow + AWAY_FOR_MS);
+    away.set(cacheKey, ctx.wallNow + AWAY_FOR_MS);
     return asLastSeen;
   }
-  away.delete(place);
+  away.delete(cacheKey);
   const exists = answer.exists[0] === true;
   if (exists) {
-    seen.set(place, ctx.wallNow);
-    missing.delete(place);
+    seen.set(cacheKey, ctx.wallNow);
+    missing.delete(cacheKey);
   } else {
-    seen.delete(place);
-    if (trust === 'all') missing.set(place, ctx.wallNow + MISSING_FOR_MS);
-    else missing.delete(place);
+    seen.delete(cacheKey);
+    if (trust === 'all') missing.set(cacheKey, ctx.wallNow + MISSING_FOR_MS);
+    else missing.delete(cacheKey);
   }
   return exists;
 }

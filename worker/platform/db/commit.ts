@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { ApiError, storyOf } from '#core/errors.ts';
+import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { newEventId } from '#core/ids.ts';
 import type { Ctx, Job, Shard } from '#platform/context.ts';
 import { parkJob } from '#platform/queues/parked-messages.store.ts';
@@ -10,32 +10,30 @@ import type { NewEvent } from '#rules/events.ts';
 import { events as eventsTable, type NewStoredEvent } from './tables/events.ts';
 import { guard } from './tables/idempotency.ts';
 
-/** A statement that `commit` runs in its batch: making one changes nothing. */
+/** Statement for the batch of `commit`. Creating one has no effect. */
 export type Write = BatchItem<'sqlite'>;
 
-/** What a verb decided: facts to store together. Values, not effects. */
 export interface Change<T> {
   events: NewEvent[];
   writes: Write[];
   result: T;
 }
 
-/** Nothing to store: the state is already the wanted one, or a refusal that costs nothing. */
+/** Stores nothing: the state is already as requested, or the refusal has no effect. */
 export const unchanged = <T>(result: T): Change<T> => ({ events: [], writes: [], result });
 
 /**
- * Rolls the whole batch back where `condition` holds. After an UPDATE, `changes() = 0` makes a lost
- * compare-and-set fail its neighbours, which D1 alone would not.
+ * Aborts the batch if `condition` holds. After an UPDATE, `changes() = 0` makes a lost compare-and-set abort the batch, which D1 alone
+ * would not.
  */
 export const abortIf = (ctx: Pick<Shard, 'db'>, condition: SQL): Write => ctx.db.insert(guard).select(sql`SELECT NULL WHERE ${condition}`);
 export const abortUnlessChanged = (ctx: Pick<Shard, 'db'>): Write => abortIf(ctx, sql`changes() = 0`);
-/** Rolls the batch back if the table has such a row. */
 export const abortIfExists = (ctx: Pick<Shard, 'db'>, table: SQLiteTable, condition: SQL | undefined): Write =>
   abortIf(ctx, sql`EXISTS (SELECT 1 FROM ${table} WHERE ${condition})`);
 
 /**
- * Stores a Change in one batch: events first, because UNIQUE(subject_id, subject_version) is the lock, then the writes.
- * Throws what the database throws; nothing of the batch is stored then.
+ * Stores a Change in one batch: events first, because UNIQUE(subject_id, subject_version) is the lock, then the writes. Rethrows database
+ * errors, and nothing is stored then.
  */
 export async function commit<T>(ctx: Shard, change: Change<T>): Promise<T> {
   const events = change.events.map((event) => eventRow(ctx, event));
@@ -49,7 +47,7 @@ export async function commit<T>(ctx: Shard, change: Change<T>): Promise<T> {
   try {
     if (first) await ctx.db.batch([first, ...rest]);
   } catch (error) {
-    // Only its answer may be lost: what was stored is announced, and of what was not the job finds nothing.
+    // If only the answer was lost, the events are announced. If nothing was stored, the job finds no events.
     if (!isConstraint(error)) announce();
     throw error;
   }
@@ -57,25 +55,24 @@ export async function commit<T>(ctx: Shard, change: Change<T>): Promise<T> {
   return change.result;
 }
 
-/** Events that one message names: what its consumer does for each must fit one invocation. */
+/** Events per message, so that one invocation can handle them. */
 const ANNOUNCED_MAX = 50;
 
-/** Has stored events fanned out. The row is the outbox: a message lost here is found by the sweep over events not yet fanned out. */
+/** Queues the fan-out of stored events. The event row is the outbox: the sweep over events without fan-out recovers a lost message. */
 export function announceEvents(ctx: Shard, eventIds: string[]): void {
   for (let from = 0; from < eventIds.length; from += ANNOUNCED_MAX)
     ctx.defer(sendJob(ctx, { kind: 'fanOut', eventIds: eventIds.slice(from, from + ANNOUNCED_MAX) }));
 }
 
-/** A job that carries what an object says of itself. */
 interface ProjectionJob<S> {
   kind: Job['kind'];
   projection: { snapshot: S; events: readonly { type: NewEvent['type']; snapshot: S; requestId?: string | undefined }[] };
 }
 
 /**
- * Stores what an object said of itself: each of its events once, and its `copy`, which must leave a newer one alone. Harmless doubled
- * or late: an object sends the same again until it hears that this is done. A copy that a constraint refuses would be refused for ever, so
- * it is parked for the operator, once for each object, and the events pass without it.
+ * Stores a projection: each of its events once, and its `copy`, which must not overwrite a newer one. Idempotent, because the object
+ * resends until acknowledged. If a constraint refuses the copy, the copy is parked once per object for the operator and the events are
+ * stored without it.
  */
 export async function commitProjection<S extends Pick<NewEvent, 'merchantId' | 'livemode'> & { productId: string }>(
   ctx: Shard,
@@ -87,13 +84,13 @@ export async function commitProjection<S extends Pick<NewEvent, 'merchantId' | '
     const { merchantId, livemode, productId } = snapshot;
     return { ...eventRow(ctx, { merchantId, livemode, productId, type, ...describe(snapshot) }), requestId };
   });
-  // The same event may come twice: UNIQUE(subject, version) keeps the first.
+  // UNIQUE(subject, version) ignores an event that is already stored.
   const once = rows.map((row) => ctx.db.insert(eventsTable).values(row).onConflictDoNothing());
   try {
     await commit(ctx, { events: [], writes: [...once, ...copy], result: undefined });
   } catch (error) {
     if (!isConstraint(error)) throw error;
-    ctx.note(`copy refused: ${storyOf(error)}`);
+    ctx.note(`copy refused: ${formatErrorChain(error)}`);
     await commit(ctx, { events: [], writes: once, result: undefined });
     await parkJob(ctx, `refused_${describe(snapshot).subject.id}`, job);
   }
@@ -104,8 +101,8 @@ export async function commitProjection<S extends Pick<NewEvent, 'merchantId' | '
 }
 
 /**
- * For a change that only creates. A batch that failed may have landed with its answer lost, so the new row is looked for
- * before the failure is believed.
+ * Commits a change that only creates rows. A failed batch may have landed with its answer lost, so `findNew` decides before the error is
+ * thrown.
  */
 export async function commitNew<T>(ctx: Shard, change: Change<T>, findNew: () => Promise<unknown>): Promise<T> {
   try {
@@ -118,16 +115,15 @@ export async function commitNew<T>(ctx: Shard, change: Change<T>, findNew: () =>
 
 const TRIES_MAX = 3;
 
-/** What a plan is made from: at the first try what was read before, if anything was; at every other what is stored by then. */
 interface Facts<F> {
   known?: F | undefined;
   reload(): Promise<F>;
 }
 
 /**
- * Load, plan, commit, up to three times. After a failed batch the facts show whether a rival's change, or our own with its answer
- * lost, is already there; then `plan` answers `unchanged`. `attempt` counts from 1. 409 state_conflict (contended) where others were
- * faster each time, 503 temporarily_unavailable where the database did not answer.
+ * Loads, plans and commits, up to three times. After a failed batch, new facts show whether a rival's change or our own is stored, and
+ * `plan` returns `unchanged`. `attempt` counts from 1. Throws 409 state_conflict (contended) after three lost races, 503
+ * temporarily_unavailable if the database did not answer.
  */
 export async function transact<F, T>(
   ctx: Shard,
@@ -140,7 +136,7 @@ export async function transact<F, T>(
     try {
       return await commit(ctx, change);
     } catch (error) {
-      ctx.note(`batch failed: ${storyOf(error)}`);
+      ctx.note(`batch failed: ${formatErrorChain(error)}`);
       if (attempt < TRIES_MAX) continue;
       if (isConstraint(error))
         throw new ApiError('state_conflict', { detail: 'Too many concurrent changes. Retry.', meta: { reason: 'contended' } });
@@ -150,15 +146,15 @@ export async function transact<F, T>(
 }
 
 /**
- * A sweep's loop: one row that fails is noted, and holds up nothing behind it. So many `lanes` run at once, each in order. Begins no
- * row once the invocation's budget is spent. Answers how many rows it began.
+ * Runs a sweep's rows in `lanes` parallel lanes. A failed row is noted and delays no other. Starts no row after the budget is spent.
+ * Returns the number of rows started.
  */
 export async function forEach<T>(ctx: Ctx, rows: readonly T[], run: (row: T) => Promise<unknown>, lanes = 1): Promise<number> {
   let begun = 0;
   const runLane = async (_: unknown, lane: number) => {
     for (let i = lane; i < rows.length && ctx.budget.left > 0; i += lanes) {
       begun++;
-      await run(rows[i]!).catch((error: unknown) => ctx.note(`row failed: ${storyOf(error)}`));
+      await run(rows[i]!).catch((error: unknown) => ctx.note(`row failed: ${formatErrorChain(error)}`));
     }
   };
   await Promise.all(Array.from({ length: lanes }, runLane));
@@ -166,7 +162,7 @@ export async function forEach<T>(ctx: Ctx, rows: readonly T[], run: (row: T) => 
   return begun;
 }
 
-/** True where the database refused the batch for what is in it (lock, quota, uniqueness), not because it was out of reach. */
+/** True if the database refused the batch's content (lock, quota, uniqueness), as opposed to a connection failure. */
 export function isConstraint(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (/constraint failed/i.test(cause.message)) return true;
@@ -174,7 +170,6 @@ export function isConstraint(error: unknown): boolean {
   return false;
 }
 
-/** True if `abortIf` rolled the batch back. */
 export function isAborted(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (/constraint failed: guard\b/i.test(cause.message)) return true;
@@ -182,7 +177,7 @@ export function isAborted(error: unknown): boolean {
   return false;
 }
 
-/** An event as it is stored. A caller that needs its id beforehand makes the row itself. */
+/** Row of an event. A caller that needs the event id in advance creates the row itself. */
 export const eventRow = (ctx: Ctx, event: NewEvent): NewStoredEvent => ({
   id: newEventId(ctx.now),
   merchantId: event.merchantId,
@@ -191,7 +186,7 @@ export const eventRow = (ctx: Ctx, event: NewEvent): NewStoredEvent => ({
   subjectId: event.subject.id,
   subjectVersion: event.subject.version,
   type: event.type,
-  data: { object: event.object, ...(event.previous ? { previous: event.previous } : {}), ...event.beside },
+  data: { object: event.object, ...(event.previous ? { previous: event.previous } : {}), ...event.related },
   productId: event.productId ?? null,
   paymentId: event.paymentId ?? null,
   membershipId: event.membershipId ?? null,

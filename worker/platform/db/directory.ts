@@ -1,6 +1,6 @@
 /**
- * Which database holds whom. A merchant lives in one, account row and all, and never moves; what names no merchant is looked for in
- * each, and with a single database no lookup is made.
+ * Directory of the database of each merchant. A merchant's rows are all in one database and never move. Rows without a merchant are
+ * searched in each. With a single database no lookup is made.
  * @module
  */
 
@@ -13,19 +13,16 @@ import { accounts } from './tables/accounts.ts';
 
 type Shards = [Shard, ...Shard[]];
 
-/** Each database in turn, the first first: what sweeps, and what is judged by all of them. */
 export const shardsOf = (ctx: Ctx): Shards => ctx.databases.map(({ name, db }) => ({ ...ctx, db, database: name })) as Shards;
 
-/** Where that is which belongs to no merchant: texts to sign, parked messages. */
 export const globalOf = (ctx: Ctx): Shard => shardsOf(ctx)[0];
 
-/** Where new accounts are made: the database that was bound last has the most room. */
+/** Database of new accounts: the one bound last has the most capacity. */
 export const newestOf = (ctx: Ctx): Shard => shardsOf(ctx).at(-1)!;
 
-/** Every other database. */
 export const othersOf = (shard: Shard): Shard[] => shardsOf(shard).filter(({ database }) => database !== shard.database);
 
-/** The database a message names. One that this release has not bound is a fault: the message comes again. */
+/** Shard that a message names. Throws if this release has no such binding, so that the message is retried. */
 export function shardNamed(ctx: Ctx, database: string | undefined): Shard {
   const shards = shardsOf(ctx);
   const named = database === undefined ? shards[0] : shards.find((shard) => shard.database === database);
@@ -33,14 +30,13 @@ export function shardNamed(ctx: Ctx, database: string | undefined): Shard {
   return named;
 }
 
-/** The first database that has what is asked for; the first of all where none has, so that it is missed there. */
+/** Returns the first database that has the row, else the first of all, so that the not-found error arises there. */
 export async function locate(ctx: Ctx, has: (shard: Shard) => Promise<unknown>): Promise<Shard> {
   const shards = shardsOf(ctx);
   if (shards.length > 1) for (const shard of shards) if (await has(shard)) return shard;
   return shards[0];
 }
 
-/** The first answer that a database gives. */
 export async function findAnywhere<T>(ctx: Ctx, find: (shard: Shard) => Promise<T | null | undefined>): Promise<T | undefined> {
   for (const shard of shardsOf(ctx)) {
     const found = await find(shard);
@@ -49,11 +45,10 @@ export async function findAnywhere<T>(ctx: Ctx, find: (shard: Shard) => Promise<
   return undefined;
 }
 
-/** By account: no account moves, so what was found once is true for ever. */
+/** Safe to cache without expiry, because accounts never move. */
 const homes = new Memory<AccountId, string>(10_000);
 
-/** Where an account lives. */
-export async function homeOf(ctx: Ctx, accountId: AccountId): Promise<Shard> {
+export async function findHome(ctx: Ctx, accountId: AccountId): Promise<Shard> {
   if (ctx.databases.length === 1) return globalOf(ctx);
   const known = ctx.databases.find(({ name }) => name === homes.get(accountId));
   if (known) return shardNamed(ctx, known.name);

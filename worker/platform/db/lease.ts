@@ -1,11 +1,10 @@
 /**
- * One holder at a time for a request whose effect takes more than one batch: because a node or a stranger's server is asked in the
- * middle, or because there is too much of it.
+ * Leases for requests that take several batches, because an external call is in between or the work is too large.
  * @module
  */
 
 import { and, eq, sql } from 'drizzle-orm';
-import { ApiError, storyOf } from '#core/errors.ts';
+import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { newFence } from '#core/ids.ts';
 import { HOUR, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
@@ -24,22 +23,19 @@ import {
 import { idempotencyRecords } from './tables/idempotency.ts';
 
 export interface Lease {
-  /** Names this taking of the lease, and no other. */
   fence: number;
-  /** Belongs into the batch of the final effect: stores the answer, and aborts the batch if the lease was taken over. */
+  /** Writes for the batch of the final effect: they store the answer and abort the batch if the lease was taken over. */
   finish(answer: { status: number; body: string }): Write[];
-  /** Nothing came of it: the key is free again, for the same request or another. */
   release(): Promise<unknown>;
 }
 
 const LEASE_MS = 30 * SECOND;
-/** For so long a lease that was never finished still tells another body from the one it was taken for. */
-const UNFINISHED_KEEP_MS = 24 * HOUR;
+/** Retention of an unfinished lease, so that the key still rejects another body. */
+const UNFINISHED_RETENTION_MS = 24 * HOUR;
 
 /**
- * Takes the lease or tells why not. The lease of a holder that crashed is taken over after 30 s, by the same request alone; the new holder goes on
- * from what the state says happened. A lease whose answer was lost is recognised by its fence, so that its own request does not
- * wait for its end.
+ * Takes the lease or throws. The lease of a crashed holder can be taken over after 30 s, by the same request alone, which continues from
+ * the stored state. If the database's answer was lost, the fence identifies our own lease, so the request does not wait for its expiry.
  */
 export async function takeLease(
   ctx: Shard,
@@ -47,22 +43,22 @@ export async function takeLease(
 ): Promise<{ answer: StoredAnswer; fence: number } | { lease: Lease }> {
   const fence = newFence();
   const taken = await insertLease(ctx, request, fence).catch((error: unknown) => {
-    ctx.note(`lease: ${storyOf(error)}`);
+    ctx.note(`lease: ${formatErrorChain(error)}`);
     return null;
   });
   if (taken) return { lease: leaseOf(ctx, request, fence) };
   const known = await findRecord(ctx, request).catch((error: unknown) => {
-    // It may have been taken without this request knowing: released, so that the next try need not wait for its end.
+    // The lease may be ours with the answer lost. Release it so that a retry need not wait for its expiry.
     ctx.defer(leaseOf(ctx, request, fence).release());
     throw error;
   });
   if (known?.fence === fence) return { lease: leaseOf(ctx, request, fence) };
   if (known) return { answer: await replayRecord(ctx, known, request), fence: known.fence };
-  // Freed between the two looks, or never stored.
+  // Released between the two reads, or never stored.
   throw new ApiError(taken === null ? 'temporarily_unavailable' : 'idempotency_race', { retryAfterSeconds: 1 });
 }
 
-/** For effects in many batches, or around a call to a stranger's server: one at a time, and answered once. */
+/** Runs an effect with many batches or an external call under a lease, and answers once. */
 export async function answerLeased<T>(
   ctx: Shard,
   request: IdempotentRequest | null,
@@ -88,36 +84,36 @@ export async function answerLeased<T>(
     await commit(ctx, { events: [], writes: held.lease.finish(answer), result: null });
     return answer;
   } catch (error) {
-    ctx.note(`answer not stored: ${storyOf(error)}`);
+    ctx.note(`answer not stored: ${formatErrorChain(error)}`);
     const known = await findRecord(ctx, request);
-    // Under its own fence the record is this very answer.
+    // A record under our own fence is this very answer.
     if (known?.fence === held.lease.fence && known.status !== null) return answer;
     if (known) return replayRecord(ctx, known, request);
     throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
   }
 }
 
-/** The key is free for the next try; where even that fails, when the lease ends. */
+/** Frees the key for a retry. If the release fails, the key is free when the lease expires. */
 export const releaseLease = (ctx: Ctx, held: Lease): Promise<unknown> =>
-  held.release().catch((error: unknown) => ctx.note(`lease not released: ${storyOf(error)}`));
+  held.release().catch((error: unknown) => ctx.note(`lease not released: ${formatErrorChain(error)}`));
 
 async function insertLease(ctx: Shard, request: IdempotentRequest, fence: number): Promise<boolean> {
   const { scope, key, ...record } = newRecord(ctx, request, fence);
-  const anew = {
+  const values = {
     ...record,
     status: null,
     body: null,
     sealedBody: null,
     leaseUntil: ctx.wallNow + LEASE_MS,
-    expiresAt: ctx.wallNow + UNFINISHED_KEEP_MS,
+    expiresAt: ctx.wallNow + UNFINISHED_RETENTION_MS,
   };
   const isSame = amongIds(idempotencyRecords.fingerprint, fingerprintsOf(ctx, request));
   const rows = await ctx.db
     .insert(idempotencyRecords)
-    .values({ scope, key, ...anew })
+    .values({ scope, key, ...values })
     .onConflictDoUpdate({
       target: [idempotencyRecords.scope, idempotencyRecords.key],
-      set: anew,
+      set: values,
       setWhere: sql`${idempotencyRecords.expiresAt} <= ${ctx.wallNow} OR (${idempotencyRecords.status} IS NULL AND ${idempotencyRecords.leaseUntil} <= ${ctx.wallNow} AND ${isSame})`,
     })
     .returning({ fence: idempotencyRecords.fence });

@@ -1,6 +1,6 @@
 /**
- * Exactly-once answers for a caller's Idempotency-Key: the finished status and body are stored in the batch of the effect, so that
- * a replay is byte-equal and a crash leaves either both or neither. Refusals are not kept.
+ * Exactly-once answers for an Idempotency-Key: the batch of the effect also stores status and body, so a replay is byte-equal and a crash
+ * leaves both or neither. Refusals are not stored.
  * @module
  */
 
@@ -20,27 +20,22 @@ import {
   toStoredAnswer,
 } from './idempotency-record.ts';
 
-/** The statements that store the answer `result` makes, with what the database adds to it: they belong into the batch of the effect. */
+/** Creates the writes that store the answer of `result`, with fields that the database adds. They belong in the batch of the effect. */
 export type StoreAnswer<T> = (result: T, late?: LateFields) => Promise<Write[]>;
-/** For callers without a key. */
 export const skipStoring: StoreAnswer<unknown> = async () => [];
 
-/** A change with its answer beside it in the batch. */
 export const withAnswer = async <T>(change: Change<T>, writes: Promise<Write[]>): Promise<Change<T>> => ({
   ...change,
   writes: [...change.writes, ...(await writes)],
 });
 
-/**
- * Nothing to change, and the answer is kept all the same: after others have changed it, the repetition of a request that changed
- * nothing must not change it back.
- */
+/** Stores the answer although nothing changes: a later repetition of this request must not undo a change that others made meanwhile. */
 export const unchangedWithAnswer = async <T>(result: T, storeAnswer: StoreAnswer<T>): Promise<Change<T>> =>
   withAnswer(unchanged(result), storeAnswer(result));
 
 /**
- * For effects that live in the database alone. `run` has the effect, with what `storeAnswer` gives for its result in the same batch. Where
- * the same request was faster, or only the answer of our own batch was lost, the stored answer is given.
+ * Runs an effect within the database alone. `run` commits the effect and the writes of `storeAnswer` in one batch. Returns the stored
+ * answer if the same request was faster, or if only the answer of our own batch was lost.
  */
 export async function answerOnce<T>(
   ctx: Shard,
@@ -73,14 +68,14 @@ export async function answerOnce<T>(
   }
   const last = planned.at(-1);
   if (last?.result === result) return last.answer;
-  // Found in place already, by another's hand or by our own whose answer was lost; or returned in another form than it was kept.
+  // The effect was already stored, by a rival or by our own batch with its answer lost, or the result was presented in another form.
   const stored = last ? await findStored() : null;
   return stored ?? toStoredAnswer(await present(result));
 }
 
 /**
- * Commits a planned change together with its answer. Where the database refused the effect itself, `explain` says why (a quota, a
- * name that is taken); null: what was planned is out of date, and the same request may be tried again.
+ * Commits a planned change with its answer. If the database refuses the effect, `explain` returns the error (quota, duplicate name), or
+ * null if the plan is outdated and the same request may be retried.
  */
 export async function commitWithAnswer<T>(
   ctx: Shard,

@@ -6,21 +6,19 @@ import type { Ctx, Db, Shard } from '#platform/context.ts';
 import { jsonRows } from './among.ts';
 import { sweeps } from './tables/operations.ts';
 
-/** What a sweep did in one invocation. What it left is for the next one, which begins at once. */
+/** Result of one invocation of a sweep. The next invocation starts at once if rows are left. */
 export interface Swept {
   taken: number;
   isFinished: boolean;
 }
 
-/** A bound on one invocation, beside which its last page may still take some seconds. */
 const SWEEP_MS = 20 * SECOND;
 
-/** True while a run may begin another page: it has calls and time left. */
 export const mayGoOn = (ctx: Ctx): boolean => ctx.budget.left > 0 && ctx.elapsedMs() < SWEEP_MS;
 
 /**
- * Reads page after page, each after the last row of the one before, so that a row which cannot be stored holds up none behind it.
- * Ends where a page is not full, at `pagesMax`, when its time is over or when the invocation's budget is spent.
+ * Processes pages, each after the last row of the previous one, so that a failing row delays no other. Ends at a page that is not full, at
+ * `pagesMax`, at the time limit, or when the budget is spent.
  */
 export async function sweepPages<T>(
   ctx: Ctx,
@@ -40,7 +38,6 @@ export async function sweepPages<T>(
   return { taken, isFinished: false };
 }
 
-/** For statements that find and end so many rows by themselves: again until one ends fewer than it might. */
 export async function sweepRounds(
   ctx: Ctx,
   { max, roundsMax }: { max: number; roundsMax: number },
@@ -55,43 +52,40 @@ export async function sweepRounds(
   return { taken, isFinished: false };
 }
 
-/** Rows that wait for a sweep, those with the least `at` for the longest. */
 interface WaitingRows {
   table: SQLiteTable;
   at: SQLiteColumn;
-  /** Condition of both indexes, word for word, that live rows alone meet. */
+  /** Condition for live rows, textually equal to that of both indexes. */
   isLive: SQL;
-  /** Index that begins with `at`, if the planner would take another. */
+  /** Index that begins with `at`, if the planner would choose another. */
   byTime?: string;
-  /** Index by merchant and `at`. */
   byMerchant: string;
 }
 
-/** Merchants that one read goes round among: so many from a random one on, and so many of the first. */
+/** Merchants per read: this many from a random one onward, and this many of the first. */
 const MERCHANTS_MAX = 500;
-/** Rows that it takes of each. */
 const OF_MERCHANT_MAX = 10;
 
-/** Numbers as they are: as JSON each row would be read three times. */
+/** Inlined numbers, because JSON would read each row three times. */
 export const isAmongRows = (rowids: readonly number[]): SQL => sql.raw(`rowid IN (${rowids.join(', ')})`);
 
 const indexed = (index: string | undefined): SQL => sql.raw(index === undefined ? '' : `INDEXED BY ${index}`);
 
 /**
- * Lists by rowid up to `limit` rows that are due. Where more are due than fit, half of the places go round among the merchants, so that the
- * flood of one takes no other's share, and half to those due longest, so that each comes to its turn. A sandbox is one merchant's.
- * `isInReach`: condition on rows of the clock that is asked for.
+ * Lists up to `limit` due rows by rowid. If more are due, half of the slots rotate among merchants, so that no merchant's backlog takes the
+ * share of others, and half go to the rows due longest. A sandbox has one merchant. `matchesClock`: condition for rows of the requested
+ * clock.
  */
 export async function listDueInTurns(
   ctx: Shard,
   waiting: WaitingRows,
-  { isInReach, dueBefore, limit }: { isInReach: SQL; dueBefore: number; limit: number },
+  { matchesClock, dueBefore, limit }: { matchesClock: SQL; dueBefore: number; limit: number },
 ): Promise<number[]> {
   if (limit <= 0) return [];
   const { table, at, byTime } = waiting;
   const longest = await listRowids(
     ctx,
-    sql`SELECT rowid AS id FROM ${table} ${indexed(byTime)} WHERE ${isInReach} AND ${at} <= ${dueBefore} ORDER BY ${at} LIMIT ${limit}`,
+    sql`SELECT rowid AS id FROM ${table} ${indexed(byTime)} WHERE ${matchesClock} AND ${at} <= ${dueBefore} ORDER BY ${at} LIMIT ${limit}`,
   );
   if (longest.length < limit || ctx.sandbox !== null) return longest;
   const shared = await listShared(ctx, waiting, dueBefore, Math.floor(limit / 2));
@@ -100,7 +94,7 @@ export async function listDueInTurns(
 
 const listRowids = async ({ db }: Shard, query: SQL): Promise<number[]> => (await db.all<{ id: number }>(query)).map(({ id }) => id);
 
-/** The first row of each merchant, then the second of each: about three rows are read for a merchant, and one for each that is listed. */
+/** First row of each merchant, then the second of each: reads about three rows per merchant and one per listed row. */
 async function listShared(ctx: Shard, { table, at, isLive, byMerchant }: WaitingRows, dueBefore: number, limit: number): Promise<number[]> {
   const from = sql`FROM ${sql.raw(getTableName(table))} ${indexed(byMerchant)} WHERE ${isLive}`;
   const start = await findStart(ctx, from);
@@ -118,16 +112,14 @@ async function listShared(ctx: Shard, { table, at, isLive, byMerchant }: Waiting
   );
 }
 
-/** Hex digits of an account's id that say when it was made. */
 const TIME_DIGITS = 12;
 const hexDigits = (id: string): string => id.replaceAll('-', '').slice(0, TIME_DIGITS);
 
-/** Where ids of a random moment begin, between the oldest merchant and the newest. */
 async function findStart({ db }: Shard, from: SQL): Promise<string> {
   const ends = await db.get<{ first: string | null; last: string | null }>(
     sql`SELECT (SELECT min(merchant_id) ${from}) AS first, (SELECT max(merchant_id) ${from}) AS last`,
   );
-  // What was due a moment ago may be done by now.
+  // The due rows may be done meanwhile.
   const [first, last] = [ends!.first, ends!.last].map((id) => Number.parseInt(hexDigits(id ?? ''), 16) || 0) as [number, number];
   const digits = Math.floor(first + (crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32) * (last - first))
     .toString(16)
@@ -135,15 +127,15 @@ async function findStart({ db }: Shard, from: SQL): Promise<string> {
   return `${digits.slice(0, 8)}-${digits.slice(8)}`;
 }
 
-/** A run renews its lease at a third of it; the lease of a run that crashed is over by the next cron. */
+/** A run renews its lease after a third of the period. The lease of a crashed run expires before the next cron. */
 const LEASE_MS = 45 * SECOND;
 export const RENEW_MS = LEASE_MS / 3;
-/** A message that has not come by then is sent again. */
+/** A message that has not arrived within this time is resent. */
 const RESEND_MS = 50 * SECOND;
 
 /**
- * Marks as sent what is due, waits for no message and is not running, in one statement, so that of two crons at once one sends it.
- * `patienceMs`: how long after it is due another sender may send it first. Answers the names.
+ * Marks due sweeps as sent, unless one is queued or running, in one statement, so that only one of two concurrent crons sends a sweep.
+ * `patienceMs`: head start of another sender after the due time. Returns the names.
  */
 export async function takeDueSweeps(db: Db, known: { name: string; patienceMs: number }[], now: number): Promise<string[]> {
   const rows = await db.all<{ name: string }>(sql`INSERT INTO sweeps (name, due_at, sent_at, lease_until, fence, failures)
@@ -155,7 +147,7 @@ export async function takeDueSweeps(db: Db, known: { name: string; patienceMs: n
   return rows.map(({ name }) => name);
 }
 
-/** Takes the lease of a sweep: null where it is running, or not due because another message was faster. */
+/** Takes the lease of a sweep. Returns null if the sweep is running, or not due because another message was faster. */
 export async function leaseSweep(db: Db, name: string, now: number): Promise<{ fence: number } | null> {
   const fence = newFence();
   const taken = { leaseUntil: now + LEASE_MS, fence, sentAt: 0 };
@@ -176,7 +168,7 @@ export const renewSweep = (db: Db, name: string, fence: number, now: number) =>
     .set({ leaseUntil: now + LEASE_MS })
     .where(held(name, fence));
 
-/** Ends the lease. Nothing changes where it has been taken over. */
+/** Ends the lease. Changes nothing if another run took over. */
 export const endSweep = (db: Db, name: string, fence: number, { dueAt, succeededAt }: { dueAt: number; succeededAt: number | null }) =>
   db
     .update(sweeps)

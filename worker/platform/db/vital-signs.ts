@@ -3,33 +3,25 @@ import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { sweeps } from './tables/operations.ts';
 
-/** What waits longest, each read from the end of the index that its sweep reads. Epoch ms; null: nothing waits. */
+/** Oldest waiting work per class, each from the end of its sweep's index. Epoch ms, null: nothing waits. */
 interface WaitingWork {
-  /** Since when the event that is due longest is due to be fanned out. */
   outbox: number | null;
-  /** When the payment was confirmed that waits longest to be final. */
   unfinal: number | null;
-  /** When the attempt of a webhook that is due longest was due. What a broken endpoint holds back is not due. */
+  /** Due time of the webhook attempt. Deliveries held by a circuit breaker are not due. */
   webhook: number | null;
-  /** When the look at an agent's payment under way that is due longest was due. */
   settlement: number | null;
-  /** When the letter that is due longest was due. What the operator switched off is not due. */
+  /** Due time of the email. Emails that the operator switched off are not due. */
   mail: number | null;
-  /** The end of the unpaid session that is over longest and not given up. */
   session: number | null;
-  /** When the look was due that is due longest: at a payment that the chain showed, at one that the service sent, at what a caller named. */
+  /** Due times of candidate checks: found on the chain, sent by the service, named by a caller. */
   found: number | null;
   sent: number | null;
   named: number | null;
-  /** When the period of a subscription that is due longest fell due. */
   collection: number | null;
-  /** When the look at a subscription's checkout that is due longest was due, and at any other subscription. */
   subscription_checkout: number | null;
   subscription: number | null;
-  /** Since when the channel that waits longest should be sealed, and when the look at an open channel was due that is due longest. */
   closing_channel: number | null;
   open_channel: number | null;
-  /** When the look was due that is due longest: at vouchers that end soon, at openings, at unopened sessions, and at what has ended. */
   expiring_voucher: number | null;
   channel_opening: number | null;
   unopened_session: number | null;
@@ -37,11 +29,11 @@ interface WaitingWork {
 }
 
 /**
- * How long work of a class may have been due before the operator is told: so much less, the sooner it loses money. The others have no time at
- * which they are late, or a sweep that tells of itself.
+ * Delay after which the operator is notified, shorter the sooner work of the class loses money. Other classes have no deadline or a sweep
+ * with its own alarm.
  */
 const LATE_AFTER_MS: Partial<Record<keyof WaitingWork, number>> = {
-  // The shortest grace period is 5 minutes: what is not sealed in it is lost.
+  // The shortest grace period is 5 minutes. Money not sealed within it is lost.
   closing_channel: 2 * MINUTE,
   expiring_voucher: 2 * MINUTE,
   found: 5 * MINUTE,
@@ -59,7 +51,7 @@ const LATE_AFTER_MS: Partial<Record<keyof WaitingWork, number>> = {
   ended_channel: 6 * HOUR,
 };
 
-/** How long what waits longest of each class has been due, ms. Attempts of webhooks and letters are due by wall time, all else by business time. */
+/** Delay of the oldest work per class, ms. Webhook attempts and emails are due by wall time, everything else by business time. */
 export const waitingMs = (
   { now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>,
   waiting: WaitingWork,
@@ -72,45 +64,40 @@ export const waitingMs = (
 export interface VitalSigns {
   waiting: WaitingWork;
   sweeps: (typeof sweeps.$inferSelect)[];
-  /** Up to one more than `PARKED_MAX`. */
   parked: { unknown_kind: number; failed: number };
-  /** When the oldest event that is not in the archive was stored; null: there is none. */
   oldestEventAt: number | null;
-  /** From a payment's block to the answer of a merchant's server, ms, of the newest deliveries. */
+  /** Time from a payment's block to the answer of the merchant's server, ms, for the newest deliveries. */
   chainToWebhookMs: number[];
   databaseBytes: number;
 }
 
 const PARKED_MAX = 10_000;
-/** Of the newest deliveries, those of confirmations. */
 const DELIVERIES_MAX = 1000;
 
 const parked = (reason: string) =>
   sql`(SELECT count(*) FROM (SELECT 1 FROM parked_messages WHERE reason = ${reason} LIMIT ${PARKED_MAX + 1}))`;
 
-/** As the index has it, word for word. */
+/** Must equal the expression of the index. */
 export const eventDueAt = sql`CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END`;
 
 const candidateDueAt = (origin: string) =>
   sql`(SELECT min(next_check_at) FROM payment_candidates WHERE origin = ${origin} AND livemode = 1)`;
 
-/** The same words as in the indexes. */
+/** Must equal the expressions of the indexes. */
 const authorizationDueAt = (column: string, is: string) =>
   sql.raw(`(SELECT min(${column}) FROM subscription_authorizations WHERE ${column} IS NOT NULL AND livemode = 1${is})`);
 
-const channelDueAt = (is: string, column = 'next_look_at') =>
+const channelDueAt = (is: string, column = 'next_check_at') =>
   sql.raw(`(SELECT min(${column}) FROM metered_sessions WHERE ${is} AND ${column} IS NOT NULL AND livemode = 1)`);
 
-/** Of vouchers that end within the hour, those that end first. */
 const EXPIRING_MAX = 100;
-const expiringDueAt = (now: number) => sql`(SELECT min(at) FROM (SELECT next_look_at AS at FROM metered_sessions
+const expiringDueAt = (now: number) => sql`(SELECT min(at) FROM (SELECT next_check_at AS at FROM metered_sessions
   INDEXED BY metered_sessions_expiring WHERE status = 'open' AND voucher_ends_at IS NOT NULL AND cumulative <> settled AND livemode = 1
   AND voucher_ends_at > ${now} AND voucher_ends_at <= ${now + HOUR} ORDER BY voucher_ends_at LIMIT ${EXPIRING_MAX}))`;
 
 const mailDueAt = sql`(SELECT min(next_attempt_at) FROM mails WHERE next_attempt_at IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM switched_off WHERE subject = 'mail'))`;
 
-/** One round trip that reads the ends of indexes, and some thousand rows for the times of deliveries. */
 export async function readVitalSigns(db: Db, now: number): Promise<VitalSigns> {
   const waiting = sql`SELECT
     (SELECT ${eventDueAt} FROM events WHERE fanned_out_at IS NULL AND livemode = 1 ORDER BY ${eventDueAt} LIMIT 1) AS outbox,
@@ -121,8 +108,8 @@ export async function readVitalSigns(db: Db, now: number): Promise<VitalSigns> {
     (SELECT min(expires_at) FROM payments WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 1) AS session,
     ${candidateDueAt('found')} AS found, ${candidateDueAt('sent')} AS sent, ${candidateDueAt('named')} AS named,
     ${authorizationDueAt('next_attempt_at', '')} AS collection,
-    ${authorizationDueAt('next_look_at', " AND status = 'pending'")} AS subscription_checkout,
-    ${authorizationDueAt('next_look_at', " AND status <> 'pending'")} AS subscription,
+    ${authorizationDueAt('next_check_at', " AND status = 'pending'")} AS subscription_checkout,
+    ${authorizationDueAt('next_check_at', " AND status <> 'pending'")} AS subscription,
     ${channelDueAt("status = 'closing'", 'seal_due_at')} AS closing_channel, ${channelDueAt("status = 'open'")} AS open_channel,
     ${expiringDueAt(now)} AS expiring_voucher, ${channelDueAt("status = 'created' AND channel_id IS NOT NULL")} AS channel_opening,
     ${channelDueAt("status = 'created' AND channel_id IS NULL")} AS unopened_session, ${channelDueAt('ended_at IS NOT NULL')} AS ended_channel,
@@ -145,13 +132,13 @@ export async function readVitalSigns(db: Db, now: number): Promise<VitalSigns> {
     sweeps: runs,
     parked: { unknown_kind, failed },
     oldestEventAt,
-    // The chain's clock may be a moment ahead of ours.
+    // Chain time may be slightly ahead of ours.
     chainToWebhookMs: times.map(({ ms }) => Math.max(0, ms)).sort((a, b) => a - b),
     databaseBytes: first.meta.size_after,
   };
 }
 
-/** Of several databases: what waits longest in any, the sweep of each name that is due longest, and the fullest. */
+/** Combines several databases: the oldest work, the most overdue run of each sweep, and the fullest database. */
 export function ofAll(each: VitalSigns[]): VitalSigns {
   const [first, ...others] = each as [VitalSigns, ...VitalSigns[]];
   const earliest = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b));
@@ -174,8 +161,9 @@ export function ofAll(each: VitalSigns[]): VitalSigns {
 }
 
 /**
- * True where something has been due since before these instants, which means that neither a queue nor the sweeps behind it run: a look at money,
- * a period to be collected, a channel that is closing, a voucher that ends soon, an event to be told, an attempt of a webhook. What strangers name and what a broken endpoint holds back does not count as late.
+ * True if work has been due since before these instants, so that neither its queue nor its sweep runs: checks of money, collections,
+ * closing channels, expiring vouchers, fan-outs, webhook attempts. Candidates that callers named and deliveries held by a circuit breaker
+ * do not count.
  */
 export const isStalled = ({ now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>): SQL => sql`(
   EXISTS (SELECT 1 FROM payment_candidates WHERE origin IN ('found', 'sent') AND livemode = 1 AND next_check_at < ${now})
@@ -185,15 +173,14 @@ export const isStalled = ({ now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>): SQL =
   OR EXISTS (SELECT 1 FROM events WHERE fanned_out_at IS NULL AND livemode = 1 AND ${eventDueAt} < ${now})
   OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ${wallNow}))`;
 
-/** True where an e-mail has been due since before this instant of wall time: none goes out. */
+/** True if an email has been due since before this wall time. */
 export const isMailStalled = (wallNow: number): SQL => sql`coalesce(${mailDueAt} < ${wallNow}, 0)`;
 
-/** The largest a database of the platform may grow; then no write succeeds any more. */
+/** Size limit of a D1 database. Writes fail above it. */
 const DATABASE_BYTES_MAX = 10 * 1000 ** 3;
-/** From here on there is still time to make room, or to move. */
+/** At this level there is still time to free space or to migrate. */
 const WARN_AT = 0.7;
 
-/** How full the database is, from 0 to 1, and whether it is time to do something about it. */
 export function fullness(bytes: number): { used: number; isWarning: boolean } {
   const used = bytes / DATABASE_BYTES_MAX;
   return { used: Math.round(used * 10_000) / 10_000, isWarning: used >= WARN_AT };

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
-import { scopeOf } from '#platform/chain/scope.ts';
+import { loadScope } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Tenant } from '#platform/context.ts';
 import type { Permission, SignIn } from '#rules/admission.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
@@ -19,7 +19,7 @@ import {
 } from './openapi.ts';
 import { countCall, hitCeiling, publicBucket, type Subject } from './rate-limit.ts';
 
-/** What a route may refuse because of a credential that is shown, needed or not. */
+/** Errors of an invalid credential, even if the route requires none. */
 const viewerErrors = [
   'invalid_authorization',
   { code: 'invalid_authorization', status: 403 },
@@ -30,16 +30,15 @@ const callerErrors = [...viewerErrors, 'rate_limited'] as const;
 
 const tenantOf = ({ accountId: merchantId, livemode }: Actor): Tenant => ({ merchantId, livemode });
 
-/** From here on the request is the actor's, in the database where they live. */
+/** Sets the actor, and the context to the actor's database. */
 export async function setActor(c: RouteContext<ActorEnv>, actor: Actor): Promise<void> {
-  const scope = await scopeOf(c.var.ctx, tenantOf(actor));
+  const scope = await loadScope(c.var.ctx, tenantOf(actor));
   c.set('caller', actor);
   c.set('actor', actor);
   c.set('scope', scope);
   c.set('shard', scope);
 }
 
-/** What else a route holds a request against once its caller is known. */
 type Check<E extends AppEnv> = (c: RouteContext<E>) => void | Promise<void>;
 
 const requireActor = (permission: Permission, bucket: CallBucket = 'requests', ...checks: Check<ActorEnv>[]) =>
@@ -60,14 +59,14 @@ const requireKey = (bucket: CallBucket) =>
     await next();
   });
 
-/** 403 invalid_authorization for a live key, and for a token that does not ask for the sandbox. */
+/** Throws 403 invalid_authorization for a live key, and for a token without sandbox mode. */
 function requireSandbox(c: RouteContext<ActorEnv>): void {
   if (!c.var.scope.livemode) return;
   const detail = 'The call exists only in the sandbox. Send a sandbox key, or a token and `?mode=sandbox`.';
   throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'sandbox_key_required' } });
 }
 
-/** 403 invalid_authorization for a sandbox key: what the service itself is paid has no sandbox. */
+/** Throws 403 invalid_authorization for a sandbox key, because payments to the service itself have no sandbox. */
 function requireLiveMode(c: RouteContext<ActorEnv>): void {
   if (c.var.scope.livemode) return;
   const detail = 'The call has no sandbox. Send a live key or a token.';
@@ -88,7 +87,6 @@ const requirePerson = (...checks: Check<ActorEnv>[]) =>
     await next();
   });
 
-/** A public route that does something else for a person who shows a token; `caller` is that person, or null. */
 export const readPerson = createMiddleware<AppEnv>(async (c, next) => {
   await hitCeiling(c);
   const person = c.req.header('Authorization') === undefined ? null : await c.var.authenticate(c, null);
@@ -97,11 +95,11 @@ export const readPerson = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
-/** True if the request carries a key or a token, good or bad. */
+/** True if the request carries a key or a token, valid or not. */
 export const showsCredential = ({ req }: Pick<RouteContext, 'req'>): boolean =>
   req.header('X-Svc-Key') !== undefined || req.header('Authorization') !== undefined;
 
-/** Who shows a credential is counted by the account; the bucket is for strangers. */
+/** Authenticated callers are rate limited by account, anonymous ones by the bucket. */
 const readViewer = (bucket: PublicBucketName, subject: Subject, ...checks: Check<ViewerEnv>[]) =>
   createMiddleware<ViewerEnv>(async (c, next) => {
     const caller = showsCredential(c) ? await c.var.authenticate(c, null) : null;
@@ -115,16 +113,13 @@ const readViewer = (bucket: PublicBucketName, subject: Subject, ...checks: Check
 type Security = Record<string, string[]>[];
 const MERCHANT: Security = [{ apiKey: [] }, { bearer: [] }];
 
-/** What a route asks of its kind of caller. */
 export interface KindOptions {
-  /** `required`: the call fails without an Idempotency-Key. `none`: it takes no key. */
+  /** `required`: fails without an Idempotency-Key. `none`: accepts no key. */
   key?: 'required' | 'optional' | 'none';
-  /** The only mode that the route has. */
   mode?: 'sandbox' | 'live';
   bucket?: CallBucket | PublicBucketName;
-  /** A name in the path, or what else separates callers of one bucket. */
+  /** Path parameter, or another subject that separates callers of one bucket. */
   by?: string | Subject;
-  /** Counts the call once the person is known. */
   limit?: Check<ActorEnv>;
   security?: Security;
   guards?: readonly MiddlewareHandler<AppEnv>[];
@@ -137,7 +132,6 @@ interface Asked extends KindOptions {
   leased?: unknown;
 }
 
-/** What the kind of a route gives it. */
 export interface Kind {
   security?: Security;
   middleware: MiddlewareHandler | readonly MiddlewareHandler[];
@@ -214,24 +208,23 @@ export const KINDS = {
   },
 } satisfies Record<string, (asked: Asked) => Kind>;
 
-/** Error responses of a merchant's route whose guard is its own. */
 export const merchantBodyErrors = (...codes: Failure[]) => errors(...callerErrors, ...bodyErrors, ...codes);
 
 const isRecent = (ctx: Ctx, signIn: SignIn): boolean => ctx.wallNow - signIn.authTime <= ctx.config.FRESH_SIGN_IN_SECONDS * SECOND;
 
 /**
- * Did a person prove so recently, and to this service, that it is them? The bare nonce does not count: it names no domain, so a
- * phishing page can have it signed.
+ * True if the person signed in recently to this service. A bare nonce does not count: it names no domain, so a phishing page can obtain its
+ * signature.
  */
 export const isFreshSignIn = (ctx: Ctx, { signIn }: Actor): boolean =>
   signIn !== null && isRecent(ctx, signIn) && signIn.method !== 'nonce';
 
-/** For what decides where money goes, and for the end of an account. 403 sign_in_required. */
+/** Required to change payout addresses or delete the account. Throws 403 sign_in_required. */
 export function requireFreshSignIn(ctx: Ctx, actor: Actor): void {
   if (!isFreshSignIn(ctx, actor)) throw signInRequired(ctx, actor);
 }
 
-/** For live keys, which can be revoked: the bare nonce counts too. 403 sign_in_required. */
+/** Required for live keys, which are revocable, so a bare nonce counts too. Throws 403 sign_in_required. */
 export function requireRecentSignIn(ctx: Ctx, actor: Actor): void {
   if (!actor.signIn || !isRecent(ctx, actor.signIn)) throw signInRequired(ctx, actor);
 }

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { remembered } from '#core/isolate/memory.ts';
-import { ApiError, storyOf } from '../../core/errors.ts';
+import { ApiError, formatErrorChain } from '../../core/errors.ts';
 import { SECOND } from '../../core/time.ts';
 import { Node } from '../../solana/node.ts';
 import { type Config, type Ctx, checkedConfig, type Env, nodesOf } from '../context.ts';
@@ -12,8 +12,8 @@ const isHealth = (path: string): boolean => /^(?:\/v1)?\/health$/.test(path);
 const misconfigured = () => new ApiError('misconfigured', { retryAfterSeconds: 30 });
 
 /**
- * 503 misconfigured on every path but health where a variable is missing or cannot be right. Which ones, the log says once and the
- * answer never. `health` is what health answers then, from the database alone.
+ * Answers 503 misconfigured on all paths except health if a variable is missing or invalid. Only the log names the variables. `health` then
+ * answers from the database alone.
  */
 export const requireConfiguration = (health: (env: Env, options: { isStrict: boolean }) => Promise<Response>): MiddlewareHandler<AppEnv> =>
   createMiddleware<AppEnv>(async (c, next) => {
@@ -22,41 +22,41 @@ export const requireConfiguration = (health: (env: Env, options: { isStrict: boo
     throw misconfigured();
   });
 
-/** Once complete, a database stays so for the life of an isolate: migrations only add. */
+/** Once complete, a schema remains complete for the isolate, because migrations only add. */
 const schema = remembered(() => ({ isComplete: false, lookedAt: 0, missing: [] as string[] }));
-/** While migrations are behind, the database is asked no more often than this. */
-const LOOK_EVERY_MS = 5 * SECOND;
+/** Minimum interval between schema checks while migrations are missing. */
+const POLL_EVERY_MS = 5 * SECOND;
 
 /**
- * What keeps all routes but health from being served: columns that the database lacks, and nodes of another network by their place in the
- * list. Asked at most every few seconds while something is missing, and not of the database once it was whole.
+ * Lists missing columns and the indexes of nodes of another network. While any fault remains, rechecked every few seconds. A complete
+ * schema is not read again.
  */
 export async function findFaults(ctx: Ctx): Promise<{ columns: string[]; nodes: number[] }> {
-  const [nodes] = await Promise.all([Node.listForeign(nodesOf(ctx.config, ctx.leftMs), ctx.wallNow), lookAtSchema(ctx)]);
+  const [nodes] = await Promise.all([Node.listForeign(nodesOf(ctx.config, ctx.leftMs), ctx.wallNow), checkSchema(ctx)]);
   return { columns: schema.missing, nodes };
 }
 
-/** `requireWhole` would let this pass without a call. */
-export const isKnownWhole = ({ rpcUrls }: Config, now: number): boolean => schema.isComplete && Node.areKnownGood(rpcUrls, now);
+/** True if `requireComplete` needs no call. */
+export const isKnownComplete = ({ rpcUrls }: Config, now: number): boolean => schema.isComplete && Node.areKnownGood(rpcUrls, now);
 
-/** A look under way settles nothing for requests that come meanwhile: each of them looks too, until one has seen. */
-async function lookAtSchema(ctx: Ctx): Promise<void> {
-  if (schema.isComplete || ctx.wallNow < schema.lookedAt + LOOK_EVERY_MS) return;
+/** Concurrent requests each run the check until one has completed, because a pending check proves nothing for the others. */
+async function checkSchema(ctx: Ctx): Promise<void> {
+  if (schema.isComplete || ctx.wallNow < schema.lookedAt + POLL_EVERY_MS) return;
   try {
     const missing = (await Promise.all(ctx.databases.map(({ db }) => listMissingColumns(db)))).flat();
     Object.assign(schema, { isComplete: missing.length === 0, lookedAt: ctx.wallNow, missing });
   } catch (error) {
-    // Out of reach it tells nothing, and the route says so itself.
-    ctx.note(`schema: ${storyOf(error)}`);
+    // A failed read proves nothing. The route reports the outage itself.
+    ctx.note(`schema: ${formatErrorChain(error)}`);
     schema.missing = [];
   }
 }
 
 /**
- * 503 misconfigured on every path but health as long as the database lacks what this release reads and writes, or a node serves another
- * network than ours. Both are asked at once, by the first requests of an isolate.
+ * Answers 503 misconfigured on all paths except health while the database lacks columns of this release or a node serves another network.
+ * The first requests of an isolate check both in parallel.
  */
-export const requireWhole = createMiddleware<AppEnv>(async (c, next) => {
+export const requireComplete = createMiddleware<AppEnv>(async (c, next) => {
   if (isHealth(c.req.path)) return next();
   const { ctx } = c.var;
   const { columns, nodes } = await findFaults(ctx);

@@ -1,6 +1,4 @@
-/** Where the picture of this service is served. Wallets fetch it for themselves, so it has an address of its own. */
 export const ICON_PATH = '/assets/icon.svg';
-/** Where browsers look for it that were told nothing. */
 export const FAVICON_PATH = '/favicon.ico';
 
 export const ICON =
@@ -13,5 +11,5 @@ export const ICON_HEADERS = {
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 };
 
-/** Wallets read it from pages of their own. */
+/** Wallets read the icon cross-origin. */
 export const OPEN_ICON_HEADERS = { ...ICON_HEADERS, 'Access-Control-Allow-Origin': '*' };

@@ -1,12 +1,12 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { ApiError, ERRORS, objectAway, storyOf } from '#core/errors.ts';
+import { ApiError, ERRORS, formatErrorChain, objectAway } from '#core/errors.ts';
 import type { Ctx } from '#platform/context.ts';
 import { type AppEnv, docsUrl } from './openapi.ts';
 
 /**
- * Whatever was thrown, as the one error shape. A bug keeps its story for the log and tells the caller only the request id. There is no
- * context yet where the configuration is not sound.
+ * Converts any error to the error format. Details of a bug go only to the log, the caller gets the request id. No context exists if the
+ * configuration is invalid.
  */
 export function onError(error: Error, c: Context<AppEnv>): Response {
   const failure = toApiError(error, c);
@@ -28,11 +28,11 @@ export function onError(error: Error, c: Context<AppEnv>): Response {
   );
 }
 
-/** The platform marks what it could not bring to an object, or what an object that is restarted or overloaded did not answer. */
+/** The platform sets these flags if an object is unreachable, restarting or overloaded. */
 const isObjectAway = (error: Error & { retryable?: boolean; overloaded?: boolean }): boolean =>
   error.retryable === true || error.overloaded === true;
 
-/** What a request has no time left for is told as that, whatever it was waiting for. */
+/** Any failure of a request without time left is reported as a timeout. */
 const isOutOfTime = ({ status, code }: ApiError, c: Context<AppEnv>): boolean =>
   status === 503 && ERRORS[code].retryable && c.var.ctx.leftMs() === 0;
 
@@ -41,12 +41,12 @@ function toApiError(error: Error, c: Context<AppEnv>): ApiError {
   if (error instanceof HTTPException && error.status === 400) {
     return new ApiError('validation_error', { problems: [{ loc: ['body'], msg: 'The body is not valid JSON', type: 'json_invalid' }] });
   }
-  // A body of no bytes in another form than JSON gets as far as the route's own parser.
+  // An empty body with another content type passes to the route's parser.
   if (error instanceof HTTPException && error.status === 415) return new ApiError('unsupported_media_type');
-  const story = storyOf(error);
-  c.var.ctx.note(story);
-  // The database or an object out of reach is no bug: the caller may simply come back.
+  const errorText = formatErrorChain(error);
+  c.var.ctx.note(errorText);
+  // An outage of the database or an object is transient, not a bug.
   if (isObjectAway(error)) return objectAway(error);
-  if (/D1_ERROR|Failed query/.test(story)) return new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+  if (/D1_ERROR|Failed query/.test(errorText)) return new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
   return new ApiError('internal_error');
 }

@@ -12,8 +12,8 @@ import type { CallBucket } from '#rules/plans.ts';
 import { hasClosedQuery, refuseInvalid } from './refuse-invalid.ts';
 
 /**
- * The last guard of a route, once it knows who calls: says what is wrong with the body. Browsers' wrappers announce JSON even where they send
- * nothing; nothing is what an optional body may be.
+ * Last guard of a route, after authentication: throws the body's refusal. An empty optional body passes, although browser clients announce
+ * JSON for it.
  */
 const readBody = ({ isOptional }: { isOptional: boolean }) =>
   createMiddleware<{ Variables: { bodyRefusal: ApiError | undefined } }>(async (c, next) => {
@@ -23,8 +23,8 @@ const readBody = ({ isOptional }: { isOptional: boolean }) =>
     await next();
   });
 
-/** `used` is absent where the caller was not admitted, and where what became of the use is not known. */
-interface Told {
+/** `used` is absent if the caller was not admitted, or if the outcome of the consumption is unknown. */
+interface AdmittedCall {
   admission: AdmissionAnswer;
   used?: PassedOutcome;
 }
@@ -34,50 +34,47 @@ export interface AppEnv {
   Variables: {
     requestId: string;
     ctx: Ctx;
-    /** Who calls, once admitted: of a route for merchants, or the owner who showed a credential on a public one; else null. */
+    /** Authenticated caller: the actor of a merchant route, or the owner who sent a credential to a public route, else null. */
     caller: Actor | null;
-    /** A connector of ours calls: it showed the secret of its platform. */
+    /** True for a connector that proved its platform's secret. */
     isConnector: true | undefined;
-    /** Where the request's effect is, and its kept answer beside it: of the actor, of what a public route names, else the first. */
+    /** Database of the effect and its stored answer: of the actor, of what a public route names, else the first. */
     shard: Shard;
-    /** What the account's object said of this call before its route came to ask: the route goes on from there, and asks nothing twice. */
-    told: Told | undefined;
-    /** The key that was shown, once it is known to be one of ours that is not revoked, whatever became of the request. */
+    /** Result of the account's object, obtained before routing, so that the route does not call the object again. */
+    admitted: AdmittedCall | undefined;
+    /** Valid key of the request, set whatever the result. */
     key: { keyId: string; admissionId: string } | undefined;
-    /** Set once in app.ts, so that guards can admit a caller without knowing how accounts are stored. */
+    /** Set once in app.ts, so that guards do not depend on the account store. */
     authenticate(c: RouteContext, permission: Permission | null, bucket?: CallBucket): Promise<Actor>;
-    /** The JSON body as it was received, parsed once; undefined where there is none. */
     body: unknown;
-    /** What is wrong with the body of any route: said once the route knows who calls. */
+    /** Refusal of the body, thrown after authentication. */
     bodyRefusal: ApiError | undefined;
     errorCode: ErrorCode;
-    /** Units of entitlements this request consumed, for the usage of its key. */
+    /** Entitlement units that this request consumed, for the key's usage. */
     unitsConsumed: number;
   };
 }
 
-/** A request and its answer, as guards and helpers of any route see them: the framework's type of one environment fits no other. */
+/** Request and answer as guards of any route see them, because the framework's context type of one environment fits no other. */
 export interface RouteContext<E extends AppEnv = AppEnv> extends Pick<Context<E>, 'env' | 'req' | 'var' | 'header' | 'body'> {
   set<Name extends keyof E['Variables']>(name: Name, value: E['Variables'][Name]): void;
 }
 
-/** What a handler finds besides behind a guard that let an actor in. */
 export interface ActorEnv extends AppEnv {
   Variables: AppEnv['Variables'] & {
     actor: Actor;
-    /** The rows of the actor. */
     scope: Scope;
   };
 }
 
-/** And on a public route that is fuller for the owner: `viewer` is whose credential was shown too, or null. */
+/** Additional variables of a public route with owner details. `viewer`: tenant of the credential, or null. */
 export interface ViewerEnv extends AppEnv {
   Variables: AppEnv['Variables'] & { viewer: Tenant | null };
 }
 
 /**
- * A router whose every validation failure ends as our 422. A field that the route's body does not know is one of them, and so is a query
- * parameter, so that a misspelt one is never taken for one left out.
+ * Router that answers every validation failure with our 422. Unknown body fields and query parameters fail too, so that a misspelled one is
+ * never treated as omitted.
  */
 export function router() {
   const app = new OpenAPIHono<AppEnv>();
@@ -98,7 +95,7 @@ type AnyRoute = Omit<RouteConfig, 'request'> & {
   request?: Omit<NonNullable<RouteConfig['request']>, 'body'> & Partial<JsonBody>;
 };
 
-/** Every route under /v1 that answers JSON or nothing refuses unknown query parameters, and says so in the document. */
+/** Rejects unknown query parameters on /v1 routes that answer JSON or nothing, also in the document. */
 const withClosedQuery = ({ request, responses, ...route }: AnyRoute): AnyRoute => ({
   ...route,
   request: { ...request, query: request?.query ?? z.object({}) },
@@ -109,12 +106,12 @@ interface JsonBody<S extends z.ZodType = z.ZodType, R extends boolean = boolean>
   body: { required: R; content: { 'application/json': { schema: S } } };
 }
 
-/** The only way to declare a JSON body: without `required` the framework would skip validation for a missing one. */
+/** The only way to declare a JSON body. Without `required` the framework skips validation of a missing body. */
 export const jsonBody = <S extends z.ZodType>(schema: S): JsonBody<S, true> => ({
   body: { required: true, content: { 'application/json': { schema } } },
 });
 
-/** A body that may be left out, which is the same as an empty object; its defaults are for the handler to know. */
+/** Optional body. A missing body equals an empty object, and the handler applies defaults. */
 export const optionalJsonBody = <S extends z.ZodType>(schema: S): JsonBody<S, false> => ({
   body: { required: false, content: { 'application/json': { schema } } },
 });
@@ -148,10 +145,8 @@ export const HTTPValidationError = z
 
 export type Failure = ErrorCode | { code: ErrorCode; status: ErrorStatus };
 
-/** Errors that any route may answer: transient failures, a broken configuration and bugs. */
 const ANYWHERE = ['temporarily_unavailable', 'misconfigured', 'internal_error'] as const satisfies ErrorCode[];
 
-/** Error responses of a route, from the catalog: grouped by status, one example per code. */
 export function errors(...failures: Failure[]) {
   const byStatus: Record<number, ErrorCode[]> = {};
   for (const failure of [...failures, ...ANYWHERE]) {
@@ -161,7 +156,6 @@ export function errors(...failures: Failure[]) {
   return Object.fromEntries(Object.entries(byStatus).map(([status, codes]) => [status, failureResponse(codes)]));
 }
 
-/** The codes that a response of `errors` lists. */
 const codesOf = (response: RouteConfig['responses'][string] | undefined): ErrorCode[] =>
   Object.keys(
     response && 'content' in response
@@ -177,7 +171,6 @@ function failureResponse(codes: ErrorCode[]) {
   return { description: codes.map((code) => `\`${code}\``).join(', '), content: { 'application/json': { schema, examples } } };
 }
 
-/** Their `detail` is a list of problems. */
 const LISTED = {
   validation_error: { loc: ['body', 'name'], msg: 'Expected a string', type: 'invalid_type' },
   unknown_field: {
@@ -189,7 +182,6 @@ const LISTED = {
 } satisfies Partial<Record<ErrorCode, ValidationProblem>>;
 const isListed = (code: ErrorCode): code is keyof typeof LISTED => Object.hasOwn(LISTED, code);
 
-/** An error with this code as it looks on the wire. */
 export const errorExample = (code: ErrorCode, baseUrl = 'https://pay.example.com') => ({
   detail: isListed(code) ? [LISTED[code]] : ERRORS[code].message,
   code,
@@ -199,11 +191,9 @@ export const errorExample = (code: ErrorCode, baseUrl = 'https://pay.example.com
   meta: {},
 });
 
-/** The page of a code for persons. */
 export const docsUrl = (baseUrl: string, code: ErrorCode): string => `${baseUrl}/docs/errors/${code}`;
 
 export const protocolBodyErrors = ['payload_too_large', 'unsupported_media_type'] as const satisfies ErrorCode[];
-/** What any route with a JSON body of ours may refuse before its own rules. */
 export const bodyErrors = ['validation_error', 'unknown_field', ...protocolBodyErrors] as const satisfies ErrorCode[];
 
 export const positiveInteger = (max: number) =>
@@ -221,12 +211,12 @@ export const PageQuery = {
     .describe('Number of entries per page.'),
 };
 
-/** A token acts on live rows unless it asks for the sandbox; a key must not contradict its own mode. */
+/** A token acts on live rows unless `mode` selects the sandbox. For a key, `mode` must match the key's mode. */
 export const ModeQuery = {
   mode: z.enum(['live', 'sandbox']).optional().describe('Mode in which a token acts; live by default.'),
 };
 
-/** A sentence for the description of a list that counts fewer rows under a filter. */
+/** Description text of a list that counts fewer rows under a filter. */
 export const countedLessWith = (filter: string): string =>
   `With ${filter}, \`total\` is exact up to ${COUNTED_FILTERED_MAX.toLocaleString('en')}.`;
 
@@ -247,7 +237,7 @@ export const pageOf = <S extends z.ZodType>(item: S, name: string) =>
     })
     .openapi(name);
 
-/** An id as a request names it: a UUID, typed as what it is the id of. That there is one, and whose it is, the verb finds out. */
+/** UUID in a request, typed by its object. The verb checks existence and ownership. */
 export const idOf = <T extends Id>() => z.uuid() as unknown as z.ZodType<T, T>;
 
 /** `setup_intent_id`: setup intent. */
@@ -270,7 +260,7 @@ export const Timestamp = z.string().openapi({ format: 'date-time', example: '202
 export const ServiceTime = Timestamp.describe(
   "Business time of this response. Count down to `expires_at` from this time, not from the device's clock.",
 );
-/** In 3.1 a nullable component must be a union; `.nullable()` loses its null. */
+/** In OpenAPI 3.1 a nullable component must be a union, because `.nullable()` loses its null. */
 export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
 
 /** Fields that many resources share, each with its description. */
@@ -309,5 +299,5 @@ export const DetailResponse = z
   .object({ detail: z.string().describe('Human-readable message. Do not branch on it.') })
   .openapi('DetailResponse');
 
-/** Absent stays absent: an optional field of the wire is omitted, never null. */
+/** Omits a null field, because optional fields of the API are omitted, never null. */
 export const given = <K extends string, V>(name: K, value: V | null) => (value === null ? {} : ({ [name]: value } as Record<K, V>));

@@ -20,7 +20,7 @@ import {
 } from '#rules/plans.ts';
 import type { AppEnv, RouteContext } from './openapi.ts';
 
-/** Limit, what is left, and when all of it is free again (Unix seconds). */
+/** Limit, remaining calls, and reset time (Unix seconds). */
 export function rateHeaders(rate: RateLimit): Record<string, string> {
   return {
     'X-RateLimit-Limit': String(rate.limit),
@@ -42,13 +42,13 @@ export function rateLimited(rate: RateLimit, now: number, detail?: string): ApiE
 type AskedWindow = AddressWindow & Pick<PublicBucket, 'isCount'>;
 
 const REMEMBERED_MAX = 10_000;
-/** Windows that are full, by address: until they are free again an address is refused here, without a call to its object. */
+/** Full windows by address. Until the reset an address is refused here, without a call to its object. */
 const full = new Memory<string, RateLimit>(REMEMBERED_MAX);
 
-/** Counts a caller's address in all of these windows; 429 where one is full. */
+/** Counts the caller's address in all windows. Throws 429 if one is full. */
 const hitAddress = (c: RouteContext, windows: AskedWindow[]): Promise<RateLimit> => hitObject(c, callerOf(c).address, windows);
 
-/** Counts in all of these windows with one call to their object; 429 where one is full, which counts in none. */
+/** Counts in all windows with one object call. Throws 429 if one is full, and then counts in none. */
 async function hitObject(c: RouteContext, caller: string, windows: AskedWindow[]): Promise<RateLimit> {
   const { ctx } = c.var;
   const object = objectOf(caller);
@@ -67,11 +67,11 @@ const scaled = (ctx: Ctx, max: number): number => Math.max(1, Math.floor(max * c
 
 const objectOf = (caller: string): string => `address:${sha256Hex(utf8(caller)).slice(0, 32)}`;
 
-function refuseWhileFull(ctx: Ctx, place: string): void {
-  const rate = full.get(place);
+function refuseWhileFull(ctx: Ctx, key: string): void {
+  const rate = full.get(key);
   if (!rate) return;
   if (ctx.wallNow < rate.resetAt) throw rateLimited(rate, ctx.wallNow);
-  full.delete(place);
+  full.delete(key);
 }
 
 const windowOf = (name: string, { max, windowSeconds, isCount }: PublicBucket): AskedWindow => ({
@@ -82,9 +82,9 @@ const windowOf = (name: string, { max, windowSeconds, isCount }: PublicBucket): 
 });
 const ceilingOf = (name: AddressCeiling): AskedWindow => windowOf(name, ADDRESS_CEILINGS[name]);
 
-/** One more hit in a bucket and in the ceilings over it, or 429 where one of them is full. */
+/** Counts a call in a bucket and its ceilings. Throws 429 if one of them is full. */
 export async function hitBucket(c: RouteContext, name: PublicBucketName, subject: string): Promise<RateLimit> {
-  // The subject is hashed, because it may be long, and an e-mail must not be readable in the name of an object.
+  // Hashed, because the subject may be long, and an email address must not be readable in an object's name.
   const own = windowOf(subject === '' ? name : `${name}:${sha256Hex(utf8(subject)).slice(0, 16)}`, PUBLIC_BUCKETS[name]);
   const ceiling = CEILINGS_OF[name];
   const rate = await hitAddress(c, [own, ...(ceiling ? [ceilingOf(ceiling)] : []), ceilingOf('all')]);
@@ -96,12 +96,12 @@ export async function hitBucket(c: RouteContext, name: PublicBucketName, subject
   return rate;
 }
 
-/** One more call of this address, in the ceiling over everything it asks for alone; 429 where that is full. */
+/** Counts a call in the address's overall ceiling only. Throws 429 if full. */
 export async function hitCeiling(c: RouteContext): Promise<void> {
   await hitAddress(c, [ceilingOf('all')]);
 }
 
-/** 429 while this address is over the ceiling, as far as this isolate knows. Makes no call and counts nothing. */
+/** Throws 429 if this isolate knows that the address is over the ceiling. Makes no call and counts nothing. */
 export function requireCeilingLeft(c: RouteContext): void {
   const { name, max } = ceilingOf('all');
   refuseWhileFull(c.var.ctx, `${objectOf(callerOf(c).address)} ${name} ${scaled(c.var.ctx, max)}`);
@@ -110,82 +110,80 @@ export function requireCeilingLeft(c: RouteContext): void {
 const passwordsOf = (account: string): string => objectOf(`passwords ${account}`);
 const signedInFrom = (c: RouteContext): string => `from:${sha256Hex(utf8(callerOf(c).address)).slice(0, 32)}`;
 
-/** A password is about to be tried for an account, named by its e-mail or id, whether it exists or not; 429 after too many from strange addresses. */
+/** Counts a password attempt for an account, named by email or id, existing or not. Throws 429 after too many from unknown addresses. */
 export async function countPasswordTry(c: RouteContext, account: string): Promise<void> {
   const { ctx } = c.var;
   const { max, windowSeconds } = PASSWORD_TRIES;
   const tries = { name: 'tries', max: scaled(ctx, max), windowMs: windowSeconds * SECOND, unlessOpen: signedInFrom(c) };
-  // Asked each time: what is full for a stranger is open to the owner beside them.
+  // Not cached in the isolate: a window that is full for strangers remains open to the owner at the same address.
   const answer = await admissionObject(ctx, passwordsOf(account)).hit([tries], ctx.wallNow);
   if (!answer.allowed) throw rateLimited(answer.rate, ctx.wallNow, MANY_TRIES);
 }
 
-/** The owner signed in from this address, or read the account's e-mail there. */
+/** Records the caller's address as the owner's, after a sign-in or proof of the account's email. */
 export async function rememberSignIn(c: RouteContext, account: string): Promise<void> {
   const { ctx } = c.var;
   const known = { name: signedInFrom(c), max: Number.MAX_SAFE_INTEGER, windowMs: PASSWORD_TRIES.knownDays * DAY };
   await admissionObject(ctx, passwordsOf(account)).hit([known], ctx.wallNow);
 }
 
-/** For public routes without a bucket of their own. */
 export const underCeiling = createMiddleware<AppEnv>(async (c, next) => {
   await hitCeiling(c);
   await next();
 });
 
-/** A credential of this address was refused: counted, and 429 from the twenty-first in a minute on. */
+/** Counts a refused credential of this address. Throws 429 from the twenty-first in a minute. */
 export async function countRefusedCredential(c: RouteContext): Promise<void> {
   await hitAddress(c, [ceilingOf('refused-credentials')]);
 }
 
-/** A signature that the chain does not show is about to be kept for this address: counted, and 429 from the 201st in an hour on. */
+/** Counts a signature that the chain does not show, before it is stored. Throws 429 from the 201st in an hour. */
 export async function countUnseenSignature(c: RouteContext): Promise<void> {
   await hitAddress(c, [ceilingOf('unseen-signatures')]);
 }
 
 /**
- * For routes that a secret in the body opens: a wrong one, which is 404, is a refused credential, and 429 once this address showed too many.
- * The right one passes always: its agent may share the address with the caller that guesses.
+ * For routes authorized by a secret in the body. A wrong secret (404) counts as a refused credential and gives 429 after too many. The
+ * right secret always passes, because its agent may share the address with an attacker.
  */
 export const countWrongSecrets = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   if (c.error instanceof ApiError && c.error.code === 'not_found') await countRefusedCredential(c);
 });
 
-/** 429 while this address has shown too many bad credentials, as far as this isolate knows. Makes no call. */
+/** Throws 429 if this isolate knows that the address sent too many bad credentials. Makes no call. */
 export function requireRefusalsLeft(c: RouteContext): void {
   const { ctx } = c.var;
   const { max } = ADDRESS_CEILINGS['refused-credentials'];
   refuseWhileFull(ctx, `${objectOf(callerOf(c).address)} refused-credentials ${scaled(ctx, max)}`);
 }
 
-/** A bucket for callers without a credential; `subject` narrows it to what they ask for (a slug, an e-mail, a payment). */
 export const publicBucket = (name: PublicBucketName, subject: Subject = () => '') =>
   createMiddleware<AppEnv>(async (c, next) => {
     await countCall(c, name, subject);
     await next();
   });
 
-/** What callers of a bucket are told apart by, beside their address. */
+/** Key that separates callers of a bucket, in addition to their address. */
 export type Subject = (c: RouteContext) => string | Promise<string>;
 
-/** One more call in a bucket, and how it stands in the answer's headers; 429. */
+/** Counts a call in a bucket and sets the rate headers. Throws 429 if full. */
 export async function countCall(c: RouteContext, name: PublicBucketName, subject: Subject): Promise<void> {
   const rate = await hitBucket(c, name, await subject(c));
   for (const [header, value] of Object.entries(rateHeaders(rate))) c.header(header, value);
 }
 
-/** All Workers of other zones call from this network; the platform says beside it which zone it is. */
+/** All Workers of other zones call from this network. A platform header names the zone. */
 const SHARED_BY_WORKERS = '2a06:98c0:3600:0';
 
 interface CallerAddress {
-  /** An IPv4 address, or the /64 of an IPv6 one: its callers own at least that. */
+  /** IPv4 address, or the /64 of an IPv6 address, which belongs to one caller. */
   address: string;
-  /** The /48 of an IPv6 address; null: there is no wider network that one caller would own. */
+  /** The /48 of an IPv6 address, null for IPv4. */
   site: string | null;
 }
 
-/** Where a call comes from. Set by the platform, never by the caller. */
+/** Origin of a call, set by the platform and not forgeable by the caller. */
 export function callerOf(c: RouteContext): CallerAddress {
   const address = c.req.header('CF-Connecting-IP') ?? 'local';
   if (!address.includes(':')) return { address, site: null };

@@ -3,19 +3,18 @@ import { ApiError, type ValidationProblem } from '#core/errors.ts';
 import { nearestOf } from '#core/text/nearest.ts';
 import { validationText } from './bodies/validation-texts.ts';
 
-/** A field of a body that its route does not know: where it stands, and the field it may have been meant for. */
+/** Unknown body field: its path, and the field that was probably meant. */
 interface UnknownField {
   path: (string | number)[];
   nearest?: string;
 }
 
-/** Each one costs a comparison with every field that is known, and a caller mends the first ones first. */
-const TOLD_MAX = 20;
+/** Each unknown field is compared with every known one, so the number is limited. */
+const PROBLEMS_MAX = 20;
 
 /**
- * The fields of a JSON body that its schema does not name, in nested objects and lists too. An object that is a record or was declared
- * loose takes any field, as metadata and the bodies of protocols do; a field known to one alternative of a union is known. At most 20
- * are told.
+ * Lists body fields that the schema does not name, also in nested objects and lists. Records and loose objects accept any field, such as
+ * metadata and protocol bodies. A field known to one alternative of a union is known. Lists at most 20.
  */
 export function unknownFields(schema: z.ZodType, body: unknown): UnknownField[] {
   const found: UnknownField[] = [];
@@ -25,7 +24,7 @@ export function unknownFields(schema: z.ZodType, body: unknown): UnknownField[] 
 
 type Schema = z.core.$ZodTypes;
 
-/** What may stand at a place once its wrappers are taken off: the alternatives of a union, the input and output of a pipe. */
+/** Unwraps a schema: alternatives of a union, input and output of a pipe. */
 function bareOf(schema: z.core.$ZodType): Schema[] {
   const { def } = (schema as Schema)._zod;
   switch (def.type) {
@@ -43,8 +42,8 @@ function bareOf(schema: z.core.$ZodType): Schema[] {
 }
 
 function collect(schemas: Schema[], value: unknown, path: UnknownField['path'], found: UnknownField[]): void {
-  // Bodies nest more deeply than the stack does, schemas do not.
-  if (schemas.length === 0 || typeof value !== 'object' || value === null || found.length >= TOLD_MAX) return;
+  // Stops where the schema ends, because bodies may nest deeper than the stack, and schemas do not.
+  if (schemas.length === 0 || typeof value !== 'object' || value === null || found.length >= PROBLEMS_MAX) return;
   if (Array.isArray(value)) {
     const items = schemas.flatMap(({ _zod: { def } }) => (def.type === 'array' ? bareOf(def.element) : []));
     for (const [index, item] of value.entries()) if (typeof item === 'object') collect(items, item, [...path, index], found);
@@ -53,14 +52,14 @@ function collect(schemas: Schema[], value: unknown, path: UnknownField['path'], 
   const shapes = closedShapes(schemas);
   if (shapes === null) return;
   for (const [name, member] of Object.entries(value)) {
-    if (found.length >= TOLD_MAX) return;
+    if (found.length >= PROBLEMS_MAX) return;
     const known = shapes.flatMap((shape) => (Object.hasOwn(shape, name) ? bareOf(shape[name]!) : []));
     if (known.length > 0) collect(known, member, [...path, name], found);
     else found.push({ path: [...path, name], ...nearest(name, shapes.flatMap(Object.keys)) });
   }
 }
 
-/** The fields of the objects that may stand somewhere; null where no object may, or one that takes any field. */
+/** Fields of the possible objects, null if none is possible or one accepts any field. */
 function closedShapes(schemas: Schema[]): z.core.$ZodShape[] | null {
   const shapes: z.core.$ZodShape[] = [];
   for (const { _zod } of schemas) {
@@ -81,10 +80,9 @@ const nearest = (name: string, known: string[]): Pick<UnknownField, 'nearest'> =
 // A schema's own text wins.
 z.config({ customError: validationText });
 
-/** Paths of routes with a schema that lie outside /v1. */
 const OUTSIDE_V1 = /^\/(?:health|p|\.well-known|__402)(?:\/|$)/;
 
-/** The mode is known on every route, also where no credential has one. */
+/** `mode` is accepted on every route, even if no credential has one. */
 const KNOWN_EVERYWHERE = z.object({ mode: z.unknown() });
 
 interface Declared {
@@ -94,7 +92,7 @@ interface Declared {
 }
 
 /**
- * True for a route under /v1 that answers JSON or an empty body. False for pages, files, redirects, and what a provider calls with a signature of its own:
+ * True for a /v1 route that answers JSON or an empty body. False for pages, files, redirects and signed provider webhooks, because
  * providers and browsers add parameters.
  */
 export function hasClosedQuery({ path, security = [], responses }: Declared): boolean {
@@ -103,10 +101,9 @@ export function hasClosedQuery({ path, security = [], responses }: Declared): bo
   return success !== undefined && Object.keys(success.content ?? {}).every((type) => type === 'application/json');
 }
 
-/** A part of a request, held against its schema. */
 type Checked = { target: string } & ({ success: true } | { success: false; error: z.core.$ZodError });
 
-/** Throws 422 if a request does not fit its route's schemas, or has names that they do not know. Without a schema names are not looked at. */
+/** Throws 422 if a request does not match its route's schemas or has unknown names. Without a schema, names are not checked. */
 export const refuseInvalid =
   (schemas: { json: z.ZodType | undefined; query: z.ZodType | undefined }) =>
   (result: Checked, c: { req: { url: string }; var: { body: unknown } }): undefined => {
@@ -123,7 +120,6 @@ export const refuseInvalid =
     throw new ApiError(code, { problems: problems.map(({ loc, ...problem }) => ({ loc: [source, ...loc], ...problem })) });
   };
 
-/** Two checks of one field that fail with the same text are one problem. */
 const onceEach = (problems: ValidationProblem[]): ValidationProblem[] => [
   ...new Map(problems.map((problem) => [JSON.stringify([problem.loc, problem.msg]), problem])).values(),
 ];

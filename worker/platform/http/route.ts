@@ -1,5 +1,5 @@
 /**
- * One declaration a route: who may call it, what it takes and answers, how often its effect may happen, and the verb behind it.
+ * Route declarations: caller, input, answer, idempotency and verb.
  * @module
  */
 
@@ -42,7 +42,7 @@ import {
 } from './openapi.ts';
 import type { Subject } from './rate-limit.ts';
 
-/** Names in a path that are ids of these types. Any other name needs `params`. */
+/** Path parameters that are ids of these types. Any other name needs `params`. */
 interface IdParams {
   claim_id: CommunityId;
   endpoint_id: EndpointId;
@@ -67,14 +67,12 @@ type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 type Response2xx = Record<number, { description: string; content?: Record<string, { schema: z.ZodType }> }>;
 type SchemaIn<R> = { [Status in keyof R]: R[Status] extends { content: Record<string, { schema: infer S }> } ? S : never }[keyof R];
-/** Body of the answer: of the schema that the route returns. */
 type BodyOf<R> = R extends z.ZodType ? z.input<R> : [SchemaIn<R>] extends [never] ? undefined : z.input<SchemaIn<R> & z.ZodType>;
 
-/** A checked request as its handler reads it. */
 interface Call<E extends AppEnv, P, Q, B, H> {
   c: RouteContext<E> & Pick<Context<E>, 'json' | 'text' | 'redirect'>;
   ctx: Ctx;
-  /** Database of the effect and of its stored answer. */
+  /** Database of the effect and its stored answer. */
   shard: Shard;
   params: P;
   query: Q;
@@ -85,9 +83,8 @@ type ActorCall<P, Q, B, H> = Call<ActorEnv, P, Q, B, H> & { actor: Actor; scope:
 type ViewerCall<P, Q, B, H> = Call<ViewerEnv, P, Q, B, H> & { viewer: Tenant | null };
 
 interface Declared<P, Params, Q, B, H, R> {
-  /** Method and path. */
   path: P;
-  /** Operation id. A route without one is not in the document. */
+  /** Operation id. A route without one is undocumented. */
   id?: string;
   tag?: string;
   summary?: string;
@@ -96,46 +93,43 @@ interface Declared<P, Params, Q, B, H, R> {
   query?: Q;
   headers?: H;
   body?: B;
-  /** A missing body counts as an empty object. */
   isBodyOptional?: true;
   /** Schema of 200, or its responses by status. The first status is that of the answer. */
   returns: R;
   /** Errors of the verb. Those of caller, body and key follow from the kind of route. */
   codes?: readonly Failure[];
-  /** All error responses, if the kind of route does not give them. */
+  /** All error responses, if the kind of route does not supply them. */
   refusals?: ReturnType<typeof errors>;
 }
 
 interface Checks<C, F> {
-  /** Refuses the call before the Idempotency-Key is looked up. Later steps find its result in `checked`. */
+  /** Runs before the Idempotency-Key lookup and may throw. Later steps receive its result as `checked`. */
   check?(call: C): F | Promise<F>;
-  /** Database of what a public route names. Chosen before the Idempotency-Key is looked up. */
+  /** Database of what a public route names. Chosen before the Idempotency-Key lookup. */
   shard?(call: C & { checked: F }): Shard | Promise<Shard>;
 }
-/** Row that a call is about. It is loaded after the stored answer was looked up; `scope` is then its merchant's, in its mode and by its clock. */
+/** Row of a call, loaded after the lookup of a stored answer. `scope` is then its merchant's, in its mode and by its clock. */
 type Loads<C, L> =
   | { load(call: C): Promise<L>; owner(row: NoInfer<L>): ScopeOwner; respond?: never; answered?: never }
   | { load?: undefined; owner?: undefined };
 type Loaded<L> = [L] extends [object] ? { row: L; scope: Scope } : unknown;
 interface Presents<C, T, S> extends KeyOptions {
   present(result: T, call: C): S | Promise<S>;
-  /** Runs once the answer is stored, and again whenever it is found. */
+  /** Runs after the answer is stored, and on every replay. */
   answered?(call: C, answer: StoredAnswer): Promise<unknown>;
   answer?: never;
   respond?: never;
 }
-/** How a handler answers, and how often its effect may happen. */
+/** Answer mode of a handler, which determines the idempotency of its effect. */
 type Answers<C, T, S> =
-  /** No idempotency key. */
   | { answer(call: C): S | Promise<S>; once?: never; leased?: never; respond?: never }
-  /** In one batch: `storeAnswer` gives the statements that store the answer with the effect. */
+  /** Single batch: `storeAnswer` returns the writes that store the answer with the effect. */
   | (Presents<C, T, S> & { once(call: C, storeAnswer: StoreAnswer<unknown>): Promise<T>; leased?: never })
-  /** In several batches, or with calls to others: under a lease of the key. */
+  /** Several batches or external calls, under a lease of the key. */
   | (Presents<C, T, S> & { leased(call: C): Promise<T>; once?: never })
   /** Writes the response itself. */
   | { respond(call: C): Response | Promise<Response>; answer?: never; once?: never; leased?: never };
 
-/** Declares routes of one kind of caller. */
 type Declare<K extends 'actor' | 'viewer' | 'anyone', Options> = <
   const P extends Endpoint,
   R extends z.ZodType | Response2xx,
@@ -163,17 +157,16 @@ type Admitted = Pick<KindOptions, 'key' | 'mode'> & { bucket?: CallBucket };
 type OnBucket = { bucket: PublicBucketName; by: string | Subject };
 type Router = ReturnType<typeof router>;
 export interface Routes extends Router {
-  /** A merchant's read, by key or token. */
+  /** Merchant's read, by key or token. */
   read: Declare<'actor', Pick<KindOptions, 'mode'>>;
-  /** A merchant's write, done once per Idempotency-Key. */
+  /** Merchant's write, once per Idempotency-Key. */
   write: Declare<'actor', Admitted>;
-  /** A call of a server: by key alone. */
+  /** Server call, by key only. */
   key: Declare<'actor', { bucket: CallBucket }>;
-  /** A call of a signed-in person: by token alone. */
+  /** Call of a signed-in person, by token only. */
   person: Declare<'actor', Pick<KindOptions, 'key' | 'limit'> & { mode?: 'live' }>;
-  /** A public call that answers the owner more fully. */
+  /** Public call with additional details for the owner. */
   viewer: Declare<'viewer', Pick<KindOptions, 'key'> & OnBucket>;
-  /** A public call. */
   public: Declare<'anyone', Pick<KindOptions, 'key' | 'security' | 'guards'> & Partial<OnBucket>>;
 }
 
@@ -191,7 +184,6 @@ type AnyRoute = Declared<string, z.ZodType, z.ZodType | Shape, z.ZodType, z.ZodT
     respond?(call: AnyCall): Response | Promise<Response>;
   };
 
-/** A router whose routes have this tag, unless they name another. */
 export function routes(tag?: string): Routes {
   const app = router();
   const declare = (kindOf: (typeof KINDS)[keyof typeof KINDS]) => (route: AnyRoute & KindOptions) => {
@@ -203,7 +195,6 @@ export function routes(tag?: string): Routes {
   return all;
 }
 
-/** The route as the framework and the document know it. */
 function configOf({ security, middleware, key, takesMode, codes }: Kind, route: AnyRoute) {
   const { path: endpoint, id, tag, summary, description, body, isBodyOptional, headers, refusals } = route;
   const [method, path] = endpoint.split(' ') as ['POST', string];
@@ -244,11 +235,10 @@ type HandlerContext = AnyCall['c'] & {
   json(body: unknown, status: number): Response;
 };
 
-/** Reads the request, runs the verb under its idempotency and sends the answer. */
 function handlerOf(route: AnyRoute) {
-  const { check, shard, load, owner, answer, once, leased, respond, present, answered, isSecret, keepMs } = route;
+  const { check, shard, load, owner, answer, once, leased, respond, present, answered, isSecret, retentionMs } = route;
   const status = Number(Object.keys(responsesOf(route))[0]);
-  const options: KeyOptions = { ...(isSecret ? { isSecret } : {}), ...(keepMs === undefined ? {} : { keepMs }) };
+  const options: KeyOptions = { ...(isSecret ? { isSecret } : {}), ...(retentionMs === undefined ? {} : { retentionMs }) };
   const complete = async (call: AnyCall): Promise<AnyCall> => {
     if (!load || !owner) return call;
     const row = await load(call);

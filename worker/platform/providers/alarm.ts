@@ -1,6 +1,6 @@
 const PATIENCE_MS = 5_000;
 
-/** Posts an alarm to the operator's address; false where it was not taken. Never throws, and names the address nowhere: it is a secret. */
+/** Posts an alarm to the operator's URL. Returns false if the post failed, and never throws. The URL is a secret and must not be logged. */
 export async function postAlarm(url: string, alarm: object): Promise<boolean> {
   try {
     const response = await fetch(url, {

@@ -1,12 +1,11 @@
 import { SECOND } from '#core/time.ts';
 
 const TIMEOUT_MS = 5 * SECOND;
-/** A proof is a few words. */
 const BYTES_MAX = 4096;
 
 /**
- * What a host shows of whose it is: `holds` where its `/.well-known/svc-merchant.json` names the account and the token, `differs` where it
- * answers anything else, `silent` where it does not answer, or only that it cannot now. No redirect is followed.
+ * Reads a host's `/.well-known/svc-merchant.json`. `holds`: the file names account and token. `differs`: any other answer. `silent`: no
+ * answer, or a temporary failure. Redirects are not followed.
  */
 export async function readProof(
   { leftMs }: { leftMs(): number },
@@ -30,7 +29,6 @@ export async function readProof(
   }
 }
 
-/** The beginning of an answer, and no more of it than a proof may have. */
 async function readBounded(response: Response): Promise<string> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();

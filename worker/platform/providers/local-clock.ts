@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { storyOf } from '#core/errors.ts';
+import { formatErrorChain } from '#core/errors.ts';
 import { checkedConfig, type Env } from '#platform/context.ts';
 import { noteAhead } from '#platform/local-clock.ts';
 import { logRequest } from '#platform/log.ts';
@@ -8,8 +8,8 @@ const TIMEOUT_MS = 1000;
 const Answer = z.object({ result: z.number().min(0) });
 
 /**
- * Before each invocation on a local machine: business time goes on from where the local chain was moved to. Asked every time, because the
- * next purchase after a warp must already be of the new time. Where no local chain is configured, none is asked.
+ * Reads the local chain's clock before each invocation on a local machine, so that the next purchase after a warp uses the new time. Does
+ * nothing without a local chain.
  */
 export async function followLocalClock(env: Env): Promise<void> {
   const url = checkedConfig(env).config?.LOCAL_CLOCK_URL;
@@ -23,6 +23,6 @@ export async function followLocalClock(env: Env): Promise<void> {
     });
     noteAhead(url, Answer.parse(await response.json()).result);
   } catch (error) {
-    logRequest({ request_id: 'local_clock', notes: [`rpc: ${storyOf(error)}`] });
+    logRequest({ request_id: 'local_clock', notes: [`rpc: ${formatErrorChain(error)}`] });
   }
 }

@@ -1,18 +1,17 @@
 import { SECOND } from '#core/time.ts';
 
-/** A picture for papers is no larger. */
 export const PICTURE_BYTES_MAX = 200 * 1024;
 const TIMEOUT_MS = 5 * SECOND;
 
-/** What an address showed, or why it was nothing that can be kept, in words for the merchant who named it. */
+/** Image, or the reason for its rejection as a text for the merchant. */
 type PictureAnswer = { bytes: Uint8Array } | { problem: string };
 
-/** One sentence for a refusal, a status and silence, so that it tells no merchant what listens where. */
+/** Identical text for a refusal, an error status and a timeout, so that a merchant cannot probe internal services. */
 const UNREAD: PictureAnswer = { problem: 'no image could be read from the URL' };
 
 /**
- * Reads a picture from a merchant's https address: no redirect followed, and never more read than it may have. What the bytes are is for the
- * caller to tell. Nothing throws: an address that cannot be read is a problem in words.
+ * Fetches an image from a merchant's https URL, without redirects and with a size limit. The caller validates the bytes. Never throws,
+ * failures are returned as a problem.
  */
 export async function fetchPicture({ leftMs }: { leftMs(): number }, url: string): Promise<PictureAnswer> {
   try {

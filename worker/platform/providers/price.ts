@@ -5,57 +5,51 @@ import type { Config } from '#platform/context.ts';
 import type { Reading } from './price-source.ts';
 import { getPriceSource } from './price-sources.ts';
 
-/** What one asset costs in another, as a source says, and as it is believed. */
 export interface Price {
   rate: Rate;
   source: string;
-  /** When the source says it was true, in milliseconds. */
   asOf: number;
 }
 
 export type PriceAnswer = { kind: 'price'; price: Price } | { kind: 'unavailable'; reason: string };
 
-/** A price older than this is refused. */
 const AGE_MAX_MS = 60 * SECOND;
-/** Clocks differ; a price from further ahead is no price. */
+/** Tolerance for clock skew. A price from further ahead is refused. */
 const AHEAD_MAX_MS = 10 * SECOND;
-/** A source that doubts its own price by more than one part in so many. */
+/** A price with a confidence interval above this fraction is refused. */
 const DOUBT_DIVISOR = 100n;
-/** Further from its own average of the last hour than one part in so many, a price is refused: a feed gone wrong, or a manipulated market. */
+/** A price further than this fraction from its one-hour average is refused: a faulty feed or a manipulated market. */
 const DRIFT_DIVISOR = 5n;
-/** Prices that can be asked for: of an asset, in another. `sane`: far beyond these a source tells the price of something else. */
 interface Pair {
   of: Asset;
   in: Asset;
   sane: { least: Rate; most: Rate };
 }
 /**
- * A SOL has cost between half a dollar and three hundred. Far beyond, in dollars, a source does not tell the price of SOL: its
- * exponent is wrong, or it is another feed. Tight enough to notice three digits too many.
+ * SOL has cost between half a dollar and three hundred. A price far beyond has a wrong exponent or is of another feed. The bounds detect an
+ * error of three digits.
  */
 const SOL_IN_USDC: Pair = { of: 'SOL', in: 'USDC', sane: { least: { price: 1n, expo: -1 }, most: { price: 10_000n, expo: 0 } } };
 const PAIRS: readonly Pair[] = [SOL_IN_USDC];
 
 const TIMEOUT_MS = 3000;
-/** Asked at most so often by one isolate. */
-const KEPT_MS = 3 * SECOND;
-/** How long a source that failed is not asked again: callers in that time get the failure at once. */
-const FAILED_KEPT_MS = 1.5 * SECOND;
-const HEALTH_KEPT_MS = 15 * SECOND;
+const PRICE_CACHE_MS = 3 * SECOND;
+/** Pause after a failed call, in which callers get the failure at once. */
+const FAILED_CACHE_MS = 1.5 * SECOND;
+const HEALTH_CACHE_MS = 15 * SECOND;
 
-const kept = new Memory<string, { answer: PriceAnswer; until: number }>(100);
+const priceCache = new Memory<string, { answer: PriceAnswer; until: number }>(100);
 const health = new Memory<string, { isHealthy: boolean; at: number }>(100);
 
-/** The source of sandboxes, which calls no server: the price is always the same, and fresh. */
+/** Source of sandboxes: a constant fresh price, without a server call. */
 export const SIMULATED_PRICE_URL = 'sandbox:price';
 const SIMULATED_RATE: Rate = { price: 150n, expo: 0 };
 
-/** A configuration that names a source. */
 type PriceConfig = Pick<Config, 'PRICE_SOURCE'> & { PRICE_URL: string };
 
 /**
- * The price between two assets at `now`, in milliseconds: fresh, sure of itself and near its own average, or none at all. Kept for
- * seconds, by source and pair; a promise is not, because one request may not wait for what another one asks.
+ * Returns a price at `now` that is fresh, confident and near its own average, else none. Cached for seconds by source and pair. Promises
+ * are not cached, because a request must not await I/O of another request.
  */
 export async function priceBetween(
   config: PriceConfig,
@@ -67,23 +61,23 @@ export async function priceBetween(
   if (!pair) return unavailable(`no source has the price between ${assets.join(' and ')}`);
   if (config.PRICE_URL === SIMULATED_PRICE_URL) return { kind: 'price', price: { rate: SIMULATED_RATE, source: 'sandbox', asOf: now } };
   const source = `${keyOf(config)} ${pair.of}/${pair.in}`;
-  const known = kept.get(source);
+  const known = priceCache.get(source);
   if (known && now < known.until) return refuseStale(known.answer, now);
   const answer = refuseStale(await askSource(config, pair, Math.min(TIMEOUT_MS, leftMs)), now);
-  // Who was asked later may have answered sooner.
-  const other = kept.get(source);
+  // A later call may have answered sooner.
+  const other = priceCache.get(source);
   const isOutdone = answer.kind === 'unavailable' && other?.answer.kind === 'price' && now < other.until;
-  // A caller with little time left tells nothing about the source.
+  // A timeout caused by the caller's short deadline proves nothing about the source.
   const isCutShort = answer.kind === 'unavailable' && leftMs < TIMEOUT_MS;
-  if (!isOutdone && !isCutShort) kept.set(source, { answer, until: now + keepFor(answer) });
+  if (!isOutdone && !isCutShort) priceCache.set(source, { answer, until: now + cacheMsFor(answer) });
   return answer;
 }
 
-/** Whether the source answers. The health check is public, so the answer comes from memory most of the time. */
+/** True if the source answers. Mostly cached, because the health check is public. */
 export async function isPriceHealthy(config: PriceConfig, now: number): Promise<boolean> {
   const source = keyOf(config);
   const known = health.get(source);
-  if (known && now - known.at < HEALTH_KEPT_MS) return known.isHealthy;
+  if (known && now - known.at < HEALTH_CACHE_MS) return known.isHealthy;
   const answers = await Promise.all(PAIRS.map((pair) => priceBetween(config, [pair.of, pair.in], now)));
   const isHealthy = answers.every(({ kind }) => kind === 'price');
   health.set(source, { isHealthy, at: now });
@@ -94,10 +88,10 @@ const keyOf = ({ PRICE_SOURCE, PRICE_URL }: PriceConfig): string => `${PRICE_SOU
 
 const unavailable = (reason: string): PriceAnswer => ({ kind: 'unavailable', reason });
 
-function keepFor(answer: PriceAnswer): number {
-  if (answer.kind === 'price') return KEPT_MS;
-  // Of a source that hung, `now` is long gone.
-  return FAILED_KEPT_MS + (answer.reason === 'TimeoutError' ? TIMEOUT_MS : 0);
+function cacheMsFor(answer: PriceAnswer): number {
+  if (answer.kind === 'price') return PRICE_CACHE_MS;
+  // After a timeout, `now` is outdated by the timeout.
+  return FAILED_CACHE_MS + (answer.reason === 'TimeoutError' ? TIMEOUT_MS : 0);
 }
 
 function refuseStale(answer: PriceAnswer, now: number): PriceAnswer {
@@ -128,7 +122,6 @@ function checkReading({ rate, doubt, average, asOf }: Reading, { sane }: Pair, s
   return { kind: 'price', price: { rate, source, asOf } };
 }
 
-/** Both in units of the smallest exponent there is, so that they compare. */
 const leveled = ({ price, expo }: Rate): bigint => price * 10n ** BigInt(18 + expo);
 const isAbove = (one: Rate, other: Rate): boolean => leveled(one) > leveled(other);
 

@@ -31,7 +31,6 @@ export const pythHermes: PriceSource = {
   },
 };
 
-/** The one feed that was asked for; any, where the URL leaves it to the source. */
 function feedOf(url: string, feeds: Feed[]): Feed | null {
   const plain = (id: string): string => id.toLowerCase().replace(/^0x/, '');
   const wanted = [...new URL(url).searchParams].filter(([name]) => /^ids(?:\[\d*\])?$/.test(name)).map(([, id]) => plain(id));

@@ -1,15 +1,13 @@
 import { SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 
-/** The provider does not answer, refuses, or says what cannot be believed. The message is for the log, and holds nothing it sent. */
+/** The provider failed, refused or sent an implausible answer. The message is for the log and contains nothing the provider sent. */
 export class ProviderAway extends Error {}
 
-/** A provider is asked no longer than this for one answer. */
 const PATIENCE_MS = 5 * SECOND;
-/** Answers are small; what is longer is not read. */
 const ANSWER_MAX = 256 * 1024;
 
-/** A JSON answer of a provider. Redirects are not followed: a code or a secret goes nowhere but to the address that is configured. */
+/** Fetches JSON from a provider, without redirects, so that codes and secrets go only to the configured URL. */
 export async function askProvider(ctx: Ctx, url: string, init: RequestInit = {}): Promise<unknown> {
   const signal = AbortSignal.timeout(Math.max(1, Math.min(PATIENCE_MS, ctx.leftMs())));
   try {
@@ -23,7 +21,6 @@ export async function askProvider(ctx: Ctx, url: string, init: RequestInit = {})
   }
 }
 
-/** A form with the client's secret, to the token endpoint. */
 export const askForToken = (ctx: Ctx, url: string, fields: Record<string, string>): Promise<unknown> =>
   askProvider(ctx, url, {
     method: 'POST',
@@ -32,7 +29,7 @@ export const askForToken = (ctx: Ctx, url: string, fields: Record<string, string
   });
 
 export const withQuery = (url: string, query: Record<string, string>): string => {
-  const whole = new URL(url);
-  for (const [name, value] of Object.entries(query)) whole.searchParams.set(name, value);
-  return whole.href;
+  const fullUrl = new URL(url);
+  for (const [name, value] of Object.entries(query)) fullUrl.searchParams.set(name, value);
+  return fullUrl.href;
 };

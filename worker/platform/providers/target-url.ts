@@ -1,6 +1,6 @@
 /**
- * Addresses of merchants that the service calls, webhooks above all: public https names only. Judged when an endpoint is saved and again at
- * every attempt, since rules and our own name may change in between. Pure.
+ * Rules for merchant URLs that the service calls: public https hosts only. Checked when an endpoint is saved and on every attempt, because
+ * the rules and our own hosts may change.
  * @module
  */
 
@@ -26,13 +26,12 @@ const PRIVATE_SUFFIXES = [
 ];
 
 export interface TargetRules {
-  /** The service's own hosts: a webhook to itself could only loop. */
+  /** The service's own hosts, because a webhook to itself could loop. */
   ownHosts: readonly string[];
   /** Local development only: plain http to this machine. */
   allowLoopback: boolean;
 }
 
-/** The rules of this deployment. */
 export const targetRules = ({ config, baseUrl }: Pick<Ctx, 'config' | 'baseUrl'>): TargetRules => ({
   ownHosts: [...(URL.canParse(baseUrl) ? [new URL(baseUrl).hostname] : []), ...config.OWN_HOSTS],
   allowLoopback: config.ALLOW_INSECURE_WEBHOOKS === 'true',
@@ -45,7 +44,7 @@ export function checkTarget(text: string, rules: TargetRules): Result<URL, Targe
   if (rules.allowLoopback && url.protocol === 'http:' && url.hostname === '127.0.0.1') return ok(url);
   if (url.protocol !== 'https:') return err('https_required');
   if (!PORTS.includes(url.port)) return err('port');
-  // The parser has already turned decimal, octal, hex and short forms into dotted ones, and IPv6 into brackets.
+  // The URL parser has already normalized decimal, octal, hex and short IPv4 forms, and put IPv6 in brackets.
   const host = url.hostname.toLowerCase().replace(/\.+$/, '');
   if (/^\[|^[0-9.]+$/.test(host)) return err('ip_address');
   const isUnder = (suffix: string) => host === suffix || host.endsWith(`.${suffix}`);

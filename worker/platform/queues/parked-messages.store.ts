@@ -4,10 +4,9 @@ import { addressOf, type Db, type Job, type Shard } from '#platform/context.ts';
 import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { type ParkedMessage, parkedMessages } from '#platform/db/tables/operations.ts';
 
-/** For a person to look at, and for a release that knows what to do with it. */
-const KEEP_MS = 90 * DAY;
+const RETENTION_MS = 90 * DAY;
 
-/** Keeps messages until a later release serves them, or they expire. A message that is delivered twice is kept once. */
+/** Stores messages until a later release processes them or they expire. A duplicate delivery is stored once. */
 export const parkMessages = (db: Db, messages: ParkedMessage[]): Promise<unknown> =>
   db
     .insert(parkedMessages)
@@ -17,7 +16,7 @@ export const parkMessages = (db: Db, messages: ParkedMessage[]): Promise<unknown
     )
     .onConflictDoNothing();
 
-/** Parks a job that no repetition can serve, where dead letters wait for the operator, who is alarmed. Once for each `id`. */
+/** Parks a job that no retry can complete, once per `id`. Parked jobs raise an alarm. */
 export const parkJob = (ctx: Shard, id: string, job: { kind: Job['kind'] }): Promise<unknown> =>
   parkMessages(ctx.databases[0].db, [
     {
@@ -30,7 +29,7 @@ export const parkJob = (ctx: Shard, id: string, job: { kind: Job['kind'] }): Pro
     },
   ]);
 
-/** Jobs of these kinds that a release which did not know them left here, oldest first. */
+/** Lists parked jobs of these kinds, left by a release that did not know them, oldest first. */
 export const listParked = (db: Db, kinds: string[], limit: number): Promise<ParkedMessage[]> =>
   db
     .select()
@@ -41,12 +40,11 @@ export const listParked = (db: Db, kinds: string[], limit: number): Promise<Park
 
 export const deleteParked = (db: Db, ids: string[]): Promise<unknown> => db.delete(parkedMessages).where(amongIds('id', ids));
 
-/** Forgets what waited for so long that it has lost its meaning. */
 export async function endParked({ db, wallNow }: Shard, max: number): Promise<number> {
   const ended = db
     .select({ id: parkedMessages.id })
     .from(parkedMessages)
-    .where(lte(parkedMessages.parkedAt, wallNow - KEEP_MS))
+    .where(lte(parkedMessages.parkedAt, wallNow - RETENTION_MS))
     .limit(max);
   return (await db.delete(parkedMessages).where(inArray(parkedMessages.id, ended))).meta.changes;
 }

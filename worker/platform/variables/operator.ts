@@ -1,8 +1,3 @@
-/**
- * Variables by which an operator says who runs a deployment, and how they are reached.
- * @module
- */
-
 import { z } from 'zod';
 import { type Variable, variableOf } from '../variable.ts';
 

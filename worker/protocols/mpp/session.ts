@@ -1,6 +1,6 @@
 /**
- * Intent `session` of the method `solana`: what a challenge asks for and what its credentials carry, in the form of the public clients
- * (`@solana/mpp` 0.6 and the one after it). Pure. (worker/protocols/README.md#mpp-sessions)
+ * Intent `session` of the method `solana`: challenge and credentials as in the public clients (`@solana/mpp` 0.6 and the version after it).
+ * Pure. (worker/protocols/README.md#mpp-sessions)
  * @module
  */
 
@@ -25,7 +25,7 @@ export const SignedVoucher = z.looseObject({
 });
 export type SignedVoucher = z.infer<typeof SignedVoucher>;
 
-/** The five things a credential may ask for. Fields for modes that are not offered are let by unread. */
+/** Actions of a credential. Fields of modes that are not offered are ignored. */
 export const SessionAction = z.discriminatedUnion('action', [
   z.object({
     action: z.literal('open'),
@@ -33,9 +33,9 @@ export const SessionAction = z.discriminatedUnion('action', [
     authorizedSigner: address,
     channelId: address,
     deposit: decimal,
-    /** Of the opening transaction; sixty-four ones where the server has to sign and send. */
+    /** Signature of the opening transaction. Sixty-four ones if the server has to sign and send. */
     signature: z.string().max(128),
-    /** Base64, signed by the payer alone in mode `pull`. */
+    /** Base64. In mode `pull`, signed by the payer alone. */
     transaction: z.string().max(4096).optional(),
     payer: address.optional(),
     payee: address.optional(),
@@ -52,7 +52,7 @@ export const SessionAction = z.discriminatedUnion('action', [
 export type SessionAction = z.infer<typeof SessionAction>;
 export type OpenAction = Extract<SessionAction, { action: 'open' }>;
 
-/** What a session asks of its buyer. Amounts are base units of `mint`. */
+/** Terms that a challenge offers the buyer. Amounts are base units of `mint`. */
 interface SessionAsked {
   sessionId: string;
   program: ChannelProgram;
@@ -61,14 +61,14 @@ interface SessionAsked {
   decimals: number;
   cap: bigint;
   minVoucherDelta: bigint;
-  /** Pays the fee, and is the payee, so that it can seal; all of what is settled goes to the merchant's wallet. */
+  /** Pays the fee and is the payee, so that it can seal the channel. The full settled amount goes to the merchant's wallet. */
   operator: string;
   merchantWallet: string;
 }
 
 /**
- * The request of a challenge. For the older program it holds the fields of the 0.6 client alone: that client rebuilds what it echoes from
- * those it knows, and the challenge's id is over the bytes.
+ * Builds the request of a challenge. For the older program, only fields of the 0.6 client are allowed: that client rebuilds its echo from
+ * known fields, and the challenge id covers the bytes.
  */
 export const sessionRequest = (asked: SessionAsked, fresh: { blockhash: string; slot: number | null }) => ({
   cap: asked.cap.toString(),

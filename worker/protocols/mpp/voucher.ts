@@ -7,7 +7,7 @@ import { encodeVoucher } from '#solana/programs/payment-channels/vouchers.ts';
 import { verifyNatively } from '#solana/signed/native-ed25519.ts';
 import type { SignedVoucher } from './session.ts';
 
-/** The channel a voucher has to be for, and who signs for it; `forms`: the programs that could settle it, in the order they are tried. */
+/** Expected channel and signer of a voucher. `forms` lists the programs that could settle the voucher, in the order they are tried. */
 interface VoucherSigner {
   channelId: string;
   authorizedSigner: string;
@@ -15,8 +15,8 @@ interface VoucherSigner {
 }
 
 /**
- * A voucher as its caller presents it, with the word whether its signature is the channel's own, in a form that a program can settle.
- * One for another channel is `channel-mismatch`: its signature says nothing here.
+ * Checks the voucher's signature against the forms of the settling programs. Returns `channel-mismatch` for another channel, without a
+ * signature check.
  */
 export async function presentVoucher(
   { data, signature }: SignedVoucher,

@@ -1,7 +1,6 @@
 /**
- * The HTTP authentication scheme `Payment`: challenge, credential and receipt as `mppx` 0.11 writes and reads them. The challenge's id is
- * a MAC over all of it, so that making one costs no write; single use is not its business. Pure.
- * (worker/protocols/README.md#mpp-the-payment-scheme)
+ * HTTP authentication scheme `Payment`: challenge, credential and receipt as in `mppx` 0.11. The challenge id is a MAC over all fields, so
+ * issuing costs no write. Single use is enforced elsewhere. Pure. (worker/protocols/README.md#mpp-the-payment-scheme)
  * @module
  */
 
@@ -12,10 +11,9 @@ import { err, ok, type Result } from '#core/errors.ts';
 import { iso } from '#core/time.ts';
 
 const SCHEME = 'Payment';
-/** What the public client takes at most. */
 const REQUEST_CHARACTERS_MAX = 16 * 1024;
 
-/** The parameters of a challenge, as they stand in a header and as a credential echoes them: `request` is base64url of canonical JSON. */
+/** Parameters of a challenge in a header and in a credential's echo. `request` is base64url of canonical JSON. */
 const ChallengeEcho = z.object({
   id: z.string().min(1).max(256),
   realm: z.string().max(256),
@@ -26,7 +24,7 @@ const ChallengeEcho = z.object({
   digest: z.string().max(256).optional(),
   expires: z.iso.datetime().optional(),
   header: z.string().max(64).optional(),
-  // Clients of earlier versions show the object that it holds.
+  // Clients of earlier versions echo the decoded object.
   opaque: z
     .union([z.string().max(4096), z.record(z.string(), z.string()).transform((held) => base64url.encode(utf8(canonicalJson(held))))])
     .optional(),
@@ -36,19 +34,19 @@ export type Challenge = z.infer<typeof ChallengeEcho>;
 const CredentialText = z.object({ challenge: ChallengeEcho, payload: z.unknown(), source: z.string().max(256).optional() });
 export type PaymentCredential = z.infer<typeof CredentialText>;
 
-/** In the order in which the reference writes them. */
+/** Order of the reference implementation. */
 const PARAMETERS = ['id', 'realm', 'method', 'intent', 'request', 'description', 'digest', 'expires', 'header', 'opaque'] as const;
 
-/** What the MAC covers, joined as the reference joins it: a field that is absent leaves its place empty, `header` none. */
+/** Input of the MAC, joined like the reference: an absent field leaves an empty slot, except `header`. */
 const macText = ({ realm, method, intent, request, expires, digest, header, opaque }: Omit<Challenge, 'id'>): string =>
   [realm, method, intent, request, expires ?? '', digest ?? '', ...(header ? [header] : []), opaque ?? ''].join('|');
 
 const macOf = (key: Uint8Array, challenge: Omit<Challenge, 'id'>): Uint8Array => hmacSha256(key, utf8(macText(challenge)));
 
-/** Bytes by which two challenges of the same moment differ: each is told to one caller, who alone can show it. */
+/** Random bytes that distinguish challenges of the same moment, so that only the caller who received a challenge can present it. */
 const OWN_BYTES = 16;
 
-/** A challenge of ours; `keys`: a ring of MAC keys, the first signs. `expiresAt` in ms. */
+/** Issues a challenge. `keys` is a ring of MAC keys, of which the first signs. `expiresAt` is in ms. */
 export function newPaymentChallenge(
   { realm, intent, request, expiresAt }: { realm: string; intent: string; request: object; expiresAt: number },
   keys: string,
@@ -59,7 +57,7 @@ export function newPaymentChallenge(
   return { id: base64url.encode(macOf(macRing(keys)[0]!, challenge)), ...challenge };
 }
 
-/** Did we make this very challenge, under any key of the ring? All are tried, so that which one it was cannot be timed. */
+/** True if a key of the ring made this challenge. All keys are tried, so that timing does not reveal which one. */
 export function isOurs(challenge: Challenge, keys: string): boolean {
   const { id, ...rest } = challenge;
   const claimed = bytesOf(id);
@@ -74,18 +72,16 @@ export function isOurs(challenge: Challenge, keys: string): boolean {
 const quoted = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&').replace(/[^\x20-\x7e]/g, unicodeEscape)}"`;
 const unicodeEscape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** The value of `WWW-Authenticate`. */
 export const formatChallenge = (challenge: Challenge): string =>
   `${SCHEME} ${PARAMETERS.flatMap((name) => (challenge[name] === undefined ? [] : [`${name}=${quoted(challenge[name])}`])).join(', ')}`;
 
-/** The request inside a challenge, or null where it is no JSON object. */
 export function readRequest({ request }: Challenge): Record<string, unknown> | null {
   const bytes = bytesOf(request);
   const value = bytes && jsonOf(bytes);
   return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
 }
 
-/** The credential in a value of `Authorization`, which may name other schemes too. */
+/** Parses the credential from `Authorization`, which may name other schemes too. */
 export function parseCredential(header: string): Result<PaymentCredential, 'absent' | 'malformed'> {
   const token = header.split(',').flatMap((part) => /^\s*payment\s+(\S+)\s*$/i.exec(part)?.[1] ?? [])[0];
   if (token === undefined) return err('absent');
@@ -94,7 +90,7 @@ export function parseCredential(header: string): Result<PaymentCredential, 'abse
   return parsed.success ? ok(parsed.data) : err('malformed');
 }
 
-/** The value of `Payment-Receipt`. `reference` names what was paid by; whatever stands beside it is the method's own. */
+/** Value of `Payment-Receipt`. `reference` identifies the payment. Other fields are specific to the method. */
 export const formatReceipt = (receipt: { reference: string; at: number } & Record<string, unknown>): string => {
   const { at, ...facts } = receipt;
   return base64url.encode(utf8(canonicalJson({ method: 'solana', status: 'success', timestamp: iso(at), ...facts })));

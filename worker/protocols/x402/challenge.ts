@@ -1,7 +1,6 @@
 /**
- * The challenge of a 402 and the nonce in its memo, which costs no write: a MAC over the terms proves later, from the
- * client's echo alone, that we asked for exactly this, to this sale, at this price, until then. Single use is not its business:
- * the message hash and the signature are claimed for that. Pure.
+ * Challenge of a 402. The nonce in the memo is a MAC over the terms: the client's echo alone later proves the offer, sale, price and
+ * expiry, so issuing costs no write. Single use is enforced by claims on the message hash and the signature. Pure.
  * @module
  */
 
@@ -17,18 +16,16 @@ export interface ChallengeFacts {
   productId: string;
   /** CAIP-2. */
   network: string;
-  /** Mint. */
   asset: string;
-  /** Atomic units of the whole, that is of `quantity` pieces. */
+  /** Atomic units for all `quantity` pieces together. */
   amount: string;
   /** Wallet, not token account. */
   payTo: string;
   feePayer: string;
-  /** Pieces of the product bought by one payment. */
   quantity: number;
-  /** What one piece gives; null: without limit. */
+  /** Units per piece. Null means unlimited. */
   units: number | null;
-  /** How long one piece lasts; null: without end. */
+  /** Days per piece. Null means no end. */
   days: number | null;
 }
 
@@ -38,10 +35,9 @@ const MAC_BYTES = 16;
 const PREFIX = 'svc:';
 export const CHALLENGE_SECONDS = 300;
 
-/** One unit without an end, once: what most challenges ask for, in the reference's own shape. */
 const isPlain = ({ quantity, units, days }: ChallengeFacts): boolean => quantity === 1 && units === 1 && days === null;
 
-/** JSON of a list of strings: two different challenges never have the same text. The first names the purpose of the key's use. */
+/** JSON of a string list is unambiguous. The first string separates this use of the key. */
 function macOf(key: Uint8Array, facts: ChallengeFacts, expiryAndRandom: Uint8Array): Uint8Array {
   const { livemode, merchantId, productId, network, asset, amount, payTo, feePayer } = facts;
   const fields = [
@@ -61,15 +57,13 @@ function macOf(key: Uint8Array, facts: ChallengeFacts, expiryAndRandom: Uint8Arr
 }
 
 interface NewChallenge {
-  /** Secret text; its first key signs. */
   keys: string;
-  /** `RANDOM_BYTES` from the CSPRNG. */
   random: Uint8Array;
-  /** Milliseconds; whole seconds of it count. */
+  /** Milliseconds, truncated to seconds. */
   expiresAt: number;
 }
 
-/** The memo of a new challenge: `svc:` + base64url(expiry, 4 bytes big-endian | random, 8 | MAC, 16), 42 characters. */
+/** Memo of a new challenge: `svc:` + base64url(expiry, 4 bytes big-endian | random, 8 | MAC, 16), 42 characters. */
 export function newChallenge(facts: ChallengeFacts, { keys, random, expiresAt }: NewChallenge): string {
   assert(random.length === RANDOM_BYTES, `a challenge takes ${RANDOM_BYTES} random bytes`);
   const nonce = new Uint8Array(EXPIRY_BYTES + RANDOM_BYTES + MAC_BYTES);
@@ -81,7 +75,7 @@ export function newChallenge(facts: ChallengeFacts, { keys, random, expiresAt }:
 
 type ChallengeVerdict = { ok: true; expiresAt: number } | { ok: false; reason: 'malformed' | 'forged' | 'expired' };
 
-/** Whether we made a challenge of these facts with this memo, and whether it has expired. In constant time, whichever key signed. */
+/** Verifies that the service issued this memo for these facts, and that it has not expired. Constant time over the key ring. */
 export function verifyChallenge(memo: string, facts: ChallengeFacts, { keys, now }: { keys: string; now: number }): ChallengeVerdict {
   const nonce = parseMemo(memo);
   if (!nonce) return { ok: false, reason: 'malformed' };
@@ -96,14 +90,14 @@ function parseMemo(memo: string): Uint8Array | null {
   if (!/^svc:[A-Za-z0-9_-]{38}$/.test(memo)) return null;
   try {
     const nonce = base64url.decode(memo.slice(PREFIX.length));
-    // One nonce, one spelling: the unused bits of the last character are zero.
+    // Rejects a second spelling of a nonce: the unused bits of the last character must be zero.
     return PREFIX + base64url.encode(nonce) === memo ? nonce : null;
   } catch {
     return null;
   }
 }
 
-/** What a client is asked to pay, and what for: told only where it is not one unit without an end. */
+/** Payment requirements for the client. Quantity, units and days are sent only if they differ from one unit without an end. */
 export const requirementsFor = (facts: ChallengeFacts, memo: string): PaymentRequirements => ({
   scheme: 'exact',
   network: facts.network,
@@ -127,8 +121,8 @@ export const paymentRequired = (
 ): PaymentRequired => ({ x402Version: 2, ...(error === undefined ? {} : { error }), resource, accepts });
 
 /**
- * The facts and the memo that a client's echo claims, for `verifyChallenge` to judge; null where it cannot be one of ours.
- * Mode, merchant and product are the caller's knowledge, never the echo's.
+ * Facts and memo claimed by a client's echo, for `verifyChallenge`. Null if the echo cannot match a challenge of the service. Mode,
+ * merchant and product come from the caller, never from the echo.
  */
 export function claimedChallenge(
   accepted: PaymentRequirements,

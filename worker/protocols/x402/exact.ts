@@ -1,7 +1,7 @@
 /**
- * Scheme `exact` on Solana: is this the payment that was asked for, and can we sign it as its fee payer without being
- * drained? Steps 1 to 18 of worker/protocols/README.md#x402-exact-on-solana in their order, each with the reference's reason; step 19,
- * the simulation, belongs to a caller that has a network. Pure.
+ * Scheme `exact` on Solana: verifies that a transaction pays the requirements and that the fee payer can sign it safely. Steps 1 to 18 of
+ * worker/protocols/README.md#x402-exact-on-solana in order, with the reference's reasons. Step 19, the simulation, needs a network and is
+ * the caller's. Pure.
  * @module
  */
 
@@ -15,29 +15,25 @@ import { type Instruction, parseMemo, parseTokenTransfer, type TokenTransfer } f
 import type { PaymentPayload, PaymentRequirements } from './wire.ts';
 
 export interface ExactRules {
-  /** Addresses we sign for. */
   feePayers: readonly string[];
-  /** Mints of the classic token program that we sell in. Everything else is refused, Token-2022 by its program. */
+  /** Accepted mints of the classic token program. All others are refused, Token-2022 by its program id. */
   mints: readonly string[];
 }
 
 export interface VerifiedTransaction {
-  /** The exact bytes received. They are signed and sent, never compiled again. (worker/protocols/README.md#traps) */
+  /** Exact bytes received. They are signed and sent, never compiled again. (worker/protocols/README.md#traps) */
   wire: Uint8Array;
   messageBytes: Uint8Array;
-  /** Lower-case hex SHA-256 of the message: names a payment whatever its signatures. (worker/protocols/README.md#traps) */
+  /** Lower-case hex SHA-256 of the message. Identifies a payment independently of its signatures. (worker/protocols/README.md#traps) */
   messageHash: string;
-  /** By slot; slot 0 is the fee payer's and holds whatever was received. */
+  /** Indexed by slot. Slot 0 belongs to the fee payer and holds the received bytes. */
   signatures: readonly Uint8Array[];
   feePayer: string;
-  /** Authority of the transfer, proved by its signature. */
   payer: string;
-  /** Token account the money comes from. */
   source: string;
   amount: bigint;
-  /** Of the only memo; empty where no memo was asked for and there is none, or more than one. */
+  /** Text of the only memo. Empty if none was required and the transaction has none or several. */
   memo: string;
-  /** Ends the transaction's life when it leaves the chain's memory. */
   blockhash: string;
 }
 
@@ -77,10 +73,10 @@ const UNKNOWN_INSTRUCTION = [
 const SIGNATURES_MAX = 2;
 const INSTRUCTIONS_MIN = 3;
 const INSTRUCTIONS_MAX = 7;
-/** Near what the public client asks for (20,000 units at 1), with room for what wallets add. */
+/** The public client requests 20,000 units. Wallets add more. */
 const COMPUTE_UNITS_MAX = 100_000;
 const COMPUTE_PRICE_MAX_MICRO_LAMPORTS = 10_000n;
-/** The most a payment can cost us, landed or failed: two signatures of 5,000, and the priority that fits under the caps. */
+/** Maximum cost of a payment, landed or failed: two signatures of 5,000 lamports and the priority fee under the caps. */
 export const FEE_LAMPORTS_MAX = 11_000;
 
 const refuse = (rule: Rule, payer?: string): ExactVerdict => ({
@@ -90,7 +86,7 @@ const refuse = (rule: Rule, payer?: string): ExactVerdict => ({
 });
 
 export async function verifyExact(payload: PaymentPayload, requirements: PaymentRequirements, rules: ExactRules): Promise<ExactVerdict> {
-  // 1 to 4: what was asked for.
+  // Steps 1 to 4: scheme, network and fee payer.
   const { accepted } = payload;
   if (accepted.scheme !== 'exact' || requirements.scheme !== 'exact') return refuse('unsupported_scheme');
   if (accepted.network !== requirements.network) return refuse('network_mismatch');
@@ -98,7 +94,8 @@ export async function verifyExact(payload: PaymentPayload, requirements: Payment
   if (typeof feePayer !== 'string' || feePayer === '') return refuse('payload_missing_fee_payer');
   if (!rules.feePayers.includes(feePayer)) return refuse('fee_payer_not_managed_by_facilitator');
 
-  // 5 to 8: who signed what (7: every required signature but ours). Every account is in plain sight: without lookup tables nothing has to be resolved, or trusted.
+  // Steps 5 to 8: signatures (7: every required signature except the fee payer's). Lookup tables are refused, so no account has to be
+  // resolved or trusted.
   const decoded = decodeSignedTransaction(payload.payload.transaction);
   if (!decoded) return refuse('payload_transaction_could_not_be_decoded');
   const { instructions, accounts, signerCount } = decoded;
@@ -107,28 +104,25 @@ export async function verifyExact(payload: PaymentPayload, requirements: Payment
   if (!othersSigned(decoded)) return refuse('payload_signature_invalid');
   if (decoded.usesLookupTables) return refuse('smart_wallet_alt_resolution_not_available');
 
-  // 9 to 11: what it may cost us.
   if (instructions.length < INSTRUCTIONS_MIN || instructions.length > INSTRUCTIONS_MAX)
     return refuse('payload_transaction_instructions_length');
   const [limit, price, paying, ...optional] = instructions as [Instruction, Instruction, Instruction, ...Instruction[]];
   const cost = verifyComputeBudget(limit, price);
   if (cost) return refuse(cost);
 
-  // 12 to 16: what it pays.
   const transfer = paying.data[0] === TRANSFER_CHECKED ? parseTokenTransfer(paying) : null;
   if (!transfer) return refuse('payload_no_transfer_instruction');
   const payer = transfer.authority;
   const mismatch = await verifyTransfer(transfer, requirements, rules);
   if (mismatch) return refuse(mismatch, payer);
 
-  // 17 and 18: what else is in it.
   const unknown = optional.findIndex(({ programId }) => programId !== LIGHTHOUSE_PROGRAM && programId !== MEMO_PROGRAM);
   if (unknown >= 0) return refuse(UNKNOWN_INSTRUCTION[unknown]!, payer);
   const memos = optional.filter(({ programId }) => programId === MEMO_PROGRAM);
   const memo = verifyMemo(memos, requirements.extra?.memo);
   if (!memo.ok) return refuse(memo.reason, payer);
 
-  // The written specification's own rules. The fee payer's key appears in no transfer; and the payer is the one other signer.
+  // Rules of the written specification: no instruction names a fee payer, and the payer is the only other signer.
   if (instructions.some((instruction) => rules.feePayers.some((key) => instruction.accounts.includes(key))))
     return refuse('payload_transaction_fee_payer_included_in_instruction_accounts', payer);
   if (!accounts.slice(1, signerCount).includes(payer)) return refuse('payload_signature_invalid', payer);
@@ -143,7 +137,7 @@ const SET_COMPUTE_UNIT_LIMIT = 2;
 const SET_COMPUTE_UNIT_PRICE = 3;
 const TRANSFER_CHECKED = 12;
 
-/** Steps 10 and 11, with caps: the fee is 10,000 lamports of signatures and at most 1,000 of priority. */
+/** Steps 10 and 11, with caps: 10,000 lamports for signatures and at most 1,000 for priority. */
 function verifyComputeBudget(limit: Instruction, price: Instruction): Rule | null {
   const view = ({ data }: Instruction) => new DataView(data.buffer, data.byteOffset, data.byteLength);
   const is = ({ programId, data }: Instruction, kind: number, length: number) =>
@@ -156,7 +150,7 @@ function verifyComputeBudget(limit: Instruction, price: Instruction): Rule | nul
   return null;
 }
 
-/** Steps 13 to 16. The amount is exact: more is refused too. (worker/protocols/README.md#x402-exact-on-solana) */
+/** Steps 13 to 16. The amount must be exact, an overpayment is refused. (worker/protocols/README.md#x402-exact-on-solana) */
 async function verifyTransfer(transfer: TokenTransfer, requirements: PaymentRequirements, rules: ExactRules): Promise<Rule | null> {
   const { asset, payTo, amount } = requirements;
   if (rules.feePayers.includes(transfer.authority)) return 'payload_transaction_fee_payer_transferring_funds';
@@ -169,7 +163,7 @@ async function verifyTransfer(transfer: TokenTransfer, requirements: PaymentRequ
   return /^[1-9][0-9]{0,19}$/.test(amount) && transfer.units === BigInt(amount) ? null : 'payload_amount_mismatch';
 }
 
-/** Step 18, on bytes: two texts that a decoder would make equal are not. */
+/** Step 18, on bytes: a decoder could make different texts equal. */
 function verifyMemo(memos: Instruction[], expected: unknown): Result<string, 'payload_memo_count' | 'payload_memo_mismatch'> {
   const [memo] = memos;
   const isOnly = memo !== undefined && memos.length === 1;
@@ -179,8 +173,8 @@ function verifyMemo(memos: Instruction[], expected: unknown): Result<string, 'pa
 }
 
 /**
- * Signs as the fee payer over the exact bytes received and puts the signature into slot 0, whatever was there. The answer is
- * complete, and its signature is the transaction's name on chain, known before anything is sent.
+ * Signs the exact bytes received as the fee payer and overwrites slot 0. The transaction is then complete, and its signature is known
+ * before it is sent.
  */
 export function coSign(
   verified: VerifiedTransaction,

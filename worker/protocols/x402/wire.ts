@@ -2,12 +2,15 @@ import { z } from '@hono/zod-openapi';
 import { base64, utf8 } from '#core/encoding.ts';
 import { err, ok, type Result } from '#core/errors.ts';
 
-/** The wire of x402 V2: shapes, header codecs and the echo rule. The only place that knows them. Pure. (worker/protocols/README.md#x402-v2-headers) */
+/**
+ * Wire format of x402 V2: shapes, header codecs and the echo rule. The only module that knows them. Pure.
+ * (worker/protocols/README.md#x402-v2-headers)
+ */
 export const X402_VERSION = 2;
 
 const printable = z.string().regex(/^[\x20-\x7e]{1,32}$/);
 const bag = z.record(z.string(), z.unknown());
-/** JSON writers of other languages send null for what is absent. */
+/** JSON writers of other languages send null for absent fields. */
 const text = z.string().nullish();
 
 export const ResourceInfo = z.object({
@@ -20,13 +23,11 @@ export const ResourceInfo = z.object({
 });
 export type ResourceInfo = z.infer<typeof ResourceInfo>;
 
-/** Loose, so that a field we do not know is still there when the echo is compared. */
+/** Loose, so that unknown fields take part in the comparison of the echo. */
 export const PaymentRequirements = z.looseObject({
   scheme: z.string().min(1),
-  /** CAIP-2. */
   network: z.string().min(3).includes(':'),
   asset: z.string().min(1),
-  /** Atomic units, as a decimal string. */
   amount: z.string().min(1),
   payTo: z.string().min(1),
   maxTimeoutSeconds: z.number().positive(),
@@ -46,7 +47,7 @@ export type PaymentRequired = z.infer<typeof PaymentRequired>;
 export const PaymentPayload = z.object({
   x402Version: z.literal(X402_VERSION),
   resource: ResourceInfo.nullish(),
-  /** The requirement the client chose, echoed as it was advertised. */
+  /** Requirement chosen by the client, echoed as advertised. */
   accepted: PaymentRequirements,
   payload: bag,
   extensions: bag.nullish(),
@@ -67,9 +68,9 @@ export const SettleResponse = z.object({
   success: z.boolean().describe('True if the payment was settled.'),
   errorReason: z.string().optional().describe('Reason the settlement failed: an x402 code.'),
   errorMessage: z.string().optional().describe('Human-readable form of `errorReason`.'),
-  /** Authority of the transfer, not who paid the network fee. (worker/protocols/README.md#traps) */
+  /** Authority of the transfer, not the network fee payer. (worker/protocols/README.md#traps) */
   payer: z.string().optional().describe('Wallet that paid.'),
-  /** Signature on chain; empty where nothing was sent. */
+  /** Signature on chain. Empty if nothing was sent. */
   transaction: z.string().describe('Signature of the transaction; empty if no transaction exists.'),
   network: z.string().describe('Network in CAIP-2.'),
   amount: z.string().optional().describe('Settled amount in base units, as text.'),
@@ -81,16 +82,15 @@ export type SettleResponse = z.infer<typeof SettleResponse>;
 export const encodeHeader = (value: PaymentRequired | SettleResponse | PaymentPayload): string =>
   base64.encode(utf8(JSON.stringify(value)));
 
-/** A transaction is 1232 bytes at most; what is longer than this carries something else. */
+/** A transaction has at most 1232 bytes. A longer header carries something else. */
 const HEADER_MAX = 16 * 1024;
-/** Deeper JSON than any client writes would only serve to exhaust the code that walks it. */
 const DEPTH_MAX = 32;
 
-/** The value of a PAYMENT-SIGNATURE header. Whatever a client writes there, the answer is a Result, never an exception. */
+/** Parses a PAYMENT-SIGNATURE header. Never throws, whatever a client sends. */
 export const parsePaymentSignature = (header: string): Result<PaymentPayload, 'invalid_payload' | 'invalid_x402_version'> =>
   parsePaymentPayload(decodeHeader(header));
 
-/** Same as `parsePaymentSignature`, but for a payload that came as JSON, as resource servers send it to a facilitator. */
+/** Parses a payload that resource servers send to a facilitator as JSON. Never throws. */
 export function parsePaymentPayload(value: unknown): Result<PaymentPayload, 'invalid_payload' | 'invalid_x402_version'> {
   if (!isBag(value) || !isPlain(value)) return err('invalid_payload');
   if (Object.hasOwn(value, 'x402Version') && value.x402Version !== X402_VERSION) return err('invalid_x402_version');
@@ -98,21 +98,19 @@ export function parsePaymentPayload(value: unknown): Result<PaymentPayload, 'inv
   return parsed.success ? ok(parsed.data) : err('invalid_payload');
 }
 
-/** A challenge as a client got it: the value of PAYMENT-REQUIRED, or the object in it; null for what is none. */
 export function parsePaymentRequired(value: unknown): PaymentRequired | null {
   const decoded = typeof value === 'string' ? decodeHeader(value) : value;
   const parsed = isBag(decoded) && isPlain(decoded) ? PaymentRequired.safeParse(decoded) : null;
   return parsed?.success ? parsed.data : null;
 }
 
-/** What a resource server asks for, in the body of a call to a facilitator. */
 export function parseRequirements(value: unknown): Result<PaymentRequirements, 'invalid_payment_requirements'> {
   const parsed = isBag(value) && isPlain(value) ? PaymentRequirements.safeParse(value) : null;
   return parsed?.success ? ok(parsed.data) : err('invalid_payment_requirements');
 }
 
 function decodeHeader(header: string): unknown {
-  // base64url and unpadded text are refused as the reference client refuses them in ours.
+  // base64url and unpadded text are refused, like the reference client does.
   if (header.length > HEADER_MAX || header.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(header)) return undefined;
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(base64.decode(header)));
@@ -123,7 +121,7 @@ function decodeHeader(header: string): unknown {
 
 const isBag = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Shallow enough to be walked recursively, and without a key that could become a prototype. */
+/** True if the value is shallow enough for recursion and has no key that could become a prototype. */
 function isPlain(root: unknown): boolean {
   let level: unknown[] = [root];
   for (let depth = 0; level.length > 0; depth++) {
@@ -135,12 +133,14 @@ function isPlain(root: unknown): boolean {
   return true;
 }
 
-/** Written into `extra` by a service that gives the client a blockhash, so not part of what was offered. (worker/protocols/README.md#x402-v2-the-echo) */
+/**
+ * Fields of `extra` added by a service that supplies the blockhash, so not part of the offer. (worker/protocols/README.md#x402-v2-the-echo)
+ */
 const DYNAMIC_EXTRA: readonly string[] = ['recentBlockhash', 'lastValidBlockHeight'];
 
 /**
- * The echo rule: is `accepted` what we advertised? Everything but `extra` equal, whatever the order of keys; what we put
- * into `extra` is in it unchanged, and a client may have added to it. (worker/protocols/README.md#x402-v2-the-echo)
+ * Echo rule: everything except `extra` is equal in any key order. Offered `extra` fields are unchanged, and a client may add fields.
+ * (worker/protocols/README.md#x402-v2-the-echo)
  */
 export function sameRequirements(advertised: PaymentRequirements, accepted: PaymentRequirements): boolean {
   const { extra: advertisedExtra, ...advertisedRest } = advertised;
@@ -150,7 +150,6 @@ export function sameRequirements(advertised: PaymentRequirements, accepted: Paym
   return isWithin(Object.fromEntries(fixed), echoed ?? {});
 }
 
-/** Equality of JSON values; an absent key and one set to undefined are the same. Deeper than a header may be is never equal. */
 function isEqual(a: unknown, b: unknown, depth = 0): boolean {
   if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return a === b;
   if (depth > DEPTH_MAX || Array.isArray(a) !== Array.isArray(b)) return false;
@@ -158,11 +157,11 @@ function isEqual(a: unknown, b: unknown, depth = 0): boolean {
   return left.size === right.size && [...left].every(([key, value]) => right.has(key) && isEqual(value, right.get(key), depth + 1));
 }
 
-/** Every member of `part` is in `whole`: objects may have more members, anything else is equal. */
-function isWithin(part: unknown, whole: unknown, depth = 0): boolean {
-  if (!isBag(part) || !isBag(whole)) return isEqual(part, whole, depth);
+/** True if `container` includes `part`: objects may have more members, everything else is equal. */
+function isWithin(part: unknown, container: unknown, depth = 0): boolean {
+  if (!isBag(part) || !isBag(container)) return isEqual(part, container, depth);
   if (depth > DEPTH_MAX) return false;
-  const members = present(whole);
+  const members = present(container);
   return [...present(part)].every(([key, value]) => members.has(key) && isWithin(value, members.get(key), depth + 1));
 }
 

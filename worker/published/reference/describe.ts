@@ -1,12 +1,12 @@
 /**
- * The published document as a reference for persons: every field and parameter has a line that says what it is, tags have an order, and
- * nothing is left for a viewer to guess. What a route's own schema says of a field stands.
+ * Completes the published document for readers: a description for every field and parameter, and ordered tags. A description in a route's
+ * own schema has precedence.
  * @module
  */
 
 import { SELLER } from '../event-examples.ts';
 
-/** The groups of the reference, in the order in which an integration meets them, and their tags with a line for each. */
+/** Groups and tags in the order of an integration, each tag with a description. */
 const GROUPS: Record<string, Record<string, string>> = {
   'Begin here': {
     Authentication: 'Create an account and a session: by password, by wallet, or by Google and GitHub.',
@@ -47,15 +47,14 @@ interface Tagged {
   tags?: string[];
 }
 
-/** Of the tags that the document uses, each with its line, and the groups that hold any of them. */
 function tagsOf(operations: Tagged[]) {
   const used = new Set(operations.flatMap(({ tags = [] }) => tags));
   const groups = Object.entries(GROUPS)
     .map(([name, tags]) => ({ name, tags: Object.keys(tags).filter((tag) => used.has(tag)) }))
     .filter(({ tags }) => tags.length > 0);
-  const words = Object.assign({}, ...Object.values(GROUPS)) as Record<string, string>;
+  const descriptions = Object.assign({}, ...Object.values(GROUPS)) as Record<string, string>;
   return {
-    tags: groups.flatMap((group) => group.tags.map((name) => ({ name, description: words[name]! }))),
+    tags: groups.flatMap((group) => group.tags.map((name) => ({ name, description: descriptions[name]! }))),
     'x-tagGroups': groups,
   };
 }
@@ -98,7 +97,7 @@ function simplifyDescriptions(node: unknown): void {
   for (const inner of Object.values(node)) simplifyDescriptions(inner);
 }
 
-/** What a product of the reference's example lacks to be bought is who is paid; a viewer shows it, and its reader puts their own there. */
+/** Example bodies with a payout wallet, without which the product could not be bought. Readers put in their own. */
 const EXAMPLES: Readonly<Record<string, object>> = {
   createProduct: {
     name: 'Weather API, 1,000 calls',
@@ -126,21 +125,21 @@ function describeOperation(operation: Operation): void {
 const operationsIn = (paths: object | undefined): Operation[] =>
   Object.values(paths ?? {}).flatMap((methods: object) => Object.values(methods) as Operation[]);
 
-/** Completes the document it is given, and returns it. */
+/** Mutates and returns the given document. */
 export function withReference<D extends Document>(document: D) {
   simplifyDescriptions(document);
   const [operations, events] = [operationsIn(document.paths), operationsIn(document.webhooks)];
   for (const operation of [...operations, ...events]) describeOperation(operation);
   for (const [type, methods] of Object.entries(document.webhooks ?? {}))
     for (const event of Object.values(methods as Record<string, Operation>)) {
-      event.operationId = `on${type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
+      event.operationId = `on${type.replace(/(?:^|[._])(\w)/g, (_, initial: string) => initial.toUpperCase())}`;
       event.description ??= event.summary;
       event.summary = type;
     }
   return {
     ...document,
     info: { ...document.info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
-    // An operation that names no credential takes none.
+    // An operation without declared security takes no credential.
     security: [{}],
     ...tagsOf([...operations, ...events]),
   };

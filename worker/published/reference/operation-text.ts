@@ -1,12 +1,10 @@
 /**
- * One operation as Markdown, for a language model or a person who wants that call and nothing else. All of it is taken from the
- * published document.
+ * Markdown of an operation, derived from the published document.
  * @module
  */
 
 import type { PublishedDocument, PublishedOperation } from '../discovery.ts';
 
-/** A schema of the published document, as far as a sample of it needs. */
 interface SampleSchema {
   $ref?: string;
   type?: string | string[];
@@ -31,7 +29,6 @@ interface SampleSchema {
 
 type Schemas = Record<string, SampleSchema>;
 
-/** A schema with what its reference names, and the parts of an intersection in one. */
 function resolved(schema: SampleSchema, schemas: Schemas): SampleSchema {
   if (schema.$ref) return resolved(schemas[schema.$ref.split('/').at(-1)!] ?? {}, schemas);
   if (!schema.allOf) return schema;
@@ -50,7 +47,6 @@ const TEXTS: Record<string, string> = {
   'date-time': '2026-11-21T09:00:00.000Z',
 };
 
-/** What a value of this schema may look like: its example, else the fields that it requires. */
 function sampleOf(schema: SampleSchema, schemas: Schemas, depth = 0): unknown {
   const node = resolved(schema, schemas);
   if (node.example !== undefined) return node.example;
@@ -85,11 +81,11 @@ interface Called {
   operation: PublishedOperation;
 }
 
-const CREDENTIALS: Record<string, { words: string; header: string }> = {
-  apiKey: { words: 'an API key in `X-Svc-Key`', header: 'x-svc-key: $KEY' },
-  bearer: { words: 'a session token in `Authorization: Bearer …`', header: 'authorization: Bearer $TOKEN' },
-  setupSecret: { words: 'the secret of an agent’s setup in `X-Svc-Setup-Secret`', header: 'x-svc-setup-secret: $SECRET' },
-  connectorSecret: { words: 'the secret of the connector in `X-Svc-Connector-Secret`', header: 'x-svc-connector-secret: $SECRET' },
+const CREDENTIALS: Record<string, { text: string; header: string }> = {
+  apiKey: { text: 'an API key in `X-Svc-Key`', header: 'x-svc-key: $KEY' },
+  bearer: { text: 'a session token in `Authorization: Bearer …`', header: 'authorization: Bearer $TOKEN' },
+  setupSecret: { text: 'the secret of an agent’s setup in `X-Svc-Setup-Secret`', header: 'x-svc-setup-secret: $SECRET' },
+  connectorSecret: { text: 'the secret of the connector in `X-Svc-Connector-Secret`', header: 'x-svc-connector-secret: $SECRET' },
 };
 
 const schemasOf = (document: PublishedDocument): Schemas => (document as { components?: { schemas?: Schemas } }).components?.schemas ?? {};
@@ -136,21 +132,21 @@ const listed = (title: string, lines: string[]): string[] => (lines.length === 0
 
 function credentialsOf({ security = [] }: Operation): string {
   const ways = security.map((scheme) => Object.keys(scheme)[0]);
-  const words = ways.flatMap((way) => (way && CREDENTIALS[way] ? [CREDENTIALS[way].words] : []));
-  if (words.length === 0) return ways.some(Boolean) ? 'Signed by its sender.' : 'Needs no credential.';
-  return `Takes ${words.join(', or ')}${ways.includes(undefined) ? ', or nothing' : ''}.`;
+  const text = ways.flatMap((way) => (way && CREDENTIALS[way] ? [CREDENTIALS[way].text] : []));
+  if (text.length === 0) return ways.some(Boolean) ? 'Signed by its sender.' : 'Needs no credential.';
+  return `Takes ${text.join(', or ')}${ways.includes(undefined) ? ', or nothing' : ''}.`;
 }
 
 type Parameter = NonNullable<Operation['parameters']>[number];
 
-const parameterLine = ({ name, in: place, required, description = '', schema = {} }: Parameter, schemas: Schemas): string =>
-  `- \`${name}\` (${[place, typeOf(schema, schemas), ...(required ? ['required'] : [])].join(', ')}): ${description}`;
+const parameterLine = ({ name, in: location, required, description = '', schema = {} }: Parameter, schemas: Schemas): string =>
+  `- \`${name}\` (${[location, typeOf(schema, schemas), ...(required ? ['required'] : [])].join(', ')}): ${description}`;
 
 const PAGING = ['page', 'per_page', 'limit', 'after', 'cursor'];
 
-/** Query of an example: what is required, or of a lookup, which takes one of several, the first. */
+/** Example query: the required parameters. For a lookup by one of several, the first. */
 function queryOf({ parameters = [] }: Operation, schemas: Schemas): string {
-  const query = parameters.filter(({ in: place, name }) => place === 'query' && name !== 'mode');
+  const query = parameters.filter(({ in: location, name }) => location === 'query' && name !== 'mode');
   const required = query.filter((parameter) => parameter.required);
   const isList = query.some(({ name }) => PAGING.includes(name));
   const shown = required.length > 0 || isList ? required : query.slice(0, 1);
@@ -165,7 +161,6 @@ const between = (unit: string, least: number | undefined, most: number | undefin
       : [`${least}${unit} or more`]
     : [`${least === undefined ? 'up' : least} to ${most}${unit}`];
 
-/** Type of a field, with the values, lengths and bounds that it takes. */
 function typeOf(schema: SampleSchema, schemas: Schemas): string {
   const { type, format, enum: values, const: only, items, anyOf, oneOf, ...bounds } = resolved(schema, schemas);
   const ways = anyOf ?? oneOf;
@@ -185,8 +180,8 @@ function fieldLines(schema: SampleSchema, schemas: Schemas): string[] {
   if (items) return fieldLines(items, schemas);
   if (anyOf) return fieldLines(anyOf[0]!, schemas);
   return Object.entries(properties).map(([name, field]) => {
-    const words = field.description ?? resolved(field, schemas).description ?? '';
-    return `- \`${name}\` (${typeOf(field, schemas)}${required.includes(name) ? '' : ', optional'}): ${words}`;
+    const text = field.description ?? resolved(field, schemas).description ?? '';
+    return `- \`${name}\` (${typeOf(field, schemas)}${required.includes(name) ? '' : ', optional'}): ${text}`;
   });
 }
 
@@ -194,7 +189,7 @@ function commandOf({ method, path, operation }: Called, body: unknown, baseUrl: 
   const { security = [], parameters = [] } = operation as Operation;
   const [way] = security.flatMap((scheme) => Object.keys(scheme));
   const isIdempotent = parameters.some(
-    ({ name, in: place, required }) => place === 'header' && name.toLowerCase() === 'idempotency-key' && required,
+    ({ name, in: location, required }) => location === 'header' && name.toLowerCase() === 'idempotency-key' && required,
   );
   const headers = [
     ...(way && CREDENTIALS[way] ? [CREDENTIALS[way].header] : []),

@@ -7,7 +7,6 @@ import { JOURNEYS } from './journeys.ts';
 
 const TITLE = 'Documentation';
 
-/** `GET /docs`: where a person who integrates begins, and where everything else is. */
 export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
   const page = await openPage(c, 'en');
   const { baseUrl } = c.var.ctx;
@@ -56,7 +55,6 @@ export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
   );
 }
 
-/** Ways between the pages for developers, and out of them. */
 export const SiteNav = () => (
   <nav aria-label="Site">
     <a href="/">Home</a>
@@ -67,7 +65,7 @@ export const SiteNav = () => (
   </nav>
 );
 
-/** Where the `docs_url` of every readiness check leads. */
+/** Target of every readiness check's `docs_url`. */
 const Readiness = () => (
   <>
     <h2 id="readiness">Readiness</h2>
@@ -88,7 +86,6 @@ const Readiness = () => (
   </>
 );
 
-/** Sections that e-mails to merchants lead to, by their anchors. */
 const AfterEmail = () => (
   <>
     <h2 id="unmatched">Unmatched money</h2>
@@ -121,7 +118,6 @@ const AfterEmail = () => (
   </>
 );
 
-/** Where the email about a new payout wallet leads. */
 const NotYou = () => (
   <>
     <h2 id="not-you">Unknown payout wallet</h2>
@@ -159,18 +155,16 @@ const FirstSale = ({ baseUrl }: { baseUrl: string }) => (
   </>
 );
 
-/** Words with calls and names between backquotes. */
-const Words = ({ children }: { children: string }) => (
+const Prose = ({ children }: { children: string }) => (
   <p>{children.split('`').map((part, index) => (index % 2 === 1 ? <code>{part}</code> : part))}</p>
 );
 
-/** A guide for each thing that a merchant comes to do, with commands that run. */
 const Guides = () => (
   <>
-    {JOURNEYS.map(({ id, title, words, calls, command }) => (
+    {JOURNEYS.map(({ id, title, intro, calls, command }) => (
       <>
         <h2 id={id}>{title}</h2>
-        <Words>{words}</Words>
+        <Prose>{intro}</Prose>
         <pre tabindex={0}>
           <code>{command}</code>
         </pre>

@@ -3,16 +3,15 @@ import { ERRORS, type ErrorCode } from '#core/errors.ts';
 import { nearestOf } from '#core/text/nearest.ts';
 import { type AppEnv, errorExample } from '#platform/http/openapi.ts';
 import { openPage, type PageContext, sendPage } from '../../pages/document.tsx';
-import { ERROR_WORDS, type ErrorWords } from '../errors/words.ts';
+import { ERROR_HELP, type ErrorHelp } from '../errors/words.ts';
 import { SiteNav } from './docs-page.tsx';
 
-/** Words for a code of the SDK's own: the service never answers it. */
-interface ClientCode extends ErrorWords {
+interface ClientCode extends ErrorHelp {
   message: string;
   retryable: boolean;
 }
 
-/** Codes that the SDK finds out by itself. Its errors link to their pages. */
+/** Codes that the SDK raises itself. Its errors link to these pages. */
 const CLIENT_CODES = {
   invalid_idempotency_key: {
     message: 'An Idempotency-Key has 8 to 255 visible ASCII characters, without spaces.',
@@ -45,7 +44,6 @@ const isClientCode = (name: string): name is keyof typeof CLIENT_CODES => Object
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 const isCode = (name: string): name is ErrorCode => Object.hasOwn(ERRORS, name);
 
-/** Codes and their words, each as a row of a table. */
 const Codes = ({ rows }: { rows: { code: string; message: string }[] }) => (
   <table>
     <tbody>
@@ -63,21 +61,20 @@ const Codes = ({ rows }: { rows: { code: string; message: string }[] }) => (
   </table>
 );
 
-/** True if each word that was searched for is in a code or its words. */
-const isAbout = (words: string[], ...texts: string[]): boolean => {
+const isAbout = (terms: string[], ...texts: string[]): boolean => {
   const text = texts.join(' ').toLowerCase();
-  return words.every((word) => text.includes(word));
+  return terms.every((term) => text.includes(term));
 };
 
 const QUERY_MAX = 64;
 
-/** `GET /docs/errors`: every code, by its status; with `q` those whose code, or what is said of it, has all words of it. */
+/** `GET /docs/errors`: all codes by status. `q` filters by terms in a code or its help. */
 export async function sendErrorList(c: Context<AppEnv>): Promise<Response> {
   const page = await openPage(c, 'en');
   const asked = (c.req.query('q') ?? '').slice(0, QUERY_MAX);
-  const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
-  const codes = CODES.filter((code) => isAbout(words, code, ERRORS[code].message, ERROR_WORDS[code].why, ERROR_WORDS[code].next));
-  const ofClient = Object.entries(CLIENT_CODES).filter(([code, { message, why, next }]) => isAbout(words, code, message, why, next));
+  const terms = asked.toLowerCase().split(/\s+/).filter(Boolean);
+  const codes = CODES.filter((code) => isAbout(terms, code, ERRORS[code].message, ERROR_HELP[code].why, ERROR_HELP[code].next));
+  const ofClient = Object.entries(CLIENT_CODES).filter(([code, { message, why, next }]) => isAbout(terms, code, message, why, next));
   return sendPage(
     page,
     { title: 'Error codes', layout: 'plain', isSite: true, hasForm: true },
@@ -119,7 +116,7 @@ export async function sendErrorList(c: Context<AppEnv>): Promise<Response> {
   );
 }
 
-/** `GET /docs/errors/{code}`: where the `docs_url` of every error leads. */
+/** `GET /docs/errors/{code}`: target of every error's `docs_url`. */
 export async function sendErrorPage(c: Context<AppEnv>, name: string): Promise<Response> {
   const page = await openPage(c, 'en');
   if (isClientCode(name)) return sendClientCode(page, name);
@@ -128,7 +125,7 @@ export async function sendErrorPage(c: Context<AppEnv>, name: string): Promise<R
 
 function sendCode(page: PageContext, code: ErrorCode): Response {
   const { status, message, retryable } = ERRORS[code];
-  const { why, next } = ERROR_WORDS[code];
+  const { why, next } = ERROR_HELP[code];
   const example = JSON.stringify(errorExample(code, page.c.var.ctx.baseUrl), null, 2);
   return sendPage(
     page,
@@ -158,7 +155,6 @@ function sendCode(page: PageContext, code: ErrorCode): Response {
   );
 }
 
-/** A code that the SDK gives to what it finds out by itself. */
 function sendClientCode(page: PageContext, code: keyof typeof CLIENT_CODES): Response {
   const { message, retryable, why, next } = CLIENT_CODES[code];
   return sendPage(

@@ -7,7 +7,6 @@ const WHAT =
   'A merchant describes a product. A buyer opens its page and pays in USDC or SOL, straight to the merchant’s own wallet. This service watches ' +
   'the chain, confirms the payment, grants access and signs a receipt. It never holds money or keys.';
 
-/** `GET /`: what this is, for a person who came by the name of the host alone. */
 export async function sendFront(c: Context<AppEnv>): Promise<Response> {
   const page = await openPage(c, 'en');
   const { DEMO_SLUG, OPERATOR_NAME, NETWORK } = c.var.ctx.config;

@@ -1,9 +1,9 @@
 /**
- * What the page `/docs` shows as commands, for this deployment. A test pastes them, with a wallet of its own.
+ * Commands on `/docs`, for this deployment. A test runs them with its own wallet.
  * @module
  */
 
-/** A merchant's first product, from nothing: `PAYOUT` is the wallet that is paid. */
+/** First sale from scratch. `PAYOUT` is the paid wallet. */
 export const firstSale = (baseUrl: string): string => `BASE=${baseUrl}
 PAYOUT='the address of your own Solana wallet'
 json() { node -e "const t = require('fs').readFileSync(0, 'utf8'); let v; try { v = JSON.parse(t)$1 } catch {}

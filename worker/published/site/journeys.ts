@@ -1,13 +1,12 @@
 /**
- * What a merchant comes to do, one journey each: `/docs` shows them as guides and `/llms.txt` as flows. The commands go on from those of
- * the first sale, in the same shell. A test pastes them all.
+ * Merchant journeys: guides on `/docs` and flows in `/llms.txt`. The commands continue the shell of the first sale. A test runs them all.
  * @module
  */
 
 interface Journey {
   id: string;
   title: string;
-  words: string;
+  intro: string;
   calls: string[];
   command: string;
 }
@@ -16,7 +15,7 @@ export const JOURNEYS: readonly Journey[] = [
   {
     id: 'checkout',
     title: 'Checkout',
-    words:
+    intro:
       'Send buyers to the `checkout_url` of a product, or create a link for one buyer with a fixed price, paid once. Unlock on the ' +
       '`payment.confirmed` webhook, or after your server has read the payment.',
     calls: [
@@ -31,7 +30,7 @@ export const JOURNEYS: readonly Journey[] = [
   {
     id: 'memberships',
     title: 'Memberships',
-    words:
+    intro:
       'A confirmed payment creates or extends a membership, until `paid_through`. Find a buyer’s membership by wallet, `customer_ref` or email address.',
     calls: ['GET /v1/memberships', 'GET /v1/memberships/lookup'],
     command: `api "$BASE/v1/memberships?product_id=$PRODUCT" | json .total`,
@@ -39,7 +38,7 @@ export const JOURNEYS: readonly Journey[] = [
   {
     id: 'webhooks',
     title: 'Webhooks',
-    words:
+    intro:
       'The response has the `secret`, once. Verify the raw body with `constructEvent` of `stripe` and the header `X-Svc-Signature`, or with ' +
       '`verify` of `standardwebhooks`, and process each `id` once. Any 2xx within 15 seconds counts; failed deliveries are retried for three days.',
     calls: ['POST /v1/webhooks/endpoints', 'POST /v1/webhooks/endpoints/{endpoint_id}/test', 'GET /v1/webhooks/deliveries'],
@@ -48,7 +47,7 @@ export const JOURNEYS: readonly Journey[] = [
   {
     id: 'x402',
     title: 'Pay per request (x402)',
-    words:
+    intro:
       'Before billable work, consume a unit. 403 `entitlement_missing` or `subscription_expired` has a PAYMENT-REQUIRED header: answer ' +
       '402 with it. When the buyer repeats the request with PAYMENT-SIGNATURE, settle it, and serve only after success. In TypeScript, ' +
       '`protect()` of the SDK (folder `sdk` of the repository; for Hono, Express and fetch handlers) does all of this.',
@@ -61,7 +60,7 @@ curl -sS $BASE/v1/access/entitlements/consume -H "x-svc-key: $KEY" -H "idempoten
   {
     id: 'subscriptions',
     title: 'Subscriptions',
-    words:
+    intro:
       'A product with `renewal_mode: AUTOMATIC` is collected once per period with the consent of the buyer’s wallet. Only that wallet cancels it, ' +
       'at `/s/{authorization_id}`. Publish its plan first: sign the `transaction` of `plan.json` at `/sign` with the payout wallet, then confirm it.',
     calls: [
@@ -78,7 +77,7 @@ json .transaction < plan.json`,
   {
     id: 'metered',
     title: 'Metered sessions',
-    words:
+    intro:
       'Sell text by the token or data by the row: the buyer opens a payment channel once and signs vouchers, and one transaction settles them. ' +
       'Reserve the price of a delivery, deliver once it is committed, and close the session. The payout wallet needs a USDC account.',
     calls: [
@@ -92,7 +91,7 @@ json .transaction < plan.json`,
   {
     id: 'refunds',
     title: 'Refunds, and late, short or double payments',
-    words:
+    intro:
       'Prepare a refund here and sign it with your wallet at `/sign`; `revoke_access` also ends the access. Late, short and double payments ' +
       'are in `unmatched` of the payment until you accept them.',
     calls: [
@@ -105,7 +104,7 @@ json .transaction < plan.json`,
   {
     id: 'sandbox',
     title: 'Sandbox',
-    words:
+    intro:
       'A sandbox key runs the same code on a simulated chain, without a wallet or money. Scenarios pay, fail, renew and expire automatically, each ' +
       'session on its own clock.',
     calls: [
@@ -122,7 +121,7 @@ curl -sS --fail-with-body $BASE/v1/testing/sessions -H "x-svc-key: $TEST_KEY" -H
   {
     id: 'going-live',
     title: 'Going live',
-    words:
+    intro:
       'Check readiness: each failing check has the call that resolves it. Agents can buy products with `live_mode_confirmed: true` and ' +
       'a payout wallet with a USDC account. Verify your email address to receive security alerts.',
     calls: ['GET /v1/access/setup/readiness', 'PUT /v1/access/rail-settings/{rail_id}', 'POST /v1/account/email/verification'],

@@ -6,7 +6,7 @@ import { sendDocs } from './docs-page.tsx';
 import { sendErrorList, sendErrorPage } from './error-pages.tsx';
 import { sendFront } from './front.tsx';
 
-/** Pages of buyers and accounts are nothing to search for; what merchants link to is not followed by name. */
+/** Disallows receipts and account pages. Product pages are not disallowed, because they carry `noindex`. */
 const robotsText = (): string =>
   [
     'User-agent: *',
@@ -22,7 +22,7 @@ const robotsText = (): string =>
 
 const GOOD_FOR = 180 * DAY;
 
-/** `/.well-known/security.txt` (RFC 9116): where a fault is reported, good for half a year from the day it is read. */
+/** `/.well-known/security.txt` (RFC 9116): contact for vulnerabilities, valid for 180 days from the day of the request. */
 function securityText(baseUrl: string, contact: string, now: number): string {
   const expires = iso(Math.floor(now / DAY) * DAY + GOOD_FOR);
   return [
@@ -34,7 +34,7 @@ function securityText(baseUrl: string, contact: string, now: number): string {
   ].join('\n');
 }
 
-/** What a person, a browser or a search engine finds here that knows only the name of the host; not operations of the API. */
+/** Site pages, robots.txt and icon. They are not operations of the API. */
 export const siteRoutes = router();
 siteRoutes.get('/', (c) => sendFront(c));
 siteRoutes.get('/docs', (c) => sendDocs(c));
@@ -43,7 +43,7 @@ siteRoutes.get('/docs/errors/:code', (c) => sendErrorPage(c, c.req.param('code')
 siteRoutes.get('/robots.txt', (c) => c.text(robotsText()));
 siteRoutes.get(FAVICON_PATH, (c) => c.body(ICON, 200, ICON_HEADERS));
 
-/** A part of the site that is not there because its variable is not set is told apart from a path that does not exist. */
+/** A missing variable answers 404 with reason `not_configured`, unlike a missing path. */
 siteRoutes.get('/.well-known/security.txt', (c) => {
   const { baseUrl, config, wallNow } = c.var.ctx;
   if (config.OPERATOR_CONTACT !== undefined) return c.text(securityText(baseUrl, config.OPERATOR_CONTACT, wallNow));

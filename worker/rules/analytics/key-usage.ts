@@ -1,4 +1,3 @@
-/** A call under a key, as it ended. */
 export interface CallOutcome {
   keyId: string;
   at: number;
@@ -6,11 +5,9 @@ export interface CallOutcome {
   endpoint: string;
   status: number;
   requestId: string;
-  /** Units of entitlements consumed by it. */
   units?: number;
 }
 
-/** What the keys page tells of a key. */
 export interface KeyUsage {
   totalCalls: number;
   successCalls: number;

@@ -1,20 +1,17 @@
 import { ASSETS, type Asset, DECIMALS } from '#core/money.ts';
 import type { PaymentStatus } from '../states.ts';
 
-/** Numbers by name; a name that is absent is zero. All of them are sums, so metrics of two spans add up to those of both. */
+/** Numbers by name. An absent name is zero. All are sums, so metrics of two spans add up. */
 export type Counts = Record<string, bigint>;
 
-/** What an event adds to a merchant's metrics, at the instant (epoch ms) that it counts for. */
 export interface MetricDelta {
   merchantId: string;
   livemode: boolean;
   at: number;
   counts: Counts;
-  /** Of money: the product it was for. */
   productId?: string;
 }
 
-/** Adds in place. */
 export function addCounts(to: Counts, more: Counts): void {
   for (const [name, value] of Object.entries(more)) {
     const sum = (to[name] ?? 0n) + value;
@@ -29,26 +26,25 @@ export const countsOf = (...summands: (Counts | undefined)[]): Counts => {
   return sum;
 };
 
-/** Returns the deltas that take these back. */
 export const negated = (deltas: readonly MetricDelta[]): MetricDelta[] =>
   deltas.map((delta) => ({
     ...delta,
     counts: Object.fromEntries(Object.entries(delta.counts).map(([name, value]) => [name, -value])),
   }));
 
-/** The facts of a payment that metrics are made of. Amounts in base units of its asset. */
+/** Payment facts for metrics. Amounts in base units of the asset. */
 export interface PaymentFacts {
   merchantId: string;
   livemode: boolean;
   productId: string;
-  /** A checkout: it was opened before it was paid, and may have ended without. */
+  /** True for a checkout, which is created before it is paid and may end unpaid. */
   isSession: boolean;
   status: PaymentStatus;
   failureCode: string | null;
   asset: Asset;
-  /** Price and what came beyond it. */
+  /** Price plus overpayment. */
   grossUnits: bigint;
-  /** What the service was paid of it; a fee that is owed is none. */
+  /** Fee paid to the service. A fee that is owed does not count. */
   feeUnits: bigint;
   refundedUnits: bigint;
   hasReceipt: boolean;
@@ -57,7 +53,6 @@ export interface PaymentFacts {
   confirmedAt: number | null;
 }
 
-/** By the state a checkout is in; one that is under way counts among the sessions alone. */
 function outcomeOf({ status, failureCode }: PaymentFacts): Counts {
   if (status === 'CONFIRMED') return { confirmed: 1n };
   if (status === 'FAILED') return failureCode === 'session_expired' ? { expired: 1n } : { failed: 1n };
@@ -65,8 +60,8 @@ function outcomeOf({ status, failureCode }: PaymentFacts): Counts {
 }
 
 /**
- * Returns all that a payment adds to the metrics as it is now: a checkout to the funnel of the moment it was created, money to the moment it was
- * confirmed. An orphaned payment brought nothing; what was refunded of it all the same has left the merchant's wallet.
+ * Returns the payment's full contribution: a checkout to the funnel at its creation, money at its confirmation. An orphaned payment adds no
+ * revenue, but its refunds count, because they left the merchant's wallet.
  */
 export function deltasOf(facts: PaymentFacts): MetricDelta[] {
   const { merchantId, livemode, productId, asset, createdAt, confirmedAt } = facts;
@@ -81,17 +76,16 @@ export function deltasOf(facts: PaymentFacts): MetricDelta[] {
   return [...session, { merchantId, livemode, at: confirmedAt, counts, productId }, ...receipt];
 }
 
-/** What a payment's change adds: all that it is after it, less all that it was. `before` is null where there was none. */
+/** Difference between the contributions after and before a change. `before` is null for a new payment. */
 export const deltasBetween = (before: PaymentFacts | null, after: PaymentFacts): MetricDelta[] => [
   ...deltasOf(after),
   ...(before ? negated(deltasOf(before)) : []),
 ];
 
-/** A part of a whole, rounded to four decimals; null where there is no whole. */
-export const shareOf = (part: bigint, whole: bigint): number | null =>
-  whole === 0n ? null : Number((part * 20_000n + whole) / (whole * 2n)) / 10_000;
+/** Ratio rounded to four decimals. Null if the total is zero. */
+export const shareOf = (part: bigint, total: bigint): number | null =>
+  total === 0n ? null : Number((part * 20_000n + total) / (total * 2n)) / 10_000;
 
-/** Money of one asset as it is told: decimals. `net` is below zero where more was refunded than came in. */
 interface Sums {
   gross: string;
   net: string;
@@ -99,7 +93,6 @@ interface Sums {
   refunded: string;
 }
 
-/** Canonical decimal of base units that may be below zero. */
 function decimalOf(asset: Asset, units: bigint): string {
   const digits = (units < 0n ? -units : units).toString().padStart(DECIMALS[asset] + 1, '0');
   const fraction = digits.slice(-DECIMALS[asset]).replace(/0+$/, '');
@@ -108,16 +101,13 @@ function decimalOf(asset: Asset, units: bigint): string {
 
 function sumsOf(counts: Counts, asset: Asset): Sums {
   const of = (what: string): bigint => counts[`${asset.toLowerCase()}_${what}`] ?? 0n;
-  const told = (units: bigint): string => decimalOf(asset, units);
+  const decimal = (units: bigint): string => decimalOf(asset, units);
   const net = of('gross') - of('fee') - of('refunded');
-  return { gross: told(of('gross')), net: told(net), fee: told(of('fee')), refunded: told(of('refunded')) };
+  return { gross: decimal(of('gross')), net: decimal(net), fee: decimal(of('fee')), refunded: decimal(of('refunded')) };
 }
 
-/** Per asset, because amounts of two assets never add up. */
 export const sumsByAsset = (counts: Counts): Record<Asset, Sums> =>
   Object.fromEntries(ASSETS.map((asset) => [asset, sumsOf(counts, asset)])) as Record<Asset, Sums>;
 
-/** Payments that were confirmed in an asset, orphaned ones not. */
 export const countOf = (counts: Counts, asset: Asset): number => Number(counts[`${asset.toLowerCase()}_count`] ?? 0n);
-/** The same over all assets. */
 export const paymentsOf = (counts: Counts): number => ASSETS.reduce((sum, asset) => sum + countOf(counts, asset), 0);

@@ -1,6 +1,6 @@
 /**
- * What an open channel takes: deliveries that are announced, and vouchers that pay for them. The order of the checks is that of the
- * reference server (`@solana/pay-kit` 0.5), so that its clients are told the same reason.
+ * Announcements of deliveries on an open channel and the vouchers that pay for them. The order of checks is that of the reference server
+ * (`@solana/pay-kit` 0.5), so that its clients get the same reasons.
  * @module
  */
 
@@ -24,15 +24,15 @@ import {
   withoutExpired,
 } from './channel.ts';
 
-/** What a caller brings. `isSigned`: the signature is that of the channel's own signer, in a form its program can settle. */
+/** Voucher from a caller. `isSigned`: signed by the channel's signer in a form its program can settle. */
 export interface PresentedVoucher extends AcceptedVoucher {
   isSigned: boolean;
 }
 
-/** So many announcements that hold no money are kept, and so many of the merchant's own. */
+/** Limits per channel: announcements that hold no money, and the merchant's reservations. */
 export const ANNOUNCED_MAX = 8;
 export const RESERVED_MAX = 100;
-/** A voucher must outlive its session's grace period by this much, so that it can still be settled. (seconds) */
+/** A voucher must outlive the session's grace period by this time (seconds), so that it can still be settled. */
 const SETTLEMENT_SECONDS = 600;
 
 export type VoucherProblem =
@@ -49,7 +49,7 @@ export type VoucherProblem =
 export type CommitProblem = VoucherProblem | 'delivery-conflict' | 'unknown-delivery' | 'delivery-expired' | 'exceeds-reservation';
 export type ReserveProblem = 'not-open' | 'channel-sealed' | 'delivery-conflict' | 'exceeds-deposit' | 'too-many-reservations';
 
-/** The oldest announcement makes room: a refusal would end the public client for good. */
+/** Evicts the oldest announcement: a refusal would end the public client for good. */
 function findOusted(pending: readonly Reservation[]): Reservation | null {
   const announced = pending.filter(({ holdsMoney }) => !holdsMoney);
   return announced.length < ANNOUNCED_MAX ? null : announced[0]!;
@@ -59,10 +59,9 @@ type Asked = Omit<Reservation, 'sequence'>;
 const isSameDelivery = (asked: Asked, known: { amount: bigint }): boolean => asked.amount === known.amount;
 
 /**
- * Announces a delivery. The same one again is answered as the first time, also once it is committed, and where less of it was paid. `known`: what the caller has on
- * record under its id. `ousted`: the announcement that made room for it; a caller that remembers it may still commit it. What keeps no money
- * free is no use of the session: a stranger could say it, and so keep a session from being idle. Nor does it stand in the way of the merchant:
- * what the merchant reserves takes the place of an announcement under the same id.
+ * Announces a delivery. A repeat gets the first answer, even after commit. `known` is the committed record. `ousted` is the evicted
+ * announcement, which a caller that remembers it may still commit. Announcements without money do not count as use, because a stranger can
+ * make them, and a merchant's reservation replaces one under the same id.
  */
 export function planReserve(
   channel: MeteredChannel,
@@ -85,19 +84,18 @@ export function planReserve(
   if (asked.holdsMoney && mine.length >= RESERVED_MAX) return err('too-many-reservations');
   const reservation = { ...asked, sequence: channel.sequence + 1 };
   const ousted = asked.holdsMoney ? null : findOusted(live.pending);
-  const kept = [...live.pending.filter((one) => one !== ousted), reservation];
+  const nextPending = [...live.pending.filter((one) => one !== ousted), reservation];
   const usedAt = asked.holdsMoney ? now : channel.usedAt;
-  return ok({ ...movedChannel(channel, { pending: kept, sequence: reservation.sequence, usedAt }), reservation, ousted });
+  return ok({ ...movedChannel(channel, { pending: nextPending, sequence: reservation.sequence, usedAt }), reservation, ousted });
 }
 
-/** The state in which vouchers are taken. */
 function stageProblem({ stage }: MeteredChannel): VoucherProblem | null {
   if (ENDED.includes(stage)) return 'channel-sealed';
   if (stage === 'closing') return 'channel-close-pending';
   return stage === 'open' ? null : 'not-open';
 }
 
-/** What is wrong with a voucher by itself: its signature, and whether it lives long enough to be settled. */
+/** Checks signature and expiry: a voucher must live long enough to be settled. */
 function voucherProblem(
   { isSigned, expiresAt }: PresentedVoucher,
   { gracePeriodSeconds }: ChannelTerms,
@@ -112,7 +110,6 @@ function voucherProblem(
 
 const acceptedOf = ({ cumulative, signature, expiresAt }: PresentedVoucher): AcceptedVoucher => ({ cumulative, signature, expiresAt });
 
-/** Raises the watermark to a voucher, judged against what `pending` leaves free. */
 function raise(
   channel: MeteredChannel,
   terms: ChannelTerms,
@@ -139,7 +136,7 @@ const isSameVoucher = (voucher: AcceptedVoucher, known: Pick<AcceptedVoucher, 'c
   voucher.cumulative === known.cumulative && voucher.signature === known.signature;
 const isCumulative = ({ cumulative }: PresentedVoucher): boolean => cumulative > 0n && cumulative <= MONEY_UNITS_MAX;
 
-/** A voucher that pays for no announced delivery. The one that is the watermark already is answered as the first time. */
+/** Accepts a voucher without a delivery. A repeat of the watermark gets the first answer. */
 export function planVoucher(
   channel: MeteredChannel,
   terms: ChannelTerms,
@@ -166,8 +163,8 @@ interface CommitRequest {
 }
 
 /**
- * A voucher for one delivery. Less than was reserved may be paid; the rest is free again. `known`: as for `planReserve`. `ousted`: the
- * announcement of this delivery where others took its place, so that a stranger who announces much ends no buyer's stream.
+ * Accepts a voucher for one delivery. A lower amount frees the rest. `known`: as for `planReserve`. `ousted`: the evicted announcement of
+ * this delivery, so that a stranger's flood of announcements ends no buyer's stream.
  */
 export function planCommit(
   channel: MeteredChannel,

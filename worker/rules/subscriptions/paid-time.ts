@@ -1,16 +1,14 @@
 import { addDays } from '#core/time.ts';
 
-/** The time that a payment buys. */
 export interface BoughtTime {
-  /** Days; null: without end. */
   accessPeriodDays: number | null;
-  /** Of a period on chain: the moment it ends, which stands whenever it was paid. Milliseconds. */
+  /** End of a period on chain, independent of the payment's time. Milliseconds. */
   periodEndsAt?: number | null | undefined;
 }
 
 /**
- * The end of what is paid after one more payment at `now`; 0: nothing was before, null: without end. Days begin when what was paid before
- * is over; a period on chain has its own end, so that renewals never drift, however late in it each is collected.
+ * End of paid time after a payment at `now`. 0 as input means no prior time, null means no end. Days start when prior time ends. A period
+ * on chain has a fixed end, so that late collections never shift renewals.
  */
 export function paidThroughAfter(through: number | null, { accessPeriodDays, periodEndsAt }: BoughtTime, now: number): number | null {
   if (through === null || accessPeriodDays === null) return null;

@@ -1,17 +1,16 @@
 /**
- * When the periods of a native subscription are collected. All times in milliseconds; `luck`, in [0, 1), spreads what falls due together.
+ * Collection schedule of native subscriptions. Times in milliseconds. `jitter`, in [0, 1), spreads collections that fall due together.
  * @module
  */
 
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 
-/** A period of a subscription on chain; `endsAt` is its first moment that belongs to the next. */
+/** Period of a subscription on chain. `endsAt` is exclusive. */
 export interface PeriodTimes {
   startsAt: number;
   endsAt: number;
 }
 
-/** The last attempt at a period, as it is told. `code`: why nothing was collected. Times in milliseconds. */
 export interface LastCollection {
   at: number;
   status: 'collected' | 'failed';
@@ -19,7 +18,7 @@ export interface LastCollection {
   txSignature?: string;
 }
 
-/** Why a period could not be collected. The first two are the buyer's own decision, and also codes of errors. */
+/** Failure reasons of a collection. The first two are the buyer's decision and also error codes. */
 export const COLLECTION_CODES = [
   'subscription_cancelled',
   'subscription_requires_reapproval',
@@ -31,42 +30,42 @@ export const COLLECTION_CODES = [
 ] as const;
 export type CollectionCode = (typeof COLLECTION_CODES)[number];
 
-/** Collections of one moment are spread over so long. */
 const SPREAD_MS = 10 * MINUTE;
-/** The chain's clock may be behind ours: a collection that comes too early there would be one of the period before. */
+/** Tolerance for a chain clock that is behind: an early collection would count for the previous period. */
 const CHAIN_LAG_MS = 30 * SECOND;
-/** What is sent so close to a period's end may land in the next one. */
+/** A transaction sent this close to a period's end may land in the next one. */
 const LANDING_MS = 5 * MINUTE;
-/** How long a buyer is served after paid time, so that the collection of the next period can land. */
+/** Service time after paid time, so that the next period's collection can land. */
 export const SERVED_AFTER_MS = HOUR;
 
 const RETRIES_MS = [HOUR, 6 * HOUR];
 const RETRY_DAILY_MS = 24 * HOUR;
 
-/** A share in [0, 1) that an id with random letters at its end gives, always the same: its collections keep their place among others. */
-export const luckOf = (id: string): number => Number.parseInt(id.slice(-4), 36) / 36 ** 4;
+/** Deterministic fraction in [0, 1) from an id with a random ending, so that a subscription's collections have a stable offset. */
+export const jitterFraction = (id: string): number => Number.parseInt(id.slice(-4), 36) / 36 ** 4;
 
-/** When a period that starts then is collected first. */
-export const firstAttemptAt = (startsAt: number, luck: number): number =>
-  startsAt + CHAIN_LAG_MS + Math.floor(luck * (SPREAD_MS - CHAIN_LAG_MS));
+export const firstAttemptAt = (startsAt: number, jitter: number): number =>
+  startsAt + CHAIN_LAG_MS + Math.floor(jitter * (SPREAD_MS - CHAIN_LAG_MS));
 
 /**
- * True where a collection that is sent now lands in the period. `hasBegun`: the account on chain stands in it already, so that no clock
- * can take it for one of the period before.
+ * True if a collection sent now lands in the period. `hasBegun`: the account on chain is already in the period, so clock skew cannot assign
+ * the collection to the previous one.
  */
 export const isInPeriod = ({ startsAt, endsAt }: PeriodTimes, now: number, hasBegun = false): boolean =>
   now >= startsAt + (hasBegun ? 0 : CHAIN_LAG_MS) && now < endsAt - LANDING_MS;
 
 /**
- * When a period is tried again whose attempt failed at `now` for the `failures`-th time; where nothing is left of it, when the next one is
- * collected. What was skipped is never collected later.
+ * Next attempt after the `failures`-th failure at `now`. If the period has no time left, returns the first attempt of the next one. A
+ * skipped period is never collected later.
  */
-export function nextAttemptAt({ endsAt }: PeriodTimes, { failures, now, luck }: { failures: number; now: number; luck: number }): number {
+export function nextAttemptAt(
+  { endsAt }: PeriodTimes,
+  { failures, now, jitter }: { failures: number; now: number; jitter: number },
+): number {
   const retryAt = now + (RETRIES_MS[failures - 1] ?? RETRY_DAILY_MS);
-  return retryAt < endsAt - LANDING_MS ? retryAt : firstAttemptAt(endsAt, luck);
+  return retryAt < endsAt - LANDING_MS ? retryAt : firstAttemptAt(endsAt, jitter);
 }
 
-/** The period of a fixed length that `now` lies in, counted from any period's start. */
 export function periodIn(startsAt: number, periodMs: number, now: number): PeriodTimes {
   const passed = Math.max(0, Math.floor((now - startsAt) / periodMs));
   return { startsAt: startsAt + passed * periodMs, endsAt: startsAt + (passed + 1) * periodMs };

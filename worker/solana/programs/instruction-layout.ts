@@ -1,12 +1,10 @@
 import { type AccountMeta, AccountRole, type Address, type Instruction, type ReadonlyUint8Array } from '@solana/kit';
 
-/** How an instruction names its accounts, in order, and what each must be; the first byte of its data. */
 export interface InstructionLayout<Name extends string> {
   discriminator: number;
   accounts: readonly (readonly [name: Name, role: AccountRole])[];
 }
 
-/** An instruction as a transaction carries it, its accounts resolved. */
 export interface RawInstruction {
   accounts: readonly Address[];
   data: ReadonlyUint8Array;
@@ -17,7 +15,6 @@ export const SIGNER = AccountRole.READONLY_SIGNER;
 export const WRITABLE = AccountRole.WRITABLE;
 export const READONLY = AccountRole.READONLY;
 
-/** Builds an instruction: the named accounts in the layout's order, then the rest; the discriminator, then the arguments. */
 export function buildInstruction<Name extends string>(
   programAddress: Address,
   layout: InstructionLayout<Name>,
@@ -28,7 +25,6 @@ export function buildInstruction<Name extends string>(
   return { programAddress, accounts: [...named, ...rest], data: Uint8Array.of(layout.discriminator, ...args) };
 }
 
-/** An instruction's accounts by name, and those that follow them; null where it has fewer than the layout names. */
 export function nameAccounts<Name extends string>(
   layout: InstructionLayout<Name>,
   accounts: readonly Address[],

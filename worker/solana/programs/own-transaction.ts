@@ -13,7 +13,6 @@ import { getSetComputeUnitLimitInstruction } from '@solana-program/compute-budge
 import { base58 } from '#core/encoding.ts';
 import type { Lifetime } from '../checkout-transaction.ts';
 
-/** A key of this service that pays the network's fee, and signs what it alone has to sign. */
 export interface Operator {
   publicKey: Uint8Array;
   sign(message: Uint8Array): Uint8Array;
@@ -21,7 +20,6 @@ export interface Operator {
 
 const COMPUTE_UNITS = 300_000;
 
-/** A transaction with one signer, a key of this service. The wire form. */
 export function signed(instructions: Instruction[], lifetime: Lifetime, operator: Operator): Uint8Array {
   const message = pipe(
     createTransactionMessage({ version: 0 }),

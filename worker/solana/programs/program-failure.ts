@@ -1,7 +1,5 @@
-/** Why an instruction failed, as a node spells it: the name of a built-in cause, or the program's own number. */
 export type FailureCause = string | { Custom: number };
 
-/** An instruction that a program refused. */
 export class ProgramFailure extends Error {
   readonly failure: FailureCause;
 
@@ -12,7 +10,6 @@ export class ProgramFailure extends Error {
   }
 }
 
-/** Refuses the instruction with a number of the program, or with a cause every program shares. */
 export function failProgram(cause: number | string): never {
   throw new ProgramFailure(typeof cause === 'number' ? { Custom: cause } : cause);
 }

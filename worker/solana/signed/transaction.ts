@@ -4,17 +4,14 @@ import { base58, base64 } from '#core/encoding.ts';
 import { assert } from '#core/errors.ts';
 import type { Instruction } from '../transaction.ts';
 
-/** What fits into a packet of the network. */
 const WIRE_BYTES_MAX = 1232;
 const SIGNATURE_BYTES = 64;
 
-/** A transaction that we are to sign as its fee payer, taken apart. */
 export interface PartlySigned {
   wire: Uint8Array;
   messageBytes: Uint8Array;
   signatures: Uint8Array[];
   accounts: readonly string[];
-  /** Of the accounts, those that it may change. */
   writable: readonly string[];
   signerCount: number;
   usesLookupTables: boolean;
@@ -22,7 +19,7 @@ export interface PartlySigned {
   blockhash: string;
 }
 
-/** Legacy or v0, in the one encoding the chain would write: what we hash, verify and sign can be read in no second way. */
+/** Decodes a legacy or v0 transaction in canonical encoding only, so that the hashed, verified and signed bytes have one interpretation. */
 export function decodeSignedTransaction(text: unknown): PartlySigned | null {
   if (typeof text !== 'string') return null;
   try {
@@ -36,7 +33,7 @@ export function decodeSignedTransaction(text: unknown): PartlySigned | null {
     const accounts: readonly string[] = message.staticAccounts;
     const usesLookupTables = message.version === 0 && (message.addressTableLookups?.length ?? 0) > 0;
     const keyAt = (index: number): string => {
-      // Beyond the static accounts lie those of lookup tables, which step 8 refuses.
+      // Indexes beyond the static accounts refer to lookup tables, which step 8 refuses.
       assert(index < accounts.length || usesLookupTables, 'an instruction names an account that is not there');
       return accounts[index] ?? '';
     };
@@ -67,6 +64,6 @@ export function decodeSignedTransaction(text: unknown): PartlySigned | null {
   }
 }
 
-/** Every required signature but the first, which is ours, is there and valid over these very bytes. */
+/** True if every required signature except slot 0 (the service's) is valid over the exact bytes. */
 export const othersSigned = ({ signatures, messageBytes, accounts }: PartlySigned): boolean =>
   signatures.every((signature, slot) => slot === 0 || verifyEd25519(signature, messageBytes, base58.decode(accounts[slot]!)));

@@ -21,7 +21,6 @@ const CHANNEL_PROBLEMS: Readonly<Record<ChannelProblem, number | string>> = {
   wrong_status: CHANNEL_ERRORS.invalidChannelStatus,
 };
 
-/** The channel in an account, which must be the program's and hold one. */
 export function loadChannel(program: ChannelProgram, call: ProgramCall, address: Address): Channel {
   const account = call.read(address);
   if (account.programAddress !== program.address) failProgram('InvalidAccountOwner');
@@ -33,19 +32,17 @@ export function saveChannel(program: ChannelProgram, call: ProgramCall, address:
   call.write(address, encodeChannel(program, channel));
 }
 
-/** Requires a signature. */
 export function requireSigner(call: ProgramCall, address: Address): void {
   if (!call.isSigner(address)) failProgram(CHANNEL_ERRORS.missingRequiredSignature);
 }
 
-/** A mint with the program it belongs to. */
 export interface Token {
   mint: Address;
   program: Address;
   decimals: number;
 }
 
-/** Requires a mint of the classic token program, which is the only one this model knows. */
+/** Requires a mint of the classic token program, the only one that this model supports. */
 export function requireMint(call: ProgramCall, mint: Address, tokenProgram: Address): Token {
   if (tokenProgram !== TOKEN_PROGRAM) failProgram(CHANNEL_ERRORS.invalidMintTokenProgram);
   const account = call.read(mint);
@@ -53,13 +50,12 @@ export function requireMint(call: ProgramCall, mint: Address, tokenProgram: Addr
   return { mint, program: tokenProgram, decimals: account.data[44]! };
 }
 
-/** What keeps a token account from being paid: another address, no token account, another owner, or frozen. */
+/** Reason why a token account cannot receive: other address, malformed, other owner, or frozen. */
 export type HoldingProblem = 'other_address' | 'malformed' | 'other_owner' | 'not_initialized';
 
 const INITIALIZED = 1;
 const STATE_OFFSET = 108;
 
-/** Judges whether an address is its owner's associated token account, and can be paid. */
 export function findHoldingProblem(account: EncodedAccount, owner: Address, token: Token): HoldingProblem | null {
   if (account.address !== associatedTokenAddress(owner, token.mint, token.program)) return 'other_address';
   if (account.programAddress !== token.program || account.data.length !== TOKEN_ACCOUNT_BYTES) return 'malformed';
@@ -68,7 +64,7 @@ export function findHoldingProblem(account: EncodedAccount, owner: Address, toke
   return account.data[STATE_OFFSET] === INITIALIZED ? null : 'not_initialized';
 }
 
-/** Requires an owner's associated token account; the two numbers are for one that is not it, and for one that is broken. */
+/** Requires an owner's associated token account. The two error numbers are for another account and for a broken one. */
 export function requireHolding(
   call: ProgramCall,
   { address, owner, token }: { address: Address; owner: Address; token: Token },

@@ -13,7 +13,7 @@ import { open, topUp } from './fund.ts';
 import { settle, settleAndSeal } from './settle.ts';
 
 const EMIT_EVENT = 228;
-// Discriminators of the instructions that answer wrong accounts with the program's own number; the others use the shared cause.
+// Discriminators of instructions that report wrong accounts with the program's own error. The others use the shared cause.
 const COUNTS_ITSELF: readonly number[] = [3, 4, 5, 8, EMIT_EVENT];
 
 const PROBLEMS: Readonly<Record<Exclude<ChannelInstructionProblem, 'wrong_accounts'>, number | string>> = {
@@ -39,7 +39,6 @@ const HANDLERS: { [Name in ChannelInstruction['name']]: Handler<Extract<ChannelI
   reclaim,
 };
 
-/** A model of one generation of the payment-channels program. */
 export const modelChannelProgram = (program: ChannelProgram): ProgramModel => ({
   address: program.address,
   process: (call) => processInstruction(program, call),
@@ -57,7 +56,7 @@ function refuseInstruction(problem: ChannelInstructionProblem, discriminator: nu
   return failProgram(COUNTS_ITSELF.includes(discriminator) ? CHANNEL_ERRORS.notEnoughAccountKeys : 'NotEnoughAccountKeys');
 }
 
-/** The call that carries an event works from inside the program alone: no transaction can have its authority's signature. */
+/** Only the program itself can emit an event: no transaction can have its authority's signature. */
 function refuseEmission(call: ProgramCall): never {
   const [authority] = call.accounts;
   if (authority === undefined || call.accounts.length > 1) return failProgram(CHANNEL_ERRORS.notEnoughAccountKeys);

@@ -8,7 +8,6 @@ import { loadChannel, requireSigner, saveChannel } from './channel-accounts.ts';
 type RequestClose = Extract<ChannelInstruction, { name: 'requestClose' }>;
 type Seal = Extract<ChannelInstruction, { name: 'seal' }>;
 
-/** Starts the grace period by the payer's signature. */
 export function requestClose(program: ChannelProgram, call: ProgramCall, { accounts }: RequestClose): void {
   requireSigner(call, accounts.payer);
   const channel = loadChannel(program, call, accounts.channel);
@@ -17,12 +16,12 @@ export function requestClose(program: ChannelProgram, call: ProgramCall, { accou
   saveChannel(program, call, accounts.channel, { ...channel, status: 'closing', closureStartedAt: call.now });
 }
 
-/** Seals a channel whose grace period is over. Anyone may. */
+/** Seals a channel after its grace period. Permissionless. */
 export function seal(program: ChannelProgram, call: ProgramCall, { accounts }: Seal): void {
   const channel = loadChannel(program, call, accounts.channel);
   if (channel.status !== 'closing') failProgram(CHANNEL_ERRORS.invalidChannelStatus);
   if (call.now < channel.closureStartedAt + BigInt(channel.gracePeriodSeconds)) {
-    // The older program has no number of its own for it.
+    // The older program has no error of its own for this case.
     failProgram(program.generation === 'current' ? CHANNEL_ERRORS.sealGracePeriodNotElapsed : CHANNEL_ERRORS.invalidChannelStatus);
   }
   saveChannel(program, call, accounts.channel, { ...channel, status: 'sealed', closureStartedAt: 0n });

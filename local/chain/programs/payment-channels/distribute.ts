@@ -25,7 +25,7 @@ type Distribute = Extract<ChannelInstruction, { name: 'distribute' }>;
 type WithdrawPayer = Extract<ChannelInstruction, { name: 'withdrawPayer' }>;
 type Reclaim = Extract<ChannelInstruction, { name: 'reclaim' }>;
 
-/** Pays what is settled and not yet distributed; of a sealed channel also the refund and the residue, and closes it. Anyone may. */
+/** Pays out what is settled and not distributed. A sealed channel also pays refund and residue, and closes. Permissionless. */
 export function distribute(program: ChannelProgram, call: ProgramCall, instruction: Distribute): void {
   const { accounts } = instruction;
   const channel = loadChannel(program, call, accounts.channel);
@@ -38,7 +38,7 @@ export function distribute(program: ChannelProgram, call: ProgramCall, instructi
   else saveChannel(program, call, accounts.channel, { ...channel, payoutWatermark: channel.settled });
 }
 
-/** The payer's refund of a sealed channel ahead of its distribution. */
+/** Refunds the payer of a sealed channel ahead of its distribution. */
 export function withdrawPayer(program: ChannelProgram, call: ProgramCall, { accounts }: WithdrawPayer): void {
   requireSigner(call, accounts.payer);
   const channel = loadChannel(program, call, accounts.channel);
@@ -54,7 +54,7 @@ export function withdrawPayer(program: ChannelProgram, call: ProgramCall, { acco
   payFromEscrow(call, { ...accounts, token, destination: accounts.payerTokenAccount, amount: refund });
 }
 
-/** Frees what a distribution left of a channel. Anyone may, once the window is over. */
+/** Frees the remains of a distributed channel after its window. Permissionless. */
 export function reclaim(program: ChannelProgram, call: ProgramCall, { accounts }: Reclaim): void {
   const channel = loadChannel(program, call, accounts.channel);
   if (channel.status !== 'distributed') failProgram(CHANNEL_ERRORS.invalidChannelStatus);
@@ -70,7 +70,7 @@ function checkDistribution(program: ChannelProgram, call: ProgramCall, { account
   if (accounts.rentPayer !== channel.rentPayer) failProgram(CHANNEL_ERRORS.invalidChannelRentPayer);
   const token = requireMint(call, accounts.mint, accounts.tokenProgram);
   requireHolding(call, { address: accounts.escrow, owner: accounts.channel, token }, ESCROW_ERRORS);
-  // This chain presents itself as devnet, so the treasury is devnet's.
+  // This chain imitates devnet, so the treasury is devnet's.
   const owner = program.treasuryOwners.devnet;
   requireHolding(call, { address: accounts.treasuryTokenAccount, owner, token }, TREASURY_ERRORS);
   const isCommitted = equalBytes(hashShares(program, terms.shares), Uint8Array.from(channel.distributionHash));
@@ -81,7 +81,7 @@ function checkDistribution(program: ChannelProgram, call: ProgramCall, { account
   return token;
 }
 
-/** Who is due what, in the program's order: the shares, the payee, of a sealed channel the payer. */
+/** Lists payouts in the program's order: shares, payee, and for a sealed channel the payer. */
 function listPayouts({ accounts, shares, shareTokenAccounts }: Distribute, channel: Channel): Payout[] {
   const part = (bps: number) => shareBetween(channel.payoutWatermark, channel.settled, bps);
   const payouts = shares.map(({ recipient, bps }, index): Payout => {
@@ -101,7 +101,7 @@ function listPayouts({ accounts, shares, shareTokenAccounts }: Distribute, chann
   return payouts;
 }
 
-/** What rounding left, and whatever others sent to the escrow. */
+/** Returns rounding remains and foreign transfers to the escrow. */
 function residueOf(call: ProgramCall, escrow: Address, payouts: readonly { amount: bigint }[]): bigint {
   const due = payouts.reduce((sum, { amount }) => sum + amount, 0n);
   const held = readHolding(call.read(escrow).data).amount;
@@ -117,7 +117,7 @@ function payFromEscrow(call: ProgramCall, { channel, escrow, token, destination,
   call.invoke(getTransferCheckedInstruction(transfer), [channel]);
 }
 
-/** Closes the escrow, then the channel: freed, kept until its window is over, or on the older program one byte for ever. */
+/** Closes the escrow, then the channel: freed, retained until its window ends, or on the older program one byte permanently. */
 function closeChannel(program: ChannelProgram, call: ProgramCall, accounts: Distribute['accounts'], channel: Channel): void {
   const closing = { account: accounts.escrow, destination: accounts.rentPayer, owner: createNoopSigner(accounts.channel) };
   call.invoke(getCloseAccountInstruction(closing), [accounts.channel]);

@@ -27,7 +27,6 @@ type TopUp = Extract<ChannelInstruction, { name: 'topUp' }>;
 
 const OPENED = hex.decode('a6ac61094d4cbd6d');
 
-/** Creates the channel and its escrow at the rent payer's expense, and moves the deposit in. */
 export function open(program: ChannelProgram, call: ProgramCall, instruction: Open): void {
   const { accounts } = instruction;
   requireSigner(call, accounts.payer);
@@ -52,7 +51,6 @@ export function open(program: ChannelProgram, call: ProgramCall, instruction: Op
   call.emit(program.eventAuthority, [...OPENED, ...addressSeed(address), ...epoch]);
 }
 
-/** Adds to the deposit of an open channel. */
 export function topUp(program: ChannelProgram, call: ProgramCall, { accounts, amount }: TopUp): void {
   requireSigner(call, accounts.payer);
   if (amount === 0n) failProgram(CHANNEL_ERRORS.depositMustBeNonZero);

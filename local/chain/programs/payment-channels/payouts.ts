@@ -9,7 +9,6 @@ import { findHoldingProblem, type HoldingProblem, type Token } from './channel-a
 
 const BENEFICIARIES = ['recipient', 'payee', 'payer'] as const;
 
-/** What one party is due, and the token account named for it. */
 export interface Payout {
   beneficiary: (typeof BENEFICIARIES)[number];
   owner: Address;
@@ -23,7 +22,7 @@ const WRONG_ACCOUNT = {
   payer: CHANNEL_ERRORS.payerAccountMismatch,
 } as const;
 
-// How the event numbers the reasons for which a party loses its part; the first of the program's is about token extensions.
+// Event codes for a redirected payout. The program's first code is about token extensions.
 const REDIRECT_REASONS: Readonly<Record<HoldingProblem, number | null>> = {
   other_address: null,
   malformed: 1,
@@ -41,8 +40,8 @@ interface Context {
 }
 
 /**
- * Where a party's part goes. One whose own token account is missing, frozen or another's loses the part to the treasury for
- * good, so that it cannot hold up the others; a wrong account named by the caller is an error.
+ * Resolves the destination of a payout. If the party's token account is missing, frozen or another owner's, the payout goes to the treasury
+ * permanently so that the party cannot block the others. A wrong account named by the caller is an error.
  */
 export function resolveDestination(
   program: ChannelProgram,
@@ -56,7 +55,7 @@ export function resolveDestination(
   }
   const problem = findHoldingProblem(call.read(tokenAccount), owner, token);
   if (problem === null) return { destination: tokenAccount, amount };
-  // The older program knows no reason for an account given to another owner, and refuses it.
+  // The older program has no code for an account with a changed owner and refuses it.
   const reason = program.generation === 'older' && problem === 'other_owner' ? null : REDIRECT_REASONS[problem];
   if (reason === null) return failProgram(WRONG_ACCOUNT[beneficiary]);
   if (eventAuthority !== program.eventAuthority) failProgram(CHANNEL_ERRORS.invalidEventAuthority);

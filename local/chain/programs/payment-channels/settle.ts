@@ -18,7 +18,7 @@ import { loadChannel, requireSigner, saveChannel } from './channel-accounts.ts';
 type Settle = Extract<ChannelInstruction, { name: 'settle' }>;
 type SettleAndSeal = Extract<ChannelInstruction, { name: 'settleAndSeal' }>;
 
-/** Raises what is settled to a signed voucher. Anyone may. */
+/** Raises the settled amount to a signed voucher. Permissionless. */
 export function settle(program: ChannelProgram, call: ProgramCall, { accounts, voucher }: Settle): void {
   const channel = loadChannel(program, call, accounts.channel);
   if (channel.status !== 'open') failProgram(CHANNEL_ERRORS.invalidChannelStatus);
@@ -26,7 +26,7 @@ export function settle(program: ChannelProgram, call: ProgramCall, { accounts, v
   saveChannel(program, call, accounts.channel, { ...channel, settled });
 }
 
-/** Ends a channel by the payee's signature: open, or closing within its grace period. */
+/** Ends a channel with the payee's signature: open, or closing within its grace period. */
 export function settleAndSeal(program: ChannelProgram, call: ProgramCall, { accounts, hasVoucher, voucher }: SettleAndSeal): void {
   requireSigner(call, accounts.payee);
   const channel = loadChannel(program, call, accounts.channel);
@@ -40,8 +40,8 @@ export function settleAndSeal(program: ChannelProgram, call: ProgramCall, { acco
 type Verified = Settle['accounts'] & { state: Channel; copy: Voucher | null };
 
 /**
- * Reads the voucher the runtime has just checked, and what it may raise the channel to. The older program takes the figures from
- * its own copy and compares the bytes last.
+ * Reads the voucher that the runtime has just verified and checks its amount. The older program takes the amounts from its own copy and
+ * compares the bytes last.
  */
 function verifyVoucher(program: ChannelProgram, call: ProgramCall, { channel, instructionsSysvar, state, copy }: Verified): bigint {
   if (instructionsSysvar !== INSTRUCTIONS_SYSVAR) failProgram('UnsupportedSysvar');

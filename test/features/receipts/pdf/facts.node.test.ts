@@ -1,69 +1,68 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PaperFacts, ReceiptDocument } from '#papers/facts.ts';
-import { renderReceipt } from '#papers/render.ts';
+import type { PdfFacts, ReceiptDocument } from '#pdf/facts.ts';
+import { renderReceipt } from '#pdf/render.ts';
 import { invoiceOf, RECEIPT_SAMPLES, receiptFacts } from '../../../../local/bench/receipt-samples.ts';
 import { dense, loadFont, renderAndRead } from './reader.ts';
 
 const KIB = 1024;
 const CJK = ['japanese', 'chinese', 'korean'];
 const A4 = [595.28, 841.89];
-const sample = (kind: string): PaperFacts => RECEIPT_SAMPLES[kind]!;
-const documentOf = ({ document }: PaperFacts): ReceiptDocument => JSON.parse(document) as ReceiptDocument;
+const sample = (kind: string): PdfFacts => RECEIPT_SAMPLES[kind]!;
+const documentOf = ({ document }: PdfFacts): ReceiptDocument => JSON.parse(document) as ReceiptDocument;
 
-/** Every text and number somewhere inside, without white space. */
+/** Returns every text and number of a value without white space. */
 function leavesOf(value: unknown): string[] {
   if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(leavesOf);
   return typeof value === 'string' || typeof value === 'number' ? [dense(String(value))] : [];
 }
-/** What the public paper says of a receipt. */
-function publicFacts(facts: PaperFacts): string[] {
+function publicFacts(facts: PdfFacts): string[] {
   const { fee: _, ...document } = documentOf(facts);
   return [...leavesOf(document), facts.sha256, facts.signature, facts.keyId, facts.proofUrl];
 }
-/** Accented letters may come back in parts. */
+/** A PDF reader may return accented characters in decomposed form. */
 const missing = (text: string, facts: string[]): string[] => facts.filter((fact) => !text.normalize('NFC').includes(fact.normalize('NFC')));
 
 const money = (amount: string) => ({ asset: 'USDC' as const, amount, base_units: `${amount.replace('.', '')}77` });
 const withFee = { fee: money('99.9871') };
 const copy = { fee: money('99.9871'), net: money('1134.5129'), invoice: invoiceOf(3) };
 
-describe('what a paper says', () => {
+describe('content of a PDF receipt', () => {
   it.each(Object.keys(RECEIPT_SAMPLES).filter((kind) => !['hostile', 'emoji'].includes(kind)))(
-    'gives back every fact of its signed document: %s',
+    'the PDF has every fact of its signed document: %s',
     async (kind) => {
       const { text } = await renderAndRead(sample(kind));
       expect(missing(text, publicFacts(sample(kind)))).toEqual([]);
     },
   );
 
-  it('keeps facts that are copied whole on one line: a signature, a hash, an address', async () => {
+  it('signatures, hashes and addresses are on one line each', async () => {
     const facts = sample('plain');
     const { tx_sig, payer } = documentOf(facts);
     const { lines } = await renderAndRead(facts);
     for (const fact of [tx_sig, payer, facts.sha256, facts.signature]) expect(lines).toContain(fact);
   });
 
-  it('is called by its receipt, is English, and holds no date of its making', async () => {
+  it('the file is titled with its receipt, in English, and has no creation date', async () => {
     const { info } = await renderAndRead(sample('plain'));
     expect(info).toMatchObject({ Title: `Receipt ${documentOf(sample('plain')).receipt_id}`, Language: 'en' });
     expect(Object.keys(info).filter((key) => /date|author|creator/i.test(key))).toEqual([]);
   });
 
-  it('shows the display name of the seller beside another brand', async () => {
+  it('the seller’s display name is shown next to another brand', async () => {
     const { text } = await renderAndRead(receiptFacts({}, { brand: { name: 'Bright Skies Ltd' } }));
     expect(text).toContain('BrightSkiesLtd');
     expect(text).toContain(dense('Ada’s weather'));
   });
 
-  it('says times in UTC and amounts for the eye and to the last unit', async () => {
+  it('times are in UTC, and amounts are formatted and exact', async () => {
     const { text } = await renderAndRead(sample('plain'));
-    for (const words of ['14 November 2026, 22:13:20 UTC', '1,234.50 USDC', '1234.5 USDC', 'Amount in base units 1234500000']) {
-      expect(text).toContain(dense(words));
+    for (const expected of ['14 November 2026, 22:13:20 UTC', '1,234.50 USDC', '1234.5 USDC', 'Amount in base units 1234500000']) {
+      expect(text).toContain(dense(expected));
     }
   });
 
-  it('says what was bought without ids or base units, which stand in the proof', async () => {
+  it('ids and base units are only in the proof section', async () => {
     const facts = sample('plain');
     const { product_id, merchant, amount } = documentOf(facts);
     const { text } = await renderAndRead(facts);
@@ -75,29 +74,30 @@ describe('what a paper says', () => {
     }
   });
 
-  it('shows the rate where one was used, and the operator of version 2', async () => {
+  it('a used rate and the operator of version 2 are shown', async () => {
     const { text } = await renderAndRead(sample('quoted'));
-    for (const words of ['1 SOL = 151.4205 USDC', 'Example Operator', 'https://hermes.pyth.network']) expect(text).toContain(dense(words));
+    for (const expected of ['1 SOL = 151.4205 USDC', 'Example Operator', 'https://hermes.pyth.network'])
+      expect(text).toContain(dense(expected));
     expect((await renderAndRead(sample('plain'))).text).not.toContain('Operator');
   });
 });
 
-describe('marks', () => {
+describe('marks of a PDF receipt', () => {
   it.each([
     ['a receipt of real money bears none', 'plain', []],
     ['test money is marked', 'test', ['TEST']],
     ['a lost transaction is marked, and test money too', 'orphaned', ['ORPHANED', 'TEST']],
-  ])('%s', async (_words, kind, marks) => {
+  ])('%s', async (_title, kind, marks) => {
     const { text } = await renderAndRead(sample(kind));
     expect(['ORPHANED', 'TEST'].filter((mark) => text.includes(mark))).toEqual(marks);
   });
 
-  it('marks what was paid in live mode on another network than the main one', async () => {
+  it('a live payment on a network other than mainnet is marked TEST', async () => {
     const { network } = documentOf(sample('test'));
     expect((await renderAndRead(receiptFacts({ network, livemode: true }))).text).toContain('TEST');
   });
 
-  it('repeats them on every page', async () => {
+  it('the marks are on every page', async () => {
     const facts = receiptFacts({ livemode: false }, { isOrphaned: true, merchantCopy: { ...copy, invoice: invoiceOf(50) } });
     const { pages } = await renderAndRead(facts);
     expect(pages.length).toBeGreaterThan(1);
@@ -105,8 +105,8 @@ describe('marks', () => {
   });
 });
 
-describe('the merchant’s copy', () => {
-  it('adds fee, net and every field of the invoice', async () => {
+describe('merchant copy', () => {
+  it('the merchant copy adds fee, net and every invoice field', async () => {
     const { text } = await renderAndRead(receiptFacts(withFee, { merchantCopy: copy }));
     const { fee, net } = copy;
     const added = [`Fee${fee.amount}USDC`, `Net${net.amount}USDC`, ...Object.values(copy.invoice).flatMap(leavesOf)];
@@ -114,19 +114,19 @@ describe('the merchant’s copy', () => {
     expect(missing(text, lines.map(dense))).toEqual([]);
   });
 
-  it('says so where there was no fee', async () => {
+  it('the merchant copy states that there was no fee', async () => {
     const { text } = await renderAndRead(receiptFacts({}, { merchantCopy: { fee: null, net: money('1234.5') } }));
     expect(text).toContain('Feenone');
   });
 
-  it('keeps all of it from the public paper', async () => {
+  it('the public PDF has none of the merchant’s fields', async () => {
     const { text } = await renderAndRead(receiptFacts(withFee));
     const secret = [copy.fee.amount, copy.net.amount, ...leavesOf(copy.invoice).filter((leaf) => leaf.length > 6)];
     expect(secret.length).toBeGreaterThan(15);
     expect(secret.filter((fact) => text.includes(fact))).toEqual([]);
   });
 
-  it('has fifty lines on two pages, each with the head of the table, and the number of the page', async () => {
+  it('fifty lines fill two pages with table head and page number', async () => {
     const { pages } = await renderAndRead(sample('invoice-50-lines'));
     expect(pages).toHaveLength(2);
     for (const [index, page] of pages.entries()) {
@@ -137,9 +137,9 @@ describe('the merchant’s copy', () => {
   });
 });
 
-describe('the logo', () => {
+describe('logo', () => {
   const branded = (logo: Uint8Array) => receiptFacts({}, { brand: { name: 'Bright Skies', logo } });
-  /** The head of a JPEG of so many pixels: what is read of it before a viewer unpacks it. */
+  /** Builds a JPEG header with these dimensions, which a viewer reads before it decodes the image. */
   const jpeg = (width: number, height: number) =>
     new Uint8Array([
       0xff,
@@ -168,7 +168,7 @@ describe('the logo', () => {
     ]);
   const hasPicture = (bytes: Uint8Array) => Buffer.from(bytes).includes('/XObject');
 
-  it('is in the file as it is if a JPEG, and shrunk to what is drawn if a PNG', async () => {
+  it('a JPEG is embedded unchanged, and a PNG is scaled down', async () => {
     expect(hasPicture(await renderReceipt(branded(jpeg(300, 100)), loadFont))).toBe(true);
     const { bytes } = await renderAndRead(sample('branded'));
     expect(hasPicture(bytes)).toBe(true);
@@ -181,13 +181,13 @@ describe('the logo', () => {
     ['a JPEG with more pixels than a viewer should unpack', jpeg(60_000, 60_000)],
     ['a JPEG without a pixel', jpeg(0, 100)],
     ['a JPEG that is cut off', jpeg(300, 100).slice(0, 8)],
-  ])('is left out where it is %s, and the name stands', async (_what, logo) => {
+  ])('a logo that is %s is omitted, and the name is shown', async (_what, logo) => {
     const { bytes, text } = await renderAndRead(branded(logo));
     expect(hasPicture(bytes)).toBe(false);
     expect(text).toContain('BrightSkies');
   });
 
-  it('never breaks the file, whatever its bytes', async () => {
+  it('no logo bytes break the file', async () => {
     const begun = fc.constantFrom<number[]>([], [0xff, 0xd8], [0xff, 0xd8, 0xff], [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
     const logo = fc.tuple(begun, fc.uint8Array({ maxLength: 80 })).map(([start, rest]) => new Uint8Array([...start, ...rest]));
     const named = async (bytes: Uint8Array) => (await renderAndRead(branded(bytes))).text;
@@ -200,22 +200,22 @@ describe('the logo', () => {
   });
 });
 
-describe('the file', () => {
-  it.each(Object.keys(RECEIPT_SAMPLES))('is on A4, within its weight, and one page unless it has an invoice: %s', async (kind) => {
+describe('PDF file', () => {
+  it.each(Object.keys(RECEIPT_SAMPLES))('the file is A4, below its size limit, and one page without an invoice: %s', async (kind) => {
     const { bytes, sizes } = await renderAndRead(sample(kind));
     expect(bytes.length).toBeLessThan((CJK.includes(kind) ? 400 : 120) * KIB);
     for (const size of sizes) expect(size.map((side) => Math.round(side * 100) / 100)).toEqual(A4);
     if (!kind.startsWith('invoice')) expect(sizes).toHaveLength(1);
   });
 
-  it('says where the subscription that it is of is cancelled, and nothing of that for any other purchase', async () => {
+  it('a subscription receipt links to its cancellation, and no other receipt does', async () => {
     const subscriptionUrl = 'https://pay.example.com/s/nsa_01KAJ3V5Y7H2Q8M4N6P9R1S3T5';
     const { text } = await renderAndRead(receiptFacts({}, { subscriptionUrl }));
     expect(text).toContain(dense(`Subscription ${subscriptionUrl} (see or cancel)`));
     expect((await renderAndRead(sample('plain'))).text).not.toContain('/s/');
   });
 
-  it('leads to the public proof and to nothing else, and runs nothing', async () => {
+  it('the only link is the public proof, and the file has no actions', async () => {
     for (const kind of ['plain', 'hostile', 'invoice']) {
       const { links, actions } = await renderAndRead(sample(kind));
       expect(links).toEqual([sample(kind).proofUrl]);

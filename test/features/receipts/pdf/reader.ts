@@ -1,32 +1,30 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
-import type { PaperFacts } from '#papers/facts.ts';
-import { renderReceipt } from '#papers/render.ts';
-import type { LoadFont } from '#papers/text/fonts.ts';
+import type { PdfFacts } from '#pdf/facts.ts';
+import { renderReceipt } from '#pdf/render.ts';
+import type { LoadFont } from '#pdf/text/fonts.ts';
 import { ASSETS_DIR } from '../../../../local/cli/directories.ts';
 
-/** Fonts as local/assets.ts laid them out, read anew every time. */
+/** Loads fonts from the output of local/assets.ts without a cache. */
 export const loadFont: LoadFont = async (path) => new Uint8Array(readFileSync(join(ASSETS_DIR, path)));
 
 export interface ReadPdf {
   bytes: Uint8Array;
   info: Record<string, unknown>;
-  /** The text of each page in its order, without white space. */
+  /** Text of each page in reading order, without white space. */
   pages: string[];
   text: string;
-  /** Pieces of text as they stand beside each other. */
   lines: string[];
   sizes: [width: number, height: number][];
   links: string[];
-  /** Whatever a reader could run or open by itself. */
   actions: unknown[];
 }
 
-/** The text without white space, in which alone a paper and its facts may differ. */
+/** Removes white space, the only permitted difference between a PDF and its facts. */
 export const dense = (text: string): string => text.replace(/\s+/gu, '');
 
-/** What a reader of PDF that is not ours gets out of it; a fault in the file, even one it could mend, is an error. */
+/** Reads a PDF with a third-party reader. Throws on any fault in the file, even one that the reader could repair. */
 export async function readPdf(bytes: Uint8Array): Promise<ReadPdf> {
   const task = getDocument({ data: bytes.slice(), stopAtErrors: true, useSystemFonts: false, verbosity: 0 });
   const document = await task.promise;
@@ -36,7 +34,7 @@ export async function readPdf(bytes: Uint8Array): Promise<ReadPdf> {
   for (let number = 1; number <= document.numPages; number++) {
     const page = await document.getPage(number);
     const { items } = await page.getTextContent({ disableNormalization: true });
-    // The fonts are read too, not only their maps.
+    // Loads the fonts as well, not only their character maps.
     await page.getOperatorList();
     const lines = items.flatMap((item) => ('str' in item ? [item.str] : []));
     read.lines.push(...lines);
@@ -51,4 +49,4 @@ export async function readPdf(bytes: Uint8Array): Promise<ReadPdf> {
   return read;
 }
 
-export const renderAndRead = async (facts: PaperFacts): Promise<ReadPdf> => readPdf(await renderReceipt(facts, loadFont));
+export const renderAndRead = async (facts: PdfFacts): Promise<ReadPdf> => readPdf(await renderReceipt(facts, loadFont));

@@ -4,25 +4,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { renderReceipt } from '#papers/render.ts';
+import { renderReceipt } from '#pdf/render.ts';
 import { RECEIPT_SAMPLES, receiptFacts } from '../../../../local/bench/receipt-samples.ts';
 import { bundle, ROOT } from '../../../../local/bundle.ts';
 import { RECEIPT_BYTES } from '../../../support/fixtures/receipt-bytes.ts';
 import { loadFont } from './reader.ts';
 
-const sha256Of = async (kind: string, load = loadFont): Promise<string> =>
+const hashReceipt = async (kind: string, load = loadFont): Promise<string> =>
   createHash('sha256')
     .update(await renderReceipt(RECEIPT_SAMPLES[kind]!, load))
     .digest('hex');
 
-/** All that the first receipt of an isolate has to load besides fonts. */
+/** Size limit of the code that an isolate loads for its first receipt, without fonts. */
 const MODULE_GZIP_MAX_KIB = 200;
 
-describe('the renderer as a module of its own', () => {
-  it('makes the same bytes, and weighs no more than it may', async () => {
+describe('bundled renderer', () => {
+  it('the bundle renders the same bytes within its size limit', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'svc-receipts-'));
     try {
-      await bundle(join(ROOT, 'worker/papers/render.ts'), directory);
+      await bundle(join(ROOT, 'worker/pdf/render.ts'), directory);
       const text = readdirSync(directory)
         .filter((name) => name.endsWith('.js'))
         .map((name) => readFileSync(join(directory, name), 'utf8'))
@@ -39,30 +39,30 @@ describe('the renderer as a module of its own', () => {
   });
 });
 
-describe('the same receipt', () => {
-  it.each(Object.entries(RECEIPT_BYTES))('has the bytes it has everywhere: %s', async (kind, sha256) => {
-    expect(await sha256Of(kind)).toBe(sha256);
+describe('reproducible PDF receipt', () => {
+  it.each(Object.entries(RECEIPT_BYTES))('a receipt has the recorded bytes: %s', async (kind, sha256) => {
+    expect(await hashReceipt(kind)).toBe(sha256);
   });
 
-  it('has them whatever was made before from the same fonts, and at the same time', async () => {
-    const kept = new Map<string, Promise<Uint8Array>>();
-    const loadKept = (path: string) => kept.get(path) ?? kept.set(path, loadFont(path)).get(path)!;
+  it('the bytes do not depend on shared fonts or concurrent rendering', async () => {
+    const cache = new Map<string, Promise<Uint8Array>>();
+    const loadCached = (path: string) => cache.get(path) ?? cache.set(path, loadFont(path)).get(path)!;
     const kinds = Object.keys(RECEIPT_BYTES);
-    await Promise.all(Object.keys(RECEIPT_SAMPLES).map((kind) => sha256Of(kind, loadKept)));
-    expect(await Promise.all(kinds.map((kind) => sha256Of(kind, loadKept)))).toEqual(kinds.map((kind) => RECEIPT_BYTES[kind]));
+    await Promise.all(Object.keys(RECEIPT_SAMPLES).map((kind) => hashReceipt(kind, loadCached)));
+    expect(await Promise.all(kinds.map((kind) => hashReceipt(kind, loadCached)))).toEqual(kinds.map((kind) => RECEIPT_BYTES[kind]));
   });
 
-  it('has them in whatever order its fonts arrive', async () => {
+  it('the bytes do not depend on the order in which fonts load', async () => {
     let waiting = 0;
     const loadLate = async (path: string) => {
       waiting++;
       await new Promise((resolve) => setTimeout(resolve, 40 - Math.min(39, waiting * 3)));
       return loadFont(path);
     };
-    expect(await sha256Of('japanese', loadLate)).toBe(RECEIPT_BYTES.japanese);
+    expect(await hashReceipt('japanese', loadLate)).toBe(RECEIPT_BYTES.japanese);
   });
 
-  it('has others where anything of it is other', async () => {
+  it('any change of the receipt changes the bytes', async () => {
     const plain = RECEIPT_SAMPLES.plain!;
     const variants = [
       plain,

@@ -1,17 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PaperFacts } from '#papers/facts.ts';
+import type { PdfFacts } from '#pdf/facts.ts';
 import { RECEIPT_SAMPLES, receiptFacts } from '../../../../local/bench/receipt-samples.ts';
 import { dense, renderAndRead } from './reader.ts';
 
 const ACCOUNT = '0197a3c0-1f2e-7000-8000-00000000003b';
-const named = (product_name: string, display_name = 'Ada’s weather', facts: Partial<PaperFacts> = {}): PaperFacts =>
+const named = (product_name: string, display_name = 'Ada’s weather', facts: Partial<PdfFacts> = {}): PdfFacts =>
   receiptFacts({ product_name, merchant: { account_id: ACCOUNT, display_name } }, { brand: { name: 'Ada' }, ...facts });
-const noted = (notes: string): PaperFacts =>
+const noted = (notes: string): PdfFacts =>
   named('Weather API', undefined, {
     merchantCopy: { fee: null, net: { asset: 'USDC', amount: '1', base_units: '1000000' }, invoice: { notes } },
   });
-/** What stands between two words of the paper. */
 const between = (text: string, before: string, after: string): string => {
   const start = text.indexOf(before) + before.length;
   return text.slice(start, text.indexOf(after, start));
@@ -19,10 +18,10 @@ const between = (text: string, before: string, after: string): string => {
 const productOf = (text: string): string => between(text, 'PurchaseProduct', 'Seller');
 const escapeOf = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16).toUpperCase()}}`;
 
-/** Whether a text comes back character by character, each as itself or as its escape. */
+/** Returns true if every character is read back as itself or as its escape. */
 function comesBack(read: string, source: string): boolean {
   let at = 0;
-  // Apart before white space goes: halves of two characters must not become one.
+  // Splits before removing white space, because two lone surrogates must not join.
   for (const character of [...source].map(dense).filter((text) => text !== '')) {
     const shown = [character, escapeOf(character)].find((form) => read.startsWith(form, at));
     if (shown === undefined) return false;
@@ -30,11 +29,10 @@ function comesBack(read: string, source: string): boolean {
   }
   return at === read.length;
 }
-/** Accented letters may come back in parts, or whole. */
 const isReadBack = (read: string, source: string): boolean =>
   (['NFC', 'NFD'] as const).some((form) => comesBack(read.normalize(form), source.normalize(form))) || comesBack(read, source);
 
-describe('a name', () => {
+describe('names in a PDF receipt', () => {
   it.each([
     ['Latin', 'Ærøskøbing, Łódź, Þórshöfn, Ǿ ƒ ʻokina ẞ'],
     ['Latin in parts', 'e\u0301 n\u0303 u\u0308 Yoru\u0300ba\u0301 o\u0323\u0300ro\u0323\u0300'],
@@ -55,7 +53,7 @@ describe('a name', () => {
     ['Arabic digits', 'سعر ١٢٣٤ ریال ۵۶'],
     ['emoji', '😀👨‍👩‍👧‍👦👍🏽🇯🇵☀️⚡❤️'],
     ['signs', '€ ₹ ₿ № ™ © ½ ² → ≤ ★ ① ♥ ∞ • …'],
-  ])('comes back as it was written: %s', async (_script, name) => {
+  ])('a name is read back as written: %s', async (_script, name) => {
     const { text } = await renderAndRead(named(name));
     expect(productOf(text).normalize('NFC')).toBe(dense(name).normalize('NFC'));
   });
@@ -69,20 +67,20 @@ describe('a name', () => {
     ['that is a vowel mark over Arabic or Hebrew', 'مُ שָ', 'م\\u{64F}ש\\u{5B8}'],
     ['of a mark on a mark on a mark', `a${'\u0301'.repeat(5)}`, 'á\u0301\u0301\\u{301}\\u{301}'],
     ['that no one assigned or that is private', '\u{e000}\u{10ffff}\u{50000}', '\\u{E000}\\u{10FFFF}\\u{50000}'],
-  ])('shows the escape of a character %s', async (_kind, name, shown) => {
+  ])('a character %s is shown as its escape', async (_kind, name, shown) => {
     expect(productOf((await renderAndRead(named(name))).text).normalize('NFC')).toBe(shown.normalize('NFC'));
   });
 
-  it('keeps brackets and numbers of a text that is read from right to left in the order they are read', async () => {
+  it('brackets and numbers in right-to-left text are read back in reading order', async () => {
     const name = 'שירות (API), 1,000 קריאות [v2.1]';
     expect(productOf((await renderAndRead(named(name))).text)).toBe(dense(name));
   });
 });
 
-describe('hostile text', () => {
+describe('hostile text in a PDF receipt', () => {
   const HOSTILE = '<script>alert(1)</script> %PDF-1.7 endstream endobj ) Tj ET /JS (app.alert(1)) \\) << /AA >> \r\nBcc: x@example.com';
 
-  it('is text wherever it stands', async () => {
+  it('hostile text is plain text in every field', async () => {
     const party = { name: HOSTILE, address: `${HOSTILE}\n${HOSTILE}`, email: HOSTILE, tax_id: HOSTILE };
     const facts = receiptFacts(
       {
@@ -113,7 +111,7 @@ describe('hostile text', () => {
     expect([links, actions]).toEqual([[facts.proofUrl], []]);
   });
 
-  it('of ten thousand characters comes back whole, over as many pages as it takes', async () => {
+  it('ten thousand characters are read back complete over several pages', async () => {
     for (const name of ['x'.repeat(10_000), 'ab '.repeat(3333), '漢字'.repeat(5000), '\u202e'.repeat(10_000), 'שלום '.repeat(2000)]) {
       const { text, pages } = await renderAndRead(named(name, name));
       const read = pages.map((page) => page.replace(/Receipt[\w-]{36}Page\d+of\d+$/, '')).join('');
@@ -122,20 +120,20 @@ describe('hostile text', () => {
     }
   });
 
-  it('of ten thousand lines comes back whole', async () => {
+  it('ten thousand lines are read back complete', async () => {
     const { pages } = await renderAndRead(noted(Array.from({ length: 10_000 }, (_, line) => `line ${line}`).join('\n\n\n')));
     const read = pages.map((page) => page.replace(/Receipt[\w-]{36}Page\d+of\d+$/, '')).join('');
     expect(between(read, 'Notes', 'PurchaseProduct')).toBe(Array.from({ length: 10_000 }, (_, line) => `line${line}`).join(''));
   });
 
-  it('may be empty, or nothing but white space', async () => {
+  it('an empty or blank name is shown as empty', async () => {
     for (const name of ['', ' \n\t\u3000 ']) {
       expect(productOf((await renderAndRead(named(name, name, { brand: { name } }))).text)).toBe('');
     }
   });
 });
 
-describe('any Unicode text', () => {
+describe('random Unicode text in a PDF receipt', () => {
   const NASTY = [
     '\ud800',
     '\udfff',
@@ -156,7 +154,7 @@ describe('any Unicode text', () => {
     '<b>',
     '%',
   ];
-  const WORDS = [
+  const FRAGMENTS = [
     'ab',
     'é',
     'e\u0301',
@@ -184,11 +182,11 @@ describe('any Unicode text', () => {
     ' ',
     '12,5',
   ];
-  const text = fc.array(fc.oneof(fc.constantFrom(...NASTY), fc.constantFrom(...WORDS), fc.string({ unit: 'binary', maxLength: 4 })), {
+  const text = fc.array(fc.oneof(fc.constantFrom(...NASTY), fc.constantFrom(...FRAGMENTS), fc.string({ unit: 'binary', maxLength: 4 })), {
     maxLength: 40,
   });
 
-  it('makes a PDF that a reader opens without a fault, and comes back as itself or as escapes', async () => {
+  it('the PDF opens without an error, and the text is read back as itself or as escapes', async () => {
     await fc.assert(
       fc.asyncProperty(text, async (parts) => {
         const name = parts.join('');
@@ -200,7 +198,7 @@ describe('any Unicode text', () => {
     );
   });
 
-  it('in the merchant’s notes keeps its lines', async () => {
+  it('the merchant’s notes retain their lines', async () => {
     await fc.assert(
       fc.asyncProperty(text, async (parts) => {
         const notes = `.${parts.join('\n')}.`;

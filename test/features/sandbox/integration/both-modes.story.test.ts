@@ -10,14 +10,12 @@ import type { Received } from '../../../support/servers/receiver.ts';
 import { type Merchant, World } from '../../../support/world.ts';
 import { openShop, type Shop } from './shop.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-/** The people who buy: all that differs between the modes, and none of it is the shop's. */
+/** Buyers, the only part that differs between the modes. */
 interface Buyers {
-  /** Pays a checkout payment. Answers the transaction's signature. */
   pay(payment: Body): Promise<string>;
-  /** Answers a challenge of x402. */
   answer(header: string): Promise<string>;
 }
 
@@ -31,24 +29,22 @@ const liveBuyers = (w: World): Buyers => ({
   answer: async (header) => (await newAgent(w)).pay(header),
 });
 
-/** What happened to a shop, without ids. */
-interface Story {
+interface ShopRecord {
   wasAccess: boolean;
   hasAccess: boolean;
   orders: string[];
-  told: string[];
+  newEvents: string[];
   refused: number;
   answers: [number, Body][];
 }
 
-/** The object of a customer. */
 function joinBuyer(w: World, { userId, key: liveKey }: Merchant, key: string, productId: string, customerRef: string) {
   const livemode = key === liveKey;
   return joinEntitlement(w, userId, livemode, entitlementIdOf(userId, livemode, productId, { customerRef }));
 }
 
-/** A day of a shop: a buyer at its checkout, then an agent without an account, as both are seen from the outside. */
-async function trade(w: World, merchant: Merchant, key: string, buyers: Buyers): Promise<Story> {
+/** Runs a buyer at the checkout, then an agent without an account, and records their external view. */
+async function trade(w: World, merchant: Merchant, key: string, buyers: Buyers): Promise<ShopRecord> {
   const box = crypto.randomUUID();
   const fetch = async (request: Request): Promise<Response> => {
     const execution = createExecutionContext();
@@ -61,11 +57,10 @@ async function trade(w: World, merchant: Merchant, key: string, buyers: Buyers):
   const shop = await openShop(client, { hookUrl, payoutWallet: merchant.wallet.address });
   const customerRef = 'customer-4711';
   const customers = await Promise.all([customerRef, 'agent-1'].map((ref) => joinBuyer(w, merchant, key, shop.productId, ref)));
-  /** All that queues and objects do in their own time. */
   const settleDown = async () => {
     for (let i = 0; i < 3; i++) {
       await w.deliver();
-      for (const customer of customers) await customer.untilTold();
+      for (const customer of customers) await customer.waitForDelivery();
       await w.attempt();
     }
   };
@@ -83,16 +78,16 @@ async function trade(w: World, merchant: Merchant, key: string, buyers: Buyers):
     answers.push([response.status, body.code ?? body]);
     return response;
   };
-  // Two uses were bought; the third is refused with what the next costs, which an agent pays.
+  // Two uses were bought. The third is refused with a challenge, which an agent pays.
   for (let i = 0; i < 3; i++) await ask(customerRef);
   const refusal = await ask('agent-1');
   await ask('agent-1', await buyers.answer(refusal.headers.get('PAYMENT-REQUIRED')!));
   await settleDown();
-  const told = await hand(shop, box);
-  return { wasAccess, hasAccess, orders: [...shop.orders.values()].sort(), told, refused: shop.refused, answers };
+  const newEvents = await hand(shop, box);
+  return { wasAccess, hasAccess, orders: [...shop.orders.values()].sort(), newEvents, refused: shop.refused, answers };
 }
 
-/** Hands the shop what its server got: the newest first, each twice, and one that somebody made up. Answers the types. */
+/** Hands the shop its received webhooks, newest first, each twice, plus a forged one. Returns the event types. */
 async function hand(shop: Shop, box: string): Promise<string[]> {
   const got = await (await fetch(`${testEnv.TEST_RECEIVER_URL}/_box/${box}`)).json<Received[]>();
   const request = ({ headers, body }: Received) => new Request('https://shop.test/hooks', { method: 'POST', headers, body });
@@ -101,8 +96,8 @@ async function hand(shop: Shop, box: string): Promise<string[]> {
   return got.map(({ headers }) => headers['x-svc-event-type']!).sort();
 }
 
-describe('an integration', () => {
-  it('that was written against the sandbox works in live mode unchanged: the same webhooks, access and answers', async () => {
+describe('shop integration', () => {
+  it('code written against the sandbox gets the same webhooks, access and answers in live mode', async () => {
     const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
     const merchant = await w.merchant();
     await w.chain.call('local_resetCalls');
@@ -124,6 +119,8 @@ describe('an integration', () => {
         [200, { weather: 'sunny', paid: true }],
       ],
     });
-    expect(live.told).toEqual(expect.arrayContaining(['payment.created', 'payment.confirmed', 'receipt.created', 'entitlement.granted']));
+    expect(live.newEvents).toEqual(
+      expect.arrayContaining(['payment.created', 'payment.confirmed', 'receipt.created', 'entitlement.granted']),
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { EventType } from '#rules/events.ts';
 import { callTesting } from '../../../support/clients/sandbox.ts';
-import { testWalletOf } from '../../../support/fixtures/renewing.ts';
+import { readTestWallet } from '../../../support/fixtures/renewing.ts';
 import { SUBSCRIPTION_SWEEPS } from '../../../support/models/subscription-life.ts';
 import { newKey } from '../../../support/people/agent.ts';
 import { confirmSubscription } from '../../../support/people/subscription-buyer.ts';
@@ -12,23 +12,20 @@ import type { Received } from '../../../support/servers/receiver.ts';
 import type { Merchant, World } from '../../../support/world.ts';
 import { type Api, type Club, openClub } from './club.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 const DAY_SECONDS = 86_400;
-/** So long after a period began it has been collected. */
+/** Time after the start of a period by which it is collected. */
 const COLLECTED_SECONDS = 11 * 60;
 const CUSTOMER = 'member-1';
 
-/** The wallets: all that differs between the modes, and none of it is the club's. */
+/** Wallets, the only part that differs between the modes. */
 interface Wallets {
-  /** Signs and sends as the wallet that is paid. Answers the signature. */
   signAsOwner(transaction: string): Promise<string>;
   member: {
     address(): Promise<string>;
-    /** Signs whatever the checkout asks for. */
     subscribe(payment: Body): Promise<void>;
-    /** Signs what ends the subscription. Answers what proves it. */
     cancel(transaction: string): Promise<object>;
   };
 }
@@ -38,7 +35,7 @@ function testWallets(w: World, merchant: Merchant): Wallets {
   return {
     signAsOwner: async (transaction) => (await pay({ transaction })).tx_signature,
     member: {
-      address: () => testWalletOf(w, merchant, 'member'),
+      address: () => readTestWallet(w, merchant, 'member'),
       subscribe: async ({ payment_id }) => pay({ payment_id, wallet: 'member' }),
       cancel: async (transaction) => ({ tx_signature: (await pay({ transaction, wallet: 'member' })).tx_signature }),
     },
@@ -51,13 +48,13 @@ async function liveWallets(w: World, merchant: Merchant): Promise<Wallets> {
   await w.chain.call('local_fundSol', merchant.wallet.address, '1000000000');
   await w.chain.call('local_fundUsdc', merchant.wallet.address, '0');
   const send = (wire: string) => w.chain.call<string>('sendTransaction', wire, { encoding: 'base64' });
-  const stepsOf = async (id: string) => (await w.call('GET', `/v1/payments/${id}`)).body.subscription.steps;
+  const readSteps = async (id: string) => (await w.call('GET', `/v1/payments/${id}`)).body.subscription.steps;
   return {
     signAsOwner: async (transaction) => send(await w.chain.sign(merchant.wallet, transaction)),
     member: {
       address: async () => member.address,
       subscribe: async ({ payment_id }) => {
-        for (let steps = await stepsOf(payment_id); steps.length > 0; steps = await stepsOf(payment_id))
+        for (let steps = await readSteps(payment_id); steps.length > 0; steps = await readSteps(payment_id))
           await send(await w.chain.sign(member, steps[0].transaction));
       },
       cancel: async (transaction) => ({ transaction: await w.chain.sign(member, transaction) }),
@@ -65,7 +62,6 @@ async function liveWallets(w: World, merchant: Merchant): Promise<Wallets> {
   };
 }
 
-/** All that queues and sweeps do in their own time, those of live rows and those of a sandbox. */
 async function settleDown(w: World): Promise<void> {
   for (let round = 0; round < 3; round++) {
     await skipTime(w.chain, 35);
@@ -78,7 +74,7 @@ async function settleDown(w: World): Promise<void> {
   }
 }
 
-/** Hands the club what its server got since then, the newest first and each twice. Answers the types it heard of, of what is paid by the period. */
+/** Hands the club its received webhooks since `since`, newest first and each twice. Returns the new types about subscriptions. */
 async function hand(club: Club, all: Received[], since: number): Promise<EventType[]> {
   const got = all.slice(since);
   const heard: string[] = [];
@@ -87,7 +83,7 @@ async function hand(club: Club, all: Received[], since: number): Promise<EventTy
   return (heard as EventType[]).filter((type) => /^(?:subscription|membership|receipt)\./.test(type)).sort();
 }
 
-/** What a club sees of a member who subscribes, is collected from, cancels, and is collected from no more. */
+/** Records a club's view of a member who subscribes, is collected from, cancels and ends. */
 async function join(w: World, merchant: Merchant, key: string, wallets: Wallets) {
   const box = crypto.randomUUID();
   const api: Api = async (method, path, body) => {
@@ -98,37 +94,37 @@ async function join(w: World, merchant: Merchant, key: string, wallets: Wallets)
   };
   const hookUrl = `${testEnv.TEST_RECEIVER_URL}/ok/${box}`;
   const club = await openClub(api, { hookUrl, payoutWallet: merchant.wallet.address, signAsOwner: wallets.signAsOwner });
-  const told: { heard: EventType[]; books: string[]; isMember: boolean; collected: number }[] = [];
+  const observations: { heard: EventType[]; books: string[]; isMember: boolean; collected: number }[] = [];
   let handed = 0;
-  const look = async () => {
+  const observe = async () => {
     await settleDown(w);
     const all = await (await fetch(`${testEnv.TEST_RECEIVER_URL}/_box/${box}`)).json<Received[]>();
     const heard = await hand(club, all, handed);
     handed = all.length;
     const { total: collected } = await api('GET', '/v1/receipts');
-    told.push({ heard, books: [...club.books.values()], isMember: await club.isMember(CUSTOMER), collected });
+    observations.push({ heard, books: [...club.books.values()], isMember: await club.isMember(CUSTOMER), collected });
   };
   const pass = (seconds: number) => skipTime(w.chain, seconds);
 
   const payment = await w.connect(club, { customer_ref: CUSTOMER, wallet_address: await wallets.member.address() });
   await wallets.member.subscribe(payment);
   await confirmSubscription(w, payment.payment_id);
-  await look();
+  await observe();
   await pass(30 * DAY_SECONDS + COLLECTED_SECONDS);
-  await look();
+  await observe();
   const subscription = `/v1/access/native-subscriptions/${payment.subscription.authorization_id}`;
   const { transaction } = await api('POST', `${subscription}/cancel-intent`, { wallet_address: await wallets.member.address() });
   await api('POST', `${subscription}/cancel-confirm`, await wallets.member.cancel(transaction));
-  await look();
+  await observe();
   await pass(30 * DAY_SECONDS + COLLECTED_SECONDS);
-  await look();
-  return told;
+  await observe();
+  return observations;
 }
 
-describe('an integration that sells by the period', () => {
+describe('subscription integration', () => {
   afterAll(endSkips);
 
-  it('and was written against the sandbox works in live mode unchanged: subscribed, collected, cancelled and over', async () => {
+  it('code written against the sandbox subscribes, collects, cancels and ends identically in live mode', async () => {
     const w = subscriptionWorld({ ALLOW_INSECURE_WEBHOOKS: 'true' });
     const merchant = await w.merchant();
     const inSandbox = await join(w, merchant, merchant.sandboxKey, testWallets(w, merchant));

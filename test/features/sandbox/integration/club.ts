@@ -1,5 +1,5 @@
 /**
- * A club that is paid by the period: the whole of a merchant's integration, in which nothing knows the mode of its client.
+ * Complete merchant integration for subscriptions. Nothing in it depends on the mode of its client.
  * @module
  */
 
@@ -8,22 +8,19 @@ import { Webhook } from 'standardwebhooks';
 // biome-ignore lint/suspicious/noExplicitAny: an integration reads what it needs of each answer.
 type Body = any;
 
-/** The service as the club calls it, with its key. */
 export type Api = (method: 'GET' | 'POST', path: string, body?: object) => Promise<Body>;
 
 export interface Club {
-  /** Where members subscribe. */
   productId: string;
   slug: string;
-  /** The club's webhook receiver: any number of times, in any order. Answers what it heard of for the first time. */
+  /** Webhook receiver, safe for repeats in any order. Returns the events that are new. */
   hear(request: Request): Promise<string[]>;
-  /** The club's door. */
   isMember(customerRef: string): Promise<boolean>;
-  /** Each subscription as the club last heard of it: the version that was told counts, not the order. */
+  /** Latest state of each subscription. The event version decides, not the order of arrival. */
   readonly books: ReadonlyMap<string, string>;
 }
 
-/** `signAsOwner`: the wallet that is paid signs and sends what publishes the plan. */
+/** `signAsOwner` signs and sends the publishing of the plan as the paid wallet. */
 export async function openClub(
   api: Api,
   { hookUrl, payoutWallet, signAsOwner }: { hookUrl: string; payoutWallet: string; signAsOwner(transaction: string): Promise<string> },

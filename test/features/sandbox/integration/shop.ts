@@ -1,5 +1,5 @@
 /**
- * The whole of a merchant's integration: it is given a client and the secret of its webhooks, and nothing in it knows the mode of either.
+ * Complete merchant integration with an API client and a webhook secret. Nothing in it depends on their mode.
  * @module
  */
 
@@ -14,16 +14,12 @@ interface ShopEvent {
 }
 
 export interface Shop {
-  /** What buyers pay for. */
   productId: string;
   slug: string;
-  /** The shop's webhook receiver: any number of times, in any order. */
+  /** Webhook receiver, safe for repeats in any order. */
   receive(request: Request): Promise<Response>;
-  /** The shop's access check. */
   hasAccess(customerRef: string): Promise<boolean>;
-  /** The shop's paid resource. */
   serve(request: Request): Promise<Response>;
-  /** The shop's own books, by payment. */
   readonly orders: ReadonlyMap<string, string>;
   readonly refused: number;
 }
@@ -44,7 +40,7 @@ export async function openShop(client: Client, { hookUrl, payoutWallet }: { hook
   const orders = new Map<string, string>();
   let refused = 0;
 
-  /** Confirmed is confirmed, whatever is heard of the payment afterwards. */
+  /** A confirmed order stays confirmed after later events of its payment. */
   function book({ type, data }: ShopEvent): void {
     const { payment_id: paymentId } = data.object as { payment_id?: string };
     if (paymentId === undefined || !type.startsWith('payment.')) return;

@@ -13,21 +13,20 @@ import { readToken } from './tokens.ts';
 
 interface Presented {
   admissionId: string;
-  /** The forms under which the account may know it; the first known one counts. */
   credentials: Credential[];
   signIn: SignIn | null;
-  /** Its own digits prove that this service made it. */
+  /** True if the key's own MAC digits prove that this service issued the key. */
   isVouched: boolean;
 }
 
 /**
- * Credential -> Actor, in one call to the account's admission object; no database once the object has loaded the account.
- * Refuses with 401 (no or bad credential), 403 (suspended, deleted, scope, mode) or 429.
+ * Authenticates the caller with one call to the account's admission object, without a database read once the object has loaded the account.
+ * Throws 401 (no or bad credential), 403 (suspended, deleted, scope, mode) or 429.
  */
 export async function authenticate(c: RouteContext, permission: Permission | null, bucket: CallBucket = 'requests'): Promise<Actor> {
   const { ctx } = c.var;
   const presented = await readCredential(c, ctx);
-  // Keys of the first round can be made up by any caller, so they are looked up only for those who have refusals left.
+  // Any caller can invent a key of the first format, so the database is asked for such keys only for callers with refusals left.
   if (!presented.isVouched) requireRefusalsLeft(c);
   const mode = modeOf(c);
   const request = {
@@ -38,7 +37,7 @@ export async function authenticate(c: RouteContext, permission: Permission | nul
     now: ctx.now,
     wallNow: ctx.wallNow,
   };
-  const answer = c.var.told?.admission ?? (await admit(ctx, presented, request));
+  const answer = c.var.admitted?.admission ?? (await admit(ctx, presented, request));
   const keyId = answer.ok ? answer.caller.keyId : 'keyId' in answer && answer.keyId;
   if (keyId) c.set('key', { keyId, admissionId: presented.admissionId });
   if ('rate' in answer && answer.rate) for (const [name, value] of Object.entries(rateHeaders(answer.rate))) c.header(name, value);
@@ -51,14 +50,14 @@ export async function authenticate(c: RouteContext, permission: Permission | nul
   return { ...answer.caller, via: presented.credentials[0]!.kind, signIn: presented.signIn };
 }
 
-/** Refuses a bad credential and counts it against the caller's address: 401 or 403, and 429 after too many. */
+/** Throws 401 or 403 for a bad credential and counts the refusal against the caller's address. Throws 429 after too many. */
 async function refuse(c: RouteContext, reason: RefusalReason | 'unknown', detail?: string): Promise<never> {
   const error = refusal(reason, detail);
   if (error.status === 401) await countRefusedCredential(c);
   throw error;
 }
 
-/** A key of the first round does not tell its pepper, so while there are several its hash under each is asked for. */
+/** A key of the first format does not identify its pepper, so each hash is tried while there are several peppers. */
 async function admit(ctx: Ctx, presented: Presented, request: Omit<AdmissionRequest, 'credential'>): Promise<AdmissionAnswer> {
   let answer: AdmissionAnswer = { ok: false, reason: 'unknown_key' };
   for (const credential of presented.credentials) {
@@ -69,11 +68,10 @@ async function admit(ctx: Ctx, presented: Presented, request: Omit<AdmissionRequ
 }
 
 async function admitOne(ctx: Ctx, admissionId: string, request: AdmissionRequest): Promise<AdmissionAnswer> {
-  // Nothing is written for a stranger: a made-up key must not leave an object behind.
+  // Writes nothing for an unknown account: a made-up key must not create an object.
   return (await askAccount(ctx, admissionId, (object) => object.admit(request))) ?? { ok: false, reason: 'unknown_key' };
 }
 
-/** Asks an account's object, which is told the account from the database where it has none yet. null: there is no such account. */
 async function askAccount<A extends { ok: boolean }>(
   ctx: Ctx,
   admissionId: string,
@@ -89,8 +87,8 @@ async function askAccount<A extends { ok: boolean }>(
 }
 
 /**
- * Counts a call that another party makes on what a merchant sells, in the merchant's bucket, in one call to the object of the account. 404
- * where there is no such merchant, 429 where the bucket is full.
+ * Counts a call by another party on a merchant's product in the merchant's bucket, with one call to the account's object. Throws 404 if the
+ * merchant does not exist, 429 if the bucket is full.
  */
 export async function countForMerchant(
   c: RouteContext,
@@ -105,12 +103,11 @@ export async function countForMerchant(
   if (!counted.ok) throw rateLimited(counted.rate, wallNow);
 }
 
-/** The token of the Authorization header, or null. */
 export const bearerOf = (c: RouteContext): string | null => /^Bearer +([\w.-]+)$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? null;
 
 async function readCredential(c: RouteContext, ctx: Ctx): Promise<Presented> {
   const bearer = bearerOf(c);
-  // A key is taken where a token would stand, too: some clients can set no other header.
+  // Accepts a key as a bearer token too, because some clients can set no other header.
   const rawKey = c.req.header('X-Svc-Key') ?? (bearer?.startsWith('svc_') ? bearer : undefined);
   if (rawKey !== undefined) {
     const parsed = parseRawKey(ctx, rawKey);
@@ -129,15 +126,14 @@ async function readCredential(c: RouteContext, ctx: Ctx): Promise<Presented> {
 
 const UNKNOWN_MODE = { loc: ['query', 'mode'], msg: 'Expected live or sandbox', type: 'invalid_value' };
 
-/** The mode asked for in words; null where none is. One that does not exist is refused after who calls is known. */
 function modeOf(c: RouteContext): 'live' | 'sandbox' | 'unknown' | null {
   const mode = c.req.query('mode');
-  // Routes of sign-in have a word of that name for something else.
+  // Sign-in routes use the `mode` parameter for something else.
   if (mode === undefined || c.req.path.startsWith('/v1/auth/oauth/')) return null;
   return mode === 'live' || mode === 'sandbox' ? mode : 'unknown';
 }
 
-/** Many internal reasons, few public words: an outsider learns nothing from the difference. */
+/** Maps many internal reasons to few public messages, so that an outsider learns nothing from the difference. */
 function refusal(reason: RefusalReason | 'unknown', detail?: string): ApiError {
   switch (reason) {
     case 'unknown':

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import { DAY, iso } from '#core/time.ts';
-import { addressKeysOf, planLetter, requireMail } from '#features/mail/outbox.ts';
+import { addressKeysOf, planEmail, requireMail } from '#features/email/outbox.ts';
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, unchanged, type Write } from '#platform/db/commit.ts';
 import { globalOf } from '#platform/db/directory.ts';
@@ -9,7 +9,7 @@ import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import { type ActorEnv, CreatedAt, DetailResponse, type RouteContext } from '#platform/http/openapi.ts';
 import { hitBucket, rememberSignIn } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
-import type { Arms } from '../claim/store.ts';
+import type { AccountAccess } from '../claim/store.ts';
 import { getAccount } from '../store.ts';
 import { disownEmail, emailOfSpent, isUnreachable, previewEmail, resetPassword, verifyEmail } from './email-proof.ts';
 import { linksAnHour, planVerification } from './owner-emails.ts';
@@ -19,13 +19,13 @@ import { normaliseEmail } from './sign-in.ts';
 const accepted = { 202: { description: 'Accepted', content: { 'application/json': { schema: DetailResponse } } } };
 const Token = z.string().max(200).describe('Token from the email: the part after `#token=` in its link.');
 
-/** Counted where the caller is known too: the headers go on telling the account's own limit. */
-async function limitLetters(c: RouteContext<ActorEnv>): Promise<void> {
-  await hitBucket(c, 'letters', '');
+/** Counts emails per caller's address even for a known caller. The headers continue to show the account's own limit. */
+async function limitEmails(c: RouteContext<ActorEnv>): Promise<void> {
+  await hitBucket(c, 'emails', '');
 }
 
 const PASSWORD_SET = 'The password is set, and all sessions have ended. Sign in with it.';
-const toldOf = ({ keys, endpoints, providers, wallets }: Arms): string =>
+const auditDetailOf = ({ keys, endpoints, providers, wallets }: AccountAccess): string =>
   ` The address was not verified before, so earlier access has ended: ${keys} keys, ${endpoints} webhook endpoints,` +
   ` ${providers} linked providers, ${wallets} payout wallets. Set a payout wallet before you sell.`;
 
@@ -36,7 +36,7 @@ export const emailRoutes = routes('Account')
     summary: 'Send a verification email',
     description:
       'Sends a verification email to the account’s address. Registration sends the first one. The link works once, for 24 hours. At most three emails are sent per hour.',
-    limit: limitLetters,
+    limit: limitEmails,
     returns: accepted,
     codes: ['state_conflict', 'mail_not_configured'],
     once: ({ scope }, storeAnswer) => askVerification(scope, storeAnswer),
@@ -96,7 +96,7 @@ export const emailRoutes = routes('Account')
     summary: 'Request a password reset',
     description:
       'Sends a password reset link. The response and its timing are the same for every address. The link works once, for 30 minutes.',
-    bucket: 'letters',
+    bucket: 'emails',
     body: z.object({ email: Email.describe('Email address.') }).openapi('ForgotPasswordRequest'),
     returns: accepted,
     codes: ['mail_not_configured'],
@@ -120,28 +120,23 @@ export const emailRoutes = routes('Account')
     returns: DetailResponse,
     codes: ['invalid_credentials', 'state_conflict', 'password_too_short'],
     once: ({ ctx, body: { token, new_password } }, storeAnswer) => resetPassword(ctx, token, new_password, storeAnswer),
-    present: (ended) => ({ detail: PASSWORD_SET + (ended ? toldOf(ended) : '') }),
+    present: (ended) => ({ detail: PASSWORD_SET + (ended ? auditDetailOf(ended) : '') }),
     answered: async ({ c, ctx, body }) => rememberSignIn(c, await emailOfSpent(ctx, body.token)),
     isSecret: true,
   });
 
-/** Emails to an address that bounced, so that its owner can show that letters arrive again. */
+/** Limit on emails to an address that bounced, so that its owner can prove that emails arrive again. */
 const BOUNCED_A_DAY_MAX = 1;
 
-/** Limit on emails to an address that bounced, or complained. */
 const linksADay = (ctx: Ctx, address: string) => ({
-  counted: { letters: ['verify_email' as const], addressKeys: addressKeysOf(ctx, address), since: ctx.wallNow - DAY },
+  counted: { templates: ['verify_email' as const], addressKeys: addressKeysOf(ctx, address), since: ctx.wallNow - DAY },
   max: BOUNCED_A_DAY_MAX,
 });
 
-/** Stores an email that was asked for. The answer is the same where too many were: it says nothing of the address. */
+/** Stores a requested email. The answer is the same if the limit was exceeded, so it reveals nothing about the address. */
 const storeAsked = async (ctx: Shard, writes: Write[], storeAnswer: StoreAnswer<null>): Promise<null> =>
   commit(ctx, await withAnswer({ ...unchanged(null), writes }, storeAnswer(null)));
 
-/**
- * A letter with a link that proves the account's address, for the first time or again after it bounced. 409 state_conflict where there is
- * none, or it is proven; 503 mail_not_configured.
- */
 async function askVerification(ctx: Scope, storeAnswer: StoreAnswer<null>): Promise<null> {
   const account = await getAccount(ctx.db, ctx.merchantId);
   const { email, emailVerified } = account;
@@ -155,12 +150,12 @@ async function askVerification(ctx: Scope, storeAnswer: StoreAnswer<null>): Prom
 }
 
 /**
- * A letter with a link for a new password to the account that has this address. Whether one has it is looked up when the letter is sent:
- * the same is written here for every address, so that the answer tells nothing. 503 mail_not_configured.
+ * Emails a password reset link. Whether an account has the address is checked at send time: the same row is written for every address, so
+ * the answer reveals nothing. Throws 503 mail_not_configured.
  */
 async function askReset(ctx: Shard, email: string, storeAnswer: StoreAnswer<null>): Promise<null> {
   requireMail(ctx);
   const address = normaliseEmail(email);
-  const letter = { letter: 'reset_password' as const, facts: {}, accountId: null, address };
-  return storeAsked(ctx, planLetter(ctx, letter, linksAnHour(ctx, address)).writes, storeAnswer);
+  const resetEmail = { template: 'reset_password' as const, facts: {}, accountId: null, address };
+  return storeAsked(ctx, planEmail(ctx, resetEmail, linksAnHour(ctx, address)).writes, storeAnswer);
 }

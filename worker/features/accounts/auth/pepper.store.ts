@@ -5,19 +5,19 @@ import { jsonRows } from '#platform/db/among.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { cursors } from '#platform/db/tables/candidates.ts';
 
-/** How far the walk over all accounts has come; null: it begins. */
-const PLACE = 'peppers';
+const CURSOR_NAME = 'peppers';
 
-export const findPlace = async (db: Db): Promise<AccountId | null> =>
-  ((await db.select({ last: cursors.walkBefore }).from(cursors).where(eq(cursors.name, PLACE)).get())?.last ?? null) as AccountId | null;
+export const findCursor = async (db: Db): Promise<AccountId | null> =>
+  ((await db.select({ last: cursors.walkBefore }).from(cursors).where(eq(cursors.name, CURSOR_NAME)).get())?.last ??
+    null) as AccountId | null;
 
-export const savePlace = (db: Db, last: AccountId | null, now: number) =>
+export const savePepperCursor = (db: Db, last: AccountId | null, now: number) =>
   db
     .insert(cursors)
-    .values({ name: PLACE, walkBefore: last, passedAt: now, version: 1 })
+    .values({ name: CURSOR_NAME, walkBefore: last, passedAt: now, version: 1 })
     .onConflictDoUpdate({ target: cursors.name, set: { walkBefore: last, passedAt: now } });
 
-/** Accounts that still say what their keys are made of, in the order of their ids: of a deleted one only the keys are left. */
+/** Lists accounts that still name an email or wallet, by id. A deleted account retains only the keys. */
 export const listNamedAccounts = (db: Db, after: AccountId | null, max: number) =>
   db
     .select({
@@ -36,8 +36,8 @@ export const listNamedAccounts = (db: Db, after: AccountId | null, max: number) 
 export type NamedAccount = Awaited<ReturnType<typeof listNamedAccounts>>[number];
 
 /**
- * New keys, in one statement, for accounts that nothing has changed since they were read. A new version, so that a change which read the row
- * before does not put the old keys back; where another account has such a key the row stays as it is.
+ * Replaces the keys of accounts that did not change since they were read. Increments the version, so that a change planned before cannot
+ * restore the old keys. A row stays unchanged if another account has such a key.
  */
 export async function replaceKeys(
   db: Db,

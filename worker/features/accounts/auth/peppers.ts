@@ -2,18 +2,18 @@ import { PEPPER_BYTES, secretRing } from '#core/crypto.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
-import { findPlace, listNamedAccounts, type NamedAccount, replaceKeys, savePlace } from './pepper.store.ts';
+import { findCursor, listNamedAccounts, type NamedAccount, replaceKeys, savePepperCursor } from './pepper.store.ts';
 import { emailKeysOf, walletKeysOf } from './sign-in.ts';
 
 const PAGES = { pageMax: 200, pagesMax: 50 };
 
 /**
- * While there are several peppers, hashes the e-mails and wallets of all accounts anew under the first, so that the others can go. One walk over
- * the accounts from where the last run ended; `taken` says how many were still under another. A walk that took none leaves nothing to do.
+ * Rehashes the emails and wallets of all accounts under the first pepper while there are several, in one walk that resumes at the last
+ * cursor. `taken` counts the accounts that were under another pepper. Old peppers can be removed after a walk that took none.
  */
 export async function sweepPeppers(ctx: Shard): Promise<Swept> {
   if (secretRing(ctx.config.PEPPER, PEPPER_BYTES).length === 1) return { taken: 0, isFinished: true };
-  let last: AccountId | null = await findPlace(ctx.db);
+  let last: AccountId | null = await findCursor(ctx.db);
   let taken = 0;
   const { isFinished } = await sweepPages(
     ctx,
@@ -30,7 +30,7 @@ export async function sweepPeppers(ctx: Shard): Promise<Swept> {
       last = rows.at(-1)!.id;
     },
   );
-  await savePlace(ctx.db, isFinished ? null : last, ctx.wallNow);
+  await savePepperCursor(ctx.db, isFinished ? null : last, ctx.wallNow);
   return { taken, isFinished };
 }
 

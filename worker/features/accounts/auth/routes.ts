@@ -48,7 +48,6 @@ const LoginRequest = z
 
 const signedInNow = ({ wallNow }: Ctx, method: SignInMethod): SignIn => ({ authTime: wallNow, firstIat: wallNow, method });
 
-/** A token of a session that begins now, or goes on. */
 async function toAuthResponse(ctx: Ctx, account: Account, signIn: SignIn) {
   const { token, expiresAt } = await issueToken(ctx, account, signIn);
   return {
@@ -61,8 +60,8 @@ async function toAuthResponse(ctx: Ctx, account: Account, signIn: SignIn) {
   };
 }
 
-/** Counted per address and e-mail, so that a caller cannot lock the owner of an e-mail out from another address. */
-async function emailOf(c: RouteContext): Promise<string> {
+/** Rate limit key of address and email, so that a caller elsewhere cannot lock out the owner of an email. */
+async function readEmailKey(c: RouteContext): Promise<string> {
   const body: unknown = await c.req.json().catch(() => null);
   const email = typeof body === 'object' && body !== null && 'email' in body && typeof body.email === 'string' ? body.email : '';
   return emailKeysOf(c.var.ctx, email).keys[0];
@@ -128,7 +127,7 @@ export const authRoutes = routes('Authentication')
     description:
       'Signs in with an email address and a password. After 100 attempts on one account within an hour from addresses that never signed in to it, further attempts from such addresses return 429 `rate_limited`, whether or not the account exists. A password reset by email lifts the limit for that address.',
     bucket: 'login',
-    by: emailOf,
+    by: readEmailKey,
     body: LoginRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],

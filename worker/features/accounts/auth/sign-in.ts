@@ -4,7 +4,7 @@ import { type AccountId, admissionIdOf, newId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
-import { findAnywhere, homeOf, othersOf } from '#platform/db/directory.ts';
+import { findAnywhere, findHome, othersOf } from '#platform/db/directory.ts';
 import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { SignIn } from '#rules/admission.ts';
@@ -16,19 +16,17 @@ import { readToken } from './tokens.ts';
 
 const PASSWORD_LENGTH = { min: 8, max: 128 };
 
-/** One spelling per mailbox, as people understand it: trimmed, lower case, composed. */
+/** Returns one spelling per mailbox: trimmed, lower case, NFC. */
 export const normaliseEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase();
-/** Keyed hashes of an e-mail under each pepper; the first is stored. */
 export const emailKeysOf = (ctx: Ctx, email: string): AccountKeys & { keys: [string, ...string[]] } => ({
   column: 'emailKey',
   keys: pepperedHashes(ctx.config.PEPPER, 'email', normaliseEmail(email)),
 });
 
-/** Whose e-mail this is, or was before the account was deleted, whichever pepper it is hashed under. */
+/** Finds the account that has this email, or had it before its deletion, under any pepper. */
 export const findAccountByEmail = (ctx: Ctx, email: string) =>
   findAnywhere(ctx, ({ db }) => findAccountByKeys(db, emailKeysOf(ctx, email)));
 
-/** Keyed hashes of a wallet under each pepper; the first is stored. */
 export const walletKeysOf = (ctx: Ctx, walletAddress: string): AccountKeys & { keys: [string, ...string[]] } => ({
   column: 'walletKey',
   keys: pepperedHashes(ctx.config.PEPPER, 'wallet', walletAddress),
@@ -41,7 +39,6 @@ export function requirePasswordLength(password: string): void {
 
 type SignInIdentity = Partial<Pick<Account, 'email' | 'emailKey' | 'passwordHash' | 'walletAddress' | 'walletKey'>>;
 
-/** An account on the free plan, before it is stored. */
 export function newAccount(ctx: Ctx, displayName: string, identity: SignInIdentity): Account {
   const accountId = newId<AccountId>(ctx.now);
   return {
@@ -78,7 +75,7 @@ export async function storeAccount(
   ctx: Shard,
   account: Account,
   storeAnswer: StoreAnswer<Account> = skipStoring,
-  letters: Write[] = [],
+  emails: Write[] = [],
 ): Promise<Account> {
   const payout = account.walletAddress ? planAccountPayout(ctx, account.id, account.walletAddress) : { events: [], writes: [] };
   const known = [
@@ -86,7 +83,7 @@ export async function storeAccount(
     ...(account.walletAddress === null ? [] : [walletKeysOf(ctx, account.walletAddress)]),
   ];
   const guards = known.flatMap((keys) => abortIfTaken(ctx, account.id, keys));
-  const writes = [...guards, insertAccount(ctx.db, account), ...payout.writes, ...letters];
+  const writes = [...guards, insertAccount(ctx.db, account), ...payout.writes, ...emails];
   const change = await withAnswer({ events: payout.events, writes, result: account }, storeAnswer(account));
   return commitNew(ctx, change, () => findAccount(ctx.db, account.id));
 }
@@ -97,11 +94,17 @@ interface Register {
   displayName: string;
 }
 
-/** Of the database where accounts are made it is the index that says so, also of two at once; in the others none is made any more. */
+/**
+ * In the database that creates accounts, a unique index detects duplicates, also of concurrent requests. The other databases create no
+ * accounts.
+ */
 const isNamedElsewhere = async (ctx: Shard, keys: AccountKeys): Promise<boolean> =>
   (await Promise.all(othersOf(ctx).map(({ db }) => findAccountByKeys(db, keys)))).some((account) => account !== undefined);
 
-/** Creates an account on the free plan and emails its address the link that verifies it. 409 email_registered, also for the address of a deleted account. */
+/**
+ * Creates an account on the free plan and emails a verification link. Throws 409 email_registered, also for the address of a deleted
+ * account.
+ */
 export async function registerAccount(ctx: Shard, input: Register, storeAnswer: StoreAnswer<Account>): Promise<Account> {
   requirePasswordLength(input.password);
   const account = newAccount(ctx, input.displayName, {
@@ -117,32 +120,34 @@ export async function registerAccount(ctx: Shard, input: Register, storeAnswer: 
   }
 }
 
-/** Signs in with e-mail and password. An unknown e-mail and a wrong password cost and answer the same: 401; 403 for a suspended account only after the right password. */
+/**
+ * Signs in with email and password. An unknown email and a wrong password cost and answer the same. Throws 401, or 403 for a suspended
+ * account only after the right password.
+ */
 export async function logIn(ctx: Ctx, input: { email: string; password: string }): Promise<Account> {
   const account = await findByPassword(ctx, input.password, () => findAccountByEmail(ctx, input.email));
   if (!account) throw new ApiError('invalid_credentials');
   requireActive(account);
-  ctx.defer(renewPasswordHash(await homeOf(ctx, account.id), account, input.password));
+  ctx.defer(renewPasswordHash(await findHome(ctx, account.id), account, input.password));
   return account;
 }
 
-/** 403 for an account that was suspended or deleted. Called only after the caller has proved that the account is theirs. */
+/** Throws 403 if the account is suspended or deleted. Call only after the caller has proved ownership of the account. */
 export function requireActive(account: Account): Account {
   if (account.status === 'suspended') throw new ApiError('account_suspended');
   if (account.status === 'deleted') throw new ApiError('account_deleted');
   return account;
 }
 
-/** A session may be renewed for a week after a token expired, and for thirty days after it began. */
 const REFRESH = { graceMs: 7 * DAY, sessionMs: 30 * DAY };
 
 /**
- * The account a token still belongs to, and how its person signed in, which a refresh does not change. 401 for a token that
- * is not ours, too old, or of an earlier token version; 403 for a suspended or deleted account.
+ * Returns the account of a token and the session's sign-in, which a refresh does not change. Throws 401 for a token that is foreign, too
+ * old or of an earlier token version, 403 for a suspended or deleted account.
  */
 export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ account: Account; signIn: SignIn }> {
   const claims = token ? await readToken(ctx, token, REFRESH.graceMs) : null;
-  const account = claims ? await findAccount((await homeOf(ctx, claims.sub)).db, claims.sub) : null;
+  const account = claims ? await findAccount((await findHome(ctx, claims.sub)).db, claims.sub) : null;
   if (!claims || !account) throw new ApiError('invalid_authorization');
   requireActive(account);
   const { signIn } = claims;

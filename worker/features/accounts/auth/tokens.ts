@@ -39,7 +39,6 @@ export const claimsOf = (account: Account) => ({
   is_staff: isStaffMember(account),
 });
 
-/** A fresh token of the session that `signIn` began. */
 export async function issueToken(ctx: Ctx, account: Account, signIn: SignIn): Promise<{ token: string; expiresAt: number }> {
   const [key] = keyRing(ctx.config.JWT_KEYS);
   const token = await new SignJWT({
@@ -60,15 +59,12 @@ export async function issueToken(ctx: Ctx, account: Account, signIn: SignIn): Pr
   return { token, expiresAt: unixSeconds(ctx.wallNow + LIFETIME_MS) * 1000 };
 }
 
-/** The issuer of tokens: the service's base URL. */
 const issuerOf = ({ baseUrl }: Ctx): string => baseUrl;
-/** The audience of tokens: a service on this network. */
 const audienceOf = ({ config }: Ctx): string => config.network.caip2;
 
-/** Two deployments may share a key by mistake, as staging and production do: each takes its own tokens alone. */
+/** Rejects tokens of another deployment: two deployments, such as staging and production, may share a key by mistake. */
 const isForUs = (ctx: Ctx, { iss, aud }: JWTPayload): boolean => iss === issuerOf(ctx) && aud === audienceOf(ctx);
 
-/** The claims of a token we signed that expired no longer ago than `graceMs`, or null. */
 export async function readToken(ctx: Ctx, token: string, graceMs: number = CLOCK_SKEW_MS): Promise<TokenClaims | null> {
   try {
     const { payload } = await jwtVerify(

@@ -1,6 +1,6 @@
 import { verifyEd25519 } from '#core/crypto.ts';
 import { base58Bytes, randomBase62, utf8 } from '#core/encoding.ts';
-import { ApiError, raise, storyOf } from '#core/errors.ts';
+import { ApiError, formatErrorChain, raise } from '#core/errors.ts';
 import { newId, type SignInId } from '#core/ids.ts';
 import { iso, SECOND } from '#core/time.ts';
 import { requireWallet } from '#platform/chain/payees.ts';
@@ -11,11 +11,11 @@ import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
 import { findAccountByKeys, insertLoginNonce, takeLoginNonce } from '../store.ts';
 import { newAccount, requireActive, storeAccount, walletKeysOf } from './sign-in.ts';
 
-/** Long enough to find the wallet's window, short enough that a stolen signature is soon worthless. */
+/** Long enough to find the wallet's window, short enough to limit the use of a stolen signature. */
 const NONCE_SECONDS = 300;
 const STATEMENT = 'Sign in to your merchant account. This costs nothing and moves no money.';
 
-/** The text a wallet shows and signs, in the exact order and spacing of Sign-In With Solana. */
+/** Builds the text that a wallet shows and signs, in the exact order and spacing of Sign-In With Solana. */
 function signInText(ctx: Ctx, { nonce, walletAddress, expiresAt }: Omit<LoginNonce, 'message'>): string {
   return [
     `${new URL(ctx.baseUrl).host} wants you to sign in with your Solana account:`,
@@ -32,7 +32,7 @@ function signInText(ctx: Ctx, { nonce, walletAddress, expiresAt }: Omit<LoginNon
   ].join('\n');
 }
 
-/** Issues a text for this wallet to sign, valid once and for five minutes. 422 invalid_wallet_address. */
+/** Issues a sign-in text for a wallet, valid once and for five minutes. Throws 422 invalid_wallet_address. */
 export async function issueLoginNonce(ctx: Ctx, walletAddress: string): Promise<LoginNonce> {
   requireWallet(walletAddress);
   const terms = { nonce: `SvcSignIn${randomBase62(24)}`, walletAddress, expiresAt: ctx.wallNow + NONCE_SECONDS * SECOND };
@@ -49,15 +49,15 @@ interface WalletLogin {
 }
 
 /**
- * Signs a wallet in, with a new account the first time, and says which of the two texts it signed. 401 invalid_credentials, 403
- * suspended or deleted.
+ * Signs a wallet in, creates its account the first time, and reports which of the two texts was signed. Throws 401 invalid_credentials, 403
+ * for a suspended or deleted account.
  */
 export async function logInWithWallet(
   ctx: Ctx,
   { walletAddress, signature, nonce }: WalletLogin,
 ): Promise<{ account: Account; method: WalletMethod }> {
   requireWallet(walletAddress);
-  // Taken before anything is verified: a signature is tried once, right or wrong.
+  // Claims the nonce before the signature is verified, so that a signature is tried once, right or wrong.
   const issued = await takeNonce(ctx, nonce, walletAddress);
   const method = issued && issued.expiresAt > ctx.wallNow ? findMethod(issued, signature) : null;
   if (!method) {
@@ -67,19 +67,19 @@ export async function logInWithWallet(
   return { account: requireActive(await openWalletAccount(ctx, walletAddress)), method };
 }
 
-/** Takes the nonce, with one retry where the database's answer was lost, so that the wallet need not sign another text. */
+/** Claims the nonce, with one retry if the database's answer was lost, so that the wallet need not sign again. */
 async function takeNonce(ctx: Ctx, nonce: string, walletAddress: string): Promise<LoginNonce | null> {
   const signInId = newId<SignInId>(ctx.wallNow);
   const take = () => takeLoginNonce(globalOf(ctx).db, nonce, walletAddress, signInId);
   return take().catch((error: unknown) => {
-    ctx.note(`nonce: ${storyOf(error)}`);
+    ctx.note(`nonce: ${formatErrorChain(error)}`);
     return take();
   });
 }
 
 type WalletMethod = 'siws' | 'nonce';
 
-/** Which text was signed: the whole one, in which a wallet shows the domain, or the bare nonce, which any site can have signed. */
+/** Detects which text was signed: the full one, in which a wallet shows the domain, or the bare nonce, which any site can have signed. */
 function findMethod({ walletAddress, message, nonce }: LoginNonce, signature: string): WalletMethod | null {
   const bytes = base58Bytes(signature, 64);
   const publicKey = base58Bytes(walletAddress, 32);
@@ -88,7 +88,7 @@ function findMethod({ walletAddress, message, nonce }: LoginNonce, signature: st
   return verifyEd25519(bytes, utf8(nonce), publicKey) ? 'nonce' : null;
 }
 
-/** The wallet's account; two first sign-ins at once end in the same one. */
+/** Finds or creates the wallet's account. Concurrent first sign-ins end in the same account. */
 async function openWalletAccount(ctx: Ctx, walletAddress: string): Promise<Account> {
   const walletKeys = walletKeysOf(ctx, walletAddress);
   const find = () => findAnywhere(ctx, ({ db }) => findAccountByKeys(db, walletKeys));

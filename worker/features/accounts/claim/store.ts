@@ -19,25 +19,22 @@ const HAS_SOLD = (
 ) => sql`EXISTS (SELECT 1 FROM payments WHERE merchant_id = ${accountId} AND livemode = 1 AND status = 'CONFIRMED')
   OR EXISTS (SELECT 1 FROM archived_payments WHERE ${and(eq(archivedPayments.merchantId, accountId), eq(archivedPayments.livemode, true))})`;
 
-/** Whether buyers have paid this account. */
 export async function hasSold(db: Db, accountId: AccountId): Promise<boolean> {
   const [row] = await db.all<{ sold: number }>(sql`SELECT (${HAS_SOLD(accountId)}) AS sold`);
   return row?.sold === 1;
 }
 
-/** Fails the batch once buyers have paid the account. */
 export const abortIfSold = (ctx: Shard, accountId: AccountId): Write => abortIf(ctx, HAS_SOLD(accountId));
 
-/** How much an account has by which its maker could act for it, or be paid. */
-export interface Arms {
+export interface AccountAccess {
   keys: number;
   endpoints: number;
   providers: number;
   wallets: number;
 }
 
-export async function getArms(db: Db, id: AccountId): Promise<Arms> {
-  const [row] = await db.all<Arms>(sql`SELECT
+export async function findAccountAccess(db: Db, id: AccountId): Promise<AccountAccess> {
+  const [row] = await db.all<AccountAccess>(sql`SELECT
     (SELECT count(*) FROM api_keys WHERE merchant_id = ${id} AND livemode IN (0, 1) AND revoked_at IS NULL) AS keys,
     (SELECT count(*) FROM webhook_endpoints WHERE merchant_id = ${id} AND livemode IN (0, 1) AND status = 'enabled') AS endpoints,
     (SELECT count(*) FROM sign_in_identities WHERE account_id = ${id}) AS providers,
@@ -46,11 +43,10 @@ export async function getArms(db: Db, id: AccountId): Promise<Arms> {
 }
 
 /**
- * Takes from an account what the one before may have left in it, in the batch that gives it to who proved its address: other identities, enabled
- * endpoints and what waits for them, where its sales are paid to and buyers are led, its domain and the logo on its papers, and the sales that
- * have begun.
+ * Revokes all access of the previous holder, in the batch that gives the account to the reader of the address: other identities, enabled
+ * endpoints and their pending deliveries, payout wallets and links, the domain, the PDF logo and open sales.
  */
-export function disarm(ctx: Shard, accountId: AccountId): Write[] {
+export function revokeAccess(ctx: Shard, accountId: AccountId): Write[] {
   const { db, now, wallNow } = ctx;
   const both = [true, false];
   const ofEndpoints = and(
@@ -81,9 +77,8 @@ export function disarm(ctx: Shard, accountId: AccountId): Write[] {
 }
 
 /**
- * Sales that have begun would still pay the wallet of the one before: their links and sessions are over now. A transaction that a buyer has
- * signed already confirms as ever, and the sweep gives up the rest. A metered session whose channel is open pays out what was promised by
- * then, which stands on the chain; no other one opens.
+ * Expires open payment links and sessions, which would still pay the previous wallet. A transaction already signed by a buyer still
+ * confirms, and the sweep expires the rest. An open metered channel pays what was promised on chain. No new one can open.
  */
 function endOpenSales({ db, now }: Shard, accountId: AccountId): Write[] {
   const over = { expiresAt: now };
@@ -107,8 +102,8 @@ function endOpenSales({ db, now }: Shard, accountId: AccountId): Write[] {
     ),
     db
       .update(meteredSessions)
-      // Their objects are told by the look that is due now.
-      .set({ expiresAt: sql`min(expires_at, ${now})`, idleSeconds: 0, nextLookAt: now })
+      // The check that is due now notifies the sessions' objects.
+      .set({ expiresAt: sql`min(expires_at, ${now})`, idleSeconds: 0, nextCheckAt: now })
       .where(and(eq(meteredSessions.merchantId, accountId), eq(meteredSessions.livemode, true), isNull(meteredSessions.endedAt))),
     stepRows(db, payments, { ...over, updatedAt: now }, ofPayments),
   ];

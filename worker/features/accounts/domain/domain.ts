@@ -8,19 +8,18 @@ import type { SellerDomain } from '#platform/db/tables/office/domains.ts';
 import { readProof } from '#platform/providers/domain-proof.ts';
 import { checkTarget } from '#platform/providers/target-url.ts';
 import { DOMAIN } from '#rules/states.ts';
-import { findDomain, saveDomain, saveDomainLook, takeDueDomains } from '../store.ts';
+import { findDomain, saveDomain, saveDomainCheck, takeDueDomains } from '../store.ts';
 
-/** Between two looks that a merchant asks for. */
 const REST_MS = 10 * SECOND;
-/** A server that does not answer is asked again after so long, and believed to be away for good after so many days. */
+/** Retry interval for a server that does not answer, and the time after which the server counts as gone. */
 const RETRY_MS = HOUR;
 const PATIENCE_MS = 3 * DAY;
 const DUE_MAX = 50;
 const LANES = 5;
 
 /**
- * Names the merchant's domain and looks at it at once: the same one again keeps its token. 422 for a name that is no public host,
- * 429 rate_limited for a second look within moments.
+ * Sets the merchant's domain and checks it at once. The same name retains its token. Throws 422 for a name that is no public host, 429
+ * rate_limited for a second check within seconds.
  */
 export async function setDomain(ctx: Scope, name: string): Promise<SellerDomain> {
   const domain = requirePublic(ctx, name);
@@ -38,34 +37,33 @@ export async function setDomain(ctx: Scope, name: string): Promise<SellerDomain>
           status: 'pending',
           checkedAt: null,
           verifiedAt: null,
-          nextLookAt: wallNow + DAY,
+          nextCheckAt: wallNow + DAY,
           createdAt: wallNow,
         };
-  // Stored before the look, so that a merchant whose server is slow has the token all the same.
+  // Stored before the check, so that a merchant with a slow server has the token anyway.
   await saveDomain(db, { ...named, checkedAt: wallNow });
-  return lookAtDomain(ctx, named);
+  return checkDomain(ctx, named);
 }
 
-/** Looks at every domain once a day. */
 export async function sweepDomains(ctx: Shard): Promise<Swept> {
   const due = await takeDueDomains(ctx.db, ctx.wallNow, ctx.wallNow + RETRY_MS, DUE_MAX);
-  await forEach(ctx, due, (domain) => lookAtDomain(ctx, domain), LANES);
+  await forEach(ctx, due, (domain) => checkDomain(ctx, domain), LANES);
   return { taken: due.length, isFinished: due.length < DUE_MAX };
 }
 
-async function lookAtDomain(ctx: Shard, before: SellerDomain): Promise<SellerDomain> {
+async function checkDomain(ctx: Shard, before: SellerDomain): Promise<SellerDomain> {
   const { domain, merchantId, token } = before;
-  const after = judgeLook(before, await readProof(ctx, domain, { accountId: merchantId, token }), ctx.wallNow);
-  await saveDomainLook(ctx.db, after);
+  const after = judgeReading(before, await readProof(ctx, domain, { accountId: merchantId, token }), ctx.wallNow);
+  await saveDomainCheck(ctx.db, after);
   return after;
 }
 
-/** What a look means: a server that answers something else takes the proof back, one that is silent does so only after days. */
-export function judgeLook(before: SellerDomain, seen: 'holds' | 'differs' | 'silent', now: number): SellerDomain {
-  const looked = { ...before, checkedAt: now, nextLookAt: now + (seen === 'silent' ? RETRY_MS : DAY) };
-  if (seen === 'holds') return { ...looked, status: DOMAIN.next(before.status, 'verify'), verifiedAt: now };
+/** Judges a reading: a server with a different answer loses the verification at once, a silent one only after days. */
+export function judgeReading(before: SellerDomain, seen: 'holds' | 'differs' | 'silent', now: number): SellerDomain {
+  const checked = { ...before, checkedAt: now, nextCheckAt: now + (seen === 'silent' ? RETRY_MS : DAY) };
+  if (seen === 'holds') return { ...checked, status: DOMAIN.next(before.status, 'verify'), verifiedAt: now };
   const isLost = seen === 'differs' || now - (before.verifiedAt ?? 0) > PATIENCE_MS;
-  return before.status === 'verified' && isLost ? { ...looked, status: DOMAIN.next(before.status, 'fail') } : looked;
+  return before.status === 'verified' && isLost ? { ...checked, status: DOMAIN.next(before.status, 'fail') } : checked;
 }
 
 function requirePublic({ baseUrl }: Scope, name: string): string {

@@ -1,4 +1,4 @@
-import { ApiError, planFull, raise, storyOf } from '#core/errors.ts';
+import { ApiError, formatErrorChain, planFull, raise } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newId } from '#core/ids.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
@@ -8,7 +8,7 @@ import { requireRecentSignIn } from '#platform/http/callers.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { PERMISSIONS, type Permission } from '#rules/admission.ts';
 import { PLANS } from '#rules/plans.ts';
-import { planAlertOf } from '../auth/owner-emails.ts';
+import { planAlertFor } from '../auth/owner-emails.ts';
 import { findKey, getActiveKeyCount, insertKey, revokeKeyRow, toAdmittedKey } from '../store.ts';
 import { hashRawKey, newRawKey } from './raw-key.ts';
 
@@ -18,7 +18,6 @@ interface CreateKey {
   sandboxMode: boolean;
 }
 
-/** A key before it is stored. `rawKey` is known to the caller alone. */
 export function draftKey(
   ctx: Ctx,
   merchantId: AccountId,
@@ -43,8 +42,8 @@ export interface CreatedKey {
 }
 
 /**
- * A new key. `rawKey` exists only in this answer. It works once `announceKey` has been through. 403 admin_requires_staff and
- * sign_in_required (live keys, old sessions), 422 invalid_permissions, 429 plan_limit_reached.
+ * Creates a key. `rawKey` exists only in this answer, and the key works once `announceKey` succeeds. Throws 403 admin_requires_staff or
+ * sign_in_required (live key, old session), 422 invalid_permissions, 429 plan_limit_reached.
  */
 export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, storeAnswer: StoreAnswer<CreatedKey>): Promise<CreatedKey> {
   const permissions = [...new Set(input.permissions)];
@@ -55,7 +54,7 @@ export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, stor
     throw new ApiError('invalid_permissions');
   }
   if (permissions.includes('admin') && !actor.isStaff) throw new ApiError('admin_requires_staff');
-  // A token that was stolen long after its sign-in must not leave a key behind that outlives it.
+  // A token stolen long after its sign-in must not create a key that outlives the token.
   if (!input.sandboxMode) requireRecentSignIn(ctx, actor);
 
   const merchantId = actor.accountId;
@@ -63,7 +62,7 @@ export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, stor
   const { key } = created;
   const limit = PLANS[actor.plan].activeKeysMax;
   try {
-    const alerts = key.livemode ? await planAlertOf(ctx, merchantId, { change: 'live_key', named: key.name }) : [];
+    const alerts = key.livemode ? await planAlertFor(ctx, merchantId, { change: 'live_key', named: key.name }) : [];
     const change = await withAnswer(
       { events: [], writes: [...insertKey(ctx, key, limit), ...alerts], result: created },
       storeAnswer(created),
@@ -77,21 +76,21 @@ export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, stor
 }
 
 /**
- * Tells the account's admission object of a stored key, which works from then on: an object that knows its account asks the database
- * for no key. Belongs before every answer that shows the key, the first and its repetitions, because any call before may have crashed
- * here. 503 temporarily_unavailable where the object or the database is out of reach; the same request tells it then.
+ * Loads a stored key into the account's admission object, from which point the key works. Call before every answer that shows the key, also
+ * replays, because an earlier request may have crashed here. Throws 503 temporarily_unavailable if the object or the database does not
+ * answer. The same request can be retried.
  */
 export async function announceKey(ctx: Shard, { merchantId, id }: Pick<ApiKey, 'merchantId' | 'id'>): Promise<void> {
   try {
     const key = await findKey(ctx.db, merchantId, id);
     if (key) await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).putKey(toAdmittedKey(key));
   } catch (error) {
-    ctx.note(`key not announced: ${storyOf(error)}`);
+    ctx.note(`key not announced: ${formatErrorChain(error)}`);
     throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
   }
 }
 
-/** Immediate and permanent; a second time it is simply already so. */
+/** Revokes a key permanently and at once. Idempotent. */
 export async function revokeKey(ctx: Scope, actor: Actor, keyId: KeyId): Promise<void> {
   const merchantId = actor.accountId;
   const key = (await findKey(ctx.db, merchantId, keyId)) ?? raise('not_found');

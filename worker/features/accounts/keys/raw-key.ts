@@ -1,7 +1,6 @@
 /**
- * API keys: prefix, 21 random digits, 11 that name the account's admission object, and 6 by which we know that we made it: 35 bits of
- * a MAC, so that typos and forged keys end here, without a call to anything. Keys of the first round end in a checksum that any caller
- * can make, and are looked up as long as their caller has not shown too many bad ones.
+ * API keys: a prefix, 21 random digits, 11 that name the admission object, and 6 of a MAC (35 bits), so that forged keys are rejected
+ * without a call. Keys of the first format end in a checksum that any caller can compute. They cost a refusal of their caller.
  * @module
  */
 
@@ -12,12 +11,10 @@ import type { Config, Ctx } from '#platform/context.ts';
 
 const SHAPE = /^svc_(live|test)_[0-9A-Za-z]{21}([0-9A-Za-z]{11})([0-9A-Za-z]{6})$/;
 const MAC_SPACE = 62n ** 6n;
-/** MACs under each pepper, in the order of the peppers. */
 const macsOf = (peppers: string, text: string): string[] =>
   pepperedHashes(peppers, 'api-key-check', text).map((hash) => base62(BigInt(`0x${hash.slice(0, 32)}`) % MAC_SPACE, 6));
 const checksum = (text: string): string => base62(BigInt(crc32(utf8(text))), 6);
 
-/** Makes a raw key of an account. */
 export function newRawKey(ctx: Ctx, accountId: AccountId, livemode: boolean): string {
   const body = `svc_${livemode ? 'live' : 'test'}_${randomBase62(21)}${admissionIdOf(accountId)}`;
   return body + macsOf(ctx.config.PEPPER, body)[0];
@@ -25,17 +22,15 @@ export function newRawKey(ctx: Ctx, accountId: AccountId, livemode: boolean): st
 
 export interface ParsedKey {
   admissionId: string;
-  /** The hashes under which it may be stored: of the pepper that its own digits prove, else of each pepper. */
+  /** Hashes under which the key may be stored: the pepper proved by the MAC digits, else each pepper. */
   keyHashes: string[];
-  /** Its own digits prove that we made it. */
   isVouched: boolean;
 }
 
-/** What vouched keys name, by a hash of the key: the MACs of one cost as much as the rest of a consume. Raw keys are not remembered. */
+/** Cache of parsed vouched keys by key hash, because the MACs cost as much as the rest of a consume. Raw keys are not cached. */
 const known = new WeakMap<Config, Map<string, ParsedKey>>();
 const KNOWN_MAX = 1000;
 
-/** What a raw key names; null where it cannot be one of ours. */
 export function parseRawKey({ config }: Pick<Ctx, 'config'>, rawKey: string): ParsedKey | null {
   const match = SHAPE.exec(rawKey);
   if (!match) return null;
@@ -59,5 +54,4 @@ function parseUnknown({ PEPPER }: Config, rawKey: string, admissionId: string, c
 
 const KEY_PURPOSE = 'api-key';
 
-/** Hash under which a raw key is stored. */
 export const hashRawKey = ({ config }: Pick<Ctx, 'config'>, rawKey: string): string => pepperedHash(config.PEPPER, KEY_PURPOSE, rawKey);

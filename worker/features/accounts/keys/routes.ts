@@ -49,7 +49,7 @@ const CreateKeyRequest = z
   .object({
     name: ShownName(120).describe('Name of the key, to recognize it by.'),
     sandbox_mode: z.boolean().default(false).describe('True if the key acts only on sandbox objects.'),
-    // Judged in the verb: an unsupported permission has a code of its own.
+    // Checked in the verb, because an unsupported permission has its own error code.
     permissions: z
       .array(z.string())
       .default(['read', 'execute'])

@@ -7,7 +7,7 @@ const Token = z.object({ access_token: z.string(), token_type: z.string() });
 const User = z.object({ id: z.int().positive(), login: z.string(), name: z.string().nullish() });
 const Emails = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }));
 
-/** The account name may change hands at GitHub; its number never does. */
+/** Identifies a person by the account number: an account name can change owners at GitHub. */
 async function read<S extends z.ZodType>(ctx: Ctx, path: string, token: string, shape: S): Promise<z.infer<S>> {
   const headers = {
     Accept: 'application/vnd.github+json',
@@ -22,7 +22,6 @@ async function read<S extends z.ZodType>(ctx: Ctx, path: string, token: string, 
 
 const loginUrl = ({ config }: Ctx, path: string): string => `${config.GITHUB_URL.replace(/\/$/, '')}/login/oauth/${path}`;
 
-/** GitHub, whose API says who a token is of, and which address is the verified primary one. */
 export const github: OAuthProvider = {
   name: 'github',
   title: 'GitHub',
@@ -40,7 +39,7 @@ export const github: OAuthProvider = {
     }),
 
   identify: async (ctx, code, { redirectUri, verifier }): Promise<Person> => {
-    // A refusal is 200 with an `error` in it, and so has no token.
+    // GitHub refuses with 200 and an `error` field, so there is no token.
     const token = Token.safeParse(
       await askForToken(ctx, loginUrl(ctx, 'access_token'), {
         client_id: ctx.config.GITHUB_CLIENT_ID!,

@@ -6,25 +6,23 @@ import type { Ctx } from '#platform/context.ts';
 import { askForToken, askProvider, ProviderAway, withQuery } from '#platform/providers/sign-in.ts';
 import type { Attempt, OAuthProvider, Person } from './provider.ts';
 
-/** How far the provider's clock may be off ours. */
 const CLOCK_SKEW_SECONDS = 60;
 const ALGORITHMS = ['RS256', 'ES256'];
 
 const Discovery = z.object({ issuer: z.string(), authorization_endpoint: z.url(), token_endpoint: z.url(), jwks_uri: z.url() });
 type Endpoints = z.infer<typeof Discovery> & { keys: JWTVerifyGetKey; readAt: number };
 
-/** By issuer: where its endpoints are, and the keys it signs with. */
 const known = new Memory<string, Endpoints>(100);
 const KNOWN_MS = 10 * MINUTE;
 
-/** What the issuer publishes about itself (OpenID Connect Discovery 1.0, section 4). */
-async function endpointsOf(ctx: Ctx): Promise<Endpoints> {
+/** Loads the issuer's published configuration (OpenID Connect Discovery 1.0, section 4). */
+async function loadEndpoints(ctx: Ctx): Promise<Endpoints> {
   const { GOOGLE_ISSUER: issuer } = ctx.config;
   const remembered = known.get(issuer);
   if (remembered && ctx.wallNow < remembered.readAt + KNOWN_MS) return remembered;
   const read = Discovery.safeParse(await askProvider(ctx, `${issuer}/.well-known/openid-configuration`));
   if (!read.success || read.data.issuer !== issuer) throw new ProviderAway('the discovery document is not of this issuer');
-  // An unknown key is looked for at once: the provider may have turned its keys a moment ago.
+  // Fetches an unknown key at once, because the provider may just have rotated keys.
   const keys = createRemoteJWKSet(new URL(read.data.jwks_uri), { cooldownDuration: 0, cacheMaxAge: KNOWN_MS, timeoutDuration: 5000 });
   const endpoints = { ...read.data, keys, readAt: ctx.wallNow };
   known.set(issuer, endpoints);
@@ -41,8 +39,8 @@ const Claims = z.object({
   name: z.string().optional(),
 });
 
-/** The claims of an id token of this client and this sign-in (OpenID Connect Core 1.0, section 3.1.3.7). */
-async function claimsOf(ctx: Ctx, { keys, issuer }: Endpoints, idToken: string, nonce: string): Promise<z.infer<typeof Claims>> {
+/** Verifies an id token of this client and sign-in (OpenID Connect Core 1.0, section 3.1.3.7). Returns its claims. */
+async function verifyIdToken(ctx: Ctx, { keys, issuer }: Endpoints, idToken: string, nonce: string): Promise<z.infer<typeof Claims>> {
   const audience = ctx.config.GOOGLE_CLIENT_ID!;
   const { payload } = await jwtVerify(idToken, keys, {
     issuer,
@@ -50,7 +48,6 @@ async function claimsOf(ctx: Ctx, { keys, issuer }: Endpoints, idToken: string, 
     algorithms: ALGORITHMS,
     currentDate: new Date(ctx.wallNow + ctx.elapsedMs()),
     clockTolerance: CLOCK_SKEW_SECONDS,
-    // It was made for this very exchange.
     maxTokenAge: 1,
     requiredClaims: ['sub', 'exp', 'iat', 'nonce'],
   });
@@ -61,7 +58,7 @@ async function claimsOf(ctx: Ctx, { keys, issuer }: Endpoints, idToken: string, 
   return claims;
 }
 
-/** Google, or any provider of OpenID Connect with its endpoints under `GOOGLE_ISSUER`. */
+/** Google, or any OpenID Connect provider under `GOOGLE_ISSUER`. */
 export const google: OAuthProvider = {
   name: 'google',
   title: 'Google',
@@ -69,7 +66,7 @@ export const google: OAuthProvider = {
   listMissing: (config) => (['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'] as const).filter((name) => config[name] === undefined),
 
   authorizationUrl: async (ctx, { redirectUri, state, nonce, challenge }: Attempt) =>
-    withQuery((await endpointsOf(ctx)).authorization_endpoint, {
+    withQuery((await loadEndpoints(ctx)).authorization_endpoint, {
       client_id: ctx.config.GOOGLE_CLIENT_ID!,
       redirect_uri: redirectUri,
       response_type: 'code',
@@ -81,7 +78,7 @@ export const google: OAuthProvider = {
     }),
 
   identify: async (ctx, code, { redirectUri, nonce, verifier }): Promise<Person> => {
-    const endpoints = await endpointsOf(ctx);
+    const endpoints = await loadEndpoints(ctx);
     const answer = await askForToken(ctx, endpoints.token_endpoint, {
       grant_type: 'authorization_code',
       code,
@@ -91,7 +88,7 @@ export const google: OAuthProvider = {
       code_verifier: verifier,
     });
     try {
-      const claims = await claimsOf(ctx, endpoints, Tokens.parse(answer).id_token, nonce);
+      const claims = await verifyIdToken(ctx, endpoints, Tokens.parse(answer).id_token, nonce);
       const email = claims.email ?? null;
       const isEmailVerified = claims.email_verified === true || claims.email_verified === 'true';
       return { subject: claims.sub, email, isEmailVerified, displayName: claims.name ?? email ?? 'Google account' };

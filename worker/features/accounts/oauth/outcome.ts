@@ -1,15 +1,15 @@
 import { ApiError } from '#core/errors.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isAborted, isConstraint } from '#platform/db/commit.ts';
-import { findAnywhere, homeOf, newestOf } from '#platform/db/directory.ts';
+import { findAnywhere, findHome, newestOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { emailKeysOf, findAccountByEmail, newAccount, normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
-import { claiming, disarmed, planDisarm } from '../claim/claim.ts';
-import { abortIfSold, getArms, hasSold } from '../claim/store.ts';
+import { claiming, planRevokeAccess, withoutAccess } from '../claim/claim.ts';
+import { abortIfSold, findAccountAccess, hasSold } from '../claim/store.ts';
 import {
   abortIfTaken,
   abortUnlessAsBefore,
@@ -26,15 +26,13 @@ import type { Person, ProviderError } from './provider.ts';
 import { titleOf } from './registry.ts';
 import type { BegunSignIn } from './state.ts';
 
-/** What this service itself refuses: that a provider cannot be reached or believed is found before. */
 type OAuthRefusal = Exclude<ProviderError, 'provider_unavailable'>;
 
-/** What a sign-in by a provider comes to. */
 export type OAuthOutcome = { kind: 'signed_in'; account: Account } | { kind: 'linked' } | { kind: 'refused'; reason: OAuthRefusal };
 
 const refused = (reason: OAuthRefusal): OAuthOutcome => ({ kind: 'refused', reason });
 
-function standingOf(account: Account): OAuthOutcome {
+function signInOutcome(account: Account): OAuthOutcome {
   if (account.status === 'suspended') return refused('account_suspended');
   if (account.status === 'deleted') return refused('account_deleted');
   return { kind: 'signed_in', account };
@@ -42,13 +40,13 @@ function standingOf(account: Account): OAuthOutcome {
 const TRIES_MAX = 3;
 
 /**
- * What becomes of a person whom a provider has named. Known by the provider's own name for them they are who they were, whatever their
- * address is now; else the address decides, and only one that the provider has proof of. Two at once end alike: who loses looks again.
+ * Decides the sign-in of a person whom a provider identified. A known provider subject retains its account even if the email changed.
+ * Otherwise the email decides, and only if the provider has verified it. Concurrent sign-ins end the same: the loser reads again.
  */
 export async function decideOutcome(ctx: Ctx, begun: BegunSignIn, person: Person): Promise<OAuthOutcome> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await outcomeOf(ctx, begun, person);
+      return await tryOutcome(ctx, begun, person);
     } catch (error) {
       const isLost = isConstraint(error) || (error instanceof ApiError && error.code === 'state_conflict');
       if (!isLost) throw error;
@@ -57,25 +55,24 @@ export async function decideOutcome(ctx: Ctx, begun: BegunSignIn, person: Person
   }
 }
 
-async function outcomeOf(ctx: Ctx, begun: BegunSignIn, person: Person): Promise<OAuthOutcome> {
+async function tryOutcome(ctx: Ctx, begun: BegunSignIn, person: Person): Promise<OAuthOutcome> {
   const provider = begun.provider as SignInProvider;
   const known = await findAnywhere(ctx, ({ db }) => findOwner(db, ctx, provider, person.subject));
-  if (begun.accountId !== null) return linkPerson(await homeOf(ctx, begun.accountId), begun, person, known?.accountId ?? null);
+  if (begun.accountId !== null) return linkPerson(await findHome(ctx, begun.accountId), begun, person, known?.accountId ?? null);
   if (known) {
-    const home = await homeOf(ctx, known.accountId);
+    const home = await findHome(ctx, known.accountId);
     if (!isLocked(known) && known.email !== person.email) await noteEmail(home.db, known, person.email);
-    return standingOf(await getAccount(home.db, known.accountId));
+    return signInOutcome(await getAccount(home.db, known.accountId));
   }
   if (person.email === null || !person.isEmailVerified) return refused('email_unverified');
   const account = await findAccountByEmail(ctx, person.email);
   if (!account) return begun.mode === 'login' ? refused('account_not_found') : registerPerson(newestOf(ctx), provider, person);
-  const standing = standingOf(account);
-  if (standing.kind === 'refused') return standing;
-  const home = await homeOf(ctx, account.id);
+  const outcome = signInOutcome(account);
+  if (outcome.kind === 'refused') return outcome;
+  const home = await findHome(ctx, account.id);
   return account.emailVerified ? resumeAccount(home, account, provider, person) : claimAccount(home, account, provider, person);
 }
 
-/** A person who is signed in adds a provider to their account. The same one again is linked already. */
 async function linkPerson(
   ctx: Shard,
   { accountId, provider, tokenVersion }: BegunSignIn,
@@ -84,14 +81,14 @@ async function linkPerson(
 ): Promise<OAuthOutcome> {
   const account = await findAccount(ctx.db, accountId!);
   if (!account) return refused('account_not_found');
-  const standing = standingOf(account);
-  if (standing.kind === 'refused') return standing;
+  const outcome = signInOutcome(account);
+  if (outcome.kind === 'refused') return outcome;
   if (account.tokenVersion !== tokenVersion) return refused('access_denied');
   if (owner !== null) return owner === accountId ? { kind: 'linked' } : refused('identity_in_use');
   return (await addIdentity(ctx, account, provider as SignInProvider, person)) ? { kind: 'linked' } : refused('identity_in_use');
 }
 
-/** Stores an identity of an account that is still who it was; false where it has another one of this provider. */
+/** Adds an identity if the account is unchanged. Returns false if the account has another one of this provider. */
 async function addIdentity(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<boolean> {
   const isTheirs = async () => (await findIdentity(ctx.db, provider, person.subject))?.accountId === account.id;
   const alerts = planSecurityAlert(ctx, account, { change: 'provider_linked', named: titleOf(provider) });
@@ -105,12 +102,10 @@ async function addIdentity(ctx: Shard, account: Account, provider: SignInProvide
   }
 }
 
-/** Both sides have proof of the address. */
 async function resumeAccount(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<OAuthOutcome> {
   return (await addIdentity(ctx, account, provider, person)) ? { kind: 'signed_in', account } : refused('identity_in_use');
 }
 
-/** What a new account of this person says of itself, and whom it writes to. */
 const ownSettings = ({ displayName }: Person) => ({
   displayName: displayName.trim().slice(0, 120) || 'New account',
   merchantSettings: {},
@@ -120,8 +115,8 @@ const ownSettings = ({ displayName }: Person) => ({
 });
 
 /**
- * The provider alone has proof of the address: who made the account may be another person. It goes to who proved the address, without
- * anything by which the other could come in or be paid; but never once buyers have paid into it.
+ * Gives an account with an unverified address to the person whom the provider verified, because another person may have created it. All
+ * earlier access is revoked. Refused once buyers have paid the account.
  */
 async function claimAccount(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<OAuthOutcome> {
   if (await hasSold(ctx.db, account.id)) return refused('email_unverified');
@@ -129,12 +124,12 @@ async function claimAccount(ctx: Shard, account: Account, provider: SignInProvid
     changeAccount(ctx, account.id, async (row) => {
       if (row.emailVerified || row.status !== 'active' || row.emailKey !== account.emailKey)
         throw new ApiError('state_conflict', { meta: { reason: 'contended' } });
-      const arms = await getArms(ctx.db, account.id);
+      const access = await findAccountAccess(ctx.db, account.id);
       return {
-        values: { ...disarmed(ctx, row, arms), ...ownSettings(person), passwordHash: null },
+        values: { ...withoutAccess(ctx, row, access), ...ownSettings(person), passwordHash: null },
         writes: [
           abortIfSold(ctx, account.id),
-          ...planDisarm(ctx, row, arms),
+          ...planRevokeAccess(ctx, row, access),
           forgetLogo(ctx.db, account.id),
           insertIdentity(ctx, account.id, provider, person),
         ],
@@ -145,7 +140,6 @@ async function claimAccount(ctx: Shard, account: Account, provider: SignInProvid
   return { kind: 'signed_in', account: claimed };
 }
 
-/** A new account, as by register, whose address the provider has proof of. */
 async function registerPerson(ctx: Shard, provider: SignInProvider, person: Person): Promise<OAuthOutcome> {
   const email = normaliseEmail(person.email!);
   const keys = emailKeysOf(ctx, email);

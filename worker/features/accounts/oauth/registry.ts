@@ -5,36 +5,31 @@ import { github } from './github.ts';
 import { google } from './google.ts';
 import type { OAuthProvider } from './provider.ts';
 
-/** Every provider there is: one row each. */
 const PROVIDERS: Record<SignInProvider, OAuthProvider> = { google, github };
 
-interface ProviderStanding {
+interface ProviderStatus {
   provider: SignInProvider;
   configured: boolean;
-  /** As it has to be registered at the provider. */
   callback_url: string;
   missing: string[];
 }
 
-/** Name of a provider as its people know it. */
 export const titleOf = (name: SignInProvider): string => PROVIDERS[name].title;
 
 export const callbackUrlOf = ({ baseUrl }: Ctx, name: SignInProvider): string => `${baseUrl}/v1/auth/oauth/${name}/callback`;
 
-/** Which providers this deployment signs people in with, and what the others lack. */
-export const listProviders = (ctx: Ctx): ProviderStanding[] =>
+export const listProviders = (ctx: Ctx): ProviderStatus[] =>
   Object.values(PROVIDERS).map(({ name, listMissing }) => {
     const missing = listMissing(ctx.config);
     return { provider: name, configured: missing.length === 0, callback_url: callbackUrlOf(ctx, name), missing };
   });
 
-/** The providers that a page shows. */
 export const listConfigured = ({ config }: Ctx): { name: SignInProvider; title: string }[] =>
   Object.values(PROVIDERS)
     .filter(({ listMissing }) => listMissing(config).length === 0)
     .map(({ name, title }) => ({ name, title }));
 
-/** 404 for a provider that there is not, 503 oauth_not_configured for one that lacks something. */
+/** Throws 404 for an unknown provider, 503 oauth_not_configured for one with missing settings. */
 export function requireProvider({ config }: Ctx, name: string): OAuthProvider {
   const provider = Object.values(PROVIDERS).find((one) => one.name === name) ?? raise('not_found');
   const missing = provider.listMissing(config);

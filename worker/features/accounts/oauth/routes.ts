@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
-import { ApiError, storyOf } from '#core/errors.ts';
+import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { localPathOf } from '#core/local-path.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
-import { globalOf, homeOf } from '#platform/db/directory.ts';
+import { findHome, globalOf } from '#platform/db/directory.ts';
 import { readPerson, requireFreshSignIn } from '#platform/http/callers.ts';
 import { given, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
 import { hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
@@ -27,15 +27,13 @@ const ProviderParam = z.object({
 });
 const DASHBOARD = '/dashboard';
 
-/** What the fragment says of an outcome. */
-async function fragmentOf(ctx: Ctx, outcome: OAuthOutcome, { provider }: BegunSignIn): Promise<string> {
+async function buildFragment(ctx: Ctx, outcome: OAuthOutcome, { provider }: BegunSignIn): Promise<string> {
   if (outcome.kind === 'refused') return `error=${outcome.reason}`;
   if (outcome.kind === 'linked') return `linked=${provider}`;
   const signIn = { authTime: ctx.wallNow, firstIat: ctx.wallNow, method: 'oauth' as const };
   return `token=${(await issueToken(ctx, outcome.account, signIn)).token}`;
 }
 
-/** Who came back, and what that comes to; a provider that fails is told apart from one that refuses. */
 async function finish(
   c: RouteContext,
   provider: OAuthProvider,
@@ -46,7 +44,7 @@ async function finish(
   if (error !== undefined) return `error=${error === 'access_denied' ? error : 'provider_unavailable'}`;
   if (code === undefined) return 'error=provider_unavailable';
   try {
-    return await fragmentOf(ctx, await decideOutcome(ctx, begun, await provider.identify(ctx, code, attempt)), begun);
+    return await buildFragment(ctx, await decideOutcome(ctx, begun, await provider.identify(ctx, code, attempt)), begun);
   } catch (failure) {
     if (!(failure instanceof ProviderAway)) throw failure;
     ctx.note(`${provider.name}: ${failure.message}`);
@@ -54,7 +52,6 @@ async function finish(
   }
 }
 
-/** 404 for a provider that there is not. */
 const knownProvider = (name: string) => {
   const found = SIGN_IN_PROVIDERS.find((one) => one === name);
   if (!found) throw new ApiError('not_found');
@@ -122,11 +119,11 @@ export const oauthRoutes = routes('Authentication')
         throw new ApiError('validation_error', { problems: [problem] });
       }
       const provider = requireProvider(ctx, params.provider);
-      const tokenVersion = caller ? (await getAccount((await homeOf(ctx, caller.accountId)).db, caller.accountId)).tokenVersion : null;
+      const tokenVersion = caller ? (await getAccount((await findHome(ctx, caller.accountId)).db, caller.accountId)).tokenVersion : null;
       const asked = { provider: provider.name, mode, surface, next, accountId: caller?.accountId ?? null, tokenVersion };
       const { attempt, cookie } = beginState(ctx, asked, c.req.header('Cookie'));
       const authorization_url = await provider.authorizationUrl(ctx, attempt).catch((error: unknown) => {
-        ctx.note(`${provider.name}: ${storyOf(error)}`);
+        ctx.note(`${provider.name}: ${formatErrorChain(error)}`);
         throw new ApiError('temporarily_unavailable', { detail: 'The provider does not respond. Retry.', retryAfterSeconds: 5 });
       });
       c.header('Set-Cookie', cookie);
@@ -152,7 +149,8 @@ export const oauthRoutes = routes('Authentication')
     respond: async ({ c, ctx, params, query: { state, ...answer } }) => {
       const provider = requireProvider(ctx, params.provider);
       const read = readState(ctx, state, { provider: provider.name, cookies: c.req.header('Cookie') });
-      // Counted with the sign-ins by wallet, because each has a stranger's server asked; before its state is used up, so that it may be sent again.
+      // Counted with wallet sign-ins, because each callback calls a provider. Counted before the state is used up, so that the callback can
+      // be retried.
       await hitBucket(c, 'wallet-login', '');
       if (!(await takeState(globalOf(ctx).db, read.begun.id, read.begun.expiresAt))) throw new ApiError('invalid_state');
       const fragment = await finish(c, provider, read, answer);

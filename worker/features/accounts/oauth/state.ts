@@ -15,18 +15,16 @@ const LIFE_MS = 10 * MINUTE;
 const COOKIE = '__Host-svc_oauth';
 const PURPOSE = 'sign-in state';
 
-/** What a sign-in was begun for. It travels in the state itself, so that beginning one stores nothing. */
+/** Purpose of a started sign-in. Carried in the signed state, so that starting a sign-in stores nothing. */
 const Begun = z.object({
   id: z.string(),
   provider: z.string(),
   mode: z.enum(MODES),
   surface: z.enum(SURFACES),
   next: z.string(),
-  /** Whose account is to be linked; null: the person who comes back signs in. */
   accountId: z.string().nullable(),
-  /** Of that account when it was begun: what ended its sessions meanwhile ends this too. */
+  /** Token version of that account at the start: a change that ends sessions ends this state too. */
   tokenVersion: z.number().nullable(),
-  /** Hash of the cookie of the browser that began it. */
   binding: z.string(),
   expiresAt: z.number(),
 });
@@ -35,15 +33,14 @@ export type BegunSignIn = Omit<z.infer<typeof Begun>, 'accountId'> & { accountId
 const random = (): string => base64url.encode(crypto.getRandomValues(new Uint8Array(32)));
 const bindingOf = (secret: string): string => base64url.encode(sha256(utf8(secret)));
 
-/** The secret that a browser holds, if it holds one of ours. */
 function secretIn(cookies: string | undefined): string | null {
   const [, secret] = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]{43})(?:;|$)`).exec(cookies ?? '') ?? [];
   return secret ?? null;
 }
 
 /**
- * A signed state for a sign-in that begins now, and the cookie that binds it to this browser. A browser that began another a moment ago
- * keeps what it holds, so that two tabs do not undo each other.
+ * Issues a signed state and the cookie that binds the state to this browser. A browser that started another sign-in retains its cookie, so
+ * that two tabs do not invalidate each other.
  */
 export function beginState(
   ctx: Ctx,
@@ -58,7 +55,7 @@ export function beginState(
   return { attempt: attemptOf(ctx, begun, state), cookie };
 }
 
-/** Verifier and nonce follow from the id and a pepper: only this service can tell them, and nothing is stored. */
+/** Derives verifier and nonce from the id and a pepper: only this service can compute them, and nothing is stored. */
 function attemptOf(ctx: Ctx, { id, provider }: BegunSignIn, state: string, pepper = 0): Attempt {
   const of = (purpose: string): string => base64url.encode(hex.decode(pepperedHashes(ctx.config.PEPPER, purpose, id)[pepper]!));
   const verifier = of('sign-in verifier');
@@ -73,7 +70,7 @@ function attemptOf(ctx: Ctx, { id, provider }: BegunSignIn, state: string, peppe
 
 const invalidState = (): ApiError => new ApiError('invalid_state');
 
-/** What came back with a state: ours, of this provider, not over, and of the browser that began it. 400 invalid_state. */
+/** Verifies a returned state: signature, provider, expiry and browser binding. Throws 400 invalid_state. */
 export function readState(
   ctx: Ctx,
   state: string | undefined,

@@ -3,7 +3,7 @@ import { isOneOf, secretRing } from '#core/crypto.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { findAnywhere, homeOf } from '#platform/db/directory.ts';
+import { findAnywhere, findHome } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { OPERATOR_SECRET_BYTES } from '#platform/variables.ts';
 import { ACCOUNT } from '#rules/states.ts';
@@ -11,11 +11,10 @@ import { findAccountByEmail } from '../auth/sign-in.ts';
 import { type AccountChange, changeAccount } from '../change-account.ts';
 import { findAccount } from '../store.ts';
 
-/** What the operator of the service may do to an account. There is no other way to any of it. */
 export const OPERATOR_ACTIONS = ['suspend', 'resume', 'staff', 'unstaff'] as const;
 type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
 
-/** 404, as for a path that does not exist, unless one of the configured secrets is shown. */
+/** Throws 404, as for an unknown path, unless a configured operator secret is shown. */
 export function requireOperator(ctx: Ctx, secret: string | undefined): void {
   const { OPERATOR_SECRET } = ctx.config;
   const isOperator =
@@ -24,14 +23,14 @@ export function requireOperator(ctx: Ctx, secret: string | undefined): void {
 }
 
 /**
- * `account` is an e-mail or a user id. Staff are named by their id, or by an e-mail they have proven: another person may have
- * registered it first. What is so already stays so; 404 not_found, 409 state_conflict (email_required, email_unverified).
+ * Applies an operator action to an account named by email or user id. Staff are named by id or a verified email, because another person may
+ * have registered the email first. Idempotent. Throws 404 not_found, 409 state_conflict (email_required, email_unverified).
  */
 export async function operateAccount(ctx: Ctx, input: { account: string; action: OperatorAction }): Promise<Account> {
   const isUserId = z.uuid().safeParse(input.account).success;
   const find = ({ db }: Shard) => findAccount(db, input.account as AccountId);
   const { id } = (await (isUserId ? findAnywhere(ctx, find) : findAccountByEmail(ctx, input.account))) ?? raise('not_found');
-  return changeAccount(await homeOf(ctx, id), id, (account) => {
+  return changeAccount(await findHome(ctx, id), id, (account) => {
     const isUnproven = !isUserId && input.action === 'staff' && !account.emailVerified && !account.isStaff;
     if (isUnproven) {
       const detail = 'The email address is not verified. Name the account by its user id.';
@@ -49,7 +48,7 @@ function planAction(account: Account, action: OperatorAction): AccountChange | n
   if (action === 'resume') return account.status === 'active' ? null : { values: { status: ACCOUNT.next(account.status, 'resume') } };
   const isStaff = action === 'staff';
   if (account.isStaff === isStaff) return null;
-  // Staff sign in with an e-mail; a wallet alone proves no identity.
+  // Staff sign in with an email. A wallet alone proves no identity.
   if (isStaff && account.email === null) throw new ApiError('state_conflict', { meta: { reason: 'email_required' } });
   return { values: { isStaff } };
 }

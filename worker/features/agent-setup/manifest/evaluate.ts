@@ -1,6 +1,5 @@
 /**
- * Judges a manifest: what is wrong with it, where, and how to mend it. The same manifest under the same facts has the same
- * evaluation. Nothing is fetched. Pure.
+ * Evaluates a manifest: findings, their paths and fixes. Deterministic for the same manifest and facts. Fetches nothing. Pure.
  * @module
  */
 
@@ -19,13 +18,10 @@ import { spendLimitsOf } from './spend-limits.ts';
 export interface ManifestFacts {
   target: TargetRules;
   availableRails: readonly RailId[];
-  /** Wallets of the service itself, which no manifest may name as payout. */
   ownWallets: readonly string[];
-  /** What the chain has at the payout wallet's address; null where nothing is there, or it was not asked or does not answer. */
+  /** Account at the payout address. Null if there is none, or if the chain was not asked or does not answer. */
   payoutAccount: AccountFacts | null;
-  /** Live payouts exist, and its wallet is none that is known. */
   payoutNeedsSignIn: boolean;
-  /** The plan that was asked for, or a higher one that is held. */
   plan: PlanName;
 }
 
@@ -70,7 +66,7 @@ const pricesRule: Rule = ({ products, resources }, { availableRails }) =>
       ...when(isRepeated, 'product_duplicate', `${path}.external_product_id`),
       ...when(!isPrice, 'product_price_invalid', `${path}.price`, amount && !amount.ok ? amount.reason : undefined),
       ...when(
-        // A paid resource answers 402, which is paid by the request.
+        // A paid resource answers 402 and is paid per request.
         asset !== null && !isPayableIn(asset, availableRails, { isPerRequest: isUsed }),
         'product_asset_unavailable',
         `${path}.price.asset`,

@@ -1,7 +1,7 @@
 import { X402_RAIL } from '#rules/rails.ts';
 import type { Severity } from './schema.ts';
 
-/** Everything an evaluation can say: how grave, why, and what to do. Codes are durable; words may become clearer. */
+/** Every finding with severity, message and suggestion. Codes are stable, texts may change. */
 const entry = (severity: Severity, message: string, suggestion: string) => ({ severity, message, suggestion });
 
 export const FINDINGS = {

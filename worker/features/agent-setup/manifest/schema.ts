@@ -1,6 +1,6 @@
 /**
- * What a manifest looks like. Only its structure is judged here: what an agent got wrong in it is for the evaluation to say,
- * with a way to mend it. An unknown field is refused, so that a misspelt limit is never taken for none.
+ * Structure of a manifest. Content errors are left to the evaluation, which suggests fixes. Unknown fields are refused, so that a misspelt
+ * limit is never taken for no limit.
  * @module
  */
 

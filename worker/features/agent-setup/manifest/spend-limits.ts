@@ -1,7 +1,7 @@
 import { parseAmount } from '#core/money.ts';
 import type { Manifest } from './schema.ts';
 
-/** In base units of USDC; null: none is wanted, undefined: cannot be read, and must not loosen what stood before. */
+/** Parses limits in base units of USDC. Null: no limit wanted. Undefined: unreadable, so the previous limit stays in force. */
 export function spendLimitsOf({ spend_limits: limits }: Manifest): { perPayment?: bigint | null; perDay?: bigint | null } {
   const read = (limit: typeof limits.per_payment): bigint | null | undefined => {
     if (limit === undefined) return null;

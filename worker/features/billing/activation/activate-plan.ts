@@ -17,9 +17,7 @@ import { abortIfOverspending, abortIfSetupEnded, isSignatureTaken } from './stor
 
 interface ActivatePlan {
   plan: PaidPlan;
-  /** Value of the PAYMENT-SIGNATURE header; null where the caller asks what is to be paid. */
   paymentSignature: string | null;
-  /** The setup whose secret was shown: its spend limits bind the payment. */
   setupIntentId: SetupIntentId | null;
 }
 
@@ -30,10 +28,9 @@ type ActivationResult =
       paymentResponse: string;
     }
   | { kind: 'pending'; txSignature: string }
-  /** To be paid, or paid again. `paymentResponse` where a payment was tried and came to nothing. */
   | PlanChallenge;
 
-/** `result`: what the account would hold if it were paid now. */
+/** `result`: the plans that the account would hold after paying now. */
 export type PlanChallenge = {
   kind: 'required';
   required: PaymentRequired;
@@ -44,12 +41,12 @@ export type PlanChallenge = {
 };
 
 /**
- * Buys 30 days of a plan for an account, once per payment: the same machinery as a sale, paid to the service. The same payment
- * again gives the first answer. 403 spend_limit_exceeded, 409 setup_not_ready, state_conflict (a higher plan runs),
- * duplicate_settlement, 503 rpc_unavailable. In the sandbox a test wallet pays, and the account keeps the plan it has.
+ * Buys 30 days of a plan, once per payment, with the settlement of a sale paid to the service. The same payment repeats the first answer.
+ * Throws 403 spend_limit_exceeded, 409 setup_not_ready, state_conflict (a higher plan runs), duplicate_settlement, 503 rpc_unavailable. In
+ * the sandbox a test wallet pays and the plan does not change.
  */
 export async function activatePlan(ctx: Scope, actor: Actor, given: ActivatePlan): Promise<ActivationResult> {
-  // A setup lives on what was really paid, and its limits are of real money.
+  // Real payments alone extend a setup, and its limits apply to real money.
   const input = ctx.livemode ? given : { ...given, setupIntentId: null };
   const payTo = requireTreasury(ctx);
   const accountId = actor.accountId;
@@ -74,7 +71,7 @@ function requireTreasury({ config }: Ctx): string {
   return config.TREASURY_WALLET;
 }
 
-/** One payment is for one plan of one account, for ever. */
+/** Binds a payment to one plan of one account, for ever. */
 function requireSamePlan(ctx: Scope, settlement: Settlement, plan: PaidPlan): void {
   const { purpose, merchantId, livemode, terms } = settlement;
   if (purpose !== 'activation' || merchantId !== ctx.merchantId || livemode !== ctx.livemode || terms.plan !== plan)
@@ -86,8 +83,8 @@ async function claimActivation(ctx: Shard, settlement: Settlement): Promise<{ se
     return await claimOnce(ctx, settlement, [abortIfSetupEnded(ctx, settlement), ...abortIfOverspending(ctx, settlement)]);
   } catch (error) {
     const { setupIntentId, terms } = settlement;
-    // Refused, and no settlement has its message: the setup was ended, the day's budget went to others that came at the same moment, or
-    // its signature is taken.
+    // The claim was refused without a stored settlement: the setup ended, concurrent claims used the day's budget, or the signature is
+    // taken.
     const isBusy = error instanceof ApiError && error.options.meta?.reason === 'payer_busy';
     const isRefused = isBusy || (error instanceof ApiError && error.code === 'duplicate_settlement');
     if (!isRefused || (await isSignatureTaken(ctx.db, settlement))) throw error;
@@ -96,7 +93,6 @@ async function claimActivation(ctx: Shard, settlement: Settlement): Promise<{ se
       await requireWithinLimits(ctx, setupIntentId, terms.plan as PaidPlan);
     }
     if (isBusy) throw error;
-    // What was in the way is gone again: the payment is as good as before, and was used for nothing.
     throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
   }
 }
@@ -128,7 +124,7 @@ async function draftActivation(
   });
 }
 
-/** Everything in it follows from facts that no longer change, so that a repetition is equal to the last byte. */
+/** Builds the answer from immutable facts, so that a replay is equal to the last byte. */
 async function answerActivation(
   ctx: Scope,
   payTo: string,

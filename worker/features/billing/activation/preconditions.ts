@@ -12,8 +12,8 @@ import { type AccountPlans, extendPlan, type HeldPlan, type PaidPlan, planAt, pl
 import { getSpending } from './store.ts';
 
 /**
- * A caller is asked to pay only where paying would work: the same questions before a first payment and after one that came to nothing. Answers what the
- * account would hold if it paid now.
+ * Checks before a first payment and after a failed one that paying would succeed. Returns the plans that the account would hold after
+ * paying now.
  */
 export async function requireForSale(
   ctx: Scope,
@@ -23,7 +23,7 @@ export async function requireForSale(
 ): Promise<HeldPlan> {
   const account = await getHeldPlan(ctx.db, accountId);
   const held = await getHolding(ctx.db, { id: accountId, ...account }, ctx);
-  // What a card pays for is live: a test purchase is measured by test purchases alone.
+  // Card plans are live, so a test purchase is compared with test purchases alone.
   requireNotLower(ctx, ctx.livemode ? { ...held, processorPlans: account.processorPlans } : held, plan);
   if (setupIntentId) {
     await requireTimeLeft(ctx, setupIntentId);
@@ -34,7 +34,6 @@ export async function requireForSale(
   return extendPlan(held, { plan, paidUnits: planPrice(plan), at: Math.max(ctx.now, held.nextAt) });
 }
 
-/** A setup whose time is over waits for what was paid before, and for nothing new. */
 export async function requireTimeLeft(ctx: Shard, setupIntentId: SetupIntentId): Promise<void> {
   const setup = await findSetup(ctx.db, setupIntentId);
   if (setup && isSetupOpen({ ...setup, isPaying: false }, ctx.now)) return;
@@ -55,7 +54,10 @@ export async function requireTimeLeft(ctx: Shard, setupIntentId: SetupIntentId):
 export const treasuryNotReady = (reason: string): ApiError =>
   new ApiError('setup_not_ready', { detail: 'Plans cannot currently be paid by x402. Retry later.', meta: { reason } });
 
-/** Refuses a purchase that changes nothing: a lower plan while a higher one runs, or any plan over one that never ends. */
+/**
+ * Throws 409 state_conflict for a purchase that changes nothing: a lower plan while a higher one runs, or any plan over one that never
+ * ends.
+ */
 function requireNotLower({ now }: Ctx, held: AccountPlans, plan: PaidPlan): void {
   const current = planAt(held, now);
   const isEndless = held.plan !== 'free' && held.planThrough === null;
@@ -66,7 +68,7 @@ function requireNotLower({ now }: Ctx, held: AccountPlans, plan: PaidPlan): void
   });
 }
 
-/** Refuses a purchase beyond the spend limits before a challenge is made. The claim's batch enforces them again. 403 spend_limit_exceeded. */
+/** Throws 403 spend_limit_exceeded before a challenge is made. The claim's batch enforces the limits again. */
 export async function requireWithinLimits(ctx: Shard, setupIntentId: SetupIntentId, plan: PaidPlan): Promise<void> {
   const { perPayment, perDay, today } = await getSpending(ctx, setupIntentId);
   const price = planPrice(plan);

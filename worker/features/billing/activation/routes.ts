@@ -17,7 +17,6 @@ import { PAID_PLANS, type PaidPlan, PLAN_DAYS, PLAN_NAMES, PLANS, planAt } from 
 import { activatePlan, type PlanChallenge } from './activate-plan.ts';
 
 interface ActivatorEnv extends ActorEnv {
-  /** `setupIntentId`: where a setup secret was shown instead of a key or token, whose spend limits bind what is bought. */
   Variables: ActorEnv['Variables'] & { setupIntentId: SetupIntentId | null };
 }
 
@@ -25,8 +24,8 @@ const NO_CREDENTIAL =
   'A credential of the account is missing. Send an API key in X-Svc-Key, a session token in Authorization: Bearer, or the setup_secret of an agent’s setup in X-Svc-Setup-Secret.';
 
 /**
- * Who may buy a plan for an account: its key, its owner's token, or the agent that sets it up. Where a setup secret is shown
- * beside another credential, the secret counts: it is the narrower right, and spend limits bind it.
+ * Authenticates a buyer of a plan: the account's key, its owner's token, or the agent that sets it up. A setup secret wins over another
+ * credential, because it is the narrower right with spend limits.
  */
 const requireActivator = createMiddleware<ActivatorEnv>(async (c, next) => {
   const secret = c.req.header('X-Svc-Setup-Secret');
@@ -37,12 +36,12 @@ const requireActivator = createMiddleware<ActivatorEnv>(async (c, next) => {
     return next();
   }
   const { ctx } = c.var;
-  // A bucket of its own, with room for an agent that asks again as often as 202 tells it to.
+  // Separate bucket with room for an agent that polls as often as the 202 answer says.
   const rate = await hitBucket(c, 'status', `activate:${parseSetupSecret(secret)?.setupIntentId ?? ''}`);
   for (const [name, value] of Object.entries(rateHeaders(rate))) c.header(name, value);
   const shard = await locateSetup(ctx, secret);
   const setup = await findSetupBySecret(shard, secret);
-  // Wrong, unknown and over are one answer: a guess learns nothing.
+  // A wrong, unknown or ended setup gives one answer, so that a guess learns nothing.
   if (!setup || !isSetupOpen(setup, ctx.now)) {
     await countRefusedCredential(c);
     throw new ApiError('invalid_authorization');
@@ -74,7 +73,7 @@ const ActivationBody = z
   })
   .openapi('Activation');
 
-/** The public client refuses more than a dollar; this is the setting that lets it pay. */
+/** The public client refuses more than a dollar by default. This setting allows the plan's price. */
 const clientSetting = (plan: PaidPlan): string => `setSpendControls({ maxAmountPerPayment: '$${PLANS[plan].priceUsdc}' })`;
 
 const describe = (plan: PaidPlan): string =>

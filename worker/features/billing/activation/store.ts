@@ -12,10 +12,8 @@ export const isSignatureTaken = async (db: Db, { txSignature, livemode }: Settle
 const spentSince = (setupIntentId: SetupIntentId, since: number) => sql`(SELECT coalesce(sum(CAST(amount AS INTEGER)), 0) FROM settlements
   WHERE setup_intent_id = ${setupIntentId} AND status <> 'failed' AND created_at >= ${since})`;
 
-/** Days of spend limits are those of UTC. */
 const dayOf = (at: number): number => at - (at % DAY);
 
-/** What a setup may spend, and has spent today: all that was claimed and did not fail. Base units of USDC. */
 export async function getSpending(
   { db, now }: Shard,
   setupIntentId: SetupIntentId,
@@ -27,16 +25,13 @@ export async function getSpending(
 }
 
 /**
- * Refuses the claim of a payment for an account whose setup was ended before, keys and all. Its
- * counterpart is `abortWhilePaid`: of a claim and an end at the same moment one is stored, whichever the database sees first.
+ * Aborts a payment claim if the account's setup ended before. Counterpart of `abortWhilePaid`: of a claim and an end at the same moment,
+ * exactly one is stored.
  */
 export const abortIfSetupEnded = (ctx: Shard, { merchantId }: Settlement): Write =>
   abortIfExists(ctx, setupIntents, sql`account_id = ${merchantId} AND status = 'expired'`);
 
-/**
- * Refuse the batch that would claim more than the setup may spend, by the limits as they are right
- * then. A limit that is not set is NULL, and NULL refuses nothing.
- */
+/** Aborts the batch if the claim would exceed the setup's current limits. A limit that is not set is NULL and aborts nothing. */
 export function abortIfOverspending(ctx: Shard, { setupIntentId, amount, createdAt }: Settlement): Write[] {
   if (setupIntentId === null) return [];
   const units = amount.toString();

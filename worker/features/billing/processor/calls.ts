@@ -1,6 +1,5 @@
 /**
- * What the routes of billing call at the payment processor. Loaded with the first of these calls, because a deployment without cards
- * never needs it.
+ * Billing calls to the payment processor, loaded lazily because a deployment without cards never needs them.
  * @module
  */
 
@@ -12,7 +11,10 @@ export { beginCheckout, openPortal } from './checkout.ts';
 export { verifyEvent } from './stripe.ts';
 export { takeEvent } from './sync.ts';
 
-/** Reads the account's subscription afresh. Without a customer there is none. 503 billing_not_configured, or temporarily_unavailable. */
+/**
+ * Syncs the account's subscription from the processor. Without a customer there is none. Throws 503 billing_not_configured or
+ * temporarily_unavailable.
+ */
 export async function refreshAccount(scope: Scope): Promise<void> {
   requireProcessor(scope);
   await syncAccount(scope, scope.merchantId, null);

@@ -13,7 +13,6 @@ import { syncAccount } from './sync.ts';
 
 const DASHBOARD = '/dashboard';
 
-/** Where the processor sends a person back to: a page of this service, or of the merchant's verified domain. 422 at the field for every other one. */
 async function returnUrl(ctx: Scope, field: string, url: string | undefined): Promise<string> {
   if (url === undefined) return new URL(DASHBOARD, ctx.baseUrl).href;
   const { origin } = new URL(ctx.baseUrl);
@@ -29,9 +28,9 @@ const planHeld = (plan: PaidPlan, detail: string): ApiError =>
   new ApiError('state_conflict', { detail, meta: { reason: 'plan_held', plan } });
 
 /**
- * Where a person pays for a plan at the processor. An account that has a subscription is shown the change of that one, and no more than one
- * page to buy is open at a time, so that it never pays for two. 409 state_conflict for the plan it has, and for that of its subscription,
- * also under a higher one that was bought; 422 for a page of others, 503 billing_not_configured or temporarily_unavailable.
+ * Opens the processor page to buy a plan, or to change an existing subscription. At most one purchase page is open, so that an account
+ * never pays for two. Throws 409 state_conflict for the current plan or its subscription's, 422 for a foreign URL, 503
+ * billing_not_configured or temporarily_unavailable.
  */
 export async function beginCheckout(
   ctx: Scope,
@@ -45,9 +44,9 @@ export async function beginCheckout(
 }
 
 async function checkoutUrl(ctx: Scope, opened: BillingCustomer, plan: PaidPlan, urls: ReturnUrls): Promise<string> {
-  // Pages are read first: one that is paid in between shows as a subscription in what is read next.
+  // Lists pages first: one paid in between shows as a subscription in the next read.
   const pages = await listPages(ctx, opened);
-  // Whether there is a subscription is asked of the processor: its event may still be on its way.
+  // Reads subscriptions from the processor, because its event may still be in flight.
   await syncAccount(ctx, opened.accountId, null);
   const customer = (await findCustomer(ctx.db, opened.accountId)) ?? opened;
   const isSubscribed = isRunning(customer.subscriptionStatus);
@@ -58,7 +57,7 @@ async function checkoutUrl(ctx: Scope, opened: BillingCustomer, plan: PaidPlan, 
   return (await changeSubscription(ctx, customer, plan, urls)).url;
 }
 
-/** The portal that the setup made: the processor's default is another one, which its dashboard makes, or none at all. */
+/** Uses the portal configuration that setup created. The processor's default is another one, or none. */
 const portalOf = ({ config: { PROCESSOR_PORTAL_CONFIGURATION: configuration } }: Ctx): { configuration?: string } =>
   configuration === undefined ? {} : { configuration };
 
@@ -77,7 +76,7 @@ async function changeSubscription(ctx: Scope, { customerId, subscriptionId }: Bi
   });
 }
 
-/** Where a person changes card or plan at the processor. 409 state_conflict without a customer, 422 for a page of others, 503. */
+/** Opens the processor portal to change card or plan. Throws 409 state_conflict without a customer, 422 for a foreign URL, 503. */
 export async function openPortal(ctx: Scope, back: string | undefined): Promise<string> {
   const customer = await findCustomer(ctx.db, ctx.merchantId);
   const return_url = await returnUrl(ctx, 'return_url', back);
@@ -98,17 +97,16 @@ const noCustomer = (): ApiError =>
   });
 
 /**
- * Makes an account a customer at the processor, and answers its name there. One that was made before, with its name lost, is found by
- * the account it names: the processor forgets an idempotency key after a day. Of two calls at once the key makes one customer. Where the processor offers no
- * search (in some countries), one whose name was lost for longer than that is made a second time; the first has bought nothing.
- * `gone`: the customer that was deleted there, which a search may still show.
+ * Creates the account's customer at the processor. An earlier one with a lost answer is found by its metadata, because idempotency keys
+ * expire after a day. Concurrent calls share the key. Without search (some countries) a duplicate is possible, which has bought nothing.
+ * `gone`: a deleted customer that a search may still show.
  */
 async function makeCustomer(ctx: Scope, accountId: AccountId, gone: string | null): Promise<string> {
   const found = await searchCustomers(ctx, accountId);
   const known = found.find(({ id }) => id !== gone);
   if (known) return known.id;
   const idempotencyKey = gone === null ? `customer-${accountId}` : `customer-${accountId}-after-${gone}`;
-  // Nothing that may change is said of it: the same key with other words would be refused.
+  // Sends only immutable data: the same key with other parameters would be refused.
   const { id } = await fromProcessor(ctx, ({ customers }) => customers.create({ metadata: { account_id: accountId } }, { idempotencyKey }));
   return id;
 }
@@ -139,7 +137,6 @@ const newCustomer = (ctx: Scope, accountId: AccountId, customerId: string): Bill
   version: 1,
 });
 
-/** The account at the processor, made there the first time. */
 async function openCustomer(ctx: Scope, accountId: AccountId): Promise<BillingCustomer> {
   const known = await findCustomer(ctx.db, accountId);
   if (known) return known;
@@ -148,16 +145,14 @@ async function openCustomer(ctx: Scope, accountId: AccountId): Promise<BillingCu
   return (await findCustomer(ctx.db, accountId)) ?? row;
 }
 
-/** Makes anew a customer that was deleted at the processor. */
 async function remakeCustomer(ctx: Scope, gone: BillingCustomer): Promise<BillingCustomer> {
   const row = newCustomer(ctx, gone.accountId, await makeCustomer(ctx, gone.accountId, gone.customerId));
   await renameCustomer(ctx.db, gone.customerId, row);
-  // Where the account was deleted meanwhile, the row that names the new one is what has it deleted too.
+  // If the account was deleted meanwhile, this row makes the sweep delete the new customer too.
   await insertCustomer(ctx.db, row);
   return (await findCustomer(ctx.db, gone.accountId)) ?? row;
 }
 
-/** Works with the account's customer at the processor; one that was deleted there is made anew, once. */
 async function withCustomer<T>(ctx: Scope, accountId: AccountId, work: (customer: BillingCustomer) => Promise<T>): Promise<T> {
   const customer = await openCustomer(ctx, accountId);
   try {

@@ -8,8 +8,8 @@ import { openProcessor } from './stripe.ts';
 const CUSTOMERS_MAX = 20;
 
 /**
- * Has the processor delete the customers of deleted accounts, subscriptions and all. One that it could not be told of is due again, behind
- * all others: those that fail each time hold up no other.
+ * Deletes customers of deleted accounts at the processor, including subscriptions. A failed one is due again after all others, so that
+ * failures do not block the rest.
  */
 export async function sweepCustomers(ctx: Shard): Promise<Swept> {
   if (ctx.config.PROCESSOR_API_KEY === undefined) return { taken: 0, isFinished: true };
@@ -21,7 +21,7 @@ export async function sweepCustomers(ctx: Shard): Promise<Swept> {
 async function eraseCustomer(ctx: Shard, { customerId }: BillingCustomer): Promise<void> {
   const { customers } = await openProcessor(ctx);
   await customers.del(customerId).catch(async (error: { statusCode?: number }) => {
-    // Deleted before, with the answer lost.
+    // Deleted by an earlier try with a lost answer.
     if (error.statusCode === 404) return;
     await postponeErasing(ctx.db, customerId, ctx.now);
     throw error;

@@ -1,6 +1,5 @@
 /**
- * Pages of the processor on which a subscription is bought: one customer has no more than one open, because each that is paid is a
- * subscription of its own.
+ * Purchase pages of the processor. A customer has at most one open page, because each paid page is a separate subscription.
  * @module
  */
 
@@ -22,16 +21,15 @@ interface Sale {
   urls: ReturnUrls;
 }
 
-/** Newest first. A page ends within a day, so no open one is behind so many. */
+/** Newest first. A page expires within a day, so an open one is always among these. */
 const PAGES_MAX = 100;
 
-/** The pages that were made for a customer, those that are over too. */
 export const listPages = async (ctx: Scope, { customerId }: BillingCustomer): Promise<Page[]> =>
   (await readProcessor(ctx, ({ checkout }) => checkout.sessions.list({ customer: customerId, limit: PAGES_MAX }))).data;
 
 const ATTEMPTS_MAX = 5;
 
-/** Begins again where a rival opened, ended or paid a page in between. 503 temporarily_unavailable where that does not end. */
+/** Retries if a concurrent call opened, ended or paid a page. Throws 503 temporarily_unavailable after repeated conflicts. */
 export async function openOnePage(ctx: Scope, open: () => Promise<string>): Promise<string> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     try {
@@ -44,10 +42,9 @@ export async function openOnePage(ctx: Scope, open: () => Promise<string>): Prom
   throw processorAway();
 }
 
-/** Pages that this service made. */
 const isOpen = ({ metadata, status }: Page): boolean => metadata?.price !== undefined && status === 'open';
 
-/** Ends open pages. Throws Outrun where one was paid or ended meanwhile. */
+/** Expires open pages. Throws Outrun if one was paid or ended meanwhile. */
 export async function endPages(ctx: Scope, pages: readonly Page[]): Promise<void> {
   for (const { id } of pages.filter(isOpen))
     await fromProcessor(ctx, ({ checkout }) => checkout.sessions.expire(id)).catch((error: unknown) => {
@@ -55,7 +52,7 @@ export async function endPages(ctx: Scope, pages: readonly Page[]): Promise<void
     });
 }
 
-/** The page where a price is bought: the one that is open, or a new one in place of all others. Throws Outrun. */
+/** Returns the open page for a price, or replaces all others with a new one. Throws Outrun. */
 export async function buySubscription(ctx: Scope, customer: BillingCustomer, pages: readonly Page[], sale: Sale): Promise<string> {
   const same = pages.find((page) => isOpen(page) && sells(page, sale));
   await endPages(
@@ -68,7 +65,10 @@ export async function buySubscription(ctx: Scope, customer: BillingCustomer, pag
 const sells = ({ metadata, success_url, cancel_url }: Page, { price, urls }: Sale): boolean =>
   metadata?.price === price && success_url === urls.success && cancel_url === urls.cancel;
 
-/** The key names the page before: of two calls that saw the same pages one makes a page, and the other is given it or refused. */
+/**
+ * The idempotency key names the previous page: of two calls that saw the same pages, one creates a page and the other gets the same page or
+ * is refused.
+ */
 async function newPage(ctx: Scope, { accountId, customerId }: BillingCustomer, before: string, { price, urls }: Sale): Promise<string> {
   const metadata = { account_id: accountId };
   const { url } = await fromProcessor(ctx, ({ checkout }) =>

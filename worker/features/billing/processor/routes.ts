@@ -30,7 +30,6 @@ const BillingSummaryBody = z
   })
   .openapi('BillingSummary');
 
-/** How an account stands. */
 export async function readBilling(ctx: Scope): Promise<z.infer<typeof BillingSummaryBody>> {
   const [account, customer, keys, products, endpoints] = await Promise.all([
     getAccount(ctx.db, ctx.merchantId),
@@ -57,19 +56,17 @@ export async function readBilling(ctx: Scope): Promise<z.infer<typeof BillingSum
   };
 }
 
-/** What only a call about cards needs is loaded by it. */
 const load = () => import('./calls.ts');
 const ReturnUrl = z.string().max(2048);
 
-/** 401 before the body is looked at, unless the processor signed its bytes. */
+/** Throws 401 before the body is parsed unless the processor signed its bytes. */
 const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
-  // An address that forged too many has no more of them read and hashed.
   requireCeilingLeft(c);
   const { verifyEvent } = await load();
   const signature = c.req.header('Processor-Signature') ?? c.req.header('Stripe-Signature');
   const raw = new Uint8Array(await c.req.arrayBuffer());
   const event = await verifyEvent(c.var.ctx, raw, signature).catch(async (error: unknown) => {
-    // Counted only here: the processor itself tells of as much as happens.
+    // Counts only failed signatures, because the processor may send any number of events.
     if (error instanceof ApiError && error.code === 'webhook_signature_failed') await hitCeiling(c);
     throw error;
   });

@@ -18,8 +18,8 @@ export const findByCustomerId = (db: Db, customerId: string): Promise<BillingCus
   db.select().from(billingCustomers).where(eq(billingCustomers.customerId, customerId)).get();
 
 /**
- * Stores a customer of an account that is active, once: of two at once one is stored. An account that was deleted meanwhile gets a row
- * that says so, by which the processor is told to delete it.
+ * Inserts the customer of an active account, once. For an account deleted meanwhile the row is marked, so that the sweep deletes the
+ * customer at the processor.
  */
 export const insertCustomer = (db: Db, row: BillingCustomer): Promise<unknown> =>
   db
@@ -30,7 +30,7 @@ export const insertCustomer = (db: Db, row: BillingCustomer): Promise<unknown> =
     })
     .onConflictDoNothing();
 
-/** The account is another customer from now on, which has no subscription yet. Nothing where a rival has renamed it already. */
+/** Replaces the account's customer with one that has no subscription yet. Does nothing if a concurrent call has replaced it. */
 export const renameCustomer = (db: Db, gone: string, row: BillingCustomer): Promise<unknown> =>
   stepRows(
     db,
@@ -45,10 +45,8 @@ export const updateCustomer = (ctx: Shard, before: BillingCustomer, after: Billi
 export const isTakenIn = async (db: Db, eventId: string): Promise<boolean> =>
   (await db.$count(processorEvents, eq(processorEvents.id, eventId))) > 0;
 
-/** Fails the batch where the event was taken in before. */
 export const insertProcessorEvent = (db: Db, event: ProcessorEventRow): Write => db.insert(processorEvents).values(event);
 
-/** Customers of deleted accounts, the longest waiting first. */
 export const listErasing = (db: Db, now: number, max: number): Promise<BillingCustomer[]> =>
   db
     .select()
@@ -57,14 +55,12 @@ export const listErasing = (db: Db, now: number, max: number): Promise<BillingCu
     .orderBy(billingCustomers.erasingSince)
     .limit(max);
 
-/** Puts one that the processor could not be told of behind all others that wait. */
 export const postponeErasing = (db: Db, customerId: string, now: number): Promise<unknown> =>
   updateUnversioned(db, billingCustomers, { erasingSince: now }, eq(billingCustomers.customerId, customerId));
 
 export const deleteCustomer = (db: Db, customerId: string): Promise<unknown> =>
   db.delete(billingCustomers).where(eq(billingCustomers.customerId, customerId));
 
-/** Customers that the processor is to be read again for, the longest due first, after the last of the page before. */
 export const listDueReads = (db: Db, now: number, last: BillingCustomer | null, max: number): Promise<BillingCustomer[]> =>
   db
     .select()
@@ -82,12 +78,10 @@ export const listDueReads = (db: Db, now: number, last: BillingCustomer | null, 
 export const postponeRead = (db: Db, accountId: AccountId, nextReadAt: number): Promise<unknown> =>
   updateUnversioned(db, billingCustomers, { nextReadAt }, eq(billingCustomers.accountId, accountId));
 
-/** Trouble at the processor that needs a person: how many customers, and the name of one of them there. */
 export const listCardTrouble = (db: Db): Promise<{ trouble: CardTrouble; customers: number; customerId: string }[]> =>
   db.all(sql`SELECT trouble, count(*) AS customers, min(customer_id) AS customerId FROM billing_customers
     WHERE trouble IS NOT NULL GROUP BY trouble`);
 
-/** True where something of a customer is still to be read or deleted at the processor. */
 export const hasCustomersInWork = async (db: Db): Promise<boolean> =>
   (await db.get(sql`SELECT 1 FROM (SELECT 1 FROM billing_customers WHERE next_read_at IS NOT NULL LIMIT 1)
     UNION ALL SELECT 1 FROM (SELECT 1 FROM billing_customers WHERE erasing_since IS NOT NULL LIMIT 1) LIMIT 1`)) !== undefined;

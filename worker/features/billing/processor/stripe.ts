@@ -1,21 +1,19 @@
 import type Stripe from 'stripe';
 import { z } from 'zod';
 import { secretRing } from '#core/crypto.ts';
-import { ApiError, storyOf } from '#core/errors.ts';
+import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import type { Config, Ctx } from '#platform/context.ts';
 import { missingForProcessor, PRICE_NAMES } from '#platform/providers/processor.ts';
 import { PAID_PLANS, type PaidPlan } from '#rules/plans.ts';
 
-/** The processor is asked no longer than this for one answer. */
 const PATIENCE_MS = 8 * SECOND;
 const SECRET_BYTES = 16;
-/** A signature is good for so long, before and after its own time. */
 const TOLERANCE_SECONDS = 300;
 
 /**
- * 503 billing_not_configured, with what is missing. Selling needs all of it; what was sold is read with the key alone, so that a price that
- * was taken out stops no renewal.
+ * Throws 503 billing_not_configured with the missing settings. Selling needs all. Reading needs the key alone, so that a removed price
+ * stops no renewal.
  */
 export function requireProcessor({ config }: Ctx, purpose: 'read' | 'sell' = 'read'): void {
   const missing = missingForProcessor(config);
@@ -25,17 +23,15 @@ export function requireProcessor({ config }: Ctx, purpose: 'read' | 'sell' = 're
 
 const pricesOf = (config: Config, plan: PaidPlan): string[] => config[PRICE_NAMES[plan]]?.split(',') ?? [];
 
-/** The price that a plan is sold at. */
 export const priceIdOf = (config: Config, plan: PaidPlan): string => pricesOf(config, plan)[0]!;
 
 /**
- * Which plan a price of the processor buys: by its id, which may be one that was sold before, or by the lookup key that the setup gave it.
- * null: neither tells.
+ * Returns the plan of a processor price, by id (also of formerly sold prices) or by the lookup key set at setup. Null for an unknown price.
  */
 export const planOfPrice = (config: Config, { id, lookup_key: key }: Pick<Stripe.Price, 'id' | 'lookup_key'>): PaidPlan | null =>
   PAID_PLANS.find((plan) => pricesOf(config, plan).includes(id)) ?? PAID_PLANS.find((plan) => key?.startsWith(`svc_${plan}_`)) ?? null;
 
-/** The processor's own client, over fetch: loaded with the first call, because most deployments and invocations never need it. */
+/** Loads the processor's client over fetch at the first call, because most invocations never need it. */
 export async function openProcessor(ctx: Ctx): Promise<Stripe> {
   requireProcessor(ctx);
   const { default: Client } = await import('stripe');
@@ -51,23 +47,21 @@ export async function openProcessor(ctx: Ctx): Promise<Stripe> {
   });
 }
 
-/** The processor knows no such customer: it was deleted there. */
 export class CustomerGone extends Error {}
 
-/** A rival was faster: the state this call was made from has changed. */
+/** A concurrent call changed the state that this call was made from. */
 export class Outrun extends Error {}
 
-/** Like `fromProcessor`, for reads: after a refusal nothing has changed, and the call may be made again. */
+/** Runs a read. After a refusal nothing has changed, and the call may be retried. */
 export const readProcessor = <T>(ctx: Ctx, call: (processor: Stripe) => Promise<T>): Promise<T> =>
   fromProcessor(ctx, call).catch((error: unknown) => {
     throw error instanceof ApiError && error.code === 'internal_error' ? processorAway() : error;
   });
 
 /**
- * What a call of the processor answers. 503 temporarily_unavailable where it does not answer or cannot now; 503 billing_not_configured
- * where it refuses our key, sells no such price or has no such portal. Throws CustomerGone where it has no such customer, and Outrun where
- * the same idempotency key was used for another call. Every other refusal is 500 internal_error: such a call is a fault of ours, which no
- * repetition mends.
+ * Runs a processor call. Throws 503 temporarily_unavailable if the processor does not answer, 503 billing_not_configured for a refused key,
+ * unknown price or portal, CustomerGone, Outrun if the idempotency key was used for another call. Any other refusal is a bug here: 500
+ * internal_error, not retried.
  */
 export async function fromProcessor<T>(ctx: Ctx, call: (processor: Stripe) => Promise<T>): Promise<T> {
   const processor = await openProcessor(ctx);
@@ -80,7 +74,6 @@ export async function fromProcessor<T>(ctx: Ctx, call: (processor: Stripe) => Pr
   }
 }
 
-/** What the operator configured, and the processor does not know. */
 const unusable = (reason: 'key_refused' | 'price_unknown' | 'portal_unknown'): ApiError =>
   new ApiError('billing_not_configured', {
     detail: 'The payment processor refuses the configuration of this deployment. Contact the operator.',
@@ -91,19 +84,17 @@ function refusalOf(ctx: Ctx, error: Stripe.errors.StripeError): Error {
   const { statusCode, code, param } = error;
   if (code === 'resource_missing' && param === 'customer') return new CustomerGone();
   if (error.type === 'StripeIdempotencyError') return new Outrun();
-  ctx.note(`processor: ${storyOf(error)}`);
+  ctx.note(`processor: ${formatErrorChain(error)}`);
   if (statusCode === 401 || statusCode === 403) return unusable('key_refused');
-  // One that is not sold any more is refused with other codes.
   if (param?.endsWith('[price]')) return unusable('price_unknown');
-  // Without one of ours it takes its default, and says in words alone that there is none.
+  // Without a configuration the processor uses its default, and reports a missing default only in the message.
   if (param === 'configuration' || error.message.startsWith('No configuration provided')) return unusable('portal_unknown');
-  // Its own faults and its lack of an answer pass; so do its limit of calls and a lock that another call holds.
+  // Retryable: server errors, no answer, rate limit (429) and lock conflict (409).
   if (statusCode !== undefined && statusCode < 500 && statusCode !== 409 && statusCode !== 429)
     return new ApiError('internal_error', { retryable: false });
   return processorAway();
 }
 
-/** 503 temporarily_unavailable: what was to be told or read is as it was before. */
 export const processorAway = (): ApiError =>
   new ApiError('temporarily_unavailable', {
     detail: 'The payment processor does not respond. Retry.',
@@ -113,15 +104,15 @@ export const processorAway = (): ApiError =>
 const EventShape = z.object({ id: z.string(), type: z.string(), created: z.number(), data: z.object({ object: z.object({}) }) });
 const isEvent = (value: unknown): value is Stripe.Event => EventShape.safeParse(value).success;
 
-/** Whether what was signed is not of a time to come: its client refuses only what is too old. The last `t` is the one it reads. */
+/** True if the signature is not from the future: the client refuses only old ones. The client reads the last `t`. */
 function isTimely({ wallNow }: Ctx, signature: string): boolean {
   const times = signature.split(',').flatMap((part) => (part.startsWith('t=') ? [Number.parseInt(part.slice(2), 10)] : []));
   return times.at(-1)! - wallNow / SECOND <= TOLERANCE_SECONDS;
 }
 
 /**
- * An event that the processor signed: over the raw bytes, with any of our secrets, within five minutes. 401 webhook_signature_failed
- * for every other one.
+ * Verifies a processor event: signature over the raw bytes, any configured secret, within five minutes. Throws 401
+ * webhook_signature_failed.
  */
 export async function verifyEvent(ctx: Ctx, raw: Uint8Array, signature: string | undefined): Promise<Stripe.Event> {
   requireProcessor(ctx);

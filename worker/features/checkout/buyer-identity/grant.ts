@@ -6,10 +6,9 @@ import { findGranting } from '../sessions/store.ts';
 
 export { eraseGrants } from '../sessions/store.ts';
 
-/** What a buyer lets the service do for them at a platform, once: Discord's OAuth2 token with the scope `guilds.join`. */
+/** Permission of a buyer at a platform, usable once: Discord's OAuth2 token with the scope `guilds.join`. */
 export interface BuyerGrant {
   accessToken: string;
-  /** Epoch ms. */
   expiresAt: number;
 }
 
@@ -18,14 +17,13 @@ const purposeOf = (sessionId: IdentitySessionId): string => `buyer grant ${sessi
 export const sealGrant = ({ config }: Ctx, sessionId: IdentitySessionId, grant: BuyerGrant): Promise<string> =>
   seal(config.SEAL_KEYS, purposeOf(sessionId), JSON.stringify(grant));
 
-/** A grant of this person for this merchant that can still be used, with the session it was given in; null: there is none. */
 export async function openGrant(
   ctx: Shard,
   person: Parameters<typeof findGranting>[1],
 ): Promise<{ session: IdentitySession; accessToken: string } | null> {
   const session = await findGranting(ctx.db, person);
   if (!session?.grantSealed) return null;
-  // A key that is gone leaves a grant as good as none: the buyer is invited.
+  // A grant sealed under a removed key counts as missing, and the buyer gets an invitation.
   const opened = await unseal(ctx.config.SEAL_KEYS, purposeOf(session.id), session.grantSealed).catch(() => null);
   const grant = opened === null ? null : (JSON.parse(opened) as BuyerGrant);
   return grant && grant.expiresAt > ctx.wallNow ? { session, accessToken: grant.accessToken } : null;

@@ -15,7 +15,6 @@ import { type BuyerGrant, sealGrant } from './grant.ts';
 
 const IDENTITY_MS = LIFE.identityMinutes * MINUTE;
 
-/** In the sandbox no platform is asked: the link leads to a page of ours, which knows a test buyer, on any deployment. */
 const testLink = ({ baseUrl }: Ctx, slug: string, id: string): string => `${baseUrl}/p/${slug}/test-identity/${id}`;
 
 export interface OpenedIdentity {
@@ -24,8 +23,8 @@ export interface OpenedIdentity {
 }
 
 /**
- * A buyer's way to the platform and back; in the sandbox a page of ours stands in its place, and a test call can answer for it. 404, 409 setup_not_ready where the
- * product requires no identity, 503 handoff_not_configured.
+ * Starts the buyer's identification at the platform. In the sandbox a test page or a test call answers instead. Throws 404, 409
+ * setup_not_ready if the product requires no identity, 503 handoff_not_configured.
  */
 export async function openIdentitySession(ctx: Shard, slug: string, storeAnswer: StoreAnswer<OpenedIdentity>): Promise<OpenedIdentity> {
   const { product } = await getActiveListing(ctx.db, slug);
@@ -57,8 +56,8 @@ export async function openIdentitySession(ctx: Shard, slug: string, storeAnswer:
 }
 
 /**
- * The connector says who came. The same person again is the same answer. 409 state_conflict for another person, 410 identity_expired, 422
- * for a session that is unknown or of another platform.
+ * Completes an identity session with the person whom the connector reports. Idempotent for the same person. Throws 409 state_conflict for
+ * another person, 410 identity_expired, 422 for a session that is unknown or of another platform.
  */
 export const completeIdentity = (
   ctx: Shard,
@@ -78,13 +77,15 @@ export const completeIdentity = (
     return withAnswer({ events: [], writes: completeIdentitySession(ctx, after), result: after }, storeAnswer(after));
   });
 
-/** 422 for an identity session that this service did not make, or made for something else. */
 export function unknownIdentity(): ApiError {
   const msg = 'The identity session is unknown. Create one with POST /v1/products/p/{slug}/identity.';
   return new ApiError('validation_error', { problems: [{ loc: ['body', 'identity_session_id'], msg, type: 'unknown_identity' }] });
 }
 
-/** Loads the identity session that a caller names for a product; null if none is named. Throws 422 if it is unknown or of another product. */
+/**
+ * Loads the identity session that a caller names for a product. Returns null if none is named. Throws 422 if the session is unknown or of
+ * another product.
+ */
 export async function loadNamedIdentity(
   ctx: Shard,
   productId: ProductId,
@@ -97,7 +98,7 @@ export async function loadNamedIdentity(
 }
 
 /**
- * Who the buyer of this product is: null where the product requires none, `missing` where the platform has not told us yet. 410
+ * Returns the buyer's identity: null if the product requires none, `missing` if the platform has not reported it yet. Throws 410
  * identity_expired, 422 for an unknown session.
  */
 export async function requireProvenIdentity(

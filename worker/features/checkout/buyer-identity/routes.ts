@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { IdentitySessionId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
-import { connectorErrors, connectorOf, connectorParams, connectorRoute } from '#features/communities/connector.ts';
+import { connectorErrors, connectorOf, connectorParams, connectorRoute } from '#features/connected-chats/connector.ts';
 import { slugParam } from '#features/products/resource.ts';
 import { hasSlug } from '#features/products/store.ts';
 import { locate } from '#platform/db/directory.ts';
@@ -51,7 +51,7 @@ export const identityRoutes = routes('Checkout')
     body: z
       .object({
         identity_session_id: idOf<IdentitySessionId>().describe('Identifier of the session in which a buyer proves their identity.'),
-        // The platform's API has this in its paths.
+        // The platform's API has this id in its paths.
         provider_user_id: z
           .string()
           .regex(/^[0-9]{1,20}$/, 'Expected 1 to 20 digits')

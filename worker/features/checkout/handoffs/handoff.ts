@@ -24,7 +24,7 @@ const macOf = (key: Uint8Array, productId: string, named: Uint8Array): Uint8Arra
 
 const keysOf = (secrets: string): Uint8Array[] => secrets.split(',').map((seed) => base64url.decode(seed));
 
-/** `ho_` + base64url(id 16 | expiry 4, seconds | MAC 16). The first secret signs. */
+/** Token format: `ho_` + base64url(id 16 | expiry 4, seconds | MAC 16). The first secret signs. */
 function newHandoffToken(secrets: string, productId: string, handoffId: HandoffId, expiresAt: number): string {
   const bytes = new Uint8Array(LENGTH);
   bytes.set(hex.decode(handoffId.replaceAll('-', '')));
@@ -33,13 +33,11 @@ function newHandoffToken(secrets: string, productId: string, handoffId: HandoffI
   return PREFIX + base64url.encode(bytes);
 }
 
-/** The row a token names, and the end it was given, in milliseconds. */
 interface NamedHandoff {
   handoffId: HandoffId;
   expiresAt: number;
 }
 
-/** What a token names, if we made it for this product. Every secret is tried, in constant time, whichever signed. */
 function parseHandoffToken(secrets: string, productId: string, token: string): Result<NamedHandoff, 'forged'> {
   if (!/^ho_[\w-]{48}$/.test(token)) return err('forged');
   const bytes = base64url.decode(token.slice(PREFIX.length));
@@ -70,7 +68,7 @@ export interface CreatedHandoff {
 }
 
 /**
- * A link for one buyer the merchant's server already knows. 404, 409 state_conflict for an archived product, 422
+ * Creates a link for a buyer that the merchant's server knows. Throws 404, 409 state_conflict for an archived product, 422
  * invalid_wallet_address, 503 handoff_not_configured.
  */
 export async function createHandoff(
@@ -83,7 +81,7 @@ export async function createHandoff(
   if (product.status !== 'active')
     throw new ApiError('state_conflict', { detail: 'The product is archived. Unarchive it first.', meta: { reason: 'product_active' } });
   const secrets = requireSecrets(ctx.config);
-  // The token knows whole seconds; row and answer say the same.
+  // The token has seconds without a fraction, so row and answer use the same.
   const expiresAt = Math.floor((ctx.now + HANDOFF_MS) / SECOND) * SECOND;
   const handoff: Handoff = {
     id: newId<HandoffId>(ctx.now),
@@ -104,7 +102,7 @@ export async function createHandoff(
   return commitNew(ctx, change, () => findHandoff(ctx.db, handoff.id));
 }
 
-/** What a token of ours names, whatever became of it. 403 handoff_secret_mismatch, 503 handoff_not_configured. */
+/** Verifies a token without loading the hand-off. Throws 403 handoff_secret_mismatch, 503 handoff_not_configured. */
 export function verifyHandoff(config: Config, productId: ProductId, token: string): NamedHandoff {
   const parsed = parseHandoffToken(requireSecrets(config), productId, token);
   if (!parsed.ok) throw new ApiError('handoff_secret_mismatch');
@@ -112,21 +110,21 @@ export function verifyHandoff(config: Config, productId: ProductId, token: strin
 }
 
 /**
- * The hand-off that was named, still unused, or used for the very payment `running`. 410 handoff_expired for any other used one
- * and for an old one; a used one names its payment, so that a buyer whose answer was lost can go on.
+ * Loads a hand-off that is unused, or used for the payment `running`. Throws 410 handoff_expired otherwise. The error of a used one names
+ * its payment, so that a buyer with a lost answer can go on.
  */
 export async function getHandoff(ctx: Shard, named: NamedHandoff, running: PaymentId | null = null): Promise<Handoff> {
   const handoff = await findHandoff(ctx.db, named.handoffId);
   if (handoff?.paymentId && handoff.paymentId === running) return handoff;
   if (handoff?.paymentId) throw usedHandoff(ctx, handoff.paymentId);
-  // Its own end may have come before that of its token: with the account it was made for.
+  // The row may end before its token: an account deletion ends its hand-offs.
   if (!handoff || ctx.now >= Math.min(named.expiresAt, handoff.expiresAt))
     throw new ApiError('handoff_expired', { meta: { reason: 'expired' } });
   return handoff;
 }
 
 /**
- * Loads an unused hand-off and the active product that it leads to. Throws 404 for an unknown or archived product; if its account was
+ * Loads an unused hand-off and the active product that it leads to. Throws 404 for an unknown or archived product. If its account was
  * deleted since, 410 handoff_expired, as for any hand-off that is over.
  */
 export async function loadHandoff(shard: Shard, slug: string, token: string): Promise<{ listing: Listing; handoff: Handoff }> {
@@ -137,11 +135,11 @@ export async function loadHandoff(shard: Shard, slug: string, token: string): Pr
   return { listing, handoff: await getHandoff(shard, named) };
 }
 
-/** The wallet a buyer is expected to pay from. The merchant's own wallet is dropped: a transfer to itself pays nothing, and the buyer never named it. */
+/** Returns the expected buyer wallet. Drops the merchant's own wallet: a transfer to itself pays nothing. */
 export const hintOf = ({ walletAddress }: Handoff, recipientWallet: string): string | null =>
   walletAddress === recipientWallet ? null : walletAddress;
 
-/** After a batch that would have used it failed: the faster request has its payment. */
+/** Throws after an aborted batch: the faster request has the hand-off's payment. */
 export async function requireUnused(ctx: Shard, { id }: Handoff): Promise<void> {
   const handoff = (await findHandoff(ctx.db, id)) ?? raise('handoff_expired', { meta: { reason: 'expired' } });
   if (handoff.paymentId) throw usedHandoff(ctx, handoff.paymentId);
@@ -157,7 +155,7 @@ function requireSecrets(config: Config): string {
   return config.HANDOFF_SECRETS ?? raise('handoff_not_configured', { meta: { missing: ['HANDOFF_SECRETS'] } });
 }
 
-/** Enough for the buyer to see that it is them, too little for another reader to learn who they are. */
+/** Returns a masked label: the buyer recognises it, another reader cannot identify the buyer. */
 export function labelOf({ email, customerRef, walletAddress }: Handoff): string | null {
   const [name, domain] = email?.split('@') ?? [];
   if (name && domain)
@@ -165,5 +163,4 @@ export function labelOf({ email, customerRef, walletAddress }: Handoff): string 
   if (customerRef) return customerRef.length > 8 ? `${customerRef.slice(0, 2)}…${customerRef.slice(-2)}` : '…';
   return walletAddress && `${walletAddress.slice(0, 4)}…${walletAddress.slice(-4)}`;
 }
-/** Two letters tell one's own address from another's; of a short word they would be half of it. */
 const startOf = (text: string): string => `${[...text].slice(0, [...text].length > 4 ? 2 : 1).join('')}…`;

@@ -2,7 +2,7 @@ import { ApiError, raise } from '#core/errors.ts';
 import { newId, type PaymentSessionId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
-import { findAuthorizationOf } from '#features/authorizations/store.ts';
+import { findAuthorizationFor } from '#features/authorizations/store.ts';
 import { missingIdentity } from '#features/payments/required-identity.ts';
 import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
 import { certainAt } from '#features/payments/watch/expire.ts';
@@ -10,7 +10,7 @@ import { getListing, type Listing, saleOn } from '#features/products/product.ts'
 import { firstCheckoutRail } from '#features/products/selling/checkout-rails.ts';
 import { newObstacleError } from '#features/products/selling/fixes.ts';
 import { obstaclesOf, prospectOf } from '#features/products/selling/obstacles.ts';
-import { lookAhead } from '#features/rails/outlook.ts';
+import { forecast } from '#features/rails/outlook.ts';
 import { newOutageError } from '#features/rails/quote.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
@@ -26,15 +26,13 @@ import { requireBuyer } from '../plan-payment.ts';
 import { paymentSessionStatusOf } from './status.ts';
 import { findPaymentSession, holdPayment, insertPaymentSession } from './store.ts';
 
-/** How long a payment session holds its price and customer. */
 const SESSION_MS = LIFE.paymentSessionMinutes * MINUTE;
-/** A buyer who comes in the last moment still has time to sign: the shortest life a checkout may have. */
+/** Minimum duration of a checkout, so that a buyer who comes in the last moment can still sign. */
 const LEAST_MS = 5 * MINUTE;
-/** The least Retry-After, so that a page does not ask every second while the sweep is behind. */
+/** Minimum Retry-After, so that a page does not poll every second while the sweep is behind. */
 const LEAST_WAIT_SECONDS = 10;
 
 interface OpenPaymentSession {
-  /** null: the rail a checkout of this product begins with. */
   railId: RailId | null;
   customerRef: string | null;
   successUrl: string | null;
@@ -42,8 +40,8 @@ interface OpenPaymentSession {
 }
 
 /**
- * A checkout opened by the merchant's server. 409 setup_not_ready where a buyer could not pay it, 503 fee_wallet_missing where the
- * service's own wallet is in the way, price_unavailable or rpc_unavailable where it cannot be told now.
+ * Plans a payment session for the merchant's server. Throws 409 setup_not_ready if a buyer could not pay, 503 fee_wallet_missing for the
+ * service's own wallet, 503 price_unavailable or rpc_unavailable if the check failed.
  */
 export async function planPaymentSession(ctx: Shard, listing: Listing, input: OpenPaymentSession): Promise<Change<PaymentSession>> {
   const { product } = listing;
@@ -73,17 +71,15 @@ async function requirePayable(ctx: Ctx, listing: Listing, railId: RailId): Promi
   const [obstacle] = obstaclesOf(ctx.config, prospect, railId);
   if (obstacle) throw newObstacleError(obstacle, railId, prospect);
   if (!prospect.livemode) return;
-  const { obstacles, silent } = await lookAhead(ctx, prospect, railId);
+  const { obstacles, unavailableDependency: silent } = await forecast(ctx, prospect, railId);
   if (silent) throw newOutageError(silent);
   if (obstacles[0]) throw newObstacleError(obstacles[0], railId, prospect);
 }
 
 /**
- * Connect for a payment session: the payment that is under way in it, however often and from however many places it is asked
- * for; a new one only where there is none or the last one failed. A hand-off must be ours and unused, or used for this very
- * payment: only then does the wallet it names count. 404 for a session of another product, 409 state_conflict once it is paid or while
- * it is paid in another asset, 410 session_expired once it is over, 422 identity_verification_required for a payment begun before the merchant asked who buys, and
- * what a hand-off and `planCheckout` refuse.
+ * Connects for a payment session: answers its payment in progress, or a new one if there is none or the last failed. A wallet counts only
+ * with an unused hand-off, or one used for this payment. Throws 404, 409 state_conflict, 410 session_expired, 422
+ * identity_verification_required.
  */
 export async function connectInSession(
   shard: Shard,
@@ -105,7 +101,7 @@ export async function connectInSession(
     const hint = handoff?.paymentId === running.id ? hintOf(handoff, running.recipientWallet) : null;
     return unchanged<Begun | IdentityNeeded>({
       payment: running,
-      authorization: running.terms.authorizationId === undefined ? null : await findAuthorizationOf(ctx.db, running.id),
+      authorization: running.terms.authorizationId === undefined ? null : await findAuthorizationFor(ctx.db, running.id),
       wallet: input.walletAddress ?? hint,
     });
   });
@@ -120,7 +116,7 @@ export async function connectInSession(
       detail: 'Another wallet is subscribing in this session. Create a new session.',
       meta: { reason: 'other_wallet' },
     });
-  // After the session holds the payment: a buyer whose request meets a node that is down gets this same payment when asking again.
+  // Runs after the session holds the payment: a buyer with a failed node gets the same payment on retry.
   const isPlain = authorization === null && wallet !== null;
   const [checkout] = await Promise.all([prepareCheckout(ctx, begun, wallet), isPlain ? requireNoneInFlight(ctx, payment.id) : null]);
   return checkout;
@@ -138,12 +134,10 @@ function requireSameAsset(running: Payment, { asset = running.asset }: Connect):
   throw new ApiError('state_conflict', { detail, meta: { reason: 'other_asset', payment_id: running.id } });
 }
 
-/** The payment under way in a session, and the wallet its buyer is known to pay from. */
 interface Begun extends PendingCheckout {
   wallet: string | null;
 }
 
-/** The payment a buyer is to go on with; null where a new one may begin. */
 function runningIn(ctx: Ctx, session: PaymentSession, payment: Payment | null): Payment | null {
   const { now } = ctx;
   const status = paymentSessionStatusOf(session, payment, now);
@@ -151,12 +145,12 @@ function runningIn(ctx: Ctx, session: PaymentSession, payment: Payment | null): 
     const meta = { reason: 'completed', payment_id: payment!.id };
     throw new ApiError('state_conflict', { detail: 'The payment session is already paid.', meta });
   }
-  // Money may be on its way: the buyer is told so, and never sent to pay again.
+  // Money may be in flight: the buyer sees the pending payment and is not asked to pay again.
   if (status === 'pending_confirmation') return payment;
   const isRunning = payment !== null && !PAYMENT.isTerminal(payment.status);
   if (isRunning && now <= payment.expiresAt) return payment;
   if (isRunning && status === 'open') {
-    // Only a quote ends before its session. What was sent in time may still be on its way: one payment at a time.
+    // Only a quote ends before its session. A transaction sent in time may still be pending, so only one payment runs at a time.
     const detail = 'The quote of this session has expired. Connect again once it is certain that nothing was paid.';
     const retryAfterSeconds = Math.max(LEAST_WAIT_SECONDS, (certainAt(payment) - now) / SECOND);
     throw new ApiError('session_expired', { detail, meta: { reason: 'quote_expired' }, retryAfterSeconds });
@@ -165,23 +159,21 @@ function runningIn(ctx: Ctx, session: PaymentSession, payment: Payment | null): 
   return null;
 }
 
-/** When a payment ends that begins in the session now. */
 export const endOfNext = ({ now }: Ctx, { expiresAt }: PaymentSession): number => Math.max(expiresAt, now + LEAST_MS);
 
-/** What is sold in a session: at its price and over its rail first, whatever the product says by now. */
+/** Returns the listing as promised by the session: its price and rail, regardless of later product changes. */
 const promisedIn = ({ asset, priceAmount, railId }: PaymentSession, { product, ...seller }: Listing): Listing => ({
   ...seller,
   product: { ...product, asset, priceAmount, defaultRail: railId },
 });
 
-/** What is behind the link a merchant's server sends a buyer to. `payment` is the one to go on with, or the one that paid it. */
 export interface SessionListing {
   listing: Listing;
   payment: Payment | null;
   isOver: boolean;
 }
 
-/** A payment session as its buyer sees it before connecting. 404 for one of another product, and where nothing can begin any more. */
+/** Loads a payment session for its buyer before connect. Throws 404 for another product, and if no payment can begin. */
 export async function getSessionListing(ctx: Shard, slug: string, paymentSessionId: PaymentSessionId): Promise<SessionListing> {
   const { session, payment } = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
   const listing = await getListing(ctx.db, slug);
@@ -198,7 +190,7 @@ async function planBegin(
   handoff: Handoff | null,
   input: Connect,
 ): Promise<Change<Begun | IdentityNeeded>> {
-  // Taken off sale: what is being paid finishes, nothing begins.
+  // After the product is withdrawn, a running payment finishes and no new one begins.
   if (listing.product.status !== 'active') raise('not_found');
   const change = await planCheckout(ctx, promisedIn(session, listing), input, {
     session,

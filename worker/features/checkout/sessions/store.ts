@@ -15,7 +15,7 @@ import {
 import { type Payment, payments } from '#platform/db/tables/payments.ts';
 import { casUpdate, stepRows } from '#platform/db/versioned.ts';
 
-/** Of any merchant: the id itself is the capability. With the last payment begun in it. */
+/** Loads a session of any merchant with its last payment. The id itself is the capability. */
 export async function findPaymentSession(
   db: Db,
   paymentSessionId: PaymentSessionId,
@@ -29,7 +29,6 @@ export async function findPaymentSession(
   return found ?? null;
 }
 
-/** The session holds the payment that takes the place of the one it held. */
 export const moveSession = (db: Db, { id, paymentSessionId }: Payment, to: PaymentId): Write[] =>
   paymentSessionId === null
     ? []
@@ -37,23 +36,21 @@ export const moveSession = (db: Db, { id, paymentSessionId }: Payment, to: Payme
 
 export const insertPaymentSession = (db: Db, session: PaymentSession): Write => db.insert(paymentSessions).values(session);
 
-/** Fails the batch if another payment was begun in the session first. */
+/** Points the session to a payment. Aborts the batch if another payment began in the session first. */
 export const holdPayment = (ctx: Shard, session: PaymentSession, paymentId: PaymentId): Write[] =>
   casUpdate(ctx, paymentSessions, session, { paymentId });
 
-/** Of any merchant: the caller has shown a token that names it. */
 export const findHandoff = (db: Db, handoffId: HandoffId) => db.select().from(handoffs).where(eq(handoffs.id, handoffId)).get();
 
 export const insertHandoff = (db: Db, handoff: Handoff): Write => db.insert(handoffs).values(handoff);
 
-/** The purchase of a hand-off goes on with the payment that takes the place of another. */
 export const moveHandoff = (db: Db, handoffId: HandoffId, from: PaymentId, to: PaymentId): Write =>
   db
     .update(handoffs)
     .set({ paymentId: to })
     .where(and(eq(handoffs.id, handoffId), eq(handoffs.paymentId, from)));
 
-/** The hand-off begins this payment; the second fails the batch where another was begun with it first. */
+/** Uses a hand-off for a payment. The second write aborts the batch if the hand-off was used first for another payment. */
 export const useHandoff = (ctx: Shard, { id }: Handoff, paymentId: PaymentId): Write[] => [
   ctx.db
     .update(handoffs)
@@ -65,24 +62,21 @@ export const useHandoff = (ctx: Shard, { id }: Handoff, paymentId: PaymentId): W
 const isAtSessionLimit = (productId: ProductId) =>
   sql`EXISTS (SELECT 1 FROM open_sessions WHERE product_id = ${productId} AND count >= ${OPEN_SESSIONS_MAX})`;
 
-/** Refuses one more session while so many of the product are open. */
 export const abortIfAtSessionLimit = (ctx: Shard, productId: ProductId): Write => abortIf(ctx, isAtSessionLimit(productId));
 
-/** Throws 429 plan_limit_reached if the product has as many open sessions as it may have. */
 export async function requireSessionCapacity(db: Db, productId: ProductId): Promise<void> {
-  const crowd = await db.get<{ isAtSessionLimit: number }>(sql`SELECT ${isAtSessionLimit(productId)} AS isAtSessionLimit`);
-  if (crowd.isAtSessionLimit === 0) return;
+  const row = await db.get<{ isAtSessionLimit: number }>(sql`SELECT ${isAtSessionLimit(productId)} AS isAtSessionLimit`);
+  if (row.isAtSessionLimit === 0) return;
   throw new ApiError('plan_limit_reached', {
     detail: 'Too many checkouts of this product are open. Retry when some have ended.',
     meta: { reason: 'open_sessions', limit: OPEN_SESSIONS_MAX, used: OPEN_SESSIONS_MAX },
   });
 }
 
-/** Of any merchant: the id itself is the capability. */
+/** Loads an identity session of any merchant. The id itself is the capability. */
 export const findIdentitySession = (db: Db, identitySessionId: IdentitySessionId) =>
   db.select().from(identitySessions).where(eq(identitySessions.id, identitySessionId)).get();
 
-/** The newest session in which this person gave this merchant, in this mode, a grant that was not used. */
 export const findGranting = (
   db: Db,
   {
@@ -108,7 +102,7 @@ export const findGranting = (
     .limit(1)
     .get();
 
-/** Every grant that this person gave this merchant in this mode until now: one was used, and the others would do the same. */
+/** Erases all grants of this person for this merchant and mode: one was used, and the others have the same effect. */
 export const eraseGrants = (db: Db, { merchantId, livemode, provider, providerUserId }: IdentitySession): Promise<unknown> =>
   db
     .update(identitySessions)
@@ -125,7 +119,7 @@ export const eraseGrants = (db: Db, { merchantId, livemode, provider, providerUs
 
 export const insertIdentitySession = (db: Db, session: IdentitySession): Write => db.insert(identitySessions).values(session);
 
-/** The second statement fails the batch where another person was named for it first. */
+/** Completes an identity session. The second write aborts the batch if another person was named first. */
 export const completeIdentitySession = (
   ctx: Shard,
   { id, providerUserId, username, grantSealed, completedAt }: IdentitySession,

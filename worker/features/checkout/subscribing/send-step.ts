@@ -1,14 +1,14 @@
 import { ApiError, raise } from '#core/errors.ts';
 import { SECOND, unixSeconds } from '#core/time.ts';
 import { routeOf, scheduleAuthorization } from '#features/authorizations/authorization.ts';
-import { findAuthorizationOf } from '#features/authorizations/store.ts';
+import { findAuthorizationFor } from '#features/authorizations/store.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
 import { planWaiting } from '#features/payments/payment.ts';
 import { type IdentityRequirement, missingIdentity } from '#features/payments/required-identity.ts';
 import { getPayment } from '#features/payments/store.ts';
 import { newOutageError, sendableUntil } from '#features/rails/quote.ts';
 import { consentMemoOf } from '#features/subscriptions/collect-first.ts';
-import { lookAtSubscriptions } from '#features/subscriptions/look.ts';
+import { readSubscriptions } from '#features/subscriptions/read-subscriptions.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, transact, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
@@ -16,13 +16,13 @@ import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authori
 import { checkConsent, type SignedConsent } from '#solana/programs/subscriptions/consents.ts';
 import { buyerSteps } from '#solana/programs/subscriptions/steps.ts';
 
-/** When the account is looked at that a step sent now makes or changes, if its buyer says nothing more. */
+/** Delay until the account is read that a step creates or changes, if the buyer does not report back. */
 const LANDED_AFTER_MS = 3 * SECOND;
 
 /**
- * Broadcasts a step of a subscription that its buyer signed: it must be about this wallet's subscription to this plan, and about nothing
- * else. With the last step, as this checkout gave it to sign, the payment waits for its first collection; one without its memo, which anyone
- * could have read on the chain, is passed on and shows nothing. Sent again it is harmless. Errors as of any checkout's transaction.
+ * Broadcasts a signed step, which must concern only this wallet's subscription to this plan. After the last step with this checkout's memo,
+ * the payment waits for its first collection. A step without the memo may be copied from the chain and proves nothing. Safe to repeat.
+ * Throws the errors of `sendTransaction`.
  */
 export async function sendStep(
   ctx: Shard,
@@ -35,13 +35,13 @@ export async function sendStep(
   if (!isPaid && ctx.now > sendableUntil(payment)) throw new ApiError('session_expired');
   const unidentified = isPaid ? null : missingIdentity(known);
   if (unidentified) throw unidentified;
-  const authorization = (await findAuthorizationOf(ctx.db, payment.id)) ?? raise('not_found');
+  const authorization = (await findAuthorizationFor(ctx.db, payment.id)) ?? raise('not_found');
   const { consent, isLast } = await checkStep(ctx, authorization, wire, consentMemoOf(payment));
   if (isPaid) return { payment, txSignature: consent.signature };
 
   await broadcast(ctx, wire, consent.signature);
-  const look = { nextAttemptAt: null, nextLookAt: ctx.now + LANDED_AFTER_MS };
-  await commit(ctx, { events: [], writes: [scheduleAuthorization(ctx.db, authorization, look)], result: null });
+  const schedule = { nextAttemptAt: null, nextCheckAt: ctx.now + LANDED_AFTER_MS };
+  await commit(ctx, { events: [], writes: [scheduleAuthorization(ctx.db, authorization, schedule)], result: null });
   const after = await transact(ctx, { reload: () => getPayment(ctx, payment.id) }, (current) => {
     const isSigned = isLast && consent.isMarked && current.status === 'PENDING_SIGNATURE';
     return isSigned ? planWaiting(ctx, current) : unchanged(current);
@@ -49,7 +49,6 @@ export async function sendStep(
   return { payment: after, txSignature: consent.signature };
 }
 
-/** What the transaction does, and whether nothing is left to sign once it has landed. 422 payment_mismatch, 503 rpc_unavailable. */
 async function checkStep(
   ctx: Shard,
   authorization: AuthorizationRow,
@@ -57,18 +56,18 @@ async function checkStep(
   memo: string,
 ): Promise<{ consent: SignedConsent; isLast: boolean }> {
   const route = routeOf(authorization);
-  const [look = null] = await lookAtSubscriptions(ctx, [route]);
-  if (look === null) throw newOutageError('rpc_unavailable');
-  const { plan } = look.sight;
+  const [schedule = null] = await readSubscriptions(ctx, [route]);
+  if (schedule === null) throw newOutageError('rpc_unavailable');
+  const { plan } = schedule.sight;
   if (plan === null) throw new ApiError('setup_not_ready', { meta: { reason: 'subscription_plan_published' } });
   const checked = checkConsent(wire, route, plan, memo);
   if (!checked.ok) throw new ApiError('payment_mismatch', { meta: { reason: checked.reason } });
-  const left = buyerSteps(look.sight, plan, route, BigInt(unixSeconds(ctx.now)));
-  const isWhole = checked.value.names.some((name) => name === 'subscribe' || name === 'resume');
-  return { consent: checked.value, isLast: isWhole || (left.length <= 1 && left.every(({ kind }) => kind === 'approve')) };
+  const left = buyerSteps(schedule.sight, plan, route, BigInt(unixSeconds(ctx.now)));
+  const isComplete = checked.value.names.some((name) => name === 'subscribe' || name === 'resume');
+  return { consent: checked.value, isLast: isComplete || (left.length <= 1 && left.every(({ kind }) => kind === 'approve')) };
 }
 
-/** The node tries it before it passes it on. What is refused and is on the chain already was sent before. 422 payment_mismatch. */
+/** Simulates and sends a transaction. A refused one that is on the chain already was sent before. Throws 422 payment_mismatch. */
 async function broadcast(ctx: Shard, wire: Uint8Array, signature: string): Promise<void> {
   const sent = await ctx.chain.sendTransaction(wire);
   if (sent.kind === 'rejected') {
@@ -77,6 +76,6 @@ async function broadcast(ctx: Shard, wire: Uint8Array, signature: string): Promi
     const detail = `The network refused the transaction: ${sent.reason}`;
     throw new ApiError('payment_mismatch', { detail, meta: { reason: 'transaction_rejected' } });
   }
-  // Unclear is not refused: it may be on its way, and the account will show it.
+  // An unclear result is not a refusal: the transaction may be pending, and the account will show it.
   if (sent.kind !== 'sent') ctx.note(`rpc: ${sent.reason}`);
 }

@@ -35,7 +35,7 @@ export function readCommit(
   return { deliveryId: body.deliveryId, voucher };
 }
 
-/** Counts a use for the session's merchant. Throws if the merchant's limit is reached. */
+/** Counts a use for the session's merchant. Throws beyond the merchant's limit. */
 export type CountUse = (session: MeteredSnapshot) => Promise<void>;
 
 /**

@@ -45,7 +45,7 @@ type FoundChannel = { ok: true; bound: BoundChannel; deposit: bigint; settled: b
 const refuse = (reason: OpenRefusal): Refused => ({ ok: false, reason });
 
 /**
- * Opens a session with the channel that a credential names; the account on the chain decides. A repeated credential returns the session as
+ * Opens a session with the channel that a credential names. The account on the chain decides. A repeated credential returns the session as
  * it is. 410 channel_closed, 429 rate_limited, 503 while the chain does not show the channel yet.
  */
 export async function openSession(ctx: Shard, session: MeteredSnapshot, challenge: Challenge, action: OpenAction): Promise<Opened> {
@@ -71,7 +71,7 @@ export async function openSession(ctx: Shard, session: MeteredSnapshot, challeng
 const isFromBeforeOpening = ({ expires }: Challenge, { expiresAt }: MeteredTerms): boolean =>
   expires !== undefined && Date.parse(expires) === expiresAt;
 
-/** Binds the channel of an opening that was broadcast and whose caller left. Returns false if the account is not that channel. */
+/** Binds the channel of an opening that was broadcast before its caller left. Returns false if the account is not that channel. */
 export async function openFromChain(ctx: Shard, row: NotedSession, account: ChainAccount): Promise<boolean> {
   const terms = sessionTermsOf(row);
   const found = verifyFound(terms, row, account);
@@ -130,7 +130,7 @@ function verifyFound(session: MeteredTerms, requested: Requested, account: Chain
   return { ok: true, bound: { channelId, payer, authorizedSigner }, deposit, settled };
 }
 
-/** The program would keep the share of a party without a token account. */
+/** The program would retain the share of a party without a token account. */
 const payoutProblemOf = ({ isPayable, hasPayer }: { isPayable: boolean; hasPayer: boolean }): PayoutProblem | null => {
   if (!isPayable) return 'payout-account-missing';
   return hasPayer ? null : 'payer-account-missing';

@@ -6,7 +6,7 @@ import { findListing, type Listing } from '#features/products/product.ts';
 import { customerColumns } from '#features/settlements/co-sign.ts';
 import type { Scope } from '#platform/context.ts';
 import { commit, isConstraint } from '#platform/db/commit.ts';
-import { channelClaim, insertClaim } from '#platform/db/fate.ts';
+import { channelClaim, insertClaim } from '#platform/db/outcome.ts';
 import type { MeteredSessionRow } from '#platform/db/tables/settlements.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { paidOutOf } from '#solana/match.ts';
@@ -65,7 +65,7 @@ interface Payout {
 }
 
 /**
- * Transactions that name a channel, newest first. `paidOut`: total to any account. `next`: cursor of the next page; null if none is left, or
+ * Transactions that name a channel, newest first. `paidOut`: total to any account. `next`: cursor of the next page. Null if none is left, or
  * if no node knows the cursor any more. `isUnknown`: a node did not return all.
  */
 interface Window {

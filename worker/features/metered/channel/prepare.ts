@@ -35,7 +35,7 @@ export interface ReadySettlement {
   kind: 'prepared';
   wire: Uint8Array;
   lastValidBlockHeight: number;
-  reached: bigint;
+  settlesTo: bigint;
   units: bigint;
   nonce: string;
 }
@@ -51,8 +51,8 @@ export async function prepareSettlement(ctx: Scope, session: OpenedSession, sett
   const shape = await chooseShape(ctx, session, settleable, vouchers[0]?.cumulative ?? watermarks.settled);
   if (shape === null) return { kind: 'waiting' };
   const candidates = listCandidates(ctx.now, vouchers, shape, settleable).map((candidate) => {
-    const reached = candidate.voucher?.cumulative ?? watermarks.settled;
-    return { ...candidate, reached, units: shape.pays ? reached - watermarks.payoutWatermark : 0n };
+    const settlesTo = candidate.voucher?.cumulative ?? watermarks.settled;
+    return { ...candidate, reached: settlesTo, units: shape.pays ? settlesTo - watermarks.payoutWatermark : 0n };
   });
   const useful = candidates.filter(({ voucher, units }) => units > 0n || (channel !== null && (shape.seals || voucher !== null)));
   if (useful.length === 0) return { kind: 'nothing' };
@@ -71,9 +71,9 @@ export async function prepareSettlement(ctx: Scope, session: OpenedSession, sett
     const nonce = base64url.encode(crypto.getRandomValues(new Uint8Array(16)));
     const wire = await buildTransaction(session, { ...candidate, ...shape, network, channel, nonce, operator }, prepared.lifetime);
     const simulated = await ctx.chain.simulate(wire);
-    const { reached, units } = candidate;
+    const { reached: settlesTo, units } = candidate;
     if (simulated.kind === 'passed')
-      return { kind: 'prepared', wire, lastValidBlockHeight: simulated.lastValidBlockHeight, reached, units, nonce };
+      return { kind: 'prepared', wire, lastValidBlockHeight: simulated.lastValidBlockHeight, settlesTo: settlesTo, units, nonce };
     ctx.note(`session ${session.sessionId}: ${shape.seals ? 'seal' : 'settle'} ${simulated.kind}: ${simulated.reason}`);
     if (simulated.kind === 'unavailable') break;
   }
@@ -92,14 +92,14 @@ const PAYER_AWAY_MS = DAY;
  * Decides whether to seal and to pay out. A share without an account is forfeited. An open channel pays the merchant alone, so it is
  * distributed before the seal if the buyer has no account. Returns null if the channel has to wait.
  */
-async function chooseShape(ctx: Scope, session: OpenedSession, { channel, step }: Settleable, reached: bigint): Promise<Shape | null> {
+async function chooseShape(ctx: Scope, session: OpenedSession, { channel, step }: Settleable, settlesTo: bigint): Promise<Shape | null> {
   if (channel === null) return { seals: step === 'last', pays: true };
   const { isPayable, hasPayer } = await readPayability(ctx, session, channel.payer);
   if (!isPayable) ctx.note(`session ${session.sessionId}: a payee has no usable token account, so the channel cannot be paid out`);
   if (step === 'settle') return { seals: false, pays: isPayable };
   if (isPayable && (hasPayer || channel.settled === channel.deposit)) return { seals: true, pays: true };
   if (!hasPayer) ctx.note(`session ${session.sessionId}: the payer has no usable token account, so its refund waits`);
-  const isOwed = isPayable && reached > channel.payoutWatermark;
+  const isOwed = isPayable && settlesTo > channel.payoutWatermark;
   if (isOwed && channel.status === 'open') return { seals: false, pays: true };
   if (channel.status !== 'sealed') return { seals: true, pays: false };
   return isOwed && ctx.now >= (session.closingAt ?? session.usedAt) + PAYER_AWAY_MS ? { seals: true, pays: true } : null;

@@ -8,7 +8,7 @@ import { type Channel, decodeChannel } from '#solana/programs/payment-channels/c
 import { takesMoneyFor } from '#solana/programs/token-account.ts';
 import { callSession, type OpenedSession, programOf } from '../session.ts';
 
-/** State of a channel's account in a slot. `over`: nothing is left to pay out; its account may remain. */
+/** State of a channel's account in a slot. `over`: nothing is left to pay out. Its account may remain. */
 export type ChannelReading = { slot: number } & (
   | { kind: 'absent' | 'unknown' }
   | { kind: 'over'; channel: Channel | null }
@@ -21,7 +21,7 @@ export function interpretAccount(session: MeteredTerms, account: ChainAccount | 
   if (account === null) return { kind: 'absent', slot };
   if (account.owner !== program.address) return { kind: 'unknown', slot };
   const decoded = decodeChannel(program, account.data);
-  // The older program keeps one byte of a distributed channel for ever.
+  // The older program never frees one byte of a distributed channel.
   if (!decoded.ok) return decoded.reason === 'tombstone' ? { kind: 'over', channel: null, slot } : { kind: 'unknown', slot };
   return { kind: decoded.value.status === 'distributed' ? 'over' : 'present', channel: decoded.value, slot };
 }

@@ -31,11 +31,11 @@ export async function settleChannel(
   if (prepared.kind !== 'prepared') return prepared;
   if (prepared.units === 0n) return sendUnpaid(ctx, prepared.wire);
   const settlement = await draftSettlement(ctx, session, prepared, step);
-  if (!(await claimForSession(ctx, session, settlement, { channel, cumulative: prepared.reached }))) return { kind: 'busy' };
+  if (!(await claimForSession(ctx, session, settlement, { channel, cumulative: prepared.settlesTo }))) return { kind: 'busy' };
   const outcome = await followThrough(ctx, settlement, { isNew: true });
   if (outcome.status === 'failed') ctx.note(`session ${session.sessionId}: settlement ${outcome.reason}`);
   if (outcome.status !== 'settled') return { kind: outcome.status };
-  await noteSettled(ctx, session, prepared.reached);
+  await noteSettled(ctx, session, prepared.settlesTo);
   return (await findLanding(ctx, settlement.txSignature)) ?? { kind: 'pending' };
 }
 
@@ -56,7 +56,7 @@ async function findLanding(ctx: Scope, signature: string): Promise<{ kind: 'land
 }
 
 /**
- * Reads the settled total. It includes a settlement whose call crashed before it updated the object. Returns null while a settlement is
+ * Reads the settled total. It includes a settlement that crashed before the update of the object. Returns null while a settlement is
  * pending.
  */
 export async function readSettledTotal(ctx: Scope, session: OpenedSession): Promise<bigint | null> {
@@ -96,7 +96,7 @@ async function draftSettlement(
   const payerWallet = bound.payer ?? bound.authorizedSigner;
   return {
     ...newSettlementColumns(ctx.now, lastValidBlockHeight),
-    // Clocks of the object and the Worker differ; a seal must not seem older than the close of its session.
+    // Clocks of the object and the Worker differ. A seal must not seem older than the close of its session.
     createdAt: step === 'last' ? Math.max(ctx.now, session.closingAt ?? 0) : ctx.now,
     ...ownTransactionColumns(wire),
     merchantId: merchantId as Settlement['merchantId'],

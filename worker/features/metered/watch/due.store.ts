@@ -2,7 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { MeteredSessionId } from '#core/ids.ts';
 import { OPEN_SESSIONS_MAX } from '#core/limits.ts';
 import { HOUR, MINUTE } from '#core/time.ts';
-import { inReach } from '#platform/chain/reach.store.ts';
+import { clockFilter } from '#platform/chain/clock-filter.store.ts';
 import type { Shard } from '#platform/context.ts';
 import { amongIds } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
@@ -15,11 +15,11 @@ const EXPIRING_MS = HOUR;
 
 /**
  * Classes of due sessions, each with its own index and sweep. `closing`: a payer's grace period may be running, or a voucher ends soon.
- * `standing`: open channels. `opening`: openings whose caller left. `ended`: closed channels with money or rent left.
+ * `active`: open channels. `opening`: openings without a caller. `ended`: closed channels with money or rent left.
  */
 const CLASSES = {
   closing: { is: "status = 'closing'", byMerchant: 'metered_sessions_closing_by_merchant' },
-  standing: { is: "status = 'open'", byMerchant: 'metered_sessions_standing_by_merchant' },
+  active: { is: "status = 'open'", byMerchant: 'metered_sessions_active_by_merchant' },
   // Without `byTime` the planner takes the unique index of channels.
   opening: {
     is: "status = 'created' AND channel_id IS NOT NULL",
@@ -30,22 +30,22 @@ const CLASSES = {
 } as const;
 export type DueClass = keyof typeof CLASSES;
 
-const IS_WAITING = 'next_look_at IS NOT NULL';
+const IS_WAITING = 'next_check_at IS NOT NULL';
 
 function listDue(ctx: Shard, dueClass: DueClass, limit: number): Promise<number[]> {
   const { is, ...indexes } = CLASSES[dueClass];
   const isDue = sql.raw(`${is} AND ${IS_WAITING}`);
-  const waiting = { table: meteredSessions, at: meteredSessions.nextLookAt, isLive: sql`${isDue} AND livemode = 1`, ...indexes };
-  return listDueInTurns(ctx, waiting, { isInReach: sql`${isDue} AND ${inReach(ctx)}`, dueBefore: ctx.now, limit });
+  const waiting = { table: meteredSessions, at: meteredSessions.nextCheckAt, isLive: sql`${isDue} AND livemode = 1`, ...indexes };
+  return listDueInTurns(ctx, waiting, { matchesClock: sql`${isDue} AND ${clockFilter(ctx)}`, dueBefore: ctx.now, limit });
 }
 
-/** Lists sessions with unsettled vouchers by the end of the voucher. An order by `next_look_at` would read all due rows. */
+/** Lists sessions with unsettled vouchers by the end of the voucher. An order by `next_check_at` would read all due rows. */
 const listExpiring = async (ctx: Shard, limit: number): Promise<number[]> => {
   const rows = await ctx.db.all<{
     id: number;
   }>(sql`SELECT rowid AS id FROM metered_sessions INDEXED BY metered_sessions_expiring
     WHERE status = 'open' AND voucher_ends_at IS NOT NULL AND cumulative <> settled
-    AND voucher_ends_at > ${ctx.now} AND voucher_ends_at <= ${ctx.now + EXPIRING_MS} AND next_look_at <= ${ctx.now} AND ${inReach(ctx)} ORDER BY voucher_ends_at LIMIT ${limit}`);
+    AND voucher_ends_at > ${ctx.now} AND voucher_ends_at <= ${ctx.now + EXPIRING_MS} AND next_check_at <= ${ctx.now} AND ${clockFilter(ctx)} ORDER BY voucher_ends_at LIMIT ${limit}`);
   return rows.map(({ id }) => id);
 };
 
@@ -53,7 +53,7 @@ const listExpiring = async (ctx: Shard, limit: number): Promise<number[]> => {
 const takeWhere = ({ db, now }: Shard, condition: SQL): Promise<MeteredSessionRow[]> =>
   db
     .update(meteredSessions)
-    .set({ nextLookAt: backstopAt(now) })
+    .set({ nextCheckAt: backstopAt(now) })
     .where(condition)
     .returning();
 
@@ -61,7 +61,7 @@ const takeWhere = ({ db, now }: Shard, condition: SQL): Promise<MeteredSessionRo
 export async function takeDueSessions(ctx: Shard, dueClass: DueClass, max: number): Promise<MeteredSessionRow[]> {
   const expiring = dueClass === 'closing' ? await listExpiring(ctx, Math.ceil(max / 2)) : [];
   const due = await listDue(ctx, dueClass, max - expiring.length);
-  return takeWhere(ctx, sql`${isAmongRows([...expiring, ...due])} AND next_look_at <= ${ctx.now} AND ${inReach(ctx)}`);
+  return takeWhere(ctx, sql`${isAmongRows([...expiring, ...due])} AND next_check_at <= ${ctx.now} AND ${clockFilter(ctx)}`);
 }
 
 /** Takes due sessions of every class on one sandbox clock. */
@@ -69,12 +69,12 @@ export const takeDueInSandbox = (ctx: Shard, max: number): Promise<MeteredSessio
   takeWhere(
     ctx,
     sql`id IN (SELECT id FROM metered_sessions WHERE (status <> 'created' OR channel_id IS NOT NULL) AND ${sql.raw(IS_WAITING)}
-      AND next_look_at <= ${ctx.now} AND ${inReach(ctx)} ORDER BY next_look_at LIMIT ${max})`,
+      AND next_check_at <= ${ctx.now} AND ${clockFilter(ctx)} ORDER BY next_check_at LIMIT ${max})`,
   );
 
 /** Takes the sessions that their objects' alarms named, if anything of their channels is left. */
 export const takeSessions = (ctx: Shard, ids: readonly string[]): Promise<MeteredSessionRow[]> =>
-  takeWhere(ctx, sql`${amongIds('id', ids)} AND next_look_at IS NOT NULL`);
+  takeWhere(ctx, sql`${amongIds('id', ids)} AND next_check_at IS NOT NULL`);
 
 /** Sessions that were never opened have no object. Their rows end under a condition that a concurrent opening breaks. */
 const UNOPENED = "status = 'created' AND channel_id IS NULL";
@@ -82,7 +82,7 @@ const UNOPENED = "status = 'created' AND channel_id IS NULL";
 const endedAs = (now: number, status: 'closed' | 'expired') => ({
   status,
   endedAt: now,
-  nextLookAt: null,
+  nextCheckAt: null,
   updatedAt: now,
   version: sql`version + 1`,
 });
@@ -93,8 +93,8 @@ const endRows = ({ db, now }: Shard, status: 'closed' | 'expired', condition: SQ
 /** Expires up to `max` sessions that were not opened in time. Returns how many. */
 export async function expireUnopened(ctx: Shard, max: number): Promise<number> {
   // Without `INDEXED BY` the planner takes the index of channels, where all of these share one key.
-  const due = sql`SELECT id FROM metered_sessions INDEXED BY metered_sessions_unopened WHERE ${sql.raw(UNOPENED)} AND next_look_at IS NOT NULL AND next_look_at <= ${ctx.now}
-    AND ${inReach(ctx)} ORDER BY next_look_at LIMIT ${max}`;
+  const due = sql`SELECT id FROM metered_sessions INDEXED BY metered_sessions_unopened WHERE ${sql.raw(UNOPENED)} AND next_check_at IS NOT NULL AND next_check_at <= ${ctx.now}
+    AND ${clockFilter(ctx)} ORDER BY next_check_at LIMIT ${max}`;
   const { meta } = await endRows(ctx, 'expired', sql`id IN (${due})`).run();
   return meta.changes;
 }

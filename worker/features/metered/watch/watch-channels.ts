@@ -35,7 +35,7 @@ const CALLS_EACH = 40;
 const LANES = 6;
 const UNOPENED = { max: 500, roundsMax: 30 };
 
-/** Sweeps the sessions of a class whose objects' alarms have failed. */
+/** Sweeps the sessions of a class after failed alarms of their objects. */
 export const sweepChannels =
   (dueClass: DueClass) =>
   (ctx: Shard): Promise<Swept> =>
@@ -50,7 +50,7 @@ export async function sweepSandboxSessions(ctx: Shard): Promise<void> {
   await sweepTaken(ctx, (max) => takeDueInSandbox(ctx, max));
 }
 
-/** Takes no more than the invocation can finish: a session that was taken is due again only after a while. */
+/** Takes only as many as the invocation can finish: a session that was taken is due again only after a while. */
 async function sweepTaken(ctx: Shard, take: (max: number) => Promise<MeteredSessionRow[]>): Promise<Swept> {
   let taken = 0;
   while (mayGoOn(ctx)) {
@@ -151,7 +151,7 @@ async function followUp(watched: Watched): Promise<void> {
   }
 }
 
-/** True if an unused session has no reservation whose voucher may be on its way. An account that was taken over sets `idleSeconds` to 0. */
+/** True if an unused session has no reservation with a voucher in flight. An account that was taken over sets `idleSeconds` to 0. */
 function isIdle({ ctx, row, session }: Watched): boolean {
   if (row.idleSeconds === 0) return true;
   return session.reserved === '0' && session.usedAt + Math.min(row.idleSeconds, session.idleSeconds) * SECOND <= ctx.now;
@@ -191,7 +191,7 @@ async function settleVouchers(ctx: Scope, session: OpenedSession, channel: Chann
 }
 
 /**
- * Opens a session from an opening whose caller left, or expires it. The row ends first, under a condition that a later opening breaks, so
+ * Opens a session from an opening without a caller, or expires it. The row ends first, under a condition that a later opening breaks, so
  * that nothing is sent for a session that is over.
  */
 async function followOpening({ ctx, row, channelId, reading, account }: Watched): Promise<void> {
@@ -203,7 +203,7 @@ async function followOpening({ ctx, row, channelId, reading, account }: Watched)
     await releaseChannel(ctx, { sessionId: row.id, livemode: row.livemode }, channelId);
 }
 
-/** Follows the channel of an ended session until nothing of it is left. Seals again one whose seal the chain dropped. */
+/** Follows the channel of an ended session until nothing of it is left. Seals again after the chain dropped the seal. */
 async function followEnded(ctx: Scope, session: OpenedSession, row: MeteredSessionRow, reading: ChannelReading | null): Promise<void> {
   if (!session.livemode) return stopReads(ctx, session);
   switch (reading?.kind) {
@@ -216,12 +216,12 @@ async function followEnded(ctx: Scope, session: OpenedSession, row: MeteredSessi
   }
 }
 
-/** Books the last payouts of a channel that can pay out no more. */
+/** Books the last payouts of a channel that cannot pay out again. */
 async function bookRest(ctx: Scope, session: OpenedSession, row: MeteredSessionRow): Promise<void> {
   if (await bookAll(ctx, session, row)) await stopReads(ctx, session);
 }
 
-/** Reclaims the rent, which the current program keeps until the channel's address can never be opened again. */
+/** Reclaims the rent, which the current program holds until the channel's address can never be opened again. */
 async function reclaimRent(ctx: Scope, session: OpenedSession, channel: Channel): Promise<void> {
   const operator = heldKey(ctx.config, 'CHANNEL_KEYS', session.operator);
   if (operator === null) return ctx.note(`operator ${session.operator} is not in CHANNEL_KEYS: rent of ${session.sessionId} waits`);

@@ -9,7 +9,7 @@ import { refundNonceOf } from '#solana/refund.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
 import { planSubmit, requireViewer } from '../payment.ts';
 import { grantAccess } from '../purchase.ts';
-import { noteRefund } from '../refunds/seen.ts';
+import { noteRefund } from '../refunds/record-refund.ts';
 import { findRefundByNonce } from '../refunds/store.ts';
 import { missingIdentity } from '../required-identity.ts';
 import { findPayment, findSession, getPayment } from '../store.ts';
@@ -22,11 +22,10 @@ interface ConfirmPayment {
   paymentId: Payment['id'];
   txSignature: string;
   viewer: Tenant | null;
-  /** Asked before a signature that the chain does not show is kept for the first time: throws where this caller named too many. */
+  /** Runs before a signature unknown to the chain is stored for the first time. Throws if this caller named too many. */
   countUnseen?(): Promise<void>;
-  /** Stores the answer in the batch that confirms. */
   storeAnswer?: StoreAnswer<Confirmation>;
-  /** Confirms what no transaction of a buyer pays, such as the first period of a subscription; null of every other payment. */
+  /** Confirms payments without a buyer's transaction, such as a subscription's first period. Returns null for other payments. */
   follow?(scope: Scope, payment: Payment): Promise<Confirmation> | null;
 }
 
@@ -38,20 +37,20 @@ export interface Confirmation {
 }
 
 /**
- * The one way a payment is confirmed, whichever caller or sweep brings the signature. Asks the chain itself, then stores payment, claim,
- * membership and receipt in one batch, or nothing. A transaction that does not pay this session is refused and leaves the
- * session as it was: a stranger can neither fail nor lock a payment.
+ * Confirms a payment, the only way for all callers and sweeps. Reads the chain, then stores payment, claim, membership and receipt in one
+ * batch. A transaction that does not pay this session is refused without any change, so that a stranger can neither fail nor lock a
+ * payment.
  */
 export async function confirmPayment(shard: Shard, input: ConfirmPayment): Promise<Confirmation> {
   const { scope, loaded } = await loadKnown(shard, input, []);
   const followed = input.follow?.(scope, loaded.payment);
   if (followed) return followed;
-  // A repeated confirm is answered from what is stored, even while the node is down.
+  // Answers a repeated confirm from the database, even while the node is down.
   const sighting = isReplay(loaded.payment, input) ? null : await scope.chain.findTransaction(input.txSignature);
   return applySighting(scope, input, loaded, sighting, []);
 }
 
-/** Confirms by a transaction that was already looked up: who may have paid is known before anything is read, so one read is enough. */
+/** Confirms by a transaction that the caller has read: its possible payers are known, so one database read is enough. */
 export async function confirmFound(shard: Shard, input: ConfirmPayment, sighting: Sighting): Promise<Confirmation> {
   const payers = sighting.kind === 'found' ? spendersOf(sighting.transaction) : [];
   const { scope, loaded } = await loadKnown(shard, input, payers);
@@ -62,8 +61,8 @@ const isReplay = (payment: Payment, { txSignature }: ConfirmPayment): boolean =>
   payment.status === 'CONFIRMED' && payment.txSignature === txSignature;
 
 /**
- * Loads what a confirmation has to know, and the scope of the payment. A session that ended long ago is made whole again only for a
- * transaction that the chain shows. Throws 404, and as a session that failed.
+ * Loads the facts of a confirmation and the scope of the payment. A session that ended long ago is restored only for a transaction that the
+ * chain shows. Throws 404, and the error of a failed session.
  */
 async function loadKnown(
   shard: Shard,
@@ -91,7 +90,7 @@ async function applySighting(
   readFor: readonly string[],
 ): Promise<Confirmation> {
   const payers = sighting?.kind === 'found' ? payersOf(sighting.transaction, loaded.payment) : [];
-  // What was read before serves the first plan, if it holds the payer's membership; a lost race reads again.
+  // The first plan uses the loaded rows if they include the payer's membership. A lost race reads again.
   const { customerRef, expectedWallet } = loaded.payment;
   const isRead = (payer: string) => payer === expectedWallet || readFor.includes(payer);
   const facts = {
@@ -103,12 +102,12 @@ async function applySighting(
   try {
     verdict = await transact(ctx, facts, async (current) => {
       const change = planConfirmation(ctx, input, current, sighting);
-      // Only what was brought about is kept: a session that goes on waiting is looked at afresh.
+      // Stores an answer only for a changed payment. A waiting session is checked again by the next call.
       if (change.result.outcome !== 'done') return change;
       return withAnswer(change, storeAnswer({ scope: ctx, payment: change.result.payment, alreadyConfirmed: false }));
     });
   } catch (error) {
-    // Too many purchases of one customer at once: nothing is lost, the service goes on by itself.
+    // Too many concurrent purchases of one customer: nothing is lost, and the service retries.
     if (!(error instanceof ApiError && error.options.meta?.reason === 'contended')) throw error;
     if (sighting?.kind === 'found') await rememberFound(ctx, loaded.payment, input.txSignature);
     return { scope: ctx, payment: loaded.payment, alreadyConfirmed: false };
@@ -123,22 +122,22 @@ async function applySighting(
   return { scope: ctx, payment: verdict.payment, alreadyConfirmed: verdict.outcome === 'already' };
 }
 
-/** Replay, exists, allowed, state, amounts, then effects: in this order. */
+/** Checks in this order: replay, existence, permission, state, amounts, then effects. */
 function planConfirmation(ctx: Shard, input: ConfirmPayment, loaded: Loaded, sighting: Sighting | null): Change<Verdict> {
   const { payment } = loaded;
   if (isReplay(payment, input)) return unchanged({ outcome: 'already', payment });
   assert(sighting !== null, 'only a replay is not looked up');
   if (sighting.kind === 'found') return planVerdict(ctx, loaded, sighting.transaction);
-  // A session that cannot be paid says so; the signature is remembered all the same: if this is money, the merchant decides.
-  const standing = stateError(payment) ?? missingIdentity(loaded);
-  if (standing) return unchanged({ outcome: 'refused', error: standing, isUnseen: true });
+  // Records the signature even if the session cannot be paid: if money arrived, the merchant decides.
+  const sessionError = stateError(payment) ?? missingIdentity(loaded);
+  if (sessionError) return unchanged({ outcome: 'refused', error: sessionError, isUnseen: true });
   switch (sighting.kind) {
     case 'unavailable':
     case 'unreadable':
     case 'not_found':
       return unchanged({ outcome: 'unknown', payment });
     case 'seen': {
-      // What a stranger pastes proves nothing, and changes nothing: only what the service itself sent or found does.
+      // An unconfirmed signature from a caller must not change state. Only transactions that the service sent or found may.
       if (payment.status === 'PENDING_CONFIRMATION' || !loaded.isOurs) return unchanged({ outcome: 'unknown', payment });
       const submitted = planSubmit(ctx, payment, input.txSignature);
       return { ...submitted, result: { outcome: 'unknown', payment: submitted.result } };
@@ -148,13 +147,11 @@ function planConfirmation(ctx: Shard, input: ConfirmPayment, loaded: Loaded, sig
   }
 }
 
-/** A handful is enough; the database takes so many parameters and no more. */
+/** Limit on payers read, because the database limits parameters. */
 const PAYERS_MAX = 8;
-/** Authorities of all transfers, whatever the session is paid in. */
 const spendersOf = ({ transfers, lamportTransfers }: ChainTransaction): string[] =>
   [...new Set([...transfers, ...lamportTransfers].map(({ authority }) => authority))].slice(0, PAYERS_MAX);
 
-/** Who may have paid: authorities of the transfers, those to the recipient first. */
 const payersOf = (transaction: ChainTransaction, { recipientAta, mint }: Payment): string[] => {
   const transfers = transfersOf(transaction, mint);
   const first = transfers.filter(({ destination }) => destination === recipientAta);
@@ -162,8 +159,8 @@ const payersOf = (transaction: ChainTransaction, { recipientAta, mint }: Payment
 };
 
 /**
- * A transaction that was named without the payment it pays: its memo tells. `later` where the chain or the database
- * does not show enough yet, `nothing` where it is none of ours.
+ * Confirms the payment that a transaction's memo names. `later`: chain or database does not show enough yet. `nothing`: no payment of this
+ * service.
  */
 export async function confirmByMemo(ctx: Shard, txSignature: string): Promise<'settled' | 'later' | 'unavailable' | 'nothing'> {
   const sighting = await ctx.chain.findTransaction(txSignature);
@@ -182,7 +179,7 @@ export async function confirmByMemo(ctx: Shard, txSignature: string): Promise<'s
   return 'settled';
 }
 
-/** The session a transaction's one `svc:` memo names; null where no such session is stored (yet). */
+/** Finds the session of a transaction's single `svc:` memo. Returns null if no such session is stored yet. */
 export async function findNamedSession(ctx: Shard, { memos }: ChainTransaction): Promise<Payment | null | 'none'> {
   const [memo, ...more] = svcMemos(memos);
   if (memo === undefined || more.length > 0) return 'none';
@@ -192,7 +189,7 @@ export async function findNamedSession(ctx: Shard, { memos }: ChainTransaction):
   return (isMissing ? await findSession(ctx, nonce) : open) ?? null;
 }
 
-/** For an answer that is given again: its first call may have crashed between the confirmation and the access that was bought. */
+/** Grants access for a repeated answer: its first call may have crashed between confirmation and access. */
 export async function grantConfirmed(ctx: Shard, paymentId: Payment['id']): Promise<void> {
   const payment = await findPayment(ctx, paymentId);
   if (payment) await grantAccess(ctx, payment);

@@ -17,22 +17,21 @@ import { findArchived } from '../store.ts';
 const rivals = alias(subscriptionAuthorizations, 'rivals');
 
 /**
- * All a confirmation has to know, in one round trip: the payment with its seller and product, what became of the transaction before and
- * who brought it, the memberships its possible payers hold for this product, and how often less than the price came in. A payment in
- * the archive takes three trips more.
+ * Loads everything `confirmPayment` needs in one D1 batch: payment, seller, product, existing claim, unmatched record, candidate origin,
+ * memberships of possible payers and the count of underpayments. An archived payment takes three more round trips.
  */
 export async function loadConfirmation(ctx: Shard, paymentId: PaymentId, txSignature: string, payers: string[]) {
   const { db } = ctx;
-  // One list of keys, so that the search uses all four columns of their index. A key of NULL matches nothing.
+  // A single list of keys lets the search use all four columns of the index. A NULL key matches nothing.
   const ofWallet = (wallet: unknown) => sql`CASE WHEN ${payments.customerRef} IS NULL THEN 'wallet:' || ${wallet} END`;
   const keys = [sql`'ref:' || ${payments.customerRef}`, ofWallet(payments.expectedWallet), ...payers.map(ofWallet)];
-  const samePlace = and(
+  const sameCustomer = and(
     eq(memberships.merchantId, payments.merchantId),
     eq(memberships.livemode, payments.livemode),
     eq(memberships.productId, payments.productId),
     sql`${memberships.customerKey} IN (${sql.join(keys, sql`, `)})`,
   );
-  const beside = besideOf(db, paymentId, txSignature, sql`(SELECT livemode FROM payments WHERE id = ${paymentId})`);
+  const facts = transactionFactQueries(db, paymentId, txSignature, sql`(SELECT livemode FROM payments WHERE id = ${paymentId})`);
   const [[found], held, ...known] = await db.batch([
     db
       .select({ payment: payments, merchantName: accounts.displayName, requiresIdentity: products.requiresIdentity })
@@ -40,11 +39,11 @@ export async function loadConfirmation(ctx: Shard, paymentId: PaymentId, txSigna
       .innerJoin(accounts, eq(accounts.id, payments.merchantId))
       .innerJoin(products, eq(products.id, payments.productId))
       .where(eq(payments.id, paymentId)),
-    db.select({ membership: memberships }).from(payments).innerJoin(memberships, samePlace).where(eq(payments.id, paymentId)),
-    ...beside,
+    db.select({ membership: memberships }).from(payments).innerJoin(memberships, sameCustomer).where(eq(payments.id, paymentId)),
+    ...facts,
   ]);
   return found
-    ? { ...found, memberships: held.map(({ membership }) => membership), ...besides(known) }
+    ? { ...found, memberships: held.map(({ membership }) => membership), ...toTransactionFacts(known) }
     : loadArchived(ctx, paymentId, txSignature, payers);
 }
 
@@ -67,9 +66,9 @@ async function loadArchived(ctx: Shard, paymentId: PaymentId, txSignature: strin
           inArray(memberships.customerKey, keysOf(payment, payers)),
         ),
       ),
-    ...besideOf(db, paymentId, txSignature, sql`${payment.livemode ? 1 : 0}`),
+    ...transactionFactQueries(db, paymentId, txSignature, sql`${payment.livemode ? 1 : 0}`),
   ]);
-  return seller ? { payment, ...seller, memberships: held, ...besides(known) } : null;
+  return seller ? { payment, ...seller, memberships: held, ...toTransactionFacts(known) } : null;
 }
 
 const keysOf = ({ customerRef, expectedWallet }: StoredPayment, payers: string[]): string[] =>
@@ -77,8 +76,7 @@ const keysOf = ({ customerRef, expectedWallet }: StoredPayment, payers: string[]
     ? [expectedWallet, ...payers].flatMap((wallet) => (wallet === null ? [] : `wallet:${wallet}`))
     : [`ref:${customerRef}`];
 
-/** What is known of the transaction, whatever it is to pay. */
-const besideOf = (db: Db, paymentId: PaymentId, txSignature: string, livemode: SQL) =>
+const transactionFactQueries = (db: Db, paymentId: PaymentId, txSignature: string, livemode: SQL) =>
   [
     db
       .select({ subjectId: txClaims.subjectId })
@@ -112,13 +110,14 @@ const besideOf = (db: Db, paymentId: PaymentId, txSignature: string, livemode: S
 
 type Answers<T extends readonly PromiseLike<unknown>[]> = { [K in keyof T]: Awaited<T[K]> };
 
-const besides = ([[claim], [unmatched], [authorization], others, [recovered], [candidate]]: Answers<ReturnType<typeof besideOf>>) => ({
+const toTransactionFacts = ([[claim], [unmatched], [authorization], others, [recovered], [candidate]]: Answers<
+  ReturnType<typeof transactionFactQueries>
+>) => ({
   claim: claim ?? null,
   unmatched: unmatched ?? null,
-  /** Of a payment that a native subscription is begun with; and those before it for what stands at the same address. */
+  /** Authorization that the payment begins, and earlier ones of the same on-chain account. */
   authorization: authorization ?? null,
   rivals: others.map(({ rival }) => rival),
   timesRecovered: recovered?.times ?? 0,
-  /** The service itself sent this transaction, or found it on the chain. */
   isOurs: candidate !== undefined && (candidate.origin === 'found' || candidate.sentAt !== null),
 });

@@ -18,7 +18,7 @@ import { dropCandidate } from '../watch/candidate.store.ts';
 import type { loadConfirmation } from './store.ts';
 
 export type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
-/** `refused` may have stored something first: money that arrived is recorded even where it does not pay this session. */
+/** `refused` may have stored something first: money that arrived is recorded even if it does not pay this session. */
 export type Verdict =
   | { outcome: 'already' | 'done' | 'unknown'; payment: Payment }
   | { outcome: 'refused'; error: ApiError; isUnseen?: boolean; recovered?: Payment };
@@ -54,7 +54,7 @@ export function planVerdict(ctx: Shard, loaded: Loaded, transaction: ChainTransa
       const proven = planProven(ctx, loaded, { proof, period: periodIn(match, transaction) }, (sold, subscription) =>
         planConfirmed(ctx, sold, { proof, paid: match.payment }, subscription),
       );
-      // Nothing is left that refuses this transaction: it is stored, unless the batch of another request was stored first.
+      // The transaction pays and is stored, unless the batch of another request was stored first.
       return { ...proven, result: { outcome: 'done', payment: proven.result } };
     }
     case 'recover': {
@@ -84,7 +84,7 @@ function decide(loaded: Loaded, transaction: ChainTransaction): Decision {
     return { kind: 'refuse', error: ended ?? mismatch(match.reason) };
   }
   if (claim) {
-    // The merchant accepted it while this session was open: its buyer is shown the payment that it became.
+    // The merchant accepted the money while this session was open, so the buyer sees the recovered payment.
     const isRecovered = ended !== null || loaded.unmatched?.recoveredPaymentId === claim.subjectId;
     const error = ended ?? mismatch('transaction_already_used');
     const shown = isRecovered ? withMeta(error, { ...error.options.meta, recovered_payment_id: claim.subjectId }) : error;
@@ -93,18 +93,18 @@ function decide(loaded: Loaded, transaction: ChainTransaction): Decision {
   const proof = proofOf(transaction, match.payment);
   const leave = (reason: Unmatched['reason'], error: ApiError): Decision => ({ kind: 'unmatched', reason, error, proof });
   if (payment.status === 'CONFIRMED') return leave('second_payment', ended!);
-  // Its buyer is paying the payment that took its place: what comes for this one is for the merchant to decide.
+  // The buyer pays the replacement. Money for this payment is left to the merchant.
   if (payment.failureCode === 'replaced') return leave('late', withMeta(ended!, { reason: 'late' }));
   if (!match.ok) {
     const error = ended ?? (match.reason === 'late' ? new ApiError('session_expired') : mismatch(match.reason));
     // Block time precedes the session (clock skew). It is recorded as `late`, so that the merchant can accept it.
     return leave(match.reason === 'too_early' ? 'late' : match.reason, withMeta(error, { reason: match.reason }));
   }
-  // A buyer who did not show who they are is sold nothing. What becomes of the money is for the merchant to decide, at once.
+  // A buyer without a proven identity is sold nothing. The merchant decides at once about the money.
   const unidentified = missingIdentity(loaded);
   if (unidentified) return leave('identity_missing', ended ?? unidentified);
   if (!ended) return { kind: 'confirm', match, proof };
-  // What the merchant was already asked to decide stays the merchant's to decide.
+  // A decision already left to the merchant remains the merchant's.
   if (loaded.timesRecovered > 0 || loaded.unmatched) return leave('second_payment', ended);
   return { kind: 'recover', error: ended, match, proof };
 }
@@ -120,21 +120,19 @@ export function stateError(payment: Payment): ApiError | null {
 
 const withMeta = (error: ApiError, meta: Record<string, unknown>): ApiError => new ApiError(error.code, { ...error.options, meta });
 
-/** A period of a subscription, and the transaction that collected it. */
 export interface ProvenPeriod {
   period: PeriodTimes;
   transaction: ChainTransaction;
 }
 interface Proven {
   proof: Proof;
-  /** null: the money is for no period of a subscription. */
   period: ProvenPeriod | null;
 }
 type Apply = (sold: Loaded, subscription: Purchase['subscription']) => Change<Payment>;
 
 /**
- * Applies a proof of money, whatever state its session is in: an open session is confirmed, and money that missed its session is a payment of
- * its own. A first period begins the subscription in the same batch, unless the wallet has begun another since its session failed.
+ * Applies proven money in any state: confirms an open session, or creates a separate payment for money that missed its session. A first
+ * period begins the subscription in the same batch, unless the wallet has begun another one since the session failed.
  */
 function planProven(ctx: Shard, loaded: Loaded, { period: collected }: Proven, apply: Apply): Change<Payment> {
   const { payment, authorization, rivals } = loaded;
@@ -152,11 +150,9 @@ function planProven(ctx: Shard, loaded: Loaded, { period: collected }: Proven, a
   };
 }
 
-/** Money that missed its session, because the service failed it too early or its merchant accepts it: a payment of its own. */
 export const planRecovered = (ctx: Shard, loaded: Loaded, proven: Proven): Change<Payment> =>
   planProven(ctx, loaded, proven, (sold, subscription) => planRecovery(ctx, sold, proven.proof, subscription));
 
-/** Paid time lasts to the period's end. */
 const periodTerms = (payment: Payment, { endsAt }: PeriodTimes, { memos }: ChainTransaction): Payment['terms'] => ({
   ...payment.terms,
   periodEndsAt: endsAt,
@@ -190,7 +186,7 @@ function planConfirmed(
       ...updatePayment(ctx, payment, confirm.after),
       closeUnmatched(ctx.db, txSignature, payment),
       ...bought.writes,
-      // Its rivals stay: what they bring is a second payment, and not to be lost from sight.
+      // Other candidates remain: a second payment must not go unnoticed.
       dropCandidate(ctx.db, payment.id, txSignature),
     ],
     result: confirm.after,
@@ -210,8 +206,8 @@ const proofOf = (
 });
 
 /**
- * Only the buyer's own transaction can fail a payment: signed and paid for by the very wallet the session was opened for,
- * carrying its memo, and meant for this recipient. The failure of another's transaction is refused like any other mismatch.
+ * True for a failed transaction that the expected wallet signed and paid for, with the memo, to this recipient. Only such a transaction can
+ * fail a payment.
  */
 const isOwnFailure = (payment: Payment, transaction: ChainTransaction): boolean =>
   payment.expectedWallet !== null &&
@@ -221,7 +217,6 @@ const isOwnFailure = (payment: Payment, transaction: ChainTransaction): boolean 
     ({ destination, authority }) => destination === payment.recipientAta && authority === payment.expectedWallet,
   );
 
-/** Why a transaction may be refused for the payment it is named for. */
 export const transactionErrors = [
   'not_found',
   'payment_transaction_conflict',

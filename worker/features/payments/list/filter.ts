@@ -20,7 +20,6 @@ const Amount = z
   .refine((text) => parseAmount('SOL', text).ok, 'Expected a decimal with at most nine places')
   .optional();
 
-/** What a merchant's list of payments is narrowed by. */
 export const FilterQuery = {
   status: z.enum(PAYMENT.states).optional().describe('Return only objects with this status.'),
   product_id: idOf<ProductId>().optional().describe('Return only objects of this product.'),
@@ -50,13 +49,11 @@ const billionths = (text: string | undefined): bigint | undefined => {
   return parsed?.ok ? parsed.value.units : undefined;
 };
 
-/** Two moments or two amounts of a query, the lower of which must not be above the other. */
 const RANGES = [
   ['created_from', 'created_to', at],
   ['min_amount', 'max_amount', billionths],
 ] as const;
 
-/** Adds a problem for every range that begins behind its end. */
 export const refuseReversed: z.core.CheckFn<Query> = ({ value, issues }) => {
   for (const [low, high, parsed] of RANGES) {
     const [from, to] = [parsed(value[low]), parsed(value[high])];
@@ -73,7 +70,7 @@ export const refuseReversed: z.core.CheckFn<Query> = ({ value, issues }) => {
 
 type Query = { [K in keyof typeof FilterQuery]?: z.infer<(typeof FilterQuery)[K]> };
 
-/** The filter of a query. Two that contradict each other leave nothing. */
+/** Builds the filter of a query. Contradicting fields match nothing. */
 export function filterOf(query: Query): PaymentFilter {
   const { rail_id: railId, asset } = query;
   const railAsset = railId && RAILS[railId].asset;

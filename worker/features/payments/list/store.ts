@@ -3,17 +3,16 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Asset } from '#core/money.ts';
 import type { Scope } from '#platform/context.ts';
 import { jsonRows } from '#platform/db/among.ts';
-import { storyIdOf } from '#platform/db/archive.ts';
-import { subjectsOfTransaction } from '#platform/db/fate.ts';
-import { type PageRequest, type Places, readBoth, rowsOf } from '#platform/db/page.ts';
+import { subjectIdOf } from '#platform/db/archive.ts';
+import { subjectsOfTransaction } from '#platform/db/outcome.ts';
+import { type PageRequest, type RowQuery, readBoth, rowsOf } from '#platform/db/page.ts';
 import { listNamedPayments, productsNamed, SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import type { RailOrigin } from '#rules/product-rails.ts';
 import type { PaymentStatus } from '#rules/states.ts';
-import { wholePayments } from '../store.ts';
+import { loadArchivedBodies } from '../store.ts';
 
-/** What a list of payments is narrowed by. An index has each of these, with the order of the list. */
 interface IndexedFilter {
   status?: PaymentStatus | undefined;
   productId?: string | undefined;
@@ -26,29 +25,26 @@ interface IndexedFilter {
   createdTo?: number | undefined;
 }
 
-/** What is looked for in row after row. */
 interface SearchedFilter {
   asset?: Asset | undefined;
-  /** How it came about. */
   origin?: RailOrigin | undefined;
-  /** Of the price, in billionths of a whole: as many decimals as any asset has. */
+  /** Price bound in billionths of the asset's unit: as many decimals as any asset has. */
   leastAmount?: bigint | undefined;
   mostAmount?: bigint | undefined;
-  /** Part of a customer's reference or of a product's name, or a whole memo. */
+  /** Part of a customer's reference or product name, or a complete memo. */
   text?: string | undefined;
 }
 
 export interface PaymentFilter extends IndexedFilter, Omit<SearchedFilter, 'text'> {
-  /** The beginning of something that names a payment. If none begins with it, a text to look for. */
+  /** Prefix of an id or reference of a payment. Without a match, a search text. */
   q?: string | undefined;
 }
 
 type Table = typeof payments | typeof archivedPayments;
 
-/** What claims say, and beside them payments that were never confirmed. */
 const ofTransaction = (table: Table, txSignature: string, scope: Scope): SQL => {
   const claimed = sql`SELECT subject_id FROM (${subjectsOfTransaction(txSignature, [scope.livemode])})`;
-  if (table === archivedPayments) return sql`${table.id} IN (SELECT ${storyIdOf(sql`subject_id`)} FROM (${claimed}))`;
+  if (table === archivedPayments) return sql`${table.id} IN (SELECT ${subjectIdOf(sql`subject_id`)} FROM (${claimed}))`;
   const unconfirmed = sql`SELECT id FROM payments WHERE livemode = ${scope.livemode ? 1 : 0} AND +merchant_id = ${scope.merchantId} AND tx_signature = ${txSignature} AND status <> 'CONFIRMED' AND tx_signature IS NOT NULL`;
   return sql`${table.id} IN (${claimed} UNION ALL ${unconfirmed})`;
 };
@@ -70,12 +66,12 @@ function indexedBy(table: Table, scope: Scope, filter: IndexedFilter): SQL {
   )!;
 }
 
-/** Amounts are whole numbers without leading zeros: the longer is the larger. */
+/** Amounts are integers without leading zeros, so the longer is the larger. */
 const billionths = sql`CASE asset WHEN 'USDC' THEN price_amount || '000' ELSE price_amount END`;
 const compared = (amount: bigint): SQL => sql`(${amount.toString().length}, ${amount.toString()})`;
 const price = sql`(length(${billionths}), ${billionths})`;
 
-/** As `railOfPayment` tells them apart: what renews itself, else what has a reference key, else what vouchers promised. */
+/** Follows the order of `railOfPayment`: automatic renewal, then a reference key, then vouchers. */
 function cameFrom(table: Table, { isAutomatic, isCheckout, isMetered }: RailOrigin): SQL {
   const [automatic, checkout, metered] =
     table === payments
@@ -89,7 +85,7 @@ function cameFrom(table: Table, { isAutomatic, isCheckout, isMetered }: RailOrig
 function searchedBy(table: Table, scope: Scope, filter: SearchedFilter): SQL | undefined {
   const { asset, origin, leastAmount, mostAmount, text } = filter;
   const named = productsNamed(scope, text ?? '');
-  const ofProduct = table === payments ? named : sql`SELECT ${storyIdOf(sql`id`)} FROM (${named})`;
+  const ofProduct = table === payments ? named : sql`SELECT ${subjectIdOf(sql`id`)} FROM (${named})`;
   return and(
     asset === undefined ? undefined : eq(sql`asset`, asset),
     origin && cameFrom(table, origin),
@@ -102,31 +98,30 @@ function searchedBy(table: Table, scope: Scope, filter: SearchedFilter): SQL | u
   );
 }
 
-function placesIn(table: Table, ctx: Scope, filter: IndexedFilter & SearchedFilter, named: string[] | null): SQL {
+function rowsIn(table: Table, ctx: Scope, filter: IndexedFilter & SearchedFilter, named: string[] | null): SQL {
   const isArchived = table === archivedPayments ? 1 : 0;
   const searched = searchedBy(table, ctx, filter);
   const indexed = indexedBy(table, ctx, filter);
-  const places = sql`SELECT ${isArchived} AS is_archived, ${table}.rowid AS place, ${table.createdAt}`;
+  const selection = sql`SELECT ${isArchived} AS is_archived, ${table}.rowid AS rowNumber, ${table.createdAt}`;
   if (named) {
-    const id = isArchived ? storyIdOf(sql`j.value`) : sql`j.value`;
-    return sql`${places} FROM ${jsonRows(named)} CROSS JOIN ${table} ON ${table.id} = ${id} WHERE ${and(indexed, searched)}`;
+    const id = isArchived ? subjectIdOf(sql`j.value`) : sql`j.value`;
+    return sql`${selection} FROM ${jsonRows(named)} CROSS JOIN ${table} ON ${table.id} = ${id} WHERE ${and(indexed, searched)}`;
   }
-  if (!searched) return sql`${places} FROM ${table} WHERE ${indexed}`;
+  if (!searched) return sql`${selection} FROM ${table} WHERE ${indexed}`;
   const newest = sql`SELECT rowid FROM ${table} WHERE ${indexed} ORDER BY created_at DESC, rowid DESC LIMIT ${SEARCHED_MAX}`;
-  return sql`${places} FROM ${table} WHERE rowid IN (${newest}) AND ${searched}`;
+  return sql`${selection} FROM ${table} WHERE rowid IN (${newest}) AND ${searched}`;
 }
 
-/** The merchant's payments, newest first, wherever they are kept; those in the archive are all confirmed. */
 export async function listPayments(ctx: Scope, { q, ...filter }: PaymentFilter, page: PageRequest) {
   const isPaid = filter.status === undefined || filter.status === 'CONFIRMED';
   const tables = isPaid ? [payments, archivedPayments] : [payments];
   const read = (searched: SearchedFilter, named: string[] | null) => {
-    const arms = tables.map((table) => placesIn(table, ctx, { ...filter, ...searched }, named));
-    const places: Places = { rows: sql.join(arms, sql` UNION ALL `), order: ['created_at', 'place'] };
-    return readBoth(ctx.db, payments, archivedPayments, places, page);
+    const branches = tables.map((table) => rowsIn(table, ctx, { ...filter, ...searched }, named));
+    const selection: RowQuery = { rows: sql.join(branches, sql` UNION ALL `), order: ['created_at', 'rowNumber'] };
+    return readBoth(ctx.db, payments, archivedPayments, selection, page);
   };
   const named = q === undefined ? [] : await listNamedPayments(ctx, q);
   const byName = named.length > 0 ? await read({}, named) : null;
   const { items, total } = byName && byName.total > 0 ? byName : await read({ text: q }, null);
-  return { items: await wholePayments(ctx, items), total };
+  return { items: await loadArchivedBodies(ctx, items), total };
 }

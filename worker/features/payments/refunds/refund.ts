@@ -8,13 +8,13 @@ import { isAborted, transact } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Payment, RefundRow } from '#platform/db/tables/payments.ts';
 import { NATIVE_MINT } from '#solana/assets.ts';
-import { accountOf, buildCheckoutTransaction, type Lifetime } from '#solana/checkout-transaction.ts';
+import { buildCheckoutTransaction, deriveAccount, type Lifetime } from '#solana/checkout-transaction.ts';
 import { REFUND_MEMO } from '#solana/refund.ts';
 import { getPayment } from '../store.ts';
 import { loadWalks } from '../watch/candidate.store.ts';
 import { hasUnderWay, hasUnlapsed, insertRefund, noteLapsed, restoreArchived } from './store.ts';
 
-/** Longer than a blockhash lives where the cluster keeps its pace: what the merchant is told. */
+/** Validity of a prepared refund as shown to the merchant. Longer than a blockhash lives at normal cluster speed. */
 const LANDS_WITHIN_MS = 2 * MINUTE;
 
 export interface PreparedRefund {
@@ -24,7 +24,6 @@ export interface PreparedRefund {
 }
 
 interface RefundRequest {
-  /** Without one all that is left. */
   amount?: { asset: Payment['asset']; amount: string } | undefined;
   revokesAccess: boolean;
   storeAnswer: StoreAnswer<PreparedRefund>;
@@ -32,10 +31,8 @@ interface RefundRequest {
 
 const refundedUnits = ({ refunds }: Payment): bigint => (refunds ?? []).reduce((sum, { units }) => sum + BigInt(units), 0n);
 
-/** What of a payment can still be paid back: never more than came in. */
 export const refundableOf = (payment: Payment): bigint => payment.priceAmount + (payment.overpaidAmount ?? 0n) - refundedUnits(payment);
 
-/** 409 state_conflict for what brought no money, or brought it back in full. */
 function requireRefundable(payment: Payment): void {
   const refuse = (detail: string, reason: string) => new ApiError('state_conflict', { detail, meta: { reason } });
   if (payment.status !== 'CONFIRMED')
@@ -52,7 +49,7 @@ const inFlight = (): ApiError =>
     retryAfterSeconds: 30,
   });
 
-/** The amount that is asked for, in base units. 422 at `body.amount` where it is none, is of another asset, or more than is left. */
+/** Parses the requested amount in base units. Throws 422 at `body.amount` for a malformed one, another asset, or more than is left. */
 function unitsOf(payment: Payment, asked: RefundRequest['amount']): bigint {
   const left: Money = { asset: payment.asset, units: refundableOf(payment) };
   if (asked === undefined) return left.units;
@@ -65,17 +62,17 @@ function unitsOf(payment: Payment, asked: RefundRequest['amount']): bigint {
   return parsed.value.units;
 }
 
-/** Up to when all that the chain showed was read: a refund that had lapsed by then and was not seen has not landed. */
+/** Returns the time up to which the chain was scanned: a refund that lapsed before and was not seen has not landed. */
 export async function readUntil(ctx: Shard): Promise<number> {
-  // A simulated chain shows all it has at any moment: there is nothing to walk.
+  // A simulated chain has no lag, so no scan is needed.
   if (ctx.sandbox !== null) return ctx.now;
   const { newest } = await loadWalks(ctx.db);
   return Math.min(ctx.now, newest.passedAt);
 }
 
 /**
- * Refuses while a prepared refund may have landed or may yet: the finalized chain has to be above the last height at which it could, and
- * then to have been read. Our own clock and a silent node prove nothing. 409 `in_flight`.
+ * Throws 409 `in_flight` while a prepared refund may have landed or may still land. Only the finalized chain past its last valid height,
+ * scanned to that point, proves otherwise. The local clock and a silent node prove nothing.
  */
 async function refuseUnderWay(ctx: Shard, paymentId: PaymentId): Promise<void> {
   if (await hasUnlapsed(ctx.db, paymentId)) {
@@ -95,7 +92,7 @@ export async function prepareRefund(ctx: Scope, known: Payment, request: RefundR
   requireRefundable(known);
   unitsOf(known, request.amount);
   await refuseUnderWay(ctx, known.id);
-  const destination = await accountOf(known.payerWallet!, known.mint);
+  const destination = await deriveAccount(known.payerWallet!, known.mint);
   const state = await ctx.chain.prepare(known.mint === NATIVE_MINT ? [] : [destination]);
   if (state.kind === 'unavailable') {
     ctx.note(`rpc: ${state.reason}`);
@@ -127,7 +124,6 @@ export async function prepareRefund(ctx: Scope, known: Payment, request: RefundR
   }
 }
 
-/** The payment as a row, restored if it is in the archive. */
 export async function getRow(ctx: Shard, paymentId: PaymentId): Promise<Payment> {
   await restoreArchived(ctx, paymentId);
   return getPayment(ctx, paymentId);

@@ -1,13 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import { iso } from '#core/time.ts';
-import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
+import { MONEY_RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { AssetName, ExpiresAt, ok } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { loadPayment } from '../payment.ts';
 import { PaymentBody, toPaymentResource } from '../resource.ts';
+import { confirmRefund } from './record-refund.ts';
 import { prepareRefund } from './refund.ts';
-import { confirmRefund } from './seen.ts';
 
 const RefundRequestBody = z
   .object({
@@ -53,7 +53,7 @@ export const refundRoutes = routes('Payments')
     once: ({ scope, row, body: { amount, revoke_access: revokesAccess = false } }, storeAnswer) =>
       prepareRefund(scope, row, { amount, revokesAccess, storeAnswer }),
     present: ({ transaction, refund }) => ({ transaction, expires_at: iso(refund.expiresAt) }),
-    keepMs: MONEY_KEEP_MS,
+    retentionMs: MONEY_RETENTION_MS,
   })
   .write({
     path: 'POST /payments/{payment_id}/refund-confirm',
@@ -68,5 +68,5 @@ export const refundRoutes = routes('Payments')
     owner: (payment) => payment,
     once: ({ scope, row, body }, storeAnswer) => confirmRefund(scope, row, { txSignature: body.tx_signature, storeAnswer }),
     present: (payment, { scope }) => toPaymentResource(scope, payment, 'merchant'),
-    keepMs: MONEY_KEEP_MS,
+    retentionMs: MONEY_RETENTION_MS,
   });

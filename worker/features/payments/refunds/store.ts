@@ -1,16 +1,15 @@
 import { and, eq, inArray, isNotNull, isNull, lte, sql } from 'drizzle-orm';
 import type { PaymentId, RefundId } from '#core/ids.ts';
-import { rowsOnChain } from '#platform/chain/reach.store.ts';
+import { rowsOnChain } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { paymentOf, readLines, settlementOf } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, commit, isAborted, type Write } from '#platform/db/commit.ts';
-import { insertClaim } from '#platform/db/fate.ts';
+import { insertClaim } from '#platform/db/outcome.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Payment, payments, type RefundRow, refunds } from '#platform/db/tables/payments.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { casUpdate } from '#platform/db/versioned.ts';
 
-/** By the nonce of the memo that this chain shows. */
 export const findRefundByNonce = (ctx: Shard, nonce: string) =>
   ctx.db
     .select()
@@ -20,7 +19,7 @@ export const findRefundByNonce = (ctx: Shard, nonce: string) =>
 
 export const findRefund = (db: Db, refundId: RefundId) => db.select().from(refunds).where(eq(refunds.id, refundId)).get();
 
-/** Signatures of the refunds of a payment that were seen and take back what it bought, whether they still stand or not. */
+/** Lists the signatures of a payment's seen refunds that revoke access, including dropped ones. */
 export async function listRevoking(db: Db, paymentId: PaymentId): Promise<string[]> {
   const rows = await db
     .select({ txSignature: refunds.txSignature })
@@ -30,8 +29,8 @@ export async function listRevoking(db: Db, paymentId: PaymentId): Promise<string
 }
 
 /**
- * A refund that may still land, or has landed without having been judged. One that lapsed by `readUntil`, up to when all the chain showed
- * was read, was looked for and is not there.
+ * Matches refunds that may still land, or have landed without a verdict. A refund that lapsed before `readUntil` was scanned for and has
+ * not landed.
  */
 const isUnderWay = (paymentId: PaymentId, readUntil: number) =>
   sql`EXISTS (SELECT 1 FROM refunds WHERE payment_id = ${paymentId} AND seen_at IS NULL AND (lapsed_at IS NULL OR lapsed_at > ${readUntil}))
@@ -39,7 +38,6 @@ const isUnderWay = (paymentId: PaymentId, readUntil: number) =>
 
 const ofUnlapsed = (paymentId: PaymentId) => and(eq(refunds.paymentId, paymentId), isNull(refunds.seenAt), isNull(refunds.lapsedAt));
 
-/** Whether a refund was prepared of which it is not known that it can land no more. */
 export async function hasUnlapsed(db: Db, paymentId: PaymentId): Promise<boolean> {
   return (await db.select({ id: refunds.id }).from(refunds).where(ofUnlapsed(paymentId)).get()) !== undefined;
 }
@@ -48,15 +46,13 @@ const lapsed = (now: number, finalHeight: number) => ({
   lapsedAt: sql`CASE WHEN last_valid_block_height < ${finalHeight} THEN ${now} END`,
 });
 
-/** Notes the refunds of a payment that can land no more, now that the chain is final up to a height. */
 export const noteLapsed = ({ db, now }: Shard, paymentId: PaymentId, finalHeight: number): Promise<unknown> =>
   db.update(refunds).set(lapsed(now, finalHeight)).where(ofUnlapsed(paymentId));
 
-/** Prepared long ago and not seen. As the index has it, word for word. */
+/** Old prepared refunds that were not seen. Must match the index expression exactly. */
 const isOld = (before: number) => sql`seen_at IS NULL AND ${lte(refunds.expiresAt, before)}`;
 const LIVE_UNLAPSED = sql`livemode = 1 AND lapsed_at IS NULL`;
 
-/** Whether there is an old refund, live, of which it is not known that it can land no more. */
 export const hasOldUnlapsed = async (db: Db, before: number): Promise<boolean> =>
   (await db
     .select({ id: refunds.id })
@@ -65,7 +61,6 @@ export const hasOldUnlapsed = async (db: Db, before: number): Promise<boolean> =
     .limit(1)
     .get()) !== undefined;
 
-/** The same as `noteLapsed` of up to so many old ones. */
 export const noteOldLapsed = ({ db, now }: Shard, before: number, finalHeight: number, max: number): Promise<unknown> => {
   const old = db
     .select({ id: refunds.id })
@@ -76,8 +71,8 @@ export const noteOldLapsed = ({ db, now }: Shard, before: number, finalHeight: n
 };
 
 /**
- * Deletes up to so many old refunds that have not landed: those that had lapsed when all that the chain showed until `readUntil` was read, and
- * of whose payment nothing that was found waits to be judged. A simulated chain shows all it has at any moment. Answers how many.
+ * Deletes old refunds that have not landed: lapsed before `readUntil`, and without a found transaction of the payment that awaits its
+ * verdict. A simulated chain has no lag. Returns how many.
  */
 export async function forgetUnlanded(
   db: Db,
@@ -98,8 +93,8 @@ export async function hasUnderWay(db: Db, paymentId: PaymentId, readUntil: numbe
 }
 
 /**
- * Fails the batch while another refund of the payment is under way. The payment moves to its next version, so that nothing that was planned
- * without this refund is stored: neither another refund nor the payment's way to the archive.
+ * Inserts a refund. Aborts the batch while another refund of the payment is pending. Increments the payment's version, so that nothing
+ * planned without this refund is stored: neither another refund nor the payment's archiving.
  */
 export const insertRefund = (ctx: Shard, payment: Payment, refund: RefundRow, readUntil: number): Write[] => [
   abortIf(ctx, isUnderWay(refund.paymentId, readUntil)),
@@ -107,7 +102,6 @@ export const insertRefund = (ctx: Shard, payment: Payment, refund: RefundRow, re
   ...casUpdate(ctx, payments, payment, { updatedAt: ctx.now }),
 ];
 
-/** A refund is on the chain, by this transaction and no other. */
 export const noteSeen = (ctx: Shard, refund: RefundRow, slot: number): Write[] => [
   insertClaim(
     ctx.db,
@@ -122,21 +116,24 @@ export const noteSeen = (ctx: Shard, refund: RefundRow, slot: number): Write[] =
 ];
 
 /**
- * Makes a payment in the archive a row again, with the settlement that brought it. The move to the archive was a step of its version, so the
- * row is one version above its line: a verb that had read the payment before the move finds its version neither gone nor come back.
- * Harmless if the payment is not in the archive, or was restored by another request.
+ * Restores an archived payment as a row, with its settlement. The row's version is one above the archived one, because archiving was a
+ * step: a verb that read the payment before sees a conflict. Idempotent.
  */
 export async function restoreArchived(ctx: Shard, paymentId: PaymentId): Promise<void> {
   const { db } = ctx;
-  const place = await db.select().from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
-  if (!place) return;
-  const [line] = await readLines(ctx, [place]);
+  const archived = await db.select().from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
+  if (!archived) return;
+  const [line] = await readLines(ctx, [archived]);
   const settlement = settlementOf(line!);
   const payment = paymentOf(line!);
-  const { archiveId, lineAt } = place;
-  const isPlace = and(eq(archivedPayments.id, paymentId), eq(archivedPayments.archiveId, archiveId), eq(archivedPayments.lineAt, lineAt));
+  const { archiveId, lineAt } = archived;
+  const isArchivedRow = and(
+    eq(archivedPayments.id, paymentId),
+    eq(archivedPayments.archiveId, archiveId),
+    eq(archivedPayments.lineAt, lineAt),
+  );
   const writes = [
-    db.delete(archivedPayments).where(isPlace),
+    db.delete(archivedPayments).where(isArchivedRow),
     abortUnlessChanged(ctx),
     db.insert(payments).values({ ...payment, version: payment.version + 1 }),
     ...(settlement ? [db.insert(settlements).values(settlement)] : []),

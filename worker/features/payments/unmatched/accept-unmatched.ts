@@ -18,7 +18,7 @@ const newOrphanedError = (): ApiError =>
     meta: { reason: 'transaction_orphaned' },
   });
 
-/** The merchant accepts money that missed its session, as a new confirmed payment. Repeated, it answers the same. 404, 409 state_conflict. */
+/** Accepts money that missed its session as a new confirmed payment. Idempotent. Throws 404, 409 state_conflict. */
 export async function acceptUnmatched(
   ctx: Scope,
   { paymentId, txSignature, storeAnswer }: { paymentId: PaymentId; txSignature: string; storeAnswer: StoreAnswer<Payment> },
@@ -30,7 +30,7 @@ export async function acceptUnmatched(
     if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');
     if (unmatched.recoveredPaymentId) return unchanged((await findPayment(ctx, unmatched.recoveredPaymentId)) ?? raise('not_found'));
     if (unmatched.droppedAt !== null) throw newOrphanedError();
-    // Only the recorded payer tells whose membership this extends, so it is read once more with that name.
+    // Reads again with the recorded payer, because only the payer determines the membership to extend.
     const loaded = (await loadConfirmation(ctx, paymentId, txSignature, [unmatched.payerWallet])) ?? raise('not_found');
     if (loaded.claim) throw new ApiError('state_conflict', { meta: { reason: 'transaction_already_used' } });
     const { slot, blockTime, payerWallet: payer, amount: paidUnits, feePaidAmount: feePaidUnits } = unmatched;
@@ -44,8 +44,8 @@ export async function acceptUnmatched(
 }
 
 /**
- * Returns the period that the transaction collected, if it is the first of a subscription that has not begun: its money begins it. Throws 503
- * rpc_unavailable if no node shows the transaction, whose period is written nowhere else.
+ * Returns the period of the transaction if it is the first of a pending subscription, which it begins. Throws 503 rpc_unavailable if no
+ * node shows the transaction, because the period is stored nowhere else.
  */
 async function findFirstPeriod(ctx: Scope, { payment, authorization }: Loaded, txSignature: string): Promise<ProvenPeriod | null> {
   if (!authorization || authorization.startedAt !== null) return null;

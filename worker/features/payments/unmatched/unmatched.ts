@@ -3,7 +3,7 @@ import { iso } from '#core/time.ts';
 import type { Purchase } from '#features/memberships/membership.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { type Change, unchanged } from '#platform/db/commit.ts';
-import { type FateFollower, FINAL_AFTER_MS, storeStep } from '#platform/db/fate.ts';
+import { FINAL_AFTER_MS, type OutcomeHandler, storeStep } from '#platform/db/outcome.ts';
 import type { Payment, Unmatched } from '#platform/db/tables/payments.ts';
 import type { loadConfirmation } from '../confirm/store.ts';
 import { UNPAID } from '../new-payment.store.ts';
@@ -14,15 +14,14 @@ import { claimTransaction, closeUnmatched, holdRecovered, insertPayment, insertU
 
 type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 
-/** A payment as its buyer or its merchant sees it, with the money that does not pay it, and the time by the payment's clock. */
 export async function viewPayment(ctx: Scope, payment: Payment, view: 'buyer' | 'merchant') {
   const unmatched = await listUnmatchedOf(ctx.db, [payment.id]);
   return { now: iso(ctx.now), payment: toPaymentResource(ctx, payment, view, unmatched) };
 }
 
 /**
- * Money that arrived and pays no session is kept in sight, once per transaction, for the merchant to decide: all of it, dust too, which
- * its sender pays the network for.
+ * Records money that arrived and pays no session, once per transaction, for the merchant to decide. Includes dust, because its sender pays
+ * the network fee.
  */
 export function planUnmatched(ctx: Shard, { payment, unmatched }: Loaded, proof: Proof, reason: Unmatched['reason']): Change<null> {
   if (unmatched) return unchanged(null);
@@ -44,7 +43,7 @@ export function planUnmatched(ctx: Shard, { payment, unmatched }: Loaded, proof:
     finalAt: null,
     doubtedAt: null,
     droppedAt: null,
-    nextLookAt: ctx.now + FINAL_AFTER_MS,
+    nextCheckAt: ctx.now + FINAL_AFTER_MS,
     createdAt: ctx.now,
   };
   const event = {
@@ -60,8 +59,8 @@ export function planUnmatched(ctx: Shard, { payment, unmatched }: Loaded, proof:
 }
 
 /**
- * A new, confirmed payment out of money that missed its session. FAILED stays FAILED; the new payment says which session it
- * recovers, carries the memo that is on chain, and counts what really arrived.
+ * Plans a new, confirmed payment from money that missed its session. FAILED stays FAILED. The new payment names the session that it
+ * recovers, carries the memo on the chain and counts the received amount.
  */
 export function planRecovery(
   ctx: Shard,
@@ -69,7 +68,7 @@ export function planRecovery(
   proof: Proof,
   subscription: Purchase['subscription'] = null,
 ): Change<Payment> {
-  const isWhole = proof.paidUnits >= payment.priceAmount;
+  const isFullPrice = proof.paidUnits >= payment.priceAmount;
   const recovered: Payment = {
     ...payment,
     ...UNPAID,
@@ -77,11 +76,11 @@ export function planRecovery(
     recoversPaymentId: payment.id,
     status: 'CONFIRMED',
     failureCode: null,
-    priceAmount: isWhole ? payment.priceAmount : proof.paidUnits,
+    priceAmount: isFullPrice ? payment.priceAmount : proof.paidUnits,
     overpaidAmount: proof.paidUnits > payment.priceAmount ? proof.paidUnits - payment.priceAmount : null,
-    // On a whole price the fee is due, paid or owed; of a short one it is what came along.
-    feeAmount: isWhole ? payment.feeAmount : proof.feePaidUnits || null,
-    feeOwedAmount: (isWhole && payment.feeAmount !== null && payment.feeAmount - proof.feePaidUnits) || null,
+    // A full price owes the fee, paid or not. A short one counts the fee that came along.
+    feeAmount: isFullPrice ? payment.feeAmount : proof.feePaidUnits || null,
+    feeOwedAmount: (isFullPrice && payment.feeAmount !== null && payment.feeAmount - proof.feePaidUnits) || null,
     payerWallet: proof.payer,
     txSignature: proof.txSignature,
     slot: proof.slot,
@@ -106,8 +105,8 @@ export function planRecovery(
   };
 }
 
-/** Open until the merchant decides; whether it is still there decides whether it can be accepted. */
-export const unmatchedFate: FateFollower = {
+/** Unmatched money stays open until the merchant decides. Only money still on the chain can be accepted. */
+export const unmatchedOutcome: OutcomeHandler = {
   onFinal: (ctx, _ids, step) => storeStep(ctx, step),
   onDropped: (ctx, _id, step) => storeStep(ctx, step),
   onReturned: (ctx, _id, step) => storeStep(ctx, step),

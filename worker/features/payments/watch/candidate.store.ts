@@ -1,7 +1,7 @@
 import { and, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
-import { isOfPaymentInReach, rowsOnChain } from '#platform/chain/reach.store.ts';
+import { clockFilterForPayment, rowsOnChain } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { jsonRows } from '#platform/db/among.ts';
 import { uuidOf } from '#platform/db/archive.ts';
@@ -11,37 +11,34 @@ import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Candidate, type Cursor, cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { payments, refunds } from '#platform/db/tables/payments.ts';
 
-/** Places for signatures that callers named, of one payment. What the service sent or found takes a place too, but never waits for one. */
+/** Limit of named signatures per payment. Sent and found ones count too, but are never refused. */
 const CANDIDATES_MAX = 5;
 
-/** A candidate as it is kept: its payment names its owner. */
 export type NewCandidate = Omit<Candidate, 'merchantId'>;
 
 const same = ({ paymentId, txSignature }: Pick<Candidate, 'paymentId' | 'txSignature'>) =>
   and(eq(paymentCandidates.paymentId, paymentId), eq(paymentCandidates.txSignature, txSignature));
 
-/** Judged candidates have no payment: strangers can make any number of them on the chain, and none must slow a payment down. */
+/** Judged candidates have no payment: strangers can create any number of them on the chain, and none must slow a payment down. */
 const OF_NO_PAYMENT = '' as PaymentId;
 
 /**
- * Remembers a signature to look for, in the place of `displaced` if one is given. A named one is not kept where all places are
- * taken, one to be sent not while another sent since `rivalsSince` (epoch ms) may still land, however close behind it this one
- * comes, and not for a payment that has failed by then. Afterwards: `isKnown` whether this signature is known, `isSent` whether as one
- * that may be sent, `hasRival` whether there is such another, and the `named` ones, oldest first. Reads a few rows, however many of the
- * payment's were judged.
+ * Inserts a candidate signature and removes `displaced`. `named`: only below the limit. `sent`: only if no other transaction sent after
+ * `rivalsSince` (epoch ms) may still land and the payment has not failed. Returns `isKnown` (stored), `isSent` (may be sent), `hasRival`,
+ * and the `named` ones, oldest first. Reads few rows.
  */
-export async function keepCandidate(
+export async function insertCandidate(
   { db }: Shard,
   candidate: NewCandidate,
   { rivalsSince = candidate.createdAt, displaced }: { rivalsSince?: number; displaced?: Candidate } = {},
 ): Promise<{ isNew: boolean; isKnown: boolean; isSent: boolean; hasRival: boolean; named: Candidate[] }> {
   const { paymentId, txSignature, origin, attempt, nextCheckAt, createdAt, sentAt, livemode } = candidate;
   const ofPayment = sql`payment_id = ${paymentId}`;
-  const places = sql`SELECT 1 FROM payment_candidates WHERE ${ofPayment} AND origin <> 'judged' LIMIT ${CANDIDATES_MAX}`;
+  const unjudged = sql`SELECT 1 FROM payment_candidates WHERE ${ofPayment} AND origin <> 'judged' LIMIT ${CANDIDATES_MAX}`;
   const isRival = sql`${ofPayment} AND tx_signature <> ${txSignature} AND sent_at > ${rivalsSince}`;
   const [, , inserted, known, rivals, named] = await db.batch([
     db.delete(paymentCandidates).where(displaced ? and(same(displaced), eq(paymentCandidates.origin, 'named')) : sql`false`),
-    // Other requests that send the same bytes leave a trace: what the network tells one of them is not true of all.
+    // Other requests that send the same bytes leave a mark: the network's answer to one of them does not hold for all.
     db
       .update(paymentCandidates)
       .set({ sentAt: sql`sent_at + 1` })
@@ -53,12 +50,12 @@ export async function keepCandidate(
             coalesce((SELECT merchant_id FROM payments WHERE id = ${paymentId}), '')
           WHERE ${
             origin === 'named'
-              ? sql`(SELECT count(*) FROM (${places})) < ${CANDIDATES_MAX}`
+              ? sql`(SELECT count(*) FROM (${unjudged})) < ${CANDIDATES_MAX}`
               : sql`NOT EXISTS (SELECT 1 FROM payment_candidates WHERE ${isRival})
                   AND NOT EXISTS (SELECT 1 FROM payments WHERE id = ${paymentId} AND status = 'FAILED')`
           }`,
       )
-      // Named before it was sent: from now on it is one of ours, and may land for as long as any.
+      // A named signature that the service now sends counts as sent and may land for the full time.
       .onConflictDoUpdate({
         target: [paymentCandidates.paymentId, paymentCandidates.txSignature],
         set: { origin, attempt, nextCheckAt, createdAt, sentAt },
@@ -73,11 +70,9 @@ export async function keepCandidate(
   return { isNew: inserted.length > 0, isKnown: known.length > 0, isSent, hasRival: rivals.length > 0, named };
 }
 
-/** True where this signature is looked for, or was judged already, for this payment. */
 export const isCandidate = async (db: Db, paymentId: PaymentId, txSignature: string): Promise<boolean> =>
   (await db.$count(paymentCandidates, same({ paymentId, txSignature }))) > 0;
 
-/** True where the service has broadcast a transaction of this payment since then. */
 export async function hasSent(db: Db, paymentId: PaymentId, since: number): Promise<boolean> {
   const found = await db
     .select({ paymentId: paymentCandidates.paymentId })
@@ -88,10 +83,7 @@ export async function hasSent(db: Db, paymentId: PaymentId, since: number): Prom
   return found !== undefined;
 }
 
-/**
- * True where a transaction of this payment may still land, or has: one that the service sent or a caller named since then, or one that the
- * chain showed.
- */
+/** Matches payments with a transaction that may still land or has landed: sent or named since then, or shown by the chain. */
 const mayLand = (paymentId: PaymentId, since: number): SQL =>
   sql`EXISTS (SELECT 1 FROM payment_candidates WHERE payment_id = ${paymentId}
     AND (sent_at > ${since} OR created_at > ${since} OR origin = 'found'))`;
@@ -101,7 +93,7 @@ export const abortIfSentSince = (ctx: Shard, paymentId: PaymentId, since: number
 export const isInFlight = async ({ db }: Shard, paymentId: PaymentId, since: number): Promise<boolean> =>
   (await db.get<{ mayLand: number }>(sql`SELECT ${mayLand(paymentId, since)} AS mayLand`)).mayLand === 1;
 
-/** Forgets one that the network refused: false where another request has sent the same bytes since. */
+/** Deletes a candidate that the network refused. Returns false if another request has sent the same bytes since. */
 export async function dropRefused(db: Db, candidate: NewCandidate): Promise<boolean> {
   const dropped = await db
     .delete(paymentCandidates)
@@ -110,9 +102,9 @@ export async function dropRefused(db: Db, candidate: NewCandidate): Promise<bool
   return dropped.length > 0;
 }
 
-/** Writes the next look of each down before this one is made, in one statement. Answers those that no other look was faster with. */
-export async function takeLooks(db: Db, looks: { candidate: Candidate; nextCheckAt: number }[]): Promise<Candidate[]> {
-  const rows = looks.map(({ candidate: { paymentId, txSignature, attempt }, nextCheckAt }) => ({
+/** Reschedules candidates before they are checked, in one statement. Returns those that no other check claimed first. */
+export async function takeChecks(db: Db, checks: { candidate: Candidate; nextCheckAt: number }[]): Promise<Candidate[]> {
+  const rows = checks.map(({ candidate: { paymentId, txSignature, attempt }, nextCheckAt }) => ({
     paymentId,
     txSignature,
     attempt,
@@ -135,7 +127,6 @@ export const findCandidate = (db: Db, paymentId: PaymentId, txSignature: string)
 export const dropCandidate = (db: Db, paymentId: PaymentId, txSignature: string): Write =>
   db.delete(paymentCandidates).where(same({ paymentId, txSignature }));
 
-/** Found and judged, so that it is not looked up again until it is forgotten at `forgetAt`. */
 export const markJudged = ({ db, now }: Shard, { paymentId, txSignature }: Candidate, forgetAt: number): Write[] => [
   db
     .insert(paymentCandidates)
@@ -157,9 +148,8 @@ export const deleteJudged = (db: Db, forgetBefore: number, limit: number) =>
 const [P, A, R] = [alias(payments, 'p'), alias(archivedPayments, 'a'), alias(refunds, 'r')];
 
 /**
- * Transactions the chain showed us become candidates of the payments of its mode whose session or refund their memos name, unless
- * they already paid or were recorded in their mode, or were judged lately. One that is looked for by now keeps the time it was sent.
- * Any number in one parameter.
+ * Inserts found transactions as candidates of the payments that their memos name as session or refund, unless they were paid, recorded or
+ * judged in this mode. A known candidate retains its sent time. One SQL parameter for any number.
  */
 export const insertFound = (ctx: Shard, found: { signature: string; nonce: string }[], dueAt: number): Write =>
   ctx.db
@@ -183,7 +173,6 @@ export const insertFound = (ctx: Shard, found: { signature: string; nonce: strin
       setWhere: sql`payment_candidates.origin IN ('sent', 'named')`,
     });
 
-/** Candidates of one origin that are due, in turns of their merchants. */
 export async function listDueCandidates(
   ctx: Shard,
   origin: Exclude<Candidate['origin'], 'judged'>,
@@ -197,12 +186,12 @@ export async function listDueCandidates(
     isLive: sql`livemode = 1 AND origin IN ('found', 'sent', 'named') AND ${isOf}`,
     byMerchant: 'payment_candidates_by_merchant',
   };
-  const isInReach = sql`${isOf} AND ${isOfPaymentInReach(ctx, 'payment_id')}`;
-  const rowids = await listDueInTurns(ctx, waiting, { isInReach, dueBefore, limit });
+  const matchesClock = sql`${isOf} AND ${clockFilterForPayment(ctx, 'payment_id')}`;
+  const rowids = await listDueInTurns(ctx, waiting, { matchesClock, dueBefore, limit });
   return ctx.db.select().from(paymentCandidates).where(isAmongRows(rowids)).all();
 }
 
-/** How far the transactions with the service's reference key are read: `newest` from the top, `backlog` what its walks did not get to. */
+/** Cursors of the service's reference key: `newest` from the top, `backlog` for what earlier walks left. */
 export interface Walks {
   newest: Cursor;
   backlog: Cursor;
@@ -229,7 +218,6 @@ export async function loadWalks(db: Db): Promise<Walks> {
   return { newest: named(NEWEST), backlog: named(BACKLOG) };
 }
 
-/** The step fails its batch where another walker was faster. */
 export const stepCursor = (ctx: Shard, before: Cursor, after: Cursor): Write[] => [
   ctx.db
     .insert(cursors)

@@ -1,6 +1,6 @@
 import { and, eq, lte, type SQL, sql } from 'drizzle-orm';
 import type { PaymentId } from '#core/ids.ts';
-import { rowsOnChain } from '#platform/chain/reach.store.ts';
+import { rowsOnChain } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { amongIds, setOf } from '#platform/db/among.ts';
 import { endedSessions } from '#platform/db/tables/checkout.ts';
@@ -13,7 +13,6 @@ import { BLANK } from '../new-payment.store.ts';
 
 type Payment = typeof payments.$inferSelect;
 
-/** Names ended sessions: one by its id, or several, or those with memos that this chain shows. */
 export type Which = { paymentId: PaymentId } | { paymentIds: PaymentId[] } | { nonces: string[] };
 
 const isWhich = (ctx: Shard, which: Which): SQL =>
@@ -23,7 +22,7 @@ const isWhich = (ctx: Shard, which: Which): SQL =>
       ? and(rowsOnChain(ctx, endedSessions), amongIds(endedSessions.nonce, which.nonces))!
       : amongIds(endedSessions.id, which.paymentIds);
 
-/** Ended sessions as the failed payments they are. What they were to bring is what their products bring by now; where they were paid is left out. */
+/** Lists ended sessions as failed payments. Terms come from the current product, and the payee is left out. */
 export async function listEnded(ctx: Shard, which: Which): Promise<Payment[]> {
   const found = await ctx.db
     .select({ ended: endedSessions, product: products })
@@ -44,7 +43,7 @@ export async function listEnded(ctx: Shard, which: Which): Promise<Payment[]> {
 
 export const findEnded = async (ctx: Shard, paymentId: PaymentId): Promise<Payment | undefined> => (await listEnded(ctx, { paymentId }))[0];
 
-/** Makes ended sessions payments again, each in one batch with the end of what was kept of it. Harmless twice. */
+/** Restores ended sessions as payments, each in one batch with the deletion of its stub. Idempotent. */
 export async function restoreRow({ db }: Shard, payment: Payment): Promise<void> {
   await db.batch([
     db.insert(payments).values(payment).onConflictDoNothing(),
@@ -52,12 +51,12 @@ export async function restoreRow({ db }: Shard, payment: Payment): Promise<void>
   ]);
 }
 
-/** Failed long ago, and no candidate or unmatched money refers to it. As the partial index has it, word for word. */
+/** Failed long ago without a candidate or unmatched money. Must match the partial index exactly. */
 const isOver = (before: number): SQL => sql`status = 'FAILED' AND is_kept = 0 AND ${lte(payments.expiresAt, before)}
   AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id)
   AND NOT EXISTS (SELECT 1 FROM setup_intents i WHERE i.account_id = payments.merchant_id AND i.status = 'expired' AND i.is_kept = 0)`;
 
-/** What money came for, or came of, stays whole. */
+/** Sessions with money are retained in full. */
 const HAS_MONEY = sql`(failure_code NOT IN ('session_expired', 'replaced') OR reference = '' OR recovers_payment_id IS NOT NULL OR tx_signature IS NOT NULL
   OR EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.payment_id = payments.id)
   OR EXISTS (SELECT 1 FROM payments r WHERE r.recovers_payment_id = payments.id))`;
@@ -66,8 +65,8 @@ export const listOver = (db: Db, before: number, limit: number) =>
   db.select({ id: payments.id }).from(payments).where(isOver(before)).orderBy(payments.expiresAt).limit(limit);
 
 /**
- * Of these payments, those with money are kept for good, and of the others their ended sessions alone: their events, the deliveries of
- * those and the rows themselves go, all in one batch. Money that was seen since they were listed is seen here too.
+ * Retains payments with money and reduces the others to ended sessions: deletes their events, deliveries and rows in one batch. Includes
+ * money seen since the list was read.
  */
 export async function endSessions(db: Db, ids: PaymentId[], before: number): Promise<void> {
   const listed = setOf(ids);

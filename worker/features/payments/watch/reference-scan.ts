@@ -9,19 +9,16 @@ import { SWEEP_PATIENCE_MS } from './candidates.ts';
 import { restoreEnded } from './ended-sessions.ts';
 
 const PAGE_SIZE = 1000;
-/** Of each of the two walks in one sweep; what is left over is read by the next. */
 const WALK_MS = 20 * SECOND;
-/** A confirmed transaction may take this long to appear in a node's list. */
+/** Maximum time until a confirmed transaction appears in a node's list. */
 const LISTING_LAG_MS = 30 * SECOND;
-/** Read again by every walk: a node may index a transaction long after those around it. */
+/** Overlap read by every walk, because a node may index a transaction long after its neighbours. */
 const OVERLAP_MS = 5 * MINUTE;
 
 /**
- * Finds payments that no report names: every checkout transaction carries the service's reference key, so paging through the
- * transactions that mention it finds them all. The cost follows payments, not open sessions.
- * Reads from the newest transaction back to where the last walk began, then what is left of earlier walks: money that arrives now
- * is seen now, however many transactions with our public key lie before it. Each page's finds and the step past it are stored
- * in one batch, so a crash resumes in the middle, and a page read twice changes nothing.
+ * Finds unreported payments by the service's reference key in every checkout transaction. The cost follows payments, not open sessions.
+ * Reads from the newest transaction to the start of the last walk, then the backlog, so that new money is seen first. Each page and its
+ * cursor step are one batch: a crash resumes, and a repeated page changes nothing.
  */
 export async function sweepReference(ctx: Shard, pageSize = PAGE_SIZE): Promise<Swept> {
   const walks = await loadWalks(ctx.db);
@@ -33,7 +30,6 @@ export async function sweepReference(ctx: Shard, pageSize = PAGE_SIZE): Promise<
 
 type SignaturePage = Extract<SignatureListing, { kind: 'page' }>;
 
-/** Where a walk goes on, and what the page it reads there changes; null where there is nothing to read. */
 type Step = (ctx: Ctx, walks: Walks) => { from: Cursor; past: (page: SignaturePage) => Cursor; lost: () => Cursor } | null;
 
 async function readPages(ctx: Shard, pageSize: number, stepFrom: Step): Promise<Swept> {
@@ -52,19 +48,17 @@ async function readPages(ctx: Shard, pageSize: number, stepFrom: Step): Promise<
     const next = listed.kind === 'page' ? step.past(listed) : step.lost();
     const found = items.flatMap(namedSession);
     await restoreEnded(ctx, { nonces: found.map(({ nonce }) => nonce) });
-    // Not all of them may be restored: the next round reads this page again.
+    // The budget may not restore all of them, so the next round reads this page again.
     if (ctx.budget.left === 0) break;
     const finds = found.length > 0 ? [insertFound(ctx, found, ctx.now - SWEEP_PATIENCE_MS)] : [];
-    // Another walker took this step; it goes on from there.
     if (!(await storeScanStep(ctx, [...finds, ...stepCursor(ctx, step.from, next)]))) return { taken, isFinished: true };
     taken += items.length;
-    // The end, or a node that cannot show what comes next: asked again at once, it would tell the same.
+    // The list ended, or the node cannot show more, which an immediate retry would not change.
     if (items.length === 0) return { taken, isFinished: true };
   }
   return { taken, isFinished: false };
 }
 
-/** False where another walker was faster. */
 async function storeScanStep(ctx: Shard, writes: Write[]): Promise<boolean> {
   try {
     await commit(ctx, { events: [], writes, result: null });
@@ -78,17 +72,15 @@ async function storeScanStep(ctx: Shard, writes: Write[]): Promise<boolean> {
 const ENDED = { walkTop: null, walkBefore: null, walkStartedAt: null };
 
 /**
- * Does an empty page end the list? Not where the node does not know the transaction that the list ends at: it was started anew, or has
- * no history of the address, and what came meanwhile may be missing. Sessions wait a day for what no node shows, and no longer; by
- * then a node that lost its history for good is believed, or no walk would ever end again.
+ * True if an empty page ends the list. A node that does not know the last transaction may have restarted without history, and transactions
+ * may be missing. After a day, as long as sessions wait, the node is believed, because otherwise no walk would ever end.
  */
 const isEnd = (ctx: Ctx, { passedAt }: Cursor, { knowsUntil }: SignaturePage): boolean => knowsUntil || passedAt <= ctx.now - DAY;
 
 /**
- * A walk from the top. Only an empty page ends it; some nodes give less than asked for. The next one ends at the newest transaction
- * old enough that none can still be listed below it late. How far all was seen is told by the node's own clock, because one that is
- * behind has not listed what others confirmed; one that hides its time has come no further than the last. A node that lost our place
- * does not end the walk: it begins anew.
+ * Walks from the top until an empty page, because some nodes return short pages. The next walk ends at the newest transaction old enough
+ * that none can be listed late below it. The node's clock decides how far all was seen. Without it the last walk's time remains. A node
+ * that lost the cursor restarts the walk.
  */
 const stepNewest: Step = (ctx, { newest: cursor, backlog }) => ({
   from: cursor,
@@ -108,7 +100,7 @@ const stepNewest: Step = (ctx, { newest: cursor, backlog }) => ({
   lost: () => ({ ...cursor, ...ENDED }),
 });
 
-/** A node that lost our place in the backlog has it read anew from where the last walk from the top ended. */
+/** Walks the backlog. If a node lost the cursor, the walk restarts at the end of the last walk from the top. */
 const stepBacklog: Step = (ctx, { newest, backlog: cursor }) =>
   cursor.walkBefore === null
     ? null
@@ -118,7 +110,6 @@ const stepBacklog: Step = (ctx, { newest, backlog: cursor }) =>
         lost: () => ({ ...cursor, walkBefore: newest.until }),
       };
 
-/** What a walk from the top has left unread joins the backlog, so that the next one begins at the top. */
 function setAside(ctx: Shard, { newest, backlog }: Walks): Write[] {
   const until = backlog.walkBefore === null ? newest.until : backlog.until;
   return [
@@ -127,7 +118,7 @@ function setAside(ctx: Shard, { newest, backlog }: Walks): Write[] {
   ];
 }
 
-/** The one session, or refund, that a listed memo names. The node prints memos as `[length] text`, several joined by `; `. */
+/** Parses the single session or refund that a listed memo names. The node prints memos as `[length] text`, joined by semicolons. */
 function namedSession({ signature, memo }: ListedSignature): { signature: string; nonce: string }[] {
   const nonces = [...(memo ?? '').matchAll(/(?:^|; )\[\d+\] svc(?:-refund)?:([1-9A-HJ-NP-Za-km-z]{1,44})(?=$|; )/g)].map(
     ([, nonce]) => nonce!,

@@ -11,7 +11,7 @@ import { sendJobs } from '#platform/queues/send-jobs.ts';
 import { RPC_WEBHOOK_SECRET_BYTES } from '#platform/variables.ts';
 import { isSignature } from '#solana/assets.ts';
 
-/** Read together with the one this deployment is configured for: the provider's is `<provider>-signature`, or that with `X-` before it. */
+/** Accepted in addition to the configured header: the provider's is `<provider>-signature`, with or without `X-`. */
 const SIGNATURE_HEADERS = ['Rpc-Signature', 'X-Rpc-Signature'];
 
 async function isGenuine(c: RouteContext, secrets: readonly string[], given: string): Promise<boolean> {
@@ -20,7 +20,10 @@ async function isGenuine(c: RouteContext, secrets: readonly string[], given: str
   return secrets.map((secret) => equalBytes(hmacSha256(utf8(secret), raw), signature)).includes(true);
 }
 
-/** HMAC-SHA256 over the raw bytes with one of our secrets, hex, with or without a `sha256=` in front. 503 misconfigured without any. */
+/**
+ * Verifies HMAC-SHA256 (hex, optional `sha256=` prefix) over the raw bytes with any configured secret. Throws 503 misconfigured without
+ * one.
+ */
 const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
   const { RPC_WEBHOOK_SECRET, RPC_WEBHOOK_HEADER: header } = c.var.ctx.config;
   if (RPC_WEBHOOK_SECRET === undefined) {
@@ -30,21 +33,19 @@ const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
   const secrets = secretRing(RPC_WEBHOOK_SECRET, RPC_WEBHOOK_SECRET_BYTES);
   const shown = [header, ...SIGNATURE_HEADERS].map((name) => c.req.header(name)).find((value) => value !== undefined);
   const [, given] = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(shown ?? '') ?? [];
-  // An address that forged too many has no more of them read and hashed.
   requireCeilingLeft(c);
   if (given === undefined || !(await isGenuine(c, secrets, given))) {
-    // Counted only here: the provider itself tells of as much as happens.
+    // Counts only failed signatures, because the provider may send any number of requests.
     await hitCeiling(c);
     throw new ApiError('webhook_signature_failed');
   }
-  // Genuine, but not JSON: checked here, because this route has a code of its own for it.
+  // Checked here, because a signed body that is not JSON has its own error code on this route.
   await c.req.json().catch(() => {
     throw new ApiError('invalid_rpc_payload');
   });
   await next();
 });
 
-/** The transaction signatures of a payload, each once. */
 function signaturesOf(payload: unknown): string[] {
   const items: unknown[] = Array.isArray(payload) ? payload : [payload];
   const signatures = items.map((item) => (typeof item === 'object' && item !== null && 'signature' in item ? item.signature : null));
@@ -72,7 +73,7 @@ export const chainWebhookRoutes = routes('Provider webhooks').public({
   answer: async ({ c, ctx }) => {
     const signatures = signaturesOf(await c.req.json());
     const jobs = signatures.map((txSignature) => ({ job: { kind: 'findPayment' as const, txSignature, attempt: 0 } }));
-    // Whose they are is not known before their memos are read, and a memo is looked for in one database.
+    // Only the memo shows the shard of a transaction, so every shard gets the job.
     for (const shard of shardsOf(ctx)) await sendJobs(shard, jobs);
     return { accepted: signatures.length };
   },

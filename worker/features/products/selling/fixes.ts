@@ -8,7 +8,6 @@ import { RAILS, type RailId, SUBSCRIPTION_RAIL } from '#rules/rails.ts';
 import { RENT_EXEMPT_LAMPORTS } from '#solana/assets.ts';
 import { type Obstacle, type Prospect, payoutOf } from './obstacles.ts';
 
-/** What to do about an obstacle: a call that an agent can make as it is, or with its own values filled in. */
 export interface Fix {
   detail: string;
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
@@ -16,7 +15,6 @@ export interface Fix {
   body?: Record<string, unknown>;
   /** Unsigned, base64. */
   transaction?: string;
-  /** Page that shows the transaction in words and has a wallet sign it. */
   sign_url?: string;
 }
 
@@ -34,7 +32,6 @@ export const FixBody = z
       'Resolution of a problem: a call, with your own values for each <…>, or a transaction. Without either, only the operator can resolve it.',
   });
 
-/** What of a sale says how to mend it. */
 type Mendable = Omit<Prospect, 'livemode'>;
 
 export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
@@ -99,7 +96,7 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
 
 const readinessOf = ({ product }: Mendable): string => `/v1/access/setup/readiness${product ? `?product_id=${product.id}` : ''}`;
 
-/** What has no sandbox: the service is a facilitator for others in live mode alone. */
+/** No sandbox exists: the service is a facilitator in live mode only. */
 const LIVE_INSTEAD: Fix = { detail: 'The rail has no sandbox. Use a live key.' };
 
 const RENEWED_OTHERWISE: Record<RenewalMode, Pick<Fix, 'detail' | 'body'>> = {
@@ -113,7 +110,6 @@ const RENEWED_OTHERWISE: Record<RenewalMode, Pick<Fix, 'detail' | 'body'>> = {
   },
 };
 
-/** The merchant's switch is off, or the product itself is not for this rail. */
 function openRail(railId: RailId, { product, setting }: Mendable, productPath: string): Fix {
   if (setting?.enabled === false) {
     const path = `/v1/access/rail-settings/${railId}`;
@@ -129,7 +125,6 @@ function openRail(railId: RailId, { product, setting }: Mendable, productPath: s
   return { ...patch, detail, body: { allowed_rails: [...(product?.allowedRails ?? []), railId] } };
 }
 
-/** There is no wallet to be paid on, or one that no key can spend from. */
 function namePayee(wallet: string | null, railPath: string): Fix {
   const what = wallet === null ? 'No payout wallet is set.' : `The payout wallet ${wallet} cannot spend.`;
   const detail = `${what} Set payout_wallet with PUT ${railPath}: the address of a Solana wallet of yours, never its key.`;
@@ -140,8 +135,8 @@ const LEAST_SOL = formatAmount({ asset: 'SOL', units: RENT_EXEMPT_LAMPORTS });
 const LEAST = `An account on the chain holds at least ${LEAST_SOL} SOL: send that amount once.`;
 
 /**
- * 409 setup_not_ready in the words of readiness, with the call that mends it; 503 fee_wallet_missing where the service's own wallet is
- * in the way, which no merchant can mend.
+ * Builds 409 setup_not_ready with the fix from readiness, or 503 fee_wallet_missing for the service's own wallet, which no merchant can
+ * fix.
  */
 export function newObstacleError(obstacle: Obstacle, railId: RailId, prospect: Mendable): ApiError {
   const fix = fixOf(obstacle, railId, prospect);

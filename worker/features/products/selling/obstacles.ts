@@ -15,7 +15,7 @@ import {
 import { RAILS, type RailId } from '#rules/rails.ts';
 import type { Sale } from '../store.ts';
 
-/** What may stand between a product and its sale over a rail, in the order in which it is said; readiness has a check for each. */
+/** Obstacles of a sale over a rail, in reporting order. Readiness has a check for each. */
 export type Obstacle =
   | 'sandbox'
   | 'rail_unavailable'
@@ -31,7 +31,6 @@ export type Obstacle =
   | 'payout_wallet_empty'
   | 'fee_wallet_empty';
 
-/** A sale, or what there is of one while no product is named. */
 export interface Prospect {
   livemode: boolean;
   product: Pick<
@@ -60,7 +59,7 @@ export const prospectOf = ({ product, merchant, setting, switchedOff }: Sale): P
   livemode: product.livemode,
   product,
   setting,
-  // A sandbox is tried before anything is set up: without a wallet it pays one of its own.
+  // A sandbox needs no setup: without a wallet it uses one of its own.
   accountWallet: merchant.walletAddress ?? (product.livemode ? null : SANDBOX_WALLET),
   switchedOff,
 });
@@ -68,33 +67,31 @@ export const prospectOf = ({ product, merchant, setting, switchedOff }: Sale): P
 export const payoutOf = ({ product, setting, accountWallet }: Omit<Prospect, 'livemode'>): string | null =>
   payoutWalletOf(product ?? { payoutWallet: null }, setting, accountWallet);
 
-/** True where the product can be sold over this rail and its own list, if it has one, names it. */
 export const isAllowed = ({ product }: Pick<Prospect, 'product'>, railId: RailId): boolean =>
   product?.allowedRails?.includes(railId) ?? (product === null ? SELLING_RAILS.includes(railId) : suits(product, railId));
 
-/** True where neither the product's own list nor the merchant's setting excludes this rail. */
 export const isSoldOver = (config: Config, { product, setting }: Prospect, railId: RailId): boolean =>
   setting?.enabled !== false && allowedRailsOf(product ?? { allowedRails: null }, config).includes(railId);
 
-/** A service fee without a wallet for it stops every rail that the fee is taken on. */
+/** A service fee without a wallet blocks every rail that takes the fee. */
 const lacksFeeWallet = ({ FEE_BPS, FEE_WALLET }: Config, railId: RailId): boolean =>
   RAILS[railId].takesFee && FEE_BPS > 0 && FEE_WALLET === undefined;
 
-/** True where the service has what the rail needs. Another asset than that of the price needs a source of its price. */
+/** True if the service has what the rail needs. An asset other than the price's needs a price source. */
 function isServed(config: Config, { product }: Prospect, railId: RailId): boolean {
   if (!SELLING_RAILS.includes(railId) || !isConfigured(config, railId)) return false;
   return product === null || !isQuoted(product, railId) || hasPriceSource(config);
 }
 
 /**
- * The obstacles of a sale over a rail, decided here alone: checkout, payment sessions, x402 and readiness differ only in
- * which answers stop them. What only the node knows is asked in features/rails/.
+ * Lists the obstacles of a sale over a rail, for checkout, payment sessions, x402 and readiness, which differ only in the obstacles that
+ * block them. Checks that need a node are in features/rails/.
  */
 export function obstaclesOf(config: Config, prospect: Prospect, railId: RailId): Obstacle[] {
   const { product, livemode, setting } = prospect;
-  // What a rail cannot take is said once, as what it is: of the price, or of the buyers.
+  // Reports a limitation of the rail once: at the price, or at the buyers.
   const isOn = setting?.enabled !== false && (product?.allowedRails?.includes(railId) ?? true);
-  const stands: [Obstacle, boolean][] = [
+  const conditions: [Obstacle, boolean][] = [
     ['rail_unavailable', !isServed(config, prospect, railId) || prospect.switchedOff === 'rail'],
     ['product_active', product !== null && (product.status !== 'active' || prospect.switchedOff === 'product')],
     ['price_set', product !== null && !takesPrice(product, railId)],
@@ -103,5 +100,5 @@ export function obstaclesOf(config: Config, prospect: Prospect, railId: RailId):
     ['payout_wallet_set', payoutOf(prospect) === null],
     ['fee_wallet_configured', lacksFeeWallet(config, railId)],
   ];
-  return stands.filter(([, isInTheWay]) => isInTheWay).map(([obstacle]) => obstacle);
+  return conditions.filter(([, isInTheWay]) => isInTheWay).map(([obstacle]) => obstacle);
 }

@@ -7,7 +7,6 @@ import { RAILS } from '#rules/rails.ts';
 import type { Listing } from '../store.ts';
 import { openRails } from './checkout-rails.ts';
 
-/** What a buyer sees before paying: the product and who sells it. */
 export const ListingBody = z
   .object({
     product_id: ProductUuid,

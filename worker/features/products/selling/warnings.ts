@@ -33,7 +33,6 @@ export const CreatedProductBody = ProductBody.extend({
     .describe('Missing requirements for a sale, and defaults that were chosen. Empty if none.'),
 }).openapi('CreatedProduct');
 
-/** A new product, with what its maker may not have meant. */
 export async function toCreatedProduct(
   ctx: Scope,
   product: Product,
@@ -60,7 +59,7 @@ interface SellingRail {
   prospect: Prospect;
 }
 
-/** Rails that a product can be sold over, with the merchant's settings: those that this service serves, or all if it serves none of them. */
+/** Lists the rails of a product with the merchant's settings: those that this service supports, or all if it supports none. */
 async function listSellingRails(ctx: Scope, product: Product): Promise<SellingRail[]> {
   const { livemode } = product;
   const { settings, accountWallet } = await getRailDefaults(ctx);

@@ -10,42 +10,37 @@ import type { SubscriptionPlanRow } from '#platform/db/tables/subscriptions/plan
 import { suits } from '#rules/product-rails.ts';
 import { SUBSCRIPTION_RAIL } from '#rules/rails.ts';
 import { buildPlanTransaction, type DraftPlan, draftPlan, findDifferences, isPeriod } from '#solana/programs/subscriptions/publishing.ts';
-import { readPlanAccount } from '#solana/programs/subscriptions/standing.ts';
 import type { SubscriptionPlan } from '#solana/programs/subscriptions/subscription.ts';
+import { readPlanAccount } from '#solana/programs/subscriptions/subscription-state.ts';
 import { listPlans, savePlan } from '../store.ts';
 
-/** `outdated`: another plan of the product was published, and the terms are others by now. `sunset`: it takes no subscribers any more. */
+/** `outdated`: the published plan has other terms than the product. `sunset`: the plan accepts no new subscribers. */
 export const PLAN_STATUSES = ['unpublished', 'published', 'outdated', 'sunset'] as const;
 type PlanStatus = (typeof PLAN_STATUSES)[number];
 
 export interface PlanView {
   status: PlanStatus;
   draft: DraftPlan;
-  /** As it stands on the chain; null where nothing does. */
   plan: SubscriptionPlan | null;
 }
 
-/** What a merchant's wallet has to sign; null where nothing is left to publish. */
 export interface PreparedPlan extends PlanView {
   transaction: string | null;
-  /** From then on it can land no more. */
   expiresAt: number | null;
 }
 
-/** What of a sale its plan is made of. */
 type Sold = Prospect & { product: NonNullable<Prospect['product']> };
 
-/** A product's plan as it is to be, and what was published before it. */
 interface Planned {
   draft: DraftPlan;
   known: SubscriptionPlanRow[];
 }
 
 /**
- * The plan that a product is to be sold by as it is now; null where its terms allow none, or nothing is collected here. It names the key
- * of ours that the product's last plan named, while we have that, so that a new key makes no plan outdated.
+ * Returns the plan that fits the product, or null if its terms allow none or the service collects nothing. Uses the operator key of the
+ * last plan while configured, so that a key rotation makes no plan outdated.
  */
-async function planOf(ctx: Shard, sale: Sold): Promise<Planned | null> {
+async function derivePlan(ctx: Shard, sale: Sold): Promise<Planned | null> {
   const { product } = sale;
   const merchant = payoutOf(sale);
   if (merchant === null || !isPeriod(product.accessPeriodDays) || !suits(product, SUBSCRIPTION_RAIL) || !hasSubscriptions(ctx.config))
@@ -65,15 +60,14 @@ async function planOf(ctx: Shard, sale: Sold): Promise<Planned | null> {
   return { draft, known };
 }
 
-/** As `planOf`. 409 setup_not_ready where the product can have none: that it does not renew itself, above all, or knows no wallet. */
+/** Returns the plan that fits the product. Throws 409 setup_not_ready if none is possible: no automatic renewal, or no wallet. */
 async function requirePlanned(ctx: Shard, sale: Sold): Promise<Planned> {
-  const planned = await planOf(ctx, sale);
+  const planned = await derivePlan(ctx, sale);
   if (planned !== null) return planned;
   if (!hasSubscriptions(ctx.config)) throw newObstacleError('rail_unavailable', SUBSCRIPTION_RAIL, sale);
   throw newObstacleError(suits(sale.product, SUBSCRIPTION_RAIL) ? 'payout_wallet_set' : 'rail_enabled', SUBSCRIPTION_RAIL, sale);
 }
 
-/** What a product's plan is by now, as the chain shows it. As `requirePlanned`, and 503 rpc_unavailable. */
 export async function viewPlan(ctx: Shard, sale: Sold): Promise<PlanView> {
   const planned = await requirePlanned(ctx, sale);
   const read = await readPlan(ctx, planned.draft);
@@ -81,13 +75,10 @@ export async function viewPlan(ctx: Shard, sale: Sold): Promise<PlanView> {
   return viewOf(planned, read.plan);
 }
 
-/**
- * Whether a product's plan is there to subscribe to, for one look among others. `none`: the product can have none, which is said by what
- * stands in its way.
- */
-export async function lookAtPlan(ctx: Shard, sale: Prospect): Promise<PlanStatus | 'none' | 'unknown'> {
+/** Reads whether a plan is available, as part of a larger check. `none`: the product can have no plan, which its obstacles explain. */
+export async function readPlanStatus(ctx: Shard, sale: Prospect): Promise<PlanStatus | 'none' | 'unknown'> {
   const { product } = sale;
-  const planned = product === null ? null : await planOf(ctx, { ...sale, product });
+  const planned = product === null ? null : await derivePlan(ctx, { ...sale, product });
   if (planned === null) return 'none';
   const read = await readPlan(ctx, planned.draft);
   if (read.kind === 'plan') return viewOf(planned, read.plan).status;
@@ -95,10 +86,10 @@ export async function lookAtPlan(ctx: Shard, sale: Prospect): Promise<PlanStatus
   return 'unknown';
 }
 
-/** True where the plan that the product is sold by as it is now was published, by our own record: no node is asked. */
+/** True if the fitting plan was published according to the database. Calls no node. */
 export async function hasPublishedPlan(ctx: Shard, sale: Prospect): Promise<boolean> {
   const { product } = sale;
-  const planned = product === null ? null : await planOf(ctx, { ...sale, product });
+  const planned = product === null ? null : await derivePlan(ctx, { ...sale, product });
   return planned?.known.some(({ planAddress }) => planAddress === planned.draft.address) ?? false;
 }
 
@@ -113,8 +104,8 @@ function viewOf({ draft, known }: Planned, plan: SubscriptionPlan | null): PlanV
 const SIGNED_WITHIN_MS = MINUTE;
 
 /**
- * What publishes a product's plan: the transaction for its merchant's wallet, or nothing to sign where the plan stands already, which is
- * then noted. Changes nothing else. As `viewPlan`, and 409 state_conflict where a plan that differs, or is in sunset, has its place.
+ * Prepares the transaction that publishes the plan, or nothing to sign if the plan exists on the chain, which is then recorded. Throws the
+ * errors of `viewPlan`, 409 state_conflict if a different or sunset plan occupies the address.
  */
 export async function preparePlan(ctx: Shard, sale: Sold): Promise<Change<PreparedPlan>> {
   const view = await viewPlan(ctx, sale);
@@ -137,8 +128,8 @@ async function prepareTransaction(ctx: Ctx, draft: DraftPlan): Promise<Pick<Prep
 }
 
 /**
- * Notes a plan as published once the chain shows it as it was drafted, field by field; what counts is the account, whichever transaction
- * made it. 422 payment_mismatch with the fields that differ, `not_published` where there is none yet. As `viewPlan`.
+ * Records a plan as published once the on-chain account matches the draft, whichever transaction created it. Throws 422 payment_mismatch
+ * with the differing fields, or `not_published`, and the errors of `viewPlan`.
  */
 export async function confirmPlan(ctx: Shard, sale: Sold): Promise<Change<PlanView>> {
   const { draft } = await requirePlanned(ctx, sale);
@@ -158,7 +149,7 @@ const newMismatch = (reason: string, { more = [], retryable = false }: { more?: 
     meta: { reason, ...(more.length > 0 ? { fields: [reason, ...more] } : {}) },
   });
 
-/** The words of its page move no money, and its owner may change them. */
+/** Excludes the plan's page texts: they move no money, and the owner may change them. */
 const mattering = (plan: SubscriptionPlan, { plan: wanted }: DraftPlan) =>
   findDifferences(plan, wanted).filter((field) => field !== 'metadata');
 

@@ -67,7 +67,7 @@ async function soldBySubscription(ctx: Scope, productId: ProductId) {
   return { ...prospectOf(sale), product: sale.product };
 }
 
-/** Writes beside the first plan of a draft, which makes it payable. Throws 429 plan_limit_reached if the plan has no room for it. */
+/** Plans the quota check of a draft's first plan, which makes the draft payable. Throws 429 plan_limit_reached. */
 async function planQuota(ctx: Scope, actor: Actor, { id, status }: Product): Promise<Write[]> {
   if (status !== 'active' || (await isPayable(ctx, id))) return [];
   const full = await explainQuota(ctx, actor);
@@ -75,7 +75,6 @@ async function planQuota(ctx: Scope, actor: Actor, { id, status }: Product): Pro
   return abortIfOverProductQuota(ctx, ctx, PLANS[actor.plan].activeProductsMax, id);
 }
 
-/** Publishes within the quota: what `plan` decides, with its answer. */
 async function publish<T>(
   { scope: ctx, actor }: { scope: Scope; actor: Actor },
   productId: ProductId,
@@ -86,7 +85,6 @@ async function publish<T>(
   const change = await plan(ctx, sale);
   const quota = await planQuota(ctx, actor, sale.product);
   const writes = [...change.writes, ...(change.writes.length > 0 ? quota : [])];
-  // Another draft may have taken the last place meanwhile.
   return commitWithAnswer(ctx, { ...change, writes }, storeAnswer, () => planQuota(ctx, actor, sale.product).then(() => null));
 }
 

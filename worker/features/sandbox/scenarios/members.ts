@@ -1,22 +1,21 @@
 import type { IdentitySessionId } from '#core/ids.ts';
 import { completeIdentity, openIdentitySession } from '#features/checkout/buyer-identity/identity.ts';
+import { retryDelivery } from '#features/membership-delivery/retry.ts';
+import { REFUSES_FIRST } from '#features/membership-delivery/simulated.ts';
+import { sweepSandboxPlacements } from '#features/membership-delivery/sweep.ts';
 import { getMembershipBy } from '#features/memberships/store.ts';
-import { retryDelivery } from '#features/placements/retry.ts';
-import { REFUSES_FIRST } from '#features/placements/simulated.ts';
-import { sweepSandboxPlacements } from '#features/placements/sweep.ts';
 import { skipStoring } from '#platform/db/once.ts';
-import { answerOf, buySteps, customerIn, listingOf } from './actions.ts';
+import { buySteps, customerIn, loadListing, readAnswer } from './actions.ts';
 import { done, type Step } from './script.ts';
 
-/** What is sold: access to a chat that exists nowhere. */
 export const CHAT = { product_type: 'telegram', delivery: { provider: 'telegram', chat_id: '-1001' } } as const;
 
-/** The buyer shows who they are on the platform, as its connector would tell: a person who takes no message at first. */
+/** Identifies the buyer as the platform's connector would. This test buyer refuses the first message. */
 const identify: Step = {
   action: 'identify',
   run: async (stage) => {
     const { scope, notes } = stage;
-    const { product } = await listingOf(stage);
+    const { product } = await loadListing(stage);
     notes.identity ??= (await openIdentitySession(scope, product.slug, skipStoring)).session.id;
     const identitySessionId = notes.identity as IdentitySessionId;
     const named = { identitySessionId, provider: product.requiresIdentity!, providerUserId: REFUSES_FIRST, username: null };
@@ -25,7 +24,6 @@ const identify: Step = {
   },
 };
 
-/** The first attempt, once the purchase was told. */
 const deliver: Step = {
   action: 'deliver',
   run: async ({ scope }) => {
@@ -35,11 +33,10 @@ const deliver: Step = {
   until: ['delivery.failed'],
 };
 
-/** The merchant asks for another attempt. */
 const retry: Step = {
   action: 'retry_delivery',
   run: ({ scope, session }) =>
-    answerOf(async () => {
+    readAnswer(async () => {
       const { id } = await getMembershipBy(scope, customerIn(session));
       const { delivery } = await retryDelivery(scope, id, skipStoring);
       await sweepSandboxPlacements(scope);
@@ -48,5 +45,4 @@ const retry: Step = {
   until: ['delivery.succeeded'],
 };
 
-/** A member who is invited at the second try. */
 export const joinSteps: readonly Step[] = [identify, ...buySteps(), deliver, retry];

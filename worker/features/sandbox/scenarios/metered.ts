@@ -15,16 +15,15 @@ import { METERED_RAIL } from '#rules/rails.ts';
 import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
 import { encodeVoucher } from '#solana/programs/payment-channels/vouchers.ts';
 import { type TestWallet, testWallet } from '../wallet.ts';
-import { answerOf, customerIn } from './actions.ts';
+import { customerIn, readAnswer } from './actions.ts';
 import { done, type ScriptStage, type Step } from './script.ts';
 
 const CAP = { asset: 'USDC' as const, amount: '1' };
 const [DEPOSIT, TOPPED_UP] = ['500000', '1000000'];
-/** What one use costs here, in base units. */
 const USE = 10_000n;
 const NEVER = 4_102_444_800;
 
-/** The buyer's key that signs vouchers, and the address of a channel that stands nowhere. */
+/** Buyer's voucher key. The channel's address does not exist on any chain. */
 const sessionKey = ({ scope }: ScriptStage): TestWallet => testWallet(scope, 'vouchers');
 const channelOf = ({ scope }: ScriptStage): string => testWallet(scope, 'channel').address;
 
@@ -41,10 +40,8 @@ function voucherOf(stage: ScriptStage, cumulative: bigint): SignedVoucher {
 
 const sessionIn = ({ notes }: ScriptStage): MeteredSessionId => (notes.metered_session ?? raise('setup_not_ready')) as MeteredSessionId;
 
-/** What a session of the sandbox does counts in no rate of the merchant's. */
 const uncounted = async (): Promise<void> => {};
 
-/** What the buyer's client sends: the challenge of this moment, echoed, and what it asks for. */
 async function authorize(stage: ScriptStage, payload: object): Promise<string> {
   const { scope } = stage;
   const { header } = await newSessionChallenge(scope, await readSession(scope, sessionIn(stage)));
@@ -54,7 +51,6 @@ async function authorize(stage: ScriptStage, payload: object): Promise<string> {
   return 'session' in authorized ? authorized.session.stage : authorized.committed.status;
 }
 
-/** The merchant's server begins a session, and its buyer opens it. */
 export const meterSteps: Step[] = [
   {
     action: 'create_metered_session',
@@ -69,19 +65,19 @@ export const meterSteps: Step[] = [
     action: 'open',
     run: (stage) => {
       const [channelId, { address: authorizedSigner }] = [channelOf(stage), sessionKey(stage)];
-      // As a test client says it: there is no channel on any chain, and the sandbox alone takes its word.
+      // Opening of a test client: the sandbox accepts the claim although no channel exists on any chain.
       const opening = { action: 'open', mode: 'push', channelId, authorizedSigner, deposit: DEPOSIT, signature: '1'.repeat(64) };
-      return answerOf(() => authorize(stage, opening));
+      return readAnswer(() => authorize(stage, opening));
     },
     until: ['metered_session.opened'],
   },
 ];
 
-/** The buyer's client announces a use and pays for it. `voucherFor`: the use whose voucher is shown. */
+/** Announces a use and pays for it. `voucherFor`: the use for which the voucher was signed. */
 export const useStep = (use: number, until: EventType[] = ['metered_session.committed'], voucherFor = use): Step => ({
   action: 'commit',
   run: (stage) =>
-    answerOf(async () => {
+    readAnswer(async () => {
       const { scope } = stage;
       const deliveryId = `use-${use}`;
       await announceDelivery(scope, sessionIn(stage), { deliveryId, amount: USE }, { flood: uncounted, use: uncounted });
@@ -92,19 +88,17 @@ export const useStep = (use: number, until: EventType[] = ['metered_session.comm
   until,
 });
 
-/** The buyer adds to the deposit. */
 export const topUpStep: Step = {
   action: 'top_up',
   run: (stage) =>
-    answerOf(() => authorize(stage, { action: 'topUp', channelId: channelOf(stage), newDeposit: TOPPED_UP, signature: '1'.repeat(64) })),
+    readAnswer(() => authorize(stage, { action: 'topUp', channelId: channelOf(stage), newDeposit: TOPPED_UP, signature: '1'.repeat(64) })),
 };
 
-/** The buyer's client closes: what was promised is settled, and the rest goes back. */
 export const closeStep: Step = {
   action: 'close',
   run: (stage) =>
-    answerOf(async () => {
-      // Its challenge is a fresh one each time: the highest voucher, shown again, proves whose session it is.
+    readAnswer(async () => {
+      // Every attempt has a fresh challenge. Repeating the highest voucher proves ownership of the session.
       const { cumulative } = await readSession(stage.scope, sessionIn(stage));
       return authorize(stage, { action: 'close', channelId: channelOf(stage), voucher: voucherOf(stage, BigInt(cumulative)) });
     }),

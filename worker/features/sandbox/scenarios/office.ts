@@ -1,8 +1,8 @@
 import { assert } from '#core/errors.ts';
 import { type AccountId, SERVICE_ACCOUNT_ID, type TicketId } from '#core/ids.ts';
 import { DAY, SECOND } from '#core/time.ts';
+import { confirmRefund } from '#features/payments/refunds/record-refund.ts';
 import { prepareRefund } from '#features/payments/refunds/refund.ts';
-import { confirmRefund } from '#features/payments/refunds/seen.ts';
 import { SILENT_MS } from '#features/support/close-silent.ts';
 import type { Thread } from '#features/support/resource.ts';
 import { addMessage, openTicket, resolveTicket } from '#features/support/ticket.ts';
@@ -10,22 +10,21 @@ import type { Actor } from '#platform/context.ts';
 import { answerOnce, type StoreAnswer, skipStoring } from '#platform/db/once.ts';
 import type { EventType } from '#rules/events.ts';
 import { planVouchedSignature, send } from '../wallet.ts';
-import { advanceStep, answerOf, paymentIn } from './actions.ts';
+import { advanceStep, paymentIn, readAnswer } from './actions.ts';
 import { requestOf } from './agent.ts';
 import { done, type ScriptStage, type Step } from './script.ts';
 
-/** A verb that keeps its answer in its own batch: made again, it answers the same, and does nothing. */
-async function keptIn<T>(
+/** Runs a verb that stores its answer in its own batch: repeated, it returns the same answer and does nothing. */
+async function runOnce<T>(
   stage: ScriptStage,
   key: string,
   run: (storeAnswer: StoreAnswer<T>) => Promise<T>,
-  tell: (result: T) => string,
+  toText: (result: T) => string,
 ): Promise<string> {
-  const answer = await answerOnce(stage.scope, requestOf(stage, key), run, (result) => ({ status: 200, body: { told: tell(result) } }));
-  return (JSON.parse(answer.body) as { told: string }).told;
+  const answer = await answerOnce(stage.scope, requestOf(stage, key), run, (result) => ({ status: 200, body: { answer: toText(result) } }));
+  return (JSON.parse(answer.body) as { answer: string }).answer;
 }
 
-/** The merchant pays a buyer back, by the transaction that the API prepares. */
 export const refundSteps: Step[] = [
   {
     action: 'refund',
@@ -34,7 +33,7 @@ export const refundSteps: Step[] = [
       const payment = await paymentIn(stage);
       const run = (storeAnswer: StoreAnswer<{ transaction: string }>) =>
         prepareRefund(scope, payment, { revokesAccess: false, storeAnswer });
-      const transaction = await keptIn(stage, 'refund', run, (prepared) => prepared.transaction);
+      const transaction = await runOnce(stage, 'refund', run, (prepared) => prepared.transaction);
       const { txSignature, writes } = await planVouchedSignature(scope, transaction);
       assert(txSignature !== null, 'the chain takes a refund that was just prepared');
       notes.refund = await send(scope, { signature: txSignature, writes });
@@ -44,7 +43,7 @@ export const refundSteps: Step[] = [
   {
     action: 'refund_confirm',
     run: (stage) =>
-      answerOf(async () => {
+      readAnswer(async () => {
         const payment = await paymentIn(stage);
         const { status } = await confirmRefund(stage.scope, payment, { txSignature: stage.notes.refund!, storeAnswer: skipStoring });
         return status;
@@ -73,14 +72,14 @@ const ticketStep = (
 ): Step => ({
   action,
   run: (stage) =>
-    answerOf(async () => {
-      const told = await keptIn(
+    readAnswer(async () => {
+      const answer = await runOnce(
         stage,
         action,
         (storeAnswer: StoreAnswer<Thread>) => call(stage, storeAnswer),
         ({ ticket }) => `${ticket.id} ${ticket.status}`,
       );
-      const [id, status] = told.split(' ');
+      const [id, status] = answer.split(' ');
       stage.notes.ticket = id!;
       return status;
     }),
@@ -100,7 +99,6 @@ const messageStep = (action: string, body: string, writerOf: (stage: ScriptStage
     addMessage(stage.scope, writerOf(stage), { ticketId: stage.notes.ticket as TicketId, body, storeAnswer }),
   );
 
-/** A ticket from the question to its end, staff's side included. */
 export const ticketSteps: Step[] = [
   ticketStep('open_ticket', ['support.ticket_created'], (stage, storeAnswer) =>
     openTicket(stage.scope, merchantIn(stage), QUESTION, storeAnswer),

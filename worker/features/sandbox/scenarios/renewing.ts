@@ -7,9 +7,9 @@ import {
   revokeApproval,
   spendAll,
   subscribeSteps,
+  untilChecked,
   untilCollected,
   untilGranted,
-  untilLooked,
   untilOver,
 } from './subscribers.ts';
 
@@ -31,7 +31,6 @@ const SUBSCRIBED: EventType[] = [
 ];
 const ENDED: EventType[] = ['membership.grace_started', 'entitlement.expired'];
 
-/** What can be tried with what renews itself: rows of the table of scenarios. */
 export const RENEWING_SCENARIOS = {
   subscription_authorized: {
     description: 'A buyer subscribes to a product that renews automatically: the wallet consents, and the first period is collected.',
@@ -74,6 +73,6 @@ export const RENEWING_SCENARIOS = {
     wares: RENEWING,
     options: ['price'],
     expected: [...SUBSCRIBED, 'payment.finalized', 'subscription.requires_reapproval'],
-    script: [...subscribeSteps, revokeApproval, untilLooked],
+    script: [...subscribeSteps, revokeApproval, untilChecked],
   },
 } as const satisfies Record<string, Scenario>;

@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { ApiError } from '#core/errors.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
-import { findAuthorizationOf } from '#features/authorizations/store.ts';
+import { findAuthorizationFor } from '#features/authorizations/store.ts';
 import { followSubscription } from '#features/checkout/subscribing/follow.ts';
 import { getSale } from '#features/products/product.ts';
 import { prospectOf } from '#features/products/selling/obstacles.ts';
@@ -11,29 +11,28 @@ import { commit } from '#platform/db/commit.ts';
 import { skipStoring } from '#platform/db/once.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { SUBSCRIPTION_RAIL } from '#rules/rails.ts';
-import { firstAttemptAt, luckOf } from '#rules/subscriptions/schedule.ts';
+import { firstAttemptAt, jitterFraction } from '#rules/subscriptions/schedule.ts';
 import { TOKEN_PROGRAM } from '#solana/assets.ts';
 import { buildUnsigned } from '#solana/checkout-transaction.ts';
 import { revokeAuthorityInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { leaveInWallet, subscribeAs } from '../subscribe.ts';
 import { planSignature, planVouchedSignature, send, simulatedChainOf } from '../wallet.ts';
-import { advanceStep, answerOf, buyerOf, connectSteps, paymentIn } from './actions.ts';
+import { advanceStep, buyerOf, connectSteps, paymentIn, readAnswer } from './actions.ts';
 import { done, later, type ScriptStage, type Step } from './script.ts';
 
-/** What renews itself every third day: so few of the looks are on the way that are taken once a day. */
+/** Renewal every third day, so that few daily checks fall in between. */
 export const RENEWING = { usage_units: null, access_period_days: 3, billing_model: 'recurring', renewal_mode: 'AUTOMATIC' } as const;
 
-/** Signs as the buyer, and broadcasts. Nothing where the chain does not take it: it has landed before. */
+/** Signs as the buyer and broadcasts. Returns null if the chain refuses the transaction because an earlier attempt has landed. */
 async function signAsBuyer(stage: ScriptStage, transaction: string): Promise<string | null> {
   const { txSignature, writes } = await planSignature(stage.scope, buyerOf(stage), transaction);
   return txSignature && send(stage.scope, { signature: txSignature, writes });
 }
 
-/** The merchant publishes the plan of what is sold, and it is read back from the chain. */
 const publish: Step = {
   action: 'publish_plan',
   run: ({ scope, session }) =>
-    answerOf(async () => {
+    readAnswer(async () => {
       const sale = await getSale(scope, session.productId!, SUBSCRIPTION_RAIL);
       const sold = { ...prospectOf(sale), product: sale.product };
       const { transaction } = await commit(scope, await preparePlan(scope, sold));
@@ -45,7 +44,7 @@ const publish: Step = {
     }),
 };
 
-/** The buyer's wallet approves and consents. Made again, nothing is left to sign. */
+/** Approves and consents as the buyer. A repetition finds nothing left to sign. */
 const subscribe: Step = {
   action: 'subscribe',
   run: async (stage) => {
@@ -59,38 +58,34 @@ const subscribe: Step = {
   },
 };
 
-/** The buyer's page asks what became of it: the first period is collected. */
 const collectStep: Step = {
   action: 'confirm',
-  run: (stage) => answerOf(async () => (await followSubscription(stage.scope, await paymentIn(stage))).payment.status),
+  run: (stage) => readAnswer(async () => (await followSubscription(stage.scope, await paymentIn(stage))).payment.status),
   until: ['payment.confirmed', 'subscription.authorized', 'entitlement.granted'],
 };
 
-/** A subscription from its plan to its first collection. */
 export const subscribeSteps: Step[] = [publish, ...connectSteps(), subscribe, collectStep];
 
 const authorizationIn = async (stage: ScriptStage): Promise<AuthorizationRow> =>
-  (await findAuthorizationOf(stage.scope.db, (await paymentIn(stage)).id))!;
+  (await findAuthorizationFor(stage.scope.db, (await paymentIn(stage)).id))!;
 
-/** How soon after it was sent a collection is looked for, and a little more; sooner than it is final. */
+/** Delay after which a sent collection is checked, with a margin. Shorter than finality. */
 const SEEN_MS = 20 * SECOND;
 
-/** Past the time at which the period after the paid one is collected. */
 export const untilCollected: Step = {
   action: 'advance',
   advanceMs: async (stage) => {
     const { id, paidThrough } = await authorizationIn(stage);
-    return firstAttemptAt(paidThrough!, luckOf(id)) + SEEN_MS - stage.scope.now;
+    return firstAttemptAt(paidThrough!, jitterFraction(id)) + SEEN_MS - stage.scope.now;
   },
 };
 
-/** The object of the customer has told of what the renewal brought: the second grant of the session. */
+/** Waits for the second grant of the session, which the entitlement's object reports after the renewal. */
 export const untilGranted: Step = {
   action: 'advance',
   run: async ({ session }) => (session.steps.filter(({ eventType }) => eventType === 'entitlement.granted').length > 1 ? done() : later),
 };
 
-/** The buyer spends what is in the wallet on something else. */
 export const spendAll: Step = {
   action: 'spend',
   run: async (stage) => {
@@ -99,7 +94,6 @@ export const spendAll: Step = {
   },
 };
 
-/** The buyer's wallet takes its approval back, without a word to the service. */
 export const revokeApproval: Step = {
   action: 'revoke_approval',
   run: async (stage) => {
@@ -112,14 +106,13 @@ export const revokeApproval: Step = {
   },
 };
 
-/** The buyer cancels with the transaction that the API prepares, and shows its signature. */
 export const cancelSteps: Step[] = [
   {
     action: 'cancel',
     run: async (stage) => {
       const { scope, notes } = stage;
       const authorization = await authorizationIn(stage);
-      return answerOf(async () => {
+      return readAnswer(async () => {
         const { transaction } = await prepareCancel(scope, authorization, authorization.subscriberWallet);
         const signature = await signAsBuyer(stage, transaction);
         if (signature !== null) notes.cancellation = signature;
@@ -131,17 +124,15 @@ export const cancelSteps: Step[] = [
     action: 'cancel_confirm',
     run: async (stage) => {
       const authorization = await authorizationIn(stage);
-      return answerOf(async () => (await confirmCancel(stage.scope, authorization, { txSignature: stage.notes.cancellation! })).status);
+      return readAnswer(async () => (await confirmCancel(stage.scope, authorization, { txSignature: stage.notes.cancellation! })).status);
     },
     until: ['subscription.cancel_requested'],
   },
 ];
 
-/** Until the end of what was paid, and a little longer. */
 export const untilOver: Step = {
   action: 'advance',
   advanceMs: async (stage) => (await authorizationIn(stage)).paidThrough! + SECOND - stage.scope.now,
 };
 
-/** Past the look that is taken once a day, whatever is due. */
-export const untilLooked = advanceStep(DAY + MINUTE);
+export const untilChecked = advanceStep(DAY + MINUTE);

@@ -10,8 +10,8 @@ import { refundSteps, ticketSteps } from './office.ts';
 import { RENEWING_SCENARIOS } from './renewing.ts';
 import { done, later, type Scenario, type Step, type Wares } from './script.ts';
 
-/** Its endpoints were tried with this event; at once where none wants it. */
-const untilTold = (type: EventType): Step => ({
+/** Waits until the endpoints were tried with this event, or returns at once if no endpoint wants the event. */
+const waitForDelivery = (type: EventType): Step => ({
   action: 'deliver',
   run: async ({ scope, session }) => {
     const deliveries = await listSessionDeliveries(scope.db, session, type);
@@ -19,8 +19,8 @@ const untilTold = (type: EventType): Step => ({
   },
 });
 
-/** What happens where a sender dies between sending and recording: the same attempt comes again, with the same bytes. */
-const tellAgain = (type: EventType): Step => ({
+/** Simulates a sender that crashed between sending and recording: repeats the attempt with the same bytes. */
+const redeliver = (type: EventType): Step => ({
   action: 'deliver_again',
   run: async ({ scope, session }) => {
     const deliveries = await listSessionDeliveries(scope.db, session, type);
@@ -31,7 +31,6 @@ const tellAgain = (type: EventType): Step => ({
   },
 });
 
-/** Lets the events go that were held back. */
 const release: Step = {
   action: 'deliver',
   run: async ({ notes }) => {
@@ -60,10 +59,9 @@ const OPENED: EventType[] = ['metered_session.opened'];
 const COMMITTED: EventType = 'metered_session.committed';
 const CLOSED: EventType[] = ['payment.confirmed', 'receipt.created', 'metered_session.closed'];
 
-/** Before the service looks by itself, so that the repeated call is what brings the success. */
+/** Shorter than the service's own first check, so that the repeated call brings the success. */
 const LATER_MS = 20 * SECOND;
 
-/** All that can be tried, each by the verbs of live payments: one row a scenario. */
 const TABLE = {
   payment_confirmed: {
     description: 'A buyer pays in time: the payment is confirmed, then finalized.',
@@ -122,7 +120,7 @@ const TABLE = {
     wares: MONTH,
     options: PAYS,
     expected: [...BOUGHT, ...BEGUN],
-    script: [...buySteps(), ...connectSteps('second'), confirmStep([], { place: 'second', signedAs: 'payment' })],
+    script: [...buySteps(), ...connectSteps('second'), confirmStep([], { noteKey: 'second', signedAs: 'payment' })],
   },
   membership_renewed: {
     description: 'A customer renews a day before the end: the time is added to the remaining time.',
@@ -214,14 +212,14 @@ const TABLE = {
     wares: MONTH,
     options: PAYS,
     expected: BOUGHT,
-    script: [...buySteps(), untilTold('payment.confirmed'), tellAgain('payment.confirmed')],
+    script: [...buySteps(), waitForDelivery('payment.confirmed'), redeliver('payment.confirmed')],
   },
   webhook_out_of_order: {
     description: 'Your endpoint receives `payment.confirmed` before `payment.submitted`.',
     wares: MONTH,
     options: PAYS,
     expected: BOUGHT,
-    script: [...buySteps(), untilTold('payment.confirmed'), release],
+    script: [...buySteps(), waitForDelivery('payment.confirmed'), release],
     heldBack: 'payment.submitted',
   },
 } as const satisfies Record<string, Scenario>;

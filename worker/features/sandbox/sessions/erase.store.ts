@@ -2,7 +2,13 @@ import { eq, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
 import { METRIC_EVENT_TYPES } from '#features/analytics/deltas.ts';
-import { claimsInReach, inReach, isOfNoSession, isOfPaymentInReach, OF_NO_SESSION } from '#platform/chain/reach.store.ts';
+import {
+  clockFilter,
+  clockFilterForClaims,
+  clockFilterForPayment,
+  isOfNoSession,
+  OF_NO_SESSION,
+} from '#platform/chain/clock-filter.store.ts';
 import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
@@ -24,23 +30,21 @@ import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 import { eventDueAt } from '#platform/db/vital-signs.ts';
 
-/** Lists the events of a session that change metrics. */
 export const listSessionMetricEvents = (scope: Scope): Promise<StoredEvent[]> =>
   scope.db
     .select()
     .from(events)
     .where(sql`${eventsOfSession(scope)} AND +type IN ${[...METRIC_EVENT_TYPES]}`);
 
-/** By the index of its events, so that no other event of the merchant is read. */
+/** SQL condition for the index on `request_id`. The `+` prevents reading the merchant's other events. */
 const eventsOfSession = ({ merchantId, sandbox }: Scope): SQL =>
   sql`livemode = 0 AND +merchant_id = ${merchantId} AND request_id = ${causeOf(sandbox!.sessionId!)}`;
 
-/** Deletes the rows of everything a session made, and then of the session itself. */
 export function sessionErasure(scope: Scope): Write[] {
   const { db } = scope;
   const sessionId = scope.sandbox!.sessionId!;
   const theirs = eventsOfSession(scope);
-  const ofPayments = isOfPaymentInReach(scope, 'payment_id');
+  const ofPayments = clockFilterForPayment(scope, 'payment_id');
   return [
     db.delete(webhookDeliveries).where(sql`event_id IN (SELECT id FROM events WHERE ${theirs})`),
     db.delete(events).where(theirs),
@@ -48,19 +52,21 @@ export function sessionErasure(scope: Scope): Write[] {
     db.delete(receipts).where(ofPayments),
     db.delete(unmatchedPayments).where(ofPayments),
     db.delete(paymentCandidates).where(ofPayments),
-    db.delete(txClaims).where(claimsInReach(scope)),
-    db.delete(txClaims).where(sql`livemode = 0 AND subject_id IN (SELECT payment_id FROM settlements WHERE ${inReach(scope)})`),
+    db.delete(txClaims).where(clockFilterForClaims(scope)),
+    db.delete(txClaims).where(sql`livemode = 0 AND subject_id IN (SELECT payment_id FROM settlements WHERE ${clockFilter(scope)})`),
     db.delete(refunds).where(ofPayments),
-    db.delete(settlements).where(inReach(scope)),
-    db.delete(placements).where(inReach(scope)),
-    db.delete(meteredSessions).where(inReach(scope)),
-    db.delete(subscriptionCollections).where(sql`authorization_id IN (SELECT id FROM subscription_authorizations WHERE ${inReach(scope)})`),
-    db.delete(subscriptionAuthorizations).where(inReach(scope)),
-    db.delete(memberships).where(inReach(scope)),
-    db.delete(entitlements).where(inReach(scope)),
-    db.delete(paymentSessions).where(inReach(scope)),
-    db.delete(payments).where(inReach(scope)),
-    db.delete(endedSessions).where(inReach(scope)),
+    db.delete(settlements).where(clockFilter(scope)),
+    db.delete(placements).where(clockFilter(scope)),
+    db.delete(meteredSessions).where(clockFilter(scope)),
+    db
+      .delete(subscriptionCollections)
+      .where(sql`authorization_id IN (SELECT id FROM subscription_authorizations WHERE ${clockFilter(scope)})`),
+    db.delete(subscriptionAuthorizations).where(clockFilter(scope)),
+    db.delete(memberships).where(clockFilter(scope)),
+    db.delete(entitlements).where(clockFilter(scope)),
+    db.delete(paymentSessions).where(clockFilter(scope)),
+    db.delete(payments).where(clockFilter(scope)),
+    db.delete(endedSessions).where(clockFilter(scope)),
     db.delete(supportMessages).where(sql`ticket_id IN (SELECT id FROM support_tickets WHERE sandbox_session_id = ${sessionId})`),
     db.delete(supportTickets).where(eq(supportTickets.sandboxSessionId, sessionId)),
     db.delete(sandboxTransactions).where(eq(sandboxTransactions.sessionId, sessionId)),
@@ -71,29 +77,26 @@ export function sessionErasure(scope: Scope): Write[] {
   ];
 }
 
-/** What a queue brings at once is left to it so long. */
+/** Time left to the queue before the sweep treats work as due. */
 const PATIENCE_MS = MINUTE / 2;
 
-/** Name of the cursor of these looks. */
 const CURSOR = 'sandboxes';
 
-/** Moment up to which every sandbox was looked at, epoch ms; 0: none ever was. */
-export const readLookedUntil = async (db: Db): Promise<number> =>
+export const readSweptUntil = async (db: Db): Promise<number> =>
   (await db.select({ passedAt: cursors.passedAt }).from(cursors).where(eq(cursors.name, CURSOR)).get())?.passedAt ?? 0;
 
-export const noteLookedUntil = (db: Db, passedAt: number) =>
+export const noteSweptUntil = (db: Db, passedAt: number) =>
   db.insert(cursors).values({ name: CURSOR, passedAt, version: 0 }).onConflictDoUpdate({ target: cursors.name, set: { passedAt } });
 
 /**
- * Merchants of whose sandbox something fell due between these moments, by the clock outside of sessions, and whether these are all of them.
- * Rows of sessions are left out: sessions leave some behind, to which no clock comes again. Reads the ends of indexes that hold sandbox
- * rows alone.
+ * Lists merchants with sandbox work that fell due between `from` and `to` outside of sessions, and whether the list is complete. Rows of
+ * ended sessions are excluded because no clock advances for them. Reads only indexes of sandbox rows.
  */
 export async function listDueMerchants(
   db: Db,
   { from, to }: { from: number; to: number },
   limit: number,
-): Promise<{ merchantIds: AccountId[]; isWhole: boolean }> {
+): Promise<{ merchantIds: AccountId[]; isComplete: boolean }> {
   const isDue = (column: SQL, before = to) => sql`livemode = 0 AND ${column} BETWEEN ${from} AND ${before}`;
   const of = (name: string) => sql.raw(name);
   const events = (condition: SQL) => sql`SELECT DISTINCT merchant_id AS merchantId FROM events WHERE ${condition} LIMIT ${limit}`;
@@ -102,21 +105,21 @@ export async function listDueMerchants(
   const ofPayment = (table: string, column: string, condition: SQL) =>
     sql`SELECT DISTINCT p.merchant_id AS merchantId FROM (SELECT ${of(column)} AS id FROM ${of(table)} WHERE ${condition}) d
       CROSS JOIN payments p ON p.id = d.id WHERE ${isOfNoSession('p.customer_ref')} LIMIT ${limit}`;
-  const looks = sql`next_look_at IS NOT NULL AND ${isDue(of('next_look_at'))}`;
+  const isCheckDue = sql`next_check_at IS NOT NULL AND ${isDue(of('next_check_at'))}`;
   const statements = [
     ofMerchant('payments', sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND ${isDue(of('expires_at'), to - MINUTE)}`),
     ofMerchant('memberships', sql`status = 'active' AND ${isDue(of('paid_through'))}`),
     ofMerchant('memberships', sql`status = 'grace' AND ${isDue(of('grace_until'))}`),
     ofMerchant('settlements', sql`status <> 'settled' AND next_check_at IS NOT NULL AND ${isDue(of('next_check_at'))}`),
-    ofMerchant('metered_sessions', looks),
-    ofMerchant('subscription_authorizations', looks),
+    ofMerchant('metered_sessions', isCheckDue),
+    ofMerchant('subscription_authorizations', isCheckDue),
     ofMerchant('subscription_authorizations', sql`collect_at IS NOT NULL AND ${isDue(of('collect_at'))}`),
     events(sql`fanned_out_at IS NULL AND ${isDue(eventDueAt, to - PATIENCE_MS)} AND ${sql.raw(OF_NO_SESSION)}`),
     ofMerchant('placements', sql`next_attempt_at IS NOT NULL AND ${isDue(of('next_attempt_at'), to - PATIENCE_MS)}`),
-    ofPayment('tx_claims', 'subject_id', looks),
-    sql`SELECT DISTINCT f.merchant_id AS merchantId FROM (SELECT subject_id AS id FROM tx_claims WHERE ${looks}) d
+    ofPayment('tx_claims', 'subject_id', isCheckDue),
+    sql`SELECT DISTINCT f.merchant_id AS merchantId FROM (SELECT subject_id AS id FROM tx_claims WHERE ${isCheckDue}) d
       CROSS JOIN refunds f ON f.id = d.id CROSS JOIN payments p ON p.id = f.payment_id WHERE ${isOfNoSession('p.customer_ref')} LIMIT ${limit}`,
-    ofPayment('unmatched_payments', 'payment_id', looks),
+    ofPayment('unmatched_payments', 'payment_id', isCheckDue),
     ofPayment(
       'payment_candidates',
       'payment_id',
@@ -127,6 +130,6 @@ export async function listDueMerchants(
   for (const statement of statements) found.push(await db.all<{ merchantId: AccountId }>(statement));
   return {
     merchantIds: [...new Set(found.flat().map(({ merchantId }) => merchantId))],
-    isWhole: found.every((some) => some.length < limit),
+    isComplete: found.every((some) => some.length < limit),
   };
 }

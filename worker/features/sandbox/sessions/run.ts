@@ -1,12 +1,12 @@
-import { storyOf } from '#core/errors.ts';
+import { formatErrorChain } from '#core/errors.ts';
 import type { SandboxSessionId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
+import { sweepSandboxPlacements } from '#features/membership-delivery/sweep.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
 import { sweepSandboxSessions } from '#features/metered/watch/watch-channels.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
-import { sweepSandboxPlacements } from '#features/placements/sweep.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
 import { sweepSandboxSubscriptions } from '#features/subscriptions/sweep.ts';
 import { SILENT_MS, sweepTickets } from '#features/support/close-silent.ts';
@@ -18,26 +18,22 @@ import type { SandboxSession, SandboxStep } from '#platform/db/tables/sandbox.ts
 import { SANDBOX_SESSION } from '#rules/states.ts';
 import type { Call, Scenario, ScriptStage } from '../scenarios/script.ts';
 import { SCENARIOS } from '../scenarios/table.ts';
-import { findSandboxSession, listSessionEvents, listUntold, readDue, updateSandboxSession } from './store.ts';
+import { findSandboxSession, listPendingEvents, listSessionEvents, readDue, updateSandboxSession } from './store.ts';
 
-/** Brings stored events to all that follow them: webhooks last. */
 export type Follow = (ctx: Shard, eventIds: string[]) => Promise<void>;
 
-/** Steps of one message; the next one goes on. */
 export const STEPS_MAX = 6;
-/** A run waits so long after each step, so that one invocation of the queue makes at most 50 steps a second, however many sessions run. */
+/** Pause after each step: limits one queue invocation to 50 steps a second. */
 export const PAUSE_MS = 20;
-/** A step that waits is looked at again after this, and so often before its session is given up. */
 const WAIT_SECONDS = 1;
 const WAITS_MAX = 90;
-/** Sent on each minute for so long, no step of it came to its end: whatever runs it dies of it. */
+/** Limit after which a session without any completed step fails, because every run of it crashes. */
 const ABANDONED_MS = DAY;
-/** Events of one step, webhooks of one look. */
 const EVENTS_MAX = 200;
 
 /**
- * Some steps of a session. Each is stored before the next begins, so a run that dies is taken up where it was; of two at once one is
- * stored, and the other stops. A session whose step fails again and again, or kills what runs it for a day, ends as failed.
+ * Runs up to `STEPS_MAX` steps of a session. Each step is stored before the next begins, so a crashed run resumes. Of two concurrent runs
+ * one is stored and the other stops. If a step fails repeatedly, or crashes its runs for a day, the session ends as failed.
  */
 export async function runSession(ctx: Shard, sessionId: SandboxSessionId, follow: Follow): Promise<void> {
   for (let i = 0; i < STEPS_MAX; i++) {
@@ -48,7 +44,6 @@ export async function runSession(ctx: Shard, sessionId: SandboxSessionId, follow
     try {
       await commit(ctx, { events: [], writes: updateSandboxSession(ctx, session, { ...after, movedAt: ctx.wallNow }), result: null });
     } catch (error) {
-      // Another run of the same session was faster, and goes on.
       if (isAborted(error)) return;
       throw error;
     }
@@ -58,12 +53,11 @@ export async function runSession(ctx: Shard, sessionId: SandboxSessionId, follow
   await queueRun(ctx, sessionId);
 }
 
-/** Has the queue of sandboxes go on with a session. */
 export async function queueRun(ctx: Shard, sessionId: SandboxSessionId, delaySeconds = 0): Promise<void> {
   await ctx.env.SANDBOX.send({ kind: 'runSandboxSession', sessionId, requestId: ctx.cause, ...addressOf(ctx) }, { delaySeconds });
 }
 
-/** A fault is tried again, as often as a step may wait. */
+/** Retries a failed step like a waiting one, a sixth as often. */
 async function stepSafely(ctx: Shard, session: SandboxSession, follow: Follow): Promise<SandboxSession> {
   const scenario = SCENARIOS[session.scenario];
   const waited = { ...session, waits: session.waits + 1 };
@@ -72,7 +66,7 @@ async function stepSafely(ctx: Shard, session: SandboxSession, follow: Follow): 
     const after = await stepOn(ctx, session, scenario, follow);
     return after.waits > WAITS_MAX ? ended(ctx, after, 'fail') : after;
   } catch (error) {
-    ctx.note(`sandbox ${session.id} step ${session.nextStep}: ${storyOf(error)}`);
+    ctx.note(`sandbox ${session.id} step ${session.nextStep}: ${formatErrorChain(error)}`);
     return waited.waits > WAITS_MAX / 6 ? ended(ctx, session, 'fail') : waited;
   }
 }
@@ -91,14 +85,13 @@ async function stepOn(ctx: Shard, session: SandboxSession, scenario: Scenario, f
   const step = (typeof script === 'function' ? script(session.options) : script)[session.nextStep];
   if (!step) return finish(stage, scenario, follow);
   if (!('run' in step)) {
-    // A session tells its clock in seconds, so that it stands still on whole ones.
+    // The API reports the session's clock in seconds, so the clock stops on full seconds.
     const ms = Math.max(0, Math.ceil((await step.advanceMs(stage)) / SECOND)) * SECOND;
     return { ...session, nextStep: session.nextStep + 1, advancingToMs: session.advancedMs + ms };
   }
   return callStep(stage, step, scenario, follow);
 }
 
-/** After the script the one advance that was asked for with it, and then the end. */
 async function finish(stage: ScriptStage, scenario: Scenario, follow: Follow): Promise<SandboxSession> {
   const { advance_after: seconds, ...notes } = stage.notes;
   const after = await collect(stage, scenario, follow, 'end');
@@ -112,7 +105,6 @@ const stageOf = (ctx: Shard, session: SandboxSession): ScriptStage => ({
   notes: { ...session.notes },
 });
 
-/** Makes one call, and waits for the events that end it. */
 async function callStep(stage: ScriptStage, step: Call, scenario: Scenario, follow: Follow): Promise<SandboxSession> {
   const { session, notes } = stage;
   notes.since ??= String(session.steps.length);
@@ -121,25 +113,25 @@ async function callStep(stage: ScriptStage, step: Call, scenario: Scenario, foll
   const since = after.steps.slice(Number(notes.since));
   const isOver = result.kind === 'done' && (step.until ?? []).every((type) => since.some(({ eventType }) => eventType === type));
   if (!isOver) return { ...after, notes, waits: session.waits + 1 };
-  const { since: _, ...kept } = notes;
+  const { since: _, ...remaining } = notes;
   const said: SandboxStep[] =
     since.length === 0 && result.state !== undefined ? [{ at: stage.scope.now, action: step.action, state: result.state }] : [];
-  return { ...after, notes: kept, steps: [...after.steps, ...said], nextStep: session.nextStep + 1, waits: 0 };
+  return { ...after, notes: remaining, steps: [...after.steps, ...said], nextStep: session.nextStep + 1, waits: 0 };
 }
 
-/** Tells the session's endpoints of what happened, and puts it among the steps, in the order in which it was recorded. */
+/** Delivers new events to the session's endpoints and adds them to the steps in recorded order. */
 async function collect(
   { scope, session, notes }: ScriptStage,
   scenario: Scenario,
   follow: Follow,
   action: string,
 ): Promise<SandboxSession> {
-  const untold = await listUntold(scope.db, session, EVENTS_MAX);
-  const told = untold.filter(({ type }) => type !== scenario.heldBack || notes.released !== undefined);
-  if (told.length > 0)
+  const pending = await listPendingEvents(scope.db, session, EVENTS_MAX);
+  const delivered = pending.filter(({ type }) => type !== scenario.heldBack || notes.released !== undefined);
+  if (delivered.length > 0)
     await follow(
       scope,
-      told.map(({ id }) => id),
+      delivered.map(({ id }) => id),
     );
   const fresh = await listSessionEvents(scope.db, session, EVENTS_MAX);
   const steps = fresh.map(
@@ -156,18 +148,18 @@ async function collect(
 }
 
 /**
- * Moves the clock to the next moment at which something is due, or to where it is going. That moment is stored before what is due is
- * done, so that whatever comes of it, in this run or by an object, happens at that time.
+ * Advances the clock to the next due time or to the target. The new time is stored before the due work runs, so that all its effects, also
+ * those of objects, happen at that time.
  */
 async function moveClock(ctx: Shard, session: SandboxSession, scenario: Scenario, follow: Follow): Promise<SandboxSession> {
   const stage = stageOf(ctx, session);
   const { now } = stage.scope;
   const target = session.createdAt + session.advancingToMs;
-  // First what is due at this moment: a run that died may have left it undone.
+  // A crashed run may have left work of this time undone.
   await runDue(stage.scope);
   const after = await collect(stage, scenario, follow, 'advance');
   const dueAt = await nextDueAt(stage.scope);
-  // An object says within seconds what it did. A session in which that never comes fails, and so is erased like any other.
+  // An object reports within seconds. If the report never comes, the session fails and is later erased like any other.
   if (dueAt !== null && dueAt <= now) return { ...after, waits: session.waits + 1 };
   const next = dueAt === null ? target : Math.min(target, Math.max(dueAt, now + SECOND));
   const advancedMs = next - session.createdAt;
@@ -176,8 +168,8 @@ async function moveClock(ctx: Shard, session: SandboxSession, scenario: Scenario
 
 type Kind = keyof Awaited<ReturnType<typeof readDue>>;
 
-/** What falls due with time, each done by the sweep that does it live, in this order where several are due at once. */
-const DUE: Record<Kind, { run(scope: Scope): Promise<unknown> /** Time to pay after the end. */; patienceMs?: number }> = {
+/** Due work, run by the sweep that handles it live, in this order if several kinds are due at once. */
+const DUE: Record<Kind, { run(scope: Scope): Promise<unknown> /** Grace period after the due time. */; patienceMs?: number }> = {
   settlements: { run: sweepSettlements },
   subscriptions: { run: sweepSandboxSubscriptions },
   meteredSessions: { run: sweepSandboxSessions },
@@ -189,7 +181,6 @@ const DUE: Record<Kind, { run(scope: Scope): Promise<unknown> /** Time to pay af
   tickets: { run: sweepTickets, patienceMs: SILENT_MS },
 };
 
-/** What falls due next in a session, and when, epoch ms of its clock; null: nothing ever does. */
 async function nextDueAt(scope: Scope): Promise<number | null> {
   const due = await readDue(scope);
   const moments = Object.entries(DUE).flatMap(([kind, { patienceMs = 0 }]) => {
@@ -199,7 +190,7 @@ async function nextDueAt(scope: Scope): Promise<number | null> {
   return moments.length === 0 ? null : Math.min(...moments);
 }
 
-/** Does all that is due by now on the session's clock, and what falls due by that: what a subscription no longer pays for ends at once. */
+/** Runs all due work, each kind once, including work that becomes due as a result. */
 async function runDue(scope: Scope): Promise<void> {
   const ran = new Set<string>();
   for (let before = -1; before < ran.size; ) {

@@ -25,12 +25,11 @@ export interface BeginSession {
   options: SandboxOptions;
 }
 
-/** What a scenario sells where nothing else is asked for. */
 const PRICE = { asset: 'USDC', amount: '5' } as const;
 
 /**
- * A session of a scenario, stored with what it sells and sent on its way. 404 for a product or an endpoint that is not this merchant's
- * sandbox, 429 plan_limit_reached once the day's sessions are used up.
+ * Starts a session of a scenario and stores it with its product. Throws 404 if the product or endpoint is not in this merchant's sandbox,
+ * 429 plan_limit_reached if the day's sessions are used up.
  */
 export async function beginSession(
   ctx: Scope,
@@ -72,7 +71,7 @@ export async function beginSession(
     const used = isAborted(error) ? await countSandboxSessions(ctx.db, merchantId, day.since) : 0;
     throw used >= day.max ? usedUp(ctx, actor.plan, used, day.since + DAY) : error;
   }
-  // A lost message costs a minute: the sweep sends sessions on that stand still.
+  // Best effort: the sweep resumes a session after a minute if the message is lost.
   ctx.defer(queueRun(ctx, session.id));
   return session;
 }
@@ -82,7 +81,7 @@ function usedUp({ wallNow }: Shard, plan: PlanName, used: number, resetAt: numbe
   return new ApiError('plan_limit_reached', { retryAfterSeconds: (resetAt - wallNow) / SECOND, meta: { limit, used, plan } });
 }
 
-/** The product of a session, by the session's own clock: it counts in no quota, is in no list, and ends with the session. */
+/** Plans the session's product on the session's clock. The product counts in no quota, appears in no list and ends with the session. */
 function planWares(
   ctx: Scope,
   actor: Actor,
@@ -93,17 +92,17 @@ function planWares(
   const own = inSandbox(ctx, ctx.merchantId, { sessionId, endpointId: null, now: ctx.wallNow });
   const name = `Sandbox: ${scenario}`;
   const price = options.price ?? PRICE;
-  // Paid to a wallet that can pay it back.
+  // A test wallet, so that the sandbox has the key to sign refunds.
   const payout_wallet = merchantOf(own).address;
   return planProduct(own, actor, { name, price, product_type: 'api', payout_wallet, ...wares }, sessionId);
 }
 
-/** So that a session is erased before its events would be due for the archive, which keeps what it has been given. */
+/** Limit of advances: a session must be erased before its events would move to the archive, which retains them. */
 export const ADVANCE_WITHIN_MS = 60 * DAY;
 
 /**
- * Moves the clock of a session that came to its end. Of two at once one moves it; the other, like any while it runs, after it failed, or
- * when it began more than 60 days ago: 409 state_conflict. 404.
+ * Advances the clock of a completed session. Throws 404, and 409 state_conflict if the session runs (also if a concurrent advance won), has
+ * failed or began more than 60 days ago.
  */
 export async function advanceSession(
   ctx: Scope,

@@ -3,7 +3,7 @@ import { raise } from '#core/errors.ts';
 import type { AccountId, SandboxSessionId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import { findQuietSince } from '#features/support/store.ts';
-import { claimsInReach, inReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
+import { clockFilter, clockFilterForClaims, clockFilterForPayment } from '#platform/chain/clock-filter.store.ts';
 import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
@@ -16,13 +16,12 @@ import { SERVED_AFTER_MS } from '#rules/subscriptions/schedule.ts';
 export const findSandboxSession = (db: Db, sessionId: SandboxSessionId): Promise<SandboxSession | undefined> =>
   db.select().from(sandboxSessions).where(eq(sandboxSessions.id, sessionId)).get();
 
-/** A merchant's own. 404. */
+/** Returns the merchant's session. Throws 404. */
 export async function getSandboxSession(db: Db, merchantId: AccountId, sessionId: SandboxSessionId): Promise<SandboxSession> {
   const found = await findSandboxSession(db, sessionId);
   return found?.merchantId === merchantId ? found : raise('not_found');
 }
 
-/** Newest first. */
 export const listSandboxSessions = (db: Db, merchantId: AccountId, limit: number): Promise<SandboxSession[]> =>
   db
     .select()
@@ -31,11 +30,10 @@ export const listSandboxSessions = (db: Db, merchantId: AccountId, limit: number
     .orderBy(desc(sandboxSessions.createdAt), desc(sandboxSessions.id))
     .limit(limit);
 
-/** How many the merchant has begun since `since`, epoch ms. */
 export const countSandboxSessions = (db: Db, merchantId: AccountId, since: number): Promise<number> =>
   db.$count(sandboxSessions, and(eq(sandboxSessions.merchantId, merchantId), sql`${sandboxSessions.createdAt} >= ${since}`));
 
-/** Refuses the batch once the day's sessions are used up. */
+/** Plans the insertion. Aborts if the day's sessions are used up. */
 export const insertSandboxSession = (ctx: Shard, session: SandboxSession, day: { since: number; max: number }): Write[] => [
   abortIf(
     ctx,
@@ -47,7 +45,6 @@ export const insertSandboxSession = (ctx: Shard, session: SandboxSession, day: {
 export const updateSandboxSession = (ctx: Shard, before: SandboxSession, after: SandboxSession): Write[] =>
   casUpdate(ctx, sandboxSessions, before, after);
 
-/** Sessions that run and have not moved since: their message was lost, or what ran them died. */
 export const listStalled = (db: Db, movedBefore: number, limit: number) =>
   db
     .select({ id: sandboxSessions.id })
@@ -58,12 +55,11 @@ export const listStalled = (db: Db, movedBefore: number, limit: number) =>
 
 type Session = Pick<SandboxSession, 'id' | 'merchantId'>;
 
-/** Events are found by the index of their sessions, so that a merchant's other events are not read. */
+/** SQL condition for the index of session events. The `+` prevents reading the merchant's other events. */
 const isOfMerchant = (merchantId: AccountId): SQL => sql`${events.livemode} = 0 AND +${events.merchantId} = ${merchantId}`;
 
 const isOfSession = ({ id, merchantId }: Session): SQL => sql`${isOfMerchant(merchantId)} AND ${events.requestId} = ${causeOf(id)}`;
 
-/** What happened in a session since its event `after`, in the order it was recorded. */
 export const listSessionEvents = (db: Db, session: SandboxSession, limit: number) =>
   db
     .select({
@@ -80,8 +76,7 @@ export const listSessionEvents = (db: Db, session: SandboxSession, limit: number
     .orderBy(asc(events.seq))
     .limit(limit);
 
-/** Events of a session that its endpoints were not told of. */
-export async function listUntold(db: Db, session: Session, limit: number): Promise<{ id: string; type: string }[]> {
+export async function listPendingEvents(db: Db, session: Session, limit: number): Promise<{ id: string; type: string }[]> {
   return db
     .select({ id: events.id, type: events.type })
     .from(events)
@@ -90,7 +85,6 @@ export async function listUntold(db: Db, session: Session, limit: number): Promi
     .limit(limit);
 }
 
-/** The deliveries of a session's events of one type, with all that a repetition of one takes. */
 export const listSessionDeliveries = (db: Db, session: Session, type: string) =>
   db
     .select({ delivery: webhookDeliveries, endpoint: webhookEndpoints, event: events })
@@ -100,7 +94,6 @@ export const listSessionDeliveries = (db: Db, session: Session, type: string) =>
     .where(and(isOfSession(session), sql`${events.type} = ${type}`, isNull(webhookDeliveries.replayOf)))
     .orderBy(asc(webhookDeliveries.id));
 
-/** What became of the deliveries of some sessions, by session. */
 export async function countDeliveries(
   { db, merchantId }: Scope,
   sessionIds: string[],
@@ -121,10 +114,10 @@ export async function countDeliveries(
   return new Map(rows.map(({ cause, ...counts }) => [sessionIds[causes.indexOf(cause)]!, counts]));
 }
 
-/** What an active subscription pays for lasts an hour longer, until the next period is collected. */
+/** SQL condition: an active subscription is served an hour longer, until the next period is collected. */
 const isServedOn = (table: string): SQL => sql.raw(`${table}.subscription_status IS 'active'`);
 
-/** When each kind of thing in a session falls due next, epoch ms of its clock; null: nothing does. */
+/** Returns when each kind of work falls due next, epoch ms of the session's clock. Null: never. */
 export async function readDue(
   scope: Scope,
 ): Promise<
@@ -143,31 +136,28 @@ export async function readDue(
 > {
   const [due] = await scope.db.all<Omit<Awaited<ReturnType<typeof readDue>>, 'tickets'>>(sql`SELECT
     (SELECT min(expires_at + late_grace_seconds * 1000) FROM payments
-      WHERE ${inReach(scope)} AND status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')) AS expired,
+      WHERE ${clockFilter(scope)} AND status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')) AS expired,
     (SELECT min(CASE status WHEN 'active' THEN paid_through + iif(${isServedOn('memberships')}, ${SERVED_AFTER_MS}, 0) ELSE grace_until END)
-      FROM memberships WHERE ${inReach(scope)} AND status IN ('active', 'grace')) AS memberships,
-    (SELECT min(at) FROM (SELECT min(next_look_at) AS at FROM tx_claims WHERE ${claimsInReach(scope)}
-      UNION ALL SELECT min(next_look_at) FROM unmatched_payments WHERE ${isOfPaymentInReach(scope, 'payment_id')} AND status = 'open')
+      FROM memberships WHERE ${clockFilter(scope)} AND status IN ('active', 'grace')) AS memberships,
+    (SELECT min(at) FROM (SELECT min(next_check_at) AS at FROM tx_claims WHERE ${clockFilterForClaims(scope)}
+      UNION ALL SELECT min(next_check_at) FROM unmatched_payments WHERE ${clockFilterForPayment(scope, 'payment_id')} AND status = 'open')
     ) AS finality,
-    (SELECT min(next_check_at) FROM settlements WHERE ${inReach(scope)} AND status <> 'settled') AS settlements,
-    (SELECT min(min(coalesce(next_look_at, collect_at), coalesce(collect_at, next_look_at))) FROM subscription_authorizations WHERE ${inReach(scope)}) AS subscriptions,
-    (SELECT min(next_look_at) FROM metered_sessions WHERE ${inReach(scope)} AND next_look_at IS NOT NULL) AS meteredSessions,
+    (SELECT min(next_check_at) FROM settlements WHERE ${clockFilter(scope)} AND status <> 'settled') AS settlements,
+    (SELECT min(min(coalesce(next_check_at, collect_at), coalesce(collect_at, next_check_at))) FROM subscription_authorizations WHERE ${clockFilter(scope)}) AS subscriptions,
+    (SELECT min(next_check_at) FROM metered_sessions WHERE ${clockFilter(scope)} AND next_check_at IS NOT NULL) AS meteredSessions,
     (SELECT min(paid_through + iif(EXISTS (SELECT 1 FROM memberships m WHERE m.merchant_id = entitlements.merchant_id AND m.livemode = 0
       AND m.customer_ref = entitlements.customer_ref AND m.product_id = entitlements.product_id AND ${isServedOn('m')}), ${SERVED_AFTER_MS}, 0))
-      FROM entitlements WHERE ${inReach(scope)} AND status = 'active') AS entitlements,
-    (SELECT min(next_attempt_at) FROM placements WHERE ${inReach(scope)} AND next_attempt_at IS NOT NULL) AS placements`);
+      FROM entitlements WHERE ${clockFilter(scope)} AND status = 'active') AS entitlements,
+    (SELECT min(next_attempt_at) FROM placements WHERE ${clockFilter(scope)} AND next_attempt_at IS NOT NULL) AS placements`);
   return { ...due!, tickets: await findQuietSince(scope) };
 }
 
-/** Every entitlement of a session's customers. */
 export async function listSessionEntitlements(scope: Scope): Promise<string[]> {
-  return (await scope.db.all<{ id: string }>(sql`SELECT id FROM entitlements WHERE ${inReach(scope)}`)).map(({ id }) => id);
+  return (await scope.db.all<{ id: string }>(sql`SELECT id FROM entitlements WHERE ${clockFilter(scope)}`)).map(({ id }) => id);
 }
 
-/** So long after its end a session is kept. */
-export const KEEP_MS = 30 * DAY;
+export const RETENTION_MS = 30 * DAY;
 
-/** Sessions whose end is long enough ago to be forgotten, with all they made. `after`: the last one of the page before. */
 export const listForgotten = (db: Db, now: number, limit: number, after: SandboxSession | null): Promise<SandboxSession[]> =>
   db
     .select()
@@ -175,7 +165,7 @@ export const listForgotten = (db: Db, now: number, limit: number, after: Sandbox
     .where(
       and(
         sql`ended_at IS NOT NULL`,
-        lte(sandboxSessions.endedAt, now - KEEP_MS),
+        lte(sandboxSessions.endedAt, now - RETENTION_MS),
         after === null ? undefined : sql`(ended_at, id) > (${after.endedAt}, ${after.id})`,
       ),
     )

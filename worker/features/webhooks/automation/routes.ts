@@ -27,7 +27,7 @@ const SubscribeRequest = z
   })
   .openapi('SubscribeHookRequest', { example: { target_url: 'https://hooks.example.com/abc', event_type: 'payment.confirmed' } });
 
-/** Two spellings, one meaning: automation platforms do not agree on theirs. Complaints name the one that was used. */
+/** Accepts either spelling of a field, because automation platforms differ. Errors name the spelling that the request used. */
 function oneOf<K extends string>(body: Partial<Record<K, string>>, a: K, b: K): { field: K; value: string } {
   const [field, other] = body[a] === undefined && body[b] !== undefined ? [b, a] : [a, b];
   const value = body[field] ?? refuse(field, 'Required', 'missing');

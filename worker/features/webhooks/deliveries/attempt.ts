@@ -1,4 +1,4 @@
-import { storyOf } from '#core/errors.ts';
+import { formatErrorChain } from '#core/errors.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { type Shard, scopeIn } from '#platform/context.ts';
 import { commit, isConstraint, transact, unchanged, type Write } from '#platform/db/commit.ts';
@@ -7,7 +7,7 @@ import type { EventType, NewEvent } from '#rules/events.ts';
 import { DELIVERY, ENDPOINT } from '#rules/states.ts';
 import { toEndpointResource } from '../resource.ts';
 import { getEndpoint, noteHealth, takeProbe, updateEndpoint } from '../store.ts';
-import { cancelWaiting, dueAsProbe, HELD, holdBeside, listDueOf, promoteHeld, releaseHeld } from './breaker.store.ts';
+import { cancelWaiting, dueAsProbe, HELD, holdPending, listDueOf, promoteHeld, releaseHeld } from './breaker.store.ts';
 import { sendAttempts } from './fan-out.ts';
 import { POST_MS, postAttempt } from './post.ts';
 import {
@@ -23,17 +23,16 @@ import {
 } from './schedule.ts';
 import { type Claimed, claimDelivery, type DeliveryChange, recordDelivery } from './store.ts';
 
-/** Longer than an attempt and its record can take; a worker that holds the lease longer has crashed. */
+/** Longer than an attempt and its record can take. A worker that holds the lease longer has crashed. */
 export const LEASE_MS = MINUTE;
-/** Beyond this the sweep brings the next attempt: a message waits in memory of a queue, a row in ours. */
+/** Longest delay left to the queue. Beyond it the sweep sends the attempt, so that the queue does not store long delays. */
 const QUEUE_DELAY_MAX_MS = 10 * MINUTE;
 
-/** What an attempt takes at the most: the endpoint's time for its answer, and ours to record it. */
 const ATTEMPT_MS = POST_MS + 3 * SECOND;
 
 /**
- * The next attempt of a delivery, ours for the length of a lease; null where there is nothing to do. A delivery whose event neither the
- * database nor the archive holds is cancelled: there is nothing it could send, ever.
+ * Claims the next attempt of a delivery under a lease. Returns null if nothing is due. Cancels a delivery without a stored or archived
+ * event, because nothing could ever be sent.
  */
 export async function claimAttempt(ctx: Shard, deliveryId: number): Promise<Claimed | null> {
   const claimed = await claimDelivery(ctx, deliveryId, ctx.wallNow + LEASE_MS);
@@ -45,24 +44,23 @@ export async function claimAttempt(ctx: Shard, deliveryId: number): Promise<Clai
   return null;
 }
 
-/** Makes a claimed attempt and records how it went, in one batch with what it says about the endpoint. */
 export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<AttemptOutcome | null> {
   const { delivery, endpoint } = claimed;
   if (endpoint.status === 'disabled') {
     await cancelDelivery(ctx, delivery);
     return null;
   }
-  // An endpoint that is given less than its time would be blamed for ours: the delivery stays due, and the sweep brings it again.
+  // A shortened timeout would count against the endpoint. The delivery stays due and the sweep sends it again.
   if (ctx.leftMs() < ATTEMPT_MS) {
     ctx.note(`delivery ${delivery.id}: too little time is left for an attempt`);
     await recordAttempt(ctx, delivery, {});
     return null;
   }
-  // Single attempts, replays and tests, were asked for by a person who wants to see an answer.
+  // The circuit breaker skips single attempts (replays, tests): a person awaits the result.
   const held = delivery.maxAttempts > 1 ? await heldUntilOrProbe(ctx, endpoint) : null;
   if (held !== null) {
     const probe = { at: held, streak: BREAKER_STREAK };
-    await recordAttempt(ctx, delivery, { nextAttemptAt: dueAsProbe(ctx, delivery, probe), error: HELD }, holdBeside(ctx, delivery, probe));
+    await recordAttempt(ctx, delivery, { nextAttemptAt: dueAsProbe(ctx, delivery, probe), error: HELD }, holdPending(ctx, delivery, probe));
     return null;
   }
 
@@ -91,7 +89,7 @@ export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<Attempt
   return outcome;
 }
 
-/** What an answer says about its endpoint. A test is no real traffic: it neither counts against an endpoint nor clears one. */
+/** Plans the health changes of a result. A test counts neither for nor against its endpoint. */
 function healthWrites(ctx: Shard, { delivery, endpoint }: Claimed, outcome: AttemptOutcome, now: number): Write[] {
   if (delivery.testEvent !== null) return [];
   const success = isSuccess(outcome);
@@ -99,7 +97,7 @@ function healthWrites(ctx: Shard, { delivery, endpoint }: Claimed, outcome: Atte
   return [health, success ? releaseHeld(ctx, endpoint, now) : promoteHeld(ctx, endpoint.id, now + PROBE_EVERY_MS)];
 }
 
-/** What the breaker held back goes at once. More than one page of it, or a lost message: the sweep brings the rest. */
+/** Sends one page of deliveries that the circuit breaker held. The sweep sends the rest, lost messages included. */
 async function sendHeld(ctx: Shard, endpoint: Endpoint, now: number): Promise<void> {
   const due = await listDueOf(ctx.db, endpoint.id, now);
   await sendAttempts(
@@ -108,27 +106,27 @@ async function sendHeld(ctx: Shard, endpoint: Endpoint, now: number): Promise<vo
   );
 }
 
-/** Null where the attempt may go out. Of all that are due when a broken endpoint may be probed, one is the probe. */
+/** Returns null if the attempt may be sent. Of all attempts due when the open circuit allows a probe, exactly one is the probe. */
 async function heldUntilOrProbe(ctx: Shard, endpoint: Endpoint): Promise<number | null> {
   const held = heldUntil(endpoint, ctx.wallNow);
   if (held !== null || !isBroken(endpoint)) return held;
   return (await takeProbe(ctx, endpoint)) ? null : heldUntil({ ...endpoint, lastFailureAt: ctx.wallNow }, ctx.wallNow);
 }
 
-const cancelDelivery = (ctx: Shard, delivery: Delivery, beside: Write[] = []): Promise<void> =>
+const cancelDelivery = (ctx: Shard, delivery: Delivery, extraWrites: Write[] = []): Promise<void> =>
   recordAttempt(
     ctx,
     delivery,
     { status: DELIVERY.next(delivery.status, 'cancel'), nextAttemptAt: null, completedAt: ctx.wallNow },
-    ...beside,
+    ...extraWrites,
   );
 
 const RECORD_TRIES_MAX = 3;
 const RECORD_PAUSE_MS = 300;
 
 /**
- * Says how an attempt went, once. A database that is out of reach for a moment must not make an attempt look as if its maker
- * had died, or the consumer would be sent again what it has already accepted.
+ * Records the result once. Retries on a database outage: otherwise the worker would seem to have crashed, and the consumer would get an
+ * accepted event again.
  */
 async function recordAttempt(ctx: Shard, delivery: Delivery, after: DeliveryChange, ...more: Write[]): Promise<void> {
   const lease = { ...delivery, leaseUntil: ctx.wallNow + LEASE_MS };
@@ -136,10 +134,10 @@ async function recordAttempt(ctx: Shard, delivery: Delivery, after: DeliveryChan
     try {
       return await commit(ctx, { events: [], writes: [...recordDelivery(ctx, lease, after), ...more], result: undefined });
     } catch (error) {
-      // Our lease ended and another attempt took over: its record stands. Or ours landed before, and only its answer was lost.
+      // The lease ended and another attempt recorded its result, or this record landed before and only the answer was lost.
       if (isConstraint(error)) return ctx.note(`delivery ${delivery.id} is recorded already`);
       if (tries === RECORD_TRIES_MAX) throw error;
-      ctx.note(`record failed: ${storyOf(error)}`);
+      ctx.note(`record failed: ${formatErrorChain(error)}`);
       await scheduler.wait(RECORD_PAUSE_MS * tries);
     }
   }
@@ -147,31 +145,33 @@ async function recordAttempt(ctx: Shard, delivery: Delivery, after: DeliveryChan
 
 const readAgain = (ctx: Shard, endpoint: Endpoint): Promise<Endpoint> => getEndpoint(scopeIn(ctx, endpoint), endpoint.id);
 
-/** An attempt that failed: when, and whether the endpoint said that it is gone for good. */
 interface Failure {
   isGone: boolean;
   now: number;
 }
 
-/** After a failure: gone for good on 410, given up after five days, and warned of before that. */
+/** Applies the consequence of a failure: disables on 410 or after five days, warns before that. */
 async function judgeEndpoint(ctx: Shard, endpoint: Endpoint, failure: Failure): Promise<void> {
   const { isGone, now } = failure;
   const current = await readAgain(ctx, endpoint);
   if (isGone || isGivenUp(current, now)) await giveUp(ctx, endpoint, failure);
-  else if (warningsDue(current, now) > current.warningsTold) await newWarning(ctx, endpoint, now);
+  else if (warningsDue(current, now) > current.warningsSent) await newWarning(ctx, endpoint, now);
 }
 
-/** Tells the merchant's other endpoints, once for each warning that is due; two that are due together are one event. */
+/** Plans the event for the merchant's other endpoints, one per due warning. Two warnings due together become one event. */
 const newWarning = (ctx: Shard, endpoint: Endpoint, now: number): Promise<void> =>
   transact(ctx, { reload: () => readAgain(ctx, endpoint) }, (current) => {
-    const warningsTold = warningsDue(current, now);
-    if (current.status === 'disabled' || warningsTold <= current.warningsTold) return unchanged(undefined);
-    const after = { ...current, warningsTold, updatedAt: ctx.now, version: current.version + 1 };
+    const warningsSent = warningsDue(current, now);
+    if (current.status === 'disabled' || warningsSent <= current.warningsSent) return unchanged(undefined);
+    const after = { ...current, warningsSent, updatedAt: ctx.now, version: current.version + 1 };
     const event = endpointEvent('webhook.endpoint_failing', after, after.version);
-    return { events: [event], writes: updateEndpoint(ctx, current, { warningsTold }), result: undefined };
+    return { events: [event], writes: updateEndpoint(ctx, current, { warningsSent }), result: undefined };
   });
 
-/** Disables, tells, and ends what waited. Judged afresh at every try: a success or a change by its merchant may come between. */
+/**
+ * Disables the endpoint with its event and cancels waiting deliveries. Each try decides on a fresh row, because a success or a merchant's
+ * change may have come between.
+ */
 const giveUp = (ctx: Shard, endpoint: Endpoint, { isGone, now }: Failure): Promise<void> =>
   transact(ctx, { reload: () => readAgain(ctx, endpoint) }, (current) => {
     if (current.status === 'disabled' || !(isGone || isGivenUp(current, now))) return unchanged(undefined);
@@ -184,7 +184,6 @@ const giveUp = (ctx: Shard, endpoint: Endpoint, { isGone, now }: Failure): Promi
     };
   });
 
-/** What happened to an endpoint, told to its own merchant. */
 export const endpointEvent = (type: EventType, endpoint: Endpoint, version: number): NewEvent => ({
   merchantId: endpoint.merchantId,
   livemode: endpoint.livemode,

@@ -2,7 +2,7 @@ import { and, eq, gt, isNull, lte, ne, type SQL, sql } from 'drizzle-orm';
 import { quarterOf } from '#core/days.ts';
 import type { EndpointId } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
-import { OF_NO_SESSION } from '#platform/chain/reach.store.ts';
+import { OF_NO_SESSION } from '#platform/chain/clock-filter.store.ts';
 import type { Ctx, Db, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { countTo, pageRequest, rowsOf } from '#platform/db/page.ts';
@@ -10,15 +10,17 @@ import { endedDeliveries } from '#platform/db/tables/office/analytics.ts';
 import { type Delivery, type Endpoint, endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { answerClassOf } from '#rules/analytics/answer-times.ts';
 
-/** Shown on a delivery that waits because its endpoint is broken, so that its merchant sees why; and found again by it. */
+/** Error shown on a delivery held by the open circuit. Queries for held deliveries match this text. */
 export const HELD = 'held back: the endpoint keeps failing';
 
-/** As the partial indexes have it, word for word: a bound status would not use them. */
+/** Repeats the partial indexes' expression literally: a bound status would not use them. */
 export const isWaiting = sql`${webhookDeliveries.status} IN ('pending', 'retrying')`;
 
 const waitingFor = (endpointId: EndpointId) => and(eq(webhookDeliveries.endpointId, endpointId), isWaiting);
 
-/** What a broken endpoint gets until it answers: one attempt, `at` that time. It is broken after so many failures in a row. */
+/**
+ * Single attempt due at `at`, all that an endpoint gets while its circuit is open. The circuit opens after `streak` consecutive failures.
+ */
 interface Probe {
   at: number;
   streak: number;
@@ -27,15 +29,12 @@ interface Probe {
 const isBrokenNow = (endpointId: EndpointId, { streak }: Probe) => sql`EXISTS (SELECT 1 FROM webhook_endpoints e
   WHERE e.id = ${endpointId} AND e.status = 'enabled' AND e.failure_streak >= ${streak})`;
 
-/** When a held delivery is due: as the probe of its broken endpoint; at once where another attempt has mended it meanwhile. */
+/** SQL due time of a held delivery: the probe's time, or now if another attempt has closed the circuit meanwhile. */
 export const dueAsProbe = (ctx: Ctx, { endpointId }: Delivery, probe: Probe): SQL =>
   sql`CASE WHEN ${isBrokenNow(endpointId, probe)} THEN ${probe.at} ELSE ${ctx.wallNow} END`;
 
-/**
- * Beside its probe, what a broken endpoint would get by then waits without a time, so that
- * no sweep reads it. An answer of the endpoint releases it.
- */
-export const holdBeside = (ctx: Shard, { id, endpointId }: Delivery, probe: Probe): Write =>
+/** Holds deliveries due before the probe without a due time, so that no sweep reads them. The endpoint's next success releases them. */
+export const holdPending = (ctx: Shard, { id, endpointId }: Delivery, probe: Probe): Write =>
   ctx.db
     .update(webhookDeliveries)
     .set({ nextAttemptAt: null, error: HELD })
@@ -49,7 +48,6 @@ export const holdBeside = (ctx: Shard, { id, endpointId }: Delivery, probe: Prob
       ),
     );
 
-/** After a probe that failed, the oldest that is held back is the next one. */
 export const promoteHeld = (ctx: Shard, endpointId: EndpointId, probeAt: number): Write =>
   ctx.db
     .update(webhookDeliveries)
@@ -60,8 +58,8 @@ export const promoteHeld = (ctx: Shard, endpointId: EndpointId, probeAt: number)
     );
 
 /**
- * What was held back is due. Every success says so, because the endpoint may have broken and held others
- * back since its attempt began; one that failed before has its probe among them, which has a time.
+ * Makes held deliveries due. Every success does this, because the circuit may have opened since its attempt began. After an earlier failure
+ * one of them is the probe and has a due time.
  */
 export const releaseHeld = (ctx: Shard, { id, failureStreak }: Endpoint, now: number): Write =>
   ctx.db
@@ -69,7 +67,7 @@ export const releaseHeld = (ctx: Shard, { id, failureStreak }: Endpoint, now: nu
     .set({ nextAttemptAt: now, error: null })
     .where(and(waitingFor(id), failureStreak > 0 ? eq(webhookDeliveries.error, HELD) : isNull(webhookDeliveries.nextAttemptAt)));
 
-/** What waited for an endpoint that gets nothing more. An attempt under way may still end well. */
+/** Cancels waiting deliveries of a disabled endpoint. An attempt in progress may still succeed. */
 export const cancelWaiting = (ctx: Shard, endpointId: EndpointId): Write =>
   ctx.db
     .update(webhookDeliveries)
@@ -78,7 +76,6 @@ export const cancelWaiting = (ctx: Shard, endpointId: EndpointId): Write =>
 
 const DUE_MAX = 500;
 
-/** Attempts of one endpoint that are due and not leased, those longest due first. */
 export const listDueOf = (db: Db, endpointId: EndpointId, now: number) =>
   db
     .select({ id: webhookDeliveries.id })
@@ -89,7 +86,6 @@ export const listDueOf = (db: Db, endpointId: EndpointId, now: number) =>
 
 const hourOf = (at: number): number => at - (at % HOUR);
 
-/** One more delivery of an endpoint has ended for good, in its hour. */
 export const countEnded = (ctx: Shard, { merchantId, livemode, endpointId }: Delivery, succeeded: boolean, at: number): Write =>
   ctx.db
     .insert(endpointHours)
@@ -100,8 +96,8 @@ export const countEnded = (ctx: Shard, { merchantId, livemode, endpointId }: Del
     });
 
 /**
- * The same for the analytics of its merchant, with how long its last answer took; `ms` is null where there was none. Those of a sandbox's
- * session are told by the session alone, and end with it.
+ * Counts an ended delivery in the merchant's analytics with the duration of its last answer. `ms` is null without an answer. Skips sandbox
+ * sessions, which report their own deliveries.
  */
 export function countAnswer(ctx: Shard, delivery: Delivery, hasSucceeded: boolean, at: number, ms: number | null): Write {
   const { merchantId, livemode, eventId } = delivery;
@@ -125,7 +121,7 @@ export function countAnswer(ctx: Shard, delivery: Delivery, hasSucceeded: boolea
     });
 }
 
-/** How events leave the house, from what each endpoint keeps of itself; of what ended, the hours that began after `since`. */
+/** Loads delivery health from the endpoints' own counters. Ended deliveries count from the first hour after `since`. */
 export async function loadIntegrationHealth(scope: Scope, since: number) {
   const { db } = scope;
   const mine = rowsOf(webhookEndpoints, scope);

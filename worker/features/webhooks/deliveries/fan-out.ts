@@ -1,4 +1,4 @@
-import { ApiError, storyOf } from '#core/errors.ts';
+import { ApiError, formatErrorChain } from '#core/errors.ts';
 import type { EndpointId } from '#core/ids.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import { addressOf, type Scope, type Shard } from '#platform/context.ts';
@@ -20,11 +20,10 @@ import {
   postponeEvents,
 } from './store.ts';
 
-/** A warning that an endpoint fails reaches its merchant through the others alone. */
+/** An endpoint's failure warning goes only to the merchant's other endpoints. */
 const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): boolean =>
   type === 'webhook.endpoint_failing' && subjectId === id;
 
-/** True where the endpoint subscribes to the event: its type, product and mode, and not about its own failing. */
 const wantsEvent = (endpoint: Endpoint, event: StoredEvent): boolean =>
   endpoint.merchantId === event.merchantId &&
   endpoint.livemode === event.livemode &&
@@ -32,13 +31,13 @@ const wantsEvent = (endpoint: Endpoint, event: StoredEvent): boolean =>
   !isAboutItself(endpoint, event) &&
   (endpoint.productIds.length === 0 || isOfProducts(endpoint, event));
 
-/** True where the event names a product of the endpoint, or is of a ticket that names none. */
+/** True if the event names a product of the endpoint, or belongs to a ticket without a product. */
 const isOfProducts = ({ productIds }: Endpoint, { productId, type }: StoredEvent): boolean =>
   productId === null ? type.startsWith('support.') : productIds.includes(productId);
 
 /**
- * No endpoint is told what happened before there was one. A sandbox session has a clock of its own, which tells nothing of that, and may be
- * for the ears of one endpoint alone.
+ * An endpoint receives only events created after it. Sandbox sessions use their own clock, so the check is skipped there, and may be
+ * limited to one endpoint.
  */
 const hears = ({ sandbox }: Shard, { id, createdAt }: Endpoint, event: StoredEvent): boolean =>
   sandbox?.sessionId ? !sandbox.endpointId || sandbox.endpointId === id : createdAt <= event.createdAt;
@@ -54,8 +53,8 @@ const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | n
 });
 
 /**
- * Makes the deliveries of events that nothing waits for any more, each once per endpoint, in one batch with the mark that says so: it
- * is the last to follow an event, and acknowledges it for all who do. Harmless doubled.
+ * Creates one delivery per event and endpoint, in one batch with the mark that the event is fanned out. This is the last event handler, so
+ * the mark acknowledges the event for all handlers. Idempotent.
  */
 export async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
   const deliveries = events.flatMap((event) =>
@@ -76,10 +75,9 @@ export async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints
   );
 }
 
-/** A queue takes so many messages at once. */
 const BATCH_MAX = 100;
 
-/** Brings due attempts to the queue; endpoints that failed last have a queue of their own, so they delay no other endpoint. */
+/** Queues due attempts. Endpoints that failed last use a separate queue, so they delay no other endpoint. */
 export async function sendAttempts(ctx: Shard, due: { id: number; failureStreak: number }[], delaySeconds = 0): Promise<void> {
   const feed = async (queue: typeof ctx.env.WEBHOOKS, { isSlow }: { isSlow: boolean }) => {
     const messages = due
@@ -87,24 +85,19 @@ export async function sendAttempts(ctx: Shard, due: { id: number; failureStreak:
       .map(({ id }) => ({ body: { deliveryId: id, requestId: ctx.cause, ...addressOf(ctx) }, delaySeconds }));
     for (let i = 0; i < messages.length; i += BATCH_MAX) await queue.sendBatch(messages.slice(i, i + BATCH_MAX));
   };
-  // Together: one queue out of order does not keep the other from being fed.
+  // In parallel, so that an outage of one queue does not affect the other.
   await Promise.all([feed(ctx.env.WEBHOOKS, { isSlow: false }), feed(ctx.env.WEBHOOKS_SLOW, { isSlow: true })]);
 }
 
 const SWEEP_MAX = 500;
 const SWEEP_PAGES_MAX = 20;
-/** Times the endpoints of a plan this must fit one parameter of the database. */
+/** Events per page. Times the plan's endpoint limit this must fit one database parameter. */
 const FAN_OUT_MAX = 50;
-/** Each payment among them is brought to an object of its own. */
 const FAN_OUT_PAGES_MAX = 8;
-/** A message should have come by then. */
 const PATIENCE_MS = 10 * SECOND;
 const TRY_AGAIN = { leastMs: 30 * SECOND, mostMs: HOUR };
 
-/**
- * Brings events to `follow` whose message was lost, or which could not be followed: these are tried again ever more seldom, so that they
- * starve no others.
- */
+/** Retries events with a lost message or a failed handler, with growing delays so that they do not starve others. */
 export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, eventIds: string[]) => Promise<void>): Promise<Swept> =>
   sweepPages(
     ctx,
@@ -113,13 +106,16 @@ export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, eventIds: string[])
     async (due) => {
       const ids = due.map(({ id }) => id);
       await follow(ctx, ids).catch(async (error: unknown) => {
-        ctx.note(`events not fanned out: ${storyOf(error)}`);
+        ctx.note(`events not fanned out: ${formatErrorChain(error)}`);
         await postponeEvents(ctx.db, ids, ctx.now, TRY_AGAIN);
       });
     },
   );
 
-/** Sends attempts that are due and not leased: those beyond a queue's delay, lost messages, and workers that crashed. What may still wait in a queue is not doubled. */
+/**
+ * Sends due, unleased attempts: delays beyond the queue's limit, lost messages, crashed workers. Attempts that may still wait in a queue
+ * are not sent twice.
+ */
 export async function sweepDeliveries(ctx: Shard): Promise<Swept> {
   const bounds = { leasedBefore: ctx.wallNow, dueBefore: ctx.wallNow - PATIENCE_MS };
   const { taken } = await sweepPages<OverdueDelivery>(
@@ -128,7 +124,7 @@ export async function sweepDeliveries(ctx: Shard): Promise<Swept> {
     (last) => listOverdue(ctx.db, { ...bounds, last }, SWEEP_MAX),
     (overdue) => sendAttempts(ctx, overdue),
   );
-  // An attempt stays due until its message is consumed: another round would only send the same ones again.
+  // An attempt stays due until its message is consumed. Another round would send the same ones again.
   return { taken, isFinished: true };
 }
 
@@ -137,8 +133,8 @@ const RECOVER_PAGES_MAX = 40;
 const RECOVER_DAYS = 90;
 
 /**
- * What this endpoint wants and never got of a window, oldest first, each on a whole schedule of its own. Answers how many; where
- * there are more than one call can take, the next call goes on.
+ * Creates a fresh delivery schedule for every event in a window that the endpoint subscribes to and never received, oldest first. Returns
+ * how many. The next call continues if one call cannot take all.
  */
 export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since: number, until: number): Promise<number> {
   const endpoint = await getEndpoint(ctx, endpointId);

@@ -1,5 +1,5 @@
 import { utf8 } from '#core/encoding.ts';
-import { storyOf } from '#core/errors.ts';
+import { formatErrorChain } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { checkTarget, targetRules } from '#platform/providers/target-url.ts';
@@ -9,13 +9,12 @@ import { type AttemptOutcome, parseRetryAfter } from './schedule.ts';
 import { signatureHeaders } from './signature.ts';
 import type { Claimed } from './store.ts';
 
-/** How long a stranger's server may take for its answer. */
 export const POST_MS = 15 * SECOND;
 const EXCERPT_BYTES = 4096;
 
 /**
- * One POST to a stranger's server: no redirect followed, no more than 4 KB read, `POST_MS` at most. Its caller has that much left, so that a
- * timeout is always the server's own.
+ * Sends one POST: no redirects, at most 4 KB of the answer, at most `POST_MS`. The caller has at least that much time left, so a timeout is
+ * always the endpoint's.
  */
 export async function postAttempt(ctx: Ctx, { delivery, endpoint, event }: Claimed): Promise<AttemptOutcome> {
   const startedMs = ctx.elapsedMs();
@@ -26,7 +25,7 @@ export async function postAttempt(ctx: Ctx, { delivery, endpoint, event }: Claim
     excerpt: null,
     retryAfterMs: null,
   });
-  // The rules may have changed since it was saved.
+  // Target rules may have changed since the URL was saved.
   const target = checkTarget(endpoint.url, targetRules(ctx));
   if (!target.ok) return failed(`refused: ${target.reason}`);
   const body = JSON.stringify(toEventResource(event, { isTest: delivery.testEvent !== null }));
@@ -58,16 +57,16 @@ export async function postAttempt(ctx: Ctx, { delivery, endpoint, event }: Claim
   };
 }
 
-/** Why there is no answer, in words for the merchant; what is our own fault is told to us too. */
+/** Returns the merchant's error text for a missing answer. The service's own faults are logged too. */
 function reasonOf(ctx: Ctx, error: unknown): string {
   if (error instanceof SecretLost) {
-    ctx.note(storyOf(error));
+    ctx.note(formatErrorChain(error));
     return 'signing failed';
   }
   return error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : 'connection failed';
 }
 
-/** The beginning of an answer, for the merchant's eyes: a body that stalls or breaks off does not undo the status before it. */
+/** Reads the start of the answer. A body that stalls or breaks off does not change the status. */
 async function readExcerpt(response: Response): Promise<string | null> {
   if (!response.body) return null;
   const reader = response.body.getReader();
@@ -82,10 +81,10 @@ async function readExcerpt(response: Response): Promise<string | null> {
     }
     await reader.cancel();
   } catch {
-    // What was read so far is what there is to show.
+    // The excerpt ends with what was read so far.
   }
   const text = redact(new TextDecoder().decode(Uint8Array.from(parts.flatMap((part) => [...part]))));
-  // Bytes that are no text grow as they are decoded, and what is stored has a limit all the same.
+  // Invalid UTF-8 grows when decoded, so the decoded text is cut again to the stored limit.
   return new TextDecoder().decode(utf8(text).subarray(0, EXCERPT_BYTES)).replace(/\uFFFD$/, '') || null;
 }
 

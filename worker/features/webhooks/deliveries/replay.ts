@@ -8,8 +8,8 @@ import { sendAttempts } from './fan-out.ts';
 import { findWaitingReplay, insertReplay, newestReplayId } from './store.ts';
 
 /**
- * Sends an event once more, as a delivery of its own: one attempt, and its schedule is not touched. While a replay still waits for its
- * attempt it is the answer to every further request: a caller whose answer was lost gets that one.
+ * Sends an event again as a separate delivery with one attempt, leaving the original schedule unchanged. While a replay waits, further
+ * requests return it, so a retry after a lost answer gets the same replay.
  */
 export async function replayDelivery(ctx: Scope, deliveryId: number, storeAnswer: StoreAnswer<Delivery>): Promise<Delivery> {
   const original = await getDelivery(ctx, deliveryId);
@@ -22,8 +22,8 @@ export async function replayDelivery(ctx: Scope, deliveryId: number, storeAnswer
     async (waiting): Promise<Change<Delivery | null>> => {
       if (waiting) return unchanged<Delivery | null>(waiting);
       const replay = newReplay(ctx, original);
-      const kept = storeAnswer(replay, { delivery_id: newestReplayId(original) });
-      return withAnswer<Delivery | null>({ events: [], writes: insertReplay(ctx, original, replay), result: null }, kept);
+      const stored = storeAnswer(replay, { delivery_id: newestReplayId(original) });
+      return withAnswer<Delivery | null>({ events: [], writes: insertReplay(ctx, original, replay), result: null }, stored);
     },
   );
   const replay = planned ?? (await findWaitingReplay(ctx.db, original)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
@@ -33,7 +33,7 @@ export async function replayDelivery(ctx: Scope, deliveryId: number, storeAnswer
 
 const newReplay = (ctx: Ctx, original: Delivery): Delivery => ({
   ...original,
-  // The database numbers deliveries.
+  // Placeholder: the database assigns the id.
   id: 0,
   status: 'pending',
   attempt: 0,

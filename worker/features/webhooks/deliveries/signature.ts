@@ -2,15 +2,13 @@ import { hmacSha256 } from '#core/crypto.ts';
 import { base64, hex, utf8 } from '#core/encoding.ts';
 import { unixSeconds } from '#core/time.ts';
 
-/** Outgoing signatures, both families from one function. Pure. */
 type SignedPayload = 'timestamp.body' | 'body';
 
 const PREFIX = 'whsec_';
 
-/** `whsec_` and 32 random bytes in base64, as Standard Webhooks writes secrets. */
+/** Generates a secret in Standard Webhooks format: `whsec_` and 32 random bytes in base64. */
 export const newSecret = (): string => PREFIX + base64.encode(crypto.getRandomValues(new Uint8Array(32)));
 
-/** Enough to tell secrets apart, not enough to guess one. */
 export const secretHint = (secret: string): string => `${PREFIX}…${secret.slice(-4)}`;
 
 export interface Signable {
@@ -18,14 +16,13 @@ export interface Signable {
   eventType: string;
   deliveryId: number;
   attempt: number;
-  /** The exact body as it will be sent. */
   body: string;
   signedPayload: SignedPayload;
 }
 
 /**
- * The headers of an attempt. Every live secret signs, so that a rotation has no moment in which a consumer is wrong.
- * `X-Svc-Signature` follows Stripe (the HMAC key is the whole secret text), `webhook-signature` Standard Webhooks (its bytes).
+ * Returns the signature headers of an attempt. Every live secret signs, so that consumers verify at any time of a rotation.
+ * `X-Svc-Signature` follows Stripe (key: the secret text), `webhook-signature` follows Standard Webhooks (key: the decoded bytes).
  */
 export function signatureHeaders(signable: Signable, secrets: readonly string[], now: number): Record<string, string> {
   const timestamp = unixSeconds(now);

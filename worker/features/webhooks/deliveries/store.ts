@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray, isNull, lt, lte, type SQL, sql } from 'drizzle-orm';
-import { eventsInReach } from '#platform/chain/reach.store.ts';
+import { clockFilterForEvents } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
@@ -8,7 +8,6 @@ import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } fro
 import { findArchivedEvent } from '../events.store.ts';
 import { countAnswer, countEnded, isWaiting } from './breaker.store.ts';
 
-/** Undelivered events and the endpoints of their merchants, in one round trip. */
 export async function loadFanOut(db: Db, eventIds: string[]) {
   const wanted = amongIds(events.id, eventIds);
   const [rows, endpoints] = await db.batch([
@@ -23,7 +22,7 @@ export async function loadFanOut(db: Db, eventIds: string[]) {
         and(
           eq(webhookEndpoints.status, 'enabled'),
           inArray(webhookEndpoints.livemode, [true, false]),
-          // An endpoint that was being saved while its account was deleted is sent nothing either.
+          // Excludes an endpoint saved concurrently with the deletion of its account.
           sql`NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = ${webhookEndpoints.merchantId} AND a.status = 'deleted')`,
           inArray(webhookEndpoints.merchantId, db.select({ id: events.merchantId }).from(events).where(wanted) as never),
         ),
@@ -32,7 +31,6 @@ export async function loadFanOut(db: Db, eventIds: string[]) {
   return { events: rows, endpoints };
 }
 
-/** A test of an endpoint, which its maker holds for the length of a lease. */
 export const insertTest = (db: Db, test: Omit<Delivery, 'id'>) => db.insert(webhookDeliveries).values(test).returning();
 
 export interface NewDelivery {
@@ -45,7 +43,7 @@ export interface NewDelivery {
   replayOf: number | null;
 }
 
-/** Any number of deliveries, due now, each event once per endpoint unless it is a replay. */
+/** Plans deliveries due now, one per event and endpoint except replays. */
 export const insertDeliveries = (ctx: Shard, deliveries: NewDelivery[], condition: SQL = sql`true`) =>
   ctx.db
     .insert(webhookDeliveries)
@@ -57,7 +55,7 @@ export const insertDeliveries = (ctx: Shard, deliveries: NewDelivery[], conditio
     .onConflictDoNothing()
     .returning({ id: webhookDeliveries.id, endpointId: webhookDeliveries.endpointId });
 
-/** Same as `insertDeliveries`, but for events an endpoint missed: checked again in the statement, so that two recoveries at once make one delivery. */
+/** Plans deliveries of missed events. The statement checks again, so concurrent recoveries create one delivery. */
 export const insertMissed = (ctx: Shard, deliveries: NewDelivery[]) =>
   insertDeliveries(
     ctx,
@@ -66,7 +64,6 @@ export const insertMissed = (ctx: Shard, deliveries: NewDelivery[]) =>
       AND d.status IN ('succeeded', 'pending', 'retrying'))`,
   );
 
-/** The delivery of an event that was made for one endpoint alone. */
 export const findDeliveryOf = (db: Db, eventId: string) =>
   db.select().from(webhookDeliveries).where(eq(webhookDeliveries.eventId, eventId)).get();
 
@@ -82,13 +79,12 @@ export interface Claimed {
   event: NewStoredEvent;
 }
 
-/** A queue may bring a message a little early. */
+/** Tolerance for messages that a queue delivers early. */
 const EARLY_MS = 1000;
 
 /**
- * Takes the next attempt of a delivery until the lease ends, with all it needs, in one round trip; a second one only where the event is
- * in the archive. Null where it is not due, over, or leased: so no attempt is made twice, unless its maker crashed before it
- * could say how it went. `event` is null where it is in neither place.
+ * Claims the next attempt with all it needs in one round trip, plus one if the event is archived. Returns null if the delivery is not due,
+ * ended or leased, so no attempt runs twice unless its worker crashed before recording. `event` is null if neither stored nor archived.
  */
 export async function claimDelivery(
   ctx: Shard,
@@ -99,7 +95,7 @@ export async function claimDelivery(
   const mine = eq(webhookDeliveries.id, deliveryId);
   const of = (column: typeof webhookDeliveries.endpointId | typeof webhookDeliveries.eventId) =>
     db.select({ id: column }).from(webhookDeliveries).where(mine) as never;
-  // No join: in a batch D1 names columns without their table, and equal names of two tables would hide each other.
+  // No join: D1 batches name columns without their table, so equal column names would collide.
   const [taken, [delivery], [endpoint], [stored]] = await db.batch([
     db
       .update(webhookDeliveries)
@@ -122,7 +118,7 @@ export async function claimDelivery(
 
 export type DeliveryChange = Partial<Omit<Delivery, 'nextAttemptAt'>> & { nextAttemptAt?: number | null | SQL };
 
-/** Records an attempt, where the caller still holds the lease. A test is not counted, because it is no traffic. */
+/** Plans the record of an attempt if the caller still holds the lease. Tests are not counted as traffic. */
 export function recordDelivery(ctx: Shard, delivery: Delivery, after: DeliveryChange): Write[] {
   const { id, attempt, leaseUntil, testEvent } = delivery;
   const hasEnded = (after.status === 'succeeded' || after.status === 'failed') && testEvent === null;
@@ -143,8 +139,8 @@ function countsOf(ctx: Shard, delivery: Delivery, { status, responseStatus, resp
 }
 
 /**
- * What an endpoint wants of a window and never got: its failed and cancelled deliveries, and events it has no delivery of. By the time
- * they happened, from `since` or behind the last one of the page before, so that nothing older is read.
+ * Lists what an endpoint subscribes to and never received in a window: failed and cancelled deliveries, and events without one. By event
+ * time, from `since` or after the previous page's last item, so that no older rows are read.
  */
 export async function listMissed(
   db: Db,
@@ -154,9 +150,9 @@ export async function listMissed(
   limit: number,
 ) {
   const isOneOf = (column: typeof events.type | typeof events.productId, values: string[]) =>
-    // The plus keeps other indexes than that of the time from being used.
+    // The plus forces SQLite to use the time index.
     sql`+${amongIds(column, values)}`;
-  const reached = sql`EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id} AND d.status IN ('succeeded', 'pending', 'retrying'))`;
+  const isDelivered = sql`EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id} AND d.status IN ('succeeded', 'pending', 'retrying'))`;
   const lastFailed = sql<
     number | null
   >`(SELECT max(d.id) FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id})`;
@@ -173,25 +169,24 @@ export async function listMissed(
         endpoint.productIds.length > 0
           ? sql`(${isOneOf(events.productId, endpoint.productIds)} OR (${events.productId} IS NULL AND ${events.type} LIKE 'support.%'))`
           : undefined,
-        // As in the fan-out: an endpoint's own failing is told to the other endpoints only.
+        // Like the fan-out: an endpoint's failure warning goes only to other endpoints.
         sql`NOT (${events.type} = 'webhook.endpoint_failing' AND ${events.subjectId} = ${endpoint.id})`,
-        sql`NOT ${reached}`,
+        sql`NOT ${isDelivered}`,
       ),
     )
     .orderBy(events.createdAt, events.seq)
     .limit(limit);
 }
 
-/** Events that are not fanned out although their message should have come by now, longest due first. */
 export const listDueEvents = (ctx: Pick<Shard, 'db' | 'sandbox' | 'cause'>, dueBefore: number, limit: number) =>
   ctx.db
     .select({ id: events.id })
     .from(events)
-    .where(and(isNull(events.fannedOutAt), lte(EVENT_DUE_AT, dueBefore), eventsInReach(ctx)))
+    .where(and(isNull(events.fannedOutAt), lte(EVENT_DUE_AT, dueBefore), clockFilterForEvents(ctx)))
     .orderBy(EVENT_DUE_AT)
     .limit(limit);
 
-/** What could not be fanned out waits as long again as it has waited, within these bounds. */
+/** Doubles the waiting time of events that could not be fanned out, within the bounds. */
 export const postponeEvents = (db: Db, eventIds: string[], now: number, wait: { leastMs: number; mostMs: number }) =>
   db
     .update(events)
@@ -204,7 +199,7 @@ export interface OverdueDelivery {
   dueAt: number;
 }
 
-/** Attempts due by `dueBefore` and not leased, longest due first and after `last`. What a broken endpoint holds back has no time, and is not among them. */
+/** Lists attempts due by `dueBefore` and not leased, longest due first, after `last`. Held deliveries have no due time and are excluded. */
 export const listOverdue = (
   db: Db,
   { leasedBefore, dueBefore, last }: { leasedBefore: number; dueBefore: number; last: { id: number; dueAt: number } | null },
@@ -225,12 +220,11 @@ export const listOverdue = (
     .orderBy(asc(webhookDeliveries.nextAttemptAt), asc(webhookDeliveries.id))
     .limit(limit);
 
-/** Replays that were asked for, each of one attempt: what a recovery brings has a whole schedule. */
+/** SQL condition: requested replays, which have one attempt. Recovered deliveries have a full schedule. */
 const replaysOf = ({ eventId, id }: { eventId: string; id: number }): SQL =>
   sql`event_id = ${eventId} AND replay_of = ${id} AND max_attempts = 1`;
 const WAITS = sql`status IN ('pending', 'retrying')`;
 
-/** A replay of this delivery whose one attempt was not made yet. */
 export const findWaitingReplay = (db: Db, original: Delivery) =>
   db
     .select()
@@ -240,7 +234,7 @@ export const findWaitingReplay = (db: Db, original: Delivery) =>
 
 export const newestReplayId = (original: Delivery): SQL => sql`(SELECT max(id) FROM webhook_deliveries WHERE ${replaysOf(original)})`;
 
-/** The first fails the batch where another replay waits already. */
+/** Plans a replay. Aborts if another replay is waiting. */
 export const insertReplay = (ctx: Shard, original: Delivery, { id: _, ...replay }: Delivery): Write[] => [
   abortIfExists(ctx, webhookDeliveries, sql`${replaysOf(original)} AND ${WAITS}`),
   ctx.db.insert(webhookDeliveries).values(replay),

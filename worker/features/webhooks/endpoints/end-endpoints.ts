@@ -7,8 +7,8 @@ import { cancelWaiting } from '../deliveries/breaker.store.ts';
 import { abortWhileEnabled, listEnabledEndpoints, updateEndpoint } from '../store.ts';
 
 /**
- * Disables every endpoint of an account, in both modes: each with its event, and what waited for it ends, as where a merchant disables
- * one. The batch is refused where an endpoint was created or changed meanwhile; planned again it takes that one in.
+ * Plans disabling all endpoints of an account in both modes, with their events and cancelled deliveries. Aborts if an endpoint was created
+ * or changed meanwhile. A retry includes that endpoint.
  */
 export async function planEndOfEndpoints(
   ctx: Shard,

@@ -1,8 +1,8 @@
 import type { z } from '@hono/zod-openapi';
 import { seal, unseal } from '#core/crypto.ts';
-import { ApiError, planFull, storyOf } from '#core/errors.ts';
+import { ApiError, formatErrorChain, planFull } from '#core/errors.ts';
 import { type EndpointId, newId, type ProductId } from '#core/ids.ts';
-import { planAlertOf } from '#features/accounts/auth/owner-emails.ts';
+import { planAlertFor } from '#features/accounts/auth/owner-emails.ts';
 import { listOwnIds } from '#features/products/store.ts';
 import type { Actor, Ctx, Scope } from '#platform/context.ts';
 import { commitNew, isConstraint, transact, type Write } from '#platform/db/commit.ts';
@@ -23,7 +23,7 @@ function requireTarget(ctx: Ctx, url: string, field = 'url'): void {
   throw new ApiError('validation_error', { problems: [{ loc: ['body', field], msg, type: checked.reason }] });
 }
 
-/** Throws 422 if a product is not one of this merchant's in this mode: an endpoint that waits for it would be sent nothing. */
+/** Throws 422 if a product is not this merchant's in this mode: the endpoint would never receive an event. */
 async function requireOwnProducts(scope: Scope, productIds: ProductId[] = []): Promise<void> {
   const own = new Set(await listOwnIds(scope, productIds));
   const problems = [...productIds.entries()].flatMap(([index, id]) =>
@@ -34,23 +34,22 @@ async function requireOwnProducts(scope: Scope, productIds: ProductId[] = []): P
   if (problems.length > 0) throw new ApiError('validation_error', { problems });
 }
 
-/** Sealed for this endpoint alone: a row copied elsewhere does not open. */
+/** Returns the seal purpose, which binds a secret to its endpoint: a copied row does not open. */
 export const secretPurpose = (endpointId: string): string => `webhook:${endpointId}`;
 export const sealFor = (ctx: Ctx, endpointId: string, secret: string): Promise<string> =>
   seal(ctx.config.SEAL_KEYS, secretPurpose(endpointId), secret);
 
-/** The present secret does not open: the key it was sealed with is gone from the configuration. */
+/** Thrown if the current secret cannot be opened because its key is missing from the configuration. */
 export class SecretLost extends Error {}
 
 export const stillLive = ({ previousSealed }: Endpoint, now: number) => (previousSealed ?? []).filter(({ until }) => until > now);
 
-/** The secrets that sign right now: the present one, and those before it while their overlap lasts. */
 export async function liveSecrets(ctx: Ctx, endpoint: Endpoint): Promise<string[]> {
   const open = (text: string) => unseal(ctx.config.SEAL_KEYS, secretPurpose(endpoint.id), text);
   const present = await open(endpoint.secretSealed).catch((error: unknown) => {
-    throw new SecretLost(`secret of endpoint ${endpoint.id}: ${storyOf(error)}`);
+    throw new SecretLost(`secret of endpoint ${endpoint.id}: ${formatErrorChain(error)}`);
   });
-  // An older secret that cannot be opened any more must not stop signing with the present one.
+  // An older secret that cannot be opened must not prevent signing with the current one.
   const previous = await Promise.all(stillLive(endpoint, ctx.wallNow).map(({ sealed }) => open(sealed).catch(() => null)));
   return [present, ...previous.filter((secret) => secret !== null)];
 }
@@ -63,7 +62,7 @@ export interface EndpointWithSecret {
 export const makerOf = ({ keyId, accountId }: Actor): Maker =>
   keyId === null ? { kind: 'person', id: accountId } : { kind: 'key', id: keyId };
 
-/** A new endpoint. `rawSecret` exists only in this answer. 422 for the URL or a foreign product, 429 plan_limit_reached. */
+/** Creates an endpoint. Only this answer contains `rawSecret`. Throws 422 for the URL or a foreign product, 429 plan_limit_reached. */
 export async function createEndpoint(
   ctx: Scope,
   actor: Actor,
@@ -94,7 +93,7 @@ export async function createEndpoint(
     lastFailureAt: null,
     failureStreak: 0,
     failingSince: null,
-    warningsTold: 0,
+    warningsSent: 0,
     createdBy: makerOf(actor),
     changedBy: null,
     createdAt: ctx.now,
@@ -103,11 +102,11 @@ export async function createEndpoint(
   };
   const limit = PLANS[actor.plan].enabledEndpointsMax;
   const result = { endpoint, rawSecret };
-  const alerts = ctx.livemode ? await planAlertOf(ctx, ctx.merchantId, { change: 'endpoint_added', named: input.url }) : [];
+  const alerts = ctx.livemode ? await planAlertFor(ctx, ctx.merchantId, { change: 'endpoint_added', named: input.url }) : [];
   const change = { events: [], writes: [abortIfOverQuota(ctx, endpoint, limit), insertEndpoint(ctx.db, endpoint), ...alerts], result };
   try {
-    const kept = await withAnswer(change, storeAnswer(result));
-    return await commitNew(ctx, kept, () => findEndpoint(ctx, id));
+    const stored = await withAnswer(change, storeAnswer(result));
+    return await commitNew(ctx, stored, () => findEndpoint(ctx, id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
     throw await overQuota(ctx, actor, limit);
@@ -119,7 +118,7 @@ async function overQuota(ctx: Scope, actor: Actor, limit: number): Promise<ApiEr
   return planFull('webhook endpoints', { limit, used, plan: actor.plan });
 }
 
-/** Changes what is given. `status: enabled` revives a disabled endpoint, with its health forgotten, within the plan. */
+/** Updates the given fields. `status: enabled` re-enables a disabled endpoint within the plan's limit and resets its health. */
 export async function changeEndpoint(
   ctx: Scope,
   actor: Actor,
@@ -140,9 +139,9 @@ export async function changeEndpoint(
     signedPayload: input.signed_payload,
   };
   const settings = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
-  // A key that leads an endpoint elsewhere gets what a new one would get.
+  // A changed URL alerts the merchant like a new endpoint.
   const alerts =
-    ctx.livemode && input.url !== undefined ? await planAlertOf(ctx, ctx.merchantId, { change: 'endpoint_added', named: input.url }) : [];
+    ctx.livemode && input.url !== undefined ? await planAlertFor(ctx, ctx.merchantId, { change: 'endpoint_added', named: input.url }) : [];
   try {
     return await updateEndpointBy(ctx, actor, input.endpointId, {
       storeAnswer,
@@ -164,7 +163,7 @@ export async function changeEndpoint(
   }
 }
 
-/** Disables an endpoint, which keeps its row. Repeated, it changes nothing. */
+/** Disables an endpoint and retains its row. Idempotent. */
 export const disableEndpoint = (ctx: Scope, actor: Actor, endpointId: EndpointId, storeAnswer: StoreAnswer<Endpoint>): Promise<Endpoint> =>
   updateEndpointBy(ctx, actor, endpointId, {
     storeAnswer,
@@ -177,11 +176,9 @@ export const disableEndpoint = (ctx: Scope, actor: Actor, endpointId: EndpointId
 export interface Decision {
   patch: Partial<Endpoint>;
   revives: boolean;
-  /** Statements that belong into the same batch. */
   writes?: Write[];
 }
 
-/** Changes an endpoint as `decide` says, afresh at every try. */
 export const updateEndpointBy = (
   ctx: Scope,
   actor: Actor,
@@ -189,14 +186,14 @@ export const updateEndpointBy = (
   { decide, storeAnswer }: { decide(endpoint: Endpoint): Decision; storeAnswer: StoreAnswer<Endpoint> },
 ): Promise<Endpoint> =>
   transact(ctx, { reload: () => getEndpoint(ctx, endpointId) }, (endpoint) => {
-    const { patch, revives, writes: beside = [] } = decide(endpoint);
-    // A secret sealed once more looks different every time, so a lost answer is recognised by it too.
+    const { patch, revives, writes: extraWrites = [] } = decide(endpoint);
+    // Resealing a secret changes its bytes, so a retry after a lost answer is recognized by comparing the sealed values too.
     if (Object.entries(patch).every(([name, value]) => JSON.stringify(endpoint[name as keyof Endpoint]) === JSON.stringify(value)))
       return unchangedWithAnswer(endpoint, storeAnswer);
     const quota = revives ? [abortIfOverQuota(ctx, endpoint, PLANS[actor.plan].enabledEndpointsMax)] : [];
-    // What waited ends now, and shows it: whether it is sent must not depend on when the endpoint is enabled again.
+    // Waiting deliveries are cancelled now: whether they are sent must not depend on when the endpoint is enabled again.
     const waiting = patch.status === 'disabled' ? [cancelWaiting(ctx, endpoint.id)] : [];
     const result = { ...endpoint, ...patch, updatedAt: ctx.now, version: endpoint.version + 1 };
-    const writes = [...quota, ...updateEndpoint(ctx, endpoint, patch), ...waiting, ...beside];
+    const writes = [...quota, ...updateEndpoint(ctx, endpoint, patch), ...waiting, ...extraWrites];
     return withAnswer({ events: [], writes, result }, storeAnswer(result));
   });

@@ -38,7 +38,7 @@ export const keyResourceRoutes = routes('API keys')
     codes: ['not_found'],
     leased: async ({ scope, actor, params, query }) => {
       await revokeKey(scope, actor, params.key_id);
-      // The key is refused already, so it makes nothing that this would miss.
+      // The key is revoked already, so it cannot create endpoints that this call would miss.
       if (query.with === 'endpoints') await disableEndpointsOfKey(scope, actor, params.key_id);
     },
     present: () => undefined,

@@ -8,14 +8,14 @@ import { ENDPOINT } from '#rules/states.ts';
 import { cancelWaiting } from '../deliveries/breaker.store.ts';
 import { listMadeBy, updateEndpoint } from '../store.ts';
 
-/** Endpoints and hooks that a key created, or gave their present URL or secret. 404 for a key of another account, or of the other mode. */
+/** Lists endpoints and hooks that a key created, or gave their current URL or secret. Throws 404 for a key of another account or mode. */
 export async function listEndpointsOfKey(ctx: Scope, actor: Actor, keyId: KeyId): Promise<Endpoint[]> {
   const key = (await findKey(ctx.db, actor.accountId, keyId)) ?? raise('not_found');
   if (key.livemode !== actor.livemode) raise('not_found');
   return listMadeBy(ctx.db, key);
 }
 
-/** Disables what a key made and ends what waits for it. Repeated, it changes nothing. */
+/** Disables the key's endpoints and cancels their waiting deliveries. Idempotent. */
 export async function disableEndpointsOfKey(ctx: Scope, actor: Actor, keyId: KeyId): Promise<null> {
   const key = (await findKey(ctx.db, actor.accountId, keyId)) ?? raise('not_found');
   return transact(ctx, { reload: () => listMadeBy(ctx.db, key) }, (endpoints) => {

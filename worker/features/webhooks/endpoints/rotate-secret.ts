@@ -8,7 +8,7 @@ import { type Decision, type EndpointWithSecret, makerOf, sealFor, stillLive, up
 
 const PREVIOUS_MAX = 5;
 
-/** A new secret; the ones before sign too for the rest of their hours. Without an overlap it signs alone from now on. */
+/** Rotates the secret. Previous secrets also sign until their overlap ends. Without an overlap only the new secret signs. */
 export async function rotateSecret(
   ctx: Scope,
   actor: Actor,
@@ -17,10 +17,11 @@ export async function rotateSecret(
   const rawSecret = newSecret();
   const secretSealed = await sealFor(ctx, endpointId, rawSecret);
   const decide = (before: Endpoint): Decision => {
-    // An earlier try stored it and its answer was lost: rotating again would keep the wrong secret as the previous one.
+    // An earlier try stored it and only the answer was lost. Rotating again would store the wrong secret as the previous one.
     if (before.secretSealed === secretSealed) return { patch: {}, revives: false };
     const until = ctx.wallNow + overlapHours * HOUR;
-    // A merchant who rotates again before the overlap ends, or repeats a request whose answer was lost, still verifies with an older one.
+    // Earlier secrets remain live, so that a second rotation within the overlap, or a retry after a lost answer, does not break
+    // verification.
     const previous =
       overlapHours > 0 ? [{ sealed: before.secretSealed, until }, ...stillLive(before, ctx.wallNow)].slice(0, PREVIOUS_MAX) : [];
     const previousUntil = previous.length > 0 ? Math.max(...previous.map((one) => one.until)) : null;

@@ -107,7 +107,7 @@ export const webhookRoutes = routes('Webhooks')
     codes: ['not_found', 'state_conflict'],
     check: ({ scope, body: { since, until } }) => {
       const to = until === undefined ? scope.now : Date.parse(until);
-      // The clock of a sandbox session may be ahead, and with it its events: there only the range is judged.
+      // A sandbox session's clock and events may be ahead, so only the range is checked in the sandbox.
       if (Date.parse(since) > (scope.livemode ? scope.now : to)) {
         const problem = { loc: ['body', 'since'], msg: 'Expected a time in the past', type: 'in_future' };
         throw new ApiError('validation_error', { problems: [problem] });

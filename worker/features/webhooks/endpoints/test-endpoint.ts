@@ -1,4 +1,4 @@
-import { raise, storyOf } from '#core/errors.ts';
+import { formatErrorChain, raise } from '#core/errors.ts';
 import { type EndpointId, newId } from '#core/ids.ts';
 import type { Scope } from '#platform/context.ts';
 import { eventRow } from '#platform/db/commit.ts';
@@ -15,14 +15,13 @@ export interface TestResult {
   outcome: AttemptOutcome | null;
 }
 
-/** What the catalog shows of a type. */
 interface EventExample {
   type: EventType;
   subject: NewEvent['subject'];
   data: { object: object } & Record<string, object>;
 }
 
-/** Sends the example of a type, signed, to this endpoint alone, at once, and answers how it went. Its event is kept with the delivery alone. */
+/** Sends the signed example of an event type to this endpoint only and returns the result. The event is stored only with its delivery. */
 export async function testEndpoint(ctx: Scope, endpointId: EndpointId, example: EventExample): Promise<TestResult> {
   const endpoint = await getEndpoint(ctx, endpointId);
   const event = eventRow(ctx, eventOf(ctx, endpoint, example));
@@ -51,20 +50,23 @@ export async function testEndpoint(ctx: Scope, endpointId: EndpointId, example: 
   return { deliveryId: delivery.id, eventId: event.id, outcome };
 }
 
-/** The example as an event of this merchant, in the endpoint's mode; `webhook.test` is about the endpoint itself. */
-function eventOf(ctx: Scope, endpoint: Endpoint, { type, subject, data: { object, ...beside } }: EventExample): NewEvent {
+/** Builds the example as an event of this merchant in the endpoint's mode. The subject of `webhook.test` is the endpoint itself. */
+function eventOf(ctx: Scope, endpoint: Endpoint, { type, subject, data: { object, ...related } }: EventExample): NewEvent {
   if (type === 'webhook.test')
     return { ...endpointEvent(type, endpoint, 1), subject: { type: 'webhook_test', id: newId(ctx.now), version: 1 } };
   const { merchantId, livemode } = endpoint;
-  return { merchantId, livemode, type, subject, object: 'livemode' in object ? { ...object, livemode } : object, beside };
+  return { merchantId, livemode, type, subject, object: 'livemode' in object ? { ...object, livemode } : object, related };
 }
 
-/** Finds the row again if only the answer of its insertion was lost. The lease keeps the sweep away; after it the sweep cancels the row. */
+/**
+ * Inserts the test delivery, or finds it if only the insert's answer was lost. The lease blocks the sweep, which cancels the row
+ * afterwards.
+ */
 async function storeTest(ctx: Scope, test: Omit<Delivery, 'id'>): Promise<Delivery> {
   try {
     return (await insertTest(ctx.db, test))[0]!;
   } catch (error) {
-    ctx.note(`test: ${storyOf(error)}`);
+    ctx.note(`test: ${formatErrorChain(error)}`);
     return (await findDeliveryOf(ctx.db, test.eventId)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
   }
 }

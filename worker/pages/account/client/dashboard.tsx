@@ -3,7 +3,7 @@ import { copyText } from '../../browser/copy-text.ts';
 import { drawOnChange, textIn } from '../../browser/draw-page.ts';
 import { newIdempotencyKey } from '../../browser/idempotency-key.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
-import { forgetSession, keepSession, onSignedOutElsewhere, readSession, signOutEverywhere } from '../../browser/session.ts';
+import { forgetSession, onSignedOutElsewhere, readSession, signOutEverywhere, storeSession } from '../../browser/session.ts';
 import type { Answer } from '../../parts/answer.ts';
 import type { Session } from '../../parts/session.ts';
 import { sayIn } from '../../parts/text.ts';
@@ -18,11 +18,10 @@ const COPIED_MS = 2000;
 
 type Report = (news: DashboardNews) => void;
 
-/** A session that has expired is renewed once, as long as the service does so. */
 async function renew(session: Session): Promise<Answer<Session>> {
   if (Date.parse(session.expires_at) > serverNow()) return { ok: true, value: session };
   const renewed = await callApi<Session>('POST', '/v1/auth/refresh', { body: { token: session.token } });
-  if (renewed.ok) keepSession(renewed.value);
+  if (renewed.ok) storeSession(renewed.value);
   return renewed;
 }
 
@@ -32,7 +31,6 @@ async function load(report: Report, session: Session): Promise<void> {
   report(holdings.ok ? { kind: 'loaded', holdings: holdings.value } : { kind: 'loadRefused', failure: holdings });
 }
 
-/** All that the page does beyond itself. It decides nothing: every answer is reported as an event. */
 async function run(facts: DashboardFacts, report: Report, effect: DashboardEffect): Promise<void> {
   const session = readSession();
   if (effect.kind === 'leave') {
@@ -52,9 +50,9 @@ async function run(facts: DashboardFacts, report: Report, effect: DashboardEffec
       setTimeout(() => document.getElementById('made-key')?.focus());
       return;
     }
-    case 'askLetter': {
+    case 'requestEmail': {
       const asked = await callApi('POST', '/v1/account/email/verification', { token });
-      return report(asked.ok ? { kind: 'letterTaken' } : { kind: 'letterRefused', failure: asked });
+      return report(asked.ok ? { kind: 'emailTaken' } : { kind: 'emailRefused', failure: asked });
     }
     case 'goToProvider': {
       const failure = await goToProvider({ provider: effect.provider, next: facts.dashboardPath, token });
@@ -66,7 +64,7 @@ async function run(facts: DashboardFacts, report: Report, effect: DashboardEffec
     }
     case 'signOut': {
       signOutEverywhere();
-      // The service is told; whether it hears is nothing the person has to wait for.
+      // Best effort: signing out does not wait for the answer.
       void callApi('POST', '/v1/auth/logout', { token });
       return location.replace(loginPathOf(facts, { why: 'out' }));
     }
@@ -82,7 +80,7 @@ async function copyKey(page: PageHolder<DashboardState, DashboardNews, Dashboard
 }
 
 export function startDashboard(facts: DashboardFacts, panel: HTMLElement): void {
-  // Signing in is the other page's: it takes the token, and says why there is none.
+  // Sign-in returns belong to the sign-in page, which takes the token or shows the refusal.
   if (isReturn() && readSession() === null) {
     location.replace(`${loginPathOf(facts, { next: facts.dashboardPath })}${location.hash}`);
     return;
@@ -92,13 +90,13 @@ export function startDashboard(facts: DashboardFacts, panel: HTMLElement): void 
     nextDashboard(facts, state, news),
   );
   const { report } = page;
-  const tellReturn = () => {
+  const showReturn = () => {
     if (returned === null || page.state.step !== 'open') return;
-    const told = returned;
+    const pending = returned;
     returned = null;
-    report({ kind: 'returned', returned: told });
+    report({ kind: 'returned', returned: pending });
   };
-  page.connect((effect) => void run(facts, report, effect), tellReturn);
+  page.connect((effect) => void run(facts, report, effect), showReturn);
   const actions: DashboardActions = {
     reload: () => report({ kind: 'loadWanted' }),
     enterKey: (event) => {
@@ -110,8 +108,8 @@ export function startDashboard(facts: DashboardFacts, panel: HTMLElement): void 
       report({ kind: 'keyEntered', terms });
     },
     copyKey: () => void copyKey(page),
-    keepKey: () => report({ kind: 'keyKept' }),
-    askLetter: () => report({ kind: 'letterWanted' }),
+    storeKey: () => report({ kind: 'keyKept' }),
+    requestEmail: () => report({ kind: 'emailWanted' }),
     link: (provider) => report({ kind: 'linkWanted', provider }),
     unlink: (provider) => report({ kind: 'unlinkWanted', provider }),
     signOut: () => report({ kind: 'signOutPressed' }),
@@ -119,7 +117,7 @@ export function startDashboard(facts: DashboardFacts, panel: HTMLElement): void 
   drawOnChange(page, panel, sayIn(facts.text), (state, say) => <Dashboard facts={facts} state={state} say={say} actions={actions} />);
   onSignedOutElsewhere(() => report({ kind: 'sessionMissing', why: 'out' }));
   addEventListener('pagehide', () => report({ kind: 'pageLeft' }));
-  // Back to the page as the browser kept it: it is looked at anew who is signed in.
+  // Restored from the back-forward cache: loads again, because the session may have ended.
   addEventListener('pageshow', ({ persisted }) => persisted && report({ kind: 'loadWanted' }));
   report({ kind: 'loadWanted' });
 }

@@ -3,7 +3,6 @@ import type { Answer } from '../../parts/answer.ts';
 import type { Amount } from '../../parts/text.ts';
 import type { Holdings, ShownClaim, ShownKey, ShownProduct } from '../dashboard/machine.ts';
 
-/** What the API answers of an account; only what the page reads. */
 interface AccountAnswer {
   display_name: string;
   email: string | null;
@@ -49,16 +48,15 @@ const toShownProducts = ({ items }: ProductPage): ShownProduct[] =>
     isLive: livemode,
   }));
 
-/** So long after it a person is told that the account was taken over. */
-const TOLD_MS = 30 * 86_400_000;
+const CLAIM_NOTICE_MS = 30 * 86_400_000;
 
 function toShownClaim(claimed: AccountAnswer['claimed']): ShownClaim | null {
-  if (!claimed || Date.parse(claimed.at) < Date.now() - TOLD_MS) return null;
+  if (!claimed || Date.parse(claimed.at) < Date.now() - CLAIM_NOTICE_MS) return null;
   const { at, ...ended } = claimed;
   return { at, ended };
 }
 
-/** Account, products of both modes, newest first, keys that work, and who else signs the person in: all of it, or the first refusal. */
+/** Loads account, newest products of both modes, active keys and linked providers. Returns the first refusal, if any. */
 export async function readHoldings(token: string): Promise<Answer<Holdings>> {
   const get = <T>(path: string) => callApi<T>('GET', path, { token });
   const [account, live, test, keys, identities] = await Promise.all([

@@ -2,30 +2,28 @@ import { callApi } from '../../browser/call-api.ts';
 import type { Failure } from '../../parts/answer.ts';
 import { type Returned, readOutcome } from '../provider-return.ts';
 
-/** The provider that this tab sent its person to; what comes back unasked opens nothing. */
+/** Provider that this tab started an OAuth flow with. A return without this entry was not requested and opens nothing. */
 const KEY = 'svc:provider';
 
 interface Journey {
   provider: string;
-  /** The page that the way back leads to. */
   next: string;
   mode?: 'login' | 'register';
-  /** Of the account to which the provider is linked. */
   token?: string;
 }
 
-/** Leaves for a provider; answers only what kept the person here. */
+/** Starts the OAuth flow and leaves the page. Returns a failure only if the flow did not start. */
 export async function goToProvider({ provider, next, mode = 'login', token }: Journey): Promise<Failure | null> {
   const path = `/v1/auth/oauth/${provider}/start?${new URLSearchParams({ mode, next })}`;
   const started = await callApi<{ authorization_url: string }>('GET', path, {
-    keepsCookie: true,
+    setsCookie: true,
     ...(token === undefined ? {} : { token }),
   });
   if (!started.ok) return started;
   try {
     sessionStorage.setItem(KEY, provider);
   } catch {
-    // The way back says that nothing can be stored.
+    // No storage: the return page reports the problem.
   }
   location.assign(started.value.authorization_url);
   return null;
@@ -33,7 +31,7 @@ export async function goToProvider({ provider, next, mode = 'login', token }: Jo
 
 export const isReturn = (): boolean => /^#(?:token|linked|error)=/.test(location.hash);
 
-/** What a provider's way back says, once: from then on neither the address nor the history shows it. */
+/** Reads the outcome of an OAuth return once and removes it from address and history. */
 export function takeReturn(): Returned | null {
   if (!isReturn()) return null;
   const outcome = readOutcome(location.hash);

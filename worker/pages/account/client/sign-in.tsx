@@ -2,7 +2,7 @@ import type { SolanaSignInFeature, SolanaSignInInput, SolanaSignMessageFeature }
 import { callApi } from '../../browser/call-api.ts';
 import { drawOnChange, textIn } from '../../browser/draw-page.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
-import { keepSession } from '../../browser/session.ts';
+import { storeSession } from '../../browser/session.ts';
 import {
   callWallet,
   chainOf,
@@ -37,12 +37,11 @@ async function askWallet(facts: LoginFacts, attempt: number, walletName: string)
   }
 }
 
-async function askLetter(attempt: number, email: string): Promise<LoginNews> {
+async function requestEmail(attempt: number, email: string): Promise<LoginNews> {
   const answer = await callApi('POST', '/v1/auth/password/forgot', { body: { email } });
-  return answer.ok ? { kind: 'letterTaken', attempt, email } : { kind: 'signInRefused', attempt, failure: answer, wrong: 'pUnknown' };
+  return answer.ok ? { kind: 'emailTaken', attempt, email } : { kind: 'signInRefused', attempt, failure: answer, wrong: 'pUnknown' };
 }
 
-/** All that the page does beyond itself. It decides nothing: every answer is reported as an event. */
 async function run(facts: LoginFacts, report: Report, effect: LoginEffect): Promise<void> {
   switch (effect.kind) {
     case 'signIn': {
@@ -58,13 +57,13 @@ async function run(facts: LoginFacts, report: Report, effect: LoginEffect): Prom
       const failure = await goToProvider({ provider, mode, next: facts.returnPath });
       return failure === null ? undefined : report({ kind: 'signInRefused', attempt, failure, wrong: 'pUnknown' });
     }
-    case 'askLetter':
-      return report(await askLetter(effect.attempt, effect.email));
+    case 'requestEmail':
+      return report(await requestEmail(effect.attempt, effect.email));
     case 'askWallet':
       return report(await askWallet(facts, effect.attempt, effect.walletName));
     case 'enter':
-      // The back button does not lead to a form that is done with.
-      return keepSession(effect.session) ? location.replace(facts.next) : report({ kind: 'sessionNotKept' });
+      // `replace`, so that the back button does not return to the sign-in form.
+      return storeSession(effect.session) ? location.replace(facts.next) : report({ kind: 'sessionNotKept' });
   }
 }
 
@@ -84,7 +83,6 @@ const newActions = (report: Report): LoginActions => ({
   showPassword,
 });
 
-/** Shows what is typed as a password, or hides it again. */
 export function showPassword({ target }: Event): void {
   const { form, checked } = target as HTMLInputElement;
   const field = form?.elements.namedItem('password');
@@ -96,13 +94,13 @@ export function startLogin(facts: LoginFacts, panel: HTMLElement): void {
   page.connect((effect) => void run(facts, page.report, effect));
   const actions = newActions(page.report);
   const returned = takeReturn();
-  const look = () => page.report({ kind: 'walletsChanged', wallets: listWallets(facts, TO_SIGN_IN) });
-  look();
+  const reportWallets = () => page.report({ kind: 'walletsChanged', wallets: listWallets(facts, TO_SIGN_IN) });
+  reportWallets();
   drawOnChange(page, panel, sayIn(facts.text), (state, say) => <Login facts={facts} state={state} say={say} actions={actions} />);
-  onWalletsChange(look);
-  // Once the page is drawn, so that a refusal is said aloud too.
+  onWalletsChange(reportWallets);
+  // After the first drawing, so that a screen reader announces a refusal.
   if (returned !== null) page.report({ kind: 'returned', returned });
-  // Back from a provider without having signed in there, to the page as the browser kept it.
+  // Restored from the back-forward cache after an unfinished OAuth flow: shows the form again.
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted && isForm(page.state)) page.report({ kind: 'formOpened', form: page.state.step });
   });
@@ -110,7 +108,6 @@ export function startLogin(facts: LoginFacts, panel: HTMLElement): void {
 
 const SIGN_IN = 'solana:signIn';
 const SIGN_MESSAGE = 'solana:signMessage';
-/** What a wallet that signs in has to do: one of these. */
 const TO_SIGN_IN: Features = [SIGN_IN, SIGN_MESSAGE];
 
 interface Nonce {
@@ -119,7 +116,7 @@ interface Nonce {
 }
 
 /**
- * Signs in with a wallet: the service writes the text, the wallet shows and signs it. Throws a WalletError where the wallet does not.
+ * Signs in with a wallet: the service writes the text, the wallet shows and signs it. Throws WalletError if the wallet declines or fails.
  */
 async function signInWithWallet(terms: WalletTerms, walletName: string): Promise<Answer<Session>> {
   const open = await openWallet(terms, TO_SIGN_IN, walletName);
@@ -132,8 +129,8 @@ async function signInWithWallet(terms: WalletTerms, walletName: string): Promise
 }
 
 /**
- * The signature of the whole text. A wallet that knows the protocol writes the text itself and checks whom it names; where what it wrote
- * is another text, or it does not know the protocol, it is asked to sign the service's.
+ * Signs the service's text. A wallet with `solana:signIn` writes the text itself and checks its domain. If its text differs, or the feature
+ * is missing, the wallet signs the service's text with `solana:signMessage`.
  */
 async function signText(open: OpenWallet, terms: WalletTerms, message: string): Promise<Uint8Array> {
   const { wallet, account } = open;
@@ -156,7 +153,6 @@ const can = ({ wallet, account }: OpenWallet, feature: (typeof TO_SIGN_IN)[numbe
 const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, index) => byte === other[index]);
 
-/** What a Sign-In With Solana text says, for a wallet that writes it itself. */
 function inputOf(message: string): SolanaSignInInput {
   const [first = '', address, , statement] = message.split('\n');
   const lineOf = (name: string): string | undefined =>

@@ -1,6 +1,6 @@
 import type { AccountFacts } from '../facts.ts';
 import { startDashboard } from './dashboard.tsx';
-import { startLetterLink } from './letter-link.tsx';
+import { startEmailLink } from './email-link.tsx';
 import { startLogin } from './sign-in.tsx';
 
 function start(facts: AccountFacts, panel: HTMLElement): void {
@@ -13,7 +13,7 @@ function start(facts: AccountFacts, panel: HTMLElement): void {
       break;
     case 'verify':
     case 'reset':
-      startLetterLink(facts, panel);
+      startEmailLink(facts, panel);
       break;
   }
 }

@@ -4,7 +4,6 @@ import { Field, Form, FreshProblem } from '../parts.tsx';
 import type { OpenDashboard } from './machine.ts';
 import type { DashboardProps } from './props.ts';
 
-/** The keys there are, by what is known of them, and the making of another. */
 export function Keys(props: DashboardProps<OpenDashboard>) {
   const { say, state } = props;
   return (
@@ -26,7 +25,6 @@ export function Keys(props: DashboardProps<OpenDashboard>) {
   );
 }
 
-/** The one time that a key is shown. */
 function MadeKey({ say, actions, made }: DashboardProps<OpenDashboard> & { made: NonNullable<OpenDashboard['made']> }) {
   const what = say('keyMade', { name: plainName(made.name) });
   const isCopied = made.copied === 'copied';
@@ -50,7 +48,7 @@ function MadeKey({ say, actions, made }: DashboardProps<OpenDashboard> & { made:
         </button>
       </div>
       {made.copied === 'selected' && <p class="quiet">{say('copyByHand')}</p>}
-      <button type="button" class="plain-button" onClick={() => actions?.keepKey()}>
+      <button type="button" class="plain-button" onClick={() => actions?.storeKey()}>
         {say('keyKept')}
       </button>
     </div>

@@ -1,6 +1,6 @@
 /**
- * The dashboard as one state machine: `nextDashboard` is all that ever changes the page. The session's token is no part of the state, and a
- * new key only until the person has kept it or leaves the page.
+ * State machine of the dashboard. Only `nextDashboard` changes the page. The session token is never part of the state, and a new key is
+ * removed once the person has saved the key or leaves the page.
  * @module
  */
 
@@ -13,12 +13,12 @@ interface ShownAccount {
   name: string;
   email: string | null;
   isVerified: boolean;
-  /** Why no letter goes to the address. */
+  /** Delivery problem of the address. Null if the address accepts email. */
   unreachable: 'bounced' | 'complained' | null;
   wallet: string | null;
   plan: string;
 }
-/** The account was another person's, perhaps, until its address was proven: when that was, and how much ended with it. */
+/** Access that ended when the address was verified, because someone else may have created the account before. */
 export interface ShownClaim {
   at: string;
   ended: Record<'keys' | 'endpoints' | 'providers' | 'wallets', number>;
@@ -37,12 +37,10 @@ export interface ShownKey {
   prefix: string;
   isLive: boolean;
 }
-/** A provider that the account signs in with. */
 interface ShownIdentity {
   provider: string;
   email: string | null;
 }
-/** What the service tells of an account, altogether. */
 export interface Holdings {
   account: ShownAccount;
   claim: ShownClaim | null;
@@ -52,7 +50,7 @@ export interface Holdings {
   identities: ShownIdentity[];
 }
 
-/** What a key is made with. Sent again under the same Idempotency-Key it is the same key. */
+/** Terms of a new key. A retry under the same idempotency key returns the same key. */
 interface KeyTerms {
   name: string;
   isLive: boolean;
@@ -67,12 +65,11 @@ interface Asking {
 export interface OpenDashboard extends Holdings {
   step: 'open';
   making: Asking & {
-    /** What was sent without an answer: the key may exist. */
+    /** Terms of a request without an answer: the key may exist. */
     unanswered: KeyTerms | null;
   };
   made: { name: string; rawKey: string; copied: 'copied' | 'selected' | null } | null;
-  letter: Asking & { isSent: boolean };
-  /** `linked`: the provider that was linked a moment ago. */
+  verification: Asking & { isSent: boolean };
   linking: Asking & { linked: string | null };
 }
 export type DashboardState = { step: 'loading' | 'leaving' } | { step: 'failed'; problem: Problem } | OpenDashboard;
@@ -87,25 +84,23 @@ export type DashboardNews =
   | { kind: 'keyCopied'; isSelected: boolean }
   | { kind: 'copyShown' }
   | { kind: 'keyKept' }
-  | { kind: 'letterWanted' }
-  | { kind: 'letterTaken' }
-  | { kind: 'letterRefused'; failure: Failure }
+  | { kind: 'emailWanted' }
+  | { kind: 'emailTaken' }
+  | { kind: 'emailRefused'; failure: Failure }
   | { kind: 'linkWanted'; provider: string }
   | { kind: 'unlinkWanted'; provider: string }
   | { kind: 'unlinked'; provider: string }
   | { kind: 'linkingRefused'; failure: Failure }
-  /** A provider sent the person back to this page. */
   | { kind: 'returned'; returned: Returned }
   | { kind: 'signOutPressed' }
-  /** There is no session in this tab, or another tab has signed out. */
+  /** No session in this tab, or another tab signed out. */
   | { kind: 'sessionMissing'; why: LoginReason | null }
-  /** The browser may keep the page as it stands, and show it again to the person who goes back to it. */
   | { kind: 'pageLeft' };
 
 export type DashboardEffect =
   | { kind: 'load' }
   | { kind: 'makeKey'; terms: KeyTerms }
-  | { kind: 'askLetter' }
+  | { kind: 'requestEmail' }
   | { kind: 'goToProvider'; provider: string }
   | { kind: 'unlink'; provider: string }
   | { kind: 'signOut' }
@@ -123,14 +118,13 @@ const BUSY: Asking = { isBusy: true, problem: null };
 const turnTo = (state: DashboardState, ...effects: DashboardEffect[]): Turn => ({ state, effects });
 const leave = (why: LoginReason | null): Turn => turnTo({ step: 'leaving' }, { kind: 'leave', why });
 
-/** The session counts no more: it ended, or the password was changed. */
 const isOver = ({ status, code }: Failure): boolean => status === 401 && code === 'invalid_authorization';
 
 function openWith(state: DashboardState, holdings: Holdings): Turn {
   const fresh = {
     making: { ...IDLE, unanswered: null },
     made: null,
-    letter: { ...IDLE, isSent: false },
+    verification: { ...IDLE, isSent: false },
     linking: { ...IDLE, linked: null },
   };
   return turnTo({ ...(state.step === 'open' ? state : fresh), ...holdings, step: 'open' });
@@ -155,16 +149,19 @@ function refuseKey(facts: DashboardFacts, state: OpenDashboard, failure: Failure
   return turnTo({ ...state, making: { isBusy: false, problem: problemOf(facts, failure), unanswered } });
 }
 
-function refuseLetter(facts: DashboardFacts, state: OpenDashboard, failure: Failure): Turn {
+function refuseEmail(facts: DashboardFacts, state: OpenDashboard, failure: Failure): Turn {
   if (isOver(failure)) return leave('ended');
-  // It was confirmed in another tab meanwhile.
+  // The address was verified in another tab.
   if (failure.meta.reason === 'already_verified') {
-    return turnTo({ ...state, account: { ...state.account, isVerified: true, unreachable: null }, letter: { ...IDLE, isSent: false } });
+    return turnTo({
+      ...state,
+      account: { ...state.account, isVerified: true, unreachable: null },
+      verification: { ...IDLE, isSent: false },
+    });
   }
-  return turnTo({ ...state, letter: { isBusy: false, isSent: false, problem: problemOf(facts, failure) } });
+  return turnTo({ ...state, verification: { isBusy: false, isSent: false, problem: problemOf(facts, failure) } });
 }
 
-/** Sends to a provider, or takes one away: one of them at a time. */
 function startLinking(state: OpenDashboard, effect: DashboardEffect): Turn {
   return state.linking.isBusy ? turnTo(state) : turnTo({ ...state, linking: { ...BUSY, linked: null } }, effect);
 }
@@ -199,12 +196,14 @@ function nextOpen(facts: DashboardFacts, state: OpenDashboard, news: DashboardNe
     case 'keyKept':
     case 'pageLeft':
       return turnTo(state.made ? { ...state, made: null } : state);
-    case 'letterWanted':
-      return state.letter.isBusy ? turnTo(state) : turnTo({ ...state, letter: { ...BUSY, isSent: false } }, { kind: 'askLetter' });
-    case 'letterTaken':
-      return turnTo({ ...state, letter: { ...IDLE, isSent: true } });
-    case 'letterRefused':
-      return refuseLetter(facts, state, news.failure);
+    case 'emailWanted':
+      return state.verification.isBusy
+        ? turnTo(state)
+        : turnTo({ ...state, verification: { ...BUSY, isSent: false } }, { kind: 'requestEmail' });
+    case 'emailTaken':
+      return turnTo({ ...state, verification: { ...IDLE, isSent: true } });
+    case 'emailRefused':
+      return refuseEmail(facts, state, news.failure);
     case 'linkWanted':
       return startLinking(state, { kind: 'goToProvider', provider: news.provider });
     case 'unlinkWanted':
@@ -222,7 +221,6 @@ function nextOpen(facts: DashboardFacts, state: OpenDashboard, news: DashboardNe
   }
 }
 
-/** The page after an event, and what is to be done about it. The same state where nothing has changed. */
 export function nextDashboard(facts: DashboardFacts, state: DashboardState, news: DashboardNews): Turn {
   if (state.step === 'leaving') return turnTo(state);
   switch (news.kind) {

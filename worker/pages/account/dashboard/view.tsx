@@ -52,7 +52,7 @@ const SignOut = ({ say, actions }: DashboardProps) => (
   </button>
 );
 
-/** What ended when the address was proven, which its letter told too, where the deployment sends any. */
+/** Access that ended with the verification of the address. The email about it may be missing, because a deployment can have no mail. */
 function Claimed({ facts, say, claim }: DashboardProps & { claim: ShownClaim }) {
   const ended = Object.fromEntries(Object.entries(claim.ended).map(([name, count]) => [name, String(count)]));
   return (
@@ -65,7 +65,6 @@ function Claimed({ facts, say, claim }: DashboardProps & { claim: ShownClaim }) 
   );
 }
 
-/** Who is signed in, on which plan. */
 function Person(props: DashboardProps<OpenDashboard>) {
   const { say, state } = props;
   const { account } = state;
@@ -100,14 +99,14 @@ function Person(props: DashboardProps<OpenDashboard>) {
 const ADDRESS_PROBLEMS = { bounced: 'addressBounced', complained: 'addressComplained' } as const;
 
 function Unconfirmed({ say, state, actions, email }: DashboardProps<OpenDashboard> & { email: string }) {
-  const { letter } = state;
+  const { verification } = state;
   return (
     <div class="way">
-      <ProblemNote problem={letter.problem} say={say} />
-      {letter.isSent ? (
+      <ProblemNote problem={verification.problem} say={say} />
+      {verification.isSent ? (
         <p role="status">{say('letterSent', { email: plain(email) })}</p>
       ) : (
-        <button type="button" class="plain-button" disabled={letter.isBusy} onClick={() => actions?.askLetter()}>
+        <button type="button" class="plain-button" disabled={verification.isBusy} onClick={() => actions?.requestEmail()}>
           {say('askToConfirm')}
         </button>
       )}
@@ -147,7 +146,6 @@ function Products({ facts, say, state }: DashboardProps<OpenDashboard>) {
   );
 }
 
-/** What a merchant does next, and the guide that begins it. */
 export const NEXT_STEPS = [
   { key: 'goProduct', href: '/docs#first-sale' },
   { key: 'goCheckout', href: '/docs#checkout' },
@@ -171,7 +169,6 @@ const WayOn = ({ say }: DashboardProps<OpenDashboard>) => (
   </section>
 );
 
-/** Who else signs this person in, and who could. Absent where there is neither. */
 function Identities({ facts, say, state, actions }: DashboardProps<OpenDashboard>) {
   const { identities, linking } = state;
   const others = facts.providers.filter(({ name }) => !identities.some(({ provider }) => provider === name));

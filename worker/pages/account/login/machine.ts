@@ -1,6 +1,5 @@
 /**
- * The sign-in page as one state machine: `next` is all that ever changes the page. A password passes through it into an effect and is
- * never part of the state.
+ * State machine of the sign-in page. Only `nextLogin` changes the page. A password passes into an effect and is never part of the state.
  * @module
  */
 
@@ -15,23 +14,17 @@ interface FormStep {
   isBusy: boolean;
   problem: Problem | null;
 }
-type StepState =
-  | FormStep
-  /** The wallet has its window open. */
-  | { step: 'asking'; walletName: string }
-  | { step: 'letterAsked'; email: string }
-  | { step: 'signedIn' };
+type StepState = FormStep | { step: 'asking'; walletName: string } | { step: 'emailRequested'; email: string } | { step: 'signedIn' };
 
-/** What outlives every step. */
-interface Kept {
-  /** Null until the browser has looked. */
+interface SharedState {
+  /** Null until the browser has detected its wallets. */
   wallets: WalletChoice[] | null;
-  /** What the person is waiting for. An answer to an earlier wish changes nothing. */
+  /** Number of the current attempt. An answer to an earlier attempt is ignored. */
   attempt: number;
   notice: AccountTextKey | null;
 }
-export type LoginState = StepState & Kept;
-export type FormState = FormStep & Kept;
+export type LoginState = StepState & SharedState;
+export type FormState = FormStep & SharedState;
 
 export type LoginNews =
   | { kind: 'formOpened'; form: LoginForm }
@@ -41,23 +34,21 @@ export type LoginNews =
   | { kind: 'walletPressed'; walletName: string }
   | { kind: 'walletsChanged'; wallets: WalletChoice[] }
   | { kind: 'providerPressed'; provider: string }
-  /** A provider sent the person back to this page. */
   | { kind: 'returned'; returned: Returned }
   | { kind: 'signedIn'; attempt: number; session: Session }
-  /** `wrong`: what a refused credential means where it was shown. */
+  /** `wrong`: the text for a refused credential. */
   | { kind: 'signInRefused'; attempt: number; failure: Failure; wrong: AccountTextKey }
   | { kind: 'walletRefused'; attempt: number; walletName: string; refusal: WalletRefusal }
-  | { kind: 'letterTaken'; attempt: number; email: string }
+  | { kind: 'emailTaken'; attempt: number; email: string }
   | { kind: 'sessionNotKept' };
 
 export type LoginEffect =
   | { kind: 'signIn'; attempt: number; email: string; password: string }
   | { kind: 'register'; attempt: number; name: string; email: string; password: string }
-  | { kind: 'askLetter'; attempt: number; email: string }
+  | { kind: 'requestEmail'; attempt: number; email: string }
   | { kind: 'askWallet'; attempt: number; walletName: string }
-  /** `register` makes an account for a person who has none. */
+  /** `register` creates an account if the person has none. */
   | { kind: 'goToProvider'; attempt: number; provider: string; mode: 'login' | 'register' }
-  /** Stores the session and goes where the person wanted to. */
   | { kind: 'enter'; session: Session };
 
 interface Turn {
@@ -67,8 +58,7 @@ interface Turn {
 
 const turnTo = (state: LoginState, ...effects: LoginEffect[]): Turn => ({ state, effects });
 
-/** The page in another step. */
-const enter = ({ wallets, attempt, notice }: LoginState, step: StepState, changed: Partial<Kept> = {}) => ({
+const enter = ({ wallets, attempt, notice }: LoginState, step: StepState, changed: Partial<SharedState> = {}) => ({
   wallets,
   attempt,
   notice,
@@ -92,7 +82,7 @@ export const isForm = (state: LoginState): state is FormState => 'isBusy' in sta
 
 type Unnumbered<E> = E extends { attempt: number } ? Omit<E, 'attempt'> : never;
 
-/** Sends a form, once: while it is under way a second press does nothing. */
+/** Submits a form once. A second press while a request is open is ignored. */
 function submit(state: LoginState, form: LoginForm, effect: Unnumbered<LoginEffect>): Turn {
   if (!isForm(state) || state.isBusy || state.step !== form) return turnTo(state);
   const attempt = state.attempt + 1;
@@ -111,7 +101,7 @@ function takeReturn(facts: LoginFacts, state: LoginState, returned: Returned): T
   const { outcome, from } = returned;
   if (outcome.kind === 'signedIn' && from !== null)
     return turnTo(enter(state, { step: 'signedIn' }, { attempt: state.attempt + 1 }), { kind: 'enter', session: outcome.session });
-  // Who has no account yet stands before the form that makes one.
+  // A person without an account gets the form that creates one.
   const isUnknown = outcome.kind === 'refused' && outcome.error === 'account_not_found';
   return openForm(state, isUnknown ? 'registering' : 'choosing', problemOfReturn(facts, returned));
 }
@@ -127,7 +117,6 @@ const BY_REFUSAL: Record<WalletRefusal, AccountTextKey> = {
 const refuseWallet = (facts: LoginFacts, state: LoginState, walletName: string, refusal: WalletRefusal): Turn =>
   openForm(state, 'choosing', { key: BY_REFUSAL[refusal], values: { wallet: walletName, network: facts.text[facts.network] } });
 
-/** The page after an event, and what is to be done about it. The same state where nothing has changed. */
 export function nextLogin(facts: LoginFacts, state: LoginState, news: LoginNews): Turn {
   if ('attempt' in news && news.attempt !== state.attempt) return turnTo(state);
   switch (news.kind) {
@@ -138,7 +127,7 @@ export function nextLogin(facts: LoginFacts, state: LoginState, news: LoginNews)
     case 'accountEntered':
       return submit(state, 'registering', { kind: 'register', name: news.name, email: news.email, password: news.password });
     case 'addressEntered':
-      return submit(state, 'forgotten', { kind: 'askLetter', email: news.email });
+      return submit(state, 'forgotten', { kind: 'requestEmail', email: news.email });
     case 'walletPressed':
       return pressWallet(state, news.walletName);
     case 'providerPressed': {
@@ -156,8 +145,8 @@ export function nextLogin(facts: LoginFacts, state: LoginState, news: LoginNews)
       return openForm(state, isForm(state) ? state.step : 'choosing', problemOf(facts, news.failure, news.wrong));
     case 'walletRefused':
       return refuseWallet(facts, state, news.walletName, news.refusal);
-    case 'letterTaken':
-      return turnTo(enter(state, { step: 'letterAsked', email: news.email }));
+    case 'emailTaken':
+      return turnTo(enter(state, { step: 'emailRequested', email: news.email }));
     case 'sessionNotKept':
       return openForm(state, 'choosing', { key: 'pStorage' });
   }

@@ -15,8 +15,8 @@ export function Login(props: LoginProps) {
   switch (state.step) {
     case 'asking':
       return <Asking {...props} state={state} />;
-    case 'letterAsked':
-      return <LetterAsked {...props} state={state} />;
+    case 'emailRequested':
+      return <EmailRequested {...props} state={state} />;
     case 'signedIn':
       return <SignedIn {...props} state={state} />;
   }
@@ -91,7 +91,7 @@ const Asking = (props: LoginAt<'asking'>) => (
   </div>
 );
 
-const LetterAsked = (props: LoginAt<'letterAsked'>) => (
+const EmailRequested = (props: LoginAt<'emailRequested'>) => (
   <div class="panel">
     <Mark kind="done" />
     <PageTitle>{props.say('letterTitle')}</PageTitle>
@@ -111,7 +111,6 @@ const SignedIn = ({ facts, say }: LoginAt<'signedIn'>) => (
   </div>
 );
 
-/** The part of the page that belongs to each way to sign in. */
 const WAYS = { password: ByPassword, provider: ByProvider, wallet: ByWallet } satisfies Record<SignInWay, (props: FormProps) => unknown>;
 
 function ByPassword({ state, say, actions }: FormProps) {
@@ -128,7 +127,6 @@ function ByPassword({ state, say, actions }: FormProps) {
   );
 }
 
-/** Providers: on this form they open an account, on the next one they make it too. */
 function ByProvider({ facts, state, say, actions }: FormProps) {
   return (
     <div class="way">
@@ -147,7 +145,6 @@ function ByProvider({ facts, state, say, actions }: FormProps) {
   );
 }
 
-/** The wallets of this browser that can sign a text. */
 function ByWallet({ facts, state, say, actions }: FormProps) {
   const { wallets } = state;
   return (
@@ -159,7 +156,7 @@ function ByWallet({ facts, state, say, actions }: FormProps) {
         <ul class="wallets">
           {wallets.map((wallet) => (
             <li key={wallet.name}>
-              {/* One of the wrong network can still be reached and pressed, and then says why it cannot sign in. */}
+              {/* A wallet of the wrong network stays enabled and explains on press why it cannot sign in. */}
               <button
                 type="button"
                 class={wallet.isOwn ? 'wallet wallet-own' : 'wallet'}

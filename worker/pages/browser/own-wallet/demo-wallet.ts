@@ -1,7 +1,6 @@
 /**
- * Local development only: a wallet with play money of the local chain, so that a payment or a sign-in can be clicked
- * through with nothing installed. It is a script of its own, laid out and named only where the worker runs with DEMO_WALLET, and refuses any node
- * that is not on this machine.
+ * Local development only: a wallet with funds of the local chain, so that payments and sign-ins work without an installed wallet. Its
+ * script is served only if DEMO_WALLET is set, and it refuses any RPC node that is not on this machine.
  * @module
  */
 
@@ -11,11 +10,10 @@ import { fromBase64, toBase58 } from '../../parts/bytes.ts';
 import { formatMoney, formatPeriod, type Say, sayIn } from '../../parts/text.ts';
 import type { WalletTerms } from '../../parts/wallet-choice.ts';
 import { OWN_WALLET_NAMES } from '../wallets.ts';
-import { keptIn, readFacts, registerOwnWallet } from './own-wallet.ts';
+import { loadOrStore, readFacts, registerOwnWallet } from './own-wallet.ts';
 import { decimalOf, readTransfers, type TransferAsked } from './read-transfers.ts';
 import { newRejection, openWalletDialog } from './wallet-dialog.ts';
 
-/** Where it pays, on a buyer's page, it knows the words of buyers; pages of merchants ask it for signatures of texts alone. */
 type Facts = WalletTerms & { text: Dictionary };
 
 const SIGNATURE_BYTES = 64;
@@ -25,7 +23,7 @@ const ICON =
 
 const readSeed = (): Uint8Array => {
   const make = () => JSON.stringify([...crypto.getRandomValues(new Uint8Array(32))]);
-  return Uint8Array.from(JSON.parse(keptIn('svc:demo-wallet', make)) as number[]);
+  return Uint8Array.from(JSON.parse(loadOrStore('svc:demo-wallet', make)) as number[]);
 };
 
 async function askNode<T>(rpcUrl: string, method: string, params: unknown[]): Promise<T> {
@@ -39,13 +37,12 @@ async function fundAccount(rpcUrl: string, address: string): Promise<void> {
   await askNode(rpcUrl, 'local_fundUsdc', [address, '1000000000']);
 }
 
-/** Test USDC on devnet, which the local chain presents itself as. */
+/** Test USDC on devnet, the network that the local chain reports. */
 const USDC_MINT = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
-/** Where the owner stands in a token account. */
 const OWNER_AT = 32;
 
-/** Whose wallet is paid, which of a token account only the chain can tell; the account itself where it is not open yet. */
-async function payeeOf(rpcUrl: string, { mint, owner, destination }: TransferAsked): Promise<string> {
+/** Returns the owner of a token account, or the account itself if it is not open yet. */
+async function readPayee(rpcUrl: string, { mint, owner, destination }: TransferAsked): Promise<string> {
   if (mint === null || owner !== null) return owner ?? destination;
   const { value } = await askNode<{ value: { data: [string, string] } | null }>(rpcUrl, 'getAccountInfo', [
     destination,
@@ -54,7 +51,7 @@ async function payeeOf(rpcUrl: string, { mint, owner, destination }: TransferAsk
   return value ? toBase58(fromBase64(value.data[0]).slice(OWNER_AT, OWNER_AT + 32)) : destination;
 }
 
-/** How much goes to whom, read from the very bytes that are to be signed, as a wallet does: never from what the page says of them. */
+/** Lists amounts and payees from the transaction's bytes, as a wallet does, and never from the page's claims. */
 async function listTransfers(say: Say, rpcUrl: string, transaction: Uint8Array): Promise<(readonly [string, string])[]> {
   const locale = document.documentElement.lang;
   const rows = readTransfers(transaction).map(async (transfer) => {
@@ -63,13 +60,13 @@ async function listTransfers(say: Say, rpcUrl: string, transaction: Uint8Array):
     const period = transfer.periodHours === null ? '' : ` / ${formatPeriod(locale, Number(transfer.periodHours / HOURS_A_DAY), 'day')}`;
     return [
       [say('amount'), formatMoney(locale, { asset, amount }) + period],
-      [say('address'), await payeeOf(rpcUrl, transfer)],
+      [say('address'), await readPayee(rpcUrl, transfer)],
     ] as const;
   });
   return (await Promise.all(rows)).flat();
 }
 
-/** The first signer of the wire form is the payer: one length byte, signatures, then the message that is signed. */
+/** Wire form: one length byte, signatures, message. The first signer is the payer. */
 function signTransaction(transaction: Uint8Array, seed: Uint8Array): Uint8Array {
   const count = transaction[0]!;
   const message = transaction.subarray(1 + count * SIGNATURE_BYTES);
@@ -78,7 +75,7 @@ function signTransaction(transaction: Uint8Array, seed: Uint8Array): Uint8Array 
   return signed;
 }
 
-/** Asks as a wallet does; one that has too little money says so before it signs, in the words of the network. */
+/** Asks the buyer as a wallet does. With too little money, fails with the network's simulation error before signing. */
 async function askBuyer(text: Dictionary, rpcUrl: string, transaction: Uint8Array): Promise<void> {
   const say = sayIn(text);
   const rows = await listTransfers(say, rpcUrl, transaction);

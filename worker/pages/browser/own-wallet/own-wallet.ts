@@ -2,19 +2,17 @@ import type { Wallet, WalletAccount } from '@wallet-standard/base';
 import { registerWallet } from '@wallet-standard/wallet';
 import type { WalletTerms } from '../../parts/wallet-choice.ts';
 
-/** A wallet that the page brings along: found by the Wallet Standard as any other, so that the page knows no other way to pay. */
+/** Wallet that the page registers itself over the Wallet Standard, so that the page has one payment path for all wallets. */
 interface OwnWalletPlan<F extends 'solana:signTransaction' | 'solana:signAndSendTransaction'> {
   name: string;
   icon: string;
   feature: F;
   connect(): Promise<Pick<WalletAccount, 'address' | 'publicKey'>>;
-  /** Throws what a wallet would. */
   act(transaction: Uint8Array): Promise<F extends 'solana:signTransaction' ? { signedTransaction: Uint8Array } : { signature: Uint8Array }>;
-  /** The signature of a text, by which a person signs in; absent where the wallet is there to pay alone. */
   signText?(text: Uint8Array): Uint8Array;
 }
 
-/** The simulated chain and the local one both present themselves as devnet. */
+/** The simulated chain and the local chain both report devnet. */
 const CHAINS = ['solana:devnet'] as const;
 
 export function registerOwnWallet<F extends 'solana:signTransaction' | 'solana:signAndSendTransaction'>(plan: OwnWalletPlan<F>): void {
@@ -56,15 +54,14 @@ export function registerOwnWallet<F extends 'solana:signTransaction' | 'solana:s
   });
 }
 
-/** What the server told the page. */
 export function readFacts<Facts extends WalletTerms>(): Facts | null {
   const text = document.getElementById('facts')?.textContent;
   return text ? (JSON.parse(text) as Facts) : null;
 }
 
-/** What this browser keeps under a name: made once, so that the wallet is the same one over refreshes. */
-export function keptIn(key: string, make: () => string): string {
-  const kept = localStorage.getItem(key) ?? make();
-  localStorage.setItem(key, kept);
-  return kept;
+/** Loads a value of this browser, or makes and stores one, so that the wallet survives a refresh. */
+export function loadOrStore(key: string, make: () => string): string {
+  const value = localStorage.getItem(key) ?? make();
+  localStorage.setItem(key, value);
+  return value;
 }

@@ -1,24 +1,22 @@
 import { readTransaction } from '../../parts/transaction.ts';
 
-/** Money that a transaction moves, as a wallet reads it before its person signs. */
 export interface TransferAsked {
-  /** What moves: lamports, or a token by its mint. */
   mint: string | null;
   decimals: number;
   units: bigint;
-  /** A wallet where lamports move, a token account where a token does. */
+  /** Wallet for lamports, token account for a token. */
   destination: string;
-  /** Whose token account that is, where the transaction says so because it opens it. */
+  /** Owner of the token account, if the transaction opens that account. */
   owner: string | null;
-  /** Of a subscription: so many hours later as much again may be charged. Null where it moves once. */
+  /** Subscription: the amount may be charged again after each period. Null for a single transfer. */
   periodHours: bigint | null;
 }
 
-/** Plans are in USDC, whose decimals the instruction does not name. */
+/** Plans are in USDC, and their instruction does not carry the decimals. */
 const PLAN_DECIMALS = 6;
 const LAMPORT_DECIMALS = 9;
 
-/** What a transaction of the wire form pays to whom, in its order. Throws where it cannot be read. */
+/** Lists the transfers of a transaction in wire form. Throws if the transaction cannot be decoded. */
 export function readTransfers(transaction: Uint8Array): TransferAsked[] {
   const { steps } = readTransaction(transaction);
   const opened = new Map(steps.flatMap((step) => (step.kind === 'account' ? [[step.account, step.owner] as const] : [])));
@@ -41,7 +39,6 @@ export function readTransfers(transaction: Uint8Array): TransferAsked[] {
   });
 }
 
-/** The decimal that so many units are. */
 export function decimalOf(units: bigint, decimals: number): string {
   const digits = String(units).padStart(decimals + 1, '0');
   const point = digits.length - decimals;

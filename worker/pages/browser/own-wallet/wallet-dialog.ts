@@ -1,24 +1,23 @@
-/** What a person may do when a wallet asks, as a button each; the first is the obvious one. */
+/** Buttons of a wallet dialog. The first is the default. */
 export interface WalletDialog<Deed extends string> {
   title: string;
   ask: string;
-  /** What is asked for, as a name and a value each. */
   rows?: readonly (readonly [name: string, value: string])[];
   buttons: readonly (readonly [Deed, string])[];
-  /** What the Escape key does: it closes a wallet's window, so its person declined. */
+  /** Escape closes the window, which declines. */
   onEscape: Deed;
 }
 
-/** Opens the window of a wallet that the page brings along. Calls `onDeed` with each button pressed, until it answers null: done. */
+/** Opens the wallet dialog. Calls `onDeed` with each pressed button and closes once it returns null. */
 export function openWalletDialog<Deed extends string>(
   { title, ask, rows = [], buttons, onEscape }: WalletDialog<Deed>,
   onDeed: (deed: Deed) => Promise<string | null>,
 ): void {
   const dialog = document.createElement('dialog');
   dialog.className = 'own-wallet';
-  const add = (tag: string, words: string, className = '', parent: HTMLElement = dialog) => {
+  const add = (tag: string, text: string, className = '', parent: HTMLElement = dialog) => {
     const element = document.createElement(tag);
-    element.textContent = words;
+    element.textContent = text;
     element.className = className;
     return parent.appendChild(element);
   };
@@ -45,8 +44,8 @@ export function openWalletDialog<Deed extends string>(
     problem.textContent = trouble;
     problem.hidden = false;
   };
-  for (const [index, [deed, words]] of buttons.entries()) {
-    const button = add('button', words, index === 0 ? 'button' : 'plain-button') as HTMLButtonElement;
+  for (const [index, [deed, text]] of buttons.entries()) {
+    const button = add('button', text, index === 0 ? 'button' : 'plain-button') as HTMLButtonElement;
     button.type = 'button';
     button.addEventListener('click', () => void act(deed));
     made.push(button);
@@ -59,5 +58,4 @@ export function openWalletDialog<Deed extends string>(
   dialog.showModal();
 }
 
-/** What wallets throw where a person declines. */
 export const newRejection = (): Error => Object.assign(new Error('User rejected the request.'), { code: 4001 });

@@ -1,5 +1,5 @@
 import { copyText } from '../../browser/copy-text.ts';
-import { keepReceiptEmail, readReceiptEmail } from '../../browser/receipt-email.ts';
+import { readReceiptEmail, storeReceiptEmail } from '../../browser/receipt-email.ts';
 import { fromBase58 } from '../../parts/bytes.ts';
 import type { Actions } from '../notes.tsx';
 import type { Report } from './page-state.ts';
@@ -7,16 +7,15 @@ import type { Report } from './page-state.ts';
 const COPIED_MS = 2000;
 const SIGNATURE_BYTES = 64;
 
-/** What a person does on the page, as events. */
 export const newActions = (report: Report): Actions => ({
   payWith: (walletName) => report({ kind: 'walletPressed', walletName }),
   openPhone: () => report({ kind: 'phonePressed' }),
   cancel: () => report({ kind: 'cancelPressed' }),
   startAgain: () => report({ kind: 'startAgainPressed' }),
-  startAnew: () => report({ kind: 'startAnewPressed' }),
+  startOver: () => report({ kind: 'startAnewPressed' }),
   dismissShort: () => report({ kind: 'shortDismissed' }),
   receiptEmail: readReceiptEmail,
-  keepEmail: keepReceiptEmail,
+  storeEmail: storeReceiptEmail,
   stay: () => report({ kind: 'stayPressed' }),
   chooseAsset: (asset) => report({ kind: 'assetChosen', asset }),
   finishIdentity: () => report({ kind: 'identityFinished' }),

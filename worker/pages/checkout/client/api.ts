@@ -3,7 +3,6 @@ import { receiptEmail } from '../../browser/receipt-email.ts';
 import type { PageFacts, PagePayment } from '../facts.ts';
 import type { Connected, PaymentStatus } from '../wire.ts';
 
-/** The public API as a buyer's browser asks it. */
 interface IdentityWanted {
   identity: { required: true; provider: string };
 }
@@ -39,7 +38,7 @@ export const connect = (facts: PageFacts, { asset, walletAddress, identitySessio
     },
   });
 
-/** Another payment in the place of an unsigned one, whose buyer, session and hand-off the service goes on with. */
+/** Replaces an unsigned payment by one in another asset. Buyer, session and hand-off carry over. */
 export const replacePayment = (facts: PageFacts, replacesId: string, asset: string) =>
   callApi<Connected>('POST', `/v1/products/p/${encodeURIComponent(facts.slug)}/connect`, {
     body: { locale: facts.locale, asset, replaces_payment_id: replacesId },
@@ -51,10 +50,10 @@ export const confirmPayment = (paymentId: string, txSignature: string) =>
   callApi<Confirmation>('POST', '/v1/pay/confirm', { body: { payment_id: paymentId, tx_signature: txSignature } });
 export const sendTransaction = (paymentId: string, transaction: string) =>
   callApi<{ payment: PaymentStatus; tx_signature: string }>('POST', `/v1/payments/${paymentId}/transaction`, { body: { transaction } });
-/** The transaction of a payment already begun, for the wallet that is to sign it: so no payment is begun twice. */
+/** Prepares the transaction of an existing payment for a wallet, so that no second payment is created. */
 export const prepareTransaction = (paymentId: string, account: string) =>
   callApi<{ transaction: string }>('POST', `/v1/pay/${paymentId}/solana-pay`, { body: { account } });
-/** The test wallet of a test product's page: its address, and what it has sent where it was shown a transaction. */
+/** Test wallet of a test product: returns its address and, if a transaction was shown, the signature it sent. */
 export const payAtPage = (slug: string, walletId: string, shown?: { transaction: string; outcome: 'paid' | 'underpaid' }) =>
   callApi<{ address: string; tx_signature?: string }>('POST', `/p/${encodeURIComponent(slug)}/test-wallet`, {
     body: { wallet_id: walletId, ...(shown ? { shown } : {}) },
@@ -63,7 +62,6 @@ export const openIdentity = (slug: string) => callApi<IdentityOpened>('POST', `/
 export const readHandoff = (slug: string, token: string) =>
   callApi<{ customer_label?: string }>('GET', `/v1/products/p/${slug}/handoff/${encodeURIComponent(token)}`);
 
-/** A payment that was begun elsewhere, by what its status says of it. Every wallet takes a transaction request. */
 export const toFoundPayment = (payment: PaymentStatus): PagePayment => ({
   paymentId: payment.payment_id,
   price: payment.price,

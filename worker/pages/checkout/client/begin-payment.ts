@@ -1,5 +1,5 @@
 /**
- * Which payment the service knows of, and the beginning of a new one: questions to the service, answered as events.
+ * Finds the payment the service has, or begins a new one. Answers are events.
  * @module
  */
 
@@ -15,7 +15,6 @@ type Of<K extends ServiceEffect['kind']> = Extract<ServiceEffect, { kind: K }>;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The payment that the address of the page names. */
 export const addressedPayment = (): string | null => /^#payment=([\w-]+)$/.exec(location.hash)?.[1]?.toLowerCase() ?? null;
 
 export class BeginPayment {
@@ -33,13 +32,13 @@ export class BeginPayment {
     return this.#adopt(answer, [], (failure) => ({ kind: 'handoffRefused', failure }));
   }
 
-  async lookElsewhere({ paymentIds, declinedIds, otherwise }: Of<'lookElsewhere'>): Promise<PageNews> {
+  async tryElsewhere({ paymentIds, declinedIds, otherwise }: Of<'tryElsewhere'>): Promise<PageNews> {
     const answer = await this.#findElsewhere(paymentIds ?? this.#namedPayments(), declinedIds);
     if (!answer.ok) return { kind: 'elsewhereUnknown', failure: answer };
     return answer.value ? { kind: 'foundElsewhere', found: answer.value } : { kind: 'nothingElsewhere', otherwise };
   }
 
-  /** The payment there is already, in this browser or elsewhere; otherwise a new one. One tab of a product at a time runs this. */
+  /** Returns the existing payment, in this browser or elsewhere, or begins a new one. Runs in one tab of a product at a time. */
   async begin({ attempt, asset, walletAddress, declinedIds }: Of<'beginPayment'>, known: PagePayment | null): Promise<PageNews> {
     const refused = (failure: Failure): PageNews => ({ kind: 'beginRefused', attempt, failure });
     if (known) return { kind: 'paymentKnown', attempt, payment: known };
@@ -49,7 +48,7 @@ export class BeginPayment {
     const identity = this.#stored.readIdentity();
     const answer = await connect(this.#facts, { asset, walletAddress, identitySessionId: identity?.sessionId ?? null });
     if (!answer.ok) {
-      // An identity lasts ten minutes; after that the buyer shows it once more.
+      // An identity lasts ten minutes. Then the buyer proves it again.
       if (answer.code === 'identity_expired') return this.#openIdentity(refused);
       return this.#adopt(answer, declinedIds, refused);
     }
@@ -60,7 +59,6 @@ export class BeginPayment {
     return { kind: 'paymentBegun', attempt, payment, transaction, isOnItsWay };
   }
 
-  /** Another in the place of the payment there is; what another tab has begun instead meanwhile is gone on with. */
   async replace({ attempt, asset }: Of<'beginPayment'>, replaced: PagePayment): Promise<PageNews> {
     const answer = await replacePayment(this.#facts, replaced.paymentId, asset);
     if (!answer.ok) return { kind: 'beginRefused', attempt, failure: answer };
@@ -69,12 +67,11 @@ export class BeginPayment {
     return { kind: 'paymentBegun', attempt, payment, transaction: null, isOnItsWay: false };
   }
 
-  /** What the address names, and what this browser knows to be under way. */
   #namedPayments(): string[] {
     return [addressedPayment(), this.#stored.readRunning()].filter((id) => id !== null);
   }
 
-  /** A refusal that names the payment there is already: the buyer goes on with that one. */
+  /** Continues with the existing payment that a refusal names. */
   async #adopt(failure: Failure, declinedIds: string[], refused: (failure: Failure) => PageNews): Promise<PageNews> {
     const answer = await this.#find(failure.meta.payment_id ?? null, declinedIds);
     if (!answer.ok) return refused(answer);
@@ -83,15 +80,14 @@ export class BeginPayment {
   }
 
   /**
-   * A payment for this that another window, browser or link began and that is not over. All that is shown of it is the service's
-   * word, not the address's.
+   * Finds an unfinished payment that another window, browser or link began. Everything shown comes from the service, not from the address.
    */
   async #findElsewhere(paymentIds: string[], declinedIds: string[]): Promise<Answer<FoundPayment | null>> {
     for (const paymentId of new Set(paymentIds)) {
       const answer = await this.#find(paymentId, declinedIds);
       if (!answer.ok) return answer;
       const found = answer.value;
-      // A payment session or hand-off is a purchase of its own; only money on its way is worth a question.
+      // A payment session or hand-off is a purchase of its own, so only a payment with money on its way is offered.
       const isOwnPurchase = (this.#facts.paymentSessionId ?? this.#facts.handoffToken) !== null;
       const isMinor = isOwnPurchase && found?.status === 'PENDING_SIGNATURE';
       if (!found || found.status === 'CONFIRMED' || found.status === 'FAILED' || isMinor) continue;
@@ -100,7 +96,7 @@ export class BeginPayment {
     return { ok: true, value: null };
   }
 
-  /** Null where there is no such payment of this product, or the buyer declined it; a failure where it is unknown. */
+  /** Returns null if this product has no such payment or the buyer declined it, and a failure if the service did not answer. */
   async #find(paymentId: string | null, declinedIds: string[]): Promise<Answer<PaymentStatus | null>> {
     const none = { ok: true, value: null } as const;
     if (paymentId === null || !UUID.test(paymentId) || declinedIds.includes(paymentId)) return none;

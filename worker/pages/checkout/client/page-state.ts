@@ -7,7 +7,6 @@ import { firstState, type PageState } from '../state.ts';
 
 export type Report = (news: PageNews) => void;
 
-/** The checkout page, which is told of every event when it happened by the service's clock. */
 export type CheckoutHolder = PageHolder<PageState, PageNews, PageEffect>;
 export const holdCheckout = (facts: PageFacts): CheckoutHolder =>
   new PageHolder(firstState(facts), (state, news) => next(facts, state, { ...news, at: serverNow() }));

@@ -8,16 +8,13 @@ import type { StoredPayment } from './stored-payment.ts';
 
 type Of<K extends WalletEffect['kind']> = Extract<WalletEffect, { kind: K }>;
 
-/** All that the page asks of a wallet. It decides nothing: every answer is reported, with the attempt it belongs to. */
 export class WalletEffects {
   readonly #facts: PageFacts;
   readonly #page: CheckoutHolder;
   readonly #stored: StoredPayment;
-  /** The wallet of the latest attempt. */
   #open: { attempt: number; wallet: OpenWallet; walletName: string } | null = null;
   #attempt = 0;
   #giveTurnBack: () => void = () => {};
-  /** Resolves when the turn that this tab took before has been given back. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(facts: PageFacts, page: CheckoutHolder, stored: StoredPayment) {
@@ -37,7 +34,7 @@ export class WalletEffects {
     }
   }
 
-  /** Gives the turn back as soon as the state of the page does not hold it any more, whichever event ended it. */
+  /** Releases the turn once the page's state no longer holds it. */
   settle(): void {
     if (!holdsTurn(this.#page.state)) this.#giveTurnBack();
   }
@@ -66,7 +63,7 @@ export class WalletEffects {
       report({ kind: 'turnTaken', attempt, stored: this.#stored.read() });
       await givenBack;
     });
-    // A browser that gives no lock gives no turn.
+    // A browser that refuses the lock grants no turn.
     const isTaken = turn.catch(() => false);
     this.#turn = isTaken;
     if (!(await isTaken)) report({ kind: 'turnRefused', attempt });

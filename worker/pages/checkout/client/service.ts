@@ -13,13 +13,13 @@ const TRIES_MAX = 6;
 const CONFIRM_EVERY_MS = 1500;
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A browser that gives no lock begins no payment: another tab may be beginning it. */
+/** Without a lock no payment is begun: another tab may be beginning one. */
 const NO_LOCK: Failure = { ok: false, status: 0, code: 'lock_unavailable', detail: '', meta: {}, retryAfterMs: null };
 
-/** Another tab asks a wallet for the payment that this one would replace. */
+/** Another tab asks a wallet for the payment to be replaced. */
 const IN_OTHER_TAB: Failure = { ...NO_LOCK, code: 'state_conflict', meta: { reason: 'in_flight' } };
 
-/** Asks again while the same call may still succeed. `onTry`: told of each answer that may pass. */
+/** Retries while the failure may be temporary. `onTry` receives the status of each such failure. */
 async function askAgain<T>(call: () => Promise<Answer<T>>, onTry: (status: number) => void = () => {}): Promise<Answer<T>> {
   let answer = await call();
   for (let tries = 1; !answer.ok && isPassing(answer) && tries < TRIES_MAX; tries++) {
@@ -30,7 +30,6 @@ async function askAgain<T>(call: () => Promise<Answer<T>>, onTry: (status: numbe
   return answer;
 }
 
-/** All that the page asks of the service. It decides nothing: every answer is reported as an event. */
 export class ServiceEffects {
   readonly #page: CheckoutHolder;
   readonly #stored: StoredPayment;
@@ -50,8 +49,8 @@ export class ServiceEffects {
     switch (effect.kind) {
       case 'readHandoff':
         return report(await this.#beginning.readHandoff(effect));
-      case 'lookElsewhere':
-        return report(await this.#beginning.lookElsewhere(effect));
+      case 'tryElsewhere':
+        return report(await this.#beginning.tryElsewhere(effect));
       case 'beginPayment':
         return this.#begin(effect);
       case 'prepareTransaction':
@@ -68,7 +67,6 @@ export class ServiceEffects {
     }
   }
 
-  /** Follows the payment of the page as long as its end is not known. */
   watch(): void {
     const target = watchOf(this.#page.state);
     const watched = target ? `${target.paymentId} ${target.txSignature}` : '';
@@ -81,7 +79,7 @@ export class ServiceEffects {
   async #begin(effect: Extract<ServiceEffect, { kind: 'beginPayment' }>): Promise<void> {
     const begin = async () => {
       const known = paymentOf(this.#page.state) ?? this.#stored.read();
-      // Reported before the other tabs may begin: by then the payment is stored.
+      // Reports inside the lock: the payment is stored before another tab may begin one.
       this.#page.report(effect.replacesId === null ? await this.#beginning.begin(effect, known) : await this.#replace(effect));
     };
     await this.#stored.alone(begin).catch(() => {
@@ -89,7 +87,10 @@ export class ServiceEffects {
     });
   }
 
-  /** Not while another tab asks a wallet for the payment that is to be replaced, and not where that tab has replaced it already. */
+  /**
+   * Refuses with code state_conflict while another tab asks a wallet for this payment. Returns the stored payment if another tab replaced
+   * it already.
+   */
   async #replace(effect: Extract<ServiceEffect, { kind: 'beginPayment' }>): Promise<PageNews> {
     const { attempt, replacesId } = effect;
     const present = paymentOf(this.#page.state);
@@ -103,11 +104,11 @@ export class ServiceEffects {
     return news;
   }
 
-  async #look(): Promise<Look> {
+  async #look(): Promise<PollResult> {
     const target = watchOf(this.#page.state);
     if (!target) return { afterMs: null };
     const watched = this.#watched;
-    const news = await this.#watching.look(target);
+    const news = await this.#watching.poll(target);
     if ('kind' in news) this.#page.report(news);
     const now = watchOf(this.#page.state);
     if (!now) return { afterMs: null };
@@ -123,9 +124,9 @@ export class ServiceEffects {
     return { kind: 'transactionPrepared', attempt, transaction: answer.value.transaction };
   }
 
-  /** Sending the same bytes twice is sending them once. */
+  /** Sending the same bytes twice is idempotent. */
   async #send({ paymentId, transaction, txSignature }: Extract<ServiceEffect, { kind: 'sendTransaction' }>): Promise<PageNews> {
-    // After any other failure than "too many calls" the service may have sent it.
+    // After any failure other than 429 the service may have sent the transaction.
     let isUnsent = true;
     const answer = await askAgain(
       () => sendTransaction(paymentId, transaction),
@@ -149,21 +150,21 @@ export class ServiceEffects {
 const DEFAULT_MS = 3000;
 const BACKOFF_MAX_MS = 30_000;
 
-/** When the service wants the next look at the payment; null where none is needed any more, and `failed` where this one got no answer. */
-type Look = { afterMs: number | null } | { failed: true; afterMs: number | null };
+/** Delay until the next poll, chosen by the service. Null ends polling. `failed`: no answer came. */
+type PollResult = { afterMs: number | null } | { failed: true; afterMs: number | null };
 
-/** Asks again as often as the service wishes, ever rarer while it cannot be reached, and not at all while the page is hidden. */
+/** Polls at the service's pace, backs off on failures and pauses while the page is hidden. */
 class Poller {
-  readonly #look: () => Promise<Look>;
+  readonly #look: () => Promise<PollResult>;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isRunning = false;
   #isLooking = false;
   #failures = 0;
 
-  constructor(look: () => Promise<Look>) {
-    this.#look = look;
+  constructor(poll: () => Promise<PollResult>) {
+    this.#look = poll;
     document.addEventListener('visibilitychange', () => (document.hidden ? this.#pause() : this.now()));
-    // A page that comes out of the back-forward cache, or is online again, may have missed something.
+    // A page restored from the back-forward cache, or online again, may have missed a change.
     addEventListener('pageshow', () => this.now());
     addEventListener('online', () => this.now());
   }
@@ -178,7 +179,7 @@ class Poller {
     this.#pause();
   }
 
-  /** A look at once, if anything is being watched and no look is under way. */
+  /** Polls at once, unless stopped or a poll is running. */
   now(): void {
     if (!this.#isRunning || this.#isLooking) return;
     this.#pause();
@@ -191,16 +192,16 @@ class Poller {
 
   async #run(): Promise<void> {
     this.#isLooking = true;
-    const look = await this.#look();
+    const poll = await this.#look();
     this.#isLooking = false;
-    if ('failed' in look) {
+    if ('failed' in poll) {
       this.#failures++;
-      this.#wait(Math.max(look.afterMs ?? 0, Math.min(BACKOFF_MAX_MS, DEFAULT_MS * 2 ** (this.#failures - 1))));
+      this.#wait(Math.max(poll.afterMs ?? 0, Math.min(BACKOFF_MAX_MS, DEFAULT_MS * 2 ** (this.#failures - 1))));
       return;
     }
     this.#failures = 0;
-    if (look.afterMs === null) this.stop();
-    else this.#wait(look.afterMs);
+    if (poll.afterMs === null) this.stop();
+    else this.#wait(poll.afterMs);
   }
 
   #wait(ms: number): void {

@@ -10,7 +10,7 @@ import { isStoreEffect, isWalletEffect, type PageEffect } from '../machine/event
 import { problemTitle } from '../notes.tsx';
 import { Panel } from '../panel.tsx';
 import type { PageState } from '../state.ts';
-import { wordsOf } from '../words.ts';
+import { stepTextsOf } from '../words.ts';
 import { newActions } from './actions.ts';
 import { addressedPayment } from './begin-payment.ts';
 import { type CheckoutHolder, holdCheckout, type Report } from './page-state.ts';
@@ -18,12 +18,11 @@ import { WalletEffects } from './pay-with-wallet.ts';
 import { ServiceEffects } from './service.ts';
 import { StoredPayment } from './stored-payment.ts';
 
-/** Takes the page over from the server: draws every change, moves the focus with it, and says it aloud. */
 const ANNOUNCED_AT_SECONDS = [300, 60];
 const LEAVE_AFTER_MS = 5000;
 
 function titleOf(state: PageState, facts: PageFacts, say: Say): string {
-  const { title, values } = wordsOf(state, facts);
+  const { title, values } = stepTextsOf(state, facts);
   return say(title, values);
 }
 
@@ -31,7 +30,6 @@ const secondsLeftOf = (state: PageState): number | null => ('secondsLeft' in sta
 const copiedOf = (state: PageState) => ('copied' in state ? state.copied : null);
 const problemOf = (state: PageState) => ('problem' in state ? state.problem : null);
 
-/** What a screen reader is told of a change; null where it need not be told. */
 function announcementOf(before: PageState, after: PageState, facts: PageFacts, say: Say): string | null {
   const problem = problemOf(after);
   if (problem && problem !== problemOf(before)) return `${say(problemTitle(problem))}. ${say(problem.key, problem.values)}`;
@@ -48,7 +46,6 @@ function announcementOf(before: PageState, after: PageState, facts: PageFacts, s
   return mark === undefined ? null : say('timeLeftSaid', { minutes: formatPeriod(facts.locale, mark / 60, 'minute') });
 }
 
-/** Draws the page after every change of its state. */
 function drawOnChange(page: CheckoutHolder, facts: PageFacts, panel: HTMLElement): void {
   const say = sayIn(facts.text);
   const root = createRoot(panel);
@@ -66,7 +63,7 @@ function drawOnChange(page: CheckoutHolder, facts: PageFacts, panel: HTMLElement
     if (after.step === before.step) return;
     const isOwnTitle = after.step === 'choosing' || after.step === 'unavailable';
     document.title = isOwnTitle ? pageTitle : `${titleOf(after, facts, say)} · ${pageTitle}`;
-    // After the drawing; the focus goes where the news is, unless the page only remembers old ones.
+    // After the drawing. The focus moves to the new step, unless the page only restores an old one.
     setTimeout(() => document.getElementById('panel-title')?.focus({ preventScroll: false }));
   };
   page.onChange(draw);
@@ -77,7 +74,7 @@ function listenToBrowser(report: Report, facts: PageFacts, stored: StoredPayment
   onWalletsChange(() => report({ kind: 'walletsChanged', wallets: listWallets(facts, TO_PAY) }));
   stored.onChange((payment) => report({ kind: 'storedChanged', stored: payment }));
   setInterval(() => report({ kind: 'secondPassed' }), 1000);
-  // Back from the shop to the page as it was left: it is not leaving any more.
+  // Restored from the back-forward cache after leaving for the shop: the redirect is cancelled.
   addEventListener('pageshow', ({ persisted }) => persisted && report({ kind: 'pageRestored' }));
   document.addEventListener('visibilitychange', () => document.hidden || report({ kind: 'buyerReturned' }));
 }
@@ -108,7 +105,6 @@ function start(facts: PageFacts, panel: HTMLElement): void {
 
 hideBrokenPictures();
 
-/** The payment that the address names stays named in every language. */
 for (const link of document.querySelectorAll<HTMLAnchorElement>('a[hreflang]')) link.hash = location.hash;
 
 const facts = document.getElementById('facts');

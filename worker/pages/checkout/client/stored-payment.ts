@@ -5,21 +5,20 @@ import type { StoreEffect } from '../machine/events.ts';
 
 const VERSION = 1;
 
-interface Kept<T> {
+interface StoredItem<T> {
   version: number;
   value: T;
-  /** The page forgets the payment at this time, in epoch ms. */
   until?: number;
 }
 
-/** The browser keeps one payment for each product and way in, because a payment session or a hand-off is a purchase of its own. */
+/** Storage key per product and entry link, because a payment session or hand-off is a purchase of its own. */
 const keyOf = ({ slug, paymentSessionId, handoffToken }: PageFacts): string =>
   `svc:payment:${slug}:${paymentSessionId ?? handoffToken?.slice(-24) ?? ''}`;
 
-function readItem<T>(key: string): Kept<T> | null {
+function readItem<T>(key: string): StoredItem<T> | null {
   try {
-    const kept = JSON.parse(localStorage.getItem(key) ?? 'null') as Kept<T> | null;
-    return kept?.version === VERSION && !(Number(kept.until) < serverNow()) ? kept : null;
+    const item = JSON.parse(localStorage.getItem(key) ?? 'null') as StoredItem<T> | null;
+    return item?.version === VERSION && !(Number(item.until) < serverNow()) ? item : null;
   } catch {
     return null;
   }
@@ -30,7 +29,7 @@ function writeItem(key: string, value: unknown, until?: number): void {
     if (value === null) localStorage.removeItem(key);
     else localStorage.setItem(key, JSON.stringify({ version: VERSION, value, ...(until === undefined ? {} : { until }) }));
   } catch {
-    // A browser that keeps nothing still pays; it only forgets.
+    // Without storage the buyer can still pay, but a reload loses the payment.
   }
 }
 
@@ -39,7 +38,7 @@ const isDecimal = (value: unknown): boolean => typeof value === 'string' && /^\d
 const isMoney = (value: PagePayment['price'] | null | undefined): boolean => isText(value?.asset) && isDecimal(value?.amount);
 const isInstant = (value: string | undefined): boolean => !Number.isNaN(Date.parse(value ?? ''));
 
-/** Whether what was kept is what this version keeps: anything else would break the page at every visit. */
+/** Validates a stored payment: a malformed one would break the page at every visit. */
 const isPagePayment = (value: Partial<PagePayment> | null): value is PagePayment =>
   [value?.paymentId, value?.recipient, value?.memo, value?.solanaPayUrl].every(isText) &&
   isMoney(value?.price) &&
@@ -50,10 +49,9 @@ const isPagePayment = (value: Partial<PagePayment> | null): value is PagePayment
   (value?.identitySessionId === undefined || isText(value.identitySessionId)) &&
   (value?.unclearUntil === undefined || Number.isFinite(value.unclearUntil));
 
-/** The payment this page has begun, stored by the browser: over a refresh, the back button and a closed laptop. */
 export class StoredPayment {
   readonly #key: string;
-  /** Which payment of this product is not over, whichever way in it was begun by. */
+  /** Id of the product's unfinished payment, regardless of the entry link. */
   readonly #runningKey: string;
   constructor(facts: PageFacts) {
     this.#key = keyOf(facts);
@@ -65,7 +63,6 @@ export class StoredPayment {
     return isPagePayment(payment) ? payment : null;
   }
 
-  /** Whether the end of the stored payment was shown. */
   isOver(): boolean {
     return readItem(this.#key)?.until !== undefined;
   }
@@ -82,13 +79,12 @@ export class StoredPayment {
 
   apply(effect: StoreEffect): void {
     if (effect.kind === 'storePayment') this.#store(effect.payment);
-    else if (effect.kind === 'storeEnd') this.#storeEnd(effect.payment, effect.keptMs);
+    else if (effect.kind === 'storeEnd') this.#storeEnd(effect.payment, effect.storeMs);
     else if (effect.kind === 'storeUnclear') this.#storeUnclear(effect.paymentId, effect.unclearUntil);
     else if (effect.kind === 'forgetPayment') this.#forget(effect.paymentId);
     else writeItem(`${this.#key}:identity`, effect.kind === 'storeIdentity' ? effect.identity : null);
   }
 
-  /** Another tab of the same product has stored a payment. */
   onChange(listener: (stored: PagePayment) => void): void {
     addEventListener('storage', ({ key }) => {
       const stored = key === this.#key ? this.read() : null;
@@ -96,30 +92,29 @@ export class StoredPayment {
     });
   }
 
-  /** One tab of a product at a time, so that two of them never begin two payments. */
+  /** Runs in one tab of a product at a time, so that two tabs never begin two payments. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     return inOneTab(this.#runningKey, work);
   }
 
-  /** One wallet at a time is asked for a payment, in all tabs. False where another is being asked; a closed tab asks none. */
+  /** Runs while this tab alone asks a wallet for the payment. Returns false if another tab does. A closed tab releases its turn. */
   takingTurn(paymentId: string, work: () => Promise<void>): Promise<boolean> {
     return ifNoOtherTab(`svc:asking:${paymentId}`, work);
   }
 
-  /** Of a payment that is not over. */
   #store(payment: PagePayment): void {
     writeItem(this.#key, payment);
     writeItem(this.#runningKey, payment.paymentId);
   }
 
-  /** How it ended was shown; from the first time on it is kept for so long. */
-  #storeEnd(payment: PagePayment, keptMs: number): void {
+  /** Stores an ended payment for `storeMs` after its end was first shown. */
+  #storeEnd(payment: PagePayment, storeMs: number): void {
     this.#endRunning(payment.paymentId);
     const known = readItem<Partial<PagePayment>>(this.#key);
     const isSame = known?.value?.paymentId === payment.paymentId;
-    // Another tab has begun the next payment meanwhile: that is the one to come back to.
+    // Another tab has begun the next payment, which has precedence.
     if (known && !isSame && known.until === undefined && isPagePayment(known.value)) return;
-    writeItem(this.#key, payment, (isSame ? known.until : undefined) ?? serverNow() + keptMs);
+    writeItem(this.#key, payment, (isSame ? known.until : undefined) ?? serverNow() + storeMs);
   }
 
   #storeUnclear(paymentId: string, unclearUntil: number): void {

@@ -1,10 +1,10 @@
 /**
- * The wallet of a test product's pages, on any deployment: it asks what the buyer does, and the service signs and broadcasts on the
- * simulated chain, which no other wallet knows. It sends by itself, as a wallet that pays too little would.
+ * Wallet of a test product's page, on any deployment. It asks what the buyer does, and the service signs and broadcasts on the simulated
+ * chain. It sends by itself, so that it can pay too little.
  * @module
  */
 
-import { keptIn, readFacts, registerOwnWallet } from '../../browser/own-wallet/own-wallet.ts';
+import { loadOrStore, readFacts, registerOwnWallet } from '../../browser/own-wallet/own-wallet.ts';
 import { newRejection, openWalletDialog, type WalletDialog } from '../../browser/own-wallet/wallet-dialog.ts';
 import { OWN_WALLET_NAMES } from '../../browser/wallets.ts';
 import type { Dictionary } from '../../locales/dictionaries.ts';
@@ -17,19 +17,18 @@ const ICON =
   'data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHZpZXdCb3g9IjAgMCAyOCAyOCI+PHJlY3Qgd2lkdGg9IjI4IiBoZWlnaHQ9IjI4IiByeD0iOCIgZmlsbD0iIzdhNGEwMCIvPjx0ZXh0IHg9IjE0IiB5PSIyMCIgZm9udC1mYW1pbHk9InNhbnMtc2VyaWYiIGZvbnQtc2l6ZT0iMTYiIGZvbnQtd2VpZ2h0PSI3MDAiIGZpbGw9IiNmZmYiIHRleHQtYW5jaG9yPSJtaWRkbGUiPlQ8L3RleHQ+PC9zdmc+';
 
 const readWalletId = (): string =>
-  keptIn('svc:test-wallet', () => {
+  loadOrStore('svc:test-wallet', () => {
     const bytes = crypto.getRandomValues(new Uint8Array(16));
     return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
   });
 
-/** `leave`: the wallet never answers, as where its person walks away. */
+/** `leave`: the wallet never answers. */
 type Deed = 'paid' | 'underpaid' | 'decline' | 'leave';
 
-/** What it takes of the facts of any page that sells, or ends what was sold, in the sandbox. */
 interface TestFacts extends WalletTerms {
   slug: string;
   text: Dictionary;
-  /** `manage`: nothing is paid there, so nothing can be paid short. */
+  /** `manage`: nothing is paid there, so underpaying is not offered. */
   page?: 'subscribe' | 'manage';
   price?: Amount;
   periodDays?: number;
@@ -52,7 +51,10 @@ const dialogIn = (say: Say, { page, price, periodDays, locale }: TestFacts): Wal
   onEscape: 'decline',
 });
 
-/** What the wallet signed and sent; it declines with what wallets throw. Where the service does not answer, its window stays open. */
+/**
+ * Returns the signature of the sent transaction. Throws a wallet's rejection if declined. If the service does not answer, the window stays
+ * open.
+ */
 const askBuyer = (facts: TestFacts, walletId: string, transaction: Uint8Array): Promise<{ signature: Uint8Array }> =>
   new Promise((resolve, reject) => {
     openWalletDialog(dialogIn(sayIn(facts.text), facts), async (deed) => {

@@ -1,14 +1,9 @@
-/**
- * What the service says of the payment of this page, and of the signature that is known to pay it.
- * @module
- */
-
 import type { Failure } from '../../parts/answer.ts';
 import type { PageNews } from '../machine/events.ts';
 import type { PaymentStatus } from '../wire.ts';
 import { confirmPayment, readStatus } from './api.ts';
 
-/** Asking for a confirmation makes the service look at the chain itself; a few times, then its own rechecks do. */
+/** Each confirm call makes the service read the chain. After 8 calls the service's own rechecks take over. */
 const CONFIRMS_MAX = 8;
 
 interface Target {
@@ -18,12 +13,11 @@ interface Target {
   shortBy?: string[];
 }
 
-/** The service gave no answer, or one that says when to ask again. */
 interface NoAnswer {
   retryAfterMs: number | null;
 }
 
-/** What a refused confirmation tells of money that did arrive; null where it tells nothing. */
+/** Reads a refused confirmation for money that did arrive: recovered by another payment, or late. Returns null otherwise. */
 function readRefusal(paymentId: string, txSignature: string, { meta }: Failure): PageNews | null {
   if (meta.recovered_payment_id) return { kind: 'paymentRecovered', paymentId, recoveredId: meta.recovered_payment_id };
   return meta.reason === 'late' ? { kind: 'paymentLate', paymentId, txSignature } : null;
@@ -32,16 +26,15 @@ function readRefusal(paymentId: string, txSignature: string, { meta }: Failure):
 const isSeen = ({ seen = [] }: PaymentStatus, txSignature: string): boolean => seen.some((one) => one.tx_signature === txSignature);
 
 export class WatchPayment {
-  /** The signature that is confirmed, and how often. */
   #confirmed = '';
   #confirms = 0;
 
-  /** Whether the service is asked to look at the chain itself when it is asked the next time. */
+  /** True if the next poll confirms the signature, which makes the service read the chain. */
   asksChain({ txSignature }: Target): boolean {
     return txSignature !== null && (this.#confirmed !== txSignature || this.#confirms < CONFIRMS_MAX);
   }
 
-  async look(target: Target): Promise<PageNews | NoAnswer> {
+  async poll(target: Target): Promise<PageNews | NoAnswer> {
     const { paymentId, txSignature, entrySession } = target;
     if (entrySession !== undefined) {
       const answer = await readStatus(paymentId, entrySession);
@@ -55,8 +48,8 @@ export class WatchPayment {
         const { payment, redirect_url: redirectUrl = null } = answer.value;
         return { kind: 'paymentRead', paymentId, status: await this.#withAccess(payment), redirectUrl };
       }
-      const told = readRefusal(paymentId, txSignature, answer);
-      if (told) return told;
+      const refusal = readRefusal(paymentId, txSignature, answer);
+      if (refusal) return refusal;
       if (answer.code === 'payment_mismatch') return this.#explainMismatch(paymentId, txSignature);
       if (answer.status === 0 || answer.status === 429) return { retryAfterMs: answer.retryAfterMs };
     }
@@ -65,7 +58,7 @@ export class WatchPayment {
     return answer.status === 404 ? { kind: 'paymentGone', paymentId } : { retryAfterMs: answer.retryAfterMs };
   }
 
-  /** A transaction that does not pay may be money that came short: then its status says so. */
+  /** A mismatching transaction may be an underpayment. Then the payment's status lists it. */
   async #explainMismatch(paymentId: string, txSignature: string): Promise<PageNews> {
     const answer = await readStatus(paymentId);
     return answer.ok && isSeen(answer.value, txSignature)
@@ -73,7 +66,7 @@ export class WatchPayment {
       : { kind: 'signatureMismatched', paymentId, txSignature };
   }
 
-  /** What the seller made of money that came short; null: nothing yet. */
+  /** Reads the seller's decision on an underpayment. Returns null if there is none. */
   async #readDecision({ paymentId, shortBy = [] }: Target, status: PaymentStatus): Promise<PageNews | null> {
     const decided = shortBy.find((txSignature) => !isSeen(status, txSignature));
     if (decided === undefined) return null;
@@ -81,7 +74,7 @@ export class WatchPayment {
     return answer.ok ? null : readRefusal(paymentId, decided, answer);
   }
 
-  /** How long the buyer has access now, only the status of the payment says. */
+  /** Only the payment's status has the end of access. */
   async #withAccess(payment: PaymentStatus): Promise<PaymentStatus> {
     if (payment.status !== 'CONFIRMED') return payment;
     const answer = await readStatus(payment.payment_id);
@@ -94,7 +87,7 @@ export class WatchPayment {
     return confirmPayment(paymentId, txSignature);
   }
 
-  /** The status says neither where to go from here nor whether late money has arrived; confirming again, which changes nothing, does. */
+  /** Confirms a finished payment again, which changes nothing: only that answer has the redirect URL and late money. */
   async #complete(target: Target, status: PaymentStatus): Promise<PageNews> {
     const { paymentId } = target;
     const signature = status.tx_signature ?? target.txSignature;
@@ -102,7 +95,7 @@ export class WatchPayment {
     if (!signature || (status.status !== 'CONFIRMED' && !isExpired)) return { kind: 'paymentRead', paymentId, status, redirectUrl: null };
     const answer = await confirmPayment(paymentId, signature);
     const redirectUrl = answer.ok ? (answer.value.redirect_url ?? null) : null;
-    const told = isExpired && !answer.ok ? readRefusal(paymentId, signature, answer) : null;
-    return told ?? { kind: 'paymentRead', paymentId, status, redirectUrl };
+    const refusal = isExpired && !answer.ok ? readRefusal(paymentId, signature, answer) : null;
+    return refusal ?? { kind: 'paymentRead', paymentId, status, redirectUrl };
   }
 }

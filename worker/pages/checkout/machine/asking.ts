@@ -1,5 +1,5 @@
 /**
- * One wallet is asked for one payment at a time, and only its answer to the present question is sent.
+ * Asks one wallet for one payment at a time. Only the answer to the current request is sent.
  * @module
  */
 
@@ -12,10 +12,9 @@ import { applyStatus } from './watching.ts';
 
 type Of<K extends PageEvent['kind']> = Extract<PageEvent, { kind: K }>;
 
-/** After this time a transaction cannot land any more, and the service has seen one that did. */
+/** After 150 s the transaction can no longer land, and the service has seen one that did. */
 const UNCLEAR_MS = 150_000;
 
-/** Whether the wallet that answers is the one that is being connected, in the stage its answer belongs to. */
 const isAt = (state: PageState, attempt: number, stage: Connecting['stage']): state is PageAt<'connecting'> =>
   state.step === 'connecting' && state.attempt === attempt && state.stage === stage;
 
@@ -41,7 +40,7 @@ export function connectWallet(_facts: PageFacts, state: PageState, { attempt, ac
   return turnTo({ ...state, account, sends, stage: 'beginning payment' }, beginning);
 }
 
-/** Looks at what is stored before it asks: another tab may have paid while this one opened its wallet. */
+/** Checks the stored payment first: another tab may have paid while the wallet opened. */
 export function takeTurn(facts: PageFacts, state: PageState, { attempt, stored, at }: Of<'turnTaken'>): Turn {
   if (!isAt(state, attempt, 'taking turn') || state.payment === null) return turnTo(state);
   const { payment, transaction, account } = state;
@@ -74,7 +73,7 @@ function askWallet(state: PageAt<'connecting'> & { payment: PagePayment }, trans
   return turnTo(waiting, { kind: 'askWallet', attempt, transaction });
 }
 
-/** Back to the choice. The wallet cannot be told: its request stays open until the person closes it. */
+/** Returns to the choice. A wallet request cannot be cancelled and stays open until the person closes it. */
 export function cancelChoice(facts: PageFacts, state: PageState): Turn {
   if (state.step === 'connecting' || state.step === 'identity') return turnTo(backToChoice(facts, state));
   if (state.step !== 'waiting') return turnTo(state);
@@ -83,13 +82,12 @@ export function cancelChoice(facts: PageFacts, state: PageState): Turn {
   return turnTo(backToChoice(facts, state, { problem, openRequest: sends ? state.request : null }));
 }
 
-/** The page without the request that was answered. */
 function withoutRequest(facts: PageFacts, state: PageState): PageState {
   if (state.step === 'waiting') return backToChoice(facts, state, { openRequest: null });
   return 'openRequest' in state ? { ...state, openRequest: null } : state;
 }
 
-/** Takes the answer of a wallet that only signs. What another way has paid meanwhile is not paid once more. */
+/** Sends the signed transaction, unless the payment was paid another way. */
 export function sendSigned(facts: PageFacts, state: PageState, event: Of<'walletSigned'>): Turn {
   const request = requestOf(state);
   if (request?.attempt !== event.attempt) return turnTo(state);
@@ -98,14 +96,14 @@ export function sendSigned(facts: PageFacts, state: PageState, event: Of<'wallet
   const { transaction, txSignature } = event;
   const signed = { ...payment, txSignature };
   const sending = enter(state, { step: 'sending', payment: signed, status: paymentStatusOf(state) });
-  // Stored before it goes out: a page that ends here still knows what to look for.
+  // Stored before sending, so that a page that closes here can resume with the signature.
   const store = { kind: 'storePayment', payment: signed } as const;
   return turnTo(sending, store, { kind: 'sendTransaction', paymentId: payment.paymentId, transaction, txSignature });
 }
 
 const isOver = ({ step }: PageState): boolean => step === 'failed' || step === 'expired' || step === 'late' || step === 'short';
 
-/** A wallet that sends by itself: its money has moved, whatever the page is about by now. */
+/** The wallet has sent the transaction, so the money has moved, whatever the page shows. */
 export function seeSent(facts: PageFacts, state: PageState, { attempt, txSignature, at }: Of<'walletSent'>): Turn {
   const request = requestOf(state);
   if (request?.attempt !== attempt) return turnTo(state);
@@ -115,14 +113,14 @@ export function seeSent(facts: PageFacts, state: PageState, { attempt, txSignatu
   if (present && isTaken(state)) {
     const known = present.txSignature ?? paymentStatusOf(state)?.tx_signature ?? txSignature;
     if (isSame && known === txSignature) return turnTo(free);
-    const tell = { kind: 'tellSecond', paymentId: request.payment.paymentId, txSignature } as const;
-    return turnTo({ ...free, isTwice: true }, tell);
+    const confirmSecond = { kind: 'tellSecond', paymentId: request.payment.paymentId, txSignature } as const;
+    return turnTo({ ...free, isTwice: true }, confirmSecond);
   }
   const paid = { ...(isSame ? present : request.payment), txSignature };
   return turnTo(enterSeen(free, { payment: paid, at }), { kind: 'storePayment', payment: paid });
 }
 
-/** Where a wallet that sends has not said whether it has, every way to pay is closed until that is seen, or cannot be any more. */
+/** Closes all ways to pay if a sending wallet gave no clear answer, until the transaction is seen or can no longer land. */
 export function refuseWallet(facts: PageFacts, state: PageState, event: Of<'walletRefused'>): Turn {
   const { attempt, walletName, refusal, at } = event;
   const request = requestOf(state);
@@ -130,7 +128,7 @@ export function refuseWallet(facts: PageFacts, state: PageState, event: Of<'wall
   const isConnecting = state.step === 'connecting' && state.attempt === attempt;
   const problem = problemOfWallet(facts, event, paymentOf(state)?.price.asset ?? state.asset);
   if (!isAnswer && !isConnecting) {
-    // A request that the buyer has closed is in the way of no other any more.
+    // A closed request no longer blocks other wallets.
     const isSaid = state.step === 'choosing' && state.problem?.values?.wallet === walletName;
     return turnTo(isSaid ? { ...state, problem: null } : state);
   }
@@ -147,7 +145,7 @@ function closeUnclear(
   { request, problem, at }: { request: WalletRequest; problem: ReturnType<typeof problemOfWallet>; at: number },
 ): Turn {
   const free = withoutRequest(facts, state);
-  // Paid another way while the wallet was asked: that is the news.
+  // Paid another way while the wallet was open.
   const isChoice = free.step === 'choosing';
   const said = isChoice ? { ...free, problem } : free;
   const payment = paymentOf(said);
@@ -157,7 +155,6 @@ function closeUnclear(
   return turnTo(changePayment(said, { ...payment, unclearUntil }), ...effects);
 }
 
-/** What is newly known of the payment of this page. */
 const changePayment = (state: PageState, payment: PagePayment): PageState => ('payment' in state ? { ...state, payment } : state);
 
 export function finishSending(facts: PageFacts, state: PageState, event: Of<'transactionSent'>): Turn {
@@ -169,7 +166,7 @@ export function finishSending(facts: PageFacts, state: PageState, event: Of<'tra
   return turnTo(turn.state, { kind: 'storePayment', payment: paid }, ...turn.effects, { kind: 'lookNow' });
 }
 
-/** Where it is unknown whether the transaction was sent, the page looks on; one that never will be sent is forgotten. */
+/** Watches for a transaction that may have been sent. Removes the signature of one that never will be. */
 export function refuseSending(facts: PageFacts, state: PageState, event: Of<'sendRefused'>): Turn {
   const payment = paymentOf(state);
   if (payment?.paymentId !== event.paymentId || payment.txSignature !== event.txSignature) return turnTo(state);
@@ -177,20 +174,19 @@ export function refuseSending(facts: PageFacts, state: PageState, event: Of<'sen
   if (!event.isFinal) return turnTo(isSending ? enterSeen(state, { payment, at: event.at, isSlow: true }) : state);
   const unsigned = { ...payment, txSignature: paymentStatusOf(state)?.tx_signature ?? null };
   const changed = changePayment(state, unsigned);
-  if (isOver(state) || state.step === 'confirmed') return turnTo(changed, { kind: 'storeEnd', payment: unsigned, keptMs: HOUR_MS });
-  // Where the service has seen another payment meanwhile, that is the news.
+  if (isOver(state) || state.step === 'confirmed') return turnTo(changed, { kind: 'storeEnd', payment: unsigned, storeMs: HOUR_MS });
+  // The service may have seen another payment, which the page then shows instead.
   const turn = isSending ? refuse(facts, changed, event.failure) : turnTo(changed);
   return turnTo(turn.state, { kind: 'storePayment', payment: unsigned }, ...turn.effects);
 }
 
-/** Another tab has begun a payment, or has told what is unclear about this one. */
 export function shareStored(facts: PageFacts, state: PageState, { stored, at }: Of<'storedChanged'>): Turn {
   const payment = paymentOf(state);
   if (payment?.paymentId === stored.paymentId) {
     const unclearUntil = Math.max(payment.unclearUntil ?? 0, stored.unclearUntil ?? 0);
     return turnTo(unclearUntil === 0 ? state : changePayment(state, { ...payment, unclearUntil }), { kind: 'lookNow' });
   }
-  // What this page has paid is followed to its end first.
+  // A payment made by this page is followed to its end first.
   if (state.step === 'sending' || (state.step === 'seen' && state.payment.txSignature !== null)) return turnTo(state);
   const free =
     state.step === 'waiting' || state.step === 'connecting' || state.step === 'identity' ? cancelChoice(facts, state).state : state;

@@ -1,12 +1,12 @@
 /**
- * Which payment the page is about: one that is stored, one that was begun elsewhere, or a new one.
+ * Chooses the page's payment: the stored one, one begun elsewhere, or a new one.
  * @module
  */
 
 import { isPassing } from '../../parts/answer.ts';
 import { type PageFacts, type PagePayment, toPagePayment } from '../facts.ts';
 import { problemOfFailure } from '../problems.ts';
-import { firstKept, firstState, isReplaceable, type PageState, paymentOf, requestOf } from '../state.ts';
+import { firstCarried, firstState, isReplaceable, type PageState, paymentOf, requestOf } from '../state.ts';
 import type { PageEvent, ServiceEffect, Turn } from './events.ts';
 import { backToChoice, enter, followPayment, isTaken, refuse, turnTo } from './moves.ts';
 import { applyStatus } from './watching.ts';
@@ -15,28 +15,27 @@ type Of<K extends PageEvent['kind']> = Extract<PageEvent, { kind: K }>;
 
 const waitForOpening = (state: PageState): PageState => (state.step === 'choosing' ? { ...state, busyWith: 'opening page' } : state);
 
-/** The page after its last answer came: it waits for nothing. */
 function endWait(facts: PageFacts, state: PageState): PageState {
   if (state.step === 'choosing') return { ...state, busyWith: null };
   if (state.step === 'closing') return { ...state, isBusy: false };
   return state.step === 'connecting' && state.stage === 'beginning payment' ? backToChoice(facts, state) : state;
 }
 
-const lookElsewhere = (state: PageState): ServiceEffect => ({
-  kind: 'lookElsewhere',
+const tryElsewhere = (state: PageState): ServiceEffect => ({
+  kind: 'tryElsewhere',
   paymentIds: null,
   declinedIds: state.declinedIds,
   otherwise: null,
 });
 
-/** What this browser has stored comes first; a payment already begun is never begun twice. */
+/** A stored payment comes first, so that no second payment is begun. */
 export function openPage(facts: PageFacts, state: PageState, event: Of<'pageOpened'>): Turn {
   const { stored, isOver, identity, addressedId, at } = event;
   const { begun, handoffToken, isPayable } = facts;
   const known = stored ?? (begun && toPagePayment(begun, begun.tx_signature));
-  // What is over is shown again, but not to a buyer who was sent here for another payment.
+  // A finished payment is shown again, except to a buyer sent here for another one.
   if (known && isOver && addressedId !== null && addressedId !== known.paymentId)
-    return turnTo(waitForOpening(state), { ...lookElsewhere(state), paymentIds: [addressedId], otherwise: known } as ServiceEffect);
+    return turnTo(waitForOpening(state), { ...tryElsewhere(state), paymentIds: [addressedId], otherwise: known } as ServiceEffect);
   if (known) {
     const isOnItsWay = known.txSignature !== null || begun?.status === 'PENDING_CONFIRMATION';
     return turnTo(followPayment(facts, state, { payment: known, at, isOnItsWay }));
@@ -46,18 +45,18 @@ export function openPage(facts: PageFacts, state: PageState, event: Of<'pageOpen
     return turnTo(enter(state, step, { wasIdentityAsked: true }));
   }
   if (handoffToken && isPayable) return turnTo(waitForOpening(state), { kind: 'readHandoff', token: handoffToken });
-  return turnTo(waitForOpening(state), lookElsewhere(state));
+  return turnTo(waitForOpening(state), tryElsewhere(state));
 }
 
 export const greetBuyer = (_facts: PageFacts, state: PageState, { customer }: Of<'handoffRead'>): Turn =>
-  turnTo({ ...state, customer }, ...(paymentOf(state) ? [] : [lookElsewhere(state)]));
+  turnTo({ ...state, customer }, ...(paymentOf(state) ? [] : [tryElsewhere(state)]));
 
 export function refuseHandoff(facts: PageFacts, state: PageState, { failure }: Of<'handoffRefused'>): Turn {
   if (paymentOf(state)) return turnTo(endWait(facts, state));
-  return turnTo(waitForOpening(refuse(facts, state, failure).state), lookElsewhere(state));
+  return turnTo(waitForOpening(refuse(facts, state, failure).state), tryElsewhere(state));
 }
 
-/** Whose it is only the buyer knows, so they are asked. */
+/** Asks the buyer whether to continue the payment found elsewhere. */
 export function askAboutFound(facts: PageFacts, state: PageState, { found }: Of<'foundElsewhere'>): Turn {
   if (paymentOf(state)) return turnTo(endWait(facts, state));
   return turnTo(enter(state, { step: 'underway', found, openRequest: requestOf(state) }));
@@ -66,7 +65,7 @@ export function askAboutFound(facts: PageFacts, state: PageState, { found }: Of<
 export const openChoice = (facts: PageFacts, state: PageState, { otherwise, at }: Of<'nothingElsewhere'>): Turn =>
   turnTo(endWait(facts, otherwise && !paymentOf(state) ? followPayment(facts, state, { payment: otherwise, at }) : state));
 
-/** Nothing is begun while it is unknown how a payment stands that there may be; what was said before stays said. */
+/** Begins nothing while a possible payment has an unknown status. An existing problem is not overwritten. */
 export function stopUnknown(facts: PageFacts, state: PageState, { failure }: Of<'elsewhereUnknown'>): Turn {
   if (paymentOf(state) || state.step !== 'choosing' || state.problem !== null) return turnTo(endWait(facts, state));
   return refuse(facts, state, failure);
@@ -84,13 +83,12 @@ export function declineFound(facts: PageFacts, state: PageState): Turn {
   return turnTo(backToChoice(facts, { ...state, declinedIds }));
 }
 
-/** Begins the payment without knowing the wallet: for one elsewhere, or once the buyer has shown who they are. */
 const beginWithoutWallet = (state: PageState): Extract<ServiceEffect, { kind: 'beginPayment' }> => {
   const { asset, declinedIds } = state;
   return { kind: 'beginPayment', attempt: null, asset, walletAddress: null, declinedIds, replacesId: null };
 };
 
-/** Before anything is paid for, a choice of words; once a payment is begun, another takes its place while it is unsigned. */
+/** Without a payment only the selection changes. An unsigned payment is replaced by one in the new asset. */
 export function chooseAsset(_facts: PageFacts, state: PageState, { asset }: Of<'assetChosen'>): Turn {
   if (state.step !== 'choosing' || state.busyWith !== null || state.isUnclear) return turnTo(state);
   const { payment } = state;
@@ -101,8 +99,8 @@ export function chooseAsset(_facts: PageFacts, state: PageState, { asset }: Of<'
   return turnTo({ ...chosen, busyWith: 'beginning payment' }, { ...beginWithoutWallet(chosen), replacesId: payment.paymentId });
 }
 
-/** A buyer who never approved anything need not wait until it is certain that nothing is on its way: the service looks too. */
-export function startAnew(facts: PageFacts, state: PageState): Turn {
+/** Replaces an unsigned payment before the uncertain time is over. The service checks that nothing was paid. */
+export function startOver(facts: PageFacts, state: PageState): Turn {
   if (state.step !== 'closing' || state.isBusy || !facts.isPayable || !isReplaceable(state)) return turnTo(state);
   const { paymentId, price } = state.payment;
   const beginning = { ...beginWithoutWallet({ ...state, asset: price.asset }), replacesId: paymentId };
@@ -121,17 +119,16 @@ export function finishIdentity(_facts: PageFacts, state: PageState): Turn {
   return state.isBusy ? turnTo(asking) : turnTo(asking, beginWithoutWallet(state));
 }
 
-/** The service is asked so often whether the buyer has shown who they are. */
 const IDENTITY_EVERY_MS = 10_000;
 
-/** Asks by itself, every few seconds and when the buyer comes back: they need not say that they have done it. */
+/** Checks every 10 s, and when the buyer returns, whether identification is complete. */
 export function watchIdentity(_facts: PageFacts, state: PageState, { kind, at }: Of<'secondPassed' | 'buyerReturned'>): Turn {
   if (state.step !== 'identity' || state.isBusy) return turnTo(state);
   if (kind === 'secondPassed' && at - state.askedAt < IDENTITY_EVERY_MS) return turnTo(state);
   return turnTo({ ...state, isBusy: true, isQuiet: true, askedAt: at }, beginWithoutWallet(state));
 }
 
-/** Where a wallet waits for the payment it is asked for its turn; otherwise the choice is shown with the payment. */
+/** Takes the turn of a wallet that waits for this payment. Otherwise shows the choice with the payment. */
 function goOnWith(
   facts: PageFacts,
   state: PageState,
@@ -142,14 +139,13 @@ function goOnWith(
     const turn = { kind: 'takeTurn', attempt, paymentId: payment.paymentId } as const;
     return turnTo({ ...state, stage: 'taking turn', payment, status: null, transaction }, turn);
   }
-  // Only a payment that is begun for the phone: one that takes the place of another leaves the way open that was.
   const isForPhone = attempt === null && state.step === 'choosing' && state.busyWith === 'beginning payment' && state.payment === null;
   return turnTo({ ...followPayment(facts, state, { payment, at, isOnItsWay }), ...(isForPhone ? { isPhoneOpen: true } : {}) });
 }
 
 export function takeBegun(facts: PageFacts, state: PageState, event: Of<'paymentBegun'>): Turn {
   const { payment } = event;
-  // The page does not leave a payment that has money on its way for one that has none.
+  // A payment with money on its way is never left for an unpaid one.
   if (isTaken(state) && paymentOf(state)?.paymentId !== payment.paymentId) return turnTo(state);
   const turn = goOnWith(facts, { ...state, hasSeenPending: true }, event);
   return turnTo(turn.state, { kind: 'storePayment', payment }, { kind: 'forgetIdentity' }, ...turn.effects);
@@ -173,7 +169,7 @@ export function refuseBeginning(facts: PageFacts, state: PageState, { attempt, f
     const problem = problemOfFailure(facts, failure, state.payment.price.asset);
     return turnTo({ ...state, isBusy: false, problem }, { kind: 'lookNow' });
   }
-  // Asked by the page itself, it is asked again.
+  // A failed background check is repeated at the next interval.
   if (state.step === 'identity' && state.isQuiet && attempt === null && isPassing(failure))
     return turnTo({ ...state, isBusy: false, isQuiet: false });
   const isWithoutWallet =
@@ -182,7 +178,7 @@ export function refuseBeginning(facts: PageFacts, state: PageState, { attempt, f
   return (attempt === null ? isWithoutWallet : isWithWallet) ? refuse(facts, state, failure) : turnTo(state);
 }
 
-/** Who the buyer is, they show elsewhere: one link, stored while they are away. */
+/** Shows the identification link. It is stored, because the buyer leaves the page. */
 export function askIdentity(facts: PageFacts, state: PageState, { identity, isNew, at }: Of<'identityWanted'>): Turn {
   if (paymentOf(state)) return turnTo(endWait(facts, state));
   if (!isNew && state.step === 'identity' && state.isQuiet) return turnTo({ ...state, isBusy: false, isQuiet: false });
@@ -193,17 +189,16 @@ export function askIdentity(facts: PageFacts, state: PageState, { identity, isNe
   return turnTo(enter(state, step, { wasIdentityAsked: true }), ...(isNew ? [{ kind: 'storeIdentity', identity } as const] : []));
 }
 
-/** Only what has ended may be followed by another. A wallet that may still send keeps its request. */
+/** Runs only after an ended payment. A wallet that may still send retains its open request. */
 export function startAgain(facts: PageFacts, state: PageState): Turn {
   if (state.step !== 'failed' && state.step !== 'expired' && state.step !== 'confirmed' && state.step !== 'short') return turnTo(state);
   if (!facts.isPayable) return turnTo(state);
   const { wallets, attempt, declinedIds, openRequest } = state;
-  const fresh = { ...firstState(facts), ...firstKept(facts), wallets, attempt: attempt + 1, declinedIds };
+  const fresh = { ...firstState(facts), ...firstCarried(facts), wallets, attempt: attempt + 1, declinedIds };
   const first = backToChoice(facts, fresh, { payment: null, openRequest: openRequest?.sends ? openRequest : null });
   return turnTo(first, { kind: 'forgetPayment', paymentId: state.payment.paymentId }, { kind: 'forgetIdentity' });
 }
 
-/** The buyer pays the whole price although less of it has arrived. */
 export function dismissShort(facts: PageFacts, state: PageState, { at }: Of<'shortDismissed'>): Turn {
   if (state.step !== 'short') return turnTo(state);
   const dismissed = [...state.dismissed, ...state.money.map((one) => one.tx_signature)];

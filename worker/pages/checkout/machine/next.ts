@@ -1,6 +1,6 @@
 /**
- * The checkout page as one state machine: `next` is all that ever changes the page. It knows no clock, no network and no wallet; what
- * is to be done about an event it answers as data, and every result comes back as another event.
+ * State machine of the checkout page. Only `next` changes the page. It has no clock, network or wallet: effects are returned as data, and
+ * results come back as events.
  * @module
  */
 
@@ -36,7 +36,7 @@ import {
   refuseBeginning,
   refuseHandoff,
   startAgain,
-  startAnew,
+  startOver,
   stopUnknown,
   takeAdopted,
   takeBegun,
@@ -63,7 +63,6 @@ type Move<K extends Kind> = (facts: PageFacts, state: PageState, event: Extract<
 const stayOnPage = (_facts: PageFacts, state: PageState): Turn =>
   turnTo(state.step === 'confirmed' && state.isLeaving ? { ...state, isLeaving: false } : state);
 
-/** Steps whose texts can be copied. */
 const hasCopies = (state: PageState): state is PageAt<'choosing' | 'confirmed' | 'short'> =>
   state.step === 'choosing' || state.step === 'confirmed' || state.step === 'short';
 
@@ -72,7 +71,7 @@ const MOVES: { [K in Kind]: Move<K> } = {
   phonePressed: openPhone,
   cancelPressed: cancelChoice,
   startAgainPressed: startAgain,
-  startAnewPressed: startAnew,
+  startAnewPressed: startOver,
   stayPressed: stayOnPage,
   shortDismissed: dismissShort,
   assetChosen: chooseAsset,
@@ -125,7 +124,6 @@ const MOVES: { [K in Kind]: Move<K> } = {
   signatureMismatched: dropSignature,
 };
 
-/** The page after an event. The same state where nothing has changed. */
 export function next(facts: PageFacts, state: PageState, event: PageEvent): Turn {
   const timely = passTime(facts, state, event.at);
   const move = MOVES[event.kind] as Move<Kind>;
@@ -144,13 +142,13 @@ interface Watch {
   paymentId: string;
   txSignature: string | null;
   afterMs: number;
-  /** By which it is asked how its buyer gets in: the payment itself is over. */
+  /** Identity session that authorizes reading the entry details of a paid payment. */
   entrySession?: string;
-  /** Transactions that came short: one that is gone from its status was decided on by the seller. */
+  /** Underpayments shown to the buyer. One missing from the status was decided by the seller. */
   shortBy?: string[];
 }
 
-/** The payment the service is asked about, and how soon again; null where its end is known, and how its buyer gets in. */
+/** Returns the payment to poll and its delay. Null once its end and the buyer's entry are known. */
 export function watchOf(state: PageState): Watch | null {
   if (!('payment' in state) || state.payment === null) return null;
   if (state.step === 'confirmed') {
@@ -160,7 +158,7 @@ export function watchOf(state: PageState): Watch | null {
   }
   if (state.step === 'failed' || state.step === 'expired') return null;
   const { paymentId } = state.payment;
-  // Until it is sent, no chain knows the transaction.
+  // Before sending, no chain has the transaction.
   const txSignature = state.step === 'sending' ? null : state.payment.txSignature;
   const wished = state.status?.poll_after_ms ?? DEFAULT_EVERY_MS;
   if (state.step === 'short') {
@@ -171,7 +169,7 @@ export function watchOf(state: PageState): Watch | null {
   return { paymentId, txSignature, afterMs };
 }
 
-/** Whether no other tab may ask a wallet for the payment of this page. */
+/** True while no other tab may ask a wallet for this payment. */
 export function holdsTurn(state: PageState): boolean {
   if (state.step === 'connecting') return state.stage === 'taking turn' || state.stage === 'preparing transaction';
   if (state.step === 'waiting' || state.step === 'sending') return true;

@@ -1,8 +1,3 @@
-/**
- * What the service says of the page's payment, as steps of the page.
- * @module
- */
-
 import type { PageFacts, PagePayment } from '../facts.ts';
 import { type PageAt, type PageState, paymentOf, paymentStatusOf, requestOf } from '../state.ts';
 import type { PaymentStatus, SeenMoney } from '../wire.ts';
@@ -14,41 +9,41 @@ type Of<K extends PageEvent['kind']> = Extract<PageEvent, { kind: K }>;
 const SLOW_AFTER_MS = 75_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** What the service said of a payment, and when that answer came. */
-interface ServiceWord {
+interface ServiceAnswer {
   status: PaymentStatus;
   redirectUrl: string | null;
   at: number;
 }
 
-/** Applies what the service said of the payment that the page is about. */
-export function applyStatus(facts: PageFacts, state: PageState, word: ServiceWord): Turn {
+export function applyStatus(facts: PageFacts, state: PageState, answer: ServiceAnswer): Turn {
   const payment = paymentOf(state);
   if (!payment) return turnTo(state);
-  const told = { ...word, payment };
-  const money = shortMoney(state, payment, word.status);
-  if (money.length > 0) return showShort(state, told, money);
-  switch (word.status.status) {
+  const paymentAnswer = { ...answer, payment };
+  const money = shortMoney(state, payment, answer.status);
+  if (money.length > 0) return showShort(state, paymentAnswer, money);
+  switch (answer.status.status) {
     case 'CONFIRMED':
-      return showConfirmed(state, told);
+      return showConfirmed(state, paymentAnswer);
     case 'FAILED':
-      return showEnded(facts, state, told);
+      return showEnded(facts, state, paymentAnswer);
     case 'PENDING_CONFIRMATION':
-      return showSeen(state, told);
+      return showSeen(state, paymentAnswer);
     case 'PENDING_SIGNATURE':
-      return payment.txSignature === null || state.step === 'sending' ? waitForPayment(facts, state, told) : showSeen(state, told);
+      return payment.txSignature === null || state.step === 'sending'
+        ? waitForPayment(facts, state, paymentAnswer)
+        : showSeen(state, paymentAnswer);
   }
 }
 
-/** Money that came short, that the seller has not decided on, and that the buyer has not paid anew for. None where the payment is under way. */
+/** Underpayments that neither seller nor buyer has settled. Empty while the payment is under way. */
 function shortMoney({ dismissed }: PageState, { txSignature }: PagePayment, { status, seen = [] }: PaymentStatus): SeenMoney[] {
   if (status === 'CONFIRMED' || status === 'PENDING_CONFIRMATION') return [];
   const short = seen.filter((one) => one.reason === 'underpaid' && !dismissed.includes(one.tx_signature));
   return txSignature === null || short.some((one) => one.tx_signature === txSignature) ? short : [];
 }
 
-/** Kept without its signature, which pays nothing. */
-function showShort(state: PageState, { payment, status }: Told, money: SeenMoney[]): Turn {
+/** Removes the signature, because the underpayment does not pay. */
+function showShort(state: PageState, { payment, status }: PaymentAnswer, money: SeenMoney[]): Turn {
   const known = { ...payment, txSignature: null, expiresAt: status.expires_at };
   const copied = state.step === 'short' ? state.copied : null;
   const short = enter(
@@ -56,36 +51,36 @@ function showShort(state: PageState, { payment, status }: Told, money: SeenMoney
     { step: 'short', payment: known, status, money, copied, openRequest: requestOf(state) },
     { hasSeenPending: true },
   );
-  if (status.status === 'FAILED') return turnTo(short, { kind: 'storeEnd', payment: known, keptMs: DAY_MS });
+  if (status.status === 'FAILED') return turnTo(short, { kind: 'storeEnd', payment: known, storeMs: DAY_MS });
   return turnTo(short, ...(payment.txSignature === null ? [] : [{ kind: 'storePayment', payment: known } as const]));
 }
 
-type Told = ServiceWord & { payment: PagePayment };
+type PaymentAnswer = ServiceAnswer & { payment: PagePayment };
 
-function showConfirmed(state: PageState, { payment, status, redirectUrl }: Told): Turn {
+function showConfirmed(state: PageState, { payment, status, redirectUrl }: PaymentAnswer): Turn {
   if (state.step === 'confirmed') return turnTo({ ...state, status });
   const url = redirectUrl !== null && URL.parse(redirectUrl)?.protocol === 'https:' ? redirectUrl : null;
-  // A buyer who comes back to this page wants to see this page.
+  // A buyer who returns to this page is not redirected again.
   const isLeaving = url !== null && state.hasSeenPending;
   const paid = { ...payment, txSignature: status.tx_signature ?? payment.txSignature };
   const openRequest = requestOf(state);
   const confirmed = enter(state, { step: 'confirmed', payment: paid, status, openRequest, redirectUrl: url, isLeaving, copied: null });
-  const stored = { kind: 'storeEnd', payment: paid, keptMs: DAY_MS } as const;
+  const stored = { kind: 'storeEnd', payment: paid, storeMs: DAY_MS } as const;
   return turnTo(confirmed, stored, ...(isLeaving ? [{ kind: 'leaveSoon' } as const] : []));
 }
 
-function showEnded(facts: PageFacts, state: PageState, { payment, status, at }: Told): Turn {
+function showEnded(facts: PageFacts, state: PageState, { payment, status, at }: PaymentAnswer): Turn {
   if (state.step === 'late') return turnTo({ ...state, status });
   const late = status.seen?.find(({ reason }) => reason === 'late');
   if (late) return seeLate(facts, state, { kind: 'paymentLate', paymentId: payment.paymentId, txSignature: late.tx_signature, at });
   const step = status.failure_code === 'session_expired' ? 'expired' : 'failed';
   const ended = { ...payment, txSignature: payment.txSignature ?? status.tx_signature ?? null };
-  const keptMs = Math.max(0, msLeft({ ...payment, expiresAt: status.expires_at }, at) + HOUR_MS);
-  const stored = { kind: 'storeEnd', payment: ended, keptMs } as const;
+  const storeMs = Math.max(0, msLeft({ ...payment, expiresAt: status.expires_at }, at) + HOUR_MS);
+  const stored = { kind: 'storeEnd', payment: ended, storeMs } as const;
   return turnTo(enter(state, { step, payment: ended, status, openRequest: requestOf(state) }), stored);
 }
 
-function showSeen(state: PageState, { payment, status, at }: Told): Turn {
+function showSeen(state: PageState, { payment, status, at }: PaymentAnswer): Turn {
   const isNew = payment.txSignature === null && status.tx_signature !== undefined;
   const signed = isNew ? { ...payment, txSignature: status.tx_signature! } : payment;
   const store = isNew ? [{ kind: 'storePayment', payment: signed } as const] : [];
@@ -94,14 +89,14 @@ function showSeen(state: PageState, { payment, status, at }: Told): Turn {
   return turnTo({ ...seen, status, hasSeenPending: true } as PageState, ...store);
 }
 
-/** Nothing is paid: the way to pay stays open, until the time is over. */
-function waitForPayment(facts: PageFacts, state: PageState, { payment, status, at }: Told): Turn {
-  // The service says when it ends; by another time the page would close and open it in turns.
+/** Nothing is paid: ways to pay stay open until the payment ends. */
+function waitForPayment(facts: PageFacts, state: PageState, { payment, status, at }: PaymentAnswer): Turn {
+  // The service's end time, so that both sides close the payment at the same moment.
   const due = { ...payment, expiresAt: status.expires_at };
   const known = { ...state, payment: due, status, hasSeenPending: true } as PageState;
-  // Whether the transaction was sent, the answer to the sending tells.
+  // The send request reports whether the transaction was sent.
   if (state.step === 'sending') return turnTo(known);
-  // A buyer whom the wallet asks already may still answer in time.
+  // A wallet request already open may still be answered in time.
   if (state.step === 'waiting' ? msLeft(due, at) <= 0 : isEnding(due, at)) return turnTo(enterClosing(known, due));
   const isOpen = state.step === 'choosing' || state.step === 'connecting' || state.step === 'waiting' || state.step === 'unavailable';
   return turnTo(isOpen ? known : backToChoice(facts, known));
@@ -118,7 +113,7 @@ export function applyRead(facts: PageFacts, state: PageState, { paymentId, statu
   return paymentOf(state)?.paymentId === paymentId ? applyStatus(facts, state, { status, redirectUrl, at }) : turnTo(state);
 }
 
-/** A service that was set up anew does not know it: there is nothing to wait for. */
+/** Forgets a payment that the service does not have (404), as after its data was reset. */
 export function forgetGone(facts: PageFacts, state: PageState, { paymentId }: Of<'paymentGone'>): Turn {
   if (paymentOf(state)?.paymentId !== paymentId) return turnTo(state);
   const openRequest = requestOf(state);
@@ -135,17 +130,17 @@ export function recoverPayment(_facts: PageFacts, state: PageState, { paymentId,
   return turnTo(enterSeen(state, { payment: recovered, at }), { kind: 'storePayment', payment: recovered });
 }
 
-/** Late money is not lost money: the seller sees it. */
+/** Late money is not lost: the seller can accept it. */
 export function seeLate(_facts: PageFacts, state: PageState, { paymentId, txSignature }: Of<'paymentLate'>): Turn {
   const payment = paymentOf(state);
   if (payment?.paymentId !== paymentId || state.step === 'late') return turnTo(state);
   const late = { ...payment, txSignature };
   const status = 'status' in state ? state.status : null;
-  const stored = { kind: 'storeEnd', payment: late, keptMs: DAY_MS } as const;
+  const stored = { kind: 'storeEnd', payment: late, storeMs: DAY_MS } as const;
   return turnTo(enter(state, { step: 'late', payment: late, status, openRequest: requestOf(state) }), stored);
 }
 
-/** The signature that this browser knew pays something else. */
+/** The stored signature pays something else. */
 export function dropSignature(facts: PageFacts, state: PageState, event: Of<'signatureMismatched'>): Turn {
   const payment = paymentOf(state);
   if (payment?.paymentId !== event.paymentId || payment.txSignature !== event.txSignature) return turnTo(state);
@@ -176,7 +171,6 @@ export function refuseSignature(facts: PageFacts, state: PageState, { paymentId,
   return isAsked && state.payment?.paymentId === paymentId ? refuse(facts, state, failure) : turnTo(state);
 }
 
-/** What the clock alone changes. The same state where it changes nothing. */
 export function passTime(facts: PageFacts, state: PageState, at: number): Turn {
   if (state.step === 'seen' && !state.isSlow && at - state.seenAt > SLOW_AFTER_MS) return turnTo({ ...state, isSlow: true });
   if (state.step === 'closing') return turnTo(passToCertain(facts, state, at));

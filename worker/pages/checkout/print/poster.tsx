@@ -10,7 +10,7 @@ import { brandOf } from '../listing.tsx';
 
 const linkOf = ({ baseUrl }: Ctx, { product }: Listing): string => `${baseUrl}/p/${product.slug}`;
 
-/** `/p/{slug}/qr`: the link of a product as a sheet to print, with all that a person who scans it has to know before. */
+/** `/p/{slug}/qr`: a product's link as a printable sheet. */
 export function sendPoster(page: PageContext, ctx: Ctx, listing: Listing): Response {
   const { say, locale } = page;
   const sale = saleOn(listing, firstCheckoutRail(ctx.config, listing));
@@ -54,7 +54,7 @@ export function sendPoster(page: PageContext, ctx: Ctx, listing: Listing): Respo
   );
 }
 
-/** `/p/{slug}/qr.svg`: the code alone, for a sheet of the merchant's own. Dark on white, so that it scans from any paper. */
+/** `/p/{slug}/qr.svg`: the code alone. Dark on white, so that it scans on any background. */
 export function posterCode(ctx: Ctx, listing: Listing): string {
   const { size, path } = drawCode(linkOf(ctx, listing), 'M');
   const box = `0 0 ${size} ${size}`;

@@ -3,8 +3,8 @@ import { newIdempotencyKey } from '../../browser/idempotency-key.ts';
 import { readSession } from '../../browser/session.ts';
 import { outcomeOf, type ProofFacts } from '../send-proof.ts';
 
-/** For a seller who is signed in in this tab: has the service mail the proof. The same letter, asked for again without an answer, is one. */
-export function openProofForm({ receiptId, locale, words }: ProofFacts): void {
+/** Opens the form that emails the proof, for a seller signed in in this tab. A retry without an answer reuses its idempotency key. */
+export function openProofForm({ receiptId, locale, texts }: ProofFacts): void {
   const session = readSession();
   const section = document.getElementById('send-proof');
   const form = section?.querySelector('form');
@@ -29,7 +29,7 @@ export function openProofForm({ receiptId, locale, words }: ProofFacts): void {
     unanswered = !answer.ok && (answer.status === 0 || answer.status >= 500) ? { text, idempotencyKey } : null;
     const outcome = outcomeOf(answer);
     signInLine.hidden = outcome !== 'ended';
-    said.textContent = words[outcome].replace('{email}', () => String(email));
+    said.textContent = texts[outcome].replace('{email}', () => String(email));
     button.disabled = false;
     if (answer.ok) form.reset();
   });

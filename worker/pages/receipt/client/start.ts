@@ -2,7 +2,7 @@ import { fromBase58 } from '../../parts/bytes.ts';
 import type { ProofFacts } from '../send-proof.ts';
 import { openProofForm } from './send-proof.ts';
 
-/** Checks the receipt once more in the reader's own browser, from its bytes and the published key, so that nothing of the server has to be believed. */
+/** Verifies the receipt in the reader's browser from its bytes and the published key, so that the server need not be trusted. */
 interface Facts {
   proof: ProofFacts;
   document: string;
@@ -18,7 +18,6 @@ interface Published {
 
 const hexOf = (bytes: ArrayBuffer): string => Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** True where the signature verifies; null where this browser does not know Ed25519. */
 async function checkReceipt({ document: text, sha256, signature, keyId }: Facts): Promise<boolean | null> {
   const bytes = new TextEncoder().encode(text);
   const response = await fetch('/.well-known/svc-receipt-keys.json', { credentials: 'omit' });
@@ -38,13 +37,13 @@ if (button) {
 }
 
 const source = document.getElementById('facts')?.textContent;
-const place = document.getElementById('browser-verdict');
+const verdict = document.getElementById('browser-verdict');
 const facts = source ? (JSON.parse(source) as Facts) : null;
 if (facts) openProofForm(facts.proof);
-if (facts && place && 'subtle' in crypto) {
+if (facts && verdict && 'subtle' in crypto) {
   void checkReceipt(facts)
     .then((isValid) => {
-      if (isValid !== null) place.textContent = isValid ? facts.valid : facts.invalid;
+      if (isValid !== null) verdict.textContent = isValid ? facts.valid : facts.invalid;
     })
     .catch(() => {});
 }

@@ -24,7 +24,7 @@ class Wallets {
         return { kind: 'walletOpened', attempt, account: this.#open.account.address };
       }
       const open = this.#open!;
-      // Undefined leaves a wallet that only sends to do so.
+      // Undefined leaves the default of a wallet that can only sign and send.
       const sends = effect.sends && canSend(open) ? true : undefined;
       const { signedTransaction, txSignature } = await signWith(open, this.#facts, effect.transaction, sends);
       return { kind: 'signed', attempt, signed: signedTransaction, txSignature };
@@ -39,7 +39,7 @@ async function send({ paymentId, signed, txSignature }: Extract<SigningEffect, {
   return answer.ok ? { kind: 'sent', txSignature } : { kind: 'refused', failure: answer };
 }
 
-/** A transaction in the page's address, which programs that pass links on may have encoded. An answer is taken from a person alone. */
+/** Transaction in the page's fragment, decoded if needed. An API answer is accepted from pasting only. */
 function addressedText(): string {
   const text = location.hash.slice(1);
   try {

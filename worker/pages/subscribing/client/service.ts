@@ -7,7 +7,6 @@ import type { AuthorizationStatus, ConsentKind, ManageFacts, SubscribeFacts } fr
 import { isOver } from '../machine.ts';
 import type { Progress, SubscribingEffect, SubscribingNews } from '../state.ts';
 
-/** What the public API answers of a subscription that is being made; only what the page reads. */
 interface Subscribing {
   authorization_id: string;
   steps: { kind: ConsentKind; transaction?: string }[];
@@ -62,7 +61,6 @@ const readPayment = (paymentId: string): Promise<Answer<Payment>> => callApi<Pay
 const confirm = (paymentId: string, txSignature: string): Promise<Answer<Confirmation>> =>
   callApi<Confirmation>('POST', '/v1/pay/confirm', { body: { payment_id: paymentId, tx_signature: txSignature } });
 
-/** What the page asks of the service where a buyer subscribes. */
 export class SubscribeService {
   readonly #facts: SubscribeFacts;
   #identity: { sessionId: string; provider: string; deepLink: string } | null = null;
@@ -75,7 +73,7 @@ export class SubscribeService {
     if (paymentId !== null) {
       const known = await readPayment(paymentId);
       const progress = known.ok ? progressOf(known.value) : null;
-      // One that is over is followed by another; one of another wallet is refused by its own steps.
+      // A payment that is over is replaced. One of another wallet is refused in its own steps.
       if (progress && !isOver(progress)) return { kind: 'prepared', progress };
     }
     const { slug, locale, paymentSessionId, handoffToken } = this.#facts;
@@ -114,10 +112,10 @@ export class SubscribeService {
     return answer.ok ? { kind: 'sent' } : refused(answer);
   }
 
-  async look({ paymentId, txSignature, asksChain, afterMs }: Of<'look'>): Promise<SubscribingNews> {
+  async poll({ paymentId, txSignature, asksChain, afterMs }: Of<'look'>): Promise<SubscribingNews> {
     await wait(afterMs);
-    const told = asksChain && txSignature !== null ? await confirm(paymentId, txSignature) : null;
-    const redirectUrl = told?.ok ? told.value.redirect_url : undefined;
+    const confirmation = asksChain && txSignature !== null ? await confirm(paymentId, txSignature) : null;
+    const redirectUrl = confirmation?.ok ? confirmation.value.redirect_url : undefined;
     const answer = await readPayment(paymentId);
     return answer.ok ? { kind: 'progressed', progress: progressOf(answer.value, redirectUrl) } : { kind: 'unanswered' };
   }
@@ -126,7 +124,6 @@ export class SubscribeService {
 const CONFIRMS_MAX = 8;
 const CONFIRM_AFTER_MS = 2000;
 
-/** What the page asks of the service where a subscriber cancels. */
 export class ManageService {
   readonly #facts: ManageFacts;
 
@@ -143,7 +140,10 @@ export class ManageService {
       : refused(answer);
   }
 
-  /** The account proves it, and shows it some seconds after the network took the transaction up. */
+  /**
+   * Confirms the cancellation on chain. Retries with the signature up to 8 times, because the account shows the change some seconds after
+   * the transaction was sent.
+   */
   async send({ transaction, txSignature }: Of<'send'>): Promise<SubscribingNews> {
     let body: object = transaction === null ? { tx_signature: txSignature } : { transaction };
     for (let tries = 1; ; tries++) {
@@ -153,7 +153,7 @@ export class ManageService {
       });
       if (answer.ok) {
         const { status, paid_through: paidThrough, cancel } = answer.value;
-        return { kind: 'cancelled', standing: { status, paidThrough, nextChargeAt: null }, effectiveAt: cancel?.effective_at ?? null };
+        return { kind: 'cancelled', subscription: { status, paidThrough, nextChargeAt: null }, effectiveAt: cancel?.effective_at ?? null };
       }
       if (answer.code !== 'payment_mismatch' || tries === CONFIRMS_MAX) return refused(answer);
       await wait(CONFIRM_AFTER_MS);
@@ -161,7 +161,7 @@ export class ManageService {
     }
   }
 
-  look(): Promise<SubscribingNews> {
+  poll(): Promise<SubscribingNews> {
     return Promise.resolve({ kind: 'unanswered' });
   }
 

@@ -2,7 +2,7 @@ import { createRoot } from 'hono/jsx/dom/client';
 import { hideBrokenPictures } from '../../browser/hide-broken-pictures.ts';
 import { inOneTab, TabTurn } from '../../browser/one-tab.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
-import { keepReceiptEmail, readReceiptEmail } from '../../browser/receipt-email.ts';
+import { readReceiptEmail, storeReceiptEmail } from '../../browser/receipt-email.ts';
 import { signWith, TO_PAY } from '../../browser/sign-with-wallet.ts';
 import { listWallets, type OpenWallet, onWalletsChange, openWallet, WalletError } from '../../browser/wallets.ts';
 import { drawQrCode } from '../../parts/qr.ts';
@@ -10,16 +10,13 @@ import { sayIn } from '../../parts/text.ts';
 import type { SubscribingFacts } from '../facts.ts';
 import { holdsTurn, nextSubscribing } from '../machine.ts';
 import { FIRST_SUBSCRIBING, type Stored, type SubscribingEffect, type SubscribingNews, type SubscribingState } from '../state.ts';
-import { StandingView, type SubscribingActions, SubscribingPanel } from '../view.tsx';
+import { type SubscribingActions, SubscribingPanel, SubscriptionView } from '../view.tsx';
 import { ManageService, SubscribeService } from './service.ts';
 
-/** Takes the page over from the server: draws every change, moves the focus with it, and has wallet and service do what is to be done. */
 type Holder = PageHolder<SubscribingState, SubscribingNews, SubscribingEffect>;
 
-/** The service is asked so often whether the buyer has shown who they are. */
 const IDENTITY_EVERY_MS = 10_000;
 
-/** The payment that was begun here, over a refresh and a closed laptop. */
 const keyOf = (facts: SubscribingFacts): string =>
   facts.page === 'subscribe' ? `svc:subscribing:${facts.slug}:${facts.paymentSessionId ?? facts.handoffToken?.slice(-24) ?? ''}` : '';
 
@@ -39,7 +36,7 @@ function store(facts: SubscribingFacts, stored: Stored | null): void {
     if (stored === null) localStorage.removeItem(keyOf(facts));
     else localStorage.setItem(keyOf(facts), JSON.stringify(stored));
   } catch {
-    // A browser that keeps nothing still subscribes; it only forgets.
+    // Without storage the buyer can still subscribe, but a reload loses the payment.
   }
 }
 
@@ -60,7 +57,7 @@ class Wallets {
     });
   }
 
-  /** `name`: what a wallet is asked for, of which one tab at a time asks. */
+  /** `name`: lock name, so that one tab at a time asks a wallet. */
   async ask(attempt: number, transaction: string, name: string): Promise<SubscribingNews> {
     if (!(await this.#turn.take(`svc:asking:${name}`))) return { kind: 'turnRefused', attempt };
     return this.#refusable(attempt, async () => {
@@ -69,7 +66,7 @@ class Wallets {
     });
   }
 
-  /** As soon as the page holds it no more, whatever ended it. */
+  /** Releases the turn once the page's state no longer holds it. */
   settle(state: SubscribingState): void {
     if (!holdsTurn(state)) this.#turn.giveBack();
   }
@@ -89,14 +86,14 @@ interface Parties {
   service: SubscribeService | ManageService;
 }
 
-/** Two tabs go on with one payment, whichever of them has begun it. */
+/** Runs in one tab after the other, so that two tabs continue one payment. */
 async function prepare({ facts, service }: Parties, effect: Extract<SubscribingEffect, { kind: 'prepare' }>): Promise<SubscribingNews> {
   if (facts.page === 'manage') return service.prepare(effect);
   return inOneTab(`${keyOf(facts)}:preparing`, async () => {
     const stored = readStored(facts);
     const isSame = stored?.payer === effect.account;
     const news = await service.prepare(isSame ? { ...effect, paymentId: stored.paymentId } : effect);
-    // Before another tab looks.
+    // Stored inside the lock, before another tab reads.
     if (news.kind === 'prepared') store(facts, { paymentId: news.progress.paymentId, payer: effect.account });
     return news;
   });
@@ -113,7 +110,7 @@ async function run({ facts, wallets, service }: Parties, effect: SubscribingEffe
     case 'send':
       return service.send(effect);
     case 'look':
-      return service.look(effect);
+      return service.poll(effect);
     case 'store':
       store(facts, effect.stored);
       return null;
@@ -132,7 +129,7 @@ function drawOnChange(page: Holder, facts: SubscribingFacts, panel: HTMLElement)
     finishIdentity: () => report({ kind: 'identityFinished' }),
     openPhone: () => report({ kind: 'phonePressed' }),
     receiptEmail: readReceiptEmail,
-    keepEmail: keepReceiptEmail,
+    storeEmail: storeReceiptEmail,
   };
   let drawn: SubscribingState | null = null;
   const draw = () => {
@@ -141,13 +138,14 @@ function drawOnChange(page: Holder, facts: SubscribingFacts, panel: HTMLElement)
     drawn = after;
     root.render(<SubscribingPanel facts={facts} state={after} say={say} actions={actions} drawCode={drawQrCode} />);
     if (facts.page === 'manage' && after.step === 'cancelled' && before?.step !== 'cancelled')
-      createRoot(document.getElementById('standing')!).render(<StandingView facts={facts} standing={after.standing} say={say} />);
+      createRoot(document.getElementById('standing')!).render(
+        <SubscriptionView facts={facts} subscription={after.subscription} say={say} />,
+      );
     if (before === null) return;
     const problem = 'problem' in after ? after.problem : null;
     const isNew = problem !== null && problem !== ('problem' in before ? before.problem : null);
     const announcement = document.getElementById('announcement');
     if (announcement && isNew) announcement.textContent = `${say('problem')}. ${say(problem.key, problem.values)}`;
-    // After the drawing; the focus goes where the news is.
     if (after.step !== before.step) setTimeout(() => document.getElementById('panel-title')?.focus());
   };
   page.onChange(draw);

@@ -5,12 +5,11 @@ import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type SandboxAccount, sandboxAccounts } from '#platform/db/tables/sandbox.ts';
 import type { ChainAccount } from '#solana/chain.ts';
-import type { SandboxPlace } from '../simulated.store.ts';
+import type { SandboxKey } from '../simulated.store.ts';
 
-/** A simulated chain, at a moment of its clock. */
-export type SandboxMoment = SandboxPlace & { now: number };
+export type SandboxMoment = SandboxKey & { now: number };
 
-export const findAccounts = (db: Db, { merchantId, sessionId }: SandboxPlace, addresses: readonly string[]): Promise<SandboxAccount[]> =>
+export const findAccounts = (db: Db, { merchantId, sessionId }: SandboxKey, addresses: readonly string[]): Promise<SandboxAccount[]> =>
   db
     .select()
     .from(sandboxAccounts)
@@ -22,16 +21,15 @@ export const findAccounts = (db: Db, { merchantId, sessionId }: SandboxPlace, ad
       ),
     );
 
-/** What a transaction makes of an account. `before`: who changed it last; null where there was none. `account`: null where it is closed. */
 interface SimulatedChange {
   address: string;
   before: string | null;
   account: ChainAccount | null;
 }
 
-/** The second statement fails the batch where the account was changed since it was read. */
-export function writeAccount(db: Db, place: SandboxMoment, { address, before, account }: SimulatedChange, changedBy: string): Write[] {
-  const { merchantId, sessionId, now } = place;
+/** The second statement aborts the batch if the account changed since it was read. */
+export function writeAccount(db: Db, moment: SandboxMoment, { address, before, account }: SimulatedChange, changedBy: string): Write[] {
+  const { merchantId, sessionId, now } = moment;
   const at = { merchantId, sessionId: sessionId ?? '', address };
   const isAsRead = and(
     eq(sandboxAccounts.merchantId, at.merchantId),
@@ -43,12 +41,11 @@ export function writeAccount(db: Db, place: SandboxMoment, { address, before, ac
   if (row === null) return before === null ? [] : [db.delete(sandboxAccounts).where(isAsRead), abortUnlessChanged({ db })];
   const write =
     before === null
-      ? openAccount(db, place, { address, account: account! }, changedBy)
+      ? openAccount(db, moment, { address, account: account! }, changedBy)
       : db.update(sandboxAccounts).set(row).where(isAsRead);
   return [write, abortUnlessChanged({ db })];
 }
 
-/** An account, where nothing stands at its address yet. */
 export const openAccount = (
   db: Db,
   { merchantId, sessionId, now }: SandboxMoment,
@@ -68,7 +65,6 @@ export const openAccount = (
     })
     .onConflictDoNothing();
 
-/** Accounts of no session that were not needed since `before`, longest first. */
 export const listLongUnneeded = (db: Db, before: number, limit: number): Promise<{ rowid: number; account: SandboxAccount }[]> =>
   db
     .select({ rowid: sql<number>`sandbox_accounts.rowid`, account: sandboxAccounts })
@@ -77,17 +73,16 @@ export const listLongUnneeded = (db: Db, before: number, limit: number): Promise
     .orderBy(sandboxAccounts.neededAt)
     .limit(limit);
 
-/** Deletes those of these accounts whose wallet neither owns a plan nor subscribes; all others count as needed at `now`. In one batch. */
-export async function forgetOrKeep(
+/** Deletes the accounts of wallets that neither own a plan nor subscribe, and marks the others as needed at `now`, in one batch. */
+export async function deleteOrRetain(
   db: Db,
-  looked: { rowid: number; merchantId: string; wallet: string | null }[],
+  candidates: { rowid: number; merchantId: string; wallet: string | null }[],
   { before, now }: { before: number; now: number },
 ): Promise<void> {
-  const rows = jsonRows(looked);
+  const rows = jsonRows(candidates);
   const theirs = sql`merchant_id = j.value ->> 'merchantId' AND livemode = 0`;
   const isNeeded = sql`EXISTS (SELECT 1 FROM subscription_plans WHERE ${theirs} AND owner_wallet = j.value ->> 'wallet')
     OR EXISTS (SELECT 1 FROM subscription_authorizations WHERE ${theirs} AND subscriber_wallet = j.value ->> 'wallet' AND ended_at IS NULL)`;
-  // One that was changed since it was read is looked at another time.
   const isOld = lte(sandboxAccounts.neededAt, before);
   await db.batch([
     db.delete(sandboxAccounts).where(and(sql`rowid IN (SELECT j.value ->> 'rowid' FROM ${rows} WHERE NOT (${isNeeded}))`, isOld)),

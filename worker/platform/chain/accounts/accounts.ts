@@ -12,10 +12,9 @@ const MINT_ACCOUNT: ChainAccount = {
     getMintEncoder().encode({ mintAuthority: null, supply: 0n, decimals: DECIMALS.USDC, isInitialized: true, freezeAuthority: null }),
   ),
 };
-/** Every wallet of a sandbox can pay whatever it is asked: what it holds does not become less, unless it was emptied. */
+/** Balance of every sandbox wallet. Payments do not reduce this balance unless the wallet was emptied. */
 export const PLENTY = 2n ** 60n;
 
-/** The accounts of a chain, and what a transaction has made of them so far. */
 export class Accounts {
   readonly changed = new Map<string, ChainAccount | null>();
   readonly #stored: ReadonlyMap<string, ChainAccount>;
@@ -34,18 +33,15 @@ export class Accounts {
     this.changed.set(address, account);
   }
 
-  /** The associated token account of a wallet, with more than enough in it, where there is none yet. */
   openHolding(owner: string, mint: string): void {
     const address = holdingAddress(owner, mint);
     if (this.find(address) === null) this.put(address, newHolding(owner as Address, mint as Address, PLENTY));
   }
 }
 
-/** Where a wallet holds a mint. */
 export const holdingAddress = (owner: string, mint: string): Address =>
   associatedTokenAddress(owner as Address, mint as Address, TOKEN_PROGRAM as Address);
 
-/** A wallet's token account of a mint. */
 export const newHolding = (owner: Address, mint: Address, amount: bigint): ChainAccount =>
   holdingOf({
     mint,
@@ -58,11 +54,9 @@ export const newHolding = (owner: Address, mint: Address, amount: bigint): Chain
     closeAuthority: null,
   });
 
-/** The same account with so much in it. */
 export const withAmount = ({ data }: ChainAccount, amount: bigint): ChainAccount =>
   holdingOf({ ...getTokenDecoder().decode(data), amount });
 
-/** The account of a holding. */
 export const holdingOf = (held: Parameters<ReturnType<typeof getTokenEncoder>['encode']>[0]): ChainAccount => ({
   owner: TOKEN_PROGRAM,
   data: Uint8Array.from(getTokenEncoder().encode(held)),

@@ -10,7 +10,6 @@ import { findAccounts, openAccount, type SandboxMoment, writeAccount } from './a
 import { holdingAddress, newHolding, withAmount } from './accounts.ts';
 import { runTransaction, type SimulatedRun } from './run.ts';
 
-/** The accounts of one simulated chain, at a moment of its clock. */
 export class SimulatedLedger {
   readonly #db: Db;
   readonly #at: SandboxMoment;
@@ -20,18 +19,16 @@ export class SimulatedLedger {
     this.#at = at;
   }
 
-  /** In the order of the addresses, null where nothing stands. */
   async read(addresses: readonly string[]): Promise<(ChainAccount | null)[]> {
     const stored = await this.#load(addresses);
     return addresses.map((address) => stored.get(address)?.account ?? null);
   }
 
-  /** What a transaction would come to now. */
   async run(signed: SignedTransaction): Promise<SimulatedRun> {
     return (await this.#run(signed)).run;
   }
 
-  /** The same, with the statements that store what it changes; a batch with them fails where another changed the same account since. */
+  /** Runs a transaction and plans its writes. A batch with them aborts if another transaction changed the same account. */
   async plan(signed: SignedTransaction): Promise<{ run: SimulatedRun; writes: Write[] }> {
     const { stored, run } = await this.#run(signed);
     if (run.kind === 'failed') return { run, writes: [] };
@@ -43,7 +40,6 @@ export class SimulatedLedger {
     return { run, writes: [...writes, ...opened] };
   }
 
-  /** Statements that leave a wallet so much of a mint, whatever it could pay before. */
   async planHolding(owner: string, mint: string, amount: bigint): Promise<Write[]> {
     const address = holdingAddress(owner, mint);
     const known = (await this.#load([address])).get(address);

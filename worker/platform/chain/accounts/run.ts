@@ -8,16 +8,15 @@ import { type FailureCause, failProgram, ProgramFailure } from '#solana/programs
 import type { ProgramRun } from '#solana/programs/program-run.ts';
 import { SUBSCRIPTIONS_MODEL } from '#solana/programs/subscriptions/model/subscriptions-model.ts';
 import { parseSubscriptionInstruction } from '#solana/programs/subscriptions/parse-instruction.ts';
-import { readPlanAccount } from '#solana/programs/subscriptions/standing.ts';
 import { SUBSCRIPTIONS_PROGRAM } from '#solana/programs/subscriptions/subscription.ts';
+import { readPlanAccount } from '#solana/programs/subscriptions/subscription-state.ts';
 import { isClassicHolding } from '#solana/programs/token-account.ts';
 import { EVENT_TAG, type Instruction, parseAtaCreation } from '#solana/transaction.ts';
 import { instructionsOf, type SignedTransaction } from '../simulated-blocks.ts';
 import { Accounts, holdingAddress, holdingOf, newHolding, PLENTY } from './accounts.ts';
 
 /**
- * What a transaction comes to. `changed`: null for an account that it closes; `opened`: what is there from then on, if it was not before.
- * `about`: the subscription that it names.
+ * Result of a transaction. `changed`: null for a closed account. `opened`: accounts to create if absent. `about`: the subscription named.
  */
 export type SimulatedRun =
   | {
@@ -31,15 +30,15 @@ export type SimulatedRun =
 
 interface Moment {
   slot: number;
-  /** Seconds. */
+  /** Unix seconds. */
   now: number;
 }
 
-/** True where a transaction names what is kept on a simulated chain; of all others the instructions themselves tell what they do. */
+/** True if a transaction names modelled programs. The effect of any other transaction follows from its instructions alone. */
 export const changesAccounts = ({ message }: SignedTransaction): boolean =>
   instructionsOf(message).some((instruction) => instruction.programId === SUBSCRIPTIONS_PROGRAM || isApproval(instruction));
 
-/** Runs a transaction over the accounts that it names: all of it or nothing. Signatures are looked at by the caller. */
+/** Runs a transaction atomically over the named accounts. The caller verifies the signatures. */
 export function runTransaction(signed: SignedTransaction, stored: ReadonlyMap<string, ChainAccount>, moment: Moment): SimulatedRun {
   const accounts = new Accounts(stored);
   const instructions = instructionsOf(signed.message);
@@ -54,7 +53,6 @@ export function runTransaction(signed: SignedTransaction, stored: ReadonlyMap<st
   return { kind: 'ran', inner, changed: accounts.changed, opened: holdingsOfPaid(accounts), about };
 }
 
-/** Whom a new plan pays has a token account, as every wallet here. */
 function holdingsOfPaid({ changed }: Accounts): Map<string, ChainAccount> {
   const plans = [...changed.values()].map((account) => readPlanAccount(account)).filter((plan) => plan !== null);
   const opened = plans.flatMap(({ destinations, mint }) =>
@@ -91,7 +89,6 @@ function subscriptionIn({ programId, accounts, data }: Instruction): string | nu
   return parsed.ok && 'subscription' in parsed.value.accounts ? parsed.value.accounts.subscription : null;
 }
 
-/** One instruction of a modelled program, over the accounts of a sandbox. */
 class InstructionRun implements ProgramRun {
   readonly accounts: readonly Address[];
   readonly data: Uint8Array;
@@ -162,32 +159,29 @@ class InstructionRun implements ProgramRun {
   }
 }
 
-/** Errors of the token program. */
 const TOKEN_ERRORS = { insufficientFunds: 1, ownerMismatch: 4, accountFrozen: 17 } as const;
-/** What gives an account's money into another's hand, and takes that back. */
 const TOKEN_INSTRUCTIONS = { approve: 4, revoke: 5, transferChecked: 12, approveChecked: 13 } as const;
 
-/** True for what gives an account's money into another's hand, or takes that back. */
 const isApproval = ({ programId, data }: Instruction): boolean =>
   programId === TOKEN_PROGRAM &&
   data[0] !== TOKEN_INSTRUCTIONS.transferChecked &&
   Object.values<number>(TOKEN_INSTRUCTIONS).includes(data[0] ?? -1);
 
-/** Approvals and transfers of the classic token program, over the token accounts that are kept. Money of all others is without end. */
+/** Applies approvals and transfers of the SPL Token program to stored token accounts. All other accounts hold unlimited funds. */
 function runToken(state: Accounts, { accounts, data }: Instruction, isSigner: (address: string) => boolean): void {
   const [source, second, third, fourth] = accounts;
   const account = source === undefined ? null : state.find(source);
   if (account === null || !isClassicHolding({ programAddress: account.owner as Address, data: account.data })) return;
   const held = getTokenDecoder().decode(account.data);
   const units = data.length >= 9 ? new DataView(data.buffer, data.byteOffset).getBigUint64(1, true) : 0n;
-  const keep = (by: string | undefined, patch: Partial<Parameters<typeof holdingOf>[0]>) => {
+  const patchAccount = (by: string | undefined, patch: Partial<Parameters<typeof holdingOf>[0]>) => {
     requireOwner(held, by, isSigner);
     state.put(source!, holdingOf({ ...held, ...patch }));
   };
   const { approve, approveChecked, revoke, transferChecked } = TOKEN_INSTRUCTIONS;
-  if (data[0] === approve) keep(third, { delegate: second as Address, delegatedAmount: units });
-  if (data[0] === approveChecked) keep(fourth, { delegate: third as Address, delegatedAmount: units });
-  if (data[0] === revoke) keep(second, { delegate: null, delegatedAmount: 0n });
+  if (data[0] === approve) patchAccount(third, { delegate: second as Address, delegatedAmount: units });
+  if (data[0] === approveChecked) patchAccount(fourth, { delegate: third as Address, delegatedAmount: units });
+  if (data[0] === revoke) patchAccount(second, { delegate: null, delegatedAmount: 0n });
   if (data[0] === transferChecked) requireTransfer(held, units, fourth, isSigner);
 }
 

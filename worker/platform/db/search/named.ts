@@ -2,7 +2,7 @@ import { and, eq, gte, lt, ne, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY } from '#core/time.ts';
 import type { Scope, Tenant } from '#platform/context.ts';
-import { storyIdOf, uuidOf } from '#platform/db/archive.ts';
+import { subjectIdOf, uuidOf } from '#platform/db/archive.ts';
 import { type MerchantTable, rowsOf } from '#platform/db/page.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
@@ -16,20 +16,15 @@ import { amongIds, jsonRows } from '../among.ts';
 type Owner = Pick<Scope, 'db' | 'merchantId' | 'livemode'>;
 type Named = MerchantTable & { id: SQLiteColumn; createdAt: SQLiteColumn };
 
-/** Rows that words are looked for in, the newest that the other filters leave. */
 export const SEARCHED_MAX = 20_000;
-/** A shorter text is searched for as words alone. */
 const PREFIX_MIN = 4;
-/** Rows that one index gives for a prefix, the newest first where it is ordered by time. A longer prefix finds the others. */
 const NAMED_MAX = 2_000;
 
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 const IS_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Characters of an id that say its millisecond. */
 const TIME_LENGTH = 13;
 
-/** The lowest and the highest id that begin with this; null if none can. */
 function idsFrom(start: string): [string, string] | null {
   const [lowest, highest] = ['0', 'f'].map((digit) => start + NO_ID.slice(start.length).replaceAll('0', digit)) as [string, string];
   return IS_ID.test(lowest) ? [lowest, highest] : null;
@@ -37,11 +32,13 @@ function idsFrom(start: string): [string, string] | null {
 
 const timeOf = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
 
-/** The merchant and mode, checked on rows that another index finds. */
 const checked = (table: MerchantTable, { merchantId, livemode }: Tenant): SQL =>
   sql`+${table.merchantId} = ${sql.param(merchantId, table.merchantId)} AND +${table.livemode} = ${sql.param(livemode, table.livemode)}`;
 
-/** An id that says its millisecond is read by itself. A shorter one is a span of the merchant's time: a row is stored within a day of its id. */
+/**
+ * A prefix with the full millisecond is read by id. A shorter prefix is a time range of the merchant, because a row is stored within a day
+ * of its id.
+ */
 function withId(table: Named, tenant: Tenant, q: string): SQL | null {
   const span = idsFrom(q.toLowerCase());
   if (!span) return null;
@@ -54,7 +51,6 @@ function withId(table: Named, tenant: Tenant, q: string): SQL | null {
 
 const begins = (column: SQLiteColumn, start: string): SQL => and(gte(column, start), lt(column, `${start}\uffff`))!;
 
-/** An id to read of the rows that an index finds. */
 type Lookup = [id: SQL, from: Named | typeof txClaims | typeof channelPayouts, where: SQL];
 
 async function readIds(db: Owner['db'], lookups: Lookup[]): Promise<string[]> {
@@ -70,7 +66,6 @@ async function readIds(db: Owner['db'], lookups: Lookup[]): Promise<string[]> {
   return [...new Set(found.flat().flatMap(({ named }) => named ?? []))];
 }
 
-/** Lookups by whatever `q` can be the beginning of: an id of the row, a wallet, an e-mail address. */
 function lookupsOf(owner: Owner, q: string, id: SQL, from: Named, by: { wallet: SQLiteColumn; email?: SQLiteColumn }): Lookup[] {
   const withOwnId = withId(from, owner, q);
   const begun = (column: SQLiteColumn): Lookup => [
@@ -85,7 +80,6 @@ function lookupsOf(owner: Owner, q: string, id: SQL, from: Named, by: { wallet: 
   ];
 }
 
-/** Lookups by a transaction: claims have those of confirmed payments. */
 function lookupsByTransaction(owner: Owner, q: string): Lookup[] {
   if (!BASE58.test(q)) return [];
   const unconfirmed = and(ne(payments.status, 'CONFIRMED'), begins(payments.txSignature, q), checked(payments, owner))!;
@@ -100,11 +94,11 @@ function lookupsByTransaction(owner: Owner, q: string): Lookup[] {
   ];
 }
 
-/** The archive has no e-mail address of a payment. Its membership has one. */
+/** Archived payments have no email address, so their membership's address is searched. */
 function archivedByEmail(owner: Owner, q: string): Lookup[] {
   if (/\s/.test(q)) return [];
   const members = and(rowsOf(memberships, owner), begins(memberships.email, q.toLowerCase()))!;
-  const ids = sql`SELECT ${storyIdOf(sql`id`)} FROM (SELECT ${memberships.id} FROM ${memberships} WHERE ${members} LIMIT ${NAMED_MAX})`;
+  const ids = sql`SELECT ${subjectIdOf(sql`id`)} FROM (SELECT ${memberships.id} FROM ${memberships} WHERE ${members} LIMIT ${NAMED_MAX})`;
   return [
     [
       uuidOf(sql`${archivedPayments.id}`),
@@ -115,8 +109,8 @@ function archivedByEmail(owner: Owner, q: string): Lookup[] {
 }
 
 /**
- * Returns the payments that begin with `q` by an id, a transaction, a wallet or an e-mail address. Returns none if `q` is too short.
- * A claim names no merchant, so the list that loads these payments checks it.
+ * Returns payments with an id, transaction, wallet or email address that begins with `q`. Returns none if `q` is too short. A claim names
+ * no merchant, so the list that loads these payments must check the merchant.
  */
 export async function listNamedPayments(owner: Owner, q: string): Promise<string[]> {
   if (q.length < PREFIX_MIN) return [];
@@ -130,7 +124,6 @@ export async function listNamedPayments(owner: Owner, q: string): Promise<string
   ]);
 }
 
-/** Returns the memberships that the same names, those of the payments among them. */
 export async function listNamedMemberships(owner: Owner, q: string): Promise<string[]> {
   if (q.length < PREFIX_MIN) return [];
   const own = lookupsOf(owner, q, sql`${memberships.id}`, memberships, { wallet: memberships.walletAddress, email: memberships.email });
@@ -141,11 +134,10 @@ export async function listNamedMemberships(owner: Owner, q: string): Promise<str
     [
       uuidOf(sql`${archivedPayments.membershipId}`),
       archivedPayments,
-      sql`${archivedPayments.id} IN (SELECT ${storyIdOf(sql`j.value`)} FROM ${jsonRows(paid)}) AND ${checked(archivedPayments, owner)}`,
+      sql`${archivedPayments.id} IN (SELECT ${subjectIdOf(sql`j.value`)} FROM ${jsonRows(paid)}) AND ${checked(archivedPayments, owner)}`,
     ],
   ]);
 }
 
-/** The merchant's products whose name has this text in it. */
 export const productsNamed = (tenant: Tenant, text: string): SQL =>
   sql`SELECT ${products.id} FROM ${products} WHERE ${rowsOf(products, tenant)} AND instr(lower(${products.name}), lower(${text})) > 0`;

@@ -19,7 +19,7 @@ export type MerchantSettings = Partial<
   >
 >;
 
-/** What ended, how much of each, when the reader of the address took an account over; `at` in epoch milliseconds. */
+/** Resources that ended, with counts, when the owner of the email address claimed the account. `at` in epoch ms. */
 export interface ClaimedAccount {
   at: number;
   keys: number;
@@ -28,7 +28,7 @@ export interface ClaimedAccount {
   wallets: number;
 }
 
-/** Verified address that the account had before; `until` in epoch milliseconds. */
+/** Verified former address of the account. `until` in epoch ms. */
 export interface FormerEmail {
   email: string;
   until: number;
@@ -38,45 +38,41 @@ export const accounts = sqliteTable(
   'accounts',
   {
     id: text('id').$type<AccountId>().primaryKey(),
-    /** Names the admission object; derived from the id, unique so that no two accounts ever share one. */
+    /** Name of the admission object, derived from the id. Unique, so that no two accounts share one. */
     admissionId: text('admission_id').notNull().unique(),
     email: text('email'),
-    /** Keyed hash of the normalised e-mail: the lock against registering twice, kept when the e-mail itself is erased. */
+    /** Keyed hash of the normalized email: unique lock for registration, retained when the email is erased. */
     emailKey: text('email_key').unique(),
     walletAddress: text('wallet_address'),
-    /** Keyed hash of the wallet that signs in: the same lock, for wallets. */
+    /** Keyed hash of the sign-in wallet: the same lock for wallets. */
     walletKey: text('wallet_key').unique(),
     passwordHash: text('password_hash'),
     displayName: text('display_name').notNull(),
     plan: text('plan').$type<PlanName>().notNull(),
-    /** When a plan that was paid for ends; null: it does not. */
     planThrough: instant('plan_through'),
-    /** What its subscriptions at the payment processor give, and until when. */
     processorPlans: json<HeldPlan[]>('processor_plans').notNull().default([]),
     status: text('status').$type<AccountStatus>().notNull(),
     isStaff: flag('is_staff').notNull(),
-    /** Tokens carry it; a token of an older version is refused on its next request. */
+    /** Tokens carry this version. A token of an older version is refused. */
     tokenVersion: integer('token_version').notNull(),
     emailVerified: flag('email_verified').notNull(),
-    /** Addresses that still hear of a new payout wallet. Changed with the address, erased with the account. */
     formerEmails: json<FormerEmail[]>('former_emails').notNull().default([]),
     timezone: text('timezone').notNull(),
-    /** What language e-mails to it are in. */
     locale: text('locale').$type<Locale>().notNull().default('en'),
     notificationPrefs: json<Record<string, boolean>>('notification_prefs').notNull(),
     merchantSettings: json<MerchantSettings>('merchant_settings').notNull(),
     createdAt: instant('created_at').notNull(),
-    /** null: it is still that of its maker. */
+    /** null: still owned by the agent that created the account. */
     claimed: json<ClaimedAccount>('claimed'),
     deletedAt: instant('deleted_at'),
-    /** When nothing was left of a deleted account that names a person; null: a sweep is to look. */
+    /** Completion of a deleted account's erasure, null: pending for the sweep. */
     erasedAt: instant('erased_at'),
     version: integer('version').notNull(),
   },
   (table) => [
     oneOf('accounts_status', 'status', ACCOUNT.states),
     index('accounts_erasing').on(table.deletedAt).where(sql`status = 'deleted' AND erased_at IS NULL`),
-    // Begins as features/seals/store.ts says.
+    // Must equal the expression in features/key-rotation/store.ts.
     index('accounts_sealed').on(sql`substr(password_hash, 1, 8)`).where(sql`password_hash IS NOT NULL`),
     index('accounts_staff').on(table.id).where(sql`is_staff = 1`),
     index('accounts_ending').on(table.planThrough).where(sql`plan_through IS NOT NULL`),
@@ -84,8 +80,8 @@ export const accounts = sqliteTable(
 );
 
 /**
- * Every wallet a merchant was ever set to be paid on in live mode. Written where one is named for the first time, which after the
- * first takes a person who just signed in; deleted with the account. Read by its key alone.
+ * All live payout wallets of a merchant. A row is inserted when a wallet is first named, which after the first wallet requires a fresh
+ * sign-in. Deleted with the account. Read by key only.
  */
 export const payoutWallets = sqliteTable(
   'payout_wallets',
@@ -97,7 +93,6 @@ export const payoutWallets = sqliteTable(
   (table) => [primaryKey({ columns: [table.merchantId, table.wallet] })],
 );
 
-/** Texts we asked wallets to sign, until they are used or expire. Only the wallet a text names may use it. */
 export const loginNonces = sqliteTable(
   'login_nonces',
   {

@@ -5,9 +5,8 @@ import type { Asset } from '#core/money.ts';
 import { amount, flag, instant, uuidBytes } from './columns.ts';
 
 /**
- * Objects of the archive, which hold what the database no longer does: each a run of a merchant's events of one day, in their order,
- * and the receipts among them. Made by the sweep alone, in the batch that takes the events out, and never ended. A merchant's objects
- * are numbered in the order of their events.
+ * Archive objects: a run of a merchant's events of one day, in order, with their receipts. Inserted only by the sweep, in the batch that
+ * deletes the events, and never deleted. Objects are numbered in the order of their events.
  */
 export const archives = sqliteTable(
   'archives',
@@ -15,9 +14,8 @@ export const archives = sqliteTable(
     id: integer('id').primaryKey({ autoIncrement: true }),
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    /** The object's name, of which a hash of what is in it and the run that wrote it are parts: no other run ever writes under it. */
+    /** Object name. It contains a content hash and the id of the run, so that no other run writes under the same name. */
     key: text('key').notNull(),
-    /** The lowest and the highest of its events' ids, which begin with their time. */
     firstEventId: text('first_event_id').notNull(),
     lastEventId: text('last_event_id').notNull(),
   },
@@ -25,8 +23,8 @@ export const archives = sqliteTable(
 );
 
 /**
- * Objects that are being written, and are not in `archives` yet. The row ends in the batch that puts the object there; of a run that crashed
- * before that, the sweep gives it up after an hour, and deletes first the object and then the row.
+ * Objects being written, not yet in `archives`. The batch that inserts the object deletes the draft. Of a crashed run, the sweep deletes
+ * the object and then the draft after an hour.
  */
 export const archiveDrafts = sqliteTable(
   'archive_drafts',
@@ -38,7 +36,7 @@ export const archiveDrafts = sqliteTable(
   (table) => [index('archive_drafts_by_age').on(table.begunAt)],
 );
 
-/** How many events of a type an object holds, and of all types under `ANY_TYPE`: what lists count and page by. */
+/** Events of a type per object, and of all types under `ANY_TYPE`, for list totals and paging. */
 export const archivedTypes = sqliteTable(
   'archived_types',
   {
@@ -51,27 +49,24 @@ export const archivedTypes = sqliteTable(
   (table) => [primaryKey({ columns: [table.merchantId, table.livemode, table.type, table.archiveId] })],
 );
 
-/** Which objects hold events of a payment or membership: where its timeline is read from. */
-export const archivedStories = sqliteTable(
-  'archived_stories',
+export const archivedSubjects = sqliteTable(
+  'archived_subjects',
   {
-    /** The 16 bytes of its id. */
-    storyId: blob('story_id').notNull(),
+    subjectId: blob('subject_id').notNull(),
     archiveId: integer('archive_id').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.storyId, table.archiveId] })],
+  (table) => [primaryKey({ columns: [table.subjectId, table.archiveId] })],
 );
 
-/** Where in which object a whole row stands: the bytes of its line there. */
-const placeColumns = () => ({
+const archiveColumns = () => ({
   archiveId: integer('archive_id').notNull(),
   lineAt: integer('line_at').notNull(),
   lineLength: integer('line_length').notNull(),
 });
 
 /**
- * Final payments whose whole row is in the archive: what they are listed, found and counted by, and where that row stands. They are
- * made by the sweep alone, in the batch that takes the row out of `payments`, and never change.
+ * Final payments in the archive: columns to list, find and count them, and the position of the archived row. Inserted only by the sweep, in
+ * the batch that deletes the row from `payments`. Never changed.
  */
 export const archivedPayments = sqliteTable(
   'archived_payments',
@@ -81,7 +76,7 @@ export const archivedPayments = sqliteTable(
     livemode: flag('livemode').notNull(),
     productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     membershipId: uuidBytes('membership_id').$type<MembershipId>(),
-    /** null where it owns no memo: late money that names it is found by this. */
+    /** null: the payment owns no memo. Late money that carries the memo is matched by this. */
     nonce: text('nonce'),
     customerRef: text('customer_ref'),
     payerWallet: text('payer_wallet').notNull(),
@@ -89,13 +84,12 @@ export const archivedPayments = sqliteTable(
     priceAmount: amount('price_amount').notNull(),
     overpaidAmount: amount('overpaid_amount'),
     feeAmount: amount('fee_amount'),
-    /** What it carries its membership for, as its terms say. */
     accessPeriodDays: integer('access_period_days'),
     periodEndsAt: instant('period_ends_at'),
     isMetered: flag('is_metered').notNull().default(false),
     confirmedAt: instant('confirmed_at').notNull(),
     createdAt: instant('created_at').notNull(),
-    ...placeColumns(),
+    ...archiveColumns(),
   },
   (table) => [
     uniqueIndex('archived_payments_by_nonce').on(table.livemode, table.nonce).where(sql`nonce IS NOT NULL`),
@@ -109,11 +103,10 @@ export const archivedPayments = sqliteTable(
   ],
 );
 
-/** Receipts whose whole row is in the archive, in the same way. */
+/** Receipts in the archive, under the same rules as `archivedPayments`. */
 export const archivedReceipts = sqliteTable(
   'archived_receipts',
   {
-    /** The number its row had, by which words find it. */
     rowNumber: integer('row_number').primaryKey(),
     id: uuidBytes('id').$type<ReceiptId>().notNull().unique(),
     merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
@@ -121,10 +114,10 @@ export const archivedReceipts = sqliteTable(
     productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     paymentId: uuidBytes('payment_id').$type<PaymentId>().notNull().unique(),
     payer: text('payer').notNull(),
-    /** What words are found by, if they are to be indexed anew. */
+    /** Source text of the full-text index, for a rebuild. */
     productName: text('product_name').notNull(),
     createdAt: instant('created_at').notNull(),
-    ...placeColumns(),
+    ...archiveColumns(),
   },
   (table) => [
     index('archived_receipts_by_merchant').on(table.merchantId, table.livemode, table.createdAt),

@@ -1,26 +1,24 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { instant, json } from './columns.ts';
 
-/** An entitlement whose copy did not say what its object said, of which version that was. */
 export interface Suspect {
   merchantId: string;
   livemode: boolean;
   entitlementId: string;
-  /** 0: the object held nothing. */
+  /** 0: the object was empty. */
   version: number;
 }
 
-/** One row per day, made by its audit and ended 400 days later. Read by its key alone. */
+/** Daily audits, one row each. Inserted by the audit, deleted 400 days later. Read by key only. */
 export const audits = sqliteTable('audits', {
   /** `YYYY-MM-DD`, UTC. */
   day: text('day').primaryKey(),
-  /** When its next look may begin; while one runs, when that counts as dead. null: it is finished. */
+  /** Earliest next check, or the lease end of a running one. null: finished. */
   dueAt: instant('due_at'),
-  /** What was looked at, and of that: what differs, and what could not be compared. */
   checked: integer('checked').notNull(),
   differing: integer('differing').notNull(),
   unknown: integer('unknown').notNull(),
-  /** To be compared once more. null: the first look is still to come. */
+  /** Entitlements to compare once more. null: the first check is pending. */
   suspects: json<Suspect[]>('suspects'),
   finishedAt: instant('finished_at'),
 });

@@ -4,9 +4,9 @@ import type { AccountId, PaymentId } from '#core/ids.ts';
 import { flag, instant } from './columns.ts';
 
 /**
- * Signatures to look for, not claims: what the service `sent`, what it `found` on chain by its reference key, what a caller `named`.
- * `judged` is what was found and got its verdict, kept for a while because the list it was found in is read more than once. The payment
- * id of such a row is `''`: it belongs to no payment, so that none is slowed down by how many there are.
+ * Signatures to check, not claims: `sent` by the service, `found` on chain by reference key, `named` by a caller. `judged`: found and
+ * decided, retained briefly because its list is read more than once. A `judged` row has payment id `''`, so that no payment is slowed by
+ * their number.
  */
 export const paymentCandidates = sqliteTable(
   'payment_candidates',
@@ -15,14 +15,12 @@ export const paymentCandidates = sqliteTable(
     txSignature: text('tx_signature').notNull(),
     origin: text('origin').$type<'sent' | 'found' | 'named' | 'judged'>().notNull(),
     attempt: integer('attempt').notNull(),
-    /** Of `judged`: when it may be forgotten. */
     nextCheckAt: instant('next_check_at').notNull(),
     createdAt: instant('created_at').notNull(),
-    /** When the service broadcast it, whatever it is looked for as by now: until its blockhash is dead, no other is sent. */
+    /** Broadcast time by the service, whatever the current kind. No other transaction is sent until this blockhash expires. */
     sentAt: instant('sent_at'),
-    /** Of its payment: which chain it is looked for on. */
     livemode: flag('livemode').notNull().default(true),
-    /** Seller of its payment, among whom the looks of a sweep are shared; '' of `judged`, and where the payment is not in the database. */
+    /** Seller of the payment, for fair sharing of the sweep's checks. '' for `judged`, and if the payment is not in the database. */
     merchantId: text('merchant_id').$type<AccountId | ''>().notNull().default(''),
   },
   (table) => [
@@ -35,17 +33,17 @@ export const paymentCandidates = sqliteTable(
   ],
 );
 
-/** How far a reader of the chain has come; a page and the step past it are stored together. */
+/** Position of a chain reader. A page and the step past it are stored together. */
 export const cursors = sqliteTable('cursors', {
   name: text('name').primaryKey(),
-  /** Newest signature of the last finished walk: the next one ends there. */
+  /** Newest signature of the last finished walk, where the next one ends. */
   until: text('until'),
-  /** Of a walk under way: the signature the next walk will end at, and the oldest one read so far. */
+  /** Walk in progress: the signature at which the next walk ends, and the oldest one read. */
   walkTop: text('walk_top'),
   walkBefore: text('walk_before'),
-  /** How far the node had come when the walk began, by the chain's clock and no later than ours. */
+  /** Chain time of the node when the walk began, at most our own time. */
   walkStartedAt: instant('walk_started_at'),
-  /** Every payment on chain up to this moment has been seen. */
+  /** Every payment on chain up to this moment was seen. */
   passedAt: instant('passed_at').notNull(),
   version: integer('version').notNull(),
 });

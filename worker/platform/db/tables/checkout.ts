@@ -6,7 +6,7 @@ import type { IdentityProvider, PaymentFailure } from '#rules/payment-terms.ts';
 import type { RailId } from '#rules/rails.ts';
 import { amount, flag, instant, json } from './columns.ts';
 
-/** A checkout that the merchant's server opened for one buyer: holds at most one payment that is not over. */
+/** Checkout session that the merchant's server opened for one buyer. Holds at most one pending payment. */
 export const paymentSessions = sqliteTable(
   'payment_sessions',
   {
@@ -14,7 +14,7 @@ export const paymentSessions = sqliteTable(
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     productId: text('product_id').$type<ProductId>().notNull(),
-    /** The promised price; a later edit of the product does not change it. */
+    /** Price fixed at creation. Later product edits do not change it. */
     asset: text('asset').$type<Asset>().notNull(),
     priceAmount: amount('price_amount').notNull(),
     /** Checkout rail that the session was opened for. */
@@ -22,7 +22,6 @@ export const paymentSessions = sqliteTable(
     customerRef: text('customer_ref'),
     successUrl: text('success_url'),
     metadata: json<Record<string, string>>('metadata').notNull(),
-    /** The last payment begun in it. */
     paymentId: text('payment_id').$type<PaymentId>(),
     expiresAt: instant('expires_at').notNull(),
     createdAt: instant('created_at').notNull(),
@@ -34,7 +33,7 @@ export const paymentSessions = sqliteTable(
   ],
 );
 
-/** A buyer a merchant's server sends us, already recognised. The token in the link only names this row. */
+/** Buyer handed off by a merchant's server, already authenticated. The link's token only names this row. */
 export const handoffs = sqliteTable(
   'handoffs',
   {
@@ -47,7 +46,6 @@ export const handoffs = sqliteTable(
     walletAddress: text('wallet_address'),
     successUrl: text('success_url'),
     metadata: json<Record<string, string>>('metadata'),
-    /** The one payment it was used for. */
     paymentId: text('payment_id').$type<PaymentId>(),
     expiresAt: instant('expires_at').notNull(),
     createdAt: instant('created_at').notNull(),
@@ -55,7 +53,6 @@ export const handoffs = sqliteTable(
   (table) => [index('handoffs_ending').on(table.expiresAt), index('handoffs_waiting').on(table.merchantId).where(sql`payment_id IS NULL`)],
 );
 
-/** A buyer on the way to a messaging platform and back, to show who they are there. */
 export const identitySessions = sqliteTable(
   'identity_sessions',
   {
@@ -64,10 +61,9 @@ export const identitySessions = sqliteTable(
     livemode: flag('livemode').notNull(),
     productId: text('product_id').$type<ProductId>().notNull(),
     provider: text('provider').$type<IdentityProvider>().notNull(),
-    /** What the connector told us; null until it did. */
     providerUserId: text('provider_user_id'),
     username: text('username'),
-    /** By which the platform lets them be added to a guild; erased when it was used, and with the row. */
+    /** Permission to add the buyer to a guild. Erased after use, and with the row. */
     grantSealed: text('grant_sealed'),
     completedAt: instant('completed_at'),
     expiresAt: instant('expires_at').notNull(),
@@ -79,15 +75,15 @@ export const identitySessions = sqliteTable(
   ],
 );
 
-/** How many sessions of a product are open. Triggers of `payments` count, so that no statement that writes them can forget to. */
+/** Open sessions per product. Triggers of `payments` count, so that no write can bypass the count. */
 export const openSessions = sqliteTable('open_sessions', {
   productId: text('product_id').$type<ProductId>().primaryKey(),
   count: integer('count').notNull(),
 });
 
 /**
- * What is kept of an unpaid checkout, a month after its end: enough to say that it failed, to know its memo on the chain, and
- * to take money that comes for it after all. The rest is the product's by then.
+ * Remains of an unpaid checkout a month after its end: enough to report the failure, to match its memo on the chain, and to accept late
+ * money. All other data is then the product's.
  */
 export const endedSessions = sqliteTable(
   'ended_sessions',
@@ -96,7 +92,7 @@ export const endedSessions = sqliteTable(
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     productId: text('product_id').$type<ProductId>().notNull(),
-    /** null, which takes no room: session_expired. Money that comes for one that was replaced is never accepted by the service itself. */
+    /** null means session_expired and needs no storage. The service itself never accepts money for a replaced payment. */
     failureCode: text('failure_code').$type<PaymentFailure>(),
     nonce: text('nonce').notNull(),
     reference: text('reference').notNull(),

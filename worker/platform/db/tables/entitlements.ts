@@ -4,7 +4,7 @@ import type { AccountId, EntitlementId, ProductId } from '#core/ids.ts';
 import type { EntitlementStatus } from '#rules/balance.ts';
 import { flag, instant, oneOf } from './columns.ts';
 
-/** Copies of what entitlement objects say of themselves, to be listed. Written by the projection alone, newer over older. */
+/** Copies of entitlement objects for lists. Written only by the projection, newer over older. */
 export const entitlements = sqliteTable(
   'entitlements',
   {
@@ -25,7 +25,7 @@ export const entitlements = sqliteTable(
   },
   (table) => [
     oneOf('entitlements_status', 'status', ['active', 'exhausted', 'expired', 'revoked'] satisfies EntitlementStatus[]),
-    // Each ends in the rowid: the order of the list.
+    // Each index ends in the rowid, which is the list order.
     index('entitlements_by_merchant').on(table.merchantId, table.livemode),
     index('entitlements_by_product').on(table.merchantId, table.livemode, table.productId),
     index('entitlements_by_status').on(table.merchantId, table.livemode, table.status),

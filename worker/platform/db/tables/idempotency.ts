@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { instant } from './columns.ts';
 
-/** Idempotency records: the finished answer, written in the batch of its effect, or a lease while an external call runs. */
+/** Idempotency records: the finished answer, written in the batch of its effect, or a lease during an external call. */
 export const idempotencyRecords = sqliteTable(
   'claims',
   {
@@ -11,9 +11,8 @@ export const idempotencyRecords = sqliteTable(
     fingerprint: text('fingerprint').notNull(),
     status: integer('status'),
     body: text('body'),
-    /** Where the answer holds a secret: it stands here, sealed, instead of in `body`. */
     sealedBody: text('sealed_body'),
-    /** Names one taking of a lease and never another; only its holder may finish. */
+    /** Unique id of one lease acquisition. Only its holder may finish. */
     fence: integer('fence').notNull(),
     leaseUntil: instant('lease_until'),
     expiresAt: instant('expires_at').notNull(),
@@ -21,10 +20,10 @@ export const idempotencyRecords = sqliteTable(
   (table) => [
     primaryKey({ columns: [table.scope, table.key] }),
     index('claims_expiring').on(table.expiresAt),
-    // Begins as features/seals/store.ts says.
+    // Must equal the expression in features/key-rotation/store.ts.
     index('claims_sealed').on(sql`substr(sealed_body, 1, 8)`).where(sql`sealed_body IS NOT NULL`),
   ],
 );
 
-/** Never holds a row: inserting NULL fails the batch, which is how a statement aborts its batch. */
+/** Always empty. Inserting NULL aborts the batch, which is how a statement enforces a condition. */
 export const guard = sqliteTable('guard', { veto: integer('veto').notNull() });

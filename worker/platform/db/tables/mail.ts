@@ -2,44 +2,39 @@ import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, MailId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
-import type { LetterFacts, LetterName } from '#rules/letters.ts';
+import type { EmailFacts, EmailTemplate } from '#rules/emails.ts';
 import { MAIL, type MailStatus } from '#rules/states.ts';
 import { instant, json, oneOf } from './columns.ts';
 
-/** From when on the sweep brings a letter: the index of what is to be brought holds it, word for word. */
+/** Due time of the email sweep. The partial index contains this expression, so queries must use the same text. */
 export const MAIL_DUE_AT = sql`CASE WHEN queued_until > next_attempt_at THEN queued_until ELSE next_attempt_at END`;
 
 /**
- * Letters, written in the batch of what caused them: the outbox of mail. Made by merchants and, bounded by address and by caller, by
- * strangers who forgot a password; each ends sent, failed or dropped, and is deleted 30 days after. One to an address that no account has is
- * deleted when its turn comes. Deleting an account ends what waits.
+ * Outbox of emails, written in the batch of their cause by merchants and, rate limited by address and caller, by password resets. An email
+ * ends sent, failed or dropped, and is deleted 30 days later. An email to an address without an account is deleted when due. Deleting an
+ * account ends its pending emails.
  */
 export const mails = sqliteTable(
   'mails',
   {
     id: text('id').$type<MailId>().primaryKey(),
-    /** Whose letter it is; null: of the account that has the address when it is sent. */
+    /** null: the account that has the address at send time. */
     accountId: text('account_id').$type<AccountId>(),
-    letter: text('letter').$type<LetterName>().notNull(),
-    facts: json<LetterFacts[LetterName]>('facts').notNull(),
-    /** null: that of the account when it is sent. */
+    template: text('template').$type<EmailTemplate>().notNull(),
+    facts: json<EmailFacts[EmailTemplate]>('facts').notNull(),
+    /** null: locale of the account at send time. */
     locale: text('locale').$type<Locale>(),
-    /** null: that of the account when it is sent. Erased when the letter has ended. */
+    /** null: address of the account at send time. Erased when the email has ended. */
     address: text('address'),
-    /** Keyed hash of the address, by which letters to it are counted. */
     addressKey: text('address_key'),
-    /** What it is about, where letters about one thing are counted. */
     subjectId: text('subject_id'),
-    /** What caused it, where it may be written twice and must be sent once. */
+    /** Cause of an email that may be written twice and must be sent once. */
     cause: text('cause'),
     status: text('status').$type<MailStatus>().notNull(),
-    /** Attempts made. */
     attempt: integer('attempt').notNull(),
     nextAttemptAt: instant('next_attempt_at'),
-    /** Until then a message of the sweep for it is on its way. */
     queuedUntil: instant('queued_until').notNull().default(0),
     leaseUntil: instant('lease_until').notNull(),
-    /** What the provider calls it. */
     providerId: text('provider_id'),
     error: text('error'),
     requestId: text('request_id').notNull(),
@@ -51,13 +46,13 @@ export const mails = sqliteTable(
     uniqueIndex('mails_by_cause').on(table.cause).where(sql`cause IS NOT NULL`),
     index('mails_due').on(table.nextAttemptAt).where(sql`next_attempt_at IS NOT NULL`),
     index('mails_to_bring').on(MAIL_DUE_AT).where(sql`next_attempt_at IS NOT NULL`),
-    index('mails_by_address').on(table.addressKey, table.letter, table.createdAt).where(sql`address_key IS NOT NULL`),
-    index('mails_by_account').on(table.accountId, table.letter, table.createdAt).where(sql`account_id IS NOT NULL`),
+    index('mails_by_address').on(table.addressKey, table.template, table.createdAt).where(sql`address_key IS NOT NULL`),
+    index('mails_by_account').on(table.accountId, table.template, table.createdAt).where(sql`account_id IS NOT NULL`),
     index('mails_ended').on(table.endedAt).where(sql`ended_at IS NOT NULL`),
   ],
 );
 
-/** Addresses that a provider said cannot be reached, or that complained: nothing is sent there again. Made by providers alone, kept for ever. */
+/** Addresses that bounced or complained, to which no email is sent again. Inserted only by providers, never deleted. */
 export const bouncedAddresses = sqliteTable('bounced_addresses', {
   addressKey: text('address_key').primaryKey(),
   reason: text('reason').$type<'bounced' | 'complained'>().notNull(),

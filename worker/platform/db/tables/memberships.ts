@@ -6,7 +6,6 @@ import { MEMBERSHIP, type MembershipStatus, type PlacementStatus } from '#rules/
 import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
 import { flag, instant, json, oneOf } from './columns.ts';
 
-/** How far delivery is, as it is shown. */
 export interface ShownDelivery {
   status: PlacementStatus;
   attempts: number;
@@ -22,7 +21,7 @@ export const memberships = sqliteTable(
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     productId: text('product_id').$type<ProductId>().notNull(),
-    /** `ref:<customer_ref>` or `wallet:<address>`; with the three above the lock that two first purchases need. */
+    /** `ref:<customer_ref>` or `wallet:<address>`. With the three columns above, the lock between two concurrent first purchases. */
     customerKey: text('customer_key').notNull(),
     walletAddress: text('wallet_address'),
     customerRef: text('customer_ref'),
@@ -30,15 +29,14 @@ export const memberships = sqliteTable(
     status: text('status').$type<MembershipStatus>().notNull(),
     paidThrough: instant('paid_through'),
     graceUntil: instant('grace_until'),
-    /** Grace as its last purchase promised it, in hours: later edits of the product do not shorten it. */
+    /** Grace in hours that the last purchase granted. Later product edits do not shorten it. */
     graceHours: integer('grace_hours').notNull().default(72),
     cancelledAt: instant('cancelled_at'),
     lastPaymentId: text('last_payment_id').$type<PaymentId>().notNull(),
-    /** Who gets access on which platform, by the purchase; null where there is nothing to deliver. */
     deliverTo: json<DeliverTo>('deliver_to'),
-    /** Written with the row of the placement alone, in one batch, and under no version of the membership. */
+    /** Written only with the placement's row, in one batch, without a version of the membership. */
     delivery: json<ShownDelivery>('delivery'),
-    /** The native subscription that pays for it, and how that stands: a copy, written in the batch that changes the authorization. */
+    /** Native subscription that pays for the membership, and a copy of its state, written in the batch that changes the authorization. */
     authorizationId: text('authorization_id').$type<AuthorizationId>(),
     subscriptionStatus: text('subscription_status').$type<AuthorizationStatus>(),
     createdAt: instant('created_at').notNull(),

@@ -4,16 +4,16 @@ import type { AccountId, MembershipId, PaymentId, PaymentSessionId, ProductId, R
 import type { Asset } from '#core/money.ts';
 import type { PaymentFailure, PaymentTerms } from '#rules/payment-terms.ts';
 import { PAYMENT, type PaymentStatus, UNMATCHED, type UnmatchedStatus } from '#rules/states.ts';
-import { amount, fateColumns, flag, instant, json, oneOf } from './columns.ts';
+import { amount, flag, instant, json, oneOf, outcomeColumns } from './columns.ts';
 
-/** Money of a payment that the chain shows was paid back; base units as decimal text, `at` the time of its block. */
+/** Refund of a payment as shown by the chain. Base units as decimal text, `at` is the block time. */
 export interface Refund {
   units: string;
   txSignature: string;
   at: number;
 }
 
-/** Payments of every state. Final ones that are old are in the archive instead (`archivedPayments`). */
+/** Payments of every state. Old final ones are in the archive instead (`archivedPayments`). */
 export const payments = sqliteTable(
   'payments',
   {
@@ -25,10 +25,9 @@ export const payments = sqliteTable(
     status: text('status').$type<PaymentStatus>().notNull(),
     failureCode: text('failure_code').$type<PaymentFailure>(),
     nonce: text('nonce').notNull(),
-    /** The payment's own read-only key on chain. */
     reference: text('reference').notNull(),
     asset: text('asset').$type<Asset>().notNull(),
-    /** NATIVE_MINT (the empty text) for SOL, whose account is the wallet itself. */
+    /** NATIVE_MINT (the empty text) for SOL. The wallet itself is then the receiving account. */
     mint: text('mint').notNull(),
     priceAmount: amount('price_amount').notNull(),
     recipientWallet: text('recipient_wallet').notNull(),
@@ -39,10 +38,9 @@ export const payments = sqliteTable(
     feeOwedAmount: amount('fee_owed_amount'),
     overpaidAmount: amount('overpaid_amount'),
     terms: json<PaymentTerms>('terms').notNull(),
-    /** The wallet the session was opened for, if it said so; only its own failed transaction can fail the payment. */
+    /** Wallet that the session was opened for, if given. Only this wallet's failed transaction can fail the payment. */
     expectedWallet: text('expected_wallet'),
     customerRef: text('customer_ref'),
-    /** A wallet that was named as the customer; null: the payer. */
     customerWallet: text('customer_wallet'),
     email: text('email'),
     payerWallet: text('payer_wallet'),
@@ -51,22 +49,20 @@ export const payments = sqliteTable(
     blockTime: instant('block_time'),
     membershipId: text('membership_id').$type<MembershipId>(),
     receiptId: text('receipt_id').$type<ReceiptId>(),
-    /** The session of a merchant's server that it was begun in. */
     paymentSessionId: text('payment_session_id').$type<PaymentSessionId>(),
-    /** Made by accepting money that had missed this other payment. */
+    /** Payment that the accepted unmatched money was meant for. */
     recoversPaymentId: text('recovers_payment_id').$type<PaymentId>(),
     expiresAt: instant('expires_at').notNull(),
-    /** How much later than that a block may still be on time. Of this payment, because a deployment may change its setting. */
+    /** Tolerance for block times after `expiresAt`. Stored per payment, because a deployment may change its setting. */
     lateGraceSeconds: integer('late_grace_seconds').notNull().default(120),
     confirmedAt: instant('confirmed_at'),
-    /** What became of its transaction afterwards, as a payment shows it. The claim is what is watched and believed. */
+    /** Outcome of the transaction for display. The claim is authoritative. */
     finalizedAt: instant('finalized_at'),
     orphanedAt: instant('orphaned_at'),
-    /** null: nothing was refunded. */
     refunds: json<Refund[]>('refunds'),
-    /** When a refund took back what it had bought. It carries its membership no more. */
+    /** Time at which a refund revoked the purchased access. The payment then no longer extends its membership. */
     accessRevokedAt: instant('access_revoked_at'),
-    /** Failed, and with money to tell of: it never becomes an ended session. */
+    /** Failed, with money on record: never reduced to an ended session. */
     isKept: flag('is_kept').notNull().default(false),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
@@ -75,7 +71,7 @@ export const payments = sqliteTable(
   (table) => [
     oneOf('payments_status', 'status', PAYMENT.states),
     index('payments_unpaid').on(table.expiresAt).where(sql`status = 'FAILED' AND is_kept = 0`),
-    // Only sessions own a nonce: recovered money carries the memo of another, and one challenge of x402 may be paid twice.
+    // Only sessions own a nonce: recovered money carries the memo of another payment, and one x402 challenge may be paid twice.
     uniqueIndex('payments_by_nonce').on(table.livemode, table.nonce).where(sql`recovers_payment_id IS NULL AND reference <> ''`),
     index('payments_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     index('payments_by_status').on(table.merchantId, table.livemode, table.status, table.createdAt),
@@ -85,7 +81,7 @@ export const payments = sqliteTable(
       .where(sql`payer_wallet IS NOT NULL`),
     index('payments_by_ref').on(table.merchantId, table.livemode, table.customerRef, table.createdAt).where(sql`customer_ref IS NOT NULL`),
     index('payments_by_email').on(table.merchantId, table.livemode, table.email).where(sql`email IS NOT NULL`),
-    // A claim tells which payment a confirmed transaction is of.
+    // Confirmed payments are found through their claim instead.
     index('payments_by_signature').on(table.txSignature).where(sql`status <> 'CONFIRMED' AND tx_signature IS NOT NULL`),
     index('payments_expiring').on(table.expiresAt).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 1`),
     index('sandbox_payments_expiring')
@@ -99,7 +95,7 @@ export const payments = sqliteTable(
   ],
 );
 
-/** Money that arrived and pays no session: late, short, or a second time. Never lost from sight. */
+/** Money that arrived and pays no session: late, short, or a second payment. Never deleted silently. */
 export const unmatchedPayments = sqliteTable(
   'unmatched_payments',
   {
@@ -110,7 +106,6 @@ export const unmatchedPayments = sqliteTable(
     txSignature: text('tx_signature').notNull(),
     asset: text('asset').$type<Asset>().notNull(),
     amount: amount('amount').notNull(),
-    /** Part of the amount that went to the service. */
     feePaidAmount: amount('fee_paid_amount').notNull(),
     payerWallet: text('payer_wallet').notNull(),
     slot: integer('slot').notNull(),
@@ -118,17 +113,17 @@ export const unmatchedPayments = sqliteTable(
     reason: text('reason').$type<'late' | 'underpaid' | 'second_payment' | 'identity_missing'>().notNull(),
     status: text('status').$type<UnmatchedStatus>().notNull(),
     recoveredPaymentId: text('recovered_payment_id').$type<PaymentId>(),
-    /** While it is open; once accepted, its claim is watched. */
-    ...fateColumns(),
+    /** Used while open. Once accepted, the claim is watched instead. */
+    ...outcomeColumns(),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
     oneOf('unmatched_payments_status', 'status', UNMATCHED.states),
-    // A transaction is recorded once in each mode: what a sandbox shows is no transaction of the real chain.
+    // Unique per mode, because a sandbox transaction does not exist on the real chain.
     uniqueIndex('unmatched_by_signature').on(table.livemode, table.txSignature).where(sql`tx_signature IS NOT NULL`),
-    index('unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1`),
-    index('sandbox_unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
-    // Of a payment the largest first: only those are shown.
+    index('unmatched_due').on(table.nextCheckAt).where(sql`next_check_at IS NOT NULL AND livemode = 1`),
+    index('sandbox_unmatched_due').on(table.nextCheckAt).where(sql`next_check_at IS NOT NULL AND livemode = 0`),
+    // Largest first per payment, because only those are shown.
     index('unmatched_of_payment').on(table.paymentId, sql`length(amount)`, table.amount),
   ],
 );
@@ -138,31 +133,31 @@ export type Payment = typeof payments.$inferSelect;
 export type Unmatched = typeof unmatchedPayments.$inferSelect;
 
 /**
- * Money that a merchant was given a transaction for to pay it back, and whether the chain showed it. Made by the merchant, one at a time
- * of a payment; one that never landed ends a week after it could, one that did stays, as its claim does.
+ * Refunds that merchants prepared, and their confirmation on the chain. Inserted by the merchant, one at a time per payment. A refund that
+ * never landed is deleted a week after it could land, one that landed is retained with its claim.
  */
 export const refunds = sqliteTable(
   'refunds',
   {
     id: text('id').$type<RefundId>().primaryKey(),
-    /** Of its memo, `svc-refund:<nonce>`. */
     nonce: text('nonce').notNull(),
     paymentId: text('payment_id').$type<PaymentId>().notNull(),
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    /** As it was prepared; once it was seen, what really came back. */
+    /** Prepared amount, replaced by the amount that the chain shows. */
     amount: amount('amount').notNull(),
-    /** What the payment bought is taken back when this is seen. */
     revokesAccess: flag('revokes_access').notNull(),
-    /** When its blockhash is most likely dead: what the merchant is told, and no proof. */
+    /** Estimated expiry of the blockhash, shown to the merchant. Not a proof. */
     expiresAt: instant('expires_at').notNull(),
-    /** Above this height its transaction cannot land. */
     lastValidBlockHeight: integer('last_valid_block_height').notNull(),
-    /** When the finalized chain was found above that height. It has not landed where the cursor has passed this moment without finding it. */
+    /**
+     * Time at which the finalized chain was above that height. The refund has not landed if the cursor has passed this moment without
+     * finding it.
+     */
     lapsedAt: instant('lapsed_at'),
     txSignature: text('tx_signature'),
     seenAt: instant('seen_at'),
-    /** Of the block it landed in; null: not seen yet, or the node did not say, and then `seen_at` is told. */
+    /** Time of the block. null: not seen yet, or the node did not report the time, in which case `seen_at` is shown. */
     blockTime: instant('block_time'),
     createdAt: instant('created_at').notNull(),
   },

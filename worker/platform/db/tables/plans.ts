@@ -3,13 +3,13 @@ import type { AccountId, PaymentId, ReceiptId } from '#core/ids.ts';
 import type { PaidPlan, PlanName } from '#rules/plans.ts';
 import { amount, flag, instant } from './columns.ts';
 
-/** Plans that were paid for: one row per payment, so that none counts twice. What an account holds follows from those that stand. */
+/** Paid plans, one row per payment, so that none counts twice. An account's plan follows from the valid rows. */
 export const activations = sqliteTable(
   'activations',
   {
     paymentId: text('payment_id').$type<PaymentId>().primaryKey(),
     accountId: text('account_id').$type<AccountId>().notNull(),
-    /** Of test purchases only the account's other test purchases know: they change no limit of it. */
+    /** Test purchases see only other test purchases, and change no limit of the account. */
     livemode: flag('livemode').notNull().default(true),
     plan: text('plan').$type<PaidPlan>().notNull(),
     amount: amount('amount').notNull(),
@@ -17,7 +17,7 @@ export const activations = sqliteTable(
     resultingPlan: text('resulting_plan').$type<PlanName>().notNull(),
     paidThrough: instant('paid_through'),
     receiptId: text('receipt_id').$type<ReceiptId>().notNull(),
-    /** From when it counts: later than any other of its account. */
+    /** Effective time, later than any other of the account. */
     createdAt: instant('created_at').notNull(),
   },
   (table) => [index('activations_by_account').on(table.accountId, table.createdAt)],

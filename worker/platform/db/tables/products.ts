@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, AppId, ProductId, SandboxSessionId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
-import type { DeliveryPlace, IdentityProvider, RenewalMode } from '#rules/payment-terms.ts';
+import type { DeliveryTarget, IdentityProvider, RenewalMode } from '#rules/payment-terms.ts';
 import { PRODUCT, type ProductStatus } from '#rules/states.ts';
 import { amount, flag, instant, json, oneOf } from './columns.ts';
 
@@ -21,7 +21,7 @@ export const products = sqliteTable(
     status: text('status').$type<ProductStatus>().notNull(),
     asset: text('asset').$type<Asset>().notNull(),
     priceAmount: amount('price_amount').notNull(),
-    /** What it may be paid in; null: the asset of its price. */
+    /** null: only the asset of the price. */
     acceptedAssets: json<Asset[]>('accepted_assets'),
     billingModel: text('billing_model').$type<'one_off' | 'recurring'>().notNull(),
     renewalMode: text('renewal_mode').$type<RenewalMode>().notNull().default('ONE_OFF'),
@@ -29,22 +29,19 @@ export const products = sqliteTable(
     usageUnits: integer('usage_units'),
     unitName: text('unit_name'),
     payoutWallet: text('payout_wallet'),
-    /** Rails it is sold over; null: every rail that is available. */
+    /** null: every available rail. */
     allowedRails: json<string[]>('allowed_rails'),
     defaultRail: text('default_rail'),
     graceHours: integer('grace_hours').notNull(),
     sessionSeconds: integer('session_seconds'),
     successUrl: text('success_url'),
-    /** The way back to the shop of a buyer who does not pay. */
     cancelUrl: text('cancel_url'),
     requiresIdentity: text('requires_identity').$type<IdentityProvider>(),
-    /** Where buyers get access; null: nowhere. */
-    delivery: json<DeliveryPlace>('delivery'),
+    delivery: json<DeliveryTarget>('delivery'),
     metadata: json<Record<string, string>>('metadata').notNull(),
     liveModeConfirmed: flag('live_mode_confirmed').notNull(),
-    /** References of customers are taken from the merchant's server alone. */
     trustedCustomerRef: flag('trusted_customer_ref').notNull().default(false),
-    /** The sandbox session that made it for itself: it counts in no quota, and ends with the session. */
+    /** Sandbox session that created the product for itself. It counts in no quota, and is deleted with the session. */
     sandboxSessionId: text('sandbox_session_id').$type<SandboxSessionId>(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
@@ -59,7 +56,6 @@ export const products = sqliteTable(
   ],
 );
 
-/** A merchant's application that products may be grouped under. */
 export const accessApps = sqliteTable(
   'access_apps',
   {

@@ -2,7 +2,6 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AccountId } from '#core/ids.ts';
 import { flag, instant } from './columns.ts';
 
-/** What a merchant set for a way of being paid. No row: the defaults of the rail. */
 export const railSettings = sqliteTable(
   'rail_settings',
   {

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
-import type { InvoiceMetadata } from '#papers/facts.ts';
+import type { InvoiceMetadata } from '#pdf/facts.ts';
 import { bytes, flag, instant, json } from './columns.ts';
 
-/** Receipts that are not in the archive (`archivedReceipts`). */
+/** Receipts not yet in the archive (`archivedReceipts`). */
 export const receipts = sqliteTable(
   'receipts',
   {
@@ -13,18 +13,17 @@ export const receipts = sqliteTable(
     livemode: flag('livemode').notNull(),
     productId: text('product_id').$type<ProductId>().notNull(),
     paymentId: text('payment_id').$type<PaymentId>().notNull().unique(),
-    /** Found, and kept from having two, by the claim of the payment. */
+    /** The payment's claim finds the receipt and ensures there is only one. */
     txSignature: text('tx_signature').notNull(),
-    /** The exact signed text (RFC 8785). Served as it is, never rebuilt. */
+    /** Exact signed text (RFC 8785). Served unchanged, never rebuilt. */
     document: text('document').notNull(),
     sha256: text('sha256').notNull(),
     signature: text('signature').notNull(),
     keyId: text('key_id').notNull(),
-    /** A copy of a signed fact, to search by. The words of the product name are in `receipt_words`, where a trigger puts them. */
+    /** Copy of a signed fact, for search. A trigger puts the terms of the product name into `receipt_words`. */
     payer: text('payer').notNull(),
-    /** The account paid it, for a plan: it is in the chain of those. false: the account received it. */
+    /** True if the account paid for a plan, false if the account received the payment. Selects the hash chain. */
     isPaidByOwner: flag('is_paid_by_owner').notNull(),
-    /** Place in its hash chain, given afterwards by a job. */
     linkSeq: integer('link_seq'),
     linkPrevHash: text('link_prev_hash'),
     createdAt: instant('created_at').notNull(),
@@ -39,8 +38,8 @@ export const receipts = sqliteTable(
 );
 
 /**
- * What a merchant wrote to a receipt, one row for each receipt that has any. Made by the merchant alone, ended with the account. Triggers
- * keep invoice number, reference and the buyer's name in `receipt_words` beside the product name, where lists search for them.
+ * Merchant's notes on a receipt, one row per receipt with any. Written only by the merchant, deleted with the account. Triggers index
+ * invoice number, reference and buyer name in `receipt_words`, with the product name, for list search.
  */
 export const receiptMetadata = sqliteTable(
   'receipt_metadata',
@@ -48,7 +47,7 @@ export const receiptMetadata = sqliteTable(
     receiptId: text('receipt_id').$type<ReceiptId>().primaryKey(),
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    /** Of the receipt: by it, and by exactly this name, its words are taken back out of the index. */
+    /** Row number of the receipt. A trigger needs it and the exact `productName` to delete the terms from the index. */
     rowNumber: integer('row_number').notNull(),
     productName: text('product_name').notNull(),
     metadata: json<InvoiceMetadata>('metadata').notNull(),
@@ -58,7 +57,7 @@ export const receiptMetadata = sqliteTable(
   (table) => [index('receipt_metadata_by_merchant').on(table.merchantId)],
 );
 
-/** The picture that a merchant's `checkout_logo_url` showed when it was set: papers carry these bytes. Replaced with the setting, ended with the account. */
+/** Image of the merchant's `checkout_logo_url` when set, for PDFs. Replaced with the setting, deleted with the account. */
 export const brandLogos = sqliteTable('brand_logos', {
   merchantId: text('merchant_id').$type<AccountId>().primaryKey(),
   url: text('url').notNull(),

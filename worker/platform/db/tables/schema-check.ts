@@ -61,13 +61,12 @@ const TABLES = [
   webhooks,
 ].flatMap((module) => Object.values(module).filter((value) => is(value, SQLiteTable))) as SQLiteTable[];
 
-/** As `table.column`. */
 export const wantedColumns = (): string[] =>
   TABLES.flatMap((table) => getTableConfig(table).columns.map(({ name }) => `${getTableName(table)}.${name}`));
 
-/** Columns this release reads and writes that the database does not have: its migrations were not applied. As `table.column`. */
+/** Lists columns of this release that the database lacks because migrations are missing. Form `table.column`. */
 export async function listMissingColumns(db: Db): Promise<string[]> {
-  // Tables of the platform's own beside ours may not be looked at.
+  // Restricted to our tables, because the platform's internal tables must not be read.
   const tables = JSON.stringify(TABLES.map(getTableName));
   const rows = await db.all<{ name: string }>(
     sql`SELECT t.value || '.' || c.name AS name FROM json_each(${tables}) t, pragma_table_info(t.value) c`,

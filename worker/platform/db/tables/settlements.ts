@@ -10,68 +10,60 @@ import type { PeriodTimes } from '#rules/subscriptions/schedule.ts';
 import { amount, flag, instant, json, oneOf } from './columns.ts';
 
 /**
- * What the money is for: units of a product, a plan of ours, what a merchant sells with this service as facilitator, what a metered
- * session's vouchers promised, or a period of a native subscription.
+ * Purpose of the money: product access, a plan of ours, a merchant's sale with this service as facilitator, vouchers of a metered session,
+ * or a period of a native subscription.
  */
 export type SettlementPurpose = 'access' | 'activation' | 'facilitator' | 'metered' | 'subscription';
 
-/** What an x402 payment was for, as it was when it was claimed. */
 export interface SettlementTerms {
   productName: string;
   slug: string;
   accessPeriodDays: number | null;
   usageUnits: number | null;
   merchantName: string;
-  /** Of `activation`. */
   plan?: PlanName;
-  /** Of `subscription`: the period that it collects, by the chain. */
   authorizationId?: AuthorizationId;
   period?: PeriodTimes;
 }
 
 /**
- * An x402 payment, claimed by its message and its signature before it is broadcast, for ever. The payment row follows when
- * the chain has shown it; until then this is all there is, and enough to go on after any crash.
+ * x402 payments, claimed permanently by message and signature before broadcast. The payment row follows once the chain shows the
+ * transaction. Until then this row alone allows recovery after a crash.
  */
 export const settlements = sqliteTable(
   'settlements',
   {
-    /** The id the payment will have. */
     paymentId: text('payment_id').$type<PaymentId>().primaryKey(),
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     purpose: text('purpose').$type<SettlementPurpose>().notNull(),
-    /** Of `access`, `metered` and `subscription`. */
     productId: text('product_id').$type<ProductId>(),
-    /** Of `activation`: the agent's setup it was paid for, whose spend limits bind it. */
+    /** For `activation`: the agent's setup, which supplies the spend limits. */
     setupIntentId: text('setup_intent_id').$type<SetupIntentId>(),
-    /** Of the customer who was named; null: the payer. */
+    /** Wallet named as the customer, null: the payer. */
     customerWallet: text('customer_wallet'),
     customerRef: text('customer_ref'),
-    /** SHA-256 of the transaction's message, hex: it does not depend on the signatures. */
+    /** SHA-256 of the transaction message, hex, independent of the signatures. */
     messageHash: text('message_hash').notNull(),
     txSignature: text('tx_signature').notNull(),
-    /** The co-signed transaction, base64: may be broadcast again as long as it can still land; empty once its end is known. */
+    /** Co-signed transaction, base64. May be rebroadcast while it can still land. Empty once the outcome is known. */
     wire: text('wire').notNull(),
     asset: text('asset').$type<Asset>().notNull(),
     mint: text('mint').notNull(),
     amount: amount('amount').notNull(),
     payerWallet: text('payer_wallet').notNull(),
-    /** Address of the key that pays the network for it. */
     feePayer: text('fee_payer').notNull(),
     recipientWallet: text('recipient_wallet').notNull(),
     recipientAta: text('recipient_ata').notNull(),
     nonce: text('nonce').notNull(),
     terms: json<SettlementTerms>('terms').notNull(),
-    /** Past this block height it can never land. */
     lastValidBlockHeight: integer('last_valid_block_height').notNull(),
     status: text('status').$type<SettlementStatus>().notNull(),
     failureReason: text('failure_reason'),
-    /** When the chain, past the blockhash's life, was first seen without it; one look is not enough to give it up. */
+    /** Time at which the chain, past the blockhash's life, first lacked the transaction. A second check is required before giving up. */
     doubtedAt: instant('doubted_at'),
-    /** null: there is nothing more to look for. */
     nextCheckAt: instant('next_check_at'),
-    /** Of `facilitator`, a copy of what its claim says: the call that its success was answered to first. */
+    /** For `facilitator`, a copy of the claim's column: the call that received the success first. */
     answeredBy: text('answered_by').$type<AnswerId>(),
     createdAt: instant('created_at').notNull(),
   },
@@ -92,8 +84,8 @@ export const settlements = sqliteTable(
 export type Settlement = typeof settlements.$inferSelect;
 
 /**
- * Metered sessions: what was agreed, which is this row's alone, and a copy of what the session's object counts, which only its projection
- * writes, newer over older.
+ * Metered sessions: the agreed terms, which only this row holds, and a copy of the session object's counts, written only by the object's
+ * projection, newer over older.
  */
 export const meteredSessions = sqliteTable(
   'metered_sessions',
@@ -116,7 +108,7 @@ export const meteredSessions = sqliteTable(
     expiresAt: instant('expires_at').notNull(),
     createdAt: instant('created_at').notNull(),
     status: text('status').$type<ChannelStage>().notNull(),
-    /** The channel whose opening we were asked to send, or that was opened: one a session, one session each in its mode, for ever. */
+    /** Channel that we were asked to open, or that was opened. One per session, and one session per channel and mode, permanently. */
     channelId: text('channel_id'),
     payerWallet: text('payer_wallet'),
     authorizedSigner: text('authorized_signer'),
@@ -124,25 +116,21 @@ export const meteredSessions = sqliteTable(
     cumulative: amount('cumulative').notNull(),
     reserved: amount('reserved').notNull(),
     settled: amount('settled').notNull(),
-    /** The end of the highest voucher; null: it has none. */
     voucherEndsAt: instant('voucher_ends_at'),
     usedAt: instant('used_at').notNull(),
     endedAt: instant('ended_at'),
-    /** When the chain was last seen to have settled more. */
     settledAt: instant('settled_at'),
-    /** The settlement that was begun last: one at a time. */
     settlingPaymentId: text('settling_payment_id').$type<PaymentId>(),
-    /** What vouchers promised in all, as far as it goes. */
     settlingCumulative: amount('settling_cumulative'),
-    /** How much of what its channel has paid out was looked up on the chain, and the transaction it was looked up to. */
+    /** Part of the channel's payouts that was read from the chain, and the last transaction read. */
     payoutSeen: amount('payout_seen').notNull().default(sql`'0'`),
     payoutSeenTx: text('payout_seen_tx'),
-    /** After its end all of its transactions are looked up once more, newest first: the last one that was. */
+    /** After the channel's end all its transactions are read once more, newest first: the last one read. */
     payoutReadTx: text('payout_read_tx'),
-    /** Since when it should be sealed. No lease moves it. Later where a sealed channel waits for an account. */
+    /** Due time of the seal. No lease changes it. Postponed if a sealed channel waits for an account. */
     sealDueAt: instant('seal_due_at'),
-    /** When a sweep takes it, which its object's own alarm puts off with each look; null: never again. */
-    nextLookAt: instant('next_look_at'),
+    /** Next sweep check, postponed by each check of the object's own alarm. null: never again. */
+    nextCheckAt: instant('next_check_at'),
     version: integer('version').notNull(),
     updatedAt: instant('updated_at').notNull(),
   },
@@ -150,38 +138,38 @@ export const meteredSessions = sqliteTable(
     uniqueIndex('metered_sessions_by_channel').on(table.livemode, table.channelId).where(sql`channel_id IS NOT NULL`),
     oneOf('metered_sessions_status', 'status', METERED_SESSION.states),
     index('metered_sessions_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
-    // A class of work each, so that none waits behind another.
-    index('metered_sessions_closing').on(table.nextLookAt).where(sql`status = 'closing' AND next_look_at IS NOT NULL AND livemode = 1`),
+    // Separate indexes per class of work, so that none delays another.
+    index('metered_sessions_closing').on(table.nextCheckAt).where(sql`status = 'closing' AND next_check_at IS NOT NULL AND livemode = 1`),
     index('metered_sessions_sealing').on(table.sealDueAt).where(sql`status = 'closing' AND seal_due_at IS NOT NULL AND livemode = 1`),
     index('metered_sessions_expiring')
       .on(table.voucherEndsAt)
       .where(sql`status = 'open' AND voucher_ends_at IS NOT NULL AND cumulative <> settled AND livemode = 1`),
-    index('metered_sessions_standing').on(table.nextLookAt).where(sql`status = 'open' AND next_look_at IS NOT NULL AND livemode = 1`),
+    index('metered_sessions_active').on(table.nextCheckAt).where(sql`status = 'open' AND next_check_at IS NOT NULL AND livemode = 1`),
     index('metered_sessions_opening')
-      .on(table.nextLookAt)
-      .where(sql`status = 'created' AND channel_id IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1`),
-    index('metered_sessions_ended').on(table.nextLookAt).where(sql`ended_at IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1`),
-    // The same by merchant, so that none waits behind the flood of another.
+      .on(table.nextCheckAt)
+      .where(sql`status = 'created' AND channel_id IS NOT NULL AND next_check_at IS NOT NULL AND livemode = 1`),
+    index('metered_sessions_ended').on(table.nextCheckAt).where(sql`ended_at IS NOT NULL AND next_check_at IS NOT NULL AND livemode = 1`),
+    // Due index by merchant, so that no merchant's backlog delays others.
     index('metered_sessions_closing_by_merchant')
-      .on(table.merchantId, table.nextLookAt)
-      .where(sql`status = 'closing' AND next_look_at IS NOT NULL AND livemode = 1`),
-    index('metered_sessions_standing_by_merchant')
-      .on(table.merchantId, table.nextLookAt)
-      .where(sql`status = 'open' AND next_look_at IS NOT NULL AND livemode = 1`),
+      .on(table.merchantId, table.nextCheckAt)
+      .where(sql`status = 'closing' AND next_check_at IS NOT NULL AND livemode = 1`),
+    index('metered_sessions_active_by_merchant')
+      .on(table.merchantId, table.nextCheckAt)
+      .where(sql`status = 'open' AND next_check_at IS NOT NULL AND livemode = 1`),
     index('metered_sessions_opening_by_merchant')
-      .on(table.merchantId, table.nextLookAt)
-      .where(sql`status = 'created' AND channel_id IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1`),
+      .on(table.merchantId, table.nextCheckAt)
+      .where(sql`status = 'created' AND channel_id IS NOT NULL AND next_check_at IS NOT NULL AND livemode = 1`),
     index('metered_sessions_ended_by_merchant')
-      .on(table.merchantId, table.nextLookAt)
-      .where(sql`ended_at IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1`),
+      .on(table.merchantId, table.nextCheckAt)
+      .where(sql`ended_at IS NOT NULL AND next_check_at IS NOT NULL AND livemode = 1`),
     index('metered_sessions_unopened')
-      .on(table.livemode, table.nextLookAt)
-      .where(sql`status = 'created' AND channel_id IS NULL AND next_look_at IS NOT NULL`),
+      .on(table.livemode, table.nextCheckAt)
+      .where(sql`status = 'created' AND channel_id IS NULL AND next_check_at IS NOT NULL`),
     index('metered_sessions_unopened_by_product')
       .on(table.productId, table.createdAt)
       .where(sql`status = 'created' AND channel_id IS NULL`),
-    index('sandbox_metered_sessions_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
-    index('metered_sessions_operators').on(table.operator).where(sql`next_look_at IS NOT NULL AND livemode = 1`),
+    index('sandbox_metered_sessions_due').on(table.nextCheckAt).where(sql`next_check_at IS NOT NULL AND livemode = 0`),
+    index('metered_sessions_operators').on(table.operator).where(sql`next_check_at IS NOT NULL AND livemode = 1`),
     index('metered_sessions_over').on(table.endedAt).where(sql`ended_at IS NOT NULL`),
   ],
 );
@@ -189,8 +177,8 @@ export const meteredSessions = sqliteTable(
 export type MeteredSessionRow = typeof meteredSessions.$inferSelect;
 
 /**
- * Transactions by which other parties had channels pay out, each with the payment that sums those of its minute. Written once a transaction
- * is final, and kept for ever as claims are: it is never booked twice.
+ * Transactions by which other parties had channels pay out, with the payment that sums those of their minute. Inserted once the transaction
+ * is final and retained permanently, as claims are, so that none is booked twice.
  */
 export const channelPayouts = sqliteTable(
   'channel_payouts',
@@ -199,12 +187,11 @@ export const channelPayouts = sqliteTable(
     livemode: flag('livemode').notNull(),
     txSignature: text('tx_signature').notNull(),
     channelId: text('channel_id').notNull(),
-    /** Paid to the merchant by this transaction. */
     amount: amount('amount').notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.paymentId, table.txSignature] }),
-    // One transaction may pay out several channels.
+    // Unique per channel, because one transaction may pay out several channels.
     uniqueIndex('channel_payouts_by_transaction')
       .on(table.livemode, table.txSignature, table.channelId)
       .where(sql`tx_signature IS NOT NULL`),

@@ -5,13 +5,11 @@ import type { PlanName } from '#rules/plans.ts';
 import { SETUP, type SetupStatus } from '#rules/states.ts';
 import { amount, flag, instant, json, oneOf } from './columns.ts';
 
-/** An agent that sets up an account by itself, from its first call to a live key. */
 export const setupIntents = sqliteTable(
   'setup_intents',
   {
     id: text('id').$type<SetupIntentId>().primaryKey(),
     accountId: text('account_id').$type<AccountId>().notNull().unique(),
-    /** Keyed hash of the setup secret. */
     secretHash: text('secret_hash').notNull(),
     status: text('status').$type<SetupStatus>().notNull(),
     agentName: text('agent_name').notNull(),
@@ -20,15 +18,14 @@ export const setupIntents = sqliteTable(
     plan: text('plan').$type<PlanName>(),
     manifest: json<object>('manifest'),
     evaluation: json<object>('evaluation'),
-    /** Base units of USDC; bind what is paid with this secret. */
     spendPerPayment: amount('spend_per_payment'),
     spendPerDay: amount('spend_per_day'),
     sandboxKeyId: text('sandbox_key_id').$type<KeyId>().notNull(),
     liveKeyId: text('live_key_id').$type<KeyId>(),
     approvedAt: instant('approved_at'),
-    /** null once a plan was activated: then it stays. */
+    /** null once a plan was activated, which makes the setup permanent. */
     expiresAt: instant('expires_at'),
-    /** Ended, with something of money in its account, which therefore stays. */
+    /** Ended, but retained because its account has financial records. */
     isKept: flag('is_kept').notNull().default(false),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),

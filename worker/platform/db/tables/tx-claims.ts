@@ -1,36 +1,35 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import { fateColumns, flag, instant } from './columns.ts';
+import { flag, instant, outcomeColumns } from './columns.ts';
 
-/** What a transaction can pay. Each kind has one row in finality/kinds.ts, which tells what follows its fate. */
+/** Kinds of subjects that a transaction pays. finality/kinds.ts maps each to its outcome handler. */
 export type ClaimKind = 'checkout' | 'x402' | 'activation' | 'facilitator' | 'refund' | 'metered' | 'subscription';
 
 /**
- * One transaction pays one thing in a mode, for ever: these rows are never deleted. Each also tells what became of its transaction
- * on the chain, whatever it paid.
+ * A transaction pays one subject per mode, permanently: claims are never deleted. A claim also holds the transaction's outcome on the
+ * chain.
  */
 export const txClaims = sqliteTable(
   'tx_claims',
   {
     txSignature: text('tx_signature').notNull(),
     livemode: flag('livemode').notNull().default(true),
-    /** Where it was claimed before there was a signature of ours to be seen: the hash of the message itself. */
+    /** Hash of the message, for claims made before our signature was visible on the chain. */
     messageHash: text('message_hash'),
     kind: text('kind').$type<ClaimKind>().notNull(),
     subjectId: text('subject_id').primaryKey(),
-    /** Where it was last seen on the chain; null: not seen yet, or not known. */
     slot: integer('slot'),
-    /** When it was first acted upon as confirmed. */
+    /** Time at which the confirmation first took effect. */
     confirmedAt: instant('confirmed_at'),
-    ...fateColumns(),
-    /** The one call that was told of the success of what it paid; any other call is answered that it is a repetition. */
+    ...outcomeColumns(),
+    /** The only call that received the success. Any other call is answered as a repetition. */
     answeredBy: text('answered_by'),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
     uniqueIndex('tx_claims_by_signature').on(table.livemode, table.txSignature).where(sql`tx_signature IS NOT NULL`),
     uniqueIndex('tx_claims_by_message').on(table.livemode, table.messageHash).where(sql`message_hash IS NOT NULL`),
-    index('tx_claims_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1`),
-    index('sandbox_tx_claims_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
+    index('tx_claims_due').on(table.nextCheckAt).where(sql`next_check_at IS NOT NULL AND livemode = 1`),
+    index('sandbox_tx_claims_due').on(table.nextCheckAt).where(sql`next_check_at IS NOT NULL AND livemode = 0`),
   ],
 );

@@ -5,13 +5,11 @@ import { DELIVERY, type DeliveryStatus, ENDPOINT, type EndpointStatus } from '#r
 import { flag, instant, json, oneOf } from './columns.ts';
 import type { NewStoredEvent } from './events.ts';
 
-/** The maker of an endpoint: a key, or a signed-in person by the id of the account. */
 export interface Maker {
   kind: 'key' | 'person';
   id: string;
 }
 
-/** Where a merchant, or an automation platform on their behalf, wants events. */
 export const webhookEndpoints = sqliteTable(
   'webhook_endpoints',
   {
@@ -29,18 +27,16 @@ export const webhookEndpoints = sqliteTable(
     signedPayload: text('signed_payload').$type<'timestamp.body' | 'body'>().notNull(),
     secretSealed: text('secret_sealed').notNull(),
     secretHint: text('secret_hint').notNull(),
-    /** The secrets before the last rotations, newest first, each signing beside the new one until its time is over. */
+    /** Secrets before the last rotations, newest first. Each signs in addition to the current one until its expiry. */
     previousSealed: json<{ sealed: string; until: number }[]>('previous_sealed'),
-    /** When the last of them is over. */
     previousUntil: instant('previous_until'),
     lastSuccessAt: instant('last_success_at'),
     lastFailureAt: instant('last_failure_at'),
     failureStreak: integer('failure_streak').notNull(),
     failingSince: instant('failing_since'),
-    /** How many warnings of the present failure its merchant was sent. */
-    warningsTold: integer('warnings_told').notNull().default(0),
+    warningsSent: integer('warnings_told').notNull().default(0),
     createdBy: json<Maker>('created_by').notNull(),
-    /** The giver of its present URL or secret; null: its maker. */
+    /** Actor that set the current URL or secret, null: the creator. */
     changedBy: json<Maker>('changed_by'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
@@ -48,24 +44,22 @@ export const webhookEndpoints = sqliteTable(
   },
   (table) => [
     oneOf('webhook_endpoints_status', 'status', ENDPOINT.states),
-    // Begins as features/seals/store.ts says.
+    // Must equal the expression in features/key-rotation/store.ts.
     index('webhook_endpoints_sealed').on(sql`substr(secret_sealed, 1, 8)`),
     index('webhook_endpoints_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     index('webhook_endpoints_by_status').on(table.merchantId, table.livemode, table.status),
   ],
 );
 
-/** How many deliveries of an endpoint ended in an hour, so that its merchant's health is read and not counted. */
+/** Ended deliveries per endpoint and hour, so that endpoint health needs no counting. */
 export const endpointHours = sqliteTable(
   'endpoint_hours',
   {
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    /** When it began. */
     hour: instant('hour').notNull(),
     endpointId: text('endpoint_id').$type<EndpointId>().notNull(),
     succeeded: integer('succeeded').notNull(),
-    /** Succeeded or failed for good. */
     ended: integer('ended').notNull(),
   },
   (table) => [
@@ -74,7 +68,7 @@ export const endpointHours = sqliteTable(
   ],
 );
 
-/** One event for one endpoint. It is about an event, so it has none: it moves by compare-and-set on attempt and lease. */
+/** Delivery of one event to one endpoint. No events of its own: it changes by compare-and-set on attempt and lease. */
 export const webhookDeliveries = sqliteTable(
   'webhook_deliveries',
   {
@@ -85,10 +79,9 @@ export const webhookDeliveries = sqliteTable(
     eventId: text('event_id').notNull(),
     eventType: text('event_type').notNull(),
     status: text('status').$type<DeliveryStatus>().notNull(),
-    /** Attempts made. */
     attempt: integer('attempt').notNull(),
     maxAttempts: integer('max_attempts').notNull(),
-    /** null: over, or held back until its broken endpoint has answered. */
+    /** null: ended, or held until the circuit breaker of the endpoint closes. */
     nextAttemptAt: instant('next_attempt_at'),
     leaseUntil: instant('lease_until').notNull(),
     responseStatus: integer('response_status'),
@@ -98,7 +91,7 @@ export const webhookDeliveries = sqliteTable(
     replayOf: integer('replay_of'),
     createdAt: instant('created_at').notNull(),
     completedAt: instant('completed_at'),
-    /** The event of a test, which is stored nowhere else; its outcome is no sign of the endpoint's health. null: no test. */
+    /** Event of a test delivery, stored only here. Its outcome does not affect endpoint health. null: no test. */
     testEvent: json<NewStoredEvent>('test_event'),
   },
   (table) => [
@@ -106,7 +99,7 @@ export const webhookDeliveries = sqliteTable(
     uniqueIndex('webhook_deliveries_once').on(table.eventId, table.endpointId).where(sql`replay_of IS NULL`),
     index('webhook_deliveries_due').on(table.nextAttemptAt).where(sql`status IN ('pending', 'retrying')`),
     index('webhook_deliveries_waiting').on(table.endpointId, table.nextAttemptAt).where(sql`status IN ('pending', 'retrying')`),
-    // An index ends in the rowid, which `id` is.
+    // Every index ends in the rowid, which is `id`.
     index('webhook_deliveries_by_merchant').on(table.merchantId, table.livemode),
     index('webhook_deliveries_by_status').on(table.merchantId, table.livemode, table.status),
     index('webhook_deliveries_by_endpoint').on(table.merchantId, table.livemode, table.endpointId),

@@ -14,8 +14,8 @@ interface Described {
 }
 
 /**
- * The document says of every request body what the routes do: an object takes the fields it names and no others, unless its schema says
- * what else it takes. Changes the document it is given.
+ * Sets `additionalProperties: false` on request body objects unless their schema allows others, as the routes enforce. Mutates the
+ * document.
  */
 export function closeBodies<D extends Described>(document: D): D {
   const components = (document.components?.schemas ?? {}) as Record<string, SchemaNode>;

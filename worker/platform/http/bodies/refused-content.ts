@@ -3,20 +3,18 @@ import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { isSecretKey } from '#core/crypto.ts';
 import { base58Bytes, base64Bytes, hex } from '#core/encoding.ts';
 
-/** What a body may not hold, wherever it stands in it. */
 export type Unacceptable = 'secret_refused' | 'not_unicode';
 
-/** How many suspected secrets of a body are verified: each costs a curve multiplication or a checksum, which bounds what a request costs. */
+/** Suspected secrets verified per body. Each costs a curve multiplication or a checksum, so this limits the cost of a request. */
 const SUSPECTS_MAX = 4;
-/** How many texts that are long enough to hold a secret are searched for one. */
+/** Texts searched that are long enough for a secret. */
 const LONG_TEXTS_MAX = 256;
 const PHRASE_CHARS = { min: 47, max: 512 };
-const WORDS: ReadonlySet<string> = new Set(wordlist);
+const BIP39_TERMS: ReadonlySet<string> = new Set(wordlist);
 
 /**
- * Private keys and seed phrases must never be sent to us: a body that holds one is refused before anything reads,
- * stores or logs it. Judged exactly: a secret key by its own public half, a phrase by its checksum. Text that is not Unicode
- * (a lone surrogate) is refused too, because no database gives it back as it was.
+ * Finds private keys and seed phrases, so that a body with one is refused before it is stored or logged. A secret key is verified by its
+ * public half, a phrase by its checksum. Also finds text that is not Unicode (a lone surrogate), which no database returns unchanged.
  */
 export function findUnacceptable(body: unknown): Unacceptable | null {
   const rest: unknown[] = [body];
@@ -42,33 +40,33 @@ export function findUnacceptable(body: unknown): Unacceptable | null {
   return null;
 }
 
-interface Place {
+interface PathNode {
   key: string | number;
-  within: Place | null;
+  within: PathNode | null;
 }
 
-/** Where a text that is not Unicode stands; one that is a name is told by the object it is in. Not recursive, because bodies nest deeply. */
+/** Path of text that is not Unicode. For a field name, the path of its object. Not recursive, because bodies nest deeply. */
 export function notUnicodeAt(body: unknown): (string | number)[] {
-  const rest: { value: unknown; place: Place | null }[] = [{ value: body, place: null }];
+  const rest: { value: unknown; node: PathNode | null }[] = [{ value: body, node: null }];
   for (let next = rest.pop(); next; next = rest.pop()) {
-    const { value, place } = next;
-    if (typeof value === 'string' && !value.isWellFormed()) return pathTo(place);
+    const { value, node } = next;
+    if (typeof value === 'string' && !value.isWellFormed()) return pathTo(node);
     if (typeof value !== 'object' || value === null) continue;
     for (const [name, member] of Object.entries(value)) {
-      if (!name.isWellFormed()) return pathTo(place);
-      rest.push({ value: member, place: { key: Array.isArray(value) ? Number(name) : name, within: place } });
+      if (!name.isWellFormed()) return pathTo(node);
+      rest.push({ value: member, node: { key: Array.isArray(value) ? Number(name) : name, within: node } });
     }
   }
   return [];
 }
 
-function pathTo(place: Place | null): (string | number)[] {
+function pathTo(node: PathNode | null): (string | number)[] {
   const path: (string | number)[] = [];
-  for (let step = place; step; step = step.within) path.push(step.key);
+  for (let step = node; step; step = step.within) path.push(step.key);
   return path.reverse();
 }
 
-/** The 64 bytes a text may stand for: base58 as wallets export it, hex, base64, or the list of numbers key files hold. */
+/** Decodes 64 bytes from base58 (wallet exports), hex, base64, or a list of numbers (key files). */
 function secretBytes(text: string): Uint8Array | null {
   if (text.length < 86) return null;
   const value = text.trim();
@@ -82,8 +80,7 @@ function secretBytes(text: string): Uint8Array | null {
 const isByteList = (list: unknown[]): list is number[] =>
   list.length === 64 && list.every((byte) => typeof byte === 'number' && Number.isInteger(byte) && byte >= 0 && byte < 256);
 
-/** A text in the words of seed phrases alone, as many as one has; the first other word ends the look. */
 function phraseOf(text: string): string | null {
-  const words = text.trim().toLowerCase().split(/\s+/, 25);
-  return words.length >= 12 && words.length <= 24 && words.every((word) => WORDS.has(word)) ? words.join(' ') : null;
+  const terms = text.trim().toLowerCase().split(/\s+/, 25);
+  return terms.length >= 12 && terms.length <= 24 && terms.every((term) => BIP39_TERMS.has(term)) ? terms.join(' ') : null;
 }

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { isSignature } from '#solana/assets.ts';
 
-/** The signature of a transaction, as a request names it. */
 export const TxSignature = z
   .string()
   .refine(isSignature, { message: 'Expected a transaction signature: 64 bytes of base58', params: { type: 'invalid_signature' } })

@@ -24,7 +24,6 @@ const FORMATS: Record<string, string> = {
 const VALUES_MAX = 20;
 const plural = (count: number | bigint, one: string): string => `${count} ${one}${Number(count) === 1 ? '' : 's'}`;
 
-/** The bound of a text, a list, a set of keys or a number, in words. */
 const sizeOf = (origin: string, bound: number | bigint): string =>
   origin === 'string'
     ? plural(bound, 'character')
@@ -34,14 +33,12 @@ const sizeOf = (origin: string, bound: number | bigint): string =>
         ? plural(bound, 'key')
         : String(bound);
 
-/** An object as the schema documents it, or else the names of its fields. */
 function shapeOf({ inst, expected }: Issue & { code: 'invalid_type' }): string {
   const kind = KINDS[expected] ?? String(expected);
   const { shape } = (inst as { _zod?: { def: { shape?: object } } } | undefined)?._zod?.def ?? {};
   return shape === undefined ? kind : `${kind} with ${Object.keys(shape).join(', ')}`;
 }
 
-/** The alternatives of a union, each in its own words. */
 function alternativesOf(errors: readonly (readonly z.core.$ZodIssue[])[]): string {
   const texts = errors.flatMap((issues) =>
     issues.filter(({ path }) => path.length === 0).map(({ message }) => message.replace(/^Expected /, '')),
@@ -50,7 +47,6 @@ function alternativesOf(errors: readonly (readonly z.core.$ZodIssue[])[]): strin
   return distinct.length === 0 ? 'another value' : distinct.join(', or ');
 }
 
-/** Says in one sentence what a schema expects, where the schema has no text of its own. */
 export function validationText(issue: Issue): string {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.code === 'invalid_union'))
     return 'Required';

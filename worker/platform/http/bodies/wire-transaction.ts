@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { base64Bytes } from '#core/encoding.ts';
 
-/** A transaction in its wire form, base64, as a request brings it. What the bytes are, the verb finds out. */
+/** Wire transaction in base64. The verb decodes it. */
 export const WireTransaction = z
   .base64()
   .min(1)

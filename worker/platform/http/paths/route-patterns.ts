@@ -13,7 +13,7 @@ const patternOf = (route: Route): Pattern => ({
   pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replace(/\{[^}]+\}|:[^/]+/g, '[^/]+')}$`),
 });
 
-/** The routes of a table that answer a path, with any method; middleware is none of them. Compiled with the first question. */
+/** Returns the table's routes that match a path, with any method, without middleware. Compiled on first use. */
 export function matcherOf(table: () => readonly Route[]): (path: string) => Route[] {
   let patterns: Pattern[] | null = null;
   return (path) => {
@@ -24,5 +24,4 @@ export function matcherOf(table: () => readonly Route[]): (path: string) => Rout
   };
 }
 
-/** Routes whose existence is no secret; middleware is none. */
 export const isPublished = ({ method, path }: Route): boolean => method !== 'ALL' && !/^\/(?:v1\/operator|dev)\//.test(path);

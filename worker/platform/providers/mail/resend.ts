@@ -4,7 +4,7 @@ import { base64, base64Bytes, utf8 } from '#core/encoding.ts';
 import { SECOND } from '#core/time.ts';
 import type { Bounce, MailOutcome, MailProvider } from './mail-provider.ts';
 
-/** Resend's HTTP API: `POST /emails`, and webhooks that Svix signs. */
+/** Resend HTTP API: `POST /emails`, and webhooks signed by Svix. */
 const TIMEOUT_MS = 15 * SECOND;
 const TOLERANCE_SECONDS = 300;
 const Sent = z.object({ id: z.string() });
@@ -16,7 +16,7 @@ const Notice = z.object({
 
 export const resend: MailProvider = {
   needs: ['RESEND_API_KEY'],
-  // As its documentation says of teams that asked for no more.
+  // Default limit per team in Resend's documentation.
   perSecond: 5,
   async send({ config, leftMs }, { id, from, to, subject, html, text }): Promise<MailOutcome> {
     try {
@@ -39,7 +39,7 @@ export const resend: MailProvider = {
   },
 };
 
-/** Taken, also where the answer is not what it should be: sent again it would be taken for the same. */
+/** Counts as sent even if the answer is malformed, because Resend ignores a repeated id. */
 function sentAs(answer: unknown): MailOutcome {
   const sent = Sent.safeParse(answer);
   return { kind: 'sent', providerId: sent.success ? sent.data.id : null };
@@ -48,7 +48,7 @@ function sentAs(answer: unknown): MailOutcome {
 function refusedAs(response: Response, answer: unknown): MailOutcome {
   const refusal = Refusal.safeParse(answer);
   const reason = refusal.success ? `${response.status} ${refusal.data.name.slice(0, 60)}` : `HTTP ${response.status}`;
-  // An earlier attempt under this id was taken, and what it says of the reader's language has changed since.
+  // An earlier attempt with this id was accepted, and the text has changed since because the recipient's language did.
   if (response.status === 409 && reason.endsWith('invalid_idempotent_request')) return { kind: 'sent', providerId: null };
   if (response.status === 400 || response.status === 422) return { kind: 'refused', reason, isBounced: false };
   const seconds = Number(response.headers.get('retry-after'));
@@ -56,7 +56,7 @@ function refusedAs(response: Response, answer: unknown): MailOutcome {
   return { kind, reason, ...(Number.isFinite(seconds) && seconds > 0 ? { afterSeconds: seconds } : {}) };
 }
 
-/** HMAC-SHA256 over `id.timestamp.body`, one of those listed in `svix-signature`, no older than five minutes. */
+/** Verifies HMAC-SHA256 over `id.timestamp.body` against the `svix-signature` list, with a tolerance of five minutes. */
 function isSigned(secret: string | undefined, headers: Headers, body: Uint8Array, now: number): boolean {
   const [id, timestamp, signatures] = ['svix-id', 'svix-timestamp', 'svix-signature'].map((name) => headers.get(name));
   if (!secret || !id || !timestamp || !signatures || !/^\d{1,12}$/.test(timestamp)) return false;

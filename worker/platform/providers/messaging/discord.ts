@@ -1,16 +1,19 @@
 import { z } from '@hono/zod-openapi';
 import type { PlatformAnswer } from '#rules/members/placement.ts';
-import type { DeliveryPlace } from '#rules/payment-terms.ts';
-import { callPlatform, type MessagingPlatform, type PlatformDesk, platformFailure, wordsOfFailure } from './platform.ts';
+import type { DeliveryTarget } from '#rules/payment-terms.ts';
+import { callPlatform, describeFailure, type MessagingPlatform, type PlatformDesk, platformFailure } from './platform.ts';
 
-/** Discord's REST API: a role in a guild; who is not there yet is invited, and gets it once they are. (discord.com/developers/docs) */
+/**
+ * Discord REST API (discord.com/developers/docs): grants a role in a guild. A buyer who is not a member is invited first and gets the role
+ * after joining.
+ */
 const Refusal = z.object({ code: z.number().optional(), message: z.string().optional(), retry_after: z.number().positive().optional() });
 const Invite = z.object({ code: z.string().regex(/^[\w-]{2,64}$/) });
 const Channel = z.object({ id: z.string(), guild_id: z.string().optional() });
 const Bot = z.object({ username: z.string() });
 const Snowflake = z.string().regex(/^\d{5,25}$/, 'Expected a Discord id, as text');
 
-/** Codes of its refusals (developers/topics/opcodes-and-status-codes, JSON error codes). */
+/** JSON error codes (developers/topics/opcodes-and-status-codes). */
 const UNKNOWN_CHANNEL = 10_003;
 const UNKNOWN_GUILD = 10_004;
 const UNKNOWN_INVITE = 10_006;
@@ -26,31 +29,31 @@ type Called =
 
 async function call(desk: PlatformDesk, method: string, path: string, body?: object): Promise<Called> {
   const { DISCORD_BOT_TOKEN: token = '', DISCORD_API_URL: base } = desk.config;
-  // It takes calls of an agent that names itself so.
+  // Discord requires a user agent of this form.
   const headers = { authorization: `Bot ${token}`, 'user-agent': 'DiscordBot (https://discord.com, 1)' };
   const request = { method, url: `${base.replace(/\/$/, '')}${path}`, headers, ...(body === undefined ? {} : { body }) };
   const response = await callPlatform(desk, request);
   if (response.status >= 200 && response.status < 300) return { ok: true, body: response.body };
   const said = Refusal.safeParse(response.body).data;
-  const words = { said: said?.message ?? '', retryAfterSeconds: said?.retry_after ?? null, secret: token };
-  return { ok: false, code: said?.code ?? null, answer: platformFailure(desk, response, words) };
+  const failure = { said: said?.message ?? '', retryAfterSeconds: said?.retry_after ?? null, secret: token };
+  return { ok: false, code: said?.code ?? null, answer: platformFailure(desk, response, failure) };
 }
 
 const isAbsence = (called: Called, ...codes: number[]): boolean =>
   !called.ok && called.answer.kind === 'refused' && called.code !== null && codes.includes(called.code);
 
-/** Best effort: many people take no messages of strangers, and the page they bought on shows the invitation too. */
-async function tell(desk: PlatformDesk, providerUserId: string, content: string): Promise<void> {
+/** Best effort, because many people accept no messages from strangers. The purchase page shows the invitation too. */
+async function sendDirectMessage(desk: PlatformDesk, providerUserId: string, content: string): Promise<void> {
   const opened = await call(desk, 'POST', '/users/@me/channels', { recipient_id: providerUserId });
   const channel = opened.ok ? Channel.safeParse(opened.body).data : undefined;
   if (channel) await call(desk, 'POST', `/channels/${channel.id}/messages`, { content, allowed_mentions: { parse: [] } });
 }
 
 /**
- * Whether the channel that buyers are invited to is one of the claimed guild: an invitation is to the guild of its channel, so a product
- * that named a channel of another guild would sell entry to that.
+ * Checks that the invitation channel belongs to the claimed guild. An invitation admits to the guild of its channel, so a foreign channel
+ * would sell access to another guild.
  */
-async function checkPlace(desk: PlatformDesk, { guild_id, channel_id }: DeliveryPlace): Promise<PlatformAnswer> {
+async function checkTarget(desk: PlatformDesk, { guild_id, channel_id }: DeliveryTarget): Promise<PlatformAnswer> {
   if (channel_id === undefined) return { kind: 'done' };
   const found = await call(desk, 'GET', `/channels/${channel_id}`);
   if (!found.ok) return found.answer;
@@ -61,7 +64,7 @@ async function checkPlace(desk: PlatformDesk, { guild_id, channel_id }: Delivery
 
 export const discord: MessagingPlatform = {
   title: 'Discord',
-  place: z.object({
+  targetSchema: z.object({
     provider: z.literal('discord').describe('Provider name.'),
     guild_id: Snowflake.describe('Discord guild id, as text.'),
     role_id: Snowflake.describe('Discord id of the role that members get.'),
@@ -84,10 +87,10 @@ export const discord: MessagingPlatform = {
   takesGrants: true,
   needs: ['DISCORD_BOT_TOKEN'],
   queue: 'DISCORD',
-  checkPlace,
-  async give(desk, { place, providerUserId, productName, inviteUrl, grant, keepInvite }) {
-    const member = `/guilds/${place.guild_id}/members/${providerUserId}`;
-    const giveRole = () => call(desk, 'PUT', `${member}/roles/${place.role_id}`);
+  checkTarget,
+  async give(desk, { target, providerUserId, productName, inviteUrl, grant, storeInvite }) {
+    const member = `/guilds/${target.guild_id}/members/${providerUserId}`;
+    const giveRole = () => call(desk, 'PUT', `${member}/roles/${target.role_id}`);
     const given = await giveRole();
     if (given.ok) return { kind: 'done' };
     if (!isAbsence(given, UNKNOWN_MEMBER, UNKNOWN_USER)) return given.answer;
@@ -95,35 +98,35 @@ export const discord: MessagingPlatform = {
       const added = await call(desk, 'PUT', member, { access_token: grant });
       const role = added.ok ? await giveRole() : added;
       if (role.ok) return { kind: 'done' };
-      // A grant that it refuses is worth nothing: the buyer is invited as without one.
+      // A refused OAuth grant is ignored, and the buyer is invited instead.
       if (added.ok || added.answer.kind !== 'refused') return role.answer;
     }
-    if (inviteUrl !== null || place.channel_id === undefined) return { kind: 'absent' };
-    const checked = await checkPlace(desk, place);
+    if (inviteUrl !== null || target.channel_id === undefined) return { kind: 'absent' };
+    const checked = await checkTarget(desk, target);
     if (checked.kind !== 'done') return checked;
     const invitation = { max_age: 0, max_uses: 1, unique: true };
-    const made = await call(desk, 'POST', `/channels/${place.channel_id}/invites`, invitation);
+    const made = await call(desk, 'POST', `/channels/${target.channel_id}/invites`, invitation);
     if (!made.ok) return made.answer;
     const invite = Invite.safeParse(made.body);
     if (!invite.success) return { kind: 'later', reason: 'no invitation in the answer' };
     const link = `${INVITE_BASE}${invite.data.code}`;
-    await keepInvite(link);
-    await tell(desk, providerUserId, `${productName}\n${link}`);
+    await storeInvite(link);
+    await sendDirectMessage(desk, providerUserId, `${productName}\n${link}`);
     return { kind: 'absent' };
   },
   async revokeInvite(desk, { inviteUrl }) {
     const deleted = await call(desk, 'DELETE', `/invites/${inviteUrl.slice(INVITE_BASE.length)}`);
     return deleted.ok || isAbsence(deleted, UNKNOWN_INVITE, UNKNOWN_CHANNEL, UNKNOWN_GUILD) ? { kind: 'done' } : deleted.answer;
   },
-  async removeMember(desk, { place, providerUserId, staysMember }) {
+  async removeMember(desk, { target, providerUserId, staysMember }) {
     if (staysMember) return { kind: 'done' };
-    const taken = await call(desk, 'DELETE', `/guilds/${place.guild_id}/members/${providerUserId}/roles/${place.role_id}`);
+    const taken = await call(desk, 'DELETE', `/guilds/${target.guild_id}/members/${providerUserId}/roles/${target.role_id}`);
     const isGone = isAbsence(taken, UNKNOWN_MEMBER, UNKNOWN_ROLE, UNKNOWN_USER, UNKNOWN_GUILD);
     return taken.ok || isGone ? { kind: 'done' } : taken.answer;
   },
   async check(desk) {
     const me = await call(desk, 'GET', '/users/@me');
-    if (!me.ok) return { ok: false, detail: wordsOfFailure(me.answer), botUsername: null };
+    if (!me.ok) return { ok: false, detail: describeFailure(me.answer), botUsername: null };
     return { ok: true, detail: 'The bot answers.', botUsername: Bot.safeParse(me.body).data?.username ?? null };
   },
 };

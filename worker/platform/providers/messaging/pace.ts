@@ -1,15 +1,14 @@
-/** Below the thirty that Telegram takes in a second, and the fifty of Discord. */
+/** Below Telegram's limit of 30 and Discord's limit of 50. */
 const CALLS_PER_SECOND = 25;
 
-/** The time of who asks for a turn, epoch milliseconds, and how long they can wait. */
 interface PaceClock {
   now(): number;
   leftMs(): number;
 }
 
 /**
- * When the next call to a platform may be made: evenly, so that no second has more than it takes, and not before a moment it asked for. One
- * stands before each platform; its queue has one consumer at a time, so no other invocation counts for itself.
+ * Rate limiter of a platform: spaces calls evenly and respects pauses that the platform requests. Each platform's queue has one consumer at
+ * a time, so no other invocation counts separately.
  */
 export class Pace {
   #nextAt = 0;
@@ -21,8 +20,8 @@ export class Pace {
   }
 
   /**
-   * Waits for the turn of one call. Where it would come later than there is time: at once with the milliseconds until then; else null. A
-   * pause that the platform asks for meanwhile holds also for those that wait already.
+   * Waits for the slot of one call and returns null. If the slot is after the deadline, returns the remaining milliseconds at once. A pause
+   * requested meanwhile also applies to waiting callers.
    */
   async turn(clock: PaceClock): Promise<number | null> {
     const asked = clock.now();
@@ -33,7 +32,6 @@ export class Pace {
     return this.#heldUntil > at ? this.turn(clock) : null;
   }
 
-  /** The platform asked for a pause. */
   hold(now: number, seconds: number): void {
     this.#heldUntil = Math.max(this.#heldUntil, now + seconds * 1000);
   }

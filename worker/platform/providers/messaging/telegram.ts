@@ -3,14 +3,14 @@ import { DAY, SECOND } from '#core/time.ts';
 import type { PlatformAnswer } from '#rules/members/placement.ts';
 import {
   callPlatform,
+  describeFailure,
   type MessagingPlatform,
   type PlatformDesk,
   type PlatformResponse,
   platformFailure,
-  wordsOfFailure,
 } from './platform.ts';
 
-/** Telegram's Bot API: a personal invitation to a chat, sent by the bot; gone with access. (core.telegram.org/bots/api) */
+/** Telegram Bot API (core.telegram.org/bots/api): the bot sends a personal invitation to a chat, revoked with access. */
 const Said = z.object({
   ok: z.boolean(),
   result: z.unknown().optional(),
@@ -20,7 +20,7 @@ const Said = z.object({
 const Invite = z.object({ invite_link: z.url() });
 const Bot = z.object({ username: z.string() });
 
-/** So long after the end an unused invitation still stands: a renewal moves the end, and the link is taken back with access. */
+/** Validity of an unused invitation beyond the end of access, because a renewal extends access. The link is revoked with access. */
 const INVITE_SPARE_MS = 365 * DAY;
 
 type Called =
@@ -28,12 +28,12 @@ type Called =
   | {
       ok: false;
       description: string;
-      /** The id that the chat has by now, where it has another. */
+      /** New id of a migrated chat, null if unchanged. */
       movedTo: string | null;
       answer: Exclude<PlatformAnswer, { kind: 'done' | 'absent' }>;
     };
 
-/** A group that became a supergroup has another id since: the call is made again with that. */
+/** Repeats the call with the new id if a group became a supergroup. */
 async function callInChat(desk: PlatformDesk, method: string, body: { chat_id: string } & Record<string, unknown>): Promise<Called> {
   const called = await call(desk, method, body);
   return called.ok || called.movedTo === null ? called : call(desk, method, { ...body, chat_id: called.movedTo });
@@ -51,26 +51,26 @@ async function call(desk: PlatformDesk, method: string, body: object): Promise<C
     ok: false,
     description,
     movedTo: movedTo === undefined ? null : String(movedTo),
-    answer: platformFailure(desk, strange(response), wordsOf(description, retry_after, token)),
+    answer: platformFailure(desk, strange(response), failureOf(description, retry_after, token)),
   };
 }
 
-/** A 200 that is no answer of theirs is a fault of theirs. */
+/** A 200 with an invalid body is a fault of the platform. */
 const strange = (response: PlatformResponse): PlatformResponse => (response.status === 200 ? { ...response, status: 502 } : response);
 
-const wordsOf = (said: string, retryAfterSeconds: number | undefined, secret: string) => ({
+const failureOf = (said: string, retryAfterSeconds: number | undefined, secret: string) => ({
   said,
   retryAfterSeconds: retryAfterSeconds ?? null,
   secret,
 });
 
-/** The person is not in the chat, or there is no such person: nothing to take away. */
+/** The person is not in the chat or does not exist, so nothing is left to remove. */
 const IS_NO_MEMBER = /participant|user[_ ]not[_ ]found|member not found/i;
-/** The chat is gone, and every place in it. A bot that was only thrown out is another matter: its merchant is told. */
+/** The chat is gone, and all access with it. A bot that was only removed from a chat is an error for the merchant. */
 const IS_NO_CHAT = /chat not found|chat was deleted|deactivated/i;
-/** The invitation is gone, or of another bot: nothing to take back. */
+/** The invitation is gone or from another bot, so nothing is left to revoke. */
 const IS_NO_INVITE = /INVITE_HASH_(INVALID|EXPIRED)/;
-/** A basic group has no bans: a member who was removed may come back, and there is no ban to end. */
+/** A basic group has no bans: a removed member may rejoin, and there is no ban to lift. */
 const IS_NO_BAN = /method is available for supergroup and channel chats only/;
 
 const isRefusal = (called: Called, ...why: RegExp[]): boolean =>
@@ -78,7 +78,7 @@ const isRefusal = (called: Called, ...why: RegExp[]): boolean =>
 
 export const telegram: MessagingPlatform = {
   title: 'Telegram',
-  place: z.object({
+  targetSchema: z.object({
     provider: z.literal('telegram').describe('Provider name.'),
     chat_id: z
       .string()
@@ -92,38 +92,39 @@ export const telegram: MessagingPlatform = {
   },
   needs: ['TELEGRAM_BOT_TOKEN'],
   queue: 'TELEGRAM',
-  async give(desk, { place, providerUserId, productName, inviteUrl, endsAt, keepInvite }) {
+  async give(desk, { target, providerUserId, productName, inviteUrl, endsAt, storeInvite }) {
     let link = inviteUrl;
     if (link === null) {
       const expires = endsAt === null ? {} : { expire_date: Math.ceil((endsAt + INVITE_SPARE_MS) / SECOND) };
-      const made = await callInChat(desk, 'createChatInviteLink', { chat_id: place.chat_id!, member_limit: 1, ...expires });
+      const made = await callInChat(desk, 'createChatInviteLink', { chat_id: target.chat_id!, member_limit: 1, ...expires });
       if (!made.ok) return made.answer;
       const invite = Invite.safeParse(made.result);
       if (!invite.success) return { kind: 'later', reason: 'no invitation in the answer' };
       link = invite.data.invite_link;
-      await keepInvite(link);
+      await storeInvite(link);
     }
     const message = { chat_id: providerUserId, text: `${productName}\n${link}`, link_preview_options: { is_disabled: true } };
     const sent = await call(desk, 'sendMessage', message);
     return sent.ok ? { kind: 'done' } : sent.answer;
   },
-  async revokeInvite(desk, { place, inviteUrl }) {
-    const revoked = await callInChat(desk, 'revokeChatInviteLink', { chat_id: place.chat_id!, invite_link: inviteUrl });
+  async revokeInvite(desk, { target, inviteUrl }) {
+    const revoked = await callInChat(desk, 'revokeChatInviteLink', { chat_id: target.chat_id!, invite_link: inviteUrl });
     return revoked.ok || isRefusal(revoked, IS_NO_INVITE, IS_NO_CHAT) ? { kind: 'done' } : revoked.answer;
   },
-  async removeMember(desk, { place, providerUserId, staysMember }) {
-    const member = { chat_id: place.chat_id!, user_id: Number(providerUserId) };
+  async removeMember(desk, { target, providerUserId, staysMember }) {
+    const member = { chat_id: target.chat_id!, user_id: Number(providerUserId) };
     if (!staysMember) {
       const banned = await callInChat(desk, 'banChatMember', member);
       if (!banned.ok && !isRefusal(banned, IS_NO_MEMBER, IS_NO_CHAT)) return banned.answer;
     }
-    // Banned so that they leave, and then not banned, so that they may buy again. Also for who stays: an earlier attempt may have banned them.
+    // Lifts the ban that removed the member, so that they may buy again. Also for members who stay, because an earlier attempt may have
+    // banned them.
     const unbanned = await callInChat(desk, 'unbanChatMember', { ...member, only_if_banned: true });
     return unbanned.ok || isRefusal(unbanned, IS_NO_MEMBER, IS_NO_CHAT, IS_NO_BAN) ? { kind: 'done' } : unbanned.answer;
   },
   async check(desk) {
     const me = await call(desk, 'getMe', {});
-    if (!me.ok) return { ok: false, detail: wordsOfFailure(me.answer), botUsername: null };
+    if (!me.ok) return { ok: false, detail: describeFailure(me.answer), botUsername: null };
     const bot = Bot.safeParse(me.result);
     return { ok: true, detail: 'The bot answers.', botUsername: bot.data?.username ?? null };
   },

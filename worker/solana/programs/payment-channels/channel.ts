@@ -17,20 +17,16 @@ import { err, ok, type Result } from '#core/errors.ts';
 import { addressSeed, type DerivedAddress, findDerivedAddress, u64Seed } from '../derived-address.ts';
 
 /**
- * One generation of the payment-channels program. The current one keeps who paid the rent and the slot of the opening, frees a
- * closed channel's account, and signs vouchers with a prefix; the older one, which `@solana/mpp` 0.6 opens, does none of these.
+ * Generation of the payment-channels program. The current one records the rent payer and the opening slot, frees a closed channel's
+ * account, and prefixes signed vouchers. The older one, which `@solana/mpp` 0.6 opens, does none of these.
  */
 export interface ChannelProgram {
   generation: 'current' | 'older';
   address: Address;
   eventAuthority: Address;
-  /** Length of a channel account. */
   channelBytes: number;
-  /** Length of the message a voucher's signer signs. */
   voucherBytes: number;
-  /** Who owns the token accounts that take rounding residues and what cannot be paid out; null where it is not deployed. */
   treasuryOwners: Readonly<{ mainnet: Address | null; devnet: Address }>;
-  /** The hash that commits an opening to its distribution. */
   hashDistribution(preimage: Uint8Array): Uint8Array;
 }
 
@@ -53,37 +49,35 @@ const OLDER: ChannelProgram = {
   eventAuthority: '3L7tTKLfPKCFKhdnqYAuq1QsdtqfFm6GAHTsjrJtYDBP' as Address,
   channelBytes: 216,
   voucherBytes: 48,
-  // Built for test clusters alone: its source names a placeholder, the bytes 0xBE 0xEF sixteen times.
+  // Built for test clusters only: its source has a placeholder, the bytes 0xBE 0xEF sixteen times.
   treasuryOwners: { mainnet: null, devnet: 'DrLViEZBgqj6TgP8vKqu22uvLgV6p3tfkvCYfG8yqSUn' as Address },
   hashDistribution: blake3,
 };
 
 export const CHANNEL_PROGRAMS = { current: CURRENT, older: OLDER } as const;
 
-/** The generation deployed at an address, or null for any other program. */
 export const findChannelProgram = (address: string): ChannelProgram | null =>
   Object.values(CHANNEL_PROGRAMS).find((program) => program.address === address) ?? null;
 
-/** Slots an opening may be late by, and how long a distributed channel's account stays before its rent can be reclaimed. */
+/** Maximum age of an opening in slots, and the time before a distributed channel's rent can be reclaimed. */
 export const OPEN_SLOT_WINDOW = 1_500n;
 
-// In the order of their bytes. The older program says "finalized" for sealed and never leaves a channel distributed.
+// In byte order. The older program says "finalized" for sealed and never leaves a channel distributed.
 const STATUSES = ['open', 'sealed', 'closing', 'distributed'] as const;
 type ChannelStatus = (typeof STATUSES)[number];
 
-/** A channel account. Amounts are base units of the mint; 0 <= payoutWatermark <= settled <= deposit. */
+/** Channel account. Amounts are base units of the mint. Invariant: 0 <= payoutWatermark <= settled <= deposit. */
 export interface Channel {
   bump: number;
   status: ChannelStatus;
   salt: bigint;
   deposit: bigint;
-  /** Highest cumulative amount the program has accepted. */
+  /** Highest cumulative amount accepted by the program. */
   settled: bigint;
-  /** How much of `settled` has been distributed. */
   payoutWatermark: bigint;
-  /** When the payer asked to close, in seconds; 0 unless closing. */
+  /** Time of the payer's close request in seconds. 0 unless closing. */
   closureStartedAt: bigint;
-  /** When the payer took the refund ahead of the distribution, in seconds; 0 where it did not. */
+  /** Time of the payer's early refund in seconds. 0 if none. */
   payerWithdrawnAt: bigint;
   gracePeriodSeconds: number;
   distributionHash: ReadonlyUint8Array;
@@ -91,9 +85,9 @@ export interface Channel {
   payee: Address;
   authorizedSigner: Address;
   mint: Address;
-  /** Who gets the rent back: on the older program always the payer. */
+  /** Receiver of the rent. On the older program always the payer. */
   rentPayer: Address;
-  /** Null on the older program, whose channels are told apart by their salt alone. */
+  /** Null on the older program, which distinguishes channels by salt only. */
   openSlot: bigint | null;
 }
 
@@ -101,7 +95,7 @@ export type ChannelProblem = 'wrong_length' | 'wrong_discriminator' | 'wrong_ver
 
 const DISCRIMINATOR = 1;
 const VERSION = 1;
-/** What the older program leaves of a closed channel: one byte, for ever, so that its address is never opened again. */
+/** Remainder of a closed channel on the older program: one byte, forever, so that its address is never opened again. */
 export const TOMBSTONE = Uint8Array.of(2);
 
 const sharedFields = [
@@ -125,7 +119,7 @@ const sharedFields = [
 const olderCodec = getStructCodec([...sharedFields]);
 const currentCodec = getStructCodec([...sharedFields, ['rentPayer', getAddressCodec()], ['openSlot', getU64Codec()]]);
 
-/** Reads the data of an account the program owns; the caller has checked the owner. */
+/** Decodes an account owned by the program. The caller has checked the owner. */
 export function decodeChannel(program: ChannelProgram, data: ReadonlyUint8Array): Result<Channel, ChannelProblem> {
   if (data.length === TOMBSTONE.length && data[0] === TOMBSTONE[0]) return err('tombstone');
   if (data.length !== program.channelBytes) return err('wrong_length');
@@ -141,7 +135,6 @@ export function decodeChannel(program: ChannelProgram, data: ReadonlyUint8Array)
   return ok({ ...fields, status, rentPayer: fields.payer, openSlot: null });
 }
 
-/** Lays a channel out as the program stores it. */
 export function encodeChannel(program: ChannelProgram, channel: Channel): Uint8Array {
   const fields = { ...channel, discriminator: DISCRIMINATOR, version: VERSION, status: STATUSES.indexOf(channel.status) };
   const bytes =
@@ -149,10 +142,9 @@ export function encodeChannel(program: ChannelProgram, channel: Channel): Uint8A
   return Uint8Array.from(bytes);
 }
 
-/** What a channel's address is derived from. */
 type ChannelSeeds = Pick<Channel, 'payer' | 'payee' | 'mint' | 'authorizedSigner' | 'salt' | 'openSlot'>;
 
-/** The address of a channel. An account is that channel only where its own fields derive its own address. */
+/** Address of a channel. An account is that channel only if its fields derive its own address. */
 export function findChannelAddress(program: ChannelProgram, seeds: ChannelSeeds): DerivedAddress {
   const parties = [seeds.payer, seeds.payee, seeds.mint, seeds.authorizedSigner].map(addressSeed);
   const epoch = program.generation === 'current' ? [u64Seed(seeds.openSlot ?? 0n)] : [];

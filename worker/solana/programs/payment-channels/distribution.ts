@@ -2,7 +2,6 @@ import { type Address, getAddressDecoder, getAddressEncoder, getU16Encoder, getU
 import { err, ok, type Result } from '#core/errors.ts';
 import type { ChannelProgram } from './channel.ts';
 
-/** A recipient's part of what is settled, in basis points. What the shares leave over is the payee's. */
 export interface Share {
   recipient: Address;
   bps: number;
@@ -15,13 +14,13 @@ export const BPS_MAX = 10_000;
 const COUNT_BYTES = 4;
 const ENTRY_BYTES = 34;
 
-/** The bytes a channel commits to at its opening and that every distribution shows again. */
+/** Bytes that a channel commits to at its opening and that every distribution repeats. */
 export function encodeDistribution(shares: readonly Share[]): Uint8Array {
   const entries = shares.flatMap(({ recipient, bps }) => [...getAddressEncoder().encode(recipient), ...getU16Encoder().encode(bps)]);
   return Uint8Array.of(...getU32Encoder().encode(shares.length), ...entries);
 }
 
-/** Reads those bytes under the program's rules: nothing before or after, at most 32 different recipients, 1 to 10,000 bps in all. */
+/** Decodes the distribution under the program's rules: exact length, at most 32 distinct recipients, 1 to 10,000 bps in total. */
 export function decodeDistribution(data: ReadonlyUint8Array): Result<Share[], DistributionProblem> {
   if (data.length < COUNT_BYTES) return err('wrong_length');
   const view = new DataView(Uint8Array.from(data).buffer);
@@ -39,16 +38,14 @@ export function decodeDistribution(data: ReadonlyUint8Array): Result<Share[], Di
   return remainderBps(shares) < 0 ? err('invalid_share') : ok(shares);
 }
 
-/** What an opening with these shares stores in its channel. */
 export const hashShares = (program: ChannelProgram, shares: readonly Share[]): Uint8Array =>
   program.hashDistribution(encodeDistribution(shares));
 
-/** The payee's own part, in basis points. */
 export const remainderBps = (shares: readonly Share[]): number => BPS_MAX - shares.reduce((sum, { bps }) => sum + bps, 0);
 
 /**
- * What a share gets when the distributed watermark moves from `paidOut` to `settled`. Each step rounds down from the whole, so
- * that many small distributions pay what one large one would.
+ * Amount of a share when the payout watermark moves from `paidOut` to `settled`. Computed from cumulative amounts, so that many small
+ * distributions pay the same as one large one.
  */
 export const shareBetween = (paidOut: bigint, settled: bigint, bps: number): bigint =>
   (settled * BigInt(bps)) / BigInt(BPS_MAX) - (paidOut * BigInt(bps)) / BigInt(BPS_MAX);

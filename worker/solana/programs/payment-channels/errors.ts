@@ -1,6 +1,6 @@
 import type { ChannelProgram } from './channel.ts';
 
-/** Numbers of the payment-channels program's own errors, by its names. (IDL 0.1.0) */
+/** Error numbers of the payment-channels program. (IDL 0.1.0) */
 export const CHANNEL_ERRORS = {
   notImplemented: 0,
   missingRequiredSignature: 1,
@@ -34,7 +34,7 @@ export const CHANNEL_ERRORS = {
   voucherExpired: 233,
   voucherWatermarkNotMonotonic: 234,
   voucherOverDeposit: 235,
-  /** Raised by the older program alone: its instruction repeats the voucher, and the two may differ. */
+  /** Raised only by the older program: its instruction repeats the voucher, and the two may differ. */
   voucherMessageMismatch: 236,
   voucherSignerMismatch: 237,
   voucherBadMagic: 238,
@@ -72,7 +72,6 @@ export const CHANNEL_ERRORS = {
 
 export type ChannelError = keyof typeof CHANNEL_ERRORS;
 
-// Numbers the older program does not know, because what they stand for came later.
 const CURRENT_ALONE: readonly ChannelError[] = [
   'invalidChannelRentPayer',
   'voucherBadMagic',
@@ -81,7 +80,6 @@ const CURRENT_ALONE: readonly ChannelError[] = [
   'channelCloseTooEarly',
 ];
 
-/** The name of a number this program failed with, or null for one it does not have. */
 export function findChannelError(program: ChannelProgram, code: number): ChannelError | null {
   const names = Object.keys(CHANNEL_ERRORS) as ChannelError[];
   const name = names.find((known) => CHANNEL_ERRORS[known] === code) ?? null;

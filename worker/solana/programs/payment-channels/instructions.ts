@@ -23,7 +23,6 @@ export const RENT_SYSVAR = 'SysvarRent111111111111111111111111111111111' as Addr
 const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
 const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL' as Address;
 
-/** What an opening says. The payer signs; on the current program the rent payer signs too. */
 export interface ChannelOpening
   extends Pick<
     Channel,
@@ -33,14 +32,12 @@ export interface ChannelOpening
   tokenProgram: Address;
 }
 
-/** A channel that exists: what it holds, where it is, and the program of its mint. */
 export interface ChannelAccount {
   address: Address;
   channel: Pick<Channel, 'payer' | 'payee' | 'mint' | 'rentPayer'>;
   tokenProgram: Address;
 }
 
-/** Creates a channel and moves the deposit into its escrow. */
 export function openChannelInstruction(program: ChannelProgram, opening: ChannelOpening): Instruction {
   const { payer, rentPayer, payee, mint, authorizedSigner, tokenProgram } = opening;
   const channel = findChannelAddress(program, opening).address;
@@ -71,7 +68,7 @@ export function openChannelInstruction(program: ChannelProgram, opening: Channel
   return buildInstruction(program.address, isCurrent ? OPEN : OLDER_OPEN, accounts, { args });
 }
 
-/** Raises what is settled to the voucher checked by the Ed25519 instruction just before. Needs no signer. */
+/** Raises the settled amount to the voucher verified by the preceding Ed25519 instruction. Needs no signer. */
 export const settleInstruction = (program: ChannelProgram, voucher: Voucher): Instruction =>
   buildInstruction(
     program.address,
@@ -85,8 +82,8 @@ export const topUpInstruction = (program: ChannelProgram, account: ChannelAccoun
   buildInstruction(program.address, TOP_UP, tokenAccountsOf(account), { args: getU64Encoder().encode(amount) });
 
 /**
- * Ends a channel by the payee's signature, with a last voucher or without: a voucher must be higher than what is settled, so
- * where that is already the best, `voucher` is null.
+ * Ends a channel with the payee's signature and optionally a last voucher. A voucher must exceed the settled amount, so pass null if that
+ * is already the highest.
  */
 export function settleAndSealInstruction(
   program: ChannelProgram,
@@ -100,17 +97,17 @@ export function settleAndSealInstruction(
   return buildInstruction(program.address, SETTLE_AND_SEAL, accounts, { args: Uint8Array.of(...copy, ...hasVoucher) });
 }
 
-/** Begins the payer's own way out: after the grace period anyone may seal. The payer signs. */
+/** Starts the payer's exit: after the grace period anyone may seal. The payer signs. */
 export const requestCloseInstruction = (program: ChannelProgram, { address, channel }: ChannelAccount): Instruction =>
   buildInstruction(program.address, REQUEST_CLOSE, { payer: channel.payer, channel: address });
 
-/** Seals a channel whose grace period is over. Needs no signer. */
+/** Seals a channel after its grace period. Needs no signer. */
 export const sealInstruction = (program: ChannelProgram, { address }: ChannelAccount): Instruction =>
   buildInstruction(program.address, SEAL, { channel: address });
 
 /**
- * Pays out what is settled and not yet distributed; of a sealed channel also the payer's refund and the residue, and closes it.
- * `shares` are those of the opening. A recipient whose token account is missing or frozen loses its part to the treasury.
+ * Pays out the settled, undistributed amount. For a sealed channel also refunds the payer, pays the residue and closes the account.
+ * `shares` must equal the opening's. A recipient with a missing or frozen token account loses its share to the treasury.
  */
 export function distributeInstruction(
   program: ChannelProgram,
@@ -132,11 +129,11 @@ export function distributeInstruction(
   return buildInstruction(program.address, layout, accounts, { args: encodeDistribution(shares), rest });
 }
 
-/** Takes the refund of a sealed channel ahead of its distribution. The payer signs. */
+/** Refunds the payer of a sealed channel before its distribution. The payer signs. */
 export const withdrawPayerInstruction = (program: ChannelProgram, account: ChannelAccount): Instruction =>
   buildInstruction(program.address, WITHDRAW_PAYER, tokenAccountsOf(account));
 
-/** Frees a distributed channel's account once its window is over; the rent goes to who paid it. Current program alone. */
+/** Frees a distributed channel's account after its window and returns the rent to its payer. Current program only. */
 export const reclaimInstruction = (program: ChannelProgram, { address, channel }: ChannelAccount): Instruction =>
   buildInstruction(program.address, RECLAIM, { channel: address, rentPayer: channel.rentPayer });
 

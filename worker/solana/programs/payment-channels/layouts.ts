@@ -1,5 +1,5 @@
 /**
- * The account lists of the payment-channels program: the current ones, then the older ones where they differ.
+ * Account lists of the payment-channels program: current ones, then older ones if different.
  * @module
  */
 
@@ -60,7 +60,7 @@ export const TOP_UP: InstructionLayout<'payer' | 'channel' | 'payerTokenAccount'
   ],
 };
 
-/** `settleAndSeal`, on the older program `settleAndFinalize`. */
+/** Named `settleAndFinalize` on the older program. */
 export const SETTLE_AND_SEAL: InstructionLayout<'payee' | 'channel' | 'instructionsSysvar'> = {
   discriminator: 4,
   accounts: [
@@ -78,7 +78,7 @@ export const REQUEST_CLOSE: InstructionLayout<'payer' | 'channel'> = {
   ],
 };
 
-/** `seal`, on the older program `finalize`. */
+/** Named `finalize` on the older program. */
 export const SEAL: InstructionLayout<'channel'> = { discriminator: 6, accounts: [['channel', WRITABLE]] };
 
 export const DISTRIBUTE: InstructionLayout<PayoutAccount> = {
@@ -102,7 +102,7 @@ export const WITHDRAW_PAYER: InstructionLayout<'payer' | 'channel' | 'escrow' | 
   ],
 };
 
-/** On the current program alone. */
+/** Current program only. */
 export const RECLAIM: InstructionLayout<'channel' | 'rentPayer'> = {
   discriminator: 9,
   accounts: [

@@ -10,17 +10,16 @@ import { hashShares, type Share } from './distribution.ts';
 import { type ChannelOpening, openChannelInstruction } from './instructions.ts';
 import { parseChannelInstruction } from './parse-instruction.ts';
 
-/** What a channel has to be for us to take its vouchers: ours to seal, the merchant's money, and long enough open. */
+/**
+ * Conditions for accepting a channel's vouchers: the service can seal, the merchant gets the money, and the channel stays open long enough.
+ */
 export interface ExpectedChannel {
   program: ChannelProgram;
   operator: string;
   mint: string;
-  /** Who gets all that is settled. */
   merchantWallet: string;
-  /** The least. */
   gracePeriodSeconds: number;
   authorizedSigner: string;
-  /** The most that may be locked up. */
   cap: bigint;
 }
 
@@ -45,7 +44,6 @@ type ChannelProblem =
   | 'invalid-deposit'
   | 'exceeds-cap';
 
-/** An opening that we may sign: what it makes, and the exact bytes. */
 export interface VerifiedOpening extends Pick<PartlySigned, 'wire' | 'messageBytes'> {
   channelId: Address;
   payer: Address;
@@ -54,14 +52,13 @@ export interface VerifiedOpening extends Pick<PartlySigned, 'wire' | 'messageByt
 
 const INSTRUCTIONS_MAX = 7;
 const LIGHTHOUSE_MAX = 3;
-/** An opening takes some 60,000 units; with both caps it costs us at most 10,000 lamports of signatures and 3,000 of priority. */
+/** An opening takes about 60,000 units. With both caps the cost is at most 10,000 lamports of signatures and 3,000 of priority. */
 const COMPUTE_UNITS_MAX = 300_000;
 const COMPUTE_PRICE_MAX_MICRO_LAMPORTS = 10_000n;
 
 /**
- * Is this the opening that was asked for, and can we sign it as fee payer (and, on the current program, as the payer of the rent) without
- * being drained? Our key stands at exactly the places it has in an opening and nowhere else, and nothing is writable but what an
- * opening writes. (Model: `verifyOpenTransaction` of `@x402/svm` 2.27)
+ * Verifies that a transaction is the expected opening and safe to sign as fee payer (and rent payer on the current program): the operator's
+ * key occurs only in its roles, and only accounts that an opening writes are writable. (Model: `verifyOpenTransaction` of `@x402/svm` 2.27)
  */
 export function verifyOpening(text: unknown, expected: ExpectedChannel): Result<VerifiedOpening, OpeningProblem> {
   const { program, operator } = expected;
@@ -84,7 +81,7 @@ export function verifyOpening(text: unknown, expected: ExpectedChannel): Result<
   const wrong = channelProblem(made, shares, expected);
   if (wrong) return err(wrong);
   if (payer !== decoded.accounts[1]) return err('signature-invalid');
-  // Every other account follows from those: what is built of them is what has to stand there.
+  // All other accounts derive from these: the instruction must equal the one built from them.
   const built = openChannelInstruction(program, made);
   const isBuilt = (built.accounts ?? []).every(({ address }, index) => address === opening!.accounts[index]);
   if (!isBuilt || !equalBytes(Uint8Array.from(built.data!), opening!.data)) return err('foreign-account');
@@ -94,7 +91,6 @@ export function verifyOpening(text: unknown, expected: ExpectedChannel): Result<
   return ok({ wire: decoded.wire, messageBytes: decoded.messageBytes, channelId: accounts.channel, payer, deposit });
 }
 
-/** What stands beside the opening: only what wallets add, within bounds. */
 function instructionProblem({ instructions }: PartlySigned, program: ChannelProgram): OpeningProblem | null {
   const of = (...programs: readonly string[]) => instructions.filter(({ programId }) => programs.includes(programId));
   const known = of(program.address, COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, ...MEMO_PROGRAMS);
@@ -113,7 +109,7 @@ function isCheap({ data }: Instruction): boolean {
   return data[0] === SET_COMPUTE_UNIT_PRICE && data.length === 9 && view.getBigUint64(1, true) <= COMPUTE_PRICE_MAX_MICRO_LAMPORTS;
 }
 
-/** Our key is the fee payer, the payee, and on the current program the payer of the rent; every other mention of it is refused. */
+/** The operator's key is fee payer, payee and on the current program rent payer. Any other mention is refused. */
 function isOperatorMisplaced(
   { instructions }: PartlySigned,
   opening: Instruction,
@@ -128,31 +124,30 @@ function isOperatorMisplaced(
 
 type Terms = Pick<Channel, 'payer' | 'payee' | 'mint' | 'authorizedSigner' | 'rentPayer' | 'gracePeriodSeconds' | 'deposit'>;
 
-/** What of a channel is not as it has to be, `shares` apart where they are known by their hash alone. */
+/** Compares a channel with the expected one. `shares` is null if only their hash is known. */
 function channelProblem(channel: Terms, shares: readonly Share[] | null, expected: ExpectedChannel): ChannelProblem | null {
   const { program, operator } = expected;
   if (channel.payee !== operator || channel.payer === operator) return 'payee-mismatch';
   if (channel.mint !== expected.mint) return 'mint-mismatch';
   if (channel.authorizedSigner !== expected.authorizedSigner || channel.authorizedSigner === operator) return 'signer-mismatch';
-  // On the older program the payer pays the rent, and gets it back.
+  // On the older program the payer pays the rent and gets it back.
   if (program.generation === 'current' && channel.rentPayer !== operator && channel.rentPayer !== channel.payer)
     return 'rent-payer-mismatch';
   const [share] = shares ?? [];
-  const isWhole = shares === null || (shares.length === 1 && share!.recipient === expected.merchantWallet && share!.bps === 10_000);
-  if (!isWhole) return 'split-mismatch';
+  const isFullShare = shares === null || (shares.length === 1 && share!.recipient === expected.merchantWallet && share!.bps === 10_000);
+  if (!isFullShare) return 'split-mismatch';
   if (channel.gracePeriodSeconds < expected.gracePeriodSeconds) return 'grace-period-too-short';
   if (channel.deposit <= 0n) return 'invalid-deposit';
   return channel.deposit > expected.cap ? 'exceeds-cap' : null;
 }
 
-/** All of what is settled, to the merchant's wallet. */
 export const sharesFor = (merchantWallet: string): Share[] => [{ recipient: merchantWallet as Address, bps: 10_000 }];
 
 export type AccountProblem = ChannelProblem | 'channel-not-found' | 'channel-malformed' | 'channel-mismatch' | 'channel-not-open';
 
 /**
- * Is this account the channel that was asked for, open, and at the address that its own fields derive? The one proof that there is money
- * behind a session: no transaction, and no balance of the escrow, tells that.
+ * Verifies that an account is the expected channel, open, and at the address its fields derive. The only proof of money behind a session:
+ * neither a transaction nor the escrow's balance proves it.
  */
 export function verifyChannelAccount(
   address: string,

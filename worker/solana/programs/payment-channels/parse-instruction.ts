@@ -20,7 +20,6 @@ import { decodeVoucher, type Voucher } from './vouchers.ts';
 
 type Accounts<Layout> = Layout extends InstructionLayout<infer Name> ? Record<Name, Address> : never;
 
-/** An instruction of the program. On the older one an opening's rent payer is its payer, and its slot null. */
 export type ChannelInstruction =
   | {
       name: 'open';
@@ -31,7 +30,7 @@ export type ChannelInstruction =
       openSlot: bigint | null;
       shares: Share[];
     }
-  /** `voucher` is the older program's copy of what was signed; null on the current one, which reads the signed bytes themselves. */
+  /** `voucher` is the older program's copy of the signed message. Null on the current one, which reads the signed bytes. */
   | { name: 'settle'; accounts: Accounts<typeof SETTLE>; voucher: Voucher | null }
   | { name: 'topUp'; accounts: Accounts<typeof TOP_UP>; amount: bigint }
   | { name: 'settleAndSeal'; accounts: Accounts<typeof SETTLE_AND_SEAL>; hasVoucher: boolean; voucher: Voucher | null }
@@ -79,7 +78,7 @@ const PARSERS: Readonly<Record<number, Parse>> = {
   },
 };
 
-/** Takes an instruction of the program apart, data first and accounts second, as the program does. */
+/** Parses an instruction of the program, data first and accounts second, like the program. */
 export function parseChannelInstruction(program: ChannelProgram, { accounts, data }: RawInstruction): Parsed {
   const parse = PARSERS[data[0] ?? -1];
   return parse === undefined ? err('unknown') : parse(program, Uint8Array.from(data.slice(1)), accounts);
@@ -118,7 +117,6 @@ function withAccounts<Name extends string>(
   finish: (named: Record<Name, Address>) => ChannelInstruction,
 ): Parsed {
   const found = nameAccounts(layout, accounts);
-  // The program takes neither fewer accounts nor more.
   return found === null || found.rest.length > 0 ? err('wrong_accounts') : ok(finish(found.named));
 }
 

@@ -17,7 +17,7 @@ import {
 import { sharesFor } from './opening.ts';
 import { ed25519Instruction, encodeVoucher } from './vouchers.ts';
 
-/** A channel that we are the payee of, and the voucher that is to be settled with it; null: what is settled is the highest there is. */
+/** Channel with the service as payee, and the voucher to settle. Null if the settled amount is already the highest. */
 export interface Settling {
   program: ChannelProgram;
   channelId: string;
@@ -25,13 +25,12 @@ export interface Settling {
   merchantWallet: string;
   network: NetworkName;
   voucher: { cumulative: bigint; expiresAt: bigint; signature: Uint8Array } | null;
-  /** By which the payment is found in the transaction; null where nothing is paid out. */
   memo: string | null;
 }
 
 /**
- * Ends a channel for good: its last voucher, the seal, and in the same transaction the distribution, so that the merchant is paid and the
- * buyer refunded by one landing. `hasPayout`: false leaves the distribution for later. Signed; the wire form.
+ * Builds the final transaction of a channel: last voucher, seal and distribution, so that one landing pays the merchant and refunds the
+ * buyer. `hasPayout` = false defers the distribution. Signed, in wire form.
  */
 export function buildSeal(
   settling: Settling & { isGraceOver: boolean },
@@ -42,19 +41,19 @@ export function buildSeal(
   return signed([...sealingOf(settling), ...(hasPayout ? payoutsOf(settling) : [])], lifetime, operator);
 }
 
-/** Nothing of a channel that is sealed; after the grace period the seal that needs no signer of the channel, which takes no voucher. */
+/** Empty for a sealed channel. After the grace period, the seal without a channel signer, which takes no voucher. */
 function sealingOf(settling: Settling & { isGraceOver: boolean }): Instruction[] {
   const { program, voucher, channel, isGraceOver } = settling;
   if (channel.status === 'sealed') return [];
   if (isGraceOver) return [sealInstruction(program, accountOf(settling))];
-  // The program reads the checked signature from the place just before its own.
+  // The program reads the verified signature from the preceding instruction.
   const checked = voucher ? [checkOf(settling, voucher)] : [];
   return [...checked, settleAndSealInstruction(program, accountOf(settling), voucher && voucherOf(settling, voucher))];
 }
 
 /**
- * Settles a voucher on a channel that stays open, and pays out what is settled. `hasPayout`: false leaves that for later, and the voucher is
- * safe in the channel. One of both there must be. Signed; the wire form.
+ * Builds a settlement of an open channel: raises the voucher and pays out. `hasPayout` = false defers the payout, and the voucher is safe
+ * in the channel. At least one of both is required. Signed, in wire form.
  */
 export function buildSettle(settling: Settling, lifetime: Lifetime, operator: Operator, hasPayout = true): Uint8Array {
   const { program, voucher } = settling;
@@ -63,7 +62,7 @@ export function buildSettle(settling: Settling, lifetime: Lifetime, operator: Op
   return signed([...raising, ...(hasPayout ? payoutsOf(settling) : [])], lifetime, operator);
 }
 
-/** Frees the account of a channel that was distributed: the rent goes back to who paid it. Signed; the wire form. */
+/** Frees the account of a distributed channel and returns the rent to its payer. Signed, in wire form. */
 export const buildReclaim = (settling: Pick<Settling, 'program' | 'channelId' | 'channel'>, lifetime: Lifetime, operator: Operator) =>
   signed([reclaimInstruction(settling.program, accountOf(settling))], lifetime, operator);
 

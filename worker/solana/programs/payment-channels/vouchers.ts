@@ -9,7 +9,7 @@ import {
 } from '@solana/kit';
 import type { ChannelProgram } from './channel.ts';
 
-/** What a voucher says: this channel owes this much in all, if it is settled before this second (0: at any time). */
+/** Cumulative amount a channel owes if settled before `expiresAt` in seconds (0: no expiry). */
 export interface Voucher {
   channelId: Address;
   cumulativeAmount: bigint;
@@ -18,16 +18,16 @@ export interface Voucher {
 
 export const ED25519_PROGRAM = 'Ed25519SigVerify111111111111111111111111111' as Address;
 
-// 'V', then the version of the format. It keeps a voucher from being read as anything else that key may sign.
+// 'V' and the format version. Separates vouchers from other messages signed by the same key.
 const MAGIC = Uint8Array.of(0x56, 0x01);
 const BODY_BYTES = 48;
-// One signature, all of it inside this instruction: header and offsets, then public key, signature and message.
+// Layout of one self-contained signature: header and offsets, then public key, signature and message.
 const PUBLIC_KEY_OFFSET = 16;
 const SIGNATURE_OFFSET = 48;
 const MESSAGE_OFFSET = 112;
 const THIS_INSTRUCTION = 0xffff;
 
-/** The bytes a voucher's signer signs for a program: 50 on the current one, 48 on the older. */
+/** Bytes that a voucher's signer signs: 50 on the current program, 48 on the older. */
 export function encodeVoucher(program: ChannelProgram, voucher: Voucher): Uint8Array {
   const magic = program.generation === 'current' ? MAGIC : new Uint8Array();
   const channelId = getAddressEncoder().encode(voucher.channelId);
@@ -35,7 +35,6 @@ export function encodeVoucher(program: ChannelProgram, voucher: Voucher): Uint8A
   return Uint8Array.of(...magic, ...channelId, ...cumulative, ...getI64Encoder().encode(voucher.expiresAt));
 }
 
-/** Reads signed voucher bytes; null where they have another length or prefix than the program's vouchers. */
 export function decodeVoucher(program: ChannelProgram, message: ReadonlyUint8Array): Voucher | null {
   if (message.length !== program.voucherBytes) return null;
   const prefixBytes = program.voucherBytes - BODY_BYTES;
@@ -49,14 +48,13 @@ export function decodeVoucher(program: ChannelProgram, message: ReadonlyUint8Arr
   };
 }
 
-/** A signed message as the Ed25519 program checks it. */
 export interface SignedMessage {
   publicKey: ReadonlyUint8Array;
   signature: ReadonlyUint8Array;
   message: ReadonlyUint8Array;
 }
 
-/** The instruction that has the runtime check one signature; the channel program reads it from the place just before its own. */
+/** Builds the instruction that makes the runtime verify a signature. The channel program reads the preceding instruction. */
 export function ed25519Instruction({ publicKey, signature, message }: SignedMessage): Instruction & { data: Uint8Array } {
   const data = new Uint8Array(MESSAGE_OFFSET + message.length);
   data[0] = 1;
@@ -71,8 +69,8 @@ export function ed25519Instruction({ publicKey, signature, message }: SignedMess
 }
 
 /**
- * Takes an Ed25519 instruction apart; null unless it is laid out exactly as the channel program demands: one signature, all its
- * parts inside, a message of the program's length. Says nothing about whether the signature is right: the runtime does.
+ * Parses an Ed25519 instruction. Null unless laid out exactly as the channel program requires: one signature, all parts inside, and a
+ * message of the program's length. Does not verify the signature: the runtime does.
  */
 export function parseEd25519Instruction(program: ChannelProgram, data: ReadonlyUint8Array): SignedMessage | null {
   if (data.length !== MESSAGE_OFFSET + program.voucherBytes || data[0] !== 1 || data[1] !== 0) return null;

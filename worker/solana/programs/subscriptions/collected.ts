@@ -2,17 +2,15 @@ import { type Address, getAddressDecoder, getI64Decoder, getStructDecoder, getU6
 import type { ChainTransaction } from '../../transaction.ts';
 import { findAuthorityAddress, SUBSCRIPTIONS_PROGRAM } from './subscription.ts';
 
-/** What the program says of one collection: by whom, of which period, and where the money went. */
 export interface CollectedPeriod {
   subscription: Address;
   plan: Address;
   subscriber: Address;
   mint: Address;
   amount: bigint;
-  /** In seconds; `periodEndTs` is the first of the next period, or the plan's end. */
+  /** Seconds. `periodEndTs` is the first second of the next period, or the plan's end. */
   periodStartTs: bigint;
   periodEndTs: bigint;
-  /** All that was collected of the period by then. */
   amountPulledInPeriod: bigint;
   receiver: Address;
   receiverTokenAccount: Address;
@@ -35,14 +33,14 @@ const decoder = getStructDecoder([
 ]);
 
 /**
- * The collections of a subscription in a transaction, by the program's own word: also those that the plan's owner made without us. None
- * where the transaction failed. (subscriptions program 0.4.0, event 2; later releases may add fields after these)
+ * Collections of a subscription in a transaction, from the program's events, including those by the plan's owner. Empty if the transaction
+ * failed. (subscriptions program 0.4.0, event 2. Later releases may append fields.)
  */
 export function collectionsIn({ failed, events }: Pick<ChainTransaction, 'failed' | 'events'>, subscription: Address): CollectedPeriod[] {
   return failed ? [] : allCollected(events).filter((collected) => collected.subscription === subscription);
 }
 
-/** The authorities by which a transaction collects: transfers of theirs pay periods, whatever else the transaction says. */
+/** Authorities of the collections in a transaction: their transfers pay periods, whatever the memo says. */
 export const collectorsIn = ({ events }: Pick<ChainTransaction, 'events'>): string[] =>
   allCollected(events).map(({ subscriber, mint }) => findAuthorityAddress(subscriber, mint).address);
 

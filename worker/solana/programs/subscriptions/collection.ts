@@ -5,20 +5,19 @@ import { MEMO_PROGRAM, TOKEN_PROGRAM } from '../../assets.ts';
 import { type Lifetime, withReferences } from '../../checkout-transaction.ts';
 import { type Operator, signed } from '../own-transaction.ts';
 import { collectInstruction } from './instructions.ts';
-import type { CollectionRoute } from './standing.ts';
+import type { CollectionRoute } from './subscription-state.ts';
 
-/** One collection of a subscription, and by what its payment is found in the transaction. */
 interface Collection {
   route: Omit<CollectionRoute, 'puller'>;
   amount: bigint;
   memo: string;
-  /** Read-only keys: the payment's own, the service's. */
+  /** Read-only keys: the payment's reference, the service's reference. */
   references: readonly string[];
 }
 
 /**
- * Moves the price of a period from the buyer to the merchant. The key that signs pays the network and can send the money nowhere else:
- * the plan names who is paid, and the program moves it by the buyer's own approval. Signed; the wire form.
+ * Builds the transaction that moves a period's price from buyer to merchant. The signer pays the fee and cannot redirect the money: the
+ * plan names the receiver, and the program moves it with the buyer's approval. Signed, in wire form.
  */
 export function buildCollection({ route, amount, memo, references }: Collection, lifetime: Lifetime, puller: Operator): Uint8Array {
   const { receiver, mint } = route;

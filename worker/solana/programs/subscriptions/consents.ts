@@ -6,10 +6,9 @@ import { readSigned } from '../../checkout-transaction.ts';
 import { type Instruction, isNonceAdvance, parseAtaCreation } from '../../transaction.ts';
 import { associatedTokenAddress } from '../derived-address.ts';
 import { parseSubscriptionInstruction, type SubscriptionInstruction } from './parse-instruction.ts';
-import type { CollectionRoute } from './standing.ts';
 import { findAuthorityAddress, findSubscriptionAddress, SUBSCRIPTIONS_PROGRAM, type SubscriptionPlan, sameTerms } from './subscription.ts';
+import type { CollectionRoute } from './subscription-state.ts';
 
-/** What a buyer may have signed at our request. */
 type ConsentName = Extract<SubscriptionInstruction['name'], 'initAuthority' | 'subscribe' | 'resume' | 'cancel' | 'revoke'>;
 
 type ConsentProblem =
@@ -23,18 +22,17 @@ type ConsentProblem =
   | 'terms'
   | 'nothing';
 
-/** A signed transaction of a buyer, and what of a subscription it does, in its order. */
 export interface SignedConsent {
   signature: string;
   names: ConsentName[];
-  /** It carries the memo that was asked for: its wallet signed it for this purpose, and it can be brought for no other. */
+  /** True if the required memo is present: the wallet signed for this purpose, so the transaction cannot be submitted for another. */
   isMarked: boolean;
 }
 
 /**
- * Is this signed transaction about this wallet's subscription to this plan, and about nothing else? Wallets may add what protects their
- * user (Lighthouse, compute budget); any other addition is refused, because we would be broadcasting it. Whether it can still land is the
- * chain's to say. `plan`: null where the wallet is not to subscribe; `memo`: the one that it may carry.
+ * Verifies that a signed transaction concerns only this wallet's subscription to this plan. Wallets may add protection (Lighthouse, compute
+ * budget). Other additions are refused, because the service would broadcast them. Whether it can land is not checked. `plan`: null if
+ * subscribing is not allowed. `memo`: the only allowed memo.
  */
 export function checkConsent(
   wire: Uint8Array,

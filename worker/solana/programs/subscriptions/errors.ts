@@ -1,4 +1,4 @@
-/** Numbers of the subscriptions program's own errors, by its names. (program 0.4.0; those of delegations without a plan left out) */
+/** Error numbers of the subscriptions program. (program 0.4.0, without those of delegations outside plans) */
 export const SUBSCRIPTION_ERRORS = {
   notSigner: 100,
   invalidAddress: 101,
@@ -65,7 +65,6 @@ export const SUBSCRIPTION_ERRORS = {
 
 type SubscriptionError = keyof typeof SUBSCRIPTION_ERRORS;
 
-/** The name of a number the program failed with, or null for one that is not listed here. */
 export function findSubscriptionError(code: number): SubscriptionError | null {
   const names = Object.keys(SUBSCRIPTION_ERRORS) as SubscriptionError[];
   return names.find((name) => SUBSCRIPTION_ERRORS[name] === code) ?? null;

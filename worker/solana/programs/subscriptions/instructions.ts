@@ -35,20 +35,16 @@ import {
 
 const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
 
-/** A user and the mint their authority is for. */
 export interface AuthorityOwner {
   user: Address;
   mint: Address;
   tokenProgram: Address;
 }
 
-/** What a plan is made with; the program adds when. */
 export type NewPlan = Omit<SubscriptionPlan, 'bump' | 'status' | 'createdAt'>;
 
-/** What of a plan its owner may change. */
 export type PlanChange = Pick<SubscriptionPlan, 'status' | 'endTs' | 'pullers' | 'metadataUri'>;
 
-/** A plan as a subscriber sees it before signing. */
 export type AskedPlan = Pick<SubscriptionPlan, 'owner' | 'planId' | 'bump' | 'mint' | 'amount' | 'periodHours' | 'createdAt'>;
 
 const events = { eventAuthority: SUBSCRIPTIONS_EVENT_AUTHORITY, program: SUBSCRIPTIONS_PROGRAM };
@@ -60,8 +56,8 @@ const sponsor = (payer?: Address): AccountMeta[] => (payer === undefined ? [] : 
 const receiver = (payer?: Address): AccountMeta[] => (payer === undefined ? [] : [{ address: payer, role: WRITABLE }]);
 
 /**
- * Makes a user's authority for a mint the delegate of their token account for any amount, and creates it where there is none.
- * The user signs, and the sponsor if one pays the rent.
+ * Approves a user's authority as delegate of their token account for any amount, and creates the authority if missing. The user signs, and
+ * the sponsor if one pays the rent.
  */
 export function initAuthorityInstruction({ user, mint, tokenProgram }: AuthorityOwner, payer?: Address): Instruction {
   const accounts = {
@@ -75,7 +71,7 @@ export function initAuthorityInstruction({ user, mint, tokenProgram }: Authority
   return buildInstruction(SUBSCRIPTIONS_PROGRAM, INIT_AUTHORITY, accounts, { rest: sponsor(payer) });
 }
 
-/** Closes a user's authority without touching the token account. `payer` is who paid the rent, where that was not the user. */
+/** Closes a user's authority without touching the token account. `payer` is the rent payer if not the user. */
 export const closeAuthorityInstruction = ({ user, mint }: AuthorityOwner, payer?: Address): Instruction =>
   buildInstruction(
     SUBSCRIPTIONS_PROGRAM,
@@ -84,14 +80,13 @@ export const closeAuthorityInstruction = ({ user, mint }: AuthorityOwner, payer?
     { rest: receiver(payer) },
   );
 
-/** Takes the delegate away where it is the user's authority, and closes that. `payer` as in closing. */
+/** Revokes the delegate if it is the user's authority, and closes the authority. `payer` as in closing. */
 export function revokeAuthorityInstruction({ user, mint, tokenProgram }: AuthorityOwner, payer?: Address): Instruction {
   const userTokenAccount = associatedTokenAddress(user, mint, tokenProgram);
   const accounts = { user, userTokenAccount, mint, tokenProgram, authority: findAuthorityAddress(user, mint).address };
   return buildInstruction(SUBSCRIPTIONS_PROGRAM, REVOKE_AUTHORITY, accounts, { rest: receiver(payer) });
 }
 
-/** Publishes a plan. The owner signs. */
 export function createPlanInstruction(plan: NewPlan, tokenProgram: Address): Instruction {
   const { owner, planId, mint } = plan;
   const accounts = { owner, plan: findPlanAddress(owner, planId).address, mint, systemProgram: SYSTEM_PROGRAM, tokenProgram };
@@ -100,7 +95,7 @@ export function createPlanInstruction(plan: NewPlan, tokenProgram: Address): Ins
     ...address(mint),
     ...u64(plan.amount),
     ...u64(plan.periodHours),
-    // When it was made: the program writes its own clock over it.
+    // Creation time: the program overwrites it with its own clock.
     ...i64(0n),
     ...i64(plan.endTs),
     ...addresses(plan.destinations),
@@ -110,7 +105,6 @@ export function createPlanInstruction(plan: NewPlan, tokenProgram: Address): Ins
   return buildInstruction(SUBSCRIPTIONS_PROGRAM, CREATE_PLAN, accounts, { args });
 }
 
-/** Changes what may be changed of a plan. The owner signs. */
 export function updatePlanInstruction(owner: Address, planId: bigint, change: PlanChange): Instruction {
   const args = Uint8Array.of(
     ...getU8Encoder().encode(change.status === 'active' ? 1 : 0),
@@ -121,11 +115,10 @@ export function updatePlanInstruction(owner: Address, planId: bigint, change: Pl
   return buildInstruction(SUBSCRIPTIONS_PROGRAM, UPDATE_PLAN, { owner, plan: findPlanAddress(owner, planId).address, ...events }, { args });
 }
 
-/** Closes a plan whose end has passed. The owner signs. */
 export const deletePlanInstruction = (owner: Address, planId: bigint): Instruction =>
   buildInstruction(SUBSCRIPTIONS_PROGRAM, DELETE_PLAN, { owner, plan: findPlanAddress(owner, planId).address });
 
-/** Subscribes to exactly the terms shown, under the authority of exactly this id. The subscriber signs, and a sponsor. */
+/** Subscribes to exactly these terms, under the authority with exactly this id. The subscriber signs, and a sponsor if any. */
 export function subscribeInstruction(
   { subscriber, asked, initId }: { subscriber: Address; asked: AskedPlan; initId: bigint },
   payer?: Address,
@@ -152,13 +145,11 @@ export function subscribeInstruction(
   return buildInstruction(SUBSCRIPTIONS_PROGRAM, SUBSCRIBE, accounts, { args, rest: sponsor(payer) });
 }
 
-/** A subscription of a wallet to a plan. */
 export interface SubscriptionParties {
   subscriber: Address;
   plan: Address;
 }
 
-/** Collects an amount of the current period into a wallet's associated token account. The puller signs. */
 export function collectInstruction(
   { subscriber, plan }: SubscriptionParties,
   collection: { puller: Address; receiver: Address; amount: bigint; mint: Address; tokenProgram: Address },
@@ -179,7 +170,6 @@ export function collectInstruction(
   return buildInstruction(SUBSCRIPTIONS_PROGRAM, COLLECT, accounts, { args });
 }
 
-/** Ends a subscription with its current period. The subscriber signs. */
 export const cancelInstruction = ({ subscriber, plan }: SubscriptionParties): Instruction =>
   buildInstruction(SUBSCRIPTIONS_PROGRAM, CANCEL, {
     subscriber,
@@ -188,7 +178,6 @@ export const cancelInstruction = ({ subscriber, plan }: SubscriptionParties): In
     ...events,
   });
 
-/** Takes a cancellation back while the period lasts. The subscriber signs. */
 export const resumeInstruction = ({ subscriber, plan }: SubscriptionParties, mint: Address): Instruction =>
   buildInstruction(SUBSCRIPTIONS_PROGRAM, RESUME, {
     subscriber,
@@ -198,7 +187,7 @@ export const resumeInstruction = ({ subscriber, plan }: SubscriptionParties, min
     ...events,
   });
 
-/** Closes a subscription that is over. The subscriber signs; `payer` is who paid the rent, where that was another party. */
+/** Closes an ended subscription. The subscriber signs. `payer` is the rent payer if another party. */
 export const revokeInstruction = ({ subscriber, plan }: SubscriptionParties, payer?: Address): Instruction =>
   buildInstruction(
     SUBSCRIPTIONS_PROGRAM,

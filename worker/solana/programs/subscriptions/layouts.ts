@@ -1,5 +1,5 @@
 /**
- * The account lists of the subscriptions program, version 0.4.0. Trailing accounts that may be left out are not in them.
+ * Account lists of the subscriptions program, version 0.4.0, without optional trailing accounts.
  * @module
  */
 
@@ -10,7 +10,7 @@ const EVENT = [
   ['program', READONLY],
 ] as const;
 
-/** May be followed by who pays the rent, signing. */
+/** Optional trailing account: the rent payer, signing. */
 export const INIT_AUTHORITY: InstructionLayout<'user' | 'authority' | 'mint' | 'userTokenAccount' | 'systemProgram' | 'tokenProgram'> = {
   discriminator: 0,
   accounts: [
@@ -23,7 +23,7 @@ export const INIT_AUTHORITY: InstructionLayout<'user' | 'authority' | 'mint' | '
   ],
 };
 
-/** Of a subscription: followed by its plan, and by who paid the rent where the signer did not. */
+/** Trailing accounts for a subscription: its plan, and the rent payer if not the signer. */
 export const REVOKE: InstructionLayout<'signer' | 'subscription' | 'plan'> = {
   discriminator: 3,
   accounts: [
@@ -33,7 +33,7 @@ export const REVOKE: InstructionLayout<'signer' | 'subscription' | 'plan'> = {
   ],
 };
 
-/** May be followed by who paid the rent. */
+/** Optional trailing account: the rent payer. */
 export const CLOSE_AUTHORITY: InstructionLayout<'user' | 'authority'> = {
   discriminator: 6,
   accounts: [
@@ -92,7 +92,7 @@ export const COLLECT: InstructionLayout<
   ],
 };
 
-/** May be followed by who pays the rent, signing. */
+/** Optional trailing account: the rent payer, signing. */
 export const SUBSCRIBE: InstructionLayout<
   'subscriber' | 'owner' | 'plan' | 'subscription' | 'authority' | 'systemProgram' | 'eventAuthority' | 'program'
 > = {
@@ -118,7 +118,7 @@ export const RESUME: InstructionLayout<'subscriber' | 'plan' | 'subscription' | 
   accounts: [['subscriber', SIGNER], ['plan', READONLY], ['subscription', WRITABLE], ['authority', READONLY], ...EVENT],
 };
 
-/** May be followed by who paid the rent. */
+/** Optional trailing account: the rent payer. */
 export const REVOKE_AUTHORITY: InstructionLayout<'user' | 'userTokenAccount' | 'mint' | 'tokenProgram' | 'authority'> = {
   discriminator: 14,
   accounts: [

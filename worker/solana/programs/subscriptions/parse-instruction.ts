@@ -18,7 +18,6 @@ import { decodeMetadata, LISTED_MAX, METADATA_BYTES_MAX, type SubscriptionPlan, 
 
 type Accounts<Layout> = Layout extends InstructionLayout<infer Name> ? Record<Name, Address> : never;
 
-/** An instruction of the program; `payer` is the trailing account for the rent, null where there is none. */
 export type SubscriptionInstruction =
   | { name: 'initAuthority'; accounts: Accounts<typeof INIT_AUTHORITY>; payer: Address | null }
   | { name: 'revoke'; accounts: Accounts<typeof REVOKE>; payer: Address | null }
@@ -32,7 +31,6 @@ export type SubscriptionInstruction =
   | { name: 'resume'; accounts: Accounts<typeof RESUME> }
   | { name: 'revokeAuthority'; accounts: Accounts<typeof REVOKE_AUTHORITY>; payer: Address | null };
 
-/** What a subscriber signed: the plan they saw, the terms they saw, the authority they have. */
 interface Consent {
   planId: bigint;
   planBump: number;
@@ -49,14 +47,13 @@ type Parsed = Result<SubscriptionInstruction, SubscriptionInstructionProblem>;
 
 interface Shape<Name extends string> {
   layout: InstructionLayout<Name>;
-  /** Bytes of the arguments; null where the program reads none and minds none. */
+  /** Bytes of the arguments. Null if the program ignores them. */
   argBytes: number | null;
-  /** Accounts that may follow the named ones. */
   tail: 'none' | 'any';
   finish(named: Record<Name, Address>, args: Arguments, payer: Address | null): SubscriptionInstruction;
 }
 
-// Lets the compiler hold each shape's own account names against its layout, and keep them all in one list.
+// Makes the compiler check account names against the layout, while all shapes share one list.
 const shape = <Name extends string>(value: Shape<Name>): Shape<string> => value;
 
 const SHAPES: readonly Shape<string>[] = [
@@ -79,7 +76,7 @@ const SHAPES: readonly Shape<string>[] = [
     tail: 'none',
     finish: (accounts, args) => {
       const plan = { planId: args.u64(), mint: args.address(), amount: args.u64(), periodHours: args.u64() };
-      // What it says of its creation is ignored: the program's clock decides.
+      // The creation time is ignored: the program's clock decides.
       args.i64();
       const lists = { endTs: args.i64(), destinations: args.listed(), pullers: args.listed(), metadataUri: args.metadata() };
       return { name: 'createPlan', accounts, plan: { ...plan, ...lists } };
@@ -121,7 +118,7 @@ const SHAPES: readonly Shape<string>[] = [
   }),
 ];
 
-/** Takes an instruction of the program apart, data first and accounts second, as the program does. */
+/** Parses an instruction of the program, data first and accounts second, like the program. */
 export function parseSubscriptionInstruction({ accounts, data }: RawInstruction): Parsed {
   const found = SHAPES.find(({ layout }) => layout.discriminator === data[0]);
   if (found === undefined) return err('unknown');
@@ -132,7 +129,6 @@ export function parseSubscriptionInstruction({ accounts, data }: RawInstruction)
   return ok(found.finish(resolved.named, new Arguments(args), resolved.rest[0] ?? null));
 }
 
-/** Packed arguments, read one after the other. The caller has checked that there are enough. */
 class Arguments {
   readonly #bytes: Uint8Array;
   #offset = 0;

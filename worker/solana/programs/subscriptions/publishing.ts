@@ -6,20 +6,16 @@ import { buildUnsigned, type Lifetime } from '../../checkout-transaction.ts';
 import { createPlanInstruction, type NewPlan } from './instructions.ts';
 import { findPlanAddress, METADATA_BYTES_MAX, PERIOD_HOURS_MAX, type SubscriptionPlan } from './subscription.ts';
 
-/** What a product is subscribed to for: the terms of a plan that this service collects for its merchant. */
 export interface ProductPlan {
   productId: string;
   mint: Address;
   amount: bigint;
   periodDays: number;
-  /** The merchant's wallet: it publishes the plan, and is paid. */
   merchant: Address;
   puller: Address;
-  /** The product's own page. */
   page: string;
 }
 
-/** Where a product's plan stands once it is published, and all that it says. */
 export interface DraftPlan {
   address: Address;
   plan: NewPlan;
@@ -28,8 +24,8 @@ export interface DraftPlan {
 const HOURS_A_DAY = 24n;
 
 /**
- * The plan of these terms. Its id is made of them, so that other terms are another plan, at another address, and the same terms again
- * are the plan that is there already. It pays the merchant alone, only this service collects for them, and it has no end.
+ * Plan for these terms. The id is derived from the terms: other terms are another plan at another address, and equal terms are the existing
+ * one. The plan pays only the merchant, only the service collects, and it has no end.
  */
 export function draftPlan({ productId, mint, amount, periodDays, merchant, puller, page }: ProductPlan): DraftPlan {
   const periodHours = BigInt(periodDays) * HOURS_A_DAY;
@@ -41,14 +37,12 @@ export function draftPlan({ productId, mint, amount, periodDays, merchant, pulle
   return { address: findPlanAddress(merchant, planId).address, plan: { owner: merchant, planId, ...terms } };
 }
 
-/** True where the program takes a period of so many days. */
 export const isPeriod = (days: number | null): days is number =>
   days !== null && days >= 1 && BigInt(days) * HOURS_A_DAY <= PERIOD_HOURS_MAX;
 
-/** What a published plan may say otherwise than it should. */
 type PlanDifference = 'owner' | 'plan_id' | 'mint' | 'amount' | 'period_hours' | 'end' | 'destinations' | 'pullers' | 'metadata';
 
-/** Every field of a plan on the chain that differs from what it should say; its status and when it was made apart. */
+/** Lists the fields of a plan on chain that differ from the expected ones, except status and creation time. */
 export function findDifferences(plan: SubscriptionPlan, wanted: NewPlan): PlanDifference[] {
   const same = (a: readonly Address[], b: readonly Address[]) => a.length === b.length && a.every((listed, index) => listed === b[index]);
   const differs: [PlanDifference, boolean][] = [
@@ -65,6 +59,6 @@ export function findDifferences(plan: SubscriptionPlan, wanted: NewPlan): PlanDi
   return differs.filter(([, isOther]) => isOther).map(([field]) => field);
 }
 
-/** The transaction by which the merchant's wallet publishes a plan, at its own expense: v0, base64 wire form, unsigned. */
+/** Builds the transaction with which the merchant's wallet publishes a plan at its own expense: v0, base64 wire form, unsigned. */
 export const buildPlanTransaction = ({ plan }: DraftPlan, lifetime: Lifetime): string =>
   buildUnsigned(plan.owner, [createPlanInstruction(plan, TOKEN_PROGRAM as Address)], lifetime);

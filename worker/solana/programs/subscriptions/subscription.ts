@@ -17,61 +17,57 @@ import { addressSeed, type DerivedAddress, findDerivedAddress, u64Seed } from '.
 export const SUBSCRIPTIONS_PROGRAM = 'De1egAFMkMWZSN5rYXRj9CAdheBamobVNubTsi9avR44' as Address;
 export const SUBSCRIPTIONS_EVENT_AUTHORITY = '3Hnj4BYoDgtpBuqXfiy7Y8cNa3jXaNd4oqgSXBzkMcH7' as Address;
 
-/** The longest period of a plan: a year of 365 days. */
 export const PERIOD_HOURS_MAX = 8_760n;
-/** Slots of a plan for destinations, and for pullers. Empty ones hold the system program's address, 32 zero bytes. */
+/** Slots of a plan for destinations and for pullers. Empty slots hold the system program's address, 32 zero bytes. */
 export const LISTED_MAX = 4;
 export const METADATA_BYTES_MAX = 128;
 const EMPTY = '11111111111111111111111111111111' as Address;
 
-/** One user's account for one mint: the token program's delegate for every subscription of theirs. */
+/** Account of one user for one mint: the token delegate for all the user's subscriptions. */
 export interface SubscriptionAuthority {
   user: Address;
   mint: Address;
-  /** Who gets the rent back. */
+  /** Receiver of the rent. */
   payer: Address;
   bump: number;
-  /** The slot it was made in: one that was closed and made again has another. */
+  /** Creation slot. A recreated authority has another. */
   initId: bigint;
 }
 
-/** What a subscriber agrees to, and what the program compares before every collection. */
+/** Terms that a subscriber consents to and the program compares before every collection. */
 interface PlanTerms {
   amount: bigint;
   periodHours: bigint;
-  /** When the plan was made, in seconds: one made again at the same address has another. */
+  /** Creation time of the plan in seconds. A plan recreated at the same address has another. */
   createdAt: bigint;
 }
 
-/** A merchant's plan. Terms, mint and destinations never change. */
+/** Plan of a merchant. Terms, mint and destinations never change. */
 export interface SubscriptionPlan extends PlanTerms {
   owner: Address;
   bump: number;
   status: 'sunset' | 'active';
   planId: bigint;
   mint: Address;
-  /** The last second of the plan; 0 for no end. */
+  /** Last second of the plan. 0 means no end. */
   endTs: bigint;
-  /** Wallets collections may go to; none means any. */
+  /** Wallets that collections may pay. Empty means any. */
   destinations: readonly Address[];
-  /** Who may collect beside the owner. */
   pullers: readonly Address[];
   metadataUri: string;
 }
 
-/** One subscriber's subscription to one plan, with the terms as they were agreed. */
 export interface Subscription extends PlanTerms {
   bump: number;
   subscriber: Address;
   plan: Address;
-  /** Who gets the rent back. */
+  /** Receiver of the rent. */
   payer: Address;
-  /** That of the authority at the time of subscribing. */
   initId: bigint;
   amountPulledInPeriod: bigint;
-  /** In seconds. Moves by whole periods, at collections alone. */
+  /** Seconds. Advances by full periods, only with collections. */
   currentPeriodStartTs: bigint;
-  /** From this second on nothing is collected; 0 while it is not cancelled. */
+  /** Second from which nothing is collected. 0 unless cancelled. */
   expiresAtTs: bigint;
 }
 
@@ -127,7 +123,7 @@ export const AUTHORITY_BYTES = authorityCodec.fixedSize;
 export const PLAN_BYTES = planCodec.fixedSize;
 export const SUBSCRIPTION_BYTES = subscriptionCodec.fixedSize;
 
-/** Reads the data of an account the program owns; the caller has checked the owner. */
+/** Decodes an account owned by the program. The caller has checked the owner. */
 export function decodeAuthority(data: ReadonlyUint8Array): Result<SubscriptionAuthority, SubscriptionAccountProblem> {
   if (data.length !== AUTHORITY_BYTES) return err('wrong_length');
   const { discriminator, ...authority } = authorityCodec.decode(data);
@@ -137,7 +133,7 @@ export function decodeAuthority(data: ReadonlyUint8Array): Result<SubscriptionAu
 export const encodeAuthority = (authority: SubscriptionAuthority): Uint8Array =>
   Uint8Array.from(authorityCodec.encode({ ...authority, discriminator: ACCOUNT_KINDS.authority }));
 
-/** Reads the data of an account the program owns; the caller has checked the owner. Empty slots of both lists are left out. */
+/** Decodes an account owned by the program, without empty list slots. The caller has checked the owner. */
 export function decodePlan(data: ReadonlyUint8Array): Result<SubscriptionPlan, SubscriptionAccountProblem> {
   if (data.length !== PLAN_BYTES) return err('wrong_length');
   const { discriminator, ...fields } = planCodec.decode(data);
@@ -148,14 +144,14 @@ export function decodePlan(data: ReadonlyUint8Array): Result<SubscriptionPlan, S
   return ok({ ...fields, status, destinations: withoutEmpty(fields.destinations), pullers: withoutEmpty(fields.pullers), metadataUri });
 }
 
-/** Lays a plan out as the program stores it. Its lists hold at most four addresses each, its metadata 128 bytes. */
+/** Encodes a plan in the program's layout. Each list holds at most four addresses, the metadata 128 bytes. */
 export function encodePlan(plan: SubscriptionPlan): Uint8Array {
   const { destinations, pullers, metadataUri, status, ...fields } = plan;
   const lists = { destinations: fillSlots(destinations), pullers: fillSlots(pullers), metadataUri: encodeMetadata(metadataUri) };
   return Uint8Array.from(planCodec.encode({ ...fields, ...lists, status: STATUSES.indexOf(status), discriminator: ACCOUNT_KINDS.plan }));
 }
 
-/** Reads the data of an account the program owns; the caller has checked the owner. */
+/** Decodes an account owned by the program. The caller has checked the owner. */
 export function decodeSubscription(data: ReadonlyUint8Array): Result<Subscription, SubscriptionAccountProblem> {
   if (data.length !== SUBSCRIPTION_BYTES) return err('wrong_length');
   const { discriminator, version, ...subscription } = subscriptionCodec.decode(data);
@@ -178,30 +174,24 @@ export const findSubscriptionAddress = (plan: Address, subscriber: Address): Der
 const authoritySeeds = (user: Address, mint: Address) => [utf8('SubscriptionAuthority'), addressSeed(user), addressSeed(mint)];
 export const planSeeds = (owner: Address, planId: bigint) => [utf8('plan'), addressSeed(owner), u64Seed(planId)];
 
-/** True where two sets of terms are the same: the program collects only then. */
 export const sameTerms = (a: PlanTerms, b: PlanTerms): boolean =>
   a.amount === b.amount && a.periodHours === b.periodHours && a.createdAt === b.createdAt;
 
-/** Fills a list up to its four slots. */
 export const fillSlots = (listed: readonly Address[]): Address[] => [...listed, ...Array<Address>(LISTED_MAX - listed.length).fill(EMPTY)];
 
-/** The addresses of a list that are not empty slots. */
 export const withoutEmpty = (slots: readonly Address[]): Address[] => slots.filter((listed) => listed !== EMPTY);
 
-/** Text as its 128 bytes, zeros after it. */
 export function encodeMetadata(text: string): Uint8Array {
   const bytes = new Uint8Array(METADATA_BYTES_MAX);
   bytes.set(utf8(text));
   return bytes;
 }
 
-/** The text of 128 bytes, without the zeros after it. */
 export const decodeMetadata = (bytes: ReadonlyUint8Array): string => new TextDecoder().decode(Uint8Array.from(bytes)).replace(/\0+$/, '');
 
-/** A period of a subscription, in seconds; what was already collected in it. */
 export interface Period {
   startTs: bigint;
-  /** The first second after it; of a plan that ends before, the plan's last second. */
+  /** First second after the period. If the plan ends within it, the plan's last second. */
   endTs: bigint;
   amountPulled: bigint;
 }
@@ -211,9 +201,9 @@ type Clocked = Pick<Subscription, 'periodHours' | 'currentPeriodStartTs' | 'amou
 export const periodSeconds = (periodHours: bigint): bigint => periodHours * 3_600n;
 
 /**
- * The period a collection at `now` would belong to. Periods follow each other from the subscription's start by a fixed number of
- * hours; those without a collection are passed over and never collected later. Of a plan with an end, the period that contains
- * its last second is the last. (subscriptions program 0.4.0) `now` is not before the current period's start.
+ * Period of a collection at `now`, which is not before the current period's start. Periods have a fixed number of hours from the
+ * subscription's start. Skipped ones are never collected later. The period with the plan's last second is the last. (subscriptions program
+ * 0.4.0)
  */
 export function periodAt(subscription: Clocked, plan: Pick<SubscriptionPlan, 'endTs'>, now: bigint): Period {
   const length = periodSeconds(subscription.periodHours);
@@ -225,8 +215,8 @@ export function periodAt(subscription: Clocked, plan: Pick<SubscriptionPlan, 'en
 }
 
 /**
- * From which second on a subscription cancelled at `now` is over: the end of the period that `now` lies in, but not later than
- * the second after the plan's end. Where the plan is gone or has other terms it is over at once; `plan` is null then.
+ * Second from which a subscription cancelled at `now` is over: the end of its period, at most the second after the plan's end. At once if
+ * the plan was deleted or changed (`plan` null).
  */
 export function cancellationEnd(subscription: Clocked, plan: Pick<SubscriptionPlan, 'endTs'> | null, now: bigint): bigint {
   if (plan === null) return now;

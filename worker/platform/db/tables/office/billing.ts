@@ -4,39 +4,36 @@ import type { AccountId } from '#core/ids.ts';
 import type { PaidPlan, SubscriptionStatus } from '#rules/plans.ts';
 import { flag, instant, json } from '../columns.ts';
 
-/** The plan of a subscription, as its price said when both were seen together. */
 export interface SoldPlan {
   priceId: string;
   plan: PaidPlan;
 }
 
-/** A subscription of a price that buys no plan of ours, or more subscriptions than one, which are all charged. */
+/** The subscription's price buys none of our plans, or the account has several subscriptions, all charged. */
 export type CardTrouble = 'price_unknown' | 'subscribed_twice';
 
 /**
- * Accounts as the payment processor knows them, with the subscription that counts as it was read last. Made by the first checkout; ended
- * once the processor has deleted the customer of a deleted account.
+ * Accounts at the payment processor, with the effective subscription as last read. Inserted by the first checkout, deleted once the
+ * processor has deleted the customer of a deleted account.
  */
 export const billingCustomers = sqliteTable(
   'billing_customers',
   {
     accountId: text('account_id').$type<AccountId>().primaryKey(),
-    /** The processor's name for it. */
     customerId: text('customer_id').notNull().unique(),
     subscriptionId: text('subscription_id'),
     subscriptionStatus: text('subscription_status').$type<SubscriptionStatus>().notNull(),
     subscriptionPlan: text('subscription_plan').$type<PaidPlan>(),
     currentPeriodEnd: instant('current_period_end'),
     cancelsAtPeriodEnd: flag('cancels_at_period_end').notNull(),
-    /** By subscription: when the first event came about that showed it unpaid, in the processor's time. */
+    /** Processor time of the first event that showed a subscription unpaid, by subscription. */
     pastDueSince: json<Record<string, number>>('past_due_since').notNull(),
-    /** By subscription that is not over: the price that it was seen with last, and the plan which that bought then. */
+    /** Last price of each active subscription, and the plan that the price bought then. */
     soldPlans: json<Record<string, SoldPlan>>('sold_plans').notNull(),
-    /** Trouble that needs a person; null: none. */
     trouble: text('trouble').$type<CardTrouble>(),
-    /** When the processor is read again though no event came; null: no subscription runs. */
+    /** Next read from the processor without an event, null if no subscription is active. */
     nextReadAt: instant('next_read_at'),
-    /** Since when the processor is to delete it: its account was deleted, or the processor could not be told of it last time. */
+    /** Start of the pending deletion at the processor: the account was deleted, or the last deletion call failed. */
     erasingSince: instant('erasing_since'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
@@ -50,7 +47,7 @@ export const billingCustomers = sqliteTable(
   ],
 );
 
-/** Events of the processor that were taken in, by its own ids, so that none counts twice; ended by age. */
+/** Processed events by processor id, so that none counts twice. Deleted by age. */
 export const processorEvents = sqliteTable(
   'processor_events',
   {

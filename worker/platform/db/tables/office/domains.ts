@@ -3,22 +3,22 @@ import type { AccountId } from '#core/ids.ts';
 import { DOMAIN, type DomainStatus } from '#rules/states.ts';
 import { instant, oneOf } from '../columns.ts';
 
-/** The domain a merchant says is theirs, one each. Ended by its merchant, and with the account. Times are of the wall clock. */
+/** Domain that a merchant claims, one each. Deleted by the merchant, and with the account. Times are wall clock. */
 export const sellerDomains = sqliteTable(
   'seller_domains',
   {
     merchantId: text('merchant_id').$type<AccountId>().primaryKey(),
-    /** A host in lower case, without a port. */
+    /** Lower-case host without a port. */
     domain: text('domain').notNull(),
-    /** What its file has to hold, beside the account's id. */
+    /** Required content of the verification file, together with the account id. */
     token: text('token').notNull(),
     status: text('status').$type<DomainStatus>().notNull(),
     checkedAt: instant('checked_at'),
     verifiedAt: instant('verified_at'),
-    nextLookAt: instant('next_look_at').notNull(),
+    nextCheckAt: instant('next_check_at').notNull(),
     createdAt: instant('created_at').notNull(),
   },
-  (table) => [oneOf('seller_domains_status', 'status', DOMAIN.states), index('seller_domains_due').on(table.nextLookAt)],
+  (table) => [oneOf('seller_domains_status', 'status', DOMAIN.states), index('seller_domains_due').on(table.nextCheckAt)],
 );
 
 export type SellerDomain = typeof sellerDomains.$inferSelect;

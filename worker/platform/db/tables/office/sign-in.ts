@@ -4,17 +4,15 @@ import type { SignInProvider } from '#rules/admission.ts';
 import { instant } from '../columns.ts';
 
 /**
- * Who a person is at a provider, and whose account that opens: at most one of each provider. Ended by unlinking; of a deleted account a keyed hash stays in
- * place of the name, as of its e-mail, so that the same person makes no other.
+ * Identity of a person at a provider and the account that the identity opens, at most one per provider. Deleted by unlinking. For a deleted
+ * account a keyed hash replaces the subject, so that the same person cannot register another account.
  */
 export const signInIdentities = sqliteTable(
   'sign_in_identities',
   {
     provider: text('provider').$type<SignInProvider>().notNull(),
-    /** The provider's own name for the person, which never changes. */
     subject: text('subject').notNull(),
     accountId: text('account_id').$type<AccountId>().notNull(),
-    /** As the provider told it last. */
     email: text('email'),
     linkedAt: instant('linked_at').notNull(),
   },
@@ -24,7 +22,7 @@ export const signInIdentities = sqliteTable(
   ],
 );
 
-/** States of sign-ins by a provider that came back, until they have expired: each counts once. Only a state that we signed makes a row. */
+/** Used states of provider sign-ins until their expiry, so that each is accepted once. Only states that we signed are inserted. */
 export const usedSignInStates = sqliteTable(
   'used_sign_in_states',
   { id: text('id').primaryKey(), expiresAt: instant('expires_at').notNull() },

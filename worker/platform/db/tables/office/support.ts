@@ -4,7 +4,7 @@ import type { AccountId, MembershipId, PaymentId, ProductId, SandboxSessionId, T
 import { type MESSAGE_AUTHORS, TICKET, type TICKET_CATEGORIES, type TicketStatus } from '#rules/states.ts';
 import { flag, instant, oneOf } from '../columns.ts';
 
-/** What a merchant asked of support. Made by the merchant, 50 messages an hour; it stays, and its texts go with the account. */
+/** Support requests of merchants, limited to 50 messages an hour. Rows are retained, but their texts are deleted with the account. */
 export const supportTickets = sqliteTable(
   'support_tickets',
   {
@@ -16,20 +16,18 @@ export const supportTickets = sqliteTable(
     status: text('status').$type<TicketStatus>().notNull(),
     paymentId: text('payment_id').$type<PaymentId>(),
     membershipId: text('membership_id').$type<MembershipId>(),
-    /** Of its payment or membership. */
     productId: text('product_id').$type<ProductId>(),
     lastMessageAt: instant('last_message_at').notNull(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
-    /** Of a session of the sandbox: it lives by the session's clock, and ends with it. */
+    /** Sandbox session of the ticket, which supplies the clock and deletes the ticket at its end. */
     sandboxSessionId: text('sandbox_session_id').$type<SandboxSessionId>(),
   },
   (table) => [
     oneOf('support_tickets_status', 'status', TICKET.states),
     index('support_tickets_by_merchant').on(table.merchantId, table.livemode, table.lastMessageAt),
     index('support_tickets_by_status').on(table.merchantId, table.livemode, table.status, table.lastMessageAt),
-    // For staff, who see those of all merchants.
     index('support_tickets_of_all').on(table.livemode, table.lastMessageAt),
     index('support_tickets_of_all_by_status').on(table.livemode, table.status, table.lastMessageAt),
     index('support_tickets_resolved').on(table.updatedAt).where(sql`status = 'resolved' AND sandbox_session_id IS NULL`),
@@ -37,18 +35,16 @@ export const supportTickets = sqliteTable(
   ],
 );
 
-/** Messages of tickets: made by merchants and staff, and erased where the ticket's texts are. */
+/** Messages of tickets by merchants and staff, erased with the ticket's texts. */
 export const supportMessages = sqliteTable(
   'support_messages',
   {
     id: text('id').$type<TicketMessageId>().primaryKey(),
     ticketId: text('ticket_id').$type<TicketId>().notNull(),
     author: text('author').$type<(typeof MESSAGE_AUTHORS)[number]>().notNull(),
-    /** Whose account wrote it: its messages of an hour are counted. */
     authorId: text('author_id').notNull(),
     body: text('body').notNull(),
     createdAt: instant('created_at').notNull(),
-    /** The same by the wall clock. */
     writtenAt: instant('written_at').notNull(),
   },
   (table) => [

@@ -8,8 +8,8 @@ import type { LastCollection } from '#rules/subscriptions/schedule.ts';
 import { amount, flag, instant, json, oneOf } from '../columns.ts';
 
 /**
- * A buyer's consent to be collected from, once a period. A checkout makes one, with its payment and in the same batch; one that came to
- * nothing, or is over, ends some time later. Whatever the chain shows of it is looked up anew before anything is done.
+ * Buyer's authorization to collect once per period. Inserted by a checkout, in the batch of its payment. Deleted some time after it fails
+ * or ends. State of the chain must be read again before any action.
  */
 export const subscriptionAuthorizations = sqliteTable(
   'subscription_authorizations',
@@ -19,14 +19,14 @@ export const subscriptionAuthorizations = sqliteTable(
     livemode: flag('livemode').notNull(),
     productId: text('product_id').$type<ProductId>().notNull(),
     slug: text('slug').notNull(),
-    /** The checkout that it was made with, which the first collection pays. */
+    /** Payment of the checkout, which the first collection pays. */
     paymentId: text('payment_id').$type<PaymentId>().notNull().unique(),
     membershipId: text('membership_id').$type<MembershipId>(),
     subscriberWallet: text('subscriber_wallet').notNull(),
-    /** Of the customer, by whom each payment's access is counted; null: the subscriber's wallet. */
+    /** Customer to whom each payment grants access, null: the subscriber's wallet. */
     customerRef: text('customer_ref'),
     email: text('email'),
-    /** What the buyer was promised; each period's payment promises the same. */
+    /** Terms fixed at purchase. Each period's payment has the same terms. */
     terms: json<PaymentTerms>('terms').notNull(),
     planAddress: text('plan_address').notNull(),
     subscriptionAddress: text('subscription_address').notNull(),
@@ -37,30 +37,24 @@ export const subscriptionAuthorizations = sqliteTable(
     amount: amount('amount').notNull(),
     periodHours: integer('period_hours').notNull(),
     status: text('status').$type<AuthorizationStatus>().notNull(),
-    /** The start of the first period that was collected; all others follow it by whole periods. Null before it. */
+    /** Start of the first collected period, from which all others follow. null before the first collection. */
     startedAt: instant('started_at'),
-    /** The period that was collected last. */
     periodStartsAt: instant('period_starts_at'),
     periodEndsAt: instant('period_ends_at'),
-    /** The end of the last period that was paid. */
     paidThrough: instant('paid_through'),
-    /** Attempts at the period that is due, all without success. */
     failures: integer('failures').notNull().default(0),
     lastCollection: json<LastCollection>('last_collection'),
-    /** When the chain was first seen without the buyer's further consent, and from when on that is so. */
+    /** Time at which the chain first showed the buyer's cancellation, and its effective time. */
     cancelledAt: instant('cancelled_at'),
     cancelEffectiveAt: instant('cancel_effective_at'),
-    /** When the merchant stopped it: nothing is collected any more, whatever the chain allows. */
+    /** Time at which the merchant stopped the subscription. Nothing is collected afterwards, whatever the chain allows. */
     stoppedAt: instant('stopped_at'),
-    /** When a period is collected, or tried again; null: nothing is. */
     nextAttemptAt: instant('next_attempt_at'),
-    /** When the sweep takes the collection: at `nextAttemptAt`, and again some minutes after each time it was taken. */
+    /** Due time of the collection sweep: `nextAttemptAt`, then again some minutes after each attempt. */
     collectAt: instant('collect_at'),
-    /** When the chain is looked at next, whatever is collected; null: never again. */
-    nextLookAt: instant('next_look_at'),
-    /** Wall clock of the last chain read that a GET asked for; null: none yet. */
+    nextCheckAt: instant('next_check_at'),
+    /** Wall time of the last chain read that a GET requested, null if none. */
     askedReadAt: instant('asked_read_at'),
-    /** When it was over for good. */
     endedAt: instant('ended_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
@@ -68,7 +62,7 @@ export const subscriptionAuthorizations = sqliteTable(
   },
   (table) => [
     oneOf('subscription_authorizations_status', 'status', AUTHORIZATION.states),
-    // What stands at an address on the chain is collected for one authorization alone.
+    // A chain address is collected for one authorization alone.
     uniqueIndex('subscription_authorizations_standing')
       .on(table.livemode, table.subscriptionAddress)
       .where(sql`status IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval')`),
@@ -80,22 +74,21 @@ export const subscriptionAuthorizations = sqliteTable(
     index('subscription_authorizations_by_ref')
       .on(table.merchantId, table.livemode, table.customerRef, table.productId)
       .where(sql`customer_ref IS NOT NULL`),
-    // Each class of work has an index of its own, so that none is read past another.
+    // Separate indexes per class of work, so that no scan passes over rows of another.
     index('subscription_collections_due').on(table.collectAt).where(sql`collect_at IS NOT NULL AND livemode = 1`),
-    // No lease moves this one, so that a queue which stands still is seen while sweeps run.
+    // No lease changes this column, so that a stalled queue is visible while sweeps run.
     index('subscription_attempts_due').on(table.nextAttemptAt).where(sql`next_attempt_at IS NOT NULL AND livemode = 1`),
-    index('subscription_checkouts_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1 AND status = 'pending'`),
-    index('subscription_looks_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1 AND status <> 'pending'`),
-    // And one by merchant, so that none waits behind the flood of another.
+    index('subscription_checkouts_due').on(table.nextCheckAt).where(sql`next_check_at IS NOT NULL AND livemode = 1 AND status = 'pending'`),
+    index('subscription_checks_due').on(table.nextCheckAt).where(sql`next_check_at IS NOT NULL AND livemode = 1 AND status <> 'pending'`),
     index('subscription_collections_by_merchant').on(table.merchantId, table.collectAt).where(sql`collect_at IS NOT NULL AND livemode = 1`),
     index('subscription_checkouts_by_merchant')
-      .on(table.merchantId, table.nextLookAt)
-      .where(sql`next_look_at IS NOT NULL AND livemode = 1 AND status = 'pending'`),
-    index('subscription_looks_by_merchant')
-      .on(table.merchantId, table.nextLookAt)
-      .where(sql`next_look_at IS NOT NULL AND livemode = 1 AND status <> 'pending'`),
+      .on(table.merchantId, table.nextCheckAt)
+      .where(sql`next_check_at IS NOT NULL AND livemode = 1 AND status = 'pending'`),
+    index('subscription_checks_by_merchant')
+      .on(table.merchantId, table.nextCheckAt)
+      .where(sql`next_check_at IS NOT NULL AND livemode = 1 AND status <> 'pending'`),
     index('sandbox_collections_due').on(table.collectAt).where(sql`collect_at IS NOT NULL AND livemode = 0`),
-    index('sandbox_subscription_authorizations_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
+    index('sandbox_subscription_authorizations_due').on(table.nextCheckAt).where(sql`next_check_at IS NOT NULL AND livemode = 0`),
     index('subscription_authorizations_pullers').on(table.puller).where(sql`ended_at IS NULL AND livemode = 1`),
     index('subscription_authorizations_over').on(table.endedAt).where(sql`ended_at IS NOT NULL`),
   ],
@@ -104,18 +97,16 @@ export const subscriptionAuthorizations = sqliteTable(
 export type AuthorizationRow = typeof subscriptionAuthorizations.$inferSelect;
 
 /**
- * Which payment collects a period: one for each period of an authorization, for ever. Claimed before anything is sent; an attempt that the
- * chain refused gives its place to the next. They end with their authorization.
+ * Payment that collects a period, one per period of an authorization. Claimed before broadcast. After a refusal by the chain the next
+ * attempt replaces it. Deleted with the authorization.
  */
 export const subscriptionCollections = sqliteTable(
   'subscription_collections',
   {
     authorizationId: text('authorization_id').$type<AuthorizationId>().notNull(),
-    /** By the chain. */
     periodStartsAt: instant('period_starts_at').notNull(),
     periodEndsAt: instant('period_ends_at').notNull(),
     paymentId: text('payment_id').$type<PaymentId>().notNull().unique(),
-    /** When the chain showed that it collected the period; null: not yet. */
     collectedAt: instant('collected_at'),
     createdAt: instant('created_at').notNull(),
   },

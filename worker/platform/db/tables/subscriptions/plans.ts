@@ -3,8 +3,8 @@ import type { AccountId, ProductId } from '#core/ids.ts';
 import { amount, flag, instant } from '../columns.ts';
 
 /**
- * Plans of the subscriptions program that the chain showed as a product was to be sold. A merchant makes one with each change of terms, at
- * the chain's own price, and none ends: its subscribers stay on it.
+ * Plans of the subscriptions program that the chain showed when a product went on sale. A merchant publishes one per change of terms, and
+ * pays the network for it. None is deleted, because its subscribers remain on it.
  */
 export const subscriptionPlans = sqliteTable(
   'subscription_plans',
@@ -13,15 +13,14 @@ export const subscriptionPlans = sqliteTable(
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     productId: text('product_id').$type<ProductId>().notNull(),
-    /** A u64, as decimal text. */
+    /** u64 as decimal text. */
     planId: text('plan_id').notNull(),
-    /** The merchant's wallet: it published the plan, and is paid. */
     ownerWallet: text('owner_wallet').notNull(),
     puller: text('puller').notNull(),
     mint: text('mint').notNull(),
     amount: amount('amount').notNull(),
     periodHours: integer('period_hours').notNull(),
-    /** By the chain's clock: one that was closed and made again has another. */
+    /** Chain time, which identifies a plan that was closed and published again. */
     publishedAt: instant('published_at').notNull(),
     createdAt: instant('created_at').notNull(),
   },

@@ -26,7 +26,6 @@ type RevokeAuthority = Extract<SubscriptionInstruction, { name: 'revokeAuthority
 
 const U64_MAX = 2n ** 64n - 1n;
 
-/** Makes the authority where there is none, and approves it as the delegate of the user's token account for any amount. */
 export function initAuthority(run: ProgramRun, { accounts, payer: sponsor }: InitAuthority): void {
   const { user, authority, mint, userTokenAccount, tokenProgram } = accounts;
   requireSigner(run, user);
@@ -46,7 +45,7 @@ export function initAuthority(run: ProgramRun, { accounts, payer: sponsor }: Ini
   run.invoke(getApproveInstruction(approval));
 }
 
-/** Closes the authority. What the token account approved stays, for an address that is empty now. */
+/** Closes the authority. The token account's approval remains, for an address that is now empty. */
 export function closeAuthority(run: ProgramRun, { accounts, payer }: CloseAuthority): void {
   const { user, authority } = accounts;
   requireSigner(run, user);
@@ -55,7 +54,7 @@ export function closeAuthority(run: ProgramRun, { accounts, payer }: CloseAuthor
   close(run, { user, authority, receiver: payer });
 }
 
-/** Takes the approval away where it is the authority's, and closes that where it is still there. */
+/** Revokes the approval if it is the authority's, and closes the authority if it exists. */
 export function revokeAuthority(run: ProgramRun, { accounts, payer }: RevokeAuthority): void {
   const { user, userTokenAccount, mint, tokenProgram, authority } = accounts;
   requireSigner(run, user);

@@ -26,7 +26,6 @@ const PROBLEMS: Readonly<Record<SubscriptionAccountProblem, number>> = {
 };
 const VERSION = 1;
 
-/** How the program tells whose an account is. */
 export const isOfProgram = (account: Pick<EncodedAccount, 'programAddress'>): boolean => account.programAddress === SUBSCRIPTIONS_PROGRAM;
 
 export function requireSigner(run: ProgramRun, address: Address): void {
@@ -37,7 +36,6 @@ export function requireWritable(run: ProgramRun, ...addresses: readonly Address[
   if (addresses.some((address) => !run.isWritable(address))) failProgram(SUBSCRIPTION_ERRORS.accountNotWritable);
 }
 
-/** Requires an account of this program, of whatever kind. */
 export function requireOurs(run: ProgramRun, address: Address): void {
   if (!isOfProgram(run.read(address))) failProgram('InvalidAccountOwner');
 }
@@ -46,25 +44,21 @@ export function requireSystemProgram(address: Address): void {
   if (address !== SYSTEM_PROGRAM) failProgram(SUBSCRIPTION_ERRORS.notSystemProgram);
 }
 
-/** Requires the classic token program, which is the only one this model knows. */
 export function requireTokenProgram(address: Address): void {
   if (address !== TOKEN_PROGRAM) failProgram(SUBSCRIPTION_ERRORS.invalidTokenProgram);
 }
 
-/** Requires a mint of that program, and returns its decimals. */
 export function requireMint(run: ProgramRun, mint: Address, tokenProgram: Address): number {
   const decimals = findMintDecimals(run.read(mint)) ?? failProgram(SUBSCRIPTION_ERRORS.invalidTokenSplMintAccountData);
   requireTokenProgram(tokenProgram);
   return decimals;
 }
 
-/** Requires a token account of that program, whosever and of whatever mint. */
 export function requireTokenAccount(run: ProgramRun, address: Address, tokenProgram: Address): void {
   if (!isClassicHolding(run.read(address))) failProgram(SUBSCRIPTION_ERRORS.invalidTokenSplTokenAccountData);
   requireTokenProgram(tokenProgram);
 }
 
-/** Requires an owner's associated token account of a mint. */
 export function requireHolding(run: ProgramRun, address: Address, { owner, mint }: { owner: Address; mint: Address }): void {
   const holding = readHolder(run.read(address).data);
   if (holding.owner !== owner) failProgram(SUBSCRIPTION_ERRORS.unauthorized);
@@ -73,7 +67,6 @@ export function requireHolding(run: ProgramRun, address: Address, { owner, mint 
   if (!isAssociated) failProgram(SUBSCRIPTION_ERRORS.invalidAssociatedTokenAccountDerivedAddress);
 }
 
-/** Who pays the rent: the account named last, which must sign then, or else the user. */
 export function resolvePayer(run: ProgramRun, user: Address, payer: Address | null): Address {
   if (payer === null) return user;
   requireSigner(run, payer);
@@ -81,7 +74,6 @@ export function resolvePayer(run: ProgramRun, user: Address, payer: Address | nu
   return payer;
 }
 
-/** Where the rent goes: to who paid it, who must be named where that is not the signer. */
 export function resolveReceiver(run: ProgramRun, signer: Address, paidBy: Address, receiver: Address | null): Address {
   if (paidBy === signer) return signer;
   if (receiver === null) return failProgram(SUBSCRIPTION_ERRORS.notEnoughAccountKeys);
@@ -96,7 +88,7 @@ export function loadAuthority(run: ProgramRun, address: Address): SubscriptionAu
   return authority.ok ? authority.value : failProgram(PROBLEMS[authority.reason]);
 }
 
-/** Requires the authority a subscriber agreed under: theirs, for the plan's mint, and not one made again since. */
+/** Requires the authority the subscriber consented under: same user and mint, and not created again since. */
 export function requireAuthority(
   authority: SubscriptionAuthority,
   expected: Pick<SubscriptionAuthority, 'user' | 'mint' | 'initId'>,
@@ -106,16 +98,15 @@ export function requireAuthority(
   if (authority.initId !== expected.initId) failProgram(SUBSCRIPTION_ERRORS.staleSubscriptionAuthority);
 }
 
-/** The plan in an account; the caller has checked whose the account is. */
+/** Decodes the plan in an account. The caller has checked the owner. */
 export function loadPlan(run: ProgramRun, address: Address): SubscriptionPlan {
   const plan = decodePlan(run.read(address).data);
   return plan.ok ? plan.value : failProgram(PROBLEMS[plan.reason]);
 }
 
-/** The last second of a plan still belongs to it. */
+/** The last second belongs to the plan. */
 export const hasEnded = ({ endTs }: Pick<SubscriptionPlan, 'endTs'>, now: bigint): boolean => endTs !== 0n && now > endTs;
 
-/** The subscription in an account; the caller has checked whose the account is. */
 export function loadSubscription(run: ProgramRun, address: Address): Subscription {
   const { data } = run.read(address);
   if (data[0] !== ACCOUNT_KINDS.subscription) failProgram(SUBSCRIPTION_ERRORS.invalidAccountDiscriminator);
@@ -126,10 +117,8 @@ export function loadSubscription(run: ProgramRun, address: Address): Subscriptio
 
 const EVENTS = { created: 0, cancelled: 1, transfer: 2, resumed: 5, planUpdated: 6 } as const;
 
-/** A field of an event: an address, a number of eight bytes, or bytes as they are. */
 type Field = Address | bigint | Iterable<number>;
 
-/** Writes an event down, where the instruction names the accounts for it rightly. */
 export function emit(
   run: ProgramRun,
   accounts: { eventAuthority: Address; program: Address },

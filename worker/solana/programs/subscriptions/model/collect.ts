@@ -24,7 +24,6 @@ import {
 
 type Collect = Extract<SubscriptionInstruction, { name: 'collect' }>;
 
-/** Collects an amount of the current period by the authority's signature, where nothing was changed since the consent. */
 export function collect(run: ProgramRun, instruction: Collect): void {
   const { accounts, amount, subscriber, mint } = instruction;
   const { authority, decimals } = checkAccounts(run, instruction);
@@ -74,7 +73,6 @@ function checkAccounts(run: ProgramRun, { accounts }: Collect) {
   return { authority, decimals };
 }
 
-/** Who may collect, until when, and to whom. */
 function checkPlan(run: ProgramRun, { accounts, mint }: Collect, plan: SubscriptionPlan) {
   if (plan.mint !== mint) failProgram(SUBSCRIPTION_ERRORS.mintMismatch);
   if (hasEnded(plan, run.now)) failProgram(SUBSCRIPTION_ERRORS.planExpired);

@@ -22,7 +22,7 @@ type Cancel = Extract<SubscriptionInstruction, { name: 'cancel' }>;
 type Resume = Extract<SubscriptionInstruction, { name: 'resume' }>;
 type Revoke = Extract<SubscriptionInstruction, { name: 'revoke' }>;
 
-/** Ends a subscription with the period that is running, or at once where its plan is gone or another one. */
+/** Ends a subscription with the current period, or at once if its plan was deleted or replaced. */
 export function cancel(run: ProgramRun, { accounts }: Cancel): void {
   const subscription = loadOwn(run, accounts);
   if (subscription.subscriber !== accounts.subscriber) failProgram(SUBSCRIPTION_ERRORS.unauthorized);
@@ -33,7 +33,7 @@ export function cancel(run: ProgramRun, { accounts }: Cancel): void {
   emit(run, accounts, 'cancelled', [accounts.plan, accounts.subscriber, expiresAtTs]);
 }
 
-/** Takes a cancellation back while the period lasts, under the authority of then. */
+/** Undoes a cancellation within the period, under the original authority. */
 export function resume(run: ProgramRun, { accounts }: Resume): void {
   const { subscriber } = accounts;
   const subscription = loadOwn(run, accounts, () => loadAuthority(run, accounts.authority));
@@ -50,7 +50,7 @@ export function resume(run: ProgramRun, { accounts }: Resume): void {
   emit(run, accounts, 'resumed', [accounts.plan, subscriber, run.now]);
 }
 
-/** Closes a subscription that is over: by the subscriber, or by who paid its rent where nothing can be collected any more. */
+/** Closes an ended subscription: by the subscriber, or by the rent payer if nothing can be collected. */
 export function revoke(run: ProgramRun, { accounts, payer }: Revoke): void {
   const { signer } = accounts;
   requireSigner(run, signer);
@@ -69,7 +69,6 @@ export function revoke(run: ProgramRun, { accounts, payer }: Revoke): void {
   run.close(accounts.subscription, resolveReceiver(run, signer, subscription.payer, payer));
 }
 
-/** The subscription an instruction is about; `checkAlso` is what the program looks at before it reads it. */
 function loadOwn(
   run: ProgramRun,
   { subscriber, subscription }: { subscriber: Address; subscription: Address },
@@ -82,7 +81,6 @@ function loadOwn(
   return loadSubscription(run, subscription);
 }
 
-/** The plan a subscription agreed to; null where it is gone, or another one stands in its place. */
 function findPlan(run: ProgramRun, subscription: Subscription): SubscriptionPlan | null {
   if (!isOfProgram(run.read(subscription.plan))) return null;
   const plan = loadPlan(run, subscription.plan);

@@ -29,7 +29,7 @@ const END_OFFSET = 99;
 const PULLERS_OFFSET = 235;
 const METADATA_OFFSET = 363;
 
-/** Publishes a plan. Its bytes are kept as they came, apart from when it was made. */
+/** Publishes a plan. The bytes are stored as received, except the creation time. */
 export function createPlan(run: ProgramRun, { accounts, plan }: CreatePlan): void {
   if (plan.amount === 0n) failProgram(SUBSCRIPTION_ERRORS.invalidAmount);
   if (plan.periodHours === 0n || plan.periodHours > PERIOD_HOURS_MAX) failProgram(SUBSCRIPTION_ERRORS.invalidPeriodLength);
@@ -49,7 +49,7 @@ export function createPlan(run: ProgramRun, { accounts, plan }: CreatePlan): voi
   run.write(address, data);
 }
 
-/** Changes a plan: its end may come nearer but never go; after a sunset only pullers can be taken out. */
+/** Changes a plan: the end may move earlier but not be removed. After a sunset only pullers can be removed. */
 export function updatePlan(run: ProgramRun, { accounts, ...change }: UpdatePlan): void {
   requireSigner(run, accounts.owner);
   requireWritable(run, accounts.plan);
@@ -76,7 +76,6 @@ export function updatePlan(run: ProgramRun, { accounts, ...change }: UpdatePlan)
   emit(run, accounts, 'planUpdated', [accounts.plan, accounts.owner, status, endTs, pullers]);
 }
 
-/** Closes a plan whose end has passed. */
 export function deletePlan(run: ProgramRun, { accounts }: DeletePlan): void {
   requireSigner(run, accounts.owner);
   requireWritable(run, accounts.owner, accounts.plan);
@@ -91,12 +90,11 @@ function loadOwnPlan(run: ProgramRun, accounts: { owner: Address; plan: Address 
   return plan.owner === accounts.owner ? plan : failProgram(SUBSCRIPTION_ERRORS.notPlanOwner);
 }
 
-/** An end leaves room for one period at least. */
+/** Requires an end that leaves room for at least one period. */
 function requireEnd({ endTs, periodHours }: Pick<SubscriptionPlan, 'endTs' | 'periodHours'>, now: bigint): void {
   if (endTs !== 0n && now + periodSeconds(periodHours) > endTs) failProgram(SUBSCRIPTION_ERRORS.invalidEndTs);
 }
 
-/** The bytes of a change as they came: status, end, pullers, metadata. */
 function splitChange({ data }: ProgramRun): [Uint8Array, Uint8Array, Uint8Array, Uint8Array] {
   const part = (from: number, to: number) => Uint8Array.from(data.slice(from, to));
   return [part(1, 2), part(2, 10), part(10, 138), part(138, 266)];

@@ -30,7 +30,7 @@ import { createPlan, deletePlan, updatePlan } from './plan.ts';
 
 type Subscribe = Extract<SubscriptionInstruction, { name: 'subscribe' }>;
 
-/** Subscribes to a plan that is still exactly what the subscriber saw. Nothing is collected by it. */
+/** Subscribes to a plan that still equals the signed terms. Collects nothing. */
 function subscribe(run: ProgramRun, { accounts, consent, payer: sponsor }: Subscribe): void {
   const { subscriber, owner, plan: planAddress } = accounts;
   requireSigner(run, subscriber);
@@ -84,7 +84,7 @@ const HANDLERS: { [Name in SubscriptionInstruction['name']]: Handler<Extract<Sub
   revokeAuthority,
 };
 
-/** A model of the subscriptions program, version 0.4.0: what belongs to plans, without delegations that have none. */
+/** Model of the subscriptions program, version 0.4.0: plans and subscriptions, without delegations outside plans. */
 export const SUBSCRIPTIONS_MODEL: ModelledProgram = {
   address: SUBSCRIPTIONS_PROGRAM,
   process: (run) => {
@@ -95,7 +95,7 @@ export const SUBSCRIPTIONS_MODEL: ModelledProgram = {
   },
 };
 
-/** The call that carries an event works from inside the program alone: no transaction can have its authority's signature. */
+/** The event call works only from inside the program: no transaction can carry its authority's signature. */
 function refuseEmission(run: ProgramRun): never {
   const [authority] = run.accounts;
   if (authority === undefined || run.accounts.length > 1) return failProgram('NotEnoughAccountKeys');

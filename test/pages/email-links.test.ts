@@ -1,0 +1,188 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findViolations } from './axe.ts';
+import { emailTo, enter, linkIn, newEmail, readSession, register, signIn } from './merchant.ts';
+import { press, Shop, seeHeading } from './shop.ts';
+
+const NEW_PASSWORD = 'battery staple 9';
+const shop = new Shop();
+beforeAll(() => shop.open(), 60_000);
+afterAll(() => shop.close());
+
+const urlOf = (path: string): string => `${shop.baseUrl}${path}`;
+
+/** Returns every text in which a page could leave a token: address, document and storage. */
+const readTraces = (page: Page): Promise<string> =>
+  page.evaluate(
+    "[location.href, document.documentElement.outerHTML, ...Object.values(sessionStorage), ...Object.values(localStorage)].join(' ')",
+  );
+
+/** Records the URLs and Referer headers that the page requests. */
+function recordRequests(page: Page): string[] {
+  const seen: string[] = [];
+  page.on('request', (request) => seen.push(`${request.url()} ${request.headers().referer ?? ''}`));
+  return seen;
+}
+
+async function askForPassword(page: Page, email: string): Promise<void> {
+  await page.goto(urlOf('/login'));
+  await press(page, 'Forgotten your password?');
+  await seeHeading(page, 'Forgotten password');
+  await page.getByLabel('E-mail').fill(email);
+  await press(page, 'Send the e-mail');
+  await seeHeading(page, 'Check your inbox');
+}
+
+/** Reads the address in the page. The token is removed only after the page's script has run. */
+const readAddress = (page: Page): Promise<string> => page.evaluate('location.href');
+
+describe('password reset page', () => {
+  it('the emailed link sets a new password once, ends every session, and leaves its token in no address or storage', async () => {
+    const { email, token: session } = await register(shop);
+    const { page, offences, shoot, close } = await shop.visit('phone');
+    const requests = recordRequests(page);
+    await askForPassword(page, email);
+    expect(await page.locator('main').innerText()).toContain(email);
+    expect(await findViolations(page)).toEqual([]);
+    await shoot('45-letter-asked');
+    const link = linkIn(await emailTo(shop, email, 'reset_password'));
+    const token = link.split('#token=')[1]!;
+    expect(link.startsWith(urlOf('/reset-password#token='))).toBe(true);
+    await page.goto(link);
+    await seeHeading(page, 'Choose a new password');
+    await expect.poll(() => readAddress(page)).toBe(urlOf('/reset-password'));
+    expect(await findViolations(page)).toEqual([]);
+    await shoot('46-reset');
+    await page.getByRole('link', { name: 'Deutsch' }).click();
+    await seeHeading(page, 'Neues Passwort wählen');
+    await page.reload();
+    expect(await readAddress(page)).not.toContain(token);
+    await page.getByRole('link', { name: 'English' }).click();
+    await page.getByLabel('New password').fill('short');
+    await press(page, 'Set the password');
+    await page.locator('.problem', { hasText: 'A password has 8 to 128 characters.' }).waitFor();
+    await page.getByLabel('New password').fill(NEW_PASSWORD);
+    await press(page, 'Set the password');
+    await seeHeading(page, 'Your new password is set');
+    expect(await findViolations(page)).toEqual([]);
+    await shoot('47-reset-done');
+    expect(await readTraces(page)).not.toContain(token);
+    expect(requests.filter((request) => request.includes(token.slice(-20)))).toEqual([]);
+    await expect(shop.api.must('GET', '/v1/account/me', { credential: session })).rejects.toThrow(/401/);
+    await page.goBack();
+    expect(await readAddress(page)).not.toContain(token);
+
+    await page.goto('about:blank');
+    await page.goto(link);
+    await page.getByLabel('New password').fill('another one entirely');
+    await press(page, 'Set the password');
+    await seeHeading(page, 'This link no longer works');
+    expect(await findViolations(page)).toEqual([]);
+    await shoot('48-link-used');
+    expect(await readTraces(page)).not.toContain(token);
+    await page.getByRole('link', { name: 'Send a new e-mail' }).click();
+    await seeHeading(page, 'Forgotten password');
+    await page.goto(urlOf('/login'));
+    await enter(page, email, NEW_PASSWORD);
+    await seeHeading(page, 'Account');
+    expect(await page.locator('main').innerText()).toContain('(confirmed)');
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('the answer is the same for an unknown address, and a service without email shows an error', async () => {
+    const { page, close } = await shop.visit('phone');
+    await askForPassword(page, newEmail());
+    await page.route('**/v1/auth/password/forgot', (route) =>
+      route.fulfill({ status: 503, json: { code: 'mail_not_configured', detail: 'no mail', meta: {} } }),
+    );
+    await press(page, 'Back');
+    await press(page, 'Forgotten your password?');
+    await page.getByLabel('E-mail').fill(newEmail());
+    await press(page, 'Send the e-mail');
+    await page.locator('.problem', { hasText: 'This service sends no e-mail.' }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await close();
+  });
+});
+
+describe('email verification page', () => {
+  it('the link confirms the address only after a press, and a second visit says that it was used', async () => {
+    const { email, token: session } = await register(shop);
+    const { page, offences, shoot, close } = await shop.visit('desktop');
+    await signIn(shop, page, email);
+    await press(page, 'Send confirmation e-mail');
+    await page.getByText(`An e-mail is on its way to ${email}.`).waitFor();
+    const link = linkIn(await emailTo(shop, email, 'verify_email'));
+    const token = link.split('#token=')[1]!;
+    const isVerified = async () => {
+      const { email_verified } = await shop.api.must<{ email_verified: boolean }>('GET', '/v1/account/me', { credential: session });
+      return email_verified;
+    };
+    const requests = recordRequests(page);
+    await page.goto(link);
+    await seeHeading(page, 'Confirm your e-mail address');
+    await expect.poll(() => readAddress(page)).toBe(urlOf('/verify-email'));
+    expect(await findViolations(page)).toEqual([]);
+    await shoot('49-verify');
+    // Link scanners that open every link of an email must not confirm the address.
+    expect(await isVerified()).toBe(false);
+    await page.getByRole('button', { name: 'Confirm the address' }).focus();
+    await page.keyboard.press('Enter');
+    await seeHeading(page, 'Your address is confirmed');
+    await page.locator('#panel-title:focus').waitFor();
+    expect(await isVerified()).toBe(true);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await readTraces(page)).not.toContain(token);
+    expect(requests.filter((request) => request.includes(token.slice(-20)))).toEqual([]);
+    await page.goto('about:blank');
+    await page.goto(link);
+    await press(page, 'Confirm the address');
+    await seeHeading(page, 'This link no longer works');
+    await page.getByText('there is nothing left to do').waitFor();
+    await page.getByRole('link', { name: 'To the dashboard' }).click();
+    await page.getByText('(confirmed)').waitFor();
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('“This was not me” removes the address from the account, which the page names with its creation date', async () => {
+    const { email, token: session } = await register(shop);
+    const { page, offences, shoot, close } = await shop.visit('phone');
+    await page.goto(linkIn(await emailTo(shop, email, 'verify_email')));
+    await page.getByText(/^Account: .+ Created: .*\d{4}/).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await shoot('49-verify-not-me');
+    await press(page, 'This was not me');
+    await seeHeading(page, 'The address was taken off the account');
+    expect(await findViolations(page)).toEqual([]);
+    const account = await shop.api.must<{ email: string | null }>('GET', '/v1/account/me', { credential: session });
+    expect(account.email).toBeNull();
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('an expired link, a truncated link and a lost connection each show their message', async () => {
+    const { page, shoot, close } = await shop.visit('phone');
+    const old = `${crypto.randomUUID()}.${(Date.now() - 1000).toString(36)}.${'A'.repeat(43)}`;
+    await page.goto(urlOf(`/verify-email#token=${old}`));
+    await page.route('**/v1/account/email/verify', (route) => route.abort(), { times: 1 });
+    await press(page, 'Confirm the address');
+    await page.locator('.problem', { hasText: 'No connection.' }).waitFor();
+    await press(page, 'Confirm the address');
+    await seeHeading(page, 'This link is too old');
+    expect(await findViolations(page)).toEqual([]);
+    await shoot('50-link-old');
+    for (const cut of ['/verify-email', '/verify-email#token=', '/reset-password#token=%3Cscript%3E', '/reset-password#payment=1']) {
+      await page.goto('about:blank');
+      await page.goto(urlOf(cut));
+      await seeHeading(page, 'The link is not complete');
+    }
+    expect(await findViolations(page)).toEqual([]);
+    await page.evaluate(`location.hash = '#token=${old}'`);
+    await seeHeading(page, 'Choose a new password');
+    await expect.poll(() => readAddress(page)).toBe(urlOf('/reset-password'));
+    expect(await readSession(page)).toBeNull();
+    await close();
+  });
+});

@@ -1,0 +1,264 @@
+import type { Locale } from '#core/locales.ts';
+import type { EmailFacts, EmailTemplate, NotificationPref, SecurityChange } from '#rules/emails.ts';
+import { formatInstant, formatMoney, plainName } from '../pages/parts/text.ts';
+import de from './texts/de.json';
+import en from './texts/en.json';
+import es from './texts/es.json';
+import fr from './texts/fr.json';
+import ja from './texts/ja.json';
+import ptBR from './texts/pt-br.json';
+
+/** Texts of one email in one language. `{name}` is replaced by its value. */
+export interface TemplateTexts {
+  subject: string;
+  /** Before `lines`, if the values have a `name`. */
+  greeting?: string;
+  lines: string[];
+  /** After `lines`, if the values have a `platform`. */
+  entry?: string[];
+  /** Labels of the fact table, in display order. A row without a value is left out. */
+  rows?: Record<string, string>;
+  button?: string;
+  also?: string;
+}
+
+export type EmailTexts = Readonly<Record<EmailTemplate, TemplateTexts>> & {
+  /** `changes`: one sentence per change. `{named}` is the provider, key or URL. */
+  readonly security_alert: { readonly changes: Readonly<Record<SecurityChange, string>> };
+};
+
+export interface EmailDefinition<F> {
+  /** Account preference that turns the email off. Null: always sent. */
+  pref: NotificationPref | null;
+  /** `owner`: the account's verified address. `anyone`: the given address. */
+  to: 'owner' | 'anyone';
+  /** Sent to a buyer, or to a recipient of the merchant's choice. Counts against the merchant's email limits. */
+  isOfMerchant?: true;
+  /** Address token for `path`, made while sending and never stored. */
+  token?: 'verify' | 'reset';
+  path?(facts: F, token: string): string;
+  alsoPath?(facts: F): string | null;
+  /** ISO 8601. Announces a future event, so the email is skipped after this time. */
+  until?(facts: F): string;
+  values?(facts: F, locale: Locale): Record<string, string>;
+  accent?(facts: F): string | undefined;
+  /** Text written by the sender, shown line by line as a quotation. */
+  quoted?(facts: F): string | undefined;
+}
+
+export const TEXTS: Record<Locale, EmailTexts> = { en, es, de, fr, 'pt-BR': ptBR, ja };
+
+export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts[N]> } = {
+  /** Names the account, so that a reader does not verify an address for an account that someone else created with it. */
+  verify_email: {
+    pref: null,
+    to: 'anyone',
+    token: 'verify',
+    path: (_facts, token) => `/verify-email#token=${token}`,
+    values: ({ account, created_at }, locale) => ({ account: plainName(account), created: formatInstant(locale, created_at, 'UTC') }),
+  },
+  reset_password: {
+    pref: null,
+    to: 'anyone',
+    token: 'reset',
+    path: (_facts, token) => `/reset-password#token=${token}`,
+  },
+  password_changed: {
+    pref: null,
+    to: 'anyone',
+    path: () => '/login',
+    values: ({ at }, locale) => ({ at: formatInstant(locale, at, 'UTC') }),
+  },
+  account_claimed: {
+    pref: null,
+    to: 'anyone',
+    path: () => '/login',
+    values: ({ at, keys, endpoints, providers, wallets }, locale) => ({
+      at: formatInstant(locale, at, 'UTC'),
+      keys: String(keys),
+      endpoints: String(endpoints),
+      providers: String(providers),
+      wallets: String(wallets),
+    }),
+  },
+  /** New payout wallet. No preference turns this email off, because an account thief would. */
+  payout_changed: {
+    pref: null,
+    to: 'anyone',
+    path: () => '/docs#not-you',
+    values: ({ wallet, previous, paid_for, at }, locale) => ({
+      wallet: wallet ?? '—',
+      previous: previous ?? '—',
+      paidFor: plainName(paid_for),
+      at: formatInstant(locale, at, 'UTC'),
+    }),
+  },
+  /** Change of sign-in or of acting credentials. No preference turns this email off, because an account thief would. */
+  security_alert: {
+    pref: null,
+    to: 'anyone',
+    path: () => '/login',
+    values: ({ change, named, at }, locale) => ({
+      what: TEXTS[locale].security_alert.changes[change].replace('{named}', () => plainName(named ?? '')),
+      at: formatInstant(locale, at, 'UTC'),
+    }),
+  },
+  plan_due: {
+    pref: 'renewals',
+    to: 'owner',
+    path: () => '/docs#plan',
+    until: ({ through }) => through,
+    values: ({ plan, through }, locale) => ({ plan: plainName(plan), through: formatInstant(locale, through, 'UTC') }),
+  },
+  plan_renews: {
+    pref: 'renewals',
+    to: 'owner',
+    path: () => '/docs#plan',
+    until: ({ through }) => through,
+    values: ({ plan, through }, locale) => ({ plan: plainName(plan), through: formatInstant(locale, through, 'UTC') }),
+  },
+  endpoint_failing: {
+    pref: 'webhooks',
+    to: 'owner',
+    path: () => '/docs#endpoints',
+    until: ({ disables_at }) => disables_at,
+    values: ({ url, since, disables_at }, locale) => ({
+      url: plainName(url),
+      since: formatInstant(locale, since, 'UTC'),
+      until: formatInstant(locale, disables_at, 'UTC'),
+    }),
+  },
+  endpoint_disabled: {
+    pref: 'webhooks',
+    to: 'owner',
+    path: () => '/docs#endpoints',
+    values: ({ url }) => ({ url: plainName(url) }),
+  },
+  payment_unmatched: {
+    pref: 'payouts',
+    to: 'owner',
+    path: () => '/docs#unmatched',
+    values: ({ amount, payment_id }, locale) => ({ amount: formatMoney(locale, amount), payment: payment_id }),
+  },
+  payment_refunded: {
+    pref: 'payouts',
+    to: 'owner',
+    path: () => '/docs#refunded',
+    values: ({ amount, payment_id }, locale) => ({ amount: formatMoney(locale, amount), payment: plainName(payment_id) }),
+  },
+  buyer_receipt: {
+    pref: 'buyer_receipts',
+    to: 'anyone',
+    isOfMerchant: true,
+    path: ({ receipt_id }) => `/r/${receipt_id}`,
+    alsoPath: ({ authorization_id: id }) => (id === undefined ? null : `/s/${id}`),
+    accent: ({ accent }) => accent,
+    values: ({ product, seller, amount, platform, paid_at, access_until, help }, locale) => ({
+      product: plainName(product),
+      seller: plainName(seller),
+      amount: formatMoney(locale, amount),
+      ...(platform === undefined ? {} : { platform }),
+      paidAt: formatInstant(locale, paid_at, 'UTC'),
+      ...(access_until === undefined ? {} : { until: formatInstant(locale, access_until, 'UTC') }),
+      ...(help === undefined ? {} : { help: help.replace(/^mailto:/, '') }),
+    }),
+  },
+  receipt_proof: {
+    pref: null,
+    to: 'anyone',
+    isOfMerchant: true,
+    path: ({ receipt_id }) => `/r/${receipt_id}`,
+    values: ({ product, seller, amount, name = '' }, locale) => ({
+      name,
+      product: plainName(product),
+      seller: plainName(seller),
+      amount: formatMoney(locale, amount),
+    }),
+    quoted: ({ message }) => message,
+  },
+  subscription_renews: {
+    pref: null,
+    to: 'anyone',
+    isOfMerchant: true,
+    path: ({ authorization_id: id }) => `/s/${id}`,
+    until: ({ at }) => at,
+    values: ({ product, seller, amount, at }, locale) => ({
+      product: plainName(product),
+      seller: plainName(seller),
+      amount: formatMoney(locale, amount),
+      at: formatInstant(locale, at, 'UTC'),
+    }),
+  },
+  subscription_past_due: {
+    pref: null,
+    to: 'anyone',
+    isOfMerchant: true,
+    path: ({ slug }) => `/p/${slug}`,
+    alsoPath: ({ authorization_id: id }) => `/s/${id}`,
+    values: ({ product, seller, amount }, locale) => ({
+      product: plainName(product),
+      seller: plainName(seller),
+      amount: formatMoney(locale, amount),
+    }),
+  },
+  subscription_reapprove: {
+    pref: null,
+    to: 'anyone',
+    isOfMerchant: true,
+    path: ({ slug }) => `/p/${slug}`,
+    alsoPath: ({ authorization_id: id }) => `/s/${id}`,
+    values: ({ product, seller, amount }, locale) => ({
+      product: plainName(product),
+      seller: plainName(seller),
+      amount: formatMoney(locale, amount),
+    }),
+  },
+  subscription_cancelled: {
+    pref: null,
+    to: 'anyone',
+    isOfMerchant: true,
+    path: ({ slug }) => `/p/${slug}`,
+    values: ({ product, seller, through }, locale) => ({
+      product: plainName(product),
+      seller: plainName(seller),
+      through: formatInstant(locale, through, 'UTC'),
+    }),
+  },
+  /** Ended by the merchant. Only the buyer's own wallet can end the on-chain consent, so the link leads there. */
+  subscription_stopped: {
+    pref: null,
+    to: 'anyone',
+    isOfMerchant: true,
+    path: ({ authorization_id }) => `/s/${authorization_id}`,
+    values: ({ product, seller, through }, locale) => ({
+      product: plainName(product),
+      seller: plainName(seller),
+      through: formatInstant(locale, through, 'UTC'),
+    }),
+  },
+  ticket_asked: {
+    pref: null,
+    to: 'owner',
+    path: () => '/docs#tickets',
+    values: ({ ticket_id }) => ({ ticket: plainName(ticket_id) }),
+  },
+  ticket_answered: {
+    pref: null,
+    to: 'owner',
+    path: () => '/docs#tickets',
+    values: ({ ticket_id, subject }) => ({ ticket: plainName(ticket_id), subject: plainName(subject) }),
+    quoted: ({ message }) => message,
+  },
+  ticket_resolved: {
+    pref: null,
+    to: 'owner',
+    path: () => '/docs#tickets',
+    values: ({ ticket_id, subject }) => ({ ticket: plainName(ticket_id), subject: plainName(subject ?? ticket_id) }),
+  },
+  ticket_closed: {
+    pref: null,
+    to: 'owner',
+    path: () => '/docs#tickets',
+    values: ({ ticket_id, subject }) => ({ subject: plainName(subject ?? ticket_id) }),
+  },
+};

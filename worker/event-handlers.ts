@@ -1,0 +1,61 @@
+import {
+  emailBuyer,
+  emailEndpointDisabled,
+  emailEndpointFailing,
+  emailRefunded,
+  emailSubscriber,
+  emailUnmatched,
+} from '#features/email-delivery/notices.ts';
+import { creditConfirmed, followFinalized, followRefunded, revokeOrphaned } from '#features/entitlements/credit-payments.ts';
+import { followSubscriptions, handleCollectionOutcomes } from '#features/entitlements/follow-subscriptions.ts';
+import { followMemberships } from '#features/membership-delivery/follow.ts';
+import { deliverEvents } from '#features/webhooks/deliveries/fan-out.ts';
+import { loadFanOut } from '#features/webhooks/deliveries/store.ts';
+import type { Shard } from '#platform/context.ts';
+import type { StoredEvent } from '#platform/db/tables/events.ts';
+import type { EventType } from '#rules/events.ts';
+
+/** Handles events of one type, which arrive at least once, late and in any order. Returns the events that failed, for redelivery. */
+type Follower = (ctx: Shard, events: StoredEvent[]) => Promise<StoredEvent[]>;
+
+/** Handlers that run before an event's webhook deliveries, in this order. Webhook deliveries follow every event and run last. */
+const FOLLOWERS: { readonly [T in EventType]?: readonly Follower[] } = {
+  'payment.confirmed': [creditConfirmed],
+  'payment.orphaned': [revokeOrphaned, handleCollectionOutcomes],
+  'payment.finalized': [followFinalized, handleCollectionOutcomes],
+  'payment.refunded': [followRefunded, emailRefunded],
+  'payment.unmatched': [emailUnmatched],
+  'membership.activated': [followMemberships],
+  'membership.renewed': [followMemberships],
+  'membership.expired': [followMemberships],
+  'membership.access_revoked': [followMemberships],
+  'membership.cancelled': [followMemberships],
+  'subscription.authorized': [followSubscriptions],
+  'subscription.renewed': [followSubscriptions],
+  'subscription.past_due': [followSubscriptions, emailSubscriber],
+  'subscription.cancel_requested': [followSubscriptions, emailSubscriber],
+  'subscription.cancelled': [followSubscriptions, emailSubscriber],
+  'subscription.requires_reapproval': [followSubscriptions, emailSubscriber],
+  'receipt.created': [emailBuyer],
+  'webhook.endpoint_failing': [emailEndpointFailing],
+  'webhook.endpoint_disabled': [emailEndpointDisabled],
+};
+
+/**
+ * Runs all handlers of stored events. The batch that creates an event's deliveries also acknowledges the event. A failed event delays later
+ * events of the same payment, so that a merchant who is notified of a payment finds its access. Idempotent. Throws after the other events
+ * are delivered, so that only the failed ones are retried.
+ */
+export async function followEvents(ctx: Shard, eventIds: string[]): Promise<void> {
+  const { events, endpoints } = await loadFanOut(ctx.db, eventIds);
+  const failed: StoredEvent[] = [];
+  for (const [type, followers] of Object.entries(FOLLOWERS)) {
+    const concerned = events.filter((event) => event.type === type);
+    for (const follow of concerned.length > 0 ? followers : []) failed.push(...(await follow(ctx, concerned)));
+  }
+  const isHeld = ({ id, paymentId }: StoredEvent): boolean =>
+    failed.some((other) => other.id === id || (paymentId !== null && other.paymentId === paymentId));
+  const followed = events.filter((event) => !isHeld(event));
+  if (followed.length > 0) await deliverEvents(ctx, followed, endpoints);
+  if (failed.length > 0) throw new Error(`${failed.length} events could not be processed`);
+}

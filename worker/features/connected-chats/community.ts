@@ -1,0 +1,83 @@
+import { sha256 } from '#core/crypto.ts';
+import { hex, randomBase62, utf8 } from '#core/encoding.ts';
+import { ApiError, raise } from '#core/errors.ts';
+import { type AccountId, type CommunityId, newId } from '#core/ids.ts';
+import { COMMUNITIES_MAX, LIFE } from '#core/limits.ts';
+import { MINUTE } from '#core/time.ts';
+import type { Ctx, Scope } from '#platform/context.ts';
+import { isConstraint } from '#platform/db/commit.ts';
+import { globalOf } from '#platform/db/directory.ts';
+import type { Community } from '#platform/db/tables/office/placements.ts';
+import type { IdentityProvider } from '#rules/payment-terms.ts';
+import {
+  claimCommunity,
+  countCommunities,
+  deleteAccountCommunities,
+  deleteCommunity,
+  disownTargets,
+  findByCode,
+  findCommunity,
+  findOwnCommunity,
+  insertCommunity,
+} from './store.ts';
+
+const hashOf = (code: string): string => hex.encode(sha256(utf8(code)));
+
+/**
+ * Issues a code that an administrator posts in a chat or guild to claim it for this account. One bot serves all merchants, so an unclaimed
+ * chat could otherwise be sold by another merchant. Throws 429 plan_limit_reached.
+ */
+export async function beginClaim(ctx: Scope, provider: IdentityProvider): Promise<{ code: string; expiresAt: number }> {
+  const { db } = globalOf(ctx);
+  const used = await countCommunities(db, ctx.merchantId, ctx.wallNow);
+  if (used >= COMMUNITIES_MAX) throw new ApiError('plan_limit_reached', { meta: { limit: COMMUNITIES_MAX, used } });
+  const code = `claim-${randomBase62(24)}`;
+  const expiresAt = ctx.wallNow + LIFE.claimMinutes * MINUTE;
+  await insertCommunity(db, {
+    id: newId<CommunityId>(ctx.wallNow),
+    accountId: ctx.merchantId,
+    provider,
+    codeHash: hashOf(code),
+    nativeId: null,
+    expiresAt,
+    claimedAt: null,
+    createdAt: ctx.wallNow,
+  });
+  return { code, expiresAt };
+}
+
+/**
+ * Completes a claim with the chat or guild where an administrator posted the code. Idempotent, also for a chat that the account already
+ * has. Throws 404 for a code that is unknown, expired or of another platform, 409 state_conflict for a chat claimed by another account.
+ */
+export async function completeClaim(ctx: Ctx, provider: IdentityProvider, code: string, nativeId: string): Promise<Community> {
+  const { db } = globalOf(ctx);
+  const begun = (await findByCode(db, hashOf(code))) ?? raise('not_found');
+  if (begun.provider !== provider) throw new ApiError('not_found');
+  if (begun.nativeId === null) {
+    const isOver = begun.expiresAt === null || begun.expiresAt <= ctx.wallNow;
+    if (isOver) throw new ApiError('not_found');
+    try {
+      if (!(await claimCommunity(db, begun, nativeId, ctx.wallNow))) throw new ApiError('not_found');
+    } catch (error) {
+      if (!isConstraint(error)) throw error;
+    }
+  }
+  const claimed = await findCommunity(db, provider, nativeId);
+  if (claimed?.accountId === begun.accountId) return claimed;
+  const detail = claimed
+    ? 'The chat or guild belongs to another account, which must release it first.'
+    : 'The code was posted in another chat or guild. Create a new one.';
+  throw new ApiError('state_conflict', { detail, meta: { reason: claimed ? 'claimed' : 'code_used' } });
+}
+
+/** Releases a chat or guild: revokes its open invitations and changes nothing else. Another account may claim it afterwards. Throws 404. */
+export async function giveBack(ctx: Scope, id: CommunityId): Promise<void> {
+  const { db } = globalOf(ctx);
+  const community = (await findOwnCommunity(db, ctx.merchantId, id)) ?? raise('not_found');
+  // Runs before the claim is deleted: after a crash in between, the merchant can repeat the call.
+  if (community.nativeId !== null) await disownTargets(ctx, community);
+  if (!(await deleteCommunity(db, ctx.merchantId, id))) throw new ApiError('not_found');
+}
+
+export const giveAllBack = (ctx: Ctx, accountId: AccountId): Promise<number> => deleteAccountCommunities(globalOf(ctx).db, accountId);

@@ -1,0 +1,166 @@
+import type { MailId } from '#core/ids.ts';
+import type { Locale } from '#core/locales.ts';
+import { DAY, MINUTE, SECOND } from '#core/time.ts';
+import type { EmailDefinition } from '#emails/emails.ts';
+import type { Rendered } from '#emails/render.tsx';
+import { emailToken, isProvable } from '#features/accounts/auth/email-proof.ts';
+import { findAccountByEmail } from '#features/accounts/auth/sign-in.ts';
+import { findAccount } from '#features/accounts/store.ts';
+import { addressKeysOf, finishAttempt, forgetMail, leaseMail, rememberBounce, sendMails, takeDueMails } from '#features/email/outbox.ts';
+import { isBouncedAddress, isMailOff } from '#features/email/store.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import { findHome } from '#platform/db/directory.ts';
+import type { Swept } from '#platform/db/sweeps.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
+import type { Mail } from '#platform/db/tables/mail.ts';
+import { admissionObject } from '#platform/objects.ts';
+import type { MailOutcome } from '#platform/providers/mail/mail-provider.ts';
+import { hasMail, type MailConfig, mailProviderOf } from '#platform/providers/mail/mail-providers.ts';
+import { type EmailFacts, type EmailTemplate, prefsOf } from '#rules/emails.ts';
+import { PLANS, planAt } from '#rules/plans.ts';
+import { MAIL } from '#rules/states.ts';
+
+/** Longer than an attempt can take. After a crash the email is attempted again when the lease expires. */
+const LEASE_MS = MINUTE;
+
+/**
+ * Resolves the recipient. Returns null if the email must be skipped: account deleted, address changed or unverified, preference off, or
+ * expired.
+ */
+async function resolveRecipient(
+  ctx: Ctx,
+  mail: Mail,
+  account: Account | null,
+): Promise<{ account: Account | null; address: string } | null> {
+  const { EMAILS } = await import('#emails/emails.ts');
+  const email = EMAILS[mail.template];
+  if (account ? account.status !== 'active' : mail.accountId !== null) return null;
+  const until = (email as EmailDefinition<object>).until?.(mail.facts);
+  if (until !== undefined && Date.parse(until) <= ctx.now) return null;
+  if (email.token && !(account && isProvable(ctx, email.token, account, mail))) return null;
+  if (email.pref && account && !prefsOf(account.notificationPrefs)[email.pref]) return null;
+  if (email.to === 'owner') return account?.email && account.emailVerified ? { account, address: account.email } : null;
+  return mail.address === null ? null : { account, address: mail.address };
+}
+
+/**
+ * Returns the bounce reasons that block an email. An address that complained still gets sign-in and verification links, because the owner
+ * requested them. A verification link goes to a bounced address too, so that the owner can prove that emails arrive again.
+ */
+async function endingReasons({ template: email }: Mail): Promise<('bounced' | 'complained')[]> {
+  const { EMAILS } = await import('#emails/emails.ts');
+  const { token } = EMAILS[email];
+  if (token === undefined) return ['bounced', 'complained'];
+  return token === 'verify' ? [] : ['bounced'];
+}
+
+/** Finds the account of an email. For an email to an address alone, the account that has the address at send time. */
+async function findRecipientAccount(ctx: Shard, { accountId, address }: Mail): Promise<Account | null> {
+  if (accountId !== null) return (await findAccount((await findHome(ctx, accountId)).db, accountId)) ?? null;
+  return address === null ? null : ((await findAccountByEmail(ctx, address)) ?? null);
+}
+
+export async function renderMail(ctx: Ctx, mail: Mail, account: Account | null): Promise<Rendered> {
+  const [{ EMAILS }, { renderEmail }] = await Promise.all([import('#emails/emails.ts'), import('#emails/render.tsx')]);
+  const { token } = EMAILS[mail.template];
+  const { OPERATOR_NAME } = ctx.config;
+  return renderEmail(mail.template, mail.facts as EmailFacts[EmailTemplate] as never, {
+    locale: (mail.locale ?? account?.locale ?? 'en') as Locale,
+    baseUrl: ctx.baseUrl,
+    token: token && account ? emailToken(ctx, token, account, mail.createdAt) : '',
+    operator: OPERATOR_NAME ?? null,
+  });
+}
+
+/**
+ * Makes one attempt at a due email under a lease. Idempotent, also for duplicates and ended emails. An email to a bounced address ends
+ * unsent, and so does one to an address that complained, unless the reader just requested it. Waits if email is switched off or not
+ * configured.
+ */
+export async function attemptMail(ctx: Shard, mailId: MailId): Promise<void> {
+  if (!hasMail(ctx) || (await isMailOff(ctx.db))) return;
+  const { config } = ctx;
+  const leaseUntil = ctx.wallNow + LEASE_MS;
+  const mail = await leaseMail(ctx.db, mailId, ctx.wallNow, leaseUntil);
+  if (!mail) return;
+  const account = await findRecipientAccount(ctx, mail);
+  // Deletes emails for unknown addresses, because strangers could fill the table with them.
+  if (!account && mail.accountId === null) return void (await forgetMail(ctx.db, mail));
+  const reader = await resolveRecipient(ctx, mail, account);
+  const keys = reader ? addressKeysOf(ctx, reader.address) : null;
+  if (!reader || !keys || (await isBouncedAddress(ctx.db, keys, await endingReasons(mail)))) {
+    await finishAttempt(ctx.db, mail, ended(ctx, mail, 'drop', reader ? 'bounced before' : 'not wanted'));
+    return;
+  }
+  const full = mail.attempt === 1 ? await findFullCeiling(ctx, mail, reader.account) : null;
+  if (full !== null) {
+    ctx.note(`mail ${mail.template}: ${full} is full`);
+    return void (await finishAttempt(ctx.db, mail, ended(ctx, mail, 'drop', `limit: ${full}`)));
+  }
+  const { subject, html, text } = await renderMail(ctx, mail, reader.account);
+  const email = { id: mail.id, from: config.MAIL_FROM, to: reader.address, subject, html, text };
+  const outcome = await mailProviderOf(config).send(ctx, email);
+  if (outcome.kind === 'refused' && outcome.isBounced) await rememberBounce(ctx.db, keys[0], 'bounced', ctx.wallNow);
+  if (outcome.kind !== 'sent') ctx.note(`mail ${mail.template}: ${outcome.reason}`);
+  await finishAttempt(ctx.db, mail, valuesAfter(ctx, config, mail, outcome));
+}
+
+async function findFullCeiling(ctx: Shard, { template: email, accountId }: Mail, account: Account | null): Promise<string | null> {
+  const { EMAILS } = await import('#emails/emails.ts');
+  if (!EMAILS[email].isOfMerchant) return null;
+  const plan = account ? planAt(account, ctx.now) : 'free';
+  const ceilings = [
+    ...(email === 'buyer_receipt' ? [{ name: `receipts of account ${accountId}`, max: PLANS[plan].buyerReceiptsPerDay }] : []),
+    { name: 'emails of all merchants', max: ctx.config.MERCHANT_EMAILS_PER_DAY },
+  ];
+  for (const { name, max } of ceilings) {
+    const { allowed } = await admissionObject(ctx, `emails:${name}`).hit([{ name, max, windowMs: DAY }], ctx.wallNow);
+    if (!allowed) return name;
+  }
+  return null;
+}
+
+/** Period in which an email waits for a busy provider. After it, the answer counts as any other failure. */
+const BUSY_MS = 7 * DAY;
+
+const retrySecondsOf = ({ MAIL_RETRY_SECONDS }: MailConfig): number[] => MAIL_RETRY_SECONDS.split(',').map(Number);
+
+function valuesAfter(ctx: Shard, config: MailConfig, mail: Mail, outcome: MailOutcome): Partial<Mail> {
+  if (outcome.kind === 'sent') return { ...ended(ctx, mail, 'send', null), providerId: outcome.providerId };
+  if (outcome.kind === 'refused') return ended(ctx, mail, 'fail', outcome.reason);
+  const isUncounted = outcome.kind === 'busy' && ctx.wallNow < mail.createdAt + BUSY_MS;
+  const attempt = isUncounted ? mail.attempt - 1 : mail.attempt;
+  const wait = retrySecondsOf(config)[Math.max(0, attempt - 1)];
+  if (wait === undefined) return ended(ctx, mail, 'fail', outcome.reason);
+  const seconds = Math.max(wait, outcome.afterSeconds ?? 0);
+  return {
+    attempt,
+    status: MAIL.next(mail.status, 'retry'),
+    nextAttemptAt: ctx.wallNow + ctx.elapsedMs() + seconds * SECOND,
+    error: outcome.reason.slice(0, 200),
+  };
+}
+
+/** Ends an email and erases the address, except on a local machine, where emails are read later. */
+const ended = ({ config, wallNow }: Shard, mail: Mail, how: 'send' | 'fail' | 'drop', error: string | null): Partial<Mail> => ({
+  status: MAIL.next(mail.status, how),
+  nextAttemptAt: null,
+  endedAt: wallNow,
+  error: error?.slice(0, 200) ?? null,
+  ...(config.MAIL_PROVIDER === 'local' ? {} : { address: null }),
+});
+
+const CRON_SECONDS = 60;
+const DUE_MAX = 5000;
+/** Time after which a queue message counts as lost. */
+const PATIENCE_MS = 2 * MINUTE;
+
+/** Enqueues due emails at the provider's rate: earlier failures, lost messages, and those that waited while email was switched off. */
+export async function sweepMails(ctx: Shard): Promise<Swept> {
+  if (!hasMail(ctx) || (await isMailOff(ctx.db))) return { taken: 0, isFinished: true };
+  const perSecond = ctx.config.MAIL_PER_SECOND ?? mailProviderOf(ctx.config).perSecond;
+  const max = Math.min(DUE_MAX, perSecond * CRON_SECONDS);
+  const due = await takeDueMails(ctx.db, ctx.wallNow, { max, perSecond, patienceMs: PATIENCE_MS });
+  await sendMails(ctx, due);
+  return { taken: due.length, isFinished: true };
+}

@@ -1,0 +1,133 @@
+import { MINUTE } from '#core/time.ts';
+import { hasCustomersInWork, listCardTrouble } from '#features/billing/processor/store.ts';
+import { isAlarming, listKeysInUse, readNamedKeys, readPayerFunds } from '#platform/chain/fee-payer.ts';
+import { readLamportsSpent } from '#platform/chain/fee-payer-readings.store.ts';
+import { KEY_VARIABLES, type KeyVariable, listMissingKeys } from '#platform/chain/named-keys.ts';
+import { type Ctx, nodesOf } from '#platform/context.ts';
+import { shardsOf } from '#platform/db/directory.ts';
+import type { CardTrouble } from '#platform/db/tables/office/billing.ts';
+import { fullness, ofAll, readVitalSigns, waitingMs } from '#platform/db/vital-signs.ts';
+
+interface Trouble {
+  name: string;
+  finding: string;
+  /** Duration before the alarm is sent, because many problems pass. */
+  patienceMs: number;
+}
+
+const SWEEP_STUCK_MS = 10 * MINUTE;
+const SWEEP_FAILURES = 5;
+/** About a minute of the cluster. */
+const SLOTS_BEHIND = 150;
+const NODE_PATIENCE_MS = 3_000;
+
+export async function findTrouble(ctx: Ctx): Promise<Trouble[]> {
+  return (await Promise.all([checkFees(ctx), checkKeys(ctx), checkCards(ctx), checkNodes(ctx), checkWork(ctx)])).flat();
+}
+
+const KEYS: Record<KeyVariable, { name: string; named: string; work: string }> = {
+  FEE_PAYER_KEYS: { name: 'fee_payer', named: 'fee payer', work: 'payments under way' },
+  CHANNEL_KEYS: { name: 'operator', named: 'operator of channels', work: 'open payment channels' },
+  SUBSCRIPTION_KEYS: { name: 'puller', named: 'puller', work: 'running subscriptions' },
+};
+
+async function checkKeys(ctx: Ctx): Promise<Trouble[]> {
+  const named = await readNamedKeys(ctx);
+  const missing = listMissingKeys(ctx.config, named);
+  const inUse = await Promise.all(
+    listKeysInUse(ctx.config, named).map(async (key) => ({ ...key, funds: await readPayerFunds(ctx, key.address) })),
+  );
+  const low = inUse.filter(({ funds }) => funds === 'low' || funds === 'empty');
+  return KEY_VARIABLES.flatMap((variable) => {
+    const { name, named: title, work } = KEYS[variable];
+    const lacking = missing.filter((key) => key.variable === variable).map(({ address }) => address);
+    const poor = low.filter((key) => key.variable === variable);
+    const lacks = `${variable} lacks the key of ${lacking.join(', ')}, which ${work} name. They wait until the key is restored.`;
+    const sendSol = poor.map(({ address, funds }) => `The ${title} ${address} is ${funds}: send it SOL.`).join(' ');
+    return [
+      ...(lacking.length > 0 ? [{ name: `${name}_missing`, finding: lacks, patienceMs: 0 }] : []),
+      ...(poor.length > 0 ? [{ name: `${name}_low`, finding: sendSol, patienceMs: 0 }] : []),
+    ];
+  });
+}
+
+const CARD_FINDINGS: Record<CardTrouble, (facts: { customers: number; customerId: string }) => string> = {
+  price_unknown: ({ customers, customerId }) =>
+    `${customers} customers of the payment processor have a subscription at a price without a plan, for example ${customerId}. Add the price to the PROCESSOR_PRICE_… of its plan.`,
+  subscribed_twice: ({ customers, customerId }) =>
+    `${customers} customers of the payment processor have more than one subscription and are charged for each, for example ${customerId}. Cancel and refund one at the processor.`,
+};
+
+async function checkCards(ctx: Ctx): Promise<Trouble[]> {
+  const shards = shardsOf(ctx);
+  const [rows, inWork] = await Promise.all([
+    Promise.all(shards.map(({ db }) => listCardTrouble(db))),
+    Promise.all(shards.map(({ db }) => ctx.config.PROCESSOR_API_KEY === undefined && hasCustomersInWork(db))),
+  ]);
+  const found = rows.flat();
+  const names = [...new Set(found.map(({ trouble }) => trouble))];
+  const finding = 'PROCESSOR_API_KEY is missing, but customers of the payment processor have plans or wait for deletion. Set it.';
+  return [
+    ...names.map((name) => {
+      const same = found.filter(({ trouble }) => trouble === name);
+      const customers = same.reduce((sum, one) => sum + one.customers, 0);
+      return { name: `card_${name}`, finding: CARD_FINDINGS[name]({ customers, customerId: same[0]!.customerId }), patienceMs: 0 };
+    }),
+    ...(inWork.includes(true) ? [{ name: 'processor_missing', finding, patienceMs: 0 }] : []),
+  ];
+}
+
+async function checkFees(ctx: Ctx): Promise<Trouble[]> {
+  const spent = await readLamportsSpent(ctx.databases[0].db, ctx.wallNow);
+  if (!isAlarming(ctx.config, spent)) return [];
+  return [{ name: 'fee_payer_spending', finding: `The fee payers spent ${spent} lamports within an hour.`, patienceMs: 0 }];
+}
+
+/** Names each node by number, because its address often contains a key. */
+async function checkNodes(ctx: Ctx): Promise<Trouble[]> {
+  const nodes = nodesOf(ctx.config, ctx.leftMs);
+  const slots = await Promise.all(
+    nodes.map(async (node) => {
+      const answers = await node.call([{ method: 'getSlot', params: [{ commitment: 'confirmed' }] }], NODE_PATIENCE_MS);
+      const [first] = 'kind' in answers ? [] : answers;
+      return first && 'result' in first && typeof first.result === 'number' ? first.result : null;
+    }),
+  );
+  const newest = Math.max(...slots.map((slot) => slot ?? 0));
+  return slots.flatMap((slot, index) => {
+    const name = `node_${index + 1}`;
+    if (slot === null) return [{ name, finding: `Node ${index + 1} of RPC_URLS does not respond.`, patienceMs: 5 * MINUTE }];
+    const behind = newest - slot;
+    return behind > SLOTS_BEHIND
+      ? [{ name, finding: `Node ${index + 1} of RPC_URLS is ${behind} slots behind another one.`, patienceMs: 5 * MINUTE }]
+      : [];
+  });
+}
+
+async function checkWork(ctx: Ctx): Promise<Trouble[]> {
+  const signs = ofAll(await Promise.all(shardsOf(ctx).map(({ db }) => readVitalSigns(db, ctx.now))));
+  const { used, isWarning } = fullness(signs.databaseBytes);
+  const stuck = signs.sweeps.filter(({ dueAt, failures }) => dueAt < ctx.wallNow - SWEEP_STUCK_MS || failures >= SWEEP_FAILURES);
+  const { failed } = signs.parked;
+  const late = waitingMs(ctx, signs.waiting).filter(({ isLate }) => isLate);
+  return [
+    ...(failed > 0
+      ? [{ name: 'dead_letters', finding: `${failed} queue messages failed permanently: npm run admin -- dead-letters`, patienceMs: 0 }]
+      : []),
+    ...(stuck.length > 0
+      ? [
+          {
+            name: 'sweep_stuck',
+            finding: `Sweeps do not finish: ${stuck.map(({ name }) => name).join(', ')}. The log has the reason.`,
+            patienceMs: 0,
+          },
+        ]
+      : []),
+    ...late.map(({ name, ms }) => ({
+      name: `late_${name}`,
+      finding: `Work of the class ${name} has been due for ${Math.floor(ms / MINUTE)} minutes: svc_oldest_seconds{queue="${name}"}.`,
+      patienceMs: 0,
+    })),
+    ...(isWarning ? [{ name: 'database_full', finding: `The database is ${Math.round(used * 100)} % full.`, patienceMs: 0 }] : []),
+  ];
+}

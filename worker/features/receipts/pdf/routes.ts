@@ -1,0 +1,96 @@
+import { z } from '@hono/zod-openapi';
+import { locate } from '#platform/db/directory.ts';
+import { Detail, type RouteContext, UpdateResponse } from '#platform/http/openapi.ts';
+import { routes } from '#platform/http/route.ts';
+import { ReceiptQuery } from '../routes.ts';
+import { getReceipt, getReceiptWithOutcome, hasReceipt } from '../store.ts';
+import { exportReceipts } from './export.ts';
+import { InvoiceMetadataPatch, updateMetadata } from './invoice-metadata.ts';
+import { drawReceipt } from './paper.ts';
+import { SendProofRequest, sendProof } from './send-proof.ts';
+
+const file = (type: string, description: string) => ({
+  200: { description, content: { [type]: { schema: z.string().openapi({ format: 'binary' }) } } },
+});
+
+const sendPdf = (c: RouteContext, receiptId: string, bytes: Uint8Array) =>
+  c.body(bytes as Uint8Array<ArrayBuffer>, 200, {
+    'Content-Type': 'application/pdf',
+    'Content-Disposition': `inline; filename="receipt-${receiptId}.pdf"`,
+  });
+
+export const pdfRoutes = routes('Receipts')
+  .public({
+    path: 'GET /receipt/{receipt_id}/pdf',
+    id: 'getReceiptPdf',
+    summary: 'Get a proof as PDF',
+    description: 'Returns the public proof as a PDF.',
+    bucket: 'pdf',
+    returns: file('application/pdf', 'A4, in English'),
+    codes: ['not_found'],
+    shard: ({ ctx, params }) => locate(ctx, ({ db }) => hasReceipt(db, params.receipt_id)),
+    respond: async ({ c, shard, params }) => {
+      return sendPdf(
+        c,
+        params.receipt_id,
+        await drawReceipt(shard, await getReceiptWithOutcome(shard, params.receipt_id), 'public'),
+      ) as never;
+    },
+  })
+  .read({
+    path: 'GET /receipt/{receipt_id}/pdf/private',
+    id: 'getPrivateReceiptPdf',
+    summary: 'Get a receipt as PDF',
+    description: 'Returns the merchant’s copy as a PDF, with fee, net and invoice metadata.',
+    returns: file('application/pdf', 'A4, in English'),
+    codes: ['not_found'],
+    respond: async ({ c, scope, params }) => {
+      await getReceipt(scope, params.receipt_id);
+      return sendPdf(
+        c,
+        params.receipt_id,
+        await drawReceipt(scope, await getReceiptWithOutcome(scope, params.receipt_id), 'merchant'),
+      ) as never;
+    },
+  })
+  .read({
+    path: 'GET /receipts/export.csv',
+    id: 'exportReceipts',
+    summary: 'Export receipts',
+    description:
+      "Exports receipts as CSV (RFC 4180, UTF-8), at most 100,000 rows; `X-Svc-Truncated: true` if more exist. A row has the price and its exchange rate, the buyer, the refunded amount in the asset of `amount`, and the paid time: the period of a subscription, else the days bought, counted from the payment. Cells that a spreadsheet would read as a formula begin with a `'`.",
+    query: { ...ReceiptQuery },
+    returns: file('text/csv', 'One row per receipt'),
+    respond: async ({ c, scope, query: { wallet, q, product_id: productId, direction } }) => {
+      const exported = await exportReceipts(scope, { wallet, q, productId, direction });
+      if (exported.isTruncated) c.header('X-Svc-Truncated', 'true');
+      return c.body(exported.csv, 200, {
+        'Content-Type': 'text/csv; charset=utf-8',
+        'Content-Disposition': 'attachment; filename="receipts.csv"',
+      }) as never;
+    },
+  })
+  .write({
+    path: 'PATCH /receipt/{receipt_id}/invoice-metadata',
+    id: 'updateInvoiceMetadata',
+    summary: 'Update invoice metadata',
+    description:
+      'Merges invoice metadata field by field; `null` removes a field, a list replaces the previous one. The metadata is not part of the signed document and appears only in the merchant’s responses and copy. At most 16 KB in total.',
+    body: InvoiceMetadataPatch,
+    returns: UpdateResponse,
+    codes: ['not_found', 'state_conflict'],
+    once: ({ scope, params, body }, storeAnswer) => updateMetadata(scope, params.receipt_id, body, storeAnswer),
+    present: (updated: string[]) => ({ detail: 'Invoice metadata updated.', updated_fields: updated }),
+  })
+  .write({
+    path: 'POST /receipt/{receipt_id}/send-proof',
+    id: 'sendReceiptProof',
+    summary: 'Email a proof',
+    description:
+      'Emails the public proof of a receipt. At most five a day per receipt and address, and 200 a day per account. The account’s own address must be verified (403 `invalid_authorization`, `meta.reason: email_unverified`). The sandbox sends nothing.',
+    body: SendProofRequest,
+    returns: z.object({ detail: Detail, message_id: z.uuid().describe('Identifier of the message.') }).openapi('SendProofResponse'),
+    codes: ['not_found', 'mail_not_configured'],
+    once: ({ scope, params, body }, storeAnswer) => sendProof(scope, params.receipt_id, body, storeAnswer),
+    present: (messageId) => ({ detail: 'The proof was sent.', message_id: messageId }),
+  });

@@ -1,0 +1,72 @@
+/**
+ * State machine of the pages behind emailed links. The token is never part of the state: the client holds it.
+ * @module
+ */
+
+import type { Failure } from '../../parts/answer.ts';
+import { type EmailLinkFacts, type Problem, problemOf } from '../facts.ts';
+
+interface NamedAccount {
+  name: string;
+  createdAt: string;
+}
+
+export type EmailLinkState =
+  | { step: 'ready'; isBusy: boolean; problem: Problem | null; account: NamedAccount | null }
+  | { step: 'done' | 'disowned' }
+  | { step: 'linkUsed' | 'linkOld' }
+  | { step: 'linkNone' };
+
+export type EmailLinkNews =
+  | { kind: 'tokenMissing' }
+  /** Sent by a press only: a mail scanner that opens the link must not spend the token. `password`: the new one, on the reset page. */
+  | { kind: 'confirmed'; password: string | null }
+  /** The owner of the address did not create the account. */
+  | { kind: 'notMine' }
+  | { kind: 'named'; account: NamedAccount }
+  | { kind: 'done' }
+  | { kind: 'disowned' }
+  | { kind: 'refused'; failure: Failure };
+
+export type EmailLinkEffect =
+  | { kind: 'spendToken'; password: string | null }
+  | { kind: 'disownAccount' }
+  | { kind: 'forgetToken' }
+  /** A new password ends every session, including the one of this tab. */
+  | { kind: 'forgetSession' };
+
+interface Turn {
+  state: EmailLinkState;
+  effects: EmailLinkEffect[];
+}
+
+export const FIRST_EMAIL_LINK: EmailLinkState = { step: 'ready', isBusy: false, problem: null, account: null };
+
+const turnTo = (state: EmailLinkState, ...effects: EmailLinkEffect[]): Turn => ({ state, effects });
+
+function refuse(facts: EmailLinkFacts, state: EmailLinkState & { step: 'ready' }, failure: Failure): Turn {
+  if (failure.code !== 'invalid_credentials') return turnTo({ ...state, isBusy: false, problem: problemOf(facts, failure) });
+  return turnTo({ step: failure.meta.reason === 'expired' ? 'linkOld' : 'linkUsed' }, { kind: 'forgetToken' });
+}
+
+export function nextEmailLink(facts: EmailLinkFacts, state: EmailLinkState, news: EmailLinkNews): Turn {
+  if (state.step !== 'ready') return turnTo(state);
+  switch (news.kind) {
+    case 'tokenMissing':
+      return turnTo({ step: 'linkNone' });
+    case 'confirmed':
+      if (state.isBusy) return turnTo(state);
+      return turnTo({ ...state, isBusy: true, problem: null }, { kind: 'spendToken', password: news.password });
+    case 'notMine':
+      if (state.isBusy || facts.page !== 'verify') return turnTo(state);
+      return turnTo({ ...state, isBusy: true, problem: null }, { kind: 'disownAccount' });
+    case 'named':
+      return turnTo({ ...state, account: news.account });
+    case 'disowned':
+      return turnTo({ step: 'disowned' }, { kind: 'forgetToken' });
+    case 'done':
+      return turnTo({ step: 'done' }, { kind: 'forgetToken' }, ...(facts.page === 'reset' ? [{ kind: 'forgetSession' } as const] : []));
+    case 'refused':
+      return refuse(facts, state, news.failure);
+  }
+}

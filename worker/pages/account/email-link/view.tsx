@@ -1,0 +1,109 @@
+import { Mark } from '../../parts/parts.tsx';
+import { formatInstant, plainName } from '../../parts/text.ts';
+import { type AccountTextKey, type EmailLinkFacts, loginPathOf, type SayAccount } from '../facts.ts';
+import { Form, PageTitle, PasswordField, ProblemNote } from '../parts.tsx';
+import type { EmailLinkState } from './machine.ts';
+
+export interface EmailLinkActions {
+  confirm(event: Event): void;
+  disown(): void;
+  showPassword(event: Event): void;
+}
+
+interface EmailLinkProps {
+  facts: EmailLinkFacts;
+  state: EmailLinkState;
+  say: SayAccount;
+  actions?: EmailLinkActions;
+}
+
+interface PageTexts {
+  title: AccountTextKey;
+  help: AccountTextKey;
+  button: AccountTextKey;
+  done: AccountTextKey;
+  doneHelp: AccountTextKey;
+  linkUsed: AccountTextKey;
+  linkOld: AccountTextKey;
+}
+
+const TEXTS: Record<EmailLinkFacts['page'], PageTexts> = {
+  verify: {
+    title: 'verifyTitle',
+    help: 'verifyHelp',
+    button: 'verifyButton',
+    done: 'verified',
+    doneHelp: 'verifiedHelp',
+    linkUsed: 'linkUsedVerify',
+    linkOld: 'linkOldVerify',
+  },
+  reset: {
+    title: 'resetTitle',
+    help: 'resetHelp',
+    button: 'resetButton',
+    done: 'resetDone',
+    doneHelp: 'resetDoneHelp',
+    linkUsed: 'linkUsedReset',
+    linkOld: 'linkOldReset',
+  },
+};
+
+export function EmailLink(props: EmailLinkProps) {
+  const { facts, state, say, actions } = props;
+  const texts = TEXTS[facts.page];
+  if (state.step !== 'ready') return <Outcome {...props} />;
+  return (
+    <div class="panel">
+      <PageTitle>{say(texts.title)}</PageTitle>
+      {state.account && (
+        <p>
+          {say('verifyAccount', {
+            account: plainName(state.account.name),
+            created: formatInstant(facts.locale, state.account.createdAt),
+          })}
+        </p>
+      )}
+      <p>{say(texts.help)}</p>
+      <ProblemNote problem={state.problem} say={say} />
+      <Form submit={say(texts.button)} isBusy={state.isBusy} onSubmit={actions?.confirm}>
+        {facts.page === 'reset' && <PasswordField say={say} isNew onShow={actions?.showPassword} />}
+      </Form>
+      {facts.page === 'verify' && (
+        <button type="button" class="plain-button" disabled={state.isBusy || !actions} onClick={actions?.disown}>
+          {say('notMeButton')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Outcome({ facts, state, say }: EmailLinkProps) {
+  const { step } = state;
+  const texts = TEXTS[facts.page];
+  const outcome: Record<Exclude<EmailLinkState['step'], 'ready'>, { title: AccountTextKey; help: AccountTextKey }> = {
+    done: { title: texts.done, help: texts.doneHelp },
+    disowned: { title: 'notMe', help: 'notMeHelp' },
+    linkUsed: { title: 'linkUsed', help: texts.linkUsed },
+    linkOld: { title: 'linkOld', help: texts.linkOld },
+    linkNone: { title: 'linkNone', help: 'linkNoneHelp' },
+  };
+  if (step === 'ready') return null;
+  const { title, help } = outcome[step];
+  const isReset = facts.page === 'reset';
+  const isNewEmail = isReset && step !== 'done';
+  return (
+    <div class="panel">
+      <Mark kind={step === 'done' || step === 'disowned' ? 'done' : step === 'linkOld' ? 'time' : 'failed'} />
+      <PageTitle>{say(title)}</PageTitle>
+      <p>{say(help)}</p>
+      {isNewEmail && (
+        <a class="button" href={loginPathOf(facts, { form: 'forgotten' })}>
+          {say('newLetter')}
+        </a>
+      )}
+      <a class={isNewEmail ? 'plain-button' : 'button'} href={isReset ? facts.loginPath : facts.dashboardPath}>
+        {say(isReset ? 'signIn' : 'toDashboard')}
+      </a>
+    </div>
+  );
+}

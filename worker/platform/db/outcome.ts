@@ -1,0 +1,69 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { MINUTE } from '#core/time.ts';
+import type { Db, Shard } from '#platform/context.ts';
+import { transact, unchanged, type Write } from './commit.ts';
+import { type ClaimKind, txClaims } from './tables/tx-claims.ts';
+
+/** Confirmed transaction that is watched until final: a payment, settlement or unmatched payment. */
+export interface Watched {
+  kind: ClaimKind | 'unmatched';
+  subjectId: string;
+  txSignature: string;
+  /** null: the slot is unknown, so no block can prove that the transaction is absent. */
+  slot: number | null;
+  doubtedAt: number | null;
+  droppedAt: number | null;
+}
+
+export interface OutcomeStep {
+  /** Store the step, and abort the batch if another reading was faster. */
+  writes: Write[];
+  /** True if the step is done: stored with its answer lost, or another reading was faster. */
+  isOver(): Promise<boolean>;
+}
+
+/** Effects of an outcome for one kind of subject. Each method stores its effects and the step in one batch, or nothing. */
+export interface OutcomeHandler {
+  onFinal(ctx: Shard, subjectIds: readonly string[], step: OutcomeStep): Promise<unknown>;
+  /** The finalized chain provably lacks the transaction, so its effects are reversed. */
+  onDropped(ctx: Shard, subjectId: string, step: OutcomeStep): Promise<unknown>;
+  /** A transaction recorded as dropped is final, so its effects are restored. */
+  onReturned(ctx: Shard, subjectId: string, step: OutcomeStep): Promise<unknown>;
+}
+
+/** Delay of the first check. The cluster finalizes a transaction in about thirteen seconds. */
+export const FINAL_AFTER_MS = MINUTE;
+
+type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'messageHash' | 'subjectId' | 'createdAt'> & {
+  kind: ClaimKind;
+  livemode: boolean;
+};
+
+/**
+ * Claim on a payout that other parties triggered on a channel, instead of the signature and message hash. The key is their newest
+ * transaction, which may pay something else too.
+ */
+export const channelClaim = (txSignature: string, channelId: string): string => `${txSignature}:${channelId}`;
+export const claimedTransaction = (claim: string): string => claim.split(':')[0]!;
+export const CLAIMED_TRANSACTION = sql.raw("substr(tx_signature, 1, instr(tx_signature || ':', ':') - 1)");
+export const subjectsOfTransaction = (txSignature: string, modes: readonly boolean[]): SQL => {
+  const isIn = sql`livemode IN (${sql.raw(modes.map(Number).join(', '))}) AND tx_signature = ${txSignature} AND tx_signature IS NOT NULL`;
+  return sql`SELECT subject_id, kind FROM tx_claims WHERE ${isIn} UNION ALL SELECT payment_id, 'metered' FROM channel_payouts WHERE ${isIn}`;
+};
+
+const watchedFrom = (now: number, slot: number) => ({ slot, confirmedAt: now, nextCheckAt: now + FINAL_AFTER_MS });
+
+/** Fails if the transaction already pays something. `slot`: null if not yet on the chain, in which case the watch starts later. */
+export const insertClaim = (db: Db, claim: NewClaim, slot: number | null): Write =>
+  db.insert(txClaims).values({ ...claim, ...(slot === null ? { nextCheckAt: null } : watchedFrom(claim.createdAt, slot)) });
+
+export const watchClaim = ({ db, now }: Shard, claim: Pick<NewClaim, 'txSignature' | 'livemode'>, slot: number): Write =>
+  db
+    .update(txClaims)
+    .set(watchedFrom(now, slot))
+    .where(and(eq(txClaims.txSignature, claim.txSignature), eq(txClaims.livemode, claim.livemode)));
+
+export const storeStep = (ctx: Shard, step: OutcomeStep): Promise<unknown> =>
+  transact(ctx, { reload: () => step.isOver() }, (isOver) =>
+    isOver ? unchanged(null) : { events: [], writes: step.writes, result: null },
+  );

@@ -1,0 +1,63 @@
+import type { MoneyResource } from '#core/money.ts';
+
+export interface EmailFacts {
+  verify_email: { account: string; created_at: string };
+  reset_password: Record<never, never>;
+  password_changed: { at: string };
+  account_claimed: { at: string; keys: number; endpoints: number; providers: number; wallets: number };
+  payout_changed: { wallet: string | null; previous: string | null; paid_for: string; at: string };
+  security_alert: { change: SecurityChange; at: string; named?: string };
+  plan_due: { plan: string; through: string };
+  plan_renews: { plan: string; through: string };
+  endpoint_failing: { url: string; since: string; disables_at: string };
+  endpoint_disabled: { url: string };
+  payment_unmatched: { amount: MoneyResource; payment_id: string };
+  payment_refunded: { amount: MoneyResource; payment_id: string };
+  /** `platform`: platform that delivers access, by its common name. The invitation itself is not part of an email's facts. */
+  buyer_receipt: {
+    receipt_id: string;
+    product: string;
+    seller: string;
+    amount: MoneyResource;
+    platform?: string;
+    authorization_id?: string;
+    paid_at: string;
+    access_until?: string;
+    help?: string;
+    accent?: string;
+  };
+  receipt_proof: { receipt_id: string; product: string; seller: string; amount: MoneyResource; name?: string; message?: string };
+  /** To the buyer. `slug` links to the product's page, `authorization_id` to the cancellation page. */
+  subscription_renews: Omit<SubscriptionFacts, 'slug'> & { amount: MoneyResource; at: string };
+  subscription_past_due: SubscriptionFacts & { amount: MoneyResource };
+  subscription_reapprove: SubscriptionFacts & { amount: MoneyResource };
+  subscription_cancelled: SubscriptionFacts & { through: string };
+  /** Ended by the merchant, not on the chain. */
+  subscription_stopped: Omit<SubscriptionFacts, 'slug'> & { through: string };
+  ticket_asked: { ticket_id: string };
+  ticket_answered: { ticket_id: string; subject: string; message: string };
+  /** Staff get no subject: the subject belongs to the merchant and is erased with the account. */
+  ticket_resolved: { ticket_id: string; subject?: string };
+  ticket_closed: { ticket_id: string; subject?: string };
+}
+
+/** Change that the owner is notified of regardless of preferences. */
+export type SecurityChange = 'email' | 'provider_linked' | 'provider_unlinked' | 'live_key' | 'endpoint_added';
+
+interface SubscriptionFacts {
+  slug: string;
+  authorization_id: string;
+  product: string;
+  seller: string;
+}
+export type EmailTemplate = keyof EmailFacts;
+
+export const MAIL_PROVIDERS = ['cloudflare', 'resend', 'local'] as const;
+export type MailProviderName = (typeof MAIL_PROVIDERS)[number];
+
+export const NOTIFICATION_PREFS = ['webhooks', 'payouts', 'renewals', 'buyer_receipts', 'product_news'] as const;
+export type NotificationPref = (typeof NOTIFICATION_PREFS)[number];
+export type NotificationPrefs = Record<NotificationPref, boolean>;
+/** All are on by default. */
+export const prefsOf = (stored: Partial<Record<string, boolean>>): NotificationPrefs =>
+  Object.fromEntries(NOTIFICATION_PREFS.map((name) => [name, stored[name] ?? true])) as NotificationPrefs;
