@@ -81,13 +81,15 @@ describe('facilitator: one success per payment', () => {
     ['after it', async () => later().then(() => w.sweepAlone('settlements'))] as const,
   ])
     it(`a buyer who returns ${swept} after settlement_pending is served once`, async () => {
-      const send = await till.startServer().buy();
+      const server = till.startServer();
+      const send = await server.buy();
       await deafen();
       const first = await send();
       expect([first.status, reasonOf(first)]).toEqual([402, 'settlement_pending']);
       await w.chain.call('local_clearFaults');
       await sweep();
       const before = await sent();
+      server.settleTogether(2);
       expect(statuses(await Promise.all([send(), send()]))).toEqual([200, 402]);
       expect(reasonOf(await send())).toBe('duplicate_settlement');
       expect(await sent()).toBe(before);

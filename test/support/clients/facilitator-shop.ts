@@ -79,10 +79,20 @@ export async function openTill(w: World) {
   const startServer = (isolates: Isolate[] = [app]) => {
     const real = globalThis.fetch;
     const calls: string[] = [];
+    let together = 1;
+    const waiting: (() => void)[] = [];
+    /** Holds the next settle calls until as many have arrived, so that all of them begin before one is answered. */
+    const meet = () =>
+      new Promise<void>((resolve) => {
+        if (waiting.push(resolve) < together) return;
+        together = 1;
+        for (const proceed of waiting.splice(0)) proceed();
+      });
     vi.stubGlobal('fetch', async (input: RequestInfo | URL, init?: RequestInit) => {
       const request = new Request(input, init);
       if (!request.url.startsWith('https://svc.test')) return real(request);
       calls.push(new URL(request.url).pathname.split('/').at(-1)!);
+      if (calls.at(-1) === 'settle') await meet();
       return pass(isolates[calls.length % isolates.length]!, request, w.env);
     });
     const headers = { 'X-Svc-Key': merchant.key };
@@ -103,7 +113,10 @@ export async function openTill(w: World) {
       const payment = await agent.pay(asked.get('PAYMENT-REQUIRED')!);
       return () => visit('https://shop.test/weather', { headers: { 'PAYMENT-SIGNATURE': payment } });
     };
-    return { visit, buy, calls, servedTimes: () => served };
+    const settleTogether = (count: number): void => {
+      together = count;
+    };
+    return { visit, buy, calls, servedTimes: () => served, settleTogether };
   };
 
   const settlements = async (): Promise<number> =>
