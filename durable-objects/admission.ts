@@ -25,7 +25,7 @@ import {
 } from '#rules/admission.ts';
 import { addOutcome, type CallOutcome, emptyUsage, type KeyUsage } from '#rules/analytics/key-usage.ts';
 import { PLANS, type PlanName, planAt, rateOf } from '#rules/plans.ts';
-import { Passing } from './passing.ts';
+import { ConsumeForwarder } from './consume-forwarder.ts';
 
 const FLUSH_MS = 5 * SECOND;
 /** Upper bound of a database write. After this time, whether a staged change was stored is decided. */
@@ -50,13 +50,13 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   readonly #usage = new Map<string, KeyUsage>();
   readonly #hits = new Map<string, Window & { endsAt: number }>();
   readonly #unsaved = new Set<string>();
-  readonly #passing: Passing;
+  readonly #passing: ConsumeForwarder;
   #hasAlarm = false;
   #hasTables: boolean;
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
-    this.#passing = new Passing(env.ENTITLEMENT);
+    this.#passing = new ConsumeForwarder(env.ENTITLEMENT);
     this.#hasTables = state.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'facts'").toArray().length > 0;
     if (this.#hasTables) this.#restore();
     this.#hasAlarm = this.#hits.size > 0;

@@ -149,11 +149,11 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   }
 
   revoke(call: PaymentCall): Promise<void> {
-    return this.#judgeFate(call, () => this.#holding.revoke(call.identity, call.paymentId));
+    return this.#applyOutcome(call, () => this.#holding.revoke(call.identity, call.paymentId));
   }
 
   reinstate(call: PaymentCall): Promise<void> {
-    return this.#judgeFate(call, () => this.#holding.reinstate(call.identity, call.paymentId));
+    return this.#applyOutcome(call, () => this.#holding.reinstate(call.identity, call.paymentId));
   }
 
   finalize({ paymentIds, ...called }: Called & { paymentIds: string[] }): Promise<void> {
@@ -188,11 +188,11 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     await this.#ledger.wake(call?.retryCount ?? 0);
   }
 
-  /** Calls may arrive in any order: the one with the newest version of the payment decides. */
-  #judgeFate({ identity, paymentId, paymentVersion, ...called }: PaymentCall, judge: () => void): Promise<void> {
+  /** Applies a call unless a newer version of its payment has been seen, because calls may arrive in any order. */
+  #applyOutcome({ identity, paymentId, paymentVersion, ...called }: PaymentCall, judge: () => void): Promise<void> {
     return this.#ledger.run(called, () => {
       this.#holding.assertSame(identity);
-      if (this.#holding.grants.hearOf(paymentId, paymentVersion)) judge();
+      if (this.#holding.grants.recordVersion(paymentId, paymentVersion)) judge();
     });
   }
 
@@ -205,7 +205,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     return this.#ledger.run(called, () => {
       this.#holding.assertSame(identity);
       const { operations } = this.#ledger;
-      // Keys expire by wall time, so a sandbox clock that is advanced drops none of them.
+      // Keys expire by wall time, so advancing a sandbox clock expires none.
       const known = operations.find(`${verb}:${key}`, Date.now());
       if (!known)
         return operations.fullUntil === null ? judge(`${verb}:${key}`) : { ok: false, reason: 'full', until: operations.fullUntil };

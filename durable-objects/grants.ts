@@ -105,7 +105,7 @@ export class Grants {
   }
 
   /** Records the payment's version. Returns false if a newer version was seen before. */
-  hearOf(paymentId: string, paymentVersion: number): boolean {
+  recordVersion(paymentId: string, paymentVersion: number): boolean {
     const sql = 'SELECT payment_version FROM outcomes WHERE payment_id = ?';
     const known = this.#tables.rows<{ payment_version: number }>(sql, paymentId)[0]?.payment_version ?? 0;
     if (paymentVersion > known) this.#tables.write('INSERT OR REPLACE INTO outcomes VALUES (?, ?)', paymentId, paymentVersion);
@@ -120,14 +120,14 @@ export class Grants {
     this.#tables.write('UPDATE grants SET is_revoked = ? WHERE tick = ?', isRevoked ? 1 : 0, tick);
     const known = this.#checkpoint();
     const from = tick > known.tick ? known : this.#rebuilt(known);
-    return foldHistory(balance, from.balance, this.#standing(from.tick, Number.MAX_SAFE_INTEGER), now);
+    return foldHistory(balance, from.balance, this.#current(from.tick, Number.MAX_SAFE_INTEGER), now);
   }
 
   /**
    * Rebuilds the checkpoint from the start of history, because an earlier payment was revoked or reinstated after the checkpoint passed it.
    */
   #rebuilt({ tick, balance }: Checkpoint): Checkpoint {
-    const checkpoint = { tick, balance: playUse(playEntries(emptyBalance(), this.#standing(0, tick)), balance) };
+    const checkpoint = { tick, balance: playUse(playEntries(emptyBalance(), this.#current(0, tick)), balance) };
     this.setCheckpoint(checkpoint);
     return checkpoint;
   }
@@ -165,7 +165,7 @@ export class Grants {
     return row ? { tick: row.tick, balance: JSON.parse(row.balance) } : { tick: 0, balance: emptyBalance() };
   }
 
-  *#standing(after: number, through: number): Iterable<HistoryEntry> {
+  *#current(after: number, through: number): Iterable<HistoryEntry> {
     const sql = 'SELECT addition, added_at FROM grants WHERE tick > ? AND tick <= ? AND is_revoked = 0 ORDER BY tick';
     for (const row of this.#tables.each<EntryRow>(sql, after, through)) yield entryOf(row);
   }

@@ -88,7 +88,7 @@ export class Ledger<State, Content, Event> {
     } finally {
       this.#isAwake = false;
     }
-    this.#arm();
+    this.#scheduleAlarm();
   }
 
   /** Removes acknowledged events from the outbox. Safe if late, repeated or out of order. */
@@ -164,7 +164,7 @@ export class Ledger<State, Content, Event> {
         'INSERT INTO page VALUES (1, ?) ON CONFLICT DO UPDATE SET content = excluded.content',
         rowText(this.#page, this.operations.tail),
       );
-      this.#arm();
+      this.#scheduleAlarm();
       return outcomes;
     });
   }
@@ -215,7 +215,7 @@ export class Ledger<State, Content, Event> {
   }
 
   /** Sets the object's single alarm to the earliest of publishing, the state's own time and purging. */
-  #arm(): void {
+  #scheduleAlarm(): void {
     if (this.#isAwake) return;
     const dueAt = this.#page.followsCallers ? null : this.#rules.dueAt(this.#page.state);
     const moments = [sendAt(this.#page), dueAt, this.operations.purgeAt].filter((moment) => moment !== null);

@@ -63,10 +63,10 @@ export class Operations<Content> {
   load(tail: string): void {
     this.#blocks.load(tail);
     this.#oldestTick = this.#blocks.oldestTick;
-    this.#lookForRoom();
+    this.#checkRoom();
   }
 
-  #lookForRoom(): void {
+  #checkRoom(): void {
     this.#isFull = this.#tables.bytes >= BYTES_MAX || this.#blocks.indexed >= REMEMBERED_MAX;
   }
 
@@ -86,7 +86,7 @@ export class Operations<Content> {
 
   record(tick: number, key: string, fingerprint: string, content: Content): void {
     const isSealed = this.#blocks.append(key, { tick, check: checkOf(fingerprint), content: this.#packing.pack(content) });
-    if (isSealed) this.#lookForRoom();
+    if (isSealed) this.#checkRoom();
     this.#tables.isDirty = true;
     this.#oldestTick ??= tick;
   }

@@ -26,7 +26,7 @@ interface Call {
   said?: (answer: never) => string;
 }
 
-/** Maps arguments to a call, or null if they do not fit. */
+/** Maps arguments to a call. Returns null if they do not fit the action. */
 type Action = (actionArgs: string[]) => Call | null;
 
 const ofAccount =
@@ -166,8 +166,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * Merchants and buyers choose names and metadata. Removes control characters from strings and field names, so that none enters the
- * terminal.
+ * Removes control characters from strings and field names. Merchants and buyers choose names and metadata, and could otherwise send escape
+ * sequences to the operator's terminal.
  */
 function printable(_name: string, value: unknown): unknown {
   if (typeof value === 'string') return plain(value);

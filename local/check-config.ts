@@ -16,7 +16,7 @@ import { Node } from '../worker/solana/node.ts';
 import { Refusal } from './cli/options.ts';
 
 const USAGE = `npm run check-config -- [--vars <file of NAME='value' lines>] [--env <environment of wrangler.toml>] [--offline]
-       npm run check-config -- --table   prints the table of all variables for the README`;
+       npm run check-config -- --table   prints the table of all variables`;
 const PATIENCE_MS = 8_000;
 
 const ABILITIES: Record<string, readonly (VariableName | 'RPC_URL')[]> = {

@@ -34,7 +34,7 @@ const OWN = [
 ];
 
 const HEAD = `# All secrets of one deployment. Store this file in a vault: the platform never shows them again, and without PEPPER and
-# RECEIPT_KEYS accounts, keys and receipts are lost. Each is a ring: separate values by commas (README, Rotating secrets).
+# RECEIPT_KEYS accounts, keys and receipts are lost. Each is a ring: separate values by commas (docs/operations/secrets.md).
 # Secrets of other parties (RESEND_API_KEY, GOOGLE_CLIENT_SECRET, PROCESSOR_API_KEY …) may be added as further lines.
 `;
 

@@ -109,7 +109,7 @@ CREATE TABLE `archived_subjects` (
 	`subject_id` blob NOT NULL,
 	`archive_id` integer NOT NULL,
 	PRIMARY KEY(`subject_id`, `archive_id`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `archived_types` (
 	`merchant_id` text NOT NULL,
@@ -528,13 +528,13 @@ CREATE INDEX `placements_due` ON `placements` (`provider`,`next_attempt_at`) WHE
 CREATE INDEX `sandbox_placements_due` ON `placements` (`next_attempt_at`) WHERE next_attempt_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `placements_by_grant` ON `placements` (`grant_key`) WHERE grant_key IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `placements_by_merchant` ON `placements` (`merchant_id`,`livemode`,`customer_ref`);--> statement-breakpoint
-CREATE TABLE `platform_looks` (
+CREATE TABLE `platform_checks` (
 	`provider` text PRIMARY KEY NOT NULL,
 	`ok` integer NOT NULL,
 	`detail` text NOT NULL,
 	`bot_username` text,
 	`latency_ms` integer NOT NULL,
-	`looked_at` integer NOT NULL
+	`checked_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE `sign_in_identities` (
@@ -593,10 +593,10 @@ CREATE TABLE `alarms` (
 	`name` text PRIMARY KEY NOT NULL,
 	`since` integer NOT NULL,
 	`finding` text NOT NULL,
-	`told_at` integer NOT NULL
+	`notified_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE `fee_payer_looks` (
+CREATE TABLE `fee_payer_readings` (
 	`address` text NOT NULL,
 	`at` integer NOT NULL,
 	`lamports` integer NOT NULL,
@@ -669,14 +669,14 @@ CREATE TABLE `payments` (
 	`orphaned_at` integer,
 	`refunds` text,
 	`access_revoked_at` integer,
-	`is_kept` integer DEFAULT false NOT NULL,
+	`is_retained` integer DEFAULT false NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	`version` integer NOT NULL,
 	CONSTRAINT "payments_status" CHECK(status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION', 'CONFIRMED', 'FAILED'))
 );
 --> statement-breakpoint
-CREATE INDEX `payments_unpaid` ON `payments` (`expires_at`) WHERE status = 'FAILED' AND is_kept = 0;--> statement-breakpoint
+CREATE INDEX `payments_unpaid` ON `payments` (`expires_at`) WHERE status = 'FAILED' AND is_retained = 0;--> statement-breakpoint
 CREATE UNIQUE INDEX `payments_by_nonce` ON `payments` (`livemode`,`nonce`) WHERE recovers_payment_id IS NULL AND reference <> '';--> statement-breakpoint
 CREATE INDEX `payments_by_merchant` ON `payments` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `payments_by_status` ON `payments` (`merchant_id`,`livemode`,`status`,`created_at`);--> statement-breakpoint
@@ -1039,7 +1039,7 @@ CREATE TABLE `setup_intents` (
 	`live_key_id` text,
 	`approved_at` integer,
 	`expires_at` integer,
-	`is_kept` integer DEFAULT false NOT NULL,
+	`is_retained` integer DEFAULT false NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	`version` integer NOT NULL,
@@ -1047,7 +1047,7 @@ CREATE TABLE `setup_intents` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `setup_intents_account_id_unique` ON `setup_intents` (`account_id`);--> statement-breakpoint
-CREATE INDEX `setup_intents_ended` ON `setup_intents` (`expires_at`) WHERE status = 'expired' AND is_kept = 0;--> statement-breakpoint
+CREATE INDEX `setup_intents_ended` ON `setup_intents` (`expires_at`) WHERE status = 'expired' AND is_retained = 0;--> statement-breakpoint
 CREATE INDEX `setup_intents_expiring` ON `setup_intents` (`expires_at`) WHERE status <> 'expired' AND expires_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `subscription_authorizations` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -1091,7 +1091,7 @@ CREATE TABLE `subscription_authorizations` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `subscription_authorizations_payment_id_unique` ON `subscription_authorizations` (`payment_id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `subscription_authorizations_standing` ON `subscription_authorizations` (`livemode`,`subscription_address`) WHERE status IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval');--> statement-breakpoint
+CREATE UNIQUE INDEX `subscription_authorizations_current` ON `subscription_authorizations` (`livemode`,`subscription_address`) WHERE status IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval');--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_by_address` ON `subscription_authorizations` (`subscription_address`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_by_merchant` ON `subscription_authorizations` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_by_status` ON `subscription_authorizations` (`merchant_id`,`livemode`,`status`,`created_at`);--> statement-breakpoint
@@ -1221,7 +1221,7 @@ CREATE TABLE `webhook_endpoints` (
 	`last_failure_at` integer,
 	`failure_streak` integer NOT NULL,
 	`failing_since` integer,
-	`warnings_told` integer DEFAULT 0 NOT NULL,
+	`warnings_sent` integer DEFAULT 0 NOT NULL,
 	`created_by` text NOT NULL,
 	`changed_by` text,
 	`created_at` integer NOT NULL,

@@ -16,10 +16,10 @@ import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { EventType } from '#rules/events.ts';
 
 /** Handles events of one type, which arrive at least once, late and in any order. Returns the events that failed, for redelivery. */
-type Follower = (ctx: Shard, events: StoredEvent[]) => Promise<StoredEvent[]>;
+type EventHandler = (ctx: Shard, events: StoredEvent[]) => Promise<StoredEvent[]>;
 
 /** Handlers that run before an event's webhook deliveries, in this order. Webhook deliveries follow every event and run last. */
-const FOLLOWERS: { readonly [T in EventType]?: readonly Follower[] } = {
+const HANDLERS: { readonly [T in EventType]?: readonly EventHandler[] } = {
   'payment.confirmed': [creditConfirmed],
   'payment.orphaned': [revokeOrphaned, handleCollectionOutcomes],
   'payment.finalized': [followFinalized, handleCollectionOutcomes],
@@ -49,7 +49,7 @@ const FOLLOWERS: { readonly [T in EventType]?: readonly Follower[] } = {
 export async function followEvents(ctx: Shard, eventIds: string[]): Promise<void> {
   const { events, endpoints } = await loadFanOut(ctx.db, eventIds);
   const failed: StoredEvent[] = [];
-  for (const [type, followers] of Object.entries(FOLLOWERS)) {
+  for (const [type, followers] of Object.entries(HANDLERS)) {
     const concerned = events.filter((event) => event.type === type);
     for (const follow of concerned.length > 0 ? followers : []) failed.push(...(await follow(ctx, concerned)));
   }

@@ -9,10 +9,10 @@ import { authenticate } from '#features/accounts/auth/authenticate.ts';
 import { newCtx } from '#platform/context.ts';
 import { readJsonBody, refuseBody } from '#platform/http/bodies/request-body.ts';
 import { requireComplete, requireConfiguration } from '#platform/http/configuration.ts';
+import { readForwarded } from '#platform/http/forwarded.ts';
 import { FAVICON_PATH, ICON_PATH } from '#platform/http/icon.ts';
 import { onError } from '#platform/http/on-error.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
-import { takeUp } from '#platform/http/passed-on.ts';
 import { isPublished, matcherOf } from '#platform/http/paths/route-patterns.ts';
 import { unknownPath } from '#platform/http/paths/unknown-path.ts';
 import { hitCeiling, requireCeilingLeft, underCeiling } from '#platform/http/rate-limit.ts';
@@ -193,7 +193,7 @@ const NOT_NOW =
 export function newApp(mount: (app: App) => void): App {
   const app = router();
   const table = newRouteTable(app);
-  app.use(takeUp);
+  app.use(readForwarded);
   app.use(nameRequest);
   app.use(requireConfiguration(async (env, options) => (await import('./published/health.ts')).unconfiguredHealth(env, options)));
   app.use(accompany);

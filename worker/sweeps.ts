@@ -198,7 +198,7 @@ async function runSweep(
     logRequest({ request_id: requestId, cause, sweep: name, taken, ms: Date.now() - now, ...(notes.length > 0 ? { notes } : {}) });
   // Successors start when nothing is left, or when the next cron continues.
   const next = hasMore ? [] : SWEEPS.filter(({ after }) => after === name);
-  for (const follower of next) await env.SWEEPS.send({ sweep: follower.name, round: 1, requestId, ...addressOf(ctx) });
+  for (const successor of next) await env.SWEEPS.send({ sweep: successor.name, round: 1, requestId, ...addressOf(ctx) });
 }
 
 /** Renews the lease during a run, so that a crashed run loses the lease. A run that throws releases the lease and is due again. */

@@ -7,7 +7,7 @@ export const DELIVERY_TABLES = {
   deliveries:
     'delivery_id TEXT PRIMARY KEY, sequence INTEGER NOT NULL, amount TEXT NOT NULL, cumulative TEXT NOT NULL, ' +
     'signature TEXT NOT NULL, expires_at INTEGER NOT NULL',
-  /** Announced amounts of deliveries that were paid with less. */
+  /** Announced amounts of deliveries that were committed with a lower amount. */
   announced: 'delivery_id TEXT PRIMARY KEY, amount TEXT NOT NULL',
 };
 

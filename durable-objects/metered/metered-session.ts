@@ -44,7 +44,7 @@ const termsOf = ({ cap, minVoucherDelta, gracePeriodSeconds }: MeteredTerms): Ch
 
 /**
  * Voucher accounting of one metered session. The watermark and the full voucher are durable before a caller is answered.
- * Rules are in worker/rules/metered/channel.ts. The caller verifies signatures and passes the result.
+ * Rules are in worker/rules/metered/. The caller verifies signatures and passes the result.
  */
 export class MeteredSession extends DurableObject<Env> implements MeteredSessionRpc {
   readonly #ledger: Ledger<SessionState, StoredDelivery, SessionEvent>;
@@ -145,7 +145,7 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
   close({ voucher, ...called }: Called & { voucher: PresentedVoucher | null }): Promise<CloseAnswer> {
     return this.#withTerms<CloseAnswer>(called, (terms) => {
       const last = this.#book.channel;
-      // A repeated close: the voucher is already the watermark of a closing or closed session.
+      // True for a repeated close: the session is no longer open, and the voucher is not above its watermark.
       const isTaken = voucher?.isSigned && voucher.cumulative <= last.cumulative && last.stage !== 'open';
       // Closing releases all reservations, so the last voucher may spend reserved amounts too.
       const taken = voucher === null || isTaken ? null : this.#take(terms, voucher, { ...last, pending: [] });
@@ -202,7 +202,7 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
     return this.#erase(({ terms, endedAt }) => terms?.livemode !== true || endedAt !== null);
   }
 
-  /** Queues the chain check of a due channel for the Worker, which has the chain connection. The result arrives as calls of this object. */
+  /** Queues a due chain check for the Worker, which has the chain connection. The job reports the result by calling this object. */
   override async alarm(call?: AlarmInvocationInfo): Promise<void> {
     const isDue = await this.#ledger.run({ now: Date.now() }, () => this.#book.claimPlatformCheck());
     const sessionId = this.#ledger.state.terms?.sessionId;

@@ -1,14 +1,18 @@
+/**
+ * Bundles the scripts of the hosted pages, named by content hash, and checks their size.
+ * @module
+ */
+
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
-/** Bundles the scripts of the hosted pages, named by content hash, and checks their size. */
 const ROOT = join(import.meta.dirname, '../..');
 const PAGES = join(ROOT, 'worker/pages');
 const NAMES_FILE = join(PAGES, 'assets.ts');
-/** Budget of the service's own scripts on a buyer's page. */
+/** Budget of all hosted-page scripts together, compressed. The demo wallet does not count. */
 const GZIP_MAX_KIB = 120;
 
 const ENTRIES = {
@@ -39,7 +43,7 @@ async function bundle(entry: Entry): Promise<{ path: string; text: string }> {
 }
 
 /**
- * Writes the scripts, and their names for the Worker. The demo wallet's name is always written. The script is in no deployment.
+ * Writes the scripts, and their paths for the Worker. Deployments do not contain the script of the demo wallet, only its path.
  */
 export async function writePages(write: (path: string, text: string, options?: { isForDeployment: boolean }) => void): Promise<void> {
   const entries = Object.keys(ENTRIES) as Entry[];

@@ -1,5 +1,6 @@
 /**
- * Pages of docs/reference/, made from the code that enforces them. `npm run docs:reference` writes the files, a test compares them.
+ * Builds the pages of docs/reference/ from the code that enforces their values. `npm run docs:reference` writes the files, and a test
+ * compares them with the code.
  * @module
  */
 
@@ -43,7 +44,7 @@ const table = (head: string[], rows: string[][]): string =>
 const BUCKETS: Record<PublicBucketName, string> = {
   register: 'registrations',
   login: 'sign-ins with one email',
-  nonce: 'texts to sign in with',
+  nonce: 'sign-in nonces',
   'wallet-login': 'sign-ins with a wallet',
   operator: "calls of the operator's routes",
   connect: 'checkouts started at one page',
@@ -54,9 +55,9 @@ const BUCKETS: Record<PublicBucketName, string> = {
   status: 'reads of one payment',
   receipt: 'public receipts and their verification',
   pdf: 'public receipts as PDF',
-  'agent-bootstrap': 'setups of agents',
+  'agent-bootstrap': 'agent setups',
   emails: 'requested emails',
-  'email-proof': 'tokens of emails',
+  'email-proof': 'email tokens',
 };
 const CEILINGS: Record<AddressCeiling, string> = {
   all: 'public calls of all kinds',
@@ -146,7 +147,7 @@ A change of \`metadata\` merges, and \`null\` removes a key. A name takes any ch
 
 const errorsPage = (): string => `# Errors
 
-Every error has \`code\`, \`detail\`, \`status\`, \`retryable\`, \`request_id\` and \`docs_url\`. Branch on \`code\`. A retryable request may be repeated unchanged. The page at \`docs_url\` says how the error comes about.
+Every error has \`code\`, \`detail\`, \`retryable\`, \`request_id\` and \`docs_url\`, and \`meta\` where there are details. Branch on \`code\`. A retryable request may be repeated unchanged. The page at \`docs_url\` explains the cause.
 
 ${table(
   ['Code', 'Status', 'Retryable', 'Message', 'Next step'],
@@ -181,14 +182,14 @@ ${configTable()}`;
 
 const metricsPage = (): string => `# Metrics
 
-\`/v1/operator/metrics\` answers them in the Prometheus text format. [Monitoring](../operations/monitoring.md) says when to act.
+\`/v1/operator/metrics\` returns them in the Prometheus text format. [Monitoring](../operations/monitoring.md) says when to act.
 
 ${table(
   ['Metric', 'Type', 'Meaning'],
   Object.entries(METRICS).map(([name, { type, help }]) => [`\`${name}\``, type, help]),
 )}`;
 
-/** Returns the pages by file name. */
+/** Returns the text of each page by file name. */
 export function referencePages(): Record<string, string> {
   const pages = {
     'limits.md': limitsPage(),

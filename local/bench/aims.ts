@@ -46,7 +46,7 @@ export function judgeAims(measured: Measured[]): Aim[] {
       ratio: ratio('metered', 'straight', 32),
     },
     {
-      text: 'p99 of a live consume beside sandbox sessions against alone',
+      text: 'p99 of a live consume during sandbox sessions against alone',
       bound: { atMost: 1.5 },
       ratio: ratioOf(measured, ['liveBeside', 'liveAlone'], WITH_LIVE_CLIENTS, ({ p99 }) => p99),
     },

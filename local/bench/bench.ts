@@ -84,7 +84,7 @@ async function measureService(options: BenchOptions, stateDir: string, say: (lin
     say(journey.name);
   }
   if (withLive) {
-    say('a live consume alone, and beside sessions of the sandbox');
+    say('a live consume alone, and during sandbox sessions');
     measured.journeys.push(...(await measureWithLive(service!, options)));
   }
   await own.run();

@@ -1,3 +1,8 @@
+/**
+ * `npm run bench:receipts`: measures CPU time and size of receipt PDFs by kind. Writes the files to dist/receipts for inspection.
+ * @module
+ */
+
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -6,12 +11,11 @@ import { bundle, ROOT } from '../bundle.ts';
 import { ASSETS_DIR } from '../cli/directories.ts';
 import { RECEIPT_SAMPLES } from './receipt-samples.ts';
 
-/** `npm run bench:receipts`: cost and size of receipt PDFs by kind. Writes the files to dist/receipts for inspection. */
 const OUT_DIR = join(import.meta.dirname, '../../dist/receipts');
 const RUNS = 15;
 
 const cachedFonts = new Map<string, Uint8Array>();
-/** Simulates a warm isolate: fonts are in memory. */
+/** Loads a font as a warm isolate does, from memory. */
 const loadCached = async (path: string): Promise<Uint8Array> =>
   cachedFonts.get(path) ?? cachedFonts.set(path, readFileSync(join(ASSETS_DIR, path))).get(path)!;
 const loadFresh = async (path: string): Promise<Uint8Array> => new Uint8Array(readFileSync(join(ASSETS_DIR, path)));

@@ -93,12 +93,15 @@ async function describeItself({ api, narrator }: DemoContext, wallet: KeyPairSig
 
 /** Buys the plan by x402 as the service describes. */
 async function buyPlan({ api, chain, narrator }: DemoContext, setup: Setup): Promise<void> {
-  narrator.step('It asks for a live key, and is told to buy a plan first');
+  narrator.step('It asks for a live key, and has to buy a plan first');
   const body = { setup_secret: setup.setup_secret, issue_live_key: true, live_mode_confirmed: true };
   const approve = `/v1/access/agent-bootstrap/${setup.setup_intent_id}/approve`;
   const { status, body: failure } = await api.call<ApiFailure>('POST', approve, { body });
   const [buy] = setup.next_actions;
-  check(status === 409 && failure.code === 'setup_not_ready' && buy?.action === 'activate_plan', `It was told ${status} ${failure.code}`);
+  check(
+    status === 409 && failure.code === 'setup_not_ready' && buy?.action === 'activate_plan',
+    `The answer was ${status} ${failure.code}`,
+  );
   narrator.proven(`${status} ${failure.code} (${failure.meta.reason}). What to do next: ${buy.method} ${buy.path}.`);
 
   const payer = await chain.newBuyer(25_000_000n);
@@ -122,7 +125,7 @@ async function buyPlan({ api, chain, narrator }: DemoContext, setup: Setup): Pro
 /** Makes the suggested next calls until the service reports that an x402 sale would work. */
 async function openForBusiness(demo: DemoContext, setup: Setup, wallet: KeyPairSigner): Promise<Seller> {
   const { api, chain, narrator } = demo;
-  narrator.step('It has its live key, and does what it is told next');
+  narrator.step('It has its live key, and follows its next actions');
   const path = `/v1/access/agent-bootstrap/${setup.setup_intent_id}/approve`;
   const body = { setup_secret: setup.setup_secret, issue_live_key: true, live_mode_confirmed: true };
   const approved = await api.must<Setup>('POST', path, { body });

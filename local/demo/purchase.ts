@@ -113,14 +113,14 @@ async function race({ api, narrator }: DemoContext, session: Session, signature:
         latest.map(({ payment, membership_id, receipt_id }) => JSON.stringify([payment, membership_id, receipt_id])),
       );
       const winners = latest.filter(({ already_confirmed }) => !already_confirmed).length;
-      check(outcomes.size === 1, `The racers were told different things: ${[...outcomes].join(' / ')}`);
+      check(outcomes.size === 1, `The racers got different answers: ${[...outcomes].join(' / ')}`);
       check(winners <= 1, `${winners} racers each say that they confirmed it`);
       const who = winners === 1 ? 'One of them did it' : 'The service itself was quicker';
-      narrator.proven(`${who}; all ${RACERS} were told the same: CONFIRMED, one membership, one receipt.`);
+      narrator.proven(`${who}; all ${RACERS} got the same answer: CONFIRMED, one membership, one receipt.`);
       return first;
     }
     const wait = answers[0]?.payment.poll_after_ms ?? session.poll_after_ms;
-    narrator.say(`Not confirmed by the chain yet (${answers[0]?.payment.status}); asking again in ${wait} ms, as told.`);
+    narrator.say(`Not confirmed by the chain yet (${answers[0]?.payment.status}); asking again in ${wait} ms, as the answer says.`);
     await new Promise((resolve) => setTimeout(resolve, wait));
   }
   throw new Error(`The payment was not confirmed after ${ROUNDS_MAX} rounds`);

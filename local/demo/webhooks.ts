@@ -26,7 +26,7 @@ interface Mailbox {
 const ARRIVES_WITHIN_MS = 30_000;
 
 export async function openMailbox({ api, narrator }: DemoContext, shop: Shop, teardown: Teardown): Promise<Mailbox> {
-  narrator.step('She wants to be told: a webhook to her own server');
+  narrator.step('She adds a webhook to her own server');
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -55,7 +55,7 @@ export async function openMailbox({ api, narrator }: DemoContext, shop: Shop, te
  * be replayed.
  */
 export async function readMail({ api, narrator }: DemoContext, shop: Shop, { secret, received }: Mailbox, sale: Sale): Promise<void> {
-  narrator.step('Her server was told, and can prove by whom');
+  narrator.step('Her server got the event, and can prove its sender');
   const isTheSale = ({ body }: Received): boolean => {
     const event = JSON.parse(body) as Event;
     return event.type === 'payment.confirmed' && event.data.object.payment_id === sale.session.payment_id;

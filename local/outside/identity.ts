@@ -65,7 +65,7 @@ const somePairs = (): Promise<Pair[]> => {
 
 /** Simulated OpenID Connect provider and GitHub, which validate every request and misbehave on request. */
 export class SmallIdentity {
-  readonly #places = new Map<string, Provider>();
+  readonly #providers = new Map<string, Provider>();
   /** Shows a page to choose a person. Otherwise signs in the preset person at once. */
   readonly #asks: boolean;
 
@@ -73,17 +73,17 @@ export class SmallIdentity {
     this.#asks = asks;
   }
 
-  #placeOf(id: string): Provider {
-    const known = this.#places.get(id);
+  #providerOf(id: string): Provider {
+    const known = this.#providers.get(id);
     if (known) return known;
     const provider: Provider = { id, person: PEOPLE[0]!, lies: {}, grants: new Map(), tokens: new Map(), keys: [], refusals: [] };
-    this.#places.set(id, provider);
+    this.#providers.set(id, provider);
     return provider;
   }
 
   async openid(asked: Asked): Promise<Said> {
     const [, , id = '', ...rest] = asked.url.pathname.split('/');
-    const provider = this.#placeOf(id);
+    const provider = this.#providerOf(id);
     const issuer = `${asked.url.origin}/openid/${id}`;
     switch (rest.join('/')) {
       case '.well-known/openid-configuration':
@@ -109,7 +109,7 @@ export class SmallIdentity {
 
   github(asked: Asked): Said {
     const [, part, id = '', ...rest] = asked.url.pathname.split('/');
-    const provider = this.#placeOf(id);
+    const provider = this.#providerOf(id);
     const path = rest.join('/');
     if (part === 'github-api') return githubApi(provider, path, asked.headers);
     if (path === 'login/oauth/authorize')
@@ -119,7 +119,7 @@ export class SmallIdentity {
 
   control({ url, body }: Asked): Said {
     const [, , id = '', what] = url.pathname.split('/');
-    const provider = this.#placeOf(id);
+    const provider = this.#providerOf(id);
     if (what === 'person') provider.person = JSON.parse(body) as SmallPerson;
     if (what === 'lies') provider.lies = JSON.parse(body) as Lies;
     return say(200, { refusals: provider.refusals });

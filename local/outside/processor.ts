@@ -6,15 +6,15 @@ export const PRICES = { starter: 'price_starter', growth: 'price_growth', scale:
 export const PORTAL = 'bpc_plans';
 /** Simulated Stripe: documented shapes of customers, subscriptions, checkout and portal, with signed events. */
 export class SmallProcessor {
-  readonly #places = new Map<string, ProcessorAccount>();
+  readonly #accounts = new Map<string, ProcessorAccount>();
   readonly #webhookUrl: string | null;
 
   constructor(webhookUrl: string | null = null) {
     this.#webhookUrl = webhookUrl;
   }
 
-  #placeOf(apiKey: string): ProcessorAccount {
-    const known = this.#places.get(apiKey);
+  #accountOf(apiKey: string): ProcessorAccount {
+    const known = this.#accounts.get(apiKey);
     if (known) return known;
     const price = (id: string, i: number) =>
       [id, { id, product: `prod_${id}`, unit_amount: [1900, 4900, 19_900][i]!, currency: 'usd' }] as const;
@@ -32,14 +32,14 @@ export class SmallProcessor {
       faults: [],
       webhookUrl: this.#webhookUrl,
     };
-    this.#places.set(apiKey, account);
+    this.#accounts.set(apiKey, account);
     return account;
   }
 
   api({ method, url, headers, body }: Asked): Said {
     const [, apiKey] = /^Bearer (sk_test_\w+)$/.exec(headers.authorization ?? '') ?? [];
     if (apiKey === undefined) return refusal(401, 'Invalid API Key provided');
-    const account = this.#placeOf(apiKey);
+    const account = this.#accountOf(apiKey);
     const path = url.pathname.slice('/v1'.length);
     const form = fieldsOf(method === 'POST' ? body : url.search.slice(1));
     account.requests.push({ method, path, form });
@@ -57,7 +57,7 @@ export class SmallProcessor {
   /** Serves the payment page. `?pay=1` pays and redirects back. */
   async page({ url }: Asked): Promise<Said> {
     const [, , apiKey = '', sessionId = ''] = url.pathname.split('/');
-    const account = this.#placeOf(apiKey);
+    const account = this.#accountOf(apiKey);
     const session = account.sessions.get(sessionId);
     if (!session) return say(404, '<h1>No such session</h1>');
     if (session.status !== 'open') return say(410, `<h1>This page is ${session.status}</h1>`);
@@ -73,7 +73,7 @@ export class SmallProcessor {
   /** Test control: `POST /world/<api key>/<action>` with JSON. Returns the resulting events. */
   async control({ url, body }: Asked): Promise<Said> {
     const [, , apiKey = '', what = ''] = url.pathname.split('/');
-    const account = this.#placeOf(apiKey);
+    const account = this.#accountOf(apiKey);
     const asked = (body === '' ? {} : JSON.parse(body)) as Control;
     if (what === 'requests') return say(200, account.requests);
     if (what === 'fault') {

@@ -76,7 +76,7 @@ describe('README.md and docs/', () => {
   });
 
   it('a link leads to a file and a heading that exist', () => {
-    const broken = pages.flatMap(({ path, text }) =>
+    const broken = markdown.flatMap(({ path, text }) =>
       [...proseOf(text).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].flatMap(([link, to, anchor]) => {
         const target = to === '' ? path : resolveFrom(path, to!);
         const isRight = isThere(target) && (anchor === undefined || anchorsOf(target).includes(anchor));
@@ -106,5 +106,20 @@ describe('README.md and docs/', () => {
     );
     expect(named.length).toBeGreaterThan(60);
     expect(named.filter(({ call }) => !operations.has(call) && !call.endsWith('/v1/openapi.json') && !call.includes('<'))).toEqual([]);
+  });
+});
+
+describe('GET /v1/openapi.json', () => {
+  it('a description begins with a noun or a verb, never with a question word or a possessive', () => {
+    const described: string[] = [];
+    const visit = (node: unknown): void => {
+      if (node === null || typeof node !== 'object') return;
+      const { description } = node as { description?: unknown };
+      if (typeof description === 'string') described.push(description);
+      for (const child of Object.values(node)) visit(child);
+    };
+    visit(openApi);
+    expect(described.length).toBeGreaterThan(1000);
+    expect([...new Set(described)].filter((text) => /^(?:Its|Their|How|Which|What|Of|Whose|Who|When|Where|That)\b/.test(text))).toEqual([]);
   });
 });

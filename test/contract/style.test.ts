@@ -56,7 +56,7 @@ function readSource(path: string, text: string): SourceText {
   const visit = (node: ts.Node): void => {
     if (node.kind === ts.SyntaxKind.JsxText) return;
     noteComments(node);
-    if (ts.isIdentifier(node) && isDeclaredBy(node)) found.names.push(node.text);
+    if ((ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) && isDeclaredBy(node)) found.names.push(node.text.replace('#', ''));
     const projection = asyncProjection(node, file);
     if (projection !== null) found.asyncProjections.push(projection);
     const title = titleOf(node, file);
@@ -68,7 +68,7 @@ function readSource(path: string, text: string): SourceText {
 }
 
 /** True for the name of a declaration in this file. Names of keys in an object literal belong to the type they fill. */
-function isDeclaredBy(node: ts.Identifier): boolean {
+function isDeclaredBy(node: ts.Identifier | ts.PrivateIdentifier): boolean {
   const { parent } = node;
   if (ts.isPropertyAccessExpression(parent) || ts.isPropertyAssignment(parent) || ts.isImportSpecifier(parent)) return false;
   return 'name' in parent && parent.name === node;

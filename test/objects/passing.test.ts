@@ -4,7 +4,7 @@ import type { Env } from '#platform/context.ts';
 import type { AdmissionRequest, PassedAnswer } from '#rules/admission.ts';
 import type { EntitlementKey } from '#rules/balance.ts';
 import type { ConsumeAnswer, KeyedUse, PassedOutcome } from '#rules/entitlement-rpc.ts';
-import { Passing } from '../../durable-objects/passing.ts';
+import { ConsumeForwarder } from '../../durable-objects/consume-forwarder.ts';
 import { newHolder } from '../support/clients/entitlement.ts';
 import { testEnv } from '../support/runner/env.ts';
 
@@ -73,7 +73,7 @@ describe('calls of an entitlement object', () => {
   });
   const use = (key: string): KeyedUse => ({ key, fingerprint: '', now, units: 1 });
   const open = (consumeMany: (identity: EntitlementKey, uses: KeyedUse[]) => Promise<(ConsumeAnswer | null)[]>) => {
-    const passing = new Passing({ getByName: () => ({ consumeMany }) } as unknown as Env['ENTITLEMENT']);
+    const passing = new ConsumeForwarder({ getByName: () => ({ consumeMany }) } as unknown as Env['ENTITLEMENT']);
     return (ref: string, key: string) => passing.use(passing.keyOf('merchant-1', true, 'product-1', { customerRef: ref }), use(key));
   };
   const keyOf = (one: PassedOutcome | null) => (one?.ok ? one.consumptionId : null);

@@ -11,7 +11,7 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const child = spawn(process.execPath, ['--no-warnings', join(import.meta.dirname, 'middleware.ts')], {
+  const child = spawn(process.execPath, ['--no-warnings', join(import.meta.dirname, 'serve.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));

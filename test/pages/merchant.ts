@@ -31,17 +31,13 @@ export async function signIn(shop: Shop, page: Page, email: string): Promise<voi
 
 export const readSession = (page: Page): Promise<unknown> => page.evaluate("sessionStorage.getItem('svc:session')");
 
-interface SentEmail {
-  found: string;
-  to: string;
-  text: string;
-}
+type SentEmail = Record<string, string> & { to: string; text: string };
 
 /** Waits for the newest email of a kind to an address. */
 export async function emailTo(shop: Shop, email: string, kind: string): Promise<SentEmail> {
   for (let tries = 0; tries < 100; tries++) {
     const { items } = await shop.api.must<{ items: SentEmail[] }>('GET', '/dev/mail?format=json');
-    const found = items.find((one) => one.to === email && one.found === kind);
+    const found = items.find(({ to, letter: template }) => to === email && template === kind);
     if (found) return found;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -61,7 +61,7 @@ describe('subscription checkout machine', () => {
     expect(refused.state).toMatchObject({ step: 'choosing', problem: { key: 'pElsewhere' } });
     expect([refused.effects, holdsTurn(refused.state)]).toEqual([[], false]);
     expect(play([{ kind: 'turnRefused', attempt: 0 }], state).state).toEqual(state);
-    // Nothing else is signed in any tab until the signed step has landed.
+    // The tab holds the turn until the signed step has landed, so no other tab signs meanwhile.
     const landing = play(SIGN_FIRST.slice(1), state);
     expect([landing.state.step, holdsTurn(landing.state)]).toEqual(['landing', true]);
     const done = play([{ kind: 'progressed', progress: progress([SUBSCRIBE]) }], landing.state);
@@ -148,7 +148,7 @@ describe('subscription checkout machine', () => {
     expect(opened('another')).toEqual({ kind: 'prepare', account: 'another', paymentId: null });
   });
 
-  it('only the answer to the current request is sent, in any order of events', () => {
+  it('only the transaction signed for the current request is sent, in any order of events', () => {
     const arbitrary = fc.constantFrom<SubscribingNews>(
       ...TO_FIRST,
       ...SIGN_FIRST,

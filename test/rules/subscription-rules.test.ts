@@ -106,7 +106,7 @@ class PlainAuthorization {
   paidThrough: number | null = null;
   #isOver = false;
   #isCancelled = false;
-  #hadTimeAtLook = false;
+  #hadTimeAtRead = false;
   #isLost = false;
   #isShort = false;
 
@@ -116,15 +116,15 @@ class PlainAuthorization {
     if (happening.kind === 'collected') {
       this.paidThrough = periodIn(START, PERIOD, this.now).endsAt;
       this.#isLost = this.#isShort = false;
-      if (this.#isCancelled) this.#hadTimeAtLook = true;
+      if (this.#isCancelled) this.#hadTimeAtRead = true;
     } else if (happening.kind === 'short') this.#isShort ||= !this.#isCancelled && !this.#isLost;
-    else this.#look(happening.seen);
+    else this.#read(happening.seen);
   }
 
-  #look(seen: ConsentSeen): void {
+  #read(seen: ConsentSeen): void {
     const hasTime = this.paidThrough !== null && this.paidThrough > this.now;
     if (seen === 'cancelled' || (this.#isCancelled && seen === 'lost')) {
-      this.#hadTimeAtLook = this.#isCancelled ? this.#hadTimeAtLook && hasTime : hasTime;
+      this.#hadTimeAtRead = this.#isCancelled ? this.#hadTimeAtRead && hasTime : hasTime;
       this.#isCancelled = true;
     } else if (this.now >= (this.paidThrough ?? START) + 3 * PERIOD) this.#isOver = !this.#isCancelled;
     else if (this.#isCancelled) this.#isCancelled = this.#isLost = this.#isShort = false;
@@ -136,7 +136,7 @@ class PlainAuthorization {
 
   get status(): AuthorizationStatus {
     if (this.#isOver) return 'expired';
-    if (this.#isCancelled) return this.#hadTimeAtLook ? 'cancel_requested' : 'cancelled';
+    if (this.#isCancelled) return this.#hadTimeAtRead ? 'cancel_requested' : 'cancelled';
     if (this.#isLost) return 'requires_reapproval';
     return this.#isShort ? 'past_due' : 'active';
   }

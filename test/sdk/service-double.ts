@@ -35,7 +35,7 @@ export class FakeService {
   /** Faults, one taken per request. */
   readonly faults: (Fault | null)[] = [];
   readonly balances = new Map<string, number>();
-  readonly #kept = new Map<string, { fingerprint: string; body: object; use: string | null }>();
+  readonly #stored = new Map<string, { fingerprint: string; body: object; use: string | null }>();
   readonly #uses = new Map<string, Use>();
   readonly #payments = new Map<string, { payer: string; use: string | null }>();
   /** Number of `settlement_pending` answers before a settle decides. */
@@ -73,13 +73,13 @@ export class FakeService {
   }
 
   #answer(path: string, key: string, body: Record<string, never>, text: string): Response {
-    const stored = this.#kept.get(path + key);
+    const stored = this.#stored.get(path + key);
     if (stored && stored.fingerprint !== text) return this.#refuse({ status: 409, code: 'idempotency_conflict' });
     if (stored?.use && this.#uses.get(stored.use)!.isRefunded && !path.endsWith('/refund')) {
       return this.#refuse({ status: 409, code: 'state_conflict', meta: { reason: 'refunded' } });
     }
     if (stored) return Response.json(stored.body, { headers: { 'Idempotent-Replayed': 'true' } });
-    const store = (answer: object, use: string | null) => this.#kept.set(path + key, { fingerprint: text, body: answer, use });
+    const store = (answer: object, use: string | null) => this.#stored.set(path + key, { fingerprint: text, body: answer, use });
     if (path.endsWith('/consume')) return this.#consume(body, key, store);
     if (path.endsWith('/settle')) return this.#settle(body, key, store);
     const use = this.#uses.get(body.consumption_id ?? '');

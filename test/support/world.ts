@@ -26,7 +26,7 @@ export interface Answer<T> {
   headers: Headers;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests read call() has already checked answers against the document.
+// biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
 export interface Merchant {
@@ -44,11 +44,11 @@ export interface CallOptions {
   raw?: BodyInit;
   headers?: Record<string, string>;
   env?: Env;
-  /** Fails if the call reads more rows, without the count of a list. */
+  /** Limit of rows read. Throws if the call reads more. Rows read for the total of a list do not count. */
   rowsMax?: number;
 }
 
-/** Queue in the test's hands: messages wait until they are delivered, in any order and any number of times. */
+/** Queue with messages that wait until the test delivers them, in any order and any number of times. */
 export interface HeldQueue {
   sent: { job: Job; delaySeconds: number }[];
 }
@@ -68,21 +68,21 @@ const BATCH_MAX = 10;
 /** Hash of `correct horse battery`. */
 const PASSWORD_HASH = '$scrypt$ln=14,r=8,p=5$c2FsdCBvZiB0aGUgdGVzdA==$Air4tGfgagiYpRK6yJC8fppLEJbbMCcil6SVxyPcgAw=';
 
-/** Sweeps that most tests are not about. They take half of a cron's time. */
+/** Sweeps that run less than once a minute. `sweep` skips them, because few tests need them and they take half of a cron's time. */
 const HOUSEKEEPING = new Set(ALL_SWEEPS.filter(({ nextDueAt }) => nextDueAt(0) > MINUTE).map(({ name }) => name));
 
-/** Random caller address, because limits count per address, some of them on every machine. */
+/** Random caller address, because limits count per address, and isolates cache some of them across tests. */
 export const strangerAddress = (): string => `10.${[...crypto.getRandomValues(new Uint8Array(3))].join('.')}`;
 
 export const firstRun = (sweep: string): SweepMessage => ({ sweep, round: 1, requestId: 'cron_of_a_test' });
 
-/** Service with a chain of its own and its people. The database belongs to the test file. */
+/** Service under test with its own chain, queues and merchants. All worlds of a test file share one database. */
 export class World {
   readonly chain: TestChain;
   readonly env: Env;
   readonly queue: HeldQueue = { sent: [] };
   readonly attempts: HeldAttempt[] = [];
-  /** Waiting messages, delivered by servers/mail.ts and people/members.ts. */
+  /** Waiting messages of both queues. servers/mail.ts delivers emails, and people/members.ts placements. */
   readonly mail: MailMessage[] = [];
   readonly placements: HeldPlacement[] = [];
   readonly db = drizzle(testEnv.DB);
@@ -122,7 +122,7 @@ export class World {
     return { sendBatch } as unknown as Queue<AttemptMessage>;
   }
 
-  /** Makes the waiting attempts as one batch. Attempts put back wait for the next call. */
+  /** Delivers the waiting attempts as one queue batch. Retried attempts wait for the next call. */
   async attempt(waiting: HeldAttempt[] = this.attempts.splice(0), env: Env = this.env): Promise<void> {
     const messages = waiting.map(({ deliveryId, requestId, database }, index) => ({
       id: `a${index}`,
@@ -167,7 +167,7 @@ export class World {
 
   /**
    * Stores a merchant with a live and a sandbox key and the password `correct horse battery`, on the scale plan so that quotas do not
-   * interfere. Stored as by registration, except for the slow password hash.
+   * interfere. The rows equal those of a registration. The password hash is precomputed, because hashing is slow.
    */
   async merchant(plan: PlanName = 'scale'): Promise<Merchant> {
     const email = `merchant-${this.#name}-${++this.#people}@example.com`;
@@ -224,7 +224,7 @@ export class World {
     return { payment, signature, confirmed };
   }
 
-  /** Delivers the queue once, in batches of the platform's size. Jobs sent by these stay held. */
+  /** Delivers the held jobs once, in batches of the platform's size. Jobs that they send stay in the queue. */
   async deliver(jobs: Job[] = this.queue.sent.splice(0).map(({ job }) => job), env: Env = this.env): Promise<{ retried: number }> {
     let retried = 0;
     const messages = jobs.map((body, index) => ({
@@ -242,10 +242,10 @@ export class World {
     return { retried };
   }
 
-  /** Runs a cron with every minute sweep due and no dead lease left, and everything its messages cause. */
+  /** Makes every sweep due, ends all leases, then runs a cron and the messages of its minute sweeps, follow-up messages included. */
   sweep = (env: Env = this.env): Promise<void> => this.#sweepWhere((sweep) => !HOUSEKEEPING.has(sweep), env);
 
-  /** Runs the sweeps that are due every ten minutes as well: retention and checks. */
+  /** Runs the sweeps with longer periods too, such as retention and checks. */
   sweepAll = (env: Env = this.env): Promise<void> => this.#sweepWhere(() => true, env);
 
   async #sweepWhere(isWanted: (sweep: string) => boolean, env: Env): Promise<void> {
@@ -285,7 +285,7 @@ export class World {
     return row!.n;
   }
 
-  /** Event types of a payment in order. Each event is checked against its published schema. */
+  /** Returns the event types of a payment in order. Checks each event against its published schema. */
   async eventTypes(paymentId: string): Promise<string[]> {
     const { results } = await testEnv.DB.prepare('SELECT type, data FROM events WHERE payment_id = ? ORDER BY seq')
       .bind(paymentId)

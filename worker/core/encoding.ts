@@ -12,7 +12,7 @@ export const base64url = {
   decode: (text: string): Uint8Array => scure64url.decode(text.padEnd(Math.ceil(text.length / 4) * 4, '=')),
 };
 
-/** Decodes base64. Returns null for non-canonical text: RFC 4648 (3.5) requires zero in the unused bits of the last character. */
+/** Decodes base64. Returns null unless the text is canonical: padded, and the unused bits of the last character are 0 (RFC 4648, 3.5). */
 export function base64Bytes(text: string): Uint8Array | null {
   try {
     return base64.decode(text);

@@ -176,7 +176,7 @@ export interface Tenant {
   readonly livemode: boolean;
 }
 
-export const isOf = (tenant: Tenant, row: Tenant): boolean => row.merchantId === tenant.merchantId && row.livemode === tenant.livemode;
+export const belongsTo = (tenant: Tenant, row: Tenant): boolean => row.merchantId === tenant.merchantId && row.livemode === tenant.livemode;
 
 export interface Scope extends Shard, Tenant {}
 

@@ -247,7 +247,7 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
 
 export const envelopeOf = (type: EventType) =>
   EventBody.extend({
-    type: z.literal(type).describe('Type of the object.'),
+    type: z.literal(type).describe('Type of the event.'),
     data: z
       .object({
         object: EVENT_CATALOG[type].object.describe('Object as its GET operation returns it.'),

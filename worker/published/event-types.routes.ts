@@ -6,7 +6,7 @@ import { EVENT_CATALOG, envelopeOf, eventTypes, exampleOf } from './event-catalo
 
 const EventType = z
   .object({
-    type: z.enum(EVENT_TYPES).describe('Type of the object.'),
+    type: z.enum(EVENT_TYPES).describe('Type of the event.'),
     description: z.string().describe('Description of the event type.'),
     schema: z.record(z.string(), z.unknown()).describe('JSON Schema of the event.'),
     example: z.record(z.string(), z.unknown()).describe('Example of an event of this type.'),

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { type TestResult, testEndpoint } from '#features/webhooks/endpoints/test-endpoint.ts';
+import { type TestResult, testEndpoint } from '#features/webhooks/endpoints/send-test-event.ts';
 import { given } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { EVENT_TYPES } from '#rules/events.ts';

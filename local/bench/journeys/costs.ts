@@ -13,7 +13,7 @@ export interface Cost {
   name: string;
   aimMs: number;
   run?: () => void;
-  /** Request to the complete service. Measures runtime and database together, more than the platform would bill. */
+  /** Request to the complete service. The measured CPU time includes runtime and database, so it exceeds what the platform would bill. */
   request?: (service: BenchService, index: number) => ServiceRequest;
   prepare?: (service: BenchService) => Promise<unknown>;
 }
@@ -230,8 +230,8 @@ const AT_REST_MS = 150;
 const POLLS_MAX = 60;
 
 /**
- * Waits until background work of the setup (folding, sweeps, webhooks) has ended, which would otherwise count in the first measured
- * request.
+ * Waits at most a minute until background work of the setup (folding, sweeps, webhooks) has ended, which would otherwise count in the
+ * first measured request.
  */
 async function untilAtRest({ pids }: BenchService): Promise<void> {
   for (let poll = 0; poll < POLLS_MAX; poll++) {
@@ -241,7 +241,7 @@ async function untilAtRest({ pids }: BenchService): Promise<void> {
   }
 }
 
-/** Ends the run on any other status: refusals are cheaper than the measured answer. */
+/** Sends a request. Throws on an unexpected status, because refusals are cheaper than the measured answer. */
 async function ask(name: string, { baseUrl }: BenchService, one: ServiceRequest): Promise<void> {
   const { method, path, body, status } = one;
   const response = await fetch(baseUrl + path, { method, headers: headersOf(one), body: body ?? null });

@@ -26,7 +26,7 @@ interface Once {
 export interface Journey {
   id: string;
   name: string;
-  /** Counts the work of queue messages instead of the request's. */
+  /** Counts database rows and object calls of the queue consumers instead of the request's. */
   isQueued?: true;
   open(service: BenchService, teardown: Teardown): Promise<(index: number) => Promise<Once>>;
 }
@@ -56,7 +56,7 @@ async function paid(service: BenchService): Promise<ServiceRequest & { paymentId
   return { method: 'POST', path: '/v1/pay/confirm', body, status: 200, paymentId: session.payment_id };
 }
 
-/** Starts ten endpoints of the merchant and records which payments each received. */
+/** Creates ten webhook endpoints on one local server. Returns the number of received deliveries by payment id. */
 async function openEndpoints(service: BenchService, teardown: Teardown): Promise<Map<string, number>> {
   const heard = new Map<string, number>();
   const server = createServer(async (request, response) => {
@@ -82,7 +82,7 @@ async function openEndpoints(service: BenchService, teardown: Teardown): Promise
 
 async function untilHeard(heard: Map<string, number>, paymentId: string): Promise<void> {
   for (const until = Date.now() + ARRIVES_WITHIN_MS; (heard.get(paymentId) ?? 0) < ENDPOINTS; await new Promise((go) => setTimeout(go, 1)))
-    if (Date.now() > until) throw new Error(`${heard.get(paymentId) ?? 0} of ${ENDPOINTS} endpoints were told of ${paymentId}`);
+    if (Date.now() > until) throw new Error(`${heard.get(paymentId) ?? 0} of ${ENDPOINTS} endpoints received ${paymentId}`);
 }
 
 export const journeysAt = ({ receipts }: Sizes): Journey[] => [
@@ -123,8 +123,8 @@ export const journeysAt = ({ receipts }: Sizes): Journey[] => [
     },
   },
   {
-    id: 'telling',
-    name: `a sale confirmed, and ${ENDPOINTS} endpoints told`,
+    id: 'delivering',
+    name: `a confirmed sale delivered to ${ENDPOINTS} endpoints`,
     isQueued: true,
     open: async (service, teardown) => {
       const heard = await openEndpoints(service, teardown);

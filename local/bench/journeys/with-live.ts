@@ -18,7 +18,7 @@ const SCENARIOS = ['payment_confirmed', 'membership_renewed', 'x402_settled', 's
 const countRunning = async (service: BenchService): Promise<number> =>
   (await must<{ running: number }>(service, { method: 'GET', path: '/bench/sandboxes', status: 200 })).running;
 
-/** Runs this many sandbox sessions and replaces ended ones. Resolves once they run, with a function that stops them. */
+/** Starts sandbox sessions and replaces ended ones. Returns a function that stops replacing them and waits until all have ended. */
 async function runSessions(service: BenchService, sessions: number): Promise<() => Promise<void>> {
   let [isOver, begun] = [false, 0];
   const begin = async (): Promise<void> => {
@@ -67,7 +67,7 @@ export async function measureWithLive(
     return { row, clients: WITH_LIVE_CLIENTS, samples: [] };
   };
   const alone = measuredAs('liveAlone', 'a live consume');
-  const withLive = measuredAs('liveBeside', `  beside ${countText(sizes.sandboxes)} sandbox sessions`);
+  const withLive = measuredAs('liveBeside', `  during ${countText(sizes.sandboxes)} sandbox sessions`);
   await sample();
   for (let round = 0; round < rounds; round++) {
     alone.samples.push(await sample());

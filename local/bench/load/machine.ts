@@ -12,7 +12,7 @@ interface Machine {
   system: string;
   node: string;
   loadBefore: number;
-  /** Median milliseconds to sync 4 KiB to disk, the basis of every durable row. */
+  /** Median milliseconds to sync 4 KiB to disk: the lower limit of a durable write. */
   fdatasyncMs: number;
 }
 

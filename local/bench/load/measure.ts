@@ -4,12 +4,12 @@ import { median } from './machine.ts';
 import { prepare, type Row, type Target, type TargetName } from './rows.ts';
 
 const WARMUP_CLIENTS = 32;
-/** Objects report changes to the database within two seconds. The pause prevents reports in the next row's time. */
+/** Pause after a row. Objects report changes to the database within two seconds, which would otherwise slow the next row. */
 const QUIET_AFTER_MS = 2300;
 
 export interface MeasureOptions {
   rounds: number;
-  /** Runs every row once before measuring, and waits for its background work before the next one. */
+  /** Runs every row once before measuring, and pauses after workerd rows with several counters. */
   isCareful: boolean;
   warmupMs: number;
   measureMs: number;
@@ -24,8 +24,8 @@ export interface Measured {
 }
 
 /**
- * All rows one after another, and that round after round (A B C A B C …), so that whatever else the machine does meets all of
- * them. What is compared was measured seconds apart.
+ * Measures all rows in turn, round after round (A B C A B C …), so that other load on the machine affects all rows alike. Compared samples
+ * are from the same round, seconds apart.
  */
 export async function measureAll(
   options: MeasureOptions,
@@ -78,7 +78,7 @@ export function typical({ samples }: Measured): Omit<Sample, 'answered'> {
   return { ...times, cpuMicros: of((s) => s.cpuMicros), ...counted };
 }
 
-/** Returns the median ratio of rounds measured in sequence. Null if a row is missing or had no answer. */
+/** Returns the median over all rounds of the ratio of two rows. Returns null if a row is missing or had no answer. */
 export function ratioOf(
   measured: Measured[],
   [above, below]: [above: string, below: string],

@@ -1,7 +1,6 @@
 /**
- * The peer, a process of its own: Hono on Node before PostgreSQL, doing what a consume must do and nothing else. The same
- * requests as ours, the same answers, the same key check and rate headers. No validation, no log line, no usage of keys.
- * Arguments: the directory of the server's socket.
+ * Peer service for comparison, in its own process: Hono on Node with PostgreSQL. Requests, answers, key check and rate headers equal those
+ * of the service. Validation, logging and usage counts of keys are omitted. The argument is the directory of the database socket.
  * @module
  */
 
@@ -31,7 +30,7 @@ const keyHashOf = (key: string): string => createHmac('sha256', pepper).update(`
 const fingerprintOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 const counterOf = (productId: string, customerRef: string): string => `${ACCOUNT}:${productId}:${customerRef}`;
 
-/** In-process rate counter, correct only for a single process and the fastest that a user could build. */
+/** In-process rate counter: the fastest possible one, and correct only if the service runs as a single process. */
 const windowOf = { openedAt: 0, hits: 0 };
 function hitInMemory(now: number): number {
   if (now >= windowOf.openedAt + RATE_WINDOW_MS) Object.assign(windowOf, { openedAt: now, hits: 0 });

@@ -43,8 +43,8 @@ class Subscriber {
   constructor(socket: WebSocket, chain: Chain) {
     this.#socket = socket;
     this.#chain = chain;
-    this.#timer = setInterval(() => this.#look(), POLL_EVERY_MS).unref();
-    socket.on('message', (text) => this.#tell(this.#answer(String(text))));
+    this.#timer = setInterval(() => this.#poll(), POLL_EVERY_MS).unref();
+    socket.on('message', (text) => this.#notify(this.#answer(String(text))));
     socket.on('close', () => clearInterval(this.#timer));
     // A broken connection closes right after. The unhandled error alone would end the process.
     socket.on('error', () => {});
@@ -83,14 +83,14 @@ class Subscriber {
     return subscriptionCount;
   }
 
-  #look(): void {
+  #poll(): void {
     for (const [subscription, { kind, watch }] of this.#watches) {
-      const notify = (result: unknown) => this.#tell({ jsonrpc: '2.0', method: `${kind}Notification`, params: { result, subscription } });
+      const notify = (result: unknown) => this.#notify({ jsonrpc: '2.0', method: `${kind}Notification`, params: { result, subscription } });
       if (watch(notify) === 'over') this.#watches.delete(subscription);
     }
   }
 
-  #tell(message: unknown): void {
+  #notify(message: unknown): void {
     if (message !== undefined && this.#socket.readyState === this.#socket.OPEN) this.#socket.send(encodeJson(message));
   }
 }

@@ -128,7 +128,7 @@ export class MeteredGate {
     const text = await request.text();
     const body = text.length <= ANNOUNCEMENT_MAX ? parsed(text) : null;
     if (request.method !== 'POST' || body === null) return refuse(422, 'validation_error', 'An announcement is JSON, sent by POST.');
-    return this.#told(() => this.#options.client.meteredSessions.announce(body), 201);
+    return this.#forward(() => this.#options.client.meteredSessions.announce(body), 201);
   }
 
   /**
@@ -162,7 +162,7 @@ export class MeteredGate {
 
   async #open(request: Request, session: MeteredSession, { action, sessionId, header }: Credential & { header: string }) {
     const { client } = this.#options;
-    const answer = await this.#told(() => client.meteredSessions.authorize(sessionId, header), 200);
+    const answer = await this.#forward(() => client.meteredSessions.authorize(sessionId, header), 200);
     if (answer.status === 410) return this.#challenge(request);
     // Credentials that pay, top up or close do not request the resource.
     if (!answer.ok || action !== 'open') return answer;
@@ -189,7 +189,7 @@ export class MeteredGate {
   }
 
   /** Returns the service's answer to the buyer with the headers that clients read. */
-  async #told(call: () => Promise<object & { response: { headers: Headers } }>, status: number): Promise<Response> {
+  async #forward(call: () => Promise<object & { response: { headers: Headers } }>, status: number): Promise<Response> {
     try {
       const answer = await call();
       const receipt = answer.response.headers.get('Payment-Receipt');

@@ -63,13 +63,13 @@ export class Gate<R> {
   readonly #options: ProtectOptions<R>;
   readonly #ledger = new AbandonedWrites();
   readonly #refunds = new RefundQueue();
-  readonly #tell: (error: unknown, request: R) => void;
+  readonly #onError: (error: unknown, request: R) => void;
   readonly #onRefunded = new WeakMap<Access, () => void>();
-  #toldOfLeftovers = false;
+  #warnedOfLeftovers = false;
 
   constructor(options: ProtectOptions<R>) {
     this.#options = options;
-    this.#tell = options.onError ?? newReporter();
+    this.#onError = options.onError ?? newReporter();
   }
 
   /** Never throws: any uncertainty is a refusal. */
@@ -202,8 +202,8 @@ export class Gate<R> {
 
   /** Without `customer` no later request names the paying wallet, so surplus units of a payment would never be used. */
   #watchLeftovers({ granted_units: granted }: { granted_units: number | null }, units: number, request: R): void {
-    if (this.#options.customer || this.#toldOfLeftovers || (granted !== null && granted <= units)) return;
-    this.#toldOfLeftovers = true;
+    if (this.#options.customer || this.#warnedOfLeftovers || (granted !== null && granted <= units)) return;
+    this.#warnedOfLeftovers = true;
     const bought = granted === null ? 'access for a time' : `${granted} units`;
     const message =
       `Buyers pay for more than they get: a payment for this product buys ${bought}, a request uses ${units}, and without ` +
@@ -253,7 +253,7 @@ export class Gate<R> {
 
   #report(error: unknown, request: R): void {
     try {
-      this.#tell(error, request);
+      this.#onError(error, request);
     } catch {
       // An error in the hook must not decide which request is served.
     }

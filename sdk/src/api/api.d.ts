@@ -112,7 +112,7 @@ export interface paths {
     put?: never;
     /**
      * Log out
-     * @description Ends the session. The client must discard the token.
+     * @description Has no effect on the server: the token remains valid until it expires. Discard it.
      */
     post: operations['logout'];
     delete?: never;
@@ -270,7 +270,7 @@ export interface paths {
     };
     /**
      * Start a provider sign-in
-     * @description Starts a sign-in and sets a cookie that binds it to this browser for ten minutes. With a token of a recent sign-in, the provider is linked to that account. `mode` `login` requires an existing account. `register` creates one if needed. `next` is a path of this service.
+     * @description Starts a sign-in and sets a cookie that binds it to this browser for ten minutes. With a token of a recent sign-in, the provider is linked to that account. `mode` `login` requires an existing account; `register` creates one if needed. `next` is a path of this service.
      */
     get: operations['startOAuth'];
     put?: never;
@@ -360,7 +360,7 @@ export interface paths {
     head?: never;
     /**
      * Update the account
-     * @description Updates settings. An empty text clears one. `updated_fields` lists the changed fields, settings as dotted paths. A `checkout_logo_url` is fetched whenever it is saved: a PNG or JPEG of at most 200 KB appears on PDF receipts. `detail` gives the reason if it cannot be used.
+     * @description Updates settings; an empty text clears one. `updated_fields` lists the changed fields, settings as dotted paths. A `checkout_logo_url` is fetched whenever it is saved: a PNG or JPEG of at most 200 KB appears on PDF receipts. `detail` gives the reason if it cannot be used.
      */
     patch: operations['updateAccount'];
     trace?: never;
@@ -464,7 +464,7 @@ export interface paths {
     put?: never;
     /**
      * Test a messaging platform
-     * @description Checks that the platform recognizes the bot. A platform is called at most once in ten seconds. The last result is returned in between. The sandbox calls no platform.
+     * @description Checks that the platform recognizes the bot. A platform is called at most once in ten seconds; the last result is returned in between. The sandbox calls no platform.
      */
     post: operations['testDelivery'];
     delete?: never;
@@ -566,7 +566,7 @@ export interface paths {
     };
     /**
      * Get analytics
-     * @description Returns payments, members and deliveries by day. Days are in the account’s time zone. `start_date` and `end_date` are inclusive, require each other, and take precedence over `window_days`. A window is at most 90 days. Refunds and orphaned payments change the figures of the day of the payment.
+     * @description Returns payments, members and deliveries by day. Days are in the account’s time zone. `start_date` and `end_date` are inclusive, require each other, and take precedence over `window_days`; a window is at most 90 days. Refunds and orphaned payments change the figures of the day of the payment.
      */
     get: operations['getAnalytics'];
     put?: never;
@@ -586,7 +586,7 @@ export interface paths {
     };
     /**
      * Export analytics
-     * @description Exports the daily figures as CSV. Days are in the account’s time zone. `start_date` and `end_date` are inclusive, require each other, and take precedence over `window_days`. A window is at most 90 days. Refunds and orphaned payments change the figures of the day of the payment.
+     * @description Exports the daily figures as CSV. Days are in the account’s time zone. `start_date` and `end_date` are inclusive, require each other, and take precedence over `window_days`; a window is at most 90 days. Refunds and orphaned payments change the figures of the day of the payment.
      */
     get: operations['exportAnalytics'];
     put?: never;
@@ -606,13 +606,13 @@ export interface paths {
     };
     /**
      * List keys
-     * @description Lists keys. A token sees the keys of both modes unless it names one. A key sees those of its own mode. The list includes the last hundred revoked keys of each mode.
+     * @description Lists keys. A token sees the keys of both modes unless it names one; a key sees those of its own mode. The list includes the last hundred revoked keys of each mode.
      */
     get: operations['listKeys'];
     put?: never;
     /**
      * Create a key
-     * @description Creates a key. A live key requires a person who signed in within the last 15 minutes (403 `sign_in_required`). A sandbox key does not.
+     * @description Creates a key. A live key requires a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not.
      */
     post: operations['createKey'];
     delete?: never;
@@ -844,7 +844,7 @@ export interface paths {
     put?: never;
     /**
      * Create a hand-off
-     * @description Creates a single-use link for a known buyer, valid for 10 minutes. The service stores the buyer’s data. The link contains only a token.
+     * @description Creates a single-use link for a known buyer, valid for 10 minutes. The service stores the buyer’s data; the link contains only a token.
      */
     post: operations['createHandoff'];
     delete?: never;
@@ -1022,7 +1022,7 @@ export interface paths {
     };
     /**
      * Get a payment
-     * @description Returns a payment. Public: the id is the capability, and the owner sees more fields. Intended for the buyer’s session. Merchants should use webhooks.
+     * @description Returns a payment. Public: the id is the capability, and the owner sees more fields. Intended for the buyer’s session; merchants should use webhooks.
      */
     get: operations['getPayment'];
     put?: never;
@@ -1124,7 +1124,7 @@ export interface paths {
     put?: never;
     /**
      * Retry access delivery
-     * @description Retries the delivery of access. Safe to repeat. Memberships that are delivered, need no delivery or have ended are unchanged. Failed revocations are retried.
+     * @description Retries the delivery of access. Safe to repeat. Memberships that are delivered, need no delivery or have ended are unchanged; failed revocations are retried.
      */
     post: operations['retryDelivery'];
     delete?: never;
@@ -1262,7 +1262,7 @@ export interface paths {
     };
     /**
      * Export receipts
-     * @description Exports receipts as CSV (RFC 4180, UTF-8), at most 100,000 rows. `X-Svc-Truncated: true` if more exist. A row has the price and its exchange rate, the buyer, the refunded amount in the asset of `amount`, and the paid time: the period of a subscription, else the days bought, counted from the payment. Cells that a spreadsheet would read as a formula begin with a `'`.
+     * @description Exports receipts as CSV (RFC 4180, UTF-8), at most 100,000 rows; `X-Svc-Truncated: true` if more exist. A row has the price and its exchange rate, the buyer, the refunded amount in the asset of `amount`, and the paid time: the period of a subscription, else the days bought, counted from the payment. Cells that a spreadsheet would read as a formula begin with a `'`.
      */
     get: operations['exportReceipts'];
     put?: never;
@@ -1288,7 +1288,7 @@ export interface paths {
     head?: never;
     /**
      * Update invoice metadata
-     * @description Merges invoice metadata field by field. `null` removes a field, a list replaces the previous one. The metadata is not part of the signed document and appears only in the merchant’s responses and copy. At most 16 KB in total.
+     * @description Merges invoice metadata field by field; `null` removes a field, a list replaces the previous one. The metadata is not part of the signed document and appears only in the merchant’s responses and copy. At most 16 KB in total.
      */
     patch: operations['updateInvoiceMetadata'];
     trace?: never;
@@ -1450,7 +1450,7 @@ export interface paths {
     };
     /**
      * Get a timeline
-     * @description Lists events of a payment or membership and their deliveries, oldest first unless `order` is `desc`. `next` is null on the last page. Otherwise send it as `after`. 404 for a payment or membership of another account.
+     * @description Lists events of a payment or membership and their deliveries, oldest first unless `order` is `desc`. `next` is null on the last page; otherwise send it as `after`. 404 for a payment or membership of another account.
      */
     get: operations['getWebhookTimeline'];
     put?: never;
@@ -1696,7 +1696,7 @@ export interface paths {
     put?: never;
     /**
      * Consume units
-     * @description Consumes units. Serve only after 200. If `code` is `entitlement_missing` or `subscription_expired`, answer your caller with 402 and forward the `PAYMENT-REQUIRED` header of this response. `meta.payment_required` contains it decoded. Branch on `code`, never on the status.
+     * @description Consumes units. Serve only after 200. If `code` is `entitlement_missing` or `subscription_expired`, answer your caller with 402 and forward the `PAYMENT-REQUIRED` header of this response; `meta.payment_required` contains it decoded. Branch on `code`, never on the status.
      */
     post: operations['consumeEntitlement'];
     delete?: never;
@@ -1894,7 +1894,7 @@ export interface paths {
     };
     /**
      * Check readiness
-     * @description Checks a sale. With a product, checks the whole sale. Without one, only the account. In the sandbox, checks of the chain are skipped. `app_found`: The app exists in your account and mode. Blocks. `product_found`: The product exists in your account, mode and app. Blocks. `product_active`: The product is neither archived nor disabled by the operator. Blocks. `price_set`: The price suits the asset of every rail of the product. Blocks. `rail_enabled`: At least one rail is allowed and enabled, every enabled rail is available, the Solana node responds, and the SOL price source responds if a second asset is accepted. Blocks. `payout_wallet_set`: Every rail of the product has a payout wallet that can spend: the product’s, the rail’s or the account’s. Blocks. `payout_ata_exists`: The payout wallet has a USDC account. Blocks x402, because x402 buyers cannot create it. A warning for checkout only. For a small price in SOL, the wallet holds enough to receive it. Blocks. `fee_wallet_configured`: The service fee, if any, has a wallet that can receive it. Blocks checkout. Only the operator can resolve it. `webhook_endpoint_enabled`: An enabled endpoint receives this product’s events. A warning: sales work without it. `plan_active`: The plan is active. A warning if a paid plan ends soon, because its limits end with it. The free plan sells too. `live_mode_confirmed`: Live mode is confirmed. Blocks x402. Plain checkout does not require it. `live_key_present`: A live key with execute exists. A warning: without one, only a signed-in person can consume and settle. `subscription_plan_published`: A product that renews automatically has a published plan of its current terms. Blocks.
+     * @description Checks a sale. With a product, checks the whole sale; without one, only the account. In the sandbox, checks of the chain are skipped. `app_found`: The app exists in your account and mode. Blocks. `product_found`: The product exists in your account, mode and app. Blocks. `product_active`: The product is neither archived nor disabled by the operator. Blocks. `price_set`: The price suits the asset of every rail of the product. Blocks. `rail_enabled`: At least one rail is allowed and enabled, every enabled rail is available, the Solana node responds, and the SOL price source responds if a second asset is accepted. Blocks. `payout_wallet_set`: Every rail of the product has a payout wallet that can spend: the product’s, the rail’s or the account’s. Blocks. `payout_ata_exists`: The payout wallet has a USDC account. Blocks x402, because x402 buyers cannot create it; a warning for checkout only. For a small price in SOL, the wallet holds enough to receive it. Blocks. `fee_wallet_configured`: The service fee, if any, has a wallet that can receive it. Blocks checkout; only the operator can resolve it. `webhook_endpoint_enabled`: An enabled endpoint receives this product’s events. A warning: sales work without it. `plan_active`: The plan is active. A warning if a paid plan ends soon, because its limits end with it. The free plan sells too. `live_mode_confirmed`: Live mode is confirmed. Blocks x402; plain checkout does not require it. `live_key_present`: A live key with execute exists. A warning: without one, only a signed-in person can consume and settle. `subscription_plan_published`: A product that renews automatically has a published plan of its current terms. Blocks.
      */
     get: operations['getReadiness'];
     put?: never;
@@ -1980,7 +1980,7 @@ export interface paths {
     put?: never;
     /**
      * Confirm a published plan
-     * @description Reads the plan back from the chain and verifies every field. 422 `payment_mismatch` names the field that differs in `meta.reason`. `not_published` if no plan is found.
+     * @description Reads the plan back from the chain and verifies every field. 422 `payment_mismatch` names the field that differs in `meta.reason`; `not_published` if no plan is found.
      */
     post: operations['confirmSubscriptionPlan'];
     delete?: never;
@@ -2020,7 +2020,7 @@ export interface paths {
     put?: never;
     /**
      * Settle an x402 payment
-     * @description Settles an x402 payment. One payment counts once. Repeated under its key, it returns the first result. Under any other key it returns `duplicate: true` with `consumed_units: 0`, the customer’s current balance and the header `X-Svc-Duplicate-Settlement: true`, and stores that response. Serve nothing for a duplicate, unless the consumption was refunded before. Then it serves one more request. 202 means that the outcome is not known yet: send the same payment again, never ask for a new one. The service pays the network fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it was spent on failed payments, the rest of the day is reserved for wallets that have paid you before. Purchases of plans do not count. A payer may have 5 open payments, and 10 failed ones within 10 minutes, over all merchants. Beyond that, calls return 429 `rate_limited` with the `reason` in `meta` (`fee_budget` or `payer_busy`), the limit and the remaining number.
+     * @description Settles an x402 payment. One payment counts once. Repeated under its key, it returns the first result. Under any other key it returns `duplicate: true` with `consumed_units: 0`, the customer’s current balance and the header `X-Svc-Duplicate-Settlement: true`, and stores that response. Serve nothing for a duplicate, unless the consumption was refunded before; then it serves one more request. 202 means that the outcome is not known yet: send the same payment again, never ask for a new one. The service pays the network fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it was spent on failed payments, the rest of the day is reserved for wallets that have paid you before. Purchases of plans do not count. A payer may have 5 open payments, and 10 failed ones within 10 minutes, over all merchants. Beyond that, calls return 429 `rate_limited` with the `reason` in `meta` (`fee_budget` or `payer_busy`), the limit and the remaining number.
      */
     post: operations['settlePayment'];
     delete?: never;
@@ -2040,7 +2040,7 @@ export interface paths {
     put?: never;
     /**
      * Buy the starter plan
-     * @description Buys the plan for 19 USDC by x402 V2. Without PAYMENT-SIGNATURE, returns 402 with the challenge in PAYMENT-REQUIRED. Repeated with PAYMENT-SIGNATURE, returns 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 by default: `client.setSpendControls({ maxAmountPerPayment: '$19' })`. Paid time retains its value: the same plan lasts 30 days longer. A higher one begins now and lasts 30 days plus the remaining time, converted at the two prices. `meta` of the 402 has the result, `plan` and `paid_through`, for a payment made now. The new limits apply to the next request. One payment counts once: a repeated call returns the first response. A lower plan during a higher one is refused with 409. If a higher one began after the payment was sent, it is extended by the value of the payment. 202 means that the outcome is not known yet: send the same payment again, never a new one. A setup stays open until then. An ended plan becomes `free` immediately. During a plan without an end, nothing is sold (409). In the sandbox, a test wallet pays (POST /v1/testing/pay), all responses are those of a purchase, and the plan of the account does not change.
+     * @description Buys the plan for 19 USDC by x402 V2. Without PAYMENT-SIGNATURE, returns 402 with the challenge in PAYMENT-REQUIRED; repeated with PAYMENT-SIGNATURE, returns 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 by default: `client.setSpendControls({ maxAmountPerPayment: '$19' })`. Paid time retains its value: the same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus the remaining time, converted at the two prices. `meta` of the 402 has the result, `plan` and `paid_through`, for a payment made now. The new limits apply to the next request. One payment counts once: a repeated call returns the first response. A lower plan during a higher one is refused with 409. If a higher one began after the payment was sent, it is extended by the value of the payment. 202 means that the outcome is not known yet: send the same payment again, never a new one. A setup stays open until then. An ended plan becomes `free` immediately. During a plan without an end, nothing is sold (409). In the sandbox, a test wallet pays (POST /v1/testing/pay), all responses are those of a purchase, and the plan of the account does not change.
      */
     post: operations['activateStarter'];
     delete?: never;
@@ -2060,7 +2060,7 @@ export interface paths {
     put?: never;
     /**
      * Buy the growth plan
-     * @description Buys the plan for 49 USDC by x402 V2. Without PAYMENT-SIGNATURE, returns 402 with the challenge in PAYMENT-REQUIRED. Repeated with PAYMENT-SIGNATURE, returns 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 by default: `client.setSpendControls({ maxAmountPerPayment: '$49' })`. Paid time retains its value: the same plan lasts 30 days longer. A higher one begins now and lasts 30 days plus the remaining time, converted at the two prices. `meta` of the 402 has the result, `plan` and `paid_through`, for a payment made now. The new limits apply to the next request. One payment counts once: a repeated call returns the first response. A lower plan during a higher one is refused with 409. If a higher one began after the payment was sent, it is extended by the value of the payment. 202 means that the outcome is not known yet: send the same payment again, never a new one. A setup stays open until then. An ended plan becomes `free` immediately. During a plan without an end, nothing is sold (409). In the sandbox, a test wallet pays (POST /v1/testing/pay), all responses are those of a purchase, and the plan of the account does not change.
+     * @description Buys the plan for 49 USDC by x402 V2. Without PAYMENT-SIGNATURE, returns 402 with the challenge in PAYMENT-REQUIRED; repeated with PAYMENT-SIGNATURE, returns 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 by default: `client.setSpendControls({ maxAmountPerPayment: '$49' })`. Paid time retains its value: the same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus the remaining time, converted at the two prices. `meta` of the 402 has the result, `plan` and `paid_through`, for a payment made now. The new limits apply to the next request. One payment counts once: a repeated call returns the first response. A lower plan during a higher one is refused with 409. If a higher one began after the payment was sent, it is extended by the value of the payment. 202 means that the outcome is not known yet: send the same payment again, never a new one. A setup stays open until then. An ended plan becomes `free` immediately. During a plan without an end, nothing is sold (409). In the sandbox, a test wallet pays (POST /v1/testing/pay), all responses are those of a purchase, and the plan of the account does not change.
      */
     post: operations['activateGrowth'];
     delete?: never;
@@ -2080,7 +2080,7 @@ export interface paths {
     put?: never;
     /**
      * Buy the scale plan
-     * @description Buys the plan for 199 USDC by x402 V2. Without PAYMENT-SIGNATURE, returns 402 with the challenge in PAYMENT-REQUIRED. Repeated with PAYMENT-SIGNATURE, returns 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 by default: `client.setSpendControls({ maxAmountPerPayment: '$199' })`. Paid time retains its value: the same plan lasts 30 days longer. A higher one begins now and lasts 30 days plus the remaining time, converted at the two prices. `meta` of the 402 has the result, `plan` and `paid_through`, for a payment made now. The new limits apply to the next request. One payment counts once: a repeated call returns the first response. A lower plan during a higher one is refused with 409. If a higher one began after the payment was sent, it is extended by the value of the payment. 202 means that the outcome is not known yet: send the same payment again, never a new one. A setup stays open until then. An ended plan becomes `free` immediately. During a plan without an end, nothing is sold (409). In the sandbox, a test wallet pays (POST /v1/testing/pay), all responses are those of a purchase, and the plan of the account does not change.
+     * @description Buys the plan for 199 USDC by x402 V2. Without PAYMENT-SIGNATURE, returns 402 with the challenge in PAYMENT-REQUIRED; repeated with PAYMENT-SIGNATURE, returns 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 by default: `client.setSpendControls({ maxAmountPerPayment: '$199' })`. Paid time retains its value: the same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus the remaining time, converted at the two prices. `meta` of the 402 has the result, `plan` and `paid_through`, for a payment made now. The new limits apply to the next request. One payment counts once: a repeated call returns the first response. A lower plan during a higher one is refused with 409. If a higher one began after the payment was sent, it is extended by the value of the payment. 202 means that the outcome is not known yet: send the same payment again, never a new one. A setup stays open until then. An ended plan becomes `free` immediately. During a plan without an end, nothing is sold (409). In the sandbox, a test wallet pays (POST /v1/testing/pay), all responses are those of a purchase, and the plan of the account does not change.
      */
     post: operations['activateScale'];
     delete?: never;
@@ -2120,7 +2120,7 @@ export interface paths {
     put?: never;
     /**
      * Pay for a plan by card
-     * @description Creates a card checkout. Requires a person who signed in within the last 15 minutes. Keys are refused with 403. Send the person to `checkout_url`. A repeated request for the same plan returns the same open page. Another plan closes it. An account with a subscription gets a page to change it. Return URLs must be on this service and default to the dashboard. The current plan of the account is refused with 409 `state_conflict`.
+     * @description Creates a card checkout. Requires a person who signed in within the last 15 minutes; keys are refused with 403. Send the person to `checkout_url`. A repeated request for the same plan returns the same open page; another plan closes it. An account with a subscription gets a page to change it. Return URLs must be on this service and default to the dashboard. The current plan of the account is refused with 409 `state_conflict`.
      */
     post: operations['createBillingCheckout'];
     delete?: never;
@@ -2140,7 +2140,7 @@ export interface paths {
     put?: never;
     /**
      * Open the card portal
-     * @description Creates a session of the card portal. Requires a person who signed in within the last 15 minutes. Keys are refused with 403. Returns 409 `state_conflict` before the first purchase by card.
+     * @description Creates a session of the card portal. Requires a person who signed in within the last 15 minutes; keys are refused with 403. Returns 409 `state_conflict` before the first purchase by card.
      */
     post: operations['createBillingPortal'];
     delete?: never;
@@ -2180,7 +2180,7 @@ export interface paths {
     put?: never;
     /**
      * Receive processor events
-     * @description Receives events of the payment processor, signed over the raw body. An event only triggers a read from the processor. Each event is processed once. Unknown types and customers are ignored.
+     * @description Receives events of the payment processor, signed over the raw body. An event only triggers a read from the processor. Each event is processed once; unknown types and customers are ignored.
      */
     post: operations['receiveProcessorWebhook'];
     delete?: never;
@@ -2220,7 +2220,7 @@ export interface paths {
     put?: never;
     /**
      * Verify a payment for your server
-     * @description Verifies a payment. Body and response follow the x402 reference. A refusal is 200 as well. `payTo` must be your payout wallet: that of the x402 rail, of your account, or of one of your live products. A payment with an earlier successful response is refused as `duplicate_settlement`. A settled payment without one passes, so that the buyer can still get what they paid for.
+     * @description Verifies a payment. Body and response follow the x402 reference; a refusal is 200 as well. `payTo` must be your payout wallet: that of the x402 rail, of your account, or of one of your live products. A payment with an earlier successful response is refused as `duplicate_settlement`. A settled payment without one passes, so that the buyer can still get what they paid for.
      */
     post: operations['verifyFacilitatedPayment'];
     delete?: never;
@@ -2240,7 +2240,7 @@ export interface paths {
     put?: never;
     /**
      * Settle a payment for your server
-     * @description Settles a payment. Body and response follow the x402 reference. A refusal is 200 as well. The payment itself is the idempotency key: it is settled once. Of concurrent calls, one gets `success: true` and the others `duplicate_settlement` with the signature in `transaction`. A later call of the same account gets the first result again, so a lost response loses nothing: verify each request first, which refuses a payment with an earlier success, and serve once per `transaction`. Another account gets `duplicate_settlement`. `settlement_pending` means that no call has its success yet: repeat with the same payment. Nothing is granted and no payment is recorded: your server is responsible for both. The service pays the network fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it was spent on failed payments, the rest of the day is reserved for wallets that have paid you before. Purchases of plans do not count. A payer may have 5 open payments, and 10 failed ones within 10 minutes, over all merchants. Beyond that, calls return 429 `rate_limited` with the `reason` in `meta` (`fee_budget` or `payer_busy`), the limit and the remaining number.
+     * @description Settles a payment. Body and response follow the x402 reference; a refusal is 200 as well. The payment itself is the idempotency key: it is settled once. Of concurrent calls, one gets `success: true` and the others `duplicate_settlement` with the signature in `transaction`. A later call of the same account gets the first result again, so a lost response loses nothing: verify each request first, which refuses a payment with an earlier success, and serve once per `transaction`. Another account gets `duplicate_settlement`. `settlement_pending` means that no call has its success yet: repeat with the same payment. Nothing is granted and no payment is recorded: your server is responsible for both. The service pays the network fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it was spent on failed payments, the rest of the day is reserved for wallets that have paid you before. Purchases of plans do not count. A payer may have 5 open payments, and 10 failed ones within 10 minutes, over all merchants. Beyond that, calls return 429 `rate_limited` with the `reason` in `meta` (`fee_budget` or `payer_busy`), the limit and the remaining number.
      */
     post: operations['settleFacilitatedPayment'];
     delete?: never;
@@ -2260,7 +2260,7 @@ export interface paths {
     put?: never;
     /**
      * Create a metered session
-     * @description Creates a metered session. The buyer’s client opens a payment channel by the challenge, at `authorize_url`, within 60 minutes, and then streams vouchers. Each voucher promises a higher cumulative amount. None moves money. The highest one is settled on the chain, straight to your wallet. This call has its own rate limit, equal to that of consume, settle and other metered calls, so that strangers who never pay use up nothing that buyers need.
+     * @description Creates a metered session. The buyer’s client opens a payment channel by the challenge, at `authorize_url`, within 60 minutes, and then streams vouchers. Each voucher promises a higher cumulative amount; none moves money. The highest one is settled on the chain, straight to your wallet. This call has its own rate limit, equal to that of consume, settle and other metered calls, so that strangers who never pay use up nothing that buyers need.
      */
     post: operations['createMeteredSession'];
     delete?: never;
@@ -2420,7 +2420,7 @@ export interface paths {
     put?: never;
     /**
      * Stop a native subscription
-     * @description Stops collecting, immediately and permanently. Requires a person who signed in within the last 15 minutes. Paid time remains valid. The buyer’s consent remains on the chain until the buyer cancels. The buyer gets instructions by email if an address is known. A repeated call changes nothing.
+     * @description Stops collecting, immediately and permanently. Requires a person who signed in within the last 15 minutes. Paid time remains valid. The buyer’s consent remains on the chain until the buyer cancels; the buyer gets instructions by email if an address is known. A repeated call changes nothing.
      */
     post: operations['stopNativeSubscription'];
     delete?: never;
@@ -2480,7 +2480,7 @@ export interface paths {
     put?: never;
     /**
      * Start a setup
-     * @description Starts a setup. Needs no credential. `setup_secret` and `sandbox_api_key` are shown only in this response. The setup ends after 24 hours unless a plan is activated with its secret. A payment in flight extends it. Follow `next_actions`.
+     * @description Starts a setup. Needs no credential. `setup_secret` and `sandbox_api_key` are shown only in this response. The setup ends after 24 hours unless a plan is activated with its secret; a payment in flight extends it. Follow `next_actions`.
      */
     post: operations['createSetupIntent'];
     delete?: never;
@@ -2520,7 +2520,7 @@ export interface paths {
     put?: never;
     /**
      * Send a manifest
-     * @description Replaces the previous manifest until the setup is approved. Afterwards the only accepted change is to a manifest that requests live mode and meets its rules. Findings of severity `error` return the manifest for changes (`changes_required`). Without one it is `ready`. The URLs are never fetched. An unknown setup, a wrong secret, and a secret of another setup return the same 404.
+     * @description Replaces the previous manifest until the setup is approved. Afterwards the only accepted change is to a manifest that requests live mode and meets its rules. Findings of severity `error` return the manifest for changes (`changes_required`); without one it is `ready`. The URLs are never fetched. An unknown setup, a wrong secret, and a secret of another setup return the same 404.
      */
     post: operations['putSetupManifest'];
     delete?: never;
@@ -3053,11 +3053,11 @@ export interface components {
       detail: string;
     };
     VerifyEmailRequest: {
-      /** @description Session token for `Authorization: Bearer`. */
+      /** @description Token from the email: the part after `#token=` in its link. */
       token: string;
     };
     PreviewVerificationRequest: {
-      /** @description Session token for `Authorization: Bearer`. */
+      /** @description Token from the email: the part after `#token=` in its link. */
       token: string;
     };
     VerificationPreview: {
@@ -3072,7 +3072,7 @@ export interface components {
       email: string;
     };
     DisownEmailRequest: {
-      /** @description Session token for `Authorization: Bearer`. */
+      /** @description Token from the email: the part after `#token=` in its link. */
       token: string;
     };
     ForgotPasswordRequest: {
@@ -3083,7 +3083,7 @@ export interface components {
       email: string;
     };
     ResetPasswordRequest: {
-      /** @description Session token for `Authorization: Bearer`. */
+      /** @description Token from the email: the part after `#token=` in its link. */
       token: string;
       /** @description New password of 8 to 128 characters. */
       new_password: string;
@@ -3405,7 +3405,7 @@ export interface components {
       /** @description Discord guild id, as text. */
       guild_id?: string;
     };
-    /** @description Totals of one asset, as decimals. `gross` is the price and overpayment of confirmed payments, without orphaned ones. `fee` is the part paid to the service. `net` is gross minus fee minus refunded. */
+    /** @description Totals of one asset, as decimals. `gross` is the price and overpayment of confirmed payments, without orphaned ones; `fee` is the part paid to the service; `net` is gross minus fee minus refunded. */
     Sums: {
       /** @description Price and overpayment of confirmed payments: a decimal as text. */
       gross: string;
@@ -3423,7 +3423,7 @@ export interface components {
       paying_members: number;
       /** @description Number of memberships that end soon. */
       renewals_due: {
-        /** @description Number of payments. */
+        /** @description Number of memberships. */
         count: number;
         /**
          * @description Number of days ahead.
@@ -3491,7 +3491,7 @@ export interface components {
       funnel: {
         /** @description Number of started checkouts. */
         sessions: number;
-        /** @description Number of pending objects. */
+        /** @description Number of pending checkouts. */
         pending: number;
         /** @description Number of confirmed payments. */
         confirmed: number;
@@ -3499,7 +3499,7 @@ export interface components {
         failed: number;
         /** @description Number of expired objects. */
         expired: number;
-        /** @description Share of started checkouts that were paid. Null if no checkout started. */
+        /** @description Share of started checkouts that were paid; null if no checkout started. */
         conversion_rate: number | null;
       };
       /** @description Figures of each day, oldest first. */
@@ -3544,7 +3544,7 @@ export interface components {
         /** @description Number of active memberships. */
         active: number;
       };
-      /** @description Deliveries that ended in the window. Absent if none did. */
+      /** @description Deliveries that ended in the window; absent if none did. */
       webhooks: {
         /** @description Share of deliveries that succeeded. */
         success_rate?: number;
@@ -3664,7 +3664,7 @@ export interface components {
       description?: string;
       /** @description Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
       event_types: string[];
-      /** @description Products to send events of. Empty: all products. */
+      /** @description Products to send events of; empty: all products. */
       product_ids: string[];
       /**
        * @description Status of the object.
@@ -3738,7 +3738,7 @@ export interface components {
        * @enum {string}
        */
       asset: 'USDC' | 'SOL';
-      /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9. More are refused. */
+      /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
       amount: string;
       /** @description Amount in the smallest units of the asset: an integer as text. */
       base_units: string;
@@ -3764,13 +3764,13 @@ export interface components {
        * @enum {string}
        */
       billing_model: 'one_off' | 'recurring';
-      /** @description Days of access per purchase. Null: no time limit. */
+      /** @description Days of access per purchase; null: no time limit. */
       access_period_days: number | null;
-      /** @description Units per purchase. Null: no limit. */
+      /** @description Units per purchase; null: no limit. */
       usage_units: number | null;
       /** @description Name of the units on the checkout page, such as `requests`. */
       unit_name?: string;
-      /** @description Messaging platform on which buyers must prove their identity. Null: no proof. */
+      /** @description Messaging platform on which buyers must prove their identity; null: no proof. */
       requires_identity: ('telegram' | 'discord') | null;
       /** @description Network: `mainnet` or `devnet`. */
       network: string;
@@ -3802,7 +3802,7 @@ export interface components {
        * @enum {string}
        */
       asset: 'USDC' | 'SOL';
-      /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9. More are refused. */
+      /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
       amount: string;
     };
     /** @description Chat or guild that gives access, claimed by the account. The platform must match the `product_type`. */
@@ -3841,7 +3841,7 @@ export interface components {
       /** @description Description of the product, as buyers see it. */
       description?: string;
       /**
-       * @description Type of the product. `api` is sold by use. `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`.
+       * @description Type of the product. `api` is sold by use; `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`.
        * @default api
        * @enum {string}
        */
@@ -3855,9 +3855,9 @@ export interface components {
       billing_model?: 'one_off' | 'recurring';
       /** @description Renewal mode: `ONE_OFF` is renewed by the buyer, `AUTOMATIC` renews on the chain and requires a price in USDC and a period of 1 to 365 days. `solana_native_subscription` is an alias of `AUTOMATIC`. */
       renewal_mode?: ('ONE_OFF' | 'AUTOMATIC' | 'solana_native_subscription') | null;
-      /** @description Days of access per purchase. Null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
+      /** @description Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
       access_period_days?: number | null;
-      /** @description Units per purchase. Null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
+      /** @description Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
       usage_units?: number | null;
       /** @description Name of the units on the checkout page, such as `requests`. */
       unit_name?: string;
@@ -3865,9 +3865,9 @@ export interface components {
       payout_wallet?: string;
       /** @description Hours of delivered access after the paid time, for late renewals. */
       grace_hours?: number;
-      /** @description Duration of a checkout session, 300 to 3600 seconds. 900 by default. */
+      /** @description Duration of a checkout session, 300 to 3600 seconds; 900 by default. */
       session_seconds?: number;
-      /** @description Messaging platform on which buyers must prove their identity before payment. Null: no proof. The current value also applies to open payments: they are not confirmed without that identity, and money that still arrives is unmatched once they end. */
+      /** @description Messaging platform on which buyers must prove their identity before payment; null: no proof. The current value also applies to open payments: they are not confirmed without that identity, and money that still arrives is unmatched once they end. */
       requires_identity?: ('telegram' | 'discord') | null;
       /**
        * @description Rail that the checkout shows first.
@@ -3885,7 +3885,7 @@ export interface components {
       delivery?: components['schemas']['DeliveryTarget'];
       /**
        * Format: uri
-       * @description https URL for buyers after payment. `payment_id` and `status` are added. A hint only: verify the payment from your server.
+       * @description https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.
        */
       success_url?: string;
       /**
@@ -3893,7 +3893,7 @@ export interface components {
        * @description https URL for buyers who leave without payment.
        */
       cancel_url?: string;
-      /** @description Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges. Null removes a key. */
+      /** @description Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
       metadata?: {
         [key: string]: string;
       };
@@ -3963,7 +3963,7 @@ export interface components {
       /** @description Description of the product, as buyers see it. */
       description?: string;
       /**
-       * @description Type of the product. `api` is sold by use. `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`.
+       * @description Type of the product. `api` is sold by use; `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`.
        * @enum {string}
        */
       product_type: 'api' | 'link' | 'telegram' | 'discord';
@@ -3986,9 +3986,9 @@ export interface components {
        * @enum {string}
        */
       renewal_mode: 'ONE_OFF' | 'AUTOMATIC';
-      /** @description Days of access per purchase. Null: no time limit. */
+      /** @description Days of access per purchase; null: no time limit. */
       access_period_days: number | null;
-      /** @description Units per purchase. Null: no limit. */
+      /** @description Units per purchase; null: no limit. */
       usage_units: number | null;
       /** @description Name of the units on the checkout page, such as `requests`. */
       unit_name?: string;
@@ -4000,17 +4000,17 @@ export interface components {
       allowed_rails: string[];
       /** @description Hours of delivered access after the paid time, for late renewals. */
       grace_hours: number;
-      /** @description Duration of a checkout session, 300 to 3600 seconds. 900 by default. */
+      /** @description Duration of a checkout session, 300 to 3600 seconds; 900 by default. */
       session_seconds?: number;
-      /** @description Messaging platform on which buyers must prove their identity. Null: no proof. */
+      /** @description Messaging platform on which buyers must prove their identity; null: no proof. */
       requires_identity: ('telegram' | 'discord') | null;
       /** @description Chat or guild that gives access, and the role of its members. */
       delivery?: components['schemas']['DeliveryTarget'];
-      /** @description https URL for buyers after payment. `payment_id` and `status` are added. A hint only: verify the payment from your server. */
+      /** @description https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server. */
       success_url?: string;
       /** @description https URL for buyers who leave without payment. */
       cancel_url?: string;
-      /** @description Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges. Null removes a key. */
+      /** @description Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
       metadata: {
         [key: string]: string;
       };
@@ -4043,7 +4043,7 @@ export interface components {
       /** @description Description of the product, as buyers see it. */
       description?: string | null;
       /**
-       * @description Type of the product. `api` is sold by use. `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`.
+       * @description Type of the product. `api` is sold by use; `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`.
        * @default api
        * @enum {string}
        */
@@ -4057,9 +4057,9 @@ export interface components {
       billing_model?: 'one_off' | 'recurring';
       /** @description Renewal mode: `ONE_OFF` is renewed by the buyer, `AUTOMATIC` renews on the chain and requires a price in USDC and a period of 1 to 365 days. `solana_native_subscription` is an alias of `AUTOMATIC`. */
       renewal_mode?: ('ONE_OFF' | 'AUTOMATIC' | 'solana_native_subscription') | null;
-      /** @description Days of access per purchase. Null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
+      /** @description Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
       access_period_days?: number | null;
-      /** @description Units per purchase. Null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
+      /** @description Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
       usage_units?: number | null;
       /** @description Name of the units on the checkout page, such as `requests`. */
       unit_name?: string | null;
@@ -4067,9 +4067,9 @@ export interface components {
       payout_wallet?: string | null;
       /** @description Hours of delivered access after the paid time, for late renewals. */
       grace_hours?: number;
-      /** @description Duration of a checkout session, 300 to 3600 seconds. 900 by default. */
+      /** @description Duration of a checkout session, 300 to 3600 seconds; 900 by default. */
       session_seconds?: number | null;
-      /** @description Messaging platform on which buyers must prove their identity before payment. Null: no proof. The current value also applies to open payments: they are not confirmed without that identity, and money that still arrives is unmatched once they end. */
+      /** @description Messaging platform on which buyers must prove their identity before payment; null: no proof. The current value also applies to open payments: they are not confirmed without that identity, and money that still arrives is unmatched once they end. */
       requires_identity?: ('telegram' | 'discord') | null;
       /**
        * @description Rail that the checkout shows first.
@@ -4082,11 +4082,11 @@ export interface components {
       access_app_id?: string | null;
       /** @description Chat or guild that gives access, and the role of its members. */
       delivery?: components['schemas']['DeliveryTarget'];
-      /** @description https URL for buyers after payment. `payment_id` and `status` are added. A hint only: verify the payment from your server. */
+      /** @description https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server. */
       success_url?: string | null;
       /** @description https URL for buyers who leave without payment. */
       cancel_url?: string | null;
-      /** @description Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges. Null removes a key. */
+      /** @description Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
       metadata?: {
         [key: string]: string | null;
       };
@@ -4130,9 +4130,9 @@ export interface components {
        * @description Email address.
        */
       email?: string;
-      /** @description Your own name for the buyer. Identifies membership and entitlement. Sent by the buyer, it is unverified: it extends a known membership and never changes its wallet or email address. Refused with 422 if the product has `trusted_customer_ref`. */
+      /** @description Your own name for the buyer; identifies membership and entitlement. Sent by the buyer, it is unverified: it extends a known membership and never changes its wallet or email address. Refused with 422 if the product has `trusted_customer_ref`. */
       customer_ref?: string;
-      /** @description Language of emails, such as `en`. */
+      /** @description Language of the buyer, such as `pt-BR` (BCP 47) or `pt_BR`: one of en, es, de, fr, pt-BR, ja, in any region. Stored with the payment. */
       locale?: string;
       /** @description Token of a hand-off, from its link. */
       handoff_token?: string;
@@ -4148,7 +4148,7 @@ export interface components {
       payment_session_id?: string;
       /**
        * Format: uuid
-       * @description Unsigned payment of this product to replace. It fails with `replaced`, and the response is a new payment, in `asset` or with a new expiry. Price, customer, identity, session and hand-off are copied. Other fields are ignored. Money that still arrives for the old payment is unmatched. Refused with 409 `in_flight` while a transaction of the old payment may land.
+       * @description Unsigned payment of this product to replace. It fails with `replaced`, and the response is a new payment, in `asset` or with a new expiry. Price, customer, identity, session and hand-off are copied; other fields are ignored. Money that still arrives for the old payment is unmatched. Refused with 409 `in_flight` while a transaction of the old payment may land.
        */
       replaces_payment_id?: string;
     };
@@ -4164,7 +4164,7 @@ export interface components {
       /** @description Remaining steps to sign, in order. If empty, the first period is collected next. */
       steps: {
         /**
-         * @description Kind of the step. `approve`: allows the subscriptions program to collect, once for all subscriptions of the wallet. For a wallet that is already subscribed it proves ownership of the checkout. `subscribe`: accepts the terms of this subscription. `resume`: withdraws a cancellation. `revoke`: ends a subscription that cannot continue.
+         * @description Kind of the step. `approve`: allows the subscriptions program to collect, once for all subscriptions of the wallet; for a wallet that is already subscribed it proves ownership of the checkout. `subscribe`: accepts the terms of this subscription. `resume`: withdraws a cancellation. `revoke`: ends a subscription that cannot continue.
          * @enum {string}
          */
         kind: 'approve' | 'subscribe' | 'resume' | 'revoke';
@@ -4233,7 +4233,7 @@ export interface components {
       price: components['schemas']['Money'];
       /** @description Wallet that receives the payment. */
       recipient: string;
-      /** @description Service fee, paid in the same transaction as the price. Absent if none applies. */
+      /** @description Service fee, paid in the same transaction as the price; absent if none applies. */
       fee?: {
         /** @description Wallet that receives the payment. */
         recipient: string;
@@ -4242,14 +4242,14 @@ export interface components {
          * @enum {string}
          */
         asset: 'USDC' | 'SOL';
-        /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9. More are refused. */
+        /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
         amount: string;
         /** @description Amount in the smallest units of the asset: an integer as text. */
         base_units: string;
       };
       /** @description Network in CAIP-2. */
       network: string;
-      /** @description Mint address of the token. Absent for SOL. */
+      /** @description Mint address of the token; absent for SOL. */
       mint?: string;
       /** @description Number of decimals of the asset. */
       decimals: number;
@@ -4274,7 +4274,7 @@ export interface components {
       expires_at: string;
       /** @description URL of the payment’s status. */
       status_url: string;
-      /** @description Milliseconds to wait before the next poll. Null if the status is final. */
+      /** @description Milliseconds to wait before the next poll; null if the status is final. */
       poll_after_ms: number | null;
     };
     /** @description Identity required before payment: call POST /v1/products/p/{slug}/identity, then connect again with its identity_session_id. */
@@ -4376,7 +4376,7 @@ export interface components {
       status: 'not_required' | 'pending' | 'delivered' | 'failed' | 'revoked';
       /** @description Invitation of this buyer. */
       invite_url?: string;
-      /** @description Error of the last attempt, as the platform reports it. `not_a_member`: the buyer was invited and has not joined. */
+      /** @description Error of the last attempt, as the platform reports it; `not_a_member`: the buyer was invited and has not joined. */
       last_error?: string;
     };
     Payment: {
@@ -4413,7 +4413,7 @@ export interface components {
       failure_reason?: string;
       /** @description Price of this payment, fixed when the session began. */
       price: components['schemas']['Money'];
-      /** @description Service fee, paid in the same transaction as the price. Absent if none applies. */
+      /** @description Service fee, paid in the same transaction as the price; absent if none applies. */
       fee?: components['schemas']['Money'];
       /** @description Service fee that this transaction did not pay, because the merchant received the whole amount. */
       fee_owed?: components['schemas']['Money'];
@@ -4537,7 +4537,7 @@ export interface components {
       updated_at: string;
       /** @description Version of the object. Each change increases it. */
       version: number;
-      /** @description Milliseconds to wait before the next poll. Null if the status is final. */
+      /** @description Milliseconds to wait before the next poll; null if the status is final. */
       poll_after_ms: number | null;
     };
     SendTransactionResponse: {
@@ -4558,10 +4558,10 @@ export interface components {
       wallet_address?: string;
       /**
        * Format: uri
-       * @description https URL for buyers after payment. `payment_id` and `status` are added. A hint only: verify the payment from your server.
+       * @description https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.
        */
       success_url?: string;
-      /** @description Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges. Null removes a key. */
+      /** @description Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
       metadata?: {
         [key: string]: string;
       };
@@ -4719,7 +4719,7 @@ export interface components {
       recipient: string;
       /** @description Paid amount. */
       amount: components['schemas']['Money'];
-      /** @description Service fee, paid in the same transaction as the price. Absent if none applies. */
+      /** @description Service fee, paid in the same transaction as the price; absent if none applies. */
       fee?: components['schemas']['Money'];
       /**
        * Format: uuid
@@ -4872,7 +4872,7 @@ export interface components {
          * @enum {string}
          */
         asset: 'USDC' | 'SOL';
-        /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9. More are refused. */
+        /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
         amount: string;
       };
       /**
@@ -4960,7 +4960,7 @@ export interface components {
       };
       /** @description Invitation of this member. Events never contain it. */
       invite_url?: string;
-      /** @description Error of the last attempt, as the platform reports it. `not_a_member`: the buyer was invited and has not joined. */
+      /** @description Error of the last attempt, as the platform reports it; `not_a_member`: the buyer was invited and has not joined. */
       last_error?: string;
       /**
        * Format: date-time
@@ -4993,14 +4993,14 @@ export interface components {
        * @enum {string}
        */
       status: 'pending' | 'active' | 'grace' | 'expired' | 'cancelled';
-      /** @description End of the paid time. Null: no end. */
+      /** @description End of the paid time; null: no end. */
       paid_through: string | null;
       /**
        * Format: date-time
        * @description Time until which delivered access continues after the paid time.
        */
       grace_until?: string;
-      /** @description End of delivered access: paid time plus grace. Null: no end. */
+      /** @description End of delivered access: paid time plus grace; null: no end. */
       expires_at: string | null;
       /** @description Identifier of the native subscription that pays for the membership. */
       authorization_id?: string;
@@ -5195,7 +5195,7 @@ export interface components {
       description?: string;
       /** @description Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
       event_types?: string[];
-      /** @description Products to send events of. Empty: all products. */
+      /** @description Products to send events of; empty: all products. */
       product_ids?: string[];
       /**
        * @description Bytes that `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone.
@@ -5217,7 +5217,7 @@ export interface components {
       description?: string | null;
       /** @description Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
       event_types?: string[];
-      /** @description Products to send events of. Empty: all products. */
+      /** @description Products to send events of; empty: all products. */
       product_ids?: string[];
       /**
        * @description Bytes that `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone.
@@ -5232,7 +5232,7 @@ export interface components {
     };
     RotateSecretRequest: {
       /**
-       * @description Hours for which the old secret also signs. 24 by default.
+       * @description Hours for which the old secret also signs; 24 by default.
        * @default 24
        */
       overlap_hours?: number;
@@ -5245,7 +5245,7 @@ export interface components {
       since: string;
       /**
        * Format: date-time
-       * @description End of the time range. The current time by default.
+       * @description End of the time range; the current time by default.
        */
       until?: string;
     };
@@ -5343,14 +5343,14 @@ export interface components {
         /** @description Status of the object. */
         status?: string;
       }[];
-      /** @description Cursor of the next page. Null on the last page. */
+      /** @description Cursor of the next page; null on the last page. */
       next: string | null;
     };
     Event: {
       /** @description Unique identifier of the event. */
       id: string;
       /**
-       * @description Type of the object.
+       * @description Type of the event.
        * @enum {string}
        */
       type:
@@ -5499,7 +5499,7 @@ export interface components {
       event_type?: string;
       /** @description Alias of `event_type`, as some automation platforms send it. */
       event?: string;
-      /** @description Products to send events of. Empty: all products. */
+      /** @description Products to send events of; empty: all products. */
       product_ids?: string[];
     };
     AutomationHookWithSecret: components['schemas']['AutomationHook'] & {
@@ -5622,7 +5622,7 @@ export interface components {
        * @description Value of `before` that returns older messages. Absent if none exist.
        */
       messages_before?: string;
-      /** @description Events of the linked payment or membership, oldest first. Empty without one. */
+      /** @description Events of the linked payment or membership, oldest first; empty without one. */
       timeline: {
         /**
          * Format: date-time
@@ -5665,7 +5665,7 @@ export interface components {
       /** @description Customer: a wallet, or your own name for the customer. Requests name exactly one. */
       customer: components['schemas']['Customer'];
       /**
-       * @description Number of units. 1 by default.
+       * @description Number of units; 1 by default.
        * @default 1
        */
       units?: number;
@@ -5697,9 +5697,9 @@ export interface components {
       entitlement_id: string;
       /** @description Number of units consumed. */
       units: number;
-      /** @description Number of units left. Null: no limit. */
+      /** @description Number of units left; null: no limit. */
       remaining: number | null;
-      /** @description End of the paid time. Null: no end. */
+      /** @description End of the paid time; null: no end. */
       paid_through: string | null;
     };
     GrantRequest: {
@@ -5737,13 +5737,13 @@ export interface components {
        * @enum {string}
        */
       status: 'active' | 'exhausted' | 'expired' | 'revoked';
-      /** @description Number of units granted. Null: units are not counted. */
+      /** @description Number of units granted; null: units are not counted. */
       granted_units: number | null;
       /** @description Number of units consumed. */
       used_units: number;
-      /** @description Number of units left. Null: no limit. */
+      /** @description Number of units left; null: no limit. */
       remaining: number | null;
-      /** @description End of the paid time. Null: no end. */
+      /** @description End of the paid time; null: no end. */
       paid_through: string | null;
       /** @description True if access has neither a limit of units nor an end. */
       unlimited: boolean;
@@ -5778,9 +5778,9 @@ export interface components {
       entitlement_id: string;
       /** @description Number of units returned. */
       units: number;
-      /** @description Number of units left. Null: no limit. */
+      /** @description Number of units left; null: no limit. */
       remaining: number | null;
-      /** @description End of the paid time. Null: no end. */
+      /** @description End of the paid time; null: no end. */
       paid_through: string | null;
     };
     EntitlementPage: {
@@ -5822,7 +5822,7 @@ export interface components {
       asset: 'USDC' | 'SOL';
       /** @description Network in CAIP-2. */
       network: string;
-      /** @description Mint address of the token. Absent for SOL. */
+      /** @description Mint address of the token; absent for SOL. */
       mint?: string;
       /** @description Number of decimals of the asset. */
       decimals: number;
@@ -5863,7 +5863,7 @@ export interface components {
       rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
       /** @description True if the rail is enabled. */
       enabled: boolean;
-      /** @description Wallet that the rail pays. Null: the wallet of the account. */
+      /** @description Wallet that the rail pays; null: the wallet of the account. */
       payout_wallet: string | null;
       /** @description USDC account of the wallet. SOL is paid to the wallet itself. */
       payout_ata: string | null;
@@ -5871,7 +5871,7 @@ export interface components {
       ata_exists: boolean | null;
       /** @description Unsigned transaction in base64 that creates the missing account. Open `/sign#<transaction>` of this service to sign and send it with the payout wallet. */
       create_ata_transaction: string | null;
-      /** @description Time of the last change. Null: never set. */
+      /** @description Time of the last change; null: never set. */
       updated_at: string | null;
     };
     RailSettingPage: {
@@ -5950,12 +5950,12 @@ export interface components {
       status: 'pass' | 'fail' | 'warn' | 'skip';
       /** @description Result of the check. */
       message: string;
-      /** @description Call that resolves the failure. Null if none is needed. */
+      /** @description Call that resolves the failure; null if none is needed. */
       fix: components['schemas']['Fix'] | null;
       /** @description URL of the page that explains the check. */
       docs_url: string;
     };
-    /** @description Unconfigured parts of the deployment: `google`, `github`, `processor` and `mail`, each with the names of its missing variables and bindings. `keys`, with those that lack a key which open payments, channels or subscriptions name. Complete parts are absent. None of them blocks a sale. */
+    /** @description Unconfigured parts of the deployment: `google`, `github`, `processor` and `mail`, each with the names of its missing variables and bindings; `keys`, with those that lack a key which open payments, channels or subscriptions name. Complete parts are absent. None of them blocks a sale. */
     Unconfigured: {
       [key: string]: string[];
     };
@@ -6026,7 +6026,7 @@ export interface components {
     };
     SubscriptionPlan: {
       /**
-       * @description Status of the plan. `outdated`: the product has a new price, period or payout wallet since the plan was published. Nothing is sold until the new plan is published. Existing subscribers stay on their plan. `sunset`: the owner has closed the plan to new subscribers.
+       * @description Status of the plan. `outdated`: the product has a new price, period or payout wallet since the plan was published. Nothing is sold until the new plan is published; existing subscribers stay on their plan. `sunset`: the owner has closed the plan to new subscribers.
        * @enum {string}
        */
       status: 'unpublished' | 'published' | 'outdated' | 'sunset';
@@ -6065,7 +6065,7 @@ export interface components {
       product_id?: string;
       /** @description Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
       external_product_id?: string;
-      /** @description Your own name for the buyer. Identifies membership and entitlement. */
+      /** @description Your own name for the buyer; identifies membership and entitlement. */
       customer_ref?: string;
       /**
        * @description Rail of the hosted checkout. It must be ready for this product. Connect uses it unless it names another asset. Defaults to the product’s default_rail if that is ready, else to another ready rail.
@@ -6074,11 +6074,11 @@ export interface components {
       rail_id?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
       /**
        * Format: uri
-       * @description https URL for buyers after payment. `payment_id` and `status` are added. A hint only: verify the payment from your server.
+       * @description https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.
        */
       success_url?: string;
       /**
-       * @description Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges. Null removes a key.
+       * @description Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key.
        * @default {}
        */
       metadata?: {
@@ -6134,7 +6134,7 @@ export interface components {
       /** @description Customer: a wallet, or your own name for the customer. Requests name exactly one. */
       customer?: components['schemas']['Customer'];
       /**
-       * @description Units to consume in the same step. 422 with `meta.buys_units` above the amount that the payment buys.
+       * @description Units to consume in the same step; 422 with `meta.buys_units` above the amount that the payment buys.
        * @default 0
        */
       consume_units?: number;
@@ -6173,13 +6173,13 @@ export interface components {
        * @description Identifier of the entitlement. A customer and a product always have the same one.
        */
       entitlement_id: string;
-      /** @description Number of units granted. Null: no limit. */
+      /** @description Number of units granted; null: no limit. */
       granted_units: number | null;
       /** @description Number of units consumed in the same call. */
       consumed_units: number;
       /** @description Identifier of the consumption. Refund it if the request could not be served. */
       consumption_id?: string;
-      /** @description Number of units left. Null: no limit. */
+      /** @description Number of units left; null: no limit. */
       remaining: number | null;
       /** @description Value of the PAYMENT-RESPONSE header for the buyer. */
       payment_response: string;
@@ -6206,7 +6206,7 @@ export interface components {
        * @enum {string}
        */
       plan: 'free' | 'starter' | 'growth' | 'scale';
-      /** @description End of the paid plan. Null: the plan has no end, and purchases do not change it. */
+      /** @description End of the paid plan; null: the plan has no end, and purchases do not change it. */
       paid_through: string | null;
       /**
        * Format: uuid
@@ -6254,7 +6254,7 @@ export interface components {
         keys: number;
         /** @description Webhook endpoints. */
         endpoints: number;
-        /** @description Maximum number of active products. Null: no limit. */
+        /** @description Maximum number of active products; null: no limit. */
         products: number | null;
       };
     };
@@ -6264,7 +6264,7 @@ export interface components {
        * @enum {string}
        */
       plan: 'starter' | 'growth' | 'scale';
-      /** @description https URL for buyers after payment. `payment_id` and `status` are added. A hint only: verify the payment from your server. */
+      /** @description https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server. */
       success_url?: string;
       /** @description https URL for buyers who leave without payment. */
       cancel_url?: string;
@@ -6353,7 +6353,7 @@ export interface components {
       errorMessage?: string;
       /** @description Wallet that paid. */
       payer?: string;
-      /** @description Signature of the transaction. Empty if no transaction exists. */
+      /** @description Signature of the transaction; empty if no transaction exists. */
       transaction: string;
       /** @description Network in CAIP-2. */
       network: string;
@@ -6374,7 +6374,7 @@ export interface components {
        * @enum {string}
        */
       asset: 'USDC' | 'SOL';
-      /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9. More are refused. */
+      /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
       amount: string;
     };
     MeteredSessionRequest: {
@@ -6391,11 +6391,11 @@ export interface components {
       cap: components['schemas']['UsdcInput'];
       /** @description Price of one unit. Allows deliveries to be counted in units. */
       unit_price?: components['schemas']['UsdcInput'];
-      /** @description Minimum increase from one voucher to the next. One base unit by default. */
+      /** @description Minimum increase from one voucher to the next; one base unit by default. */
       min_voucher_delta?: components['schemas']['UsdcInput'];
-      /** @description Seconds without use after which the session is closed, if nothing is reserved. 3600 by default. */
+      /** @description Seconds without use after which the session is closed, if nothing is reserved; 3600 by default. */
       idle_timeout_seconds?: number;
-      /** @description Minimum time to settle after the payer asks to close the channel, in seconds. 900 by default. */
+      /** @description Minimum time to settle after the payer asks to close the channel, in seconds; 900 by default. */
       grace_period_seconds?: number;
       /** @description Address of the payment-channels program, if this deployment opens channels of it. */
       channel_program?: string;
@@ -6488,7 +6488,7 @@ export interface components {
       amount?: components['schemas']['UsdcInput'];
       /** @description Number of units, at the session’s unit_price. */
       units?: number;
-      /** @description Duration of the reservation in seconds. 600 by default. */
+      /** @description Duration of the reservation in seconds; 600 by default. */
       expires_in?: number;
     };
     MeteringDirective: {
@@ -6537,7 +6537,7 @@ export interface components {
           channelId: string;
           /** @description Cumulative amount in base units. */
           cumulativeAmount: string;
-          /** @description Time of expiry of the voucher in Unix seconds. 0: no expiry. */
+          /** @description Time of expiry of the voucher in Unix seconds; 0: no expiry. */
           expiresAt: number;
           /** @description Nonce of the voucher. */
           nonce?: number;
@@ -6586,7 +6586,7 @@ export interface components {
        * @description End of the current period on the chain.
        */
       current_period_end?: string;
-      /** @description End of the paid time. Null: no end. */
+      /** @description End of the paid time; null: no end. */
       paid_through: string | null;
       /** @description Last attempt to collect a period. */
       last_collection?: {
@@ -6704,7 +6704,7 @@ export interface components {
       name: string;
       /** @description Description of the seller and its offer. */
       description?: string;
-      /** @description https URL of the agent’s home page. */
+      /** @description https URL of the agent’s home page. Never fetched. */
       homepage_url?: string;
       /** @description Contact email of the agent’s operator. */
       contact_email?: string;
@@ -6740,12 +6740,12 @@ export interface components {
         price: {
           /** @description Asset: `USDC` or `SOL`. */
           asset: string;
-          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9. More are refused. */
+          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
           amount: string;
         };
-        /** @description Units per purchase. Null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
+        /** @description Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
         usage_units?: number;
-        /** @description Days of access per purchase. Null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
+        /** @description Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
         access_period_days?: number;
       }[];
       /** @description Destination of the money. */
@@ -6782,14 +6782,14 @@ export interface components {
         per_payment?: {
           /** @description Asset: `USDC` or `SOL`. */
           asset: string;
-          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9. More are refused. */
+          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
           amount: string;
         };
         /** @description Maximum per day (UTC). */
         per_day?: {
           /** @description Asset: `USDC` or `SOL`. */
           asset: string;
-          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9. More are refused. */
+          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
           amount: string;
         };
       };
@@ -6962,7 +6962,7 @@ export interface components {
       name: string;
       /** @description Description of the seller and its offer. */
       description?: string;
-      /** @description https URL of the agent’s home page. */
+      /** @description https URL of the agent’s home page. Never fetched. */
       homepage_url?: string;
       /** @description Contact email of the agent’s operator. */
       contact_email?: string;
@@ -6998,12 +6998,12 @@ export interface components {
         price: {
           /** @description Asset: `USDC` or `SOL`. */
           asset: string;
-          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9. More are refused. */
+          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
           amount: string;
         };
-        /** @description Units per purchase. Null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
+        /** @description Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
         usage_units?: number;
-        /** @description Days of access per purchase. Null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
+        /** @description Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
         access_period_days?: number;
       }[];
       /** @description Destination of the money. */
@@ -7040,14 +7040,14 @@ export interface components {
         per_payment?: {
           /** @description Asset: `USDC` or `SOL`. */
           asset: string;
-          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9. More are refused. */
+          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
           amount: string;
         };
         /** @description Maximum per day (UTC). */
         per_day?: {
           /** @description Asset: `USDC` or `SOL`. */
           asset: string;
-          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9. More are refused. */
+          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
           amount: string;
         };
       };
@@ -7072,7 +7072,7 @@ export interface components {
       live_mode_confirmed?: boolean;
       /**
        * Format: uuid
-       * @description Live key of this setup to revoke, after a lost response or a leak. With `issue_live_key`, a new key is issued. Without, none.
+       * @description Live key of this setup to revoke, after a lost response or a leak. With `issue_live_key`, a new key is issued; without, none.
        */
       replace_live_key_id?: string;
     };
@@ -7123,7 +7123,7 @@ export interface components {
            * @enum {string}
            */
           asset: 'USDC' | 'SOL';
-          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9. More are refused. */
+          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
           amount: string;
           /** @description Amount in the smallest units of the asset: an integer as text. */
           base_units?: string;
@@ -7232,10 +7232,10 @@ export interface components {
         | {
             [key: string]: unknown;
           };
-      /** @description Transaction, signed as a test wallet. Sent to the simulated chain if no other signature is missing. Otherwise only signed. */
+      /** @description Transaction, signed as a test wallet. Sent to the simulated chain if no other signature is missing; otherwise only signed. */
       transaction?: string;
       /**
-       * @description Result of the test payment. `paid` by default.
+       * @description Result of the test payment; `paid` by default.
        * @default paid
        * @enum {string}
        */
@@ -7285,7 +7285,7 @@ export interface components {
     };
     EventType: {
       /**
-       * @description Type of the object.
+       * @description Type of the event.
        * @enum {string}
        */
       type:
@@ -7478,7 +7478,7 @@ export interface components {
          */
         processor: 'ok' | 'failing' | 'not_configured';
         /**
-         * @description Status of email. failing: an email has been due for half an hour. Emails that the operator disabled do not count.
+         * @description Status of email. failing: an email has been due for half an hour; emails that the operator disabled do not count.
          * @enum {string}
          */
         mail: 'ok' | 'failing' | 'not_configured';
@@ -7504,7 +7504,7 @@ export interface components {
       not_configured: components['schemas']['Unconfigured'] | null;
     };
     PayoutChange: {
-      /** @description New payout wallet. Null: the default applies. */
+      /** @description New payout wallet; null: the default applies. */
       payout_wallet: string | null;
       /** @description Previous values of the changed fields, if known. */
       previous?: string | null;
@@ -7955,7 +7955,7 @@ export interface operations {
   getAccount: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -7978,7 +7978,7 @@ export interface operations {
   updateAccount: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -8126,7 +8126,7 @@ export interface operations {
   getDeliveryReadiness: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8149,7 +8149,7 @@ export interface operations {
   testDelivery: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -8280,7 +8280,7 @@ export interface operations {
   getAccountSummary: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8311,7 +8311,7 @@ export interface operations {
         start_date?: string;
         /** @description Last day, such as `2026-11-21`. */
         end_date?: string;
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8342,7 +8342,7 @@ export interface operations {
         start_date?: string;
         /** @description Last day, such as `2026-11-21`. */
         end_date?: string;
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8365,7 +8365,7 @@ export interface operations {
   listKeys: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8415,7 +8415,7 @@ export interface operations {
   listKeyResources: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8497,7 +8497,7 @@ export interface operations {
         per_page?: number;
         /** @description Return only objects with this status. */
         status?: 'active' | 'archived';
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8520,7 +8520,7 @@ export interface operations {
   createProduct: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -8550,7 +8550,7 @@ export interface operations {
   getProduct: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8576,7 +8576,7 @@ export interface operations {
   updateProduct: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -8609,7 +8609,7 @@ export interface operations {
   archiveProduct: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -8638,7 +8638,7 @@ export interface operations {
   unarchiveProduct: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -8747,7 +8747,7 @@ export interface operations {
   sendTransaction: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -8780,7 +8780,7 @@ export interface operations {
   createHandoff: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -8922,7 +8922,7 @@ export interface operations {
         max_amount?: string;
         /** @description Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address. If none begins with it, matches a memo, or part of a customer reference or product name. Text search and the filters of rail, asset and amount cover the 20,000 newest payments that the other filters select. */
         q?: string;
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8945,7 +8945,7 @@ export interface operations {
   acceptUnmatched: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -8978,7 +8978,7 @@ export interface operations {
   claimReceipt: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -9008,7 +9008,7 @@ export interface operations {
   prepareRefund: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -9041,7 +9041,7 @@ export interface operations {
   confirmRefund: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -9074,7 +9074,7 @@ export interface operations {
   getPayment: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -9103,7 +9103,7 @@ export interface operations {
   confirmPayment: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -9143,7 +9143,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description Queued. The outcome is not known yet */
+      /** @description Queued; the outcome is not known yet */
       200: {
         headers: {
           [name: string]: unknown;
@@ -9167,7 +9167,7 @@ export interface operations {
         payment_id?: string;
         /** @description Return only objects of this product. */
         product_id?: string;
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9202,7 +9202,7 @@ export interface operations {
         wallet_address?: string;
         /** @description Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet, email address or membership id. If none begins with it, matches part of a customer reference or product name among the 20,000 newest memberships that the other filters select. */
         q?: string;
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9225,7 +9225,7 @@ export interface operations {
   retryDelivery: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -9254,7 +9254,7 @@ export interface operations {
   getReceipt: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9292,7 +9292,7 @@ export interface operations {
         product_id?: string;
         /** @description Direction of the receipts: received payments, payments for plans, or both. */
         direction?: 'received' | 'paid' | 'all';
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9384,7 +9384,7 @@ export interface operations {
   getPrivateReceiptPdf: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9418,7 +9418,7 @@ export interface operations {
         product_id?: string;
         /** @description Direction of the receipts: received payments, payments for plans, or both. */
         direction?: 'received' | 'paid' | 'all';
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9441,7 +9441,7 @@ export interface operations {
   updateInvoiceMetadata: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -9474,7 +9474,7 @@ export interface operations {
   sendReceiptProof: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -9511,7 +9511,7 @@ export interface operations {
         page?: number;
         /** @description Number of entries per page. */
         per_page?: number;
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9534,7 +9534,7 @@ export interface operations {
   createWebhookEndpoint: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -9564,7 +9564,7 @@ export interface operations {
   disableWebhookEndpoint: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -9593,7 +9593,7 @@ export interface operations {
   updateWebhookEndpoint: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -9626,7 +9626,7 @@ export interface operations {
   rotateWebhookSecret: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -9659,7 +9659,7 @@ export interface operations {
   recoverWebhookEndpoint: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -9700,7 +9700,7 @@ export interface operations {
         endpoint_id?: string;
         /** @description Return only objects with this status. */
         status?: 'pending' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9723,7 +9723,7 @@ export interface operations {
   replayWebhookDelivery: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -9762,7 +9762,7 @@ export interface operations {
         after?: string;
         /** @description Maximum number of entries. */
         limit?: number;
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9831,7 +9831,7 @@ export interface operations {
           | 'webhook.endpoint_disabled';
         /** @description Identifier of an event. The list begins after it. A list that is read by this cursor has no limit of 10,000 rows. */
         after?: string;
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9854,7 +9854,7 @@ export interface operations {
   getIntegrationHealth: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9925,7 +9925,7 @@ export interface operations {
           | 'webhook.endpoint_disabled';
         /** @description Identifier of an event. The list begins after it. A list that is read by this cursor has no limit of 10,000 rows. */
         after?: string;
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9948,7 +9948,7 @@ export interface operations {
   subscribeHook: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -9978,7 +9978,7 @@ export interface operations {
   unsubscribeHook: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -10038,7 +10038,7 @@ export interface operations {
         status?: 'open' | 'pending' | 'resolved' | 'closed';
         /** @description Scope of the list. `all`: tickets of all accounts, for staff. */
         scope?: 'mine' | 'all';
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -10061,7 +10061,7 @@ export interface operations {
   createTicket: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -10091,7 +10091,7 @@ export interface operations {
   getTicket: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
         /** @description Return only messages before this one. */
         before?: string;
@@ -10119,7 +10119,7 @@ export interface operations {
   addTicketMessage: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -10152,7 +10152,7 @@ export interface operations {
   closeTicket: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -10181,7 +10181,7 @@ export interface operations {
   resolveTicket: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -10210,7 +10210,7 @@ export interface operations {
   consumeEntitlement: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
@@ -10226,7 +10226,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description Consumed. Serve the request */
+      /** @description Consumed; serve the request */
       200: {
         headers: {
           [name: string]: unknown;
@@ -10240,7 +10240,7 @@ export interface operations {
   grantEntitlement: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
@@ -10270,7 +10270,7 @@ export interface operations {
   refundConsumption: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
@@ -10304,7 +10304,7 @@ export interface operations {
         page?: number;
         /** @description Number of entries per page. */
         per_page?: number;
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
         /** @description Identifier of the product. */
         product_id?: string;
@@ -10337,7 +10337,7 @@ export interface operations {
   getEntitlement: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -10383,7 +10383,7 @@ export interface operations {
   listRailSettings: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -10406,7 +10406,7 @@ export interface operations {
   putRailSetting: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
@@ -10439,7 +10439,7 @@ export interface operations {
   createAccessApp: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
@@ -10469,7 +10469,7 @@ export interface operations {
   createAccessProduct: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
@@ -10499,13 +10499,13 @@ export interface operations {
   getReadiness: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
         /** @description Identifier of the product. */
         product_id?: string;
         /** @description Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
         external_product_id?: string;
-        /** @description Return only objects of this application. */
+        /** @description Application that the product must belong to. */
         access_app_id?: string;
       };
       header?: never;
@@ -10528,7 +10528,7 @@ export interface operations {
   listProductRailsByName: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
         /** @description Identifier of the product. */
         product_id?: string;
@@ -10555,7 +10555,7 @@ export interface operations {
   listProductRails: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -10581,7 +10581,7 @@ export interface operations {
   getSubscriptionPlan: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -10607,7 +10607,7 @@ export interface operations {
   prepareSubscriptionPlan: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
@@ -10636,7 +10636,7 @@ export interface operations {
   confirmSubscriptionPlan: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
@@ -10669,7 +10669,7 @@ export interface operations {
   createPaymentSession: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
@@ -10699,7 +10699,7 @@ export interface operations {
   settlePayment: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
@@ -10738,7 +10738,7 @@ export interface operations {
   activateStarter: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -10773,7 +10773,7 @@ export interface operations {
   activateGrowth: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -10808,7 +10808,7 @@ export interface operations {
   activateScale: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -11032,7 +11032,7 @@ export interface operations {
   createMeteredSession: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
@@ -11062,7 +11062,7 @@ export interface operations {
   getMeteredSession: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -11088,7 +11088,7 @@ export interface operations {
   closeMeteredSession: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
@@ -11117,7 +11117,7 @@ export interface operations {
   reserveMeteredDelivery: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
@@ -11214,7 +11214,7 @@ export interface operations {
         status?: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
         /** @description Return only objects of this product. */
         product_id?: string;
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -11237,7 +11237,7 @@ export interface operations {
   getNativeSubscription: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -11263,7 +11263,7 @@ export interface operations {
   stopNativeSubscription: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -11451,7 +11451,7 @@ export interface operations {
   listScenarios: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -11474,7 +11474,7 @@ export interface operations {
   listSandboxSessions: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
         /** @description Maximum number of entries. */
         limit?: number;
@@ -11499,7 +11499,7 @@ export interface operations {
   createSandboxSession: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -11529,7 +11529,7 @@ export interface operations {
   getSandboxSession: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -11555,7 +11555,7 @@ export interface operations {
   advanceSandboxSession: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -11588,7 +11588,7 @@ export interface operations {
   payTest: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -11618,7 +11618,7 @@ export interface operations {
   identifyTest: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -11648,7 +11648,7 @@ export interface operations {
   listEventTypes: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -11671,7 +11671,7 @@ export interface operations {
   testWebhookEndpoint: {
     parameters: {
       query?: {
-        /** @description Mode in which a token acts. Live by default. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
@@ -11757,7 +11757,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Serving. Degraded if a dependency fails */
+      /** @description Serving; degraded if a dependency fails */
       200: {
         headers: {
           [name: string]: unknown;
@@ -11780,7 +11780,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Serving. Degraded if a dependency fails */
+      /** @description Serving; degraded if a dependency fails */
       200: {
         headers: {
           [name: string]: unknown;

@@ -28,7 +28,7 @@ describe('subscription checkout', () => {
     expect('solana_pay_url' in buyer.bill || 'transaction' in buyer.bill.subscription.steps[1]).toBe(false);
     const { authorization_id: id } = buyer.bill.subscription;
     expect((await buyer.authorization()).status).toBe('pending');
-    // The memo lets a node list the wallet's consents for this checkout.
+    // The memo makes a signed step valid for this checkout only.
     expect(atob(buyer.bill.subscription.steps[0].transaction)).toContain(buyer.bill.memo.replace('svc:', 'svc-consent:'));
     expect(await buyer.signAll()).toEqual(['approve', 'subscribe']);
     const waiting = await buyer.read();
@@ -75,7 +75,7 @@ describe('subscription checkout', () => {
     expect((await connectTo(shop, { wallet_address: address, asset: 'SOL' })).status).toBe(422);
   });
 
-  it('a subscription made with another program and not reported is collected by the sweep', async () => {
+  it('the sweep collects a subscription that was made outside the checkout and not reported', async () => {
     const buyer = await SubscriptionBuyer.connect(shop);
     await subscribeElsewhere(shop, buyer.wallet);
     await sweepThrough(w);
@@ -83,7 +83,7 @@ describe('subscription checkout', () => {
     expect((await buyer.authorization()).status).toBe('active');
   });
 
-  it('a subscription without funds waits and is confirmed once the wallet is funded', async () => {
+  it('a subscription of a wallet without funds waits and is confirmed once the wallet is funded', async () => {
     const buyer = await SubscriptionBuyer.connect(shop, { usdc: 1_000_000n });
     await buyer.signAll();
     const waiting = await buyer.confirm();

@@ -67,7 +67,7 @@ describe('limits of merchant-caused emails', () => {
     expect([sent[0]! + sent[1]!, sent[2]]).toEqual([10, 1]);
   });
 
-  it('buyers of a free account get a hundred receipts a day', async () => {
+  it('the buyers of a free account get at most a hundred receipts a day', async () => {
     const w = new MailWorld();
     const merchant = await w.merchant('free');
     const product = await w.product(merchant);

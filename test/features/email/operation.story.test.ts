@@ -239,7 +239,7 @@ describe('mail operation', () => {
     await local.call('POST', '/v1/account/email/verification', { key: bob.token, headers: { 'CF-Connecting-IP': strangerAddress() } });
     const [shown] = (await local.call('GET', '/dev/mail?format=json')).body.items;
     expect(shown).toMatchObject({
-      template: 'verify_email',
+      letter: 'verify_email',
       to: bob.email,
       subject: expect.any(String),
       html: expect.stringContaining('<a'),

@@ -13,7 +13,7 @@ import { REPEATED, testEnv } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
 afterEach(letTimeRun);
-/** A future time at which no alarm fires by itself. */
+/** Returns a time in the future, so that no alarm fires by itself during a test. */
 const ahead = () => Date.now() + 60 * MINUTE;
 
 describe('entitlement projection after losses', REPEATED, () => {
@@ -77,7 +77,7 @@ describe('entitlement projection after losses', REPEATED, () => {
       setTime(at);
       dropped += (await ring()).length;
     }
-    // Attempts follow after 2 s, 5 s and 60 s. The next one is ten minutes later.
+    // The alarm publishes after 2 s, then retries after 5 s, 60 s and ten minutes.
     expect(dropped).toBe(3 * CUSTOMERS.length);
     setTime(start + 12 * MINUTE);
     await w.deliver(await ring());

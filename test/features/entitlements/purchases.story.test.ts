@@ -24,7 +24,7 @@ describe('entitlement of a checkout purchase', REPEATED, () => {
   const heldJobs = (): Job[] => w.queue.sent.splice(0).map(({ job }) => job);
   const readMembership = async (id: string) => (await w.call('GET', `/v1/memberships/lookup?payment_id=${id}`, { key: merchant.key })).body;
 
-  it('purchased units can be used as soon as the payment is confirmed, before any job ran', async () => {
+  it('purchased units can be used as soon as the payment is confirmed, before any job runs', async () => {
     const own = await newStall({ usage_units: 3 });
     const { id, signature } = await paid(own);
     expect((await own.consume()).status).toBe(403);
@@ -34,7 +34,7 @@ describe('entitlement of a checkout purchase', REPEATED, () => {
     expect((await own.consume()).body.code).toBe('entitlement_missing');
   });
 
-  it('purchased time allows unlimited use until it ends, and a membership', async () => {
+  it('purchased time allows unlimited use and ends with the membership', async () => {
     const own = await newStall({ usage_units: null, access_period_days: 30 });
     const { id, signature } = await paid(own);
     await w.confirm(id, signature);
@@ -56,7 +56,7 @@ describe('entitlement of a checkout purchase', REPEATED, () => {
     expect((Date.parse(entitlement.paid_through) - Date.now()) / 86_400_000).toBeCloseTo(20, 2);
   });
 
-  it('a purchase after all units are used extends the end like the membership', async () => {
+  it('a purchase after all units are used extends the end as much as the membership', async () => {
     const own = await newStall({ usage_units: 1, access_period_days: 10 });
     const first = await paid(own);
     await w.confirm(first.id, first.signature);
@@ -108,7 +108,7 @@ describe('entitlement of a checkout purchase', REPEATED, () => {
     },
   );
 
-  it('the sweep credits a purchase with lost jobs', async () => {
+  it('the sweep credits a purchase after its jobs were lost', async () => {
     const own = await newStall({ usage_units: 2 });
     const { id, signature } = await paid(own);
     const { env } = withObjectFaults(w.env, { before: ({ verb }) => verb === 'credit' });
@@ -119,7 +119,7 @@ describe('entitlement of a checkout purchase', REPEATED, () => {
     expect(await own.entitlement()).toMatchObject({ granted_units: 2 });
   });
 
-  it('a purchase confirmed by the service’s own candidates is credited', async () => {
+  it('a purchase confirmed by a queued recheck is credited', async () => {
     const own = await newStall({ usage_units: 2 });
     const { id, signature } = await paid(own);
     for (const method of ['getSignatureStatuses', 'getTransaction']) await w.chain.fault({ kind: 'null_first', method, times: 1 });
@@ -170,7 +170,7 @@ describe('entitlement of a checkout purchase', REPEATED, () => {
       expect(await own.entitlement()).toMatchObject({ status: 'active', remaining: 2 });
     });
 
-    it('a drop before the credit grants nothing, in any order of the jobs', async () => {
+    it('a credit delivered after the revocation of its payment grants nothing', async () => {
       const own = await newStall({ usage_units: 2 });
       heldJobs();
       const { id, signature } = await paid(own);

@@ -50,7 +50,7 @@ describe('Pace of platform calls', () => {
 });
 
 describe('first platform check', () => {
-  afterEach(() => testEnv.DB.prepare('DELETE FROM platform_looks').run());
+  afterEach(() => testEnv.DB.prepare('DELETE FROM platform_checks').run());
 
   it('concurrent tests of a platform share one check and its answer', async () => {
     const w = new MembersWorld();

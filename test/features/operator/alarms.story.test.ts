@@ -108,7 +108,7 @@ describe('operator alarms by email', () => {
       `INSERT INTO parked_messages (id, queue, kind, body, reason, parked_at) VALUES ('m', 'svc-jobs-dead', null, '{}', 'failed', 1)`,
     ).run();
     await notifyAlarms(w.env, Date.now());
-    const notifiedAt = await w.env.DB.prepare(`SELECT told_at FROM alarms WHERE name = 'dead_letters'`).first<number>('told_at');
+    const notifiedAt = await w.env.DB.prepare(`SELECT notified_at FROM alarms WHERE name = 'dead_letters'`).first<number>('notified_at');
     expect(notifiedAt).toBeGreaterThan(0);
   });
 });

@@ -91,7 +91,7 @@ describe('unpaid session a month after its end', () => {
     expect(unmatched).toMatchObject({ payment_id: id, tx_signature: signature, reason: 'late', status: 'open' });
     // A session with unmatched money is never archived again.
     await sweep();
-    expect([await isEnded(id), await count('payments WHERE id = ? AND is_kept = 1', id)]).toEqual([false, 1]);
+    expect([await isEnded(id), await count('payments WHERE id = ? AND is_retained = 1', id)]).toEqual([false, 1]);
     const accepted = await w.call('POST', `/v1/payments/${id}/accept-unmatched`, { key: ada.key, body: { tx_signature: signature } });
     expect([accepted.status, accepted.body]).toMatchObject([
       200,

@@ -150,7 +150,7 @@ describe('sweep throughput', () => {
     expect([await left('accounts', 'id'), await left('setup_intents', 'account_id'), await left('api_keys', 'merchant_id')]).toEqual([
       1, 1, 1,
     ]);
-    expect(await w.env.DB.prepare('SELECT count(*) AS n FROM setup_intents WHERE is_kept = 1').first<number>('n')).toBe(1);
+    expect(await w.env.DB.prepare('SELECT count(*) AS n FROM setup_intents WHERE is_retained = 1').first<number>('n')).toBe(1);
     expect(rounds).toBe(Math.ceil((SETUPS + 1) / (3 * PAGE)));
     expect(trips).toBeLessThanOrEqual(4 * Math.ceil((SETUPS + 1) / PAGE) + 5 * rounds + 5);
     expect(ms).toBeLessThan(60_000);

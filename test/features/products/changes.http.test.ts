@@ -121,12 +121,12 @@ describe('PATCH /v1/products/{product_id}', () => {
     for (const renewal_mode of ['ONE_OFF', null]) expect((await patch(byHand.product_id, { renewal_mode })).status).toBe(200);
   });
 
-  it('a taken external id is 409 not_unique until it is released', async () => {
+  it('a taken external id is 409 state_conflict until its product releases it', async () => {
     const [taken, other]: Product[] = [await w.product(ada, { external_product_id: 'taken' }), await w.product(ada)];
     const answer = await patch(other!.product_id, { external_product_id: 'taken' });
     expect([answer.status, answer.body.code, answer.body.meta.reason]).toEqual([409, 'state_conflict', 'not_unique']);
     expect(await read(other!.product_id)).toEqual(other);
-    // Removing the external id of a live product needs a fresh sign-in.
+    // Changing or removing the external id of a live product needs a fresh sign-in.
     expect((await patch(taken!.product_id, { external_product_id: null })).status).toBe(403);
     await patch(taken!.product_id, { external_product_id: null }, ada.token);
     expect((await patch(other!.product_id, { external_product_id: 'taken' })).status).toBe(200);
@@ -147,7 +147,7 @@ describe('PATCH /v1/products/{product_id}', () => {
     expect(await w.connect(product)).toMatchObject({ price: { amount: '9' }, recipient: payout_wallet });
   });
 
-  it('a change needs the execute permission and the owner in the right mode', async () => {
+  it('only the owner with the execute permission, in the mode of the product, changes a product', async () => {
     const product: Product = await w.product(ada);
     const stranger = await w.merchant();
     const created = await w.call('POST', '/v1/keys', { key: ada.token, body: { name: 'reader', permissions: ['read'] } });
@@ -173,7 +173,7 @@ describe('PATCH /v1/products/{product_id}', () => {
     expect(done.map(({ body }) => body)).toContainEqual(await read(product.product_id));
   });
 
-  it.each(['PATCH', 'archive', 'unarchive'])('an update that always loses its race is 409 contended: %s', async (what) => {
+  it.each(['PATCH', 'archive', 'unarchive'])('an update that loses every race is 409 state_conflict: %s', async (what) => {
     const { product_id: id }: Product = await w.product(ada);
     if (what === 'unarchive') await move(id, 'archive');
     const batch = async (statements: D1PreparedStatement[]) => {
@@ -205,7 +205,7 @@ describe('PATCH /v1/products/{product_id}', () => {
       expect((await patch(product.product_id, { payout_wallet: ada.wallet.address, name: 'Mine' })).status).toBe(200);
     });
 
-    it('five concurrent keys set one first payout wallet', async () => {
+    it('five concurrent requests with a key set one first payout wallet', async () => {
       const bob = await w.merchant();
       const product = await walletless(bob.key);
       const wallets = await times(5, freshWallet);
@@ -215,7 +215,7 @@ describe('PATCH /v1/products/{product_id}', () => {
       for (const answer of answers) if (answer !== winner) expectSignIn(answer);
     });
 
-    it('a person with a fresh sign-in changes the wallet, and the event has the previous one', async () => {
+    it('a person with a fresh sign-in changes the wallet, and the event names the previous one', async () => {
       const product: Product = await w.product(ada);
       const [second, third] = await times(2, freshWallet);
       for (const [payout_wallet, token] of [

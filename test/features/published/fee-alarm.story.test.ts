@@ -11,8 +11,8 @@ afterAll(endSkips);
 
 describe('health with missing migrations', () => {
   it('health is degraded while every other route is 503 misconfigured', async () => {
-    const table = await w.env.DB.prepare("SELECT sql FROM sqlite_master WHERE name = 'fee_payer_looks'").first<string>('sql');
-    await w.env.DB.prepare('DROP TABLE fee_payer_looks').run();
+    const table = await w.env.DB.prepare("SELECT sql FROM sqlite_master WHERE name = 'fee_payer_readings'").first<string>('sql');
+    await w.env.DB.prepare('DROP TABLE fee_payer_readings').run();
     const before = await w.call('GET', '/health');
     expect([before.status, before.body.status]).toEqual([200, 'degraded']);
     expect(before.body.checks).toMatchObject({ configuration: 'failing', database: 'ok' });
@@ -81,6 +81,6 @@ describe('network fees within an hour', () => {
   it('old fee payer readings are deleted', async () => {
     await skipTime(w.chain, 3 * 3600);
     await nextMinute();
-    expect(await w.env.DB.prepare('SELECT count(*) AS n FROM fee_payer_looks').first('n')).toBe(1);
+    expect(await w.env.DB.prepare('SELECT count(*) AS n FROM fee_payer_readings').first('n')).toBe(1);
   });
 });

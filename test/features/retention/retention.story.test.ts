@@ -175,7 +175,7 @@ describe('expired setup without a payment', () => {
     await w.env.DB.prepare('UPDATE payments SET merchant_id = ? WHERE id = ?').bind(setup.created.account_id, payment_id).run();
     await sweepLater(setup, 8 * DAY);
     expect((await left(setup)).slice(0, 3)).toEqual([1, 1, 1]);
-    expect((await setup.row()).is_kept).toBe(1);
+    expect((await setup.row()).is_retained).toBe(1);
   });
 
   it('a setup that received a payment during the sweep stays complete, and others are deleted', async () => {
@@ -188,7 +188,7 @@ describe('expired setup without a payment', () => {
     expect((await left(setup)).slice(0, 5)).toEqual([1, 1, 1, 1, 1]);
     expect(await left(other)).toEqual(Array(10).fill(0));
     await sweepEndedSetups(ctxAt(now));
-    expect((await setup.row()).is_kept).toBe(1);
+    expect((await setup.row()).is_retained).toBe(1);
   });
 
   it('a setup with many events is deleted in several statements', async () => {

@@ -72,19 +72,19 @@ const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {
   tickets: 'none',
 };
 
-const DUE = ['expires_at', 'paid_through', 'grace_until', 'next_check_at', 'next_check_at', 'collect_at', 'next_try_at'];
+const DUE = ['expires_at', 'paid_through', 'grace_until', 'next_check_at', 'collect_at', 'next_try_at'];
 const camel = (name: string) => name.replace(/_(\w)/g, (_, initial: string) => initial.toUpperCase());
 const DUE_STATEMENT = new RegExp(
   `(?:lte?|lt|between)\\([^)]*\\b(?:${DUE.map(camel).join('|')}|EVENT_DUE_AT)\\b|\\b(?:${DUE.join('|')})\\s*(?:<=?|BETWEEN)`,
 );
-/** `isStanding` filters the finality of each kind of claim and includes the mode. */
-const SAYS_MODE = /clockFilter\w*\(|livemode|isDue\(|isStanding\(ctx\)/;
+/** Filters that include the mode. */
+const SAYS_MODE = /clockFilter\w*\(|livemode|isDue\(/;
 
 const OF_BOTH_MODES: Record<string, string> = {
   'worker/features/accounts/store.ts takeDueDomains': 'a domain is of an account, which is of both modes',
   'worker/features/agent-setup/store.ts listExpiringSetups': 'a setup is of an account, which is of both modes',
   'worker/features/payments/refunds/store.ts isOld': 'what was never sent is forgotten in both modes',
-  'worker/features/payments/watch/ended-sessions.store.ts isOver': 'what ended unpaid becomes a stub in both modes',
+  'worker/features/payments/watch/ended-sessions.store.ts isReducible': 'what ended unpaid becomes a stub in both modes',
   'worker/features/retention/store.ts forgetCodes': 'a code is of an account, which is of both modes',
   'worker/features/retention/store.ts forgetNonces': 'a nonce is of no merchant',
   'worker/features/retention/store.ts forgetUsedStates': 'a sign-in is of no mode',

@@ -109,8 +109,8 @@ describe('packed package installed into a fresh project', () => {
     Hono: async () => {
       const folder = newProject('hono', ['hono', '@hono/node-server']);
       writeFileSync(join(folder, 'index.ts'), exampleOf('@svc/sdk/hono'));
-      writeFileSync(join(folder, 'middleware.ts'), SERVE);
-      return startNode(folder, 'middleware.ts', await freePort(0, 'PORT'));
+      writeFileSync(join(folder, 'serve.ts'), SERVE);
+      return startNode(folder, 'serve.ts', await freePort(0, 'PORT'));
     },
     Express: async () => {
       const folder = newProject('express', ['express']);
@@ -122,8 +122,8 @@ describe('packed package installed into a fresh project', () => {
     'a plain fetch handler, as Workers have it': async () => {
       const folder = newProject('fetch', ['@hono/node-server', 'hono']);
       writeFileSync(join(folder, 'index.ts'), exampleOf('@svc/sdk/fetch'));
-      writeFileSync(join(folder, 'middleware.ts'), SERVE);
-      return startNode(folder, 'middleware.ts', await freePort(0, 'PORT'));
+      writeFileSync(join(folder, 'serve.ts'), SERVE);
+      return startNode(folder, 'serve.ts', await freePort(0, 'PORT'));
     },
   };
 

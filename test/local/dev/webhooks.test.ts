@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../support/servers/receiver.ts';
 import { DevProcess } from './dev-process.ts';
 
-/** Complete service in separate processes: real queues, a real clock and a real kill. */
+/** State directory of a complete service in separate processes, with real queues and a real clock. */
 const stateDir = mkdtempSync(join(tmpdir(), 'svc-webhooks-test-'));
 const EVENTS = 12;
 const ATTEMPT_MS = 15_000;
@@ -78,11 +78,11 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   }
 }
 
-it('an unresponsive server does not delay others in the real queue', async () => {
+it('an unresponsive endpoint does not delay others in the real queue', async () => {
   const endpoints = await Promise.all([open('hang', 'hang'), open('ok', 'ok')]);
   await happen();
   await until(async () => (await eventIds('ok')).size === EVENTS);
-  // The others got everything before the first hanging attempt timed out.
+  // The other endpoint got every event before the first hanging attempt timed out.
   const [{ at: firstHung }, lastHeard] = [(await received('hang'))[0]!, Math.max(...(await received('ok')).map(({ at }) => at))];
   expect(lastHeard - firstHung).toBeLessThan(ATTEMPT_MS);
   await Promise.all(endpoints.map(close));
@@ -97,7 +97,7 @@ it('a service killed during delivery finds every event again and repeats only un
   await killEverything();
   const before = await received('box');
 
-  // Ends the leases of the dead process, which otherwise takes a minute.
+  // Ends the leases of the dead process, which would otherwise expire after a minute.
   const files = readdirSync(stateDir, { recursive: true, encoding: 'utf8' });
   const database = new DatabaseSync(join(stateDir, files.find((name) => /d1\/.*\/[0-9a-f]{64}\.sqlite$/.test(name))!));
   const { changes: unwritten } = database.prepare('UPDATE webhook_deliveries SET lease_until = 1 WHERE lease_until > 0').run();

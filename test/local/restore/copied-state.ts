@@ -30,14 +30,14 @@ export interface Sold {
 /** Service with state folders that can be copied and mixed, over one chain that outlives them. */
 export class CopiedState {
   readonly home = mkdtempSync(join(tmpdir(), 'svc-restore-'));
-  readonly #whole = new Teardown();
+  readonly #directory = new Teardown();
   chain!: WalletChain;
   payout!: KeyPairSigner;
 
   async open(): Promise<void> {
-    this.#whole.defer(() => rmSync(this.home, { recursive: true, force: true }));
+    this.#directory.defer(() => rmSync(this.home, { recursive: true, force: true }));
     const chain = await startChainServer();
-    this.#whole.defer(() => chain.close());
+    this.#directory.defer(() => chain.close());
     this.chain = new WalletChain(chain.url);
     const secrets = openSecrets(this.folder('state'));
     await this.chain.call('local_fundSol', await readWallet(secrets.feePayerKeys), '10000000000');
@@ -46,7 +46,7 @@ export class CopiedState {
   }
 
   close(): Promise<void> {
-    return this.#whole.run();
+    return this.#directory.run();
   }
 
   folder(name: string): string {
@@ -66,7 +66,7 @@ export class CopiedState {
 
   async during<T>(name: string, work: (service: RunningCopy) => Promise<T>): Promise<T> {
     const teardown = new Teardown();
-    this.#whole.defer(() => teardown.run());
+    this.#directory.defer(() => teardown.run());
     const { baseUrl } = await startService({
       port: 0,
       chainPort: 0,

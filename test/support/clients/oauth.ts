@@ -31,14 +31,14 @@ export class OAuthBrowser {
     this.provider = provider;
   }
 
-  async #tell(what: 'person' | 'lies', facts: object): Promise<{ refusals: string[] }> {
+  async #configure(what: 'person' | 'lies', facts: object): Promise<{ refusals: string[] }> {
     const id = String(this.#w.env[`${this.provider.toUpperCase()}_CLIENT_ID`]).slice('client-'.length);
     const response = await fetch(`${testEnv.TEST_OUTSIDE_URL}/identity/${id}/${what}`, { method: 'POST', body: JSON.stringify(facts) });
     return response.json();
   }
 
-  readonly is = (person: Somebody) => this.#tell('person', person);
-  readonly lies = (lies: object) => this.#tell('lies', lies);
+  readonly is = (person: Somebody) => this.#configure('person', person);
+  readonly lies = (lies: object) => this.#configure('lies', lies);
 
   async start(query: Record<string, string> = {}, options: CallOptions = {}): Promise<string> {
     const path = `/v1/auth/oauth/${this.provider}/start?${new URLSearchParams(query)}`;

@@ -213,7 +213,7 @@ export const WRITES: Record<string, () => Promise<Write>> = {
     return { path: `/v1/memberships/${id}/retry-delivery`, effects: () => count('memberships WHERE id = ?', id) };
   },
   'POST /v1/account/delivery/test': async () => {
-    const effects = () => count("platform_looks WHERE provider = 'telegram'");
+    const effects = () => count("platform_checks WHERE provider = 'telegram'");
     return { path: '/v1/account/delivery/test', body: { provider: 'telegram' }, other: { provider: 'discord' }, effects };
   },
   'POST /v1/account/delivery/claims': async () => {

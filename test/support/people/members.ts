@@ -26,21 +26,21 @@ interface DiscordState {
 
 /** World with Telegram and Discord servers of its own and queues that a test delivers. */
 export class MembersWorld extends World {
-  #told(provider: IdentityProvider): string {
+  #worldUrl(provider: IdentityProvider): string {
     const token = this.env[provider === 'telegram' ? 'TELEGRAM_BOT_TOKEN' : 'DISCORD_BOT_TOKEN'] as string;
     return `${testEnv.TEST_OUTSIDE_URL}/${provider}-world/${encodeURIComponent(token)}`;
   }
 
-  telegram = async (): Promise<TelegramState> => (await fetch(this.#told('telegram'))).json();
-  discord = async (): Promise<DiscordState> => (await fetch(this.#told('discord'))).json();
+  telegram = async (): Promise<TelegramState> => (await fetch(this.#worldUrl('telegram'))).json();
+  discord = async (): Promise<DiscordState> => (await fetch(this.#worldUrl('discord'))).json();
 
   /** Simulates an event that no bot causes: a person joins, blocks or kicks. */
   async happens(provider: IdentityProvider, change: Record<string, string>): Promise<void> {
-    await (await fetch(this.#told(provider), { method: 'POST', body: JSON.stringify(change) })).text();
+    await (await fetch(this.#worldUrl(provider), { method: 'POST', body: JSON.stringify(change) })).text();
   }
 
   async fault(provider: IdentityProvider, fault: Fault): Promise<void> {
-    await (await fetch(this.#told(provider), { method: 'POST', body: JSON.stringify({ fault }) })).text();
+    await (await fetch(this.#worldUrl(provider), { method: 'POST', body: JSON.stringify({ fault }) })).text();
   }
 
   connector(provider: IdentityProvider, what: string, body: object) {

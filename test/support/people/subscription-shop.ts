@@ -4,7 +4,7 @@ import { base58, base64url } from '#core/encoding.ts';
 import { type Merchant, World } from '../world.ts';
 import { newKey } from './agent.ts';
 
-/** Environment of a deployment that collects subscriptions. */
+/** Key of a deployment that collects subscriptions. */
 export const SUBSCRIPTION_KEYS = base64url.encode(new Uint8Array(32).fill(88));
 export const subscriptionWorld = (config: Record<string, string> = {}): World => new World({ SUBSCRIPTION_KEYS, ...config });
 
@@ -26,7 +26,7 @@ export class SubscriptionShop {
     this.product = product;
   }
 
-  /** Opens a shop with an unpublished plan. The fee wallets are funded, and the payout wallet has a USDC account. */
+  /** Opens a shop with an unpublished plan. The puller and the payout wallet hold SOL, and the payout wallet has a USDC account. */
   static async open(w: World, terms: Record<string, unknown> = {}, by?: Merchant): Promise<SubscriptionShop> {
     const merchant = by ?? (await w.merchant());
     await w.chain.call('local_fundSol', pullerOf(w), '1000000000');

@@ -16,8 +16,8 @@ declare module 'vitest' {
 }
 
 /**
- * Starts one chain server, webhook consumer, price source, email provider and set of outside services for all test files. Each file uses
- * boxes of its own on them.
+ * Starts one chain server, webhook consumer, price source, email provider and set of outside services for all test files. Each world of a
+ * test has its own state on these servers.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startChainServer({ port: 0 });

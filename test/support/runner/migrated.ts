@@ -12,7 +12,7 @@ let made: string[] | null = null;
 const isNew = async (db: D1Database): Promise<boolean> =>
   (await db.prepare('SELECT name FROM sqlite_master WHERE name = ?').bind(BOOKS).first()) === null;
 
-/** Creates the schema of all migrations: in a worker's first database by the migrations, in each further one by a single call. */
+/** Creates the schema: applies the migrations to a worker's first database, and copies its schema to each further one in a single call. */
 export async function migrate(db: D1Database): Promise<void> {
   if (made && (await isNew(db))) {
     const names = JSON.stringify(testEnv.TEST_MIGRATIONS.map(({ name }) => name));

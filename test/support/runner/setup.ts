@@ -7,9 +7,9 @@ import { migrate } from './migrated.ts';
 // The test runner resolves @solana/kit for browsers, which require a secure context. workerd always is one.
 Object.assign(globalThis, { isSecureContext: true });
 
-// Shows logs only for failed tests. The runner would send each line to its own process within the request: a tenth of all test time, and a
-// line of a dead object would be awaited for ever.
-// biome-ignore lint/suspicious/noConsole: its lines are what this is about.
+// Shows logs only for failed tests. The runner would send each line to its own process within the request, which takes a tenth of all test
+// time and never ends for the line of a dead object.
+// biome-ignore lint/suspicious/noConsole: this file replaces console.log.
 const show = console.log;
 const lines: unknown[][] = [];
 const showLines = () => lines.splice(0).forEach((line) => void show(...line));
@@ -19,7 +19,7 @@ afterEach(({ task }) => {
   lines.length = 0;
 });
 afterAll(() => {
-  // Logs of a failed preparation, after which no test ran.
+  // Shows the logs of a failed `beforeAll`, after which no test runs.
   showLines();
   console.log = show;
 });

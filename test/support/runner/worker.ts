@@ -3,5 +3,5 @@ import worker from '../../../worker/index.ts';
 
 export * from '../../../worker/index.ts';
 
-/** Service as started by the test runner. Tests deliver queue messages themselves, so no consumer takes them. */
+/** Service as started by the test runner. Tests deliver queue messages themselves, so the queue handler only acknowledges. */
 export default { ...worker, queue: (batch: MessageBatch) => batch.ackAll() } satisfies ExportedHandler<Env>;

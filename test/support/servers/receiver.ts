@@ -52,7 +52,7 @@ export async function startReceiver(): Promise<{ url: string; close(): Promise<v
     boxes.set(box, [...(boxes.get(box) ?? []), received]);
     (behave[habit] ?? ((answer) => answer.writeHead(404).end()))(response, request, box);
   });
-  // Longer than workerd holds a connection. Otherwise a busy workerd misses our close, sends the next request on the closed connection, and
+  // Exceeds the time that workerd holds a connection. Otherwise a busy workerd misses the server's close, reuses the closed connection, and
   // a healthy endpoint fails with "connection failed".
   server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

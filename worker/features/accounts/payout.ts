@@ -1,6 +1,6 @@
 /**
- * Payout rule: in live mode, a new payout wallet needs a recent sign-in once the merchant has any other wallet. A stolen key must not
- * redirect sales, whichever product, rail or name is used. The first wallet and known wallets are free.
+ * Payout rule: in live mode, a wallet that the merchant has not used before needs a recent sign-in, unless it is the merchant's first one.
+ * Otherwise a stolen key could redirect sales. The rule covers every product and rail.
  * @module
  */
 
@@ -37,9 +37,9 @@ export const wouldNeedSignIn = async (ctx: Shard, merchantId: AccountId, wallet:
   (await findKnownWallets(ctx.db, merchantId, wallet)) === 'others';
 
 /**
- * Plans the writes for every payout change: the wallet becomes known, and the owner gets an email if the wallet is new or a default. Of
- * concurrent first wallets set by keys, one is stored. The other batches abort and are then refused. Throws 403 sign_in_required by the
- * payout rule.
+ * Plans the writes of a payout change: the wallet becomes known, and the owner gets an email if the wallet is new or set for a rail. Of
+ * first wallets that keys set concurrently, one is stored, and the other batches abort. Throws 403 invalid_authorization with reason
+ * sign_in_required by the payout rule.
  */
 export async function planPayout(ctx: Scope, actor: Actor, change: PayoutChange): Promise<Pick<Change<null>, 'events' | 'writes'>> {
   const { merchantId, livemode } = ctx;

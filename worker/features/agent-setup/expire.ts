@@ -1,6 +1,6 @@
 import { MINUTE } from '#core/time.ts';
 import { endKeys, revokeKeys } from '#features/accounts/agent-account.ts';
-import { planEndOfEndpoints } from '#features/webhooks/endpoints/end-endpoints.ts';
+import { planEndOfEndpoints } from '#features/webhooks/endpoints/disable-endpoints.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
 import { type Swept, sweepPages } from '#platform/db/sweeps.ts';

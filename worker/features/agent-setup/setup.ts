@@ -56,7 +56,7 @@ export async function createSetup(
     spendPerDay: null,
     sandboxKeyId: key.id,
     liveKeyId: null,
-    isKept: false,
+    isRetained: false,
     approvedAt: null,
     expiresAt: ctx.now + SETUP_MS,
     createdAt: ctx.now,

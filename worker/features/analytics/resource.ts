@@ -29,7 +29,7 @@ export const SummaryBody = z
     paying_members: Count.describe('Number of active memberships.'),
     renewals_due: z
       .object({
-        count: Count.describe('Number of payments.'),
+        count: Count.describe('Number of memberships.'),
         window_days: z.literal(RENEWAL_WINDOW_DAYS).describe('Number of days ahead.'),
       })
       .describe('Number of memberships that end soon.'),
@@ -59,7 +59,7 @@ export const AnalyticsBody = z
     funnel: z
       .object({
         sessions: Count.describe('Number of started checkouts.'),
-        pending: Count.describe('Number of pending objects.'),
+        pending: Count.describe('Number of pending checkouts.'),
         confirmed: Count.describe('Number of confirmed payments.'),
         failed: Count.describe('Number of failures.'),
         expired: Count.describe('Number of expired objects.'),

@@ -54,9 +54,8 @@ export interface PendingCheckout {
 }
 
 /**
- * Opens a checkout session: a payment with its own nonce and reference key, and what the buyer needs to pay it. 404 for an
- * unknown or archived product, 429 rate_limited where strangers hold too many sessions of it open, 503 rpc_unavailable, and what a
- * hand-off and `planCheckout` refuse.
+ * Opens a checkout session: a payment with its own nonce and reference key, and what the buyer needs to pay it. Throws 404, 429
+ * plan_limit_reached if the product has too many open sessions, 503 rpc_unavailable, and the refusals of a hand-off and `planCheckout`.
  */
 export async function connectBuyer(shard: Shard, input: Connect, storeAnswer: StoreAnswer<Checkout>): Promise<Checkout | IdentityNeeded> {
   const { scope: ctx, listing, handoff } = await loadSale(shard, input);

@@ -4,7 +4,7 @@ import { failureOf } from '#features/payments/confirm/verdict.ts';
 import { planFail } from '#features/payments/payment.ts';
 import { missingIdentity } from '#features/payments/required-identity.ts';
 import { findPayment, getPayment } from '#features/payments/store.ts';
-import { abortIfInFlight, requireUnsigned } from '#features/payments/watch/candidates.ts';
+import { abortIfInFlight, requireNothingCanLand } from '#features/payments/watch/candidates.ts';
 import { getActiveListing, type Listing } from '#features/products/product.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Scope, Shard } from '#platform/context.ts';
@@ -50,7 +50,7 @@ export async function replacePayment(
     // An earlier try of this call was stored and its answer was lost.
     if (begun && payment.failureCode === 'replaced' && (await findPayment(ctx, begun.payment.id))) return unchanged(begun);
     requireReplaceable({ payment, listing });
-    await requireUnsigned(ctx, payment.id);
+    await requireNothingCanLand(ctx, payment.id);
     const sold = soldBefore({ payment, listing });
     const payee = requirePayee(ctx.config, sold, asset ?? payment.asset);
     await requireSpendablePayee(ctx, payee);

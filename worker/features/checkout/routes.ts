@@ -7,7 +7,7 @@ import { failureOf } from '#features/payments/confirm/verdict.ts';
 import { loadWithProduct } from '#features/payments/payment.ts';
 import { type IdentityRequirement, missingIdentity } from '#features/payments/required-identity.ts';
 import { getPayment, hasPayment, listUnmatchedOf } from '#features/payments/store.ts';
-import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
+import { requireNoSentInFlight } from '#features/payments/watch/candidates.ts';
 import { slugParam } from '#features/products/resource.ts';
 import { hasSlug } from '#features/products/store.ts';
 import { requireWallet } from '#platform/chain/payees.ts';
@@ -65,7 +65,7 @@ const ConnectRequest = z
     customer_ref: OwnName.optional().describe(
       'Your own name for the buyer; identifies membership and entitlement. Sent by the buyer, it is unverified: it extends a known membership and never changes its wallet or email address. Refused with 422 if the product has `trusted_customer_ref`.',
     ),
-    locale: Locale.optional().describe('Language of emails, such as `en`.'),
+    locale: Locale.optional(),
     handoff_token: z.string().max(2048).optional().describe('Token of a hand-off, from its link.'),
     identity_session_id: idOf<IdentitySessionId>().optional().describe('Identifier of the session in which a buyer proves their identity.'),
     payment_session_id: idOf<PaymentSessionId>()
@@ -225,7 +225,7 @@ export const checkoutRoutes = routes('Checkout')
       const { payment } = row;
       requireOpen(scope, row);
       requireBuyer(account, payment.recipientWallet);
-      const [{ transaction }] = await Promise.all([prepareTransaction(scope, payment, account), requireNoneInFlight(scope, payment.id)]);
+      const [{ transaction }] = await Promise.all([prepareTransaction(scope, payment, account), requireNoSentInFlight(scope, payment.id)]);
       c.header('Cache-Control', 'no-store');
       return { transaction, message: payment.terms.productName };
     },

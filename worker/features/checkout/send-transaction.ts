@@ -38,8 +38,8 @@ export async function sendTransaction(
   const unidentified = missingIdentity(known);
   if (unidentified) throw unidentified;
 
-  const { candidate, isNew, isSent } = await rememberSent(ctx, payment.id, txSignature);
-  if (!isSent) throw failureOf(await getPayment(ctx, payment.id));
+  const { candidate, isNew, canSend } = await rememberSent(ctx, payment.id, txSignature);
+  if (!canSend) throw failureOf(await getPayment(ctx, payment.id));
   const broadcast = await ctx.chain.sendTransaction(base64.decode(wire));
   // A refusal concerns this request alone: another request with the same bytes may have delivered them.
   if (broadcast.kind === 'rejected' && isNew && (await dropRefused(ctx.db, candidate)))

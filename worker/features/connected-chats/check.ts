@@ -23,7 +23,7 @@ export async function checkPlatform(ctx: Ctx, provider: IdentityProvider): Promi
   }
   const startedMs = ctx.elapsedMs();
   const found = await PLATFORMS[provider].check(deskOf(ctx, paceOf(provider)));
-  const check = { ...found, provider, latencyMs: ctx.elapsedMs() - startedMs, lookedAt: ctx.wallNow };
+  const check = { ...found, provider, latencyMs: ctx.elapsedMs() - startedMs, checkedAt: ctx.wallNow };
   await savePlatformCheck(db, check);
   return check;
 }

@@ -79,7 +79,7 @@ async function loadReadiness(ctx: Ctx) {
     IDENTITY_PROVIDERS.map((provider) => {
       const missing = missingForDelivery(ctx.config, provider);
       const check = missing.length === 0 ? checks.find((one) => one.provider === provider) : undefined;
-      const seen = check ? { ...given('bot_username', check.botUsername), last_test_at: iso(check.lookedAt) } : {};
+      const seen = check ? { ...given('bot_username', check.botUsername), last_test_at: iso(check.checkedAt) } : {};
       return [provider, { configured: missing.length === 0, missing, ok: check?.ok ?? false, ...seen }];
     }),
   ) as Record<IdentityProvider, z.infer<typeof PlatformReadiness>>;

@@ -72,11 +72,11 @@ export const UNDER_WAY = 'Being looked at.';
 
 /** Claims the check of a platform unless another request has claimed it since `before`. */
 export const claimPlatformCheck = async (db: Db, provider: IdentityProvider, now: number, before: number): Promise<boolean> => {
-  const fresh: PlatformCheck = { provider, ok: false, detail: UNDER_WAY, botUsername: null, latencyMs: 0, lookedAt: now };
+  const fresh: PlatformCheck = { provider, ok: false, detail: UNDER_WAY, botUsername: null, latencyMs: 0, checkedAt: now };
   const taken = await db
     .insert(platformChecks)
     .values(fresh)
-    .onConflictDoUpdate({ target: platformChecks.provider, set: { lookedAt: now }, setWhere: lte(platformChecks.lookedAt, before) });
+    .onConflictDoUpdate({ target: platformChecks.provider, set: { checkedAt: now }, setWhere: lte(platformChecks.checkedAt, before) });
   return taken.meta.changes > 0;
 };
 

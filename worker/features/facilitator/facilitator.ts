@@ -20,7 +20,7 @@ import { claimSuccess } from '#features/settlements/finish.ts';
 import { claimOnce, followThrough, getOutcome } from '#features/settlements/follow-through.ts';
 import { findSettlement } from '#features/settlements/store.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
-import { type Ctx, hasX402, isOf, type Scope, type Shard, type Tenant } from '#platform/context.ts';
+import { belongsTo, type Ctx, hasX402, type Scope, type Shard, type Tenant } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import {
   type PaymentPayload,
@@ -155,7 +155,7 @@ async function findMismatch(ctx: Scope, payload: PaymentPayload, asked: PaymentR
   return (await isPayoutWallet(ctx.db, ctx.merchantId, asked.payTo)) ? null : 'invalid_payment_requirements';
 }
 
-const isTheirs = (settlement: Settlement, tenant: Tenant): boolean => settlement.purpose === 'facilitator' && isOf(tenant, settlement);
+const isTheirs = (settlement: Settlement, tenant: Tenant): boolean => settlement.purpose === 'facilitator' && belongsTo(tenant, settlement);
 
 async function draftFacilitated(ctx: Scope, { read, requirements }: FacilitatorReading & { ok: true }): Promise<SettlementDraft> {
   const setting = settingOf(await listSettings(ctx), X402_RAIL);

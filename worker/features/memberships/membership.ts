@@ -69,7 +69,7 @@ function changeOf(ctx: Shard, type: EventType, before: Membership | null, after:
 }
 
 /**
- * Revokes what a payment bought that the chain dropped. Recomputes the time from the remaining payments: the membership may remain, shorter
+ * Takes back what a dropped or refunded payment bought. Recomputes the time from the remaining payments: the membership may remain, shorter
  * or in full, and ends only if no payment is left.
  */
 export async function planRevocation(ctx: Shard, payment: { id: PaymentId; membershipId: MembershipId | null }): Promise<Change<null>> {

@@ -126,7 +126,7 @@ export const holdsChannel = async (db: Db, { sessionId }: Named, channelId: stri
   (await findMeteredSession(db, sessionId as MeteredSessionId))?.channelId === channelId;
 
 export type NotedSession = MeteredSessionRow & { channelId: string; authorizedSigner: string };
-export const isNoted = (row: MeteredSessionRow): row is NotedSession => row.channelId !== null && row.authorizedSigner !== null;
+export const hasNotedChannel = (row: MeteredSessionRow): row is NotedSession => row.channelId !== null && row.authorizedSigner !== null;
 
 /** Age of a blockhash at which its transaction can no longer land. */
 export const OPENING_DEAD_MS = 5 * MINUTE;
@@ -182,7 +182,7 @@ export const beginSettlement = (
   abortUnlessChanged(ctx),
 ];
 
-/** Lists the transactions with a recorded payout, or is our own settlement's, which records it itself. */
+/** Lists the transactions that are recorded already, as a payout or as our own settlement. */
 export async function listBooked(db: Db, channelId: string, signatures: readonly string[]): Promise<Set<string>> {
   const rows = await db.all<{
     signature: string;

@@ -20,14 +20,14 @@ export async function notifyAlarms(env: Env, now: number): Promise<void> {
     const ctx = newCtx(env, { requestId, kind: 'job', wallNow: now, defer: () => {}, note: (reason) => notes.push(reason) });
     const { ALARM_URL, ALARM_EMAIL } = ctx.config;
     if (ALARM_URL === undefined && ALARM_EMAIL === undefined) return;
-    await followTrouble(ctx);
+    await updateAlarms(ctx);
   } catch (error) {
     notes.push(formatErrorChain(error));
   }
   if (notes.length > 0) logRequest({ request_id: requestId, notes });
 }
 
-async function followTrouble(ctx: Ctx): Promise<void> {
+async function updateAlarms(ctx: Ctx): Promise<void> {
   const { db } = ctx.databases[0];
   const found = await findTrouble(ctx);
   const patience = new Map(found.map(({ name, patienceMs }) => [name, patienceMs]));

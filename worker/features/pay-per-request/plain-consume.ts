@@ -12,7 +12,7 @@ import { type ParsedKey, parseRawKey } from '#features/accounts/keys/raw-key.ts'
 import { type Config, checkedConfig, clocksOf, type Env } from '#platform/context.ts';
 import { textOf } from '#platform/http/bodies/request-body.ts';
 import { isKnownComplete } from '#platform/http/configuration.ts';
-import { passOn } from '#platform/http/passed-on.ts';
+import { forwardToRouter } from '#platform/http/forwarded.ts';
 import { rateHeaders } from '#platform/http/rate-limit.ts';
 import { answerHeaders, NO_STORE, requestIdOf } from '#platform/http/request-id.ts';
 import { logRequest } from '#platform/log.ts';
@@ -115,13 +115,14 @@ export async function answerPlainConsume(request: Request, env: Env): Promise<Re
   const bytes = await request.arrayBuffer();
   const text = textOf(bytes);
   const body = text === null || text.length > BODY_BYTES_MAX ? null : plainBodyOf(text);
-  if (!body) return passOn(request, bytes, {});
+  if (!body) return forwardToRouter(request, bytes, {});
   const requestId = requestIdOf(request.headers);
   const key = `consume:${request.headers.get('Idempotency-Key')}`;
   const answer = await askAccount(env, { ...plain, body }, { key, requestId });
-  if (answer === null || (!answer.admission.ok && answer.admission.reason === 'unknown')) return passOn(request, bytes, { requestId });
+  if (answer === null || (!answer.admission.ok && answer.admission.reason === 'unknown'))
+    return forwardToRouter(request, bytes, { requestId });
   const { admission, used, entitlementId } = answer;
-  if (!admission.ok || !used?.ok) return passOn(request, bytes, { requestId, admitted: { admission, ...(used && { used }) } });
+  if (!admission.ok || !used?.ok) return forwardToRouter(request, bytes, { requestId, admitted: { admission, ...(used && { used }) } });
   const { accountId, keyId } = admission.caller;
   logRequest({
     request_id: requestId,

@@ -10,7 +10,7 @@ import { customerColumns, draftSettlement, type PaymentReading, readPayment } fr
 import { assignSuccess } from '#features/settlements/finish.ts';
 import { claimOnce, followThrough, toPaidPurchase } from '#features/settlements/follow-through.ts';
 import { findAnsweredBy, findSettlement, loadSettlement } from '#features/settlements/store.ts';
-import { hasX402, isOf, type Scope, type Shard, type Tenant } from '#platform/context.ts';
+import { belongsTo, hasX402, type Scope, type Shard, type Tenant } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import {
   findRecord,
@@ -147,7 +147,7 @@ async function claimOrFind(
 }
 
 function requireSamePurpose(settlement: Settlement, tenant: Tenant, { productId, customer }: SettlePayment): void {
-  const isTheirs = isOf(tenant, settlement) && settlement.productId === productId;
+  const isTheirs = belongsTo(tenant, settlement) && settlement.productId === productId;
   const named = customerColumns(customer, settlement.payerWallet);
   const isSameCustomer = settlement.customerRef === named.customerRef && settlement.customerWallet === named.customerWallet;
   if (!isTheirs || !isSameCustomer) throw new ApiError('duplicate_settlement');
@@ -229,7 +229,7 @@ async function storeAnswer(ctx: Scope, asked: Asked, success: Success): Promise<
     await commit(ctx, { events: [], writes: [...asked.lease.finish(result.answer), ...assigned], result: null });
     return { result, isStored: true };
   } catch (error) {
-    ctx.note(`answer not kept: ${formatErrorChain(error)}`);
+    ctx.note(`answer not stored: ${formatErrorChain(error)}`);
     // A duplicate serves nothing, so that a failure to store it only frees the key.
     return isFirst ? recoverAnswer(ctx, asked, success, result) : { result, isStored: false };
   }

@@ -16,7 +16,7 @@ export const UNPAID = {
   orphanedAt: null,
   refunds: null,
   accessRevokedAt: null,
-  isKept: false,
+  isRetained: false,
 } satisfies Partial<Payment>;
 
 /** Defaults of optional columns. */

@@ -1,7 +1,7 @@
 import { ApiError, raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { iso, SECOND } from '#core/time.ts';
-import { type Ctx, isOf, type Shard, type Tenant } from '#platform/context.ts';
+import { belongsTo, type Ctx, type Shard, type Tenant } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
@@ -16,7 +16,7 @@ export { loadArchivedBodies } from './store.ts';
 
 /** Throws 404 for a credential of another account or mode, so that it does not learn that the payment exists. */
 export function requireViewer(payment: Payment, viewer: Tenant | null): void {
-  if (viewer && !isOf(viewer, payment)) throw new ApiError('not_found');
+  if (viewer && !belongsTo(viewer, payment)) throw new ApiError('not_found');
 }
 
 /** The payment that a caller may see. Throws 404. */

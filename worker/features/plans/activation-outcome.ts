@@ -12,7 +12,7 @@ import type { Shard } from '#platform/context.ts';
 import { type OutcomeHandler, type OutcomeStep, storeStep } from '#platform/db/outcome.ts';
 import { planAt } from '#rules/plans.ts';
 import { foldActivations } from './holding.ts';
-import { getActivationOfSetup, setExpiry } from './store.ts';
+import { getActivationWithSetup, setExpiry } from './store.ts';
 
 export const activationOutcome: OutcomeHandler = {
   onFinal: (ctx, _paymentIds, step) => storeStep(ctx, step),
@@ -24,7 +24,7 @@ export const activationOutcome: OutcomeHandler = {
 const SETUP_MS = LIFE.setupHours * HOUR;
 
 async function countAfresh(ctx: Shard, one: { paymentId: PaymentId; isValid: boolean }, step: OutcomeStep): Promise<void> {
-  const { accountId, livemode, setupIntentId } = await getActivationOfSetup(ctx.db, one.paymentId);
+  const { accountId, livemode, setupIntentId } = await getActivationWithSetup(ctx.db, one.paymentId);
   // Test purchases are folded on demand and changed no account.
   if (!livemode) {
     await storeStep(ctx, step);

@@ -49,7 +49,7 @@ export const setExpiry = (ctx: Shard, setupIntentId: SetupIntentId, expiresAt: n
 
 const REVIVED = {
   status: sql`CASE status WHEN 'expired' THEN ${SETUP.next('expired', 'revive')} ELSE status END`,
-  isKept: false,
+  isRetained: false,
 };
 
 export async function endLapsedPlans(db: Db, now: number, max: number): Promise<number> {
@@ -63,7 +63,7 @@ export async function endLapsedPlans(db: Db, now: number, max: number): Promise<
   return meta.changes;
 }
 
-export async function getActivationOfSetup(db: Db, paymentId: PaymentId) {
+export async function getActivationWithSetup(db: Db, paymentId: PaymentId) {
   const found = await db
     .select({ accountId: activations.accountId, livemode: activations.livemode, setupIntentId: settlements.setupIntentId })
     .from(activations)

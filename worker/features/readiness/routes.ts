@@ -18,7 +18,7 @@ export const readinessRoutes = routes('Set-up').read({
   query: z.object({
     ...ModeQuery,
     ...productRef,
-    access_app_id: idOf<AppId>().optional().describe('Return only objects of this application.'),
+    access_app_id: idOf<AppId>().optional().describe('Application that the product must belong to.'),
   }),
   returns: ReadinessBody,
   answer: async ({ scope, query }) => {

@@ -53,7 +53,7 @@ export function productFoundCheck(product: Product | null, asked: { productIsNam
     return fail('product_found', detail, { detail, method: 'POST', path: '/v1/access/products', body });
   }
   if (appId !== null && product.accessAppId !== appId) {
-    const detail = 'The product belongs to another app. Name its own app.';
+    const detail = 'The product is not in this app. Move it, or name its own app.';
     return fail('product_found', detail, { detail, method: 'PATCH', path: `/v1/products/${product.id}`, body: { access_app_id: appId } });
   }
   return pass('product_found', `The product is “${product.name}”.`);

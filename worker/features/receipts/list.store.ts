@@ -3,7 +3,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Scope, Tenant } from '#platform/context.ts';
 import { jsonRows } from '#platform/db/among.ts';
 import { subjectIdOf } from '#platform/db/archive.ts';
-import { type PageRequest, type RowQuery, readBoth, readSlice, rowsOf } from '#platform/db/page.ts';
+import { listWithArchive, type PageRequest, type RowQuery, readSlice, rowsOf } from '#platform/db/page.ts';
 import { listNamedPayments } from '#platform/db/search/named.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
@@ -55,7 +55,7 @@ const narrowed = (table: Table, { wallet, productId }: ReceiptFilter): [SQLiteCo
 /** Lists the merchant's receipts, newest first. A search reads little more than its matches. */
 export async function listReceipts(ctx: Scope, filter: ReceiptFilter, page: PageRequest) {
   const [first, second] = await chooseQueries(ctx, filter);
-  const read = (rows: RowQuery) => readBoth(ctx.db, receipts, archivedReceipts, rows, page);
+  const read = (rows: RowQuery) => listWithArchive(ctx.db, receipts, archivedReceipts, rows, page);
   const found = await read(first(null));
   const { items, total } = second && found.total === 0 ? await read(second(null)) : found;
   return { items: await loadArchivedReceipts(ctx, items), total };

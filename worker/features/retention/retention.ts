@@ -45,64 +45,64 @@ interface Rule {
  * Never deleted: confirmed payments, claims, channel payouts, memberships, entitlements, activations, unmatched payments.
  */
 const RULES = {
-  loginNonces: { retentionMs: 0, why: 'A text that nobody signed in time signs nobody in.', forget: forgetNonces, isOfWallTime: true },
-  usedSignInStates: { retentionMs: 0, why: 'A state that is over opens nothing any more.', forget: forgetUsedStates, isOfWallTime: true },
-  handoffs: { retentionMs: DAY, why: 'They hold names, which a buyer who comes too late is still told apart by.', forget: forgetHandoffs },
-  identitySessions: { retentionMs: DAY, why: 'They hold names; what was proven stands in the payment.', forget: forgetIdentities },
-  paymentSessions: { retentionMs: 30 * DAY, why: 'Their links are answered as over for as long.', forget: forgetPaymentSessions },
+  loginNonces: { retentionMs: 0, why: 'An expired nonce cannot sign in.', forget: forgetNonces, isOfWallTime: true },
+  usedSignInStates: { retentionMs: 0, why: 'An expired state cannot sign in.', forget: forgetUsedStates, isOfWallTime: true },
+  handoffs: { retentionMs: DAY, why: 'The names identify a buyer who returns late.', forget: forgetHandoffs },
+  identitySessions: { retentionMs: DAY, why: 'Personal data. The payment has the proven identity.', forget: forgetIdentities },
+  paymentSessions: { retentionMs: 30 * DAY, why: 'An ended link answers 410 for this time.', forget: forgetPaymentSessions },
   meteredSessions: {
     retentionMs: 90 * DAY,
-    why: 'With their objects, and the claims of their channels. What they brought stands in payments and receipts; the chain is long done with them.',
+    why: 'With their objects and channel claims. Payments and receipts remain.',
     forget: { all: forgetEndedSessions, pageMax: 100 },
   },
   authorizations: {
     retentionMs: 90 * DAY,
-    why: 'Buyers look for what became of it; what it brought stands in payments and receipts.',
+    why: 'Buyers ask for its outcome. Payments and receipts remain.',
     forget: forgetAuthorizations,
   },
   failedSettlements: {
     retentionMs: 8 * DAY,
-    why: 'From their beginning, of which the first day is looked at; their claims stay, so that nothing is paid with them twice.',
+    why: 'Counted from their start. Their claims remain, so that nothing is paid with them twice.',
     forget: forgetFailedSettlements,
   },
   deliveries: {
     retentionMs: 30 * DAY,
-    why: 'Merchants look for what went wrong; events are kept longer than this.',
+    why: 'Merchants search for failures. Events are retained longer.',
     forget: forgetDeliveries,
     isOfWallTime: true,
   },
   mails: {
     retentionMs: 30 * DAY,
-    why: 'What was sent, when and why not; a day of them is counted.',
+    why: 'Evidence of sending. One day is counted.',
     forget: forgetMails,
     isOfWallTime: true,
   },
   communityCodes: {
     retentionMs: 0,
-    why: 'A code that no administrator posted in time claims nothing.',
+    why: 'An expired code cannot claim a chat.',
     forget: forgetCodes,
     isOfWallTime: true,
   },
   processorEvents: {
     retentionMs: 90 * DAY,
-    why: 'The processor sends an event again for days; one that comes later still changes nothing.',
+    why: 'The processor repeats an event for days. A later one changes nothing.',
     forget: forgetProcessorEvents,
     isOfWallTime: true,
   },
   sandboxTransactions: {
     retentionMs: 90 * DAY,
-    why: 'Of a simulated chain and of no session. What they paid stands in payments and receipts; nothing asks for them any more.',
+    why: 'Simulated chain outside sessions. Payments and receipts remain.',
     forget: forgetSandboxTransactions,
   },
   sandboxAccounts: {
     retentionMs: 90 * DAY,
-    why: 'Of a simulated chain and of no session, after their wallet was needed last. It is opened anew when it signs again.',
+    why: 'Simulated chain outside sessions, after the last use of the wallet. It opens again when it signs.',
     forget: {
       all: async (ctx, before, limit) => (await import('#platform/chain/accounts/forget.ts')).forgetSandboxAccounts(ctx, before, limit),
       pageMax: 200,
     },
   },
-  endpointHours: { retentionMs: 2 * DAY, why: 'The health of integrations tells of one day.', forget: forgetHours, isOfWallTime: true },
+  endpointHours: { retentionMs: 2 * DAY, why: 'Integration health covers one day.', forget: forgetHours, isOfWallTime: true },
 } satisfies Record<string, Rule>;
 
 const PAGE = 500;

@@ -157,7 +157,7 @@ export const listEndedSetups = (db: Db, before: number, limit: number) =>
       holdsTests: sql<0 | 1>`${HOLDS_TESTS}`,
     })
     .from(setupIntents)
-    .where(sql`status = 'expired' AND is_kept = 0 AND ${lte(setupIntents.expiresAt, before)}`)
+    .where(sql`status = 'expired' AND is_retained = 0 AND ${lte(setupIntents.expiresAt, before)}`)
     .orderBy(setupIntents.expiresAt)
     .limit(limit);
 export type EndedSetup = Awaited<ReturnType<typeof listEndedSetups>>[number];
@@ -167,7 +167,7 @@ export const retainSetups = (db: Db, setups: EndedSetup[]) =>
   updateUnversioned(
     db,
     setupIntents,
-    { isKept: true },
+    { isRetained: true },
     amongIds(
       'id',
       setups.map(({ id }) => id),

@@ -2,7 +2,7 @@ import { ApiError, formatErrorChain, unreachable } from '#core/errors.ts';
 import type { PaymentId, ReceiptId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { changeAccount } from '#features/accounts/change-account.ts';
-import { planPerRequest } from '#features/payments/settled-payment.ts';
+import { planSessionlessPayment } from '#features/payments/sessionless-payment.ts';
 import { planActivation } from '#features/plans/buy-plan.ts';
 import { getHolding } from '#features/plans/holding.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
@@ -122,7 +122,7 @@ function planSold(ctx: Shard, settlement: Settlement, transaction: ChainTransact
     isMetered: settlement.purpose === 'metered',
     expiresAt: settlement.createdAt + CHALLENGE_SECONDS * SECOND,
   };
-  const paid = planPerRequest(ctx, sale, proofOf(settlement, transaction));
+  const paid = planSessionlessPayment(ctx, sale, proofOf(settlement, transaction));
   return {
     events: paid.events,
     writes: [...paid.writes, ...settleSettlement(ctx, settlement, transaction.slot)],

@@ -3,7 +3,7 @@ import { base64 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import type { AuthorizationId } from '#core/ids.ts';
 import { planStop, routeOf } from '#features/authorizations/authorization.ts';
-import { type Actor, type Ctx, isOf, type Scope } from '#platform/context.ts';
+import { type Actor, belongsTo, type Ctx, type Scope } from '#platform/context.ts';
 import { transact } from '#platform/db/commit.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { poll } from '#platform/deadline.ts';
@@ -122,7 +122,7 @@ const isCancelledIn = (
 export async function stopAuthorization(ctx: Scope, actor: Actor, id: AuthorizationId): Promise<AuthorizationRow> {
   const reload = async () => {
     const row = await getAuthorization(ctx, id);
-    if (!isOf(ctx, row)) throw new ApiError('not_found');
+    if (!belongsTo(ctx, row)) throw new ApiError('not_found');
     return row;
   };
   const known = await reload();

@@ -62,12 +62,12 @@ export async function collectFirst(
   if (current.status === 'FAILED') return { kind: 'over', payment: current };
   if (!isAgreed(row, subscription)) return waiting(current, 'other_terms');
   const marks = { memo: memoOf(payment), references: [payment.reference, ctx.config.SERVICE_REFERENCE] };
-  const attempt = await collectPeriod(ctx, row, { puller, reading: reading, marks, claim: ({ wire }) => claimFirst(ctx, current, wire) });
+  const attempt = await collectPeriod(ctx, row, { puller, reading, marks, claim: ({ wire }) => claimFirst(ctx, current, wire) });
   switch (attempt.kind) {
     case 'sent':
       return watchFirst(ctx, current, attempt.txSignature, patienceMs);
     case 'unclaimed':
-      return attempt.reason;
+      return attempt.refusal;
     case 'paid':
       return takeFound(ctx, current, row, attempt.period);
     case 'short':
@@ -108,8 +108,8 @@ async function isHeld(ctx: Shard, row: AuthorizationRow, subscription: Subscript
 /** Stores the transaction as a candidate of the payment. Returns the outcome if the payment has failed or another one is under way. */
 async function claimFirst(ctx: Shard, payment: Payment, wire: Uint8Array): Promise<FirstCollection | null> {
   try {
-    const { isSent } = await rememberSent(ctx, payment.id, ownSignatureOf(wire));
-    return isSent ? null : { kind: 'over', payment: await getPayment(ctx, payment.id) };
+    const { canSend } = await rememberSent(ctx, payment.id, ownSignatureOf(wire));
+    return canSend ? null : { kind: 'over', payment: await getPayment(ctx, payment.id) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { kind: 'sent', payment };

@@ -31,7 +31,7 @@ interface Attempt<R> {
 /** `sent`: it may land. `paid`: the chain shows the period as collected. `out_of_time`: a transaction might land in the next period. */
 type AttemptResult<R> =
   | { kind: 'sent'; txSignature: string }
-  | { kind: 'unclaimed'; reason: R }
+  | { kind: 'unclaimed'; refusal: R }
   | { kind: 'paid' | 'out_of_time'; period: PeriodTimes }
   | { kind: 'short'; code: Shortage; period: PeriodTimes }
   | { kind: 'no_consent'; code: CollectionCode }
@@ -46,8 +46,8 @@ export async function collectPeriod<R>(
   const prepared = await prepareCollection(ctx, routeOf(row), marks, puller, { known: reading, lifetime });
   if (prepared.kind === 'not_now') return refusalOf(prepared.state);
   if (prepared.kind !== 'ready') return prepared;
-  const reason = await claim(prepared);
-  if (reason !== null) return { kind: 'unclaimed', reason };
+  const refusal = await claim(prepared);
+  if (refusal !== null) return { kind: 'unclaimed', refusal };
   await countFee(ctx, row);
   const sent = await ctx.chain.sendTransaction(prepared.wire, { preflight: false });
   if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
@@ -120,7 +120,7 @@ export async function prepareCollection(
   const [reading = null] = known ? [known] : await readSubscriptions(ctx, [route]);
   if (reading === null) return { kind: 'unknown' };
   const { state, sight } = reading;
-  if (state.kind !== 'collectable') return { kind: 'not_now', state: state };
+  if (state.kind !== 'collectable') return { kind: 'not_now', state };
   const period = timesOf(state.period);
   const hasBegun = sight.subscription?.currentPeriodStartTs === state.period.startTs;
   if (!isInPeriod(period, ctx.now, hasBegun)) return { kind: 'out_of_time', period };

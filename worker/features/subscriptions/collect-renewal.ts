@@ -63,7 +63,7 @@ async function collectRenewal(ctx: Shard, row: AuthorizationRow, reading: Subscr
   const marks = { memo: `svc:${nonce}`, references: [] };
   const attempt = await collectPeriod(ctx, row, {
     puller,
-    reading: reading,
+    reading,
     marks,
     lifetime,
     claim: (ready) => claimRenewal(ctx, row, ready, nonce),
@@ -72,7 +72,7 @@ async function collectRenewal(ctx: Shard, row: AuthorizationRow, reading: Subscr
     case 'sent':
       return null;
     case 'unclaimed':
-      return attempt.reason.nextAt;
+      return attempt.refusal.nextAt;
     case 'paid':
       return followPaid(ctx, row, attempt.period);
     case 'short':
@@ -163,6 +163,7 @@ async function claimRenewal(ctx: Shard, row: AuthorizationRow, ready: ReadyColle
   const writes = [
     ...claimPeriod(ctx, { ...claimed, collectedAt: null, createdAt: ctx.now }, claim.before),
     scheduleAuthorization(ctx.db, row, scheduleOf(row, ctx.now + AGAIN_MS, ctx.now)),
+    // Aborts if the authorization was cancelled or changed since it was read: nothing is sent then.
     abortUnlessChanged(ctx),
   ];
   return (await claimOwn(ctx, settlement, writes)) ? null : { nextAt: null };

@@ -5,7 +5,7 @@ import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import { AuthorizationBody, toAuthorizationResource } from '#features/authorizations/resource.ts';
 import { findAuthorization, listOwnAuthorizations } from '#features/authorizations/store.ts';
-import { isOf } from '#platform/context.ts';
+import { belongsTo } from '#platform/context.ts';
 import { locate } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
@@ -80,7 +80,7 @@ export const subscriptionRoutes = routes('Subscriptions')
     codes: ['not_found'],
     answer: async ({ scope, params }) => {
       const row = await getAuthorization(scope, params.authorization_id);
-      if (!isOf(scope, row)) throw new ApiError('not_found');
+      if (!belongsTo(scope, row)) throw new ApiError('not_found');
       requestReading(scope, row);
       return toAuthorizationResource(row);
     },

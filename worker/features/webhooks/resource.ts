@@ -170,7 +170,7 @@ const WITH_LIVE = {
 export const EventBody = z
   .object({
     id: z.string().describe('Unique identifier of the event.'),
-    type: z.enum(EVENT_TYPES).describe('Type of the object.'),
+    type: z.enum(EVENT_TYPES).describe('Type of the event.'),
     test: z.literal(true).optional().describe('True for a test event: an example without a real object. Event lists do not contain it.'),
     created_at: CreatedAt,
     livemode: Livemode,

@@ -90,7 +90,7 @@ export const noteHealth = (ctx: Shard, endpointId: EndpointId, success: boolean,
           failingSince: sql`coalesce(failing_since, ${now})`,
           lastFailureAt: now,
           // The first failure after a success starts a new run without any warnings.
-          warningsSent: sql`iif(failing_since IS NULL, 0, warnings_told)`,
+          warningsSent: sql`iif(failing_since IS NULL, 0, warnings_sent)`,
         },
     eq(webhookEndpoints.id, endpointId),
   );

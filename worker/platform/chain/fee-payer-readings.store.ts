@@ -13,7 +13,7 @@ export const listNamedKeys = (db: Db): Promise<NamedKey[]> => db.all<NamedKey>(s
 export const namedKeysAsJson: SQL = sql`(SELECT json_group_array(json_object('variable', variable, 'address', address)) FROM (${sql.raw(NAMED_KEYS)}))`;
 
 export const listBalances = (db: Db): Promise<{ address: string; lamports: number }[]> =>
-  db.all(sql`SELECT address, lamports, max(at) FROM fee_payer_looks GROUP BY address`);
+  db.all(sql`SELECT address, lamports, max(at) FROM fee_payer_readings GROUP BY address`);
 
 /** Stores at most one reading per minute and address, and deletes expired ones, so that the table holds only some hundred rows. */
 export async function saveReading(db: Db, address: string, lamports: number, now: number): Promise<void> {
@@ -29,7 +29,7 @@ export async function saveReading(db: Db, address: string, lamports: number, now
  */
 export async function readLamportsSpent(db: Db, now: number): Promise<number> {
   const [row] = await db.all<{ spent: number }>(sql`SELECT coalesce(sum(max(0, held - lamports)), 0) AS spent FROM (
-    SELECT lamports, lag(lamports) OVER (PARTITION BY address ORDER BY at) AS held FROM fee_payer_looks
+    SELECT lamports, lag(lamports) OVER (PARTITION BY address ORDER BY at) AS held FROM fee_payer_readings
     WHERE at > ${now - HOUR - BEFORE_MS})`);
   return row!.spent;
 }

@@ -66,7 +66,7 @@ export class SimulatedChain implements Chain {
     const known = await this.#find(signatures);
     const sightings = signatures.map((signature): Sighting => {
       const transaction = known.get(signature);
-      const state = this.#standingOf(transaction);
+      const state = this.#statusOf(transaction);
       if (!transaction || state === 'unknown' || state === 'dropped') return { kind: 'not_found' };
       return { kind: 'found', transaction: parseTransaction(signature, landedOf(transaction)) };
     });
@@ -75,7 +75,7 @@ export class SimulatedChain implements Chain {
 
   async knows(signatures: readonly string[]): Promise<{ kind: 'known'; finalHeight: number; isKnown: boolean[] }> {
     const known = await this.#find(signatures);
-    const isKnown = signatures.map((signature) => ['confirmed', 'final'].includes(this.#standingOf(known.get(signature))));
+    const isKnown = signatures.map((signature) => ['confirmed', 'final'].includes(this.#statusOf(known.get(signature))));
     return { kind: 'known', finalHeight: this.#finalHeight, isKnown };
   }
 
@@ -100,7 +100,7 @@ export class SimulatedChain implements Chain {
   async listSignatures(address: string, page: Bounds & { limit: number }): Promise<SignatureListing> {
     const rows = await listAbout(this.#db, this.#at, address, page);
     const items = rows
-      .filter((row) => ['confirmed', 'final'].includes(this.#standingOf(row)))
+      .filter((row) => ['confirmed', 'final'].includes(this.#statusOf(row)))
       .map((row) => ({ signature: row.txSignature!, memo: null, blockTime: blockTimeOf(row) }));
     return { kind: 'page', items, nodeSeconds: unixSeconds(this.#at.now), knowsUntil: true };
   }
@@ -110,7 +110,7 @@ export class SimulatedChain implements Chain {
     const finality = transactions.map(({ txSignature }): Finality => {
       const transaction = known.get(txSignature);
       if (!transaction) return { kind: 'unknown' };
-      const state = this.#standingOf(transaction);
+      const state = this.#statusOf(transaction);
       if (state === 'confirmed') return { kind: 'seen', slot: slotAt(landedAt(transaction)!) };
       if (state !== 'final') return { kind: 'absent' };
       return transaction.outcome.hasFailed ? { kind: 'absent' } : { kind: 'finalized', slot: slotAt(landedAt(transaction)!) };
@@ -199,7 +199,7 @@ export class SimulatedChain implements Chain {
     return age >= 0 && age <= BLOCKHASH_LIFE ? null : 'Blockhash not found';
   }
 
-  #standingOf(transaction: SandboxTransaction | undefined): TransactionState {
+  #statusOf(transaction: SandboxTransaction | undefined): TransactionState {
     const landed = transaction ? landedAt(transaction) : null;
     if (!transaction || landed === null || this.#at.now < landed) return 'unknown';
     const { dropsAfterMs } = transaction.outcome;

@@ -9,8 +9,8 @@ export const sandboxSeed = ({ SANDBOX_SEED }: Pick<Config, 'SANDBOX_SEED'>, ...p
   hmacSha256(base64url.decode(SANDBOX_SEED), utf8(JSON.stringify(['sandbox', ...purpose])));
 
 /**
- * Configuration of a sandbox. The chain reports devnet, and the signing keys are worthless and never live keys, so no sandbox signature can
- * spend our SOL. No external server is called, not even for the SOL price.
+ * Configuration of a sandbox. The network is devnet, and the signing keys are derived, so no sandbox signature can spend real
+ * SOL. No external server is called, not even for the SOL price.
  */
 export function simulatedConfig(config: Config): Config {
   const seed = (purpose: string) => base64url.encode(sandboxSeed(config, purpose));
@@ -29,5 +29,5 @@ export function simulatedConfig(config: Config): Config {
   };
 }
 
-/** Payout address of sandbox products without a wallet: a valid address without a known key. */
+/** Default payout, fee and treasury address in a sandbox: a valid address without a known key. */
 export const SANDBOX_WALLET = 'JBCFBPmjUn9CSjHe2AxwUgQYF5zWP3nmckucfAaa97K';

@@ -4,7 +4,7 @@ import type { Db, Shard } from '#platform/context.ts';
 import { transact, unchanged, type Write } from './commit.ts';
 import { type ClaimKind, txClaims } from './tables/tx-claims.ts';
 
-/** Confirmed transaction that is watched until final: a payment, settlement or unmatched payment. */
+/** Confirmed transaction that is watched until final: whatever a claim names, or unmatched money. */
 export interface Watched {
   kind: ClaimKind | 'unmatched';
   subjectId: string;

@@ -29,9 +29,9 @@ export const rowsOf = (table: MerchantTable, { merchantId, livemode }: Tenant, n
     ...narrowed.map(([column, value]) => (value === undefined ? undefined : eq(column, value))),
   )!;
 
-/** Newest first, also within one millisecond. Any index that ends in `createdAt` has this order, because index entries end in the rowid. */
+/** Newest rows first, also within one millisecond. Any index that ends in `createdAt` has this order, as index entries end in the rowid. */
 export const newestFirst = (createdAt: SQLiteColumn): SQL[] => [desc(createdAt), sql`rowid DESC`];
-/** Insertion order: pages stay stable while new rows arrive. */
+/** Insertion order, in which new rows do not shift earlier pages. */
 export const oldestFirst: SQL[] = [sql`rowid`];
 
 /**
@@ -61,7 +61,7 @@ export async function listPage<T extends SQLiteTable>(
   return { items: items as T['$inferSelect'][], total: count?.total ?? 0 };
 }
 
-/** Rows to count: one above the exact limit and one above the page's end, so that `has_more` is exact. */
+/** Returns how many rows to count: one above both the exact limit and the page's end, so that `has_more` is exact. */
 const countedRows = ({ countMax, offset, perPage }: PageRequest): number => Math.max(countMax, offset + perPage) + 1;
 
 export const countTo = (db: Db, table: SQLiteTable, where: SQL | undefined, page: PageRequest, through?: { index: SQL; on: SQL }) => {
@@ -74,13 +74,13 @@ export const countTo = (db: Db, table: SQLiteTable, where: SQL | undefined, page
   return db.select({ total: sql<number>`count(*)` }).from(counted);
 };
 
-/** Query of rows in a table and its archive table: `is_archived`, the row number and the order columns, highest first. */
+/** Query over a table and its archive table that selects `is_archived`, the row number and the order columns. The order is descending. */
 export interface RowQuery {
   rows: SQL;
   order: string[];
 }
 
-export async function readBoth<T extends SQLiteTable, A extends SQLiteTable>(
+export async function listWithArchive<T extends SQLiteTable, A extends SQLiteTable>(
   db: Db,
   table: T,
   archived: A,
@@ -106,7 +106,7 @@ export async function readSlice<T extends SQLiteTable, A extends SQLiteTable>(
   const slice = sql`${rows} ORDER BY ${sql.raw(order.map((name) => `${name} DESC`).join())} LIMIT ${perPage} OFFSET ${offset}`;
   const found = await db
     .select({
-      kept: getTableColumns(table as SQLiteTable),
+      current: getTableColumns(table as SQLiteTable),
       archived: getTableColumns(archived as SQLiteTable),
       rowNumber: sql<number>`page.rowNumber`,
     })
@@ -114,7 +114,7 @@ export async function readSlice<T extends SQLiteTable, A extends SQLiteTable>(
     .leftJoin(table, sql`page.is_archived = 0 AND ${table}.rowid = page.rowNumber`)
     .leftJoin(archived, sql`page.is_archived = 1 AND ${archived}.rowid = page.rowNumber`)
     .orderBy(...order.map((name) => sql.raw(`page.${name} DESC`)));
-  return found.map(({ kept: current, archived, rowNumber }) => ({ item: current ?? archived!, rowNumber }));
+  return found.map(({ current, archived, rowNumber }) => ({ item: current ?? archived!, rowNumber }));
 }
 
 export interface Listed<T> {

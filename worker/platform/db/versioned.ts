@@ -19,8 +19,8 @@ interface Unversioned {
   accounts: 'passwordHash';
   billing_customers: 'erasingSince' | 'nextReadAt';
   memberships: 'delivery' | 'authorizationId' | 'subscriptionStatus';
-  payments: 'isKept';
-  setup_intents: 'secretHash' | 'isKept';
+  payments: 'isRetained';
+  setup_intents: 'secretHash' | 'isRetained';
   subscription_authorizations: 'nextAttemptAt' | 'nextCheckAt' | 'collectAt' | 'askedReadAt';
   webhook_endpoints: 'failureStreak' | 'failingSince' | 'lastSuccessAt' | 'lastFailureAt' | 'warningsSent';
 }

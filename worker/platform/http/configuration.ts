@@ -23,7 +23,7 @@ export const requireConfiguration = (health: (env: Env, options: { isStrict: boo
   });
 
 /** Once complete, a schema remains complete for the isolate, because migrations only add. */
-const schema = remembered(() => ({ isComplete: false, lookedAt: 0, missing: [] as string[] }));
+const schema = remembered(() => ({ isComplete: false, checkedAt: 0, missing: [] as string[] }));
 /** Minimum interval between schema checks while migrations are missing. */
 const POLL_EVERY_MS = 5 * SECOND;
 
@@ -41,10 +41,10 @@ export const isKnownComplete = ({ rpcUrls }: Config, now: number): boolean => sc
 
 /** Concurrent requests each run the check until one has completed, because a pending check proves nothing for the others. */
 async function checkSchema(ctx: Ctx): Promise<void> {
-  if (schema.isComplete || ctx.wallNow < schema.lookedAt + POLL_EVERY_MS) return;
+  if (schema.isComplete || ctx.wallNow < schema.checkedAt + POLL_EVERY_MS) return;
   try {
     const missing = (await Promise.all(ctx.databases.map(({ db }) => listMissingColumns(db)))).flat();
-    Object.assign(schema, { isComplete: missing.length === 0, lookedAt: ctx.wallNow, missing });
+    Object.assign(schema, { isComplete: missing.length === 0, checkedAt: ctx.wallNow, missing });
   } catch (error) {
     // A failed read proves nothing. The route reports the outage itself.
     ctx.note(`schema: ${formatErrorChain(error)}`);

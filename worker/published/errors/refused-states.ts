@@ -55,7 +55,7 @@ export const REFUSED_STATES = {
   },
   duplicate_settlement: {
     why: 'The same signed payment was used for another product or another customer. One payment counts once.',
-    next: 'Request a new challenge and pay it.',
+    next: 'Check the earlier purchase first. If the money bought nothing that you need, request a new challenge and pay it.',
   },
   state_conflict: {
     why: 'The state of the object does not allow the call, or an operation in progress must end first; `meta.reason` has the reason.',
@@ -106,7 +106,7 @@ export const REFUSED_STATES = {
   },
   handoff_not_configured: {
     why: 'This deployment lacks a secret or connector for this feature; `meta.missing` lists the missing variables if they may be shown.',
-    next: 'Operators: set the variables of the feature, as listed in the README. Until then, send buyers to the plain checkout page.',
+    next: 'Operators: set the variables of the feature, as listed in docs/reference/configuration.md. Until then, send buyers to the plain checkout page.',
   },
   price_unavailable: {
     why: 'No source has a current and reliable price of SOL, and a stale price would cost you or the buyer money.',

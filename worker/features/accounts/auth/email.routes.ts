@@ -48,7 +48,7 @@ export const emailRoutes = routes('Account')
     summary: 'Verify an email address',
     description: 'Verifies an email address by the token from the verification email.',
     bucket: 'email-proof',
-    body: z.object({ token: Token.describe('Session token for `Authorization: Bearer`.') }).openapi('VerifyEmailRequest'),
+    body: z.object({ token: Token }).openapi('VerifyEmailRequest'),
     returns: DetailResponse,
     codes: ['invalid_credentials', 'state_conflict'],
     once: ({ ctx, body: { token } }, storeAnswer) => verifyEmail(ctx, token, storeAnswer),
@@ -61,7 +61,7 @@ export const emailRoutes = routes('Account')
     summary: 'Preview a verification link',
     description: 'Returns the account that the link would verify. Does not consume the token.',
     bucket: 'email-proof',
-    body: z.object({ token: Token.describe('Session token for `Authorization: Bearer`.') }).openapi('PreviewVerificationRequest'),
+    body: z.object({ token: Token }).openapi('PreviewVerificationRequest'),
     returns: z
       .object({
         account: z.string().describe('Name of the account, as buyers see it.'),
@@ -82,7 +82,7 @@ export const emailRoutes = routes('Account')
     description:
       'Removes an email address from an account that someone else created with it. Requires the token from the verification email. The rest of the account is unchanged. A verified address is refused with 409 `state_conflict`.',
     bucket: 'email-proof',
-    body: z.object({ token: Token.describe('Session token for `Authorization: Bearer`.') }).openapi('DisownEmailRequest'),
+    body: z.object({ token: Token }).openapi('DisownEmailRequest'),
     returns: DetailResponse,
     codes: ['invalid_credentials', 'state_conflict'],
     once: ({ ctx, body: { token } }, storeAnswer) => disownEmail(ctx, token, storeAnswer),
@@ -113,7 +113,7 @@ export const emailRoutes = routes('Account')
     bucket: 'email-proof',
     body: z
       .object({
-        token: Token.describe('Session token for `Authorization: Bearer`.'),
+        token: Token,
         new_password: z.string().max(1024).describe('New password of 8 to 128 characters.'),
       })
       .openapi('ResetPasswordRequest'),

@@ -190,7 +190,7 @@ export const authRoutes = routes('Authentication')
     path: 'POST /auth/logout',
     id: 'logout',
     summary: 'Log out',
-    description: 'Ends the session. The client must discard the token.',
+    description: 'Has no effect on the server: the token remains valid until it expires. Discard it.',
     key: 'none',
     returns: DetailResponse,
     answer: () => ({ detail: 'Signed out. Discard the token: it remains valid until it expires.' }),

@@ -54,7 +54,7 @@ export const manifestFields = {
   manifest_version: z.literal('1').describe('Version of the manifest format: `1`.'),
   name: ShownName(120).describe('Name of the seller.'),
   description: z.string().max(2000).optional().describe('Description of the seller and its offer.'),
-  homepage_url: Url.optional().describe('https URL of the agent’s home page.'),
+  homepage_url: Url.optional().describe('https URL of the agent’s home page. Never fetched.'),
   contact_email: z.string().max(254).optional().describe('Contact email of the agent’s operator.'),
   resources: z.array(ManifestResource).max(100).default([]).describe('Resources for sale, by URL. The service never fetches them.'),
   products: z.array(ManifestProduct).max(50).default([]).describe('Products to sell.'),

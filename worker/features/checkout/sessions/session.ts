@@ -4,7 +4,7 @@ import { LIFE } from '#core/limits.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { findAuthorizationFor } from '#features/authorizations/store.ts';
 import { missingIdentity } from '#features/payments/required-identity.ts';
-import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
+import { requireNoSentInFlight } from '#features/payments/watch/candidates.ts';
 import { certainAt } from '#features/payments/watch/expire.ts';
 import { getListing, type Listing, saleOn } from '#features/products/product.ts';
 import { firstCheckoutRail } from '#features/products/selling/checkout-rails.ts';
@@ -118,7 +118,7 @@ export async function connectInSession(
     });
   // Runs after the session holds the payment: a buyer with a failed node gets the same payment on retry.
   const isPlain = authorization === null && wallet !== null;
-  const [checkout] = await Promise.all([prepareCheckout(ctx, begun, wallet), isPlain ? requireNoneInFlight(ctx, payment.id) : null]);
+  const [checkout] = await Promise.all([prepareCheckout(ctx, begun, wallet), isPlain ? requireNoSentInFlight(ctx, payment.id) : null]);
   return checkout;
 }
 

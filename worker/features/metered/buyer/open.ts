@@ -165,10 +165,7 @@ const OPENING_FEES = 10;
 /** Cost of another broadcast of the same channel: its rent is paid once. */
 const REPEATED_FEES = 1;
 
-/**
- * Co-signs, claims, notes and broadcasts an opening. The claim comes before the broadcast, so that no other session opens with the channel.
- * Every broadcast spends the merchant's fees, because each losing variant costs us one. 410, 429, 503.
- */
+/** Each broadcast spends the merchant's fees: a variant that loses still costs a network fee. */
 async function broadcastOpening(ctx: Shard, session: MeteredSnapshot, opening: Opening): Promise<BroadcastProblem | null> {
   const wire = coSign(ctx, session, opening);
   const simulated = await ctx.chain.simulate(wire);

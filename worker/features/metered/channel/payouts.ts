@@ -1,7 +1,7 @@
 import { base58 } from '#core/encoding.ts';
 import { type AccountId, newId, type PaymentId, type ProductId } from '#core/ids.ts';
 import { MINUTE, SECOND, unixSeconds } from '#core/time.ts';
-import { planPerRequest } from '#features/payments/settled-payment.ts';
+import { planSessionlessPayment } from '#features/payments/sessionless-payment.ts';
 import { findListing, type Listing } from '#features/products/product.ts';
 import { customerColumns } from '#features/settlements/co-sign.ts';
 import type { Scope } from '#platform/context.ts';
@@ -33,7 +33,7 @@ export async function bookPaidOut(ctx: Scope, session: OpenedSession, row: Meter
   const due = channel.payoutWatermark - row.payoutSeen;
   if (due <= 0n) return;
   const window = await readWindow(ctx, session, { before: null, until: row.payoutSeenTx }, due);
-  const open = await bookOver(ctx, session, window);
+  const open = await bookFinishedMinutes(ctx, session, window);
   if (open === 'unknown' || window.isUnknown) return;
   const isRead = window.paidOut >= due;
   if (!isRead && window.next === null) return;
@@ -49,7 +49,7 @@ export async function bookPaidOut(ctx: Scope, session: OpenedSession, row: Meter
 /** Records every payout of a session that has ended. Returns false if some are left for the next call. */
 export async function bookAll(ctx: Scope, session: OpenedSession, row: MeteredSessionRow): Promise<boolean> {
   const window = await readWindow(ctx, session, { before: row.payoutReadTx, until: null });
-  const open = await bookOver(ctx, session, window);
+  const open = await bookFinishedMinutes(ctx, session, window);
   if (open === 'unknown' || open.length > 0) return false;
   if (!window.isUnknown && window.next === null) return true;
   if (window.next !== row.payoutReadTx) await noteProgress(ctx, session, { payoutReadTx: window.next });
@@ -147,7 +147,7 @@ const minuteOf = ({ transaction }: Payout): number => Math.floor((transaction.bl
  * Books a payment for each minute that is over and final, the oldest first. Returns the payouts that have to wait, or `unknown` if the
  * budget of calls is used up or another call books them.
  */
-async function bookOver(ctx: Scope, session: OpenedSession, { payouts, chainSeconds }: Window): Promise<Payout[] | 'unknown'> {
+async function bookFinishedMinutes(ctx: Scope, session: OpenedSession, { payouts, chainSeconds }: Window): Promise<Payout[] | 'unknown'> {
   const listing = payouts.length === 0 ? null : await findListing(ctx, { productId: session.productId as ProductId });
   const open: Payout[] = [];
   for (const [minute, group] of Map.groupBy(payouts.toReversed(), minuteOf)) {
@@ -166,7 +166,7 @@ async function book(ctx: Scope, session: OpenedSession, group: Payout[], listing
   const paid = group.reduce((sum, payout) => sum + payout.paid, 0n);
   const payer = bound.payer ?? bound.authorizedSigner;
   const paymentId = newId<PaymentId>(ctx.now);
-  const booked = planPerRequest(
+  const booked = planSessionlessPayment(
     ctx,
     {
       paymentId,

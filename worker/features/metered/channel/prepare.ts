@@ -30,7 +30,7 @@ interface Settleable {
   step: SettlementStep;
 }
 
-/** A signed transaction that passed simulation. `reached`: settled total once it lands. `units`: amount it pays out. */
+/** `settlesTo`: total that the voucher settles. `units`: what the settlement pays out. */
 export interface ReadySettlement {
   kind: 'prepared';
   wire: Uint8Array;
@@ -52,7 +52,7 @@ export async function prepareSettlement(ctx: Scope, session: OpenedSession, sett
   if (shape === null) return { kind: 'waiting' };
   const candidates = listCandidates(ctx.now, vouchers, shape, settleable).map((candidate) => {
     const settlesTo = candidate.voucher?.cumulative ?? watermarks.settled;
-    return { ...candidate, reached: settlesTo, units: shape.pays ? settlesTo - watermarks.payoutWatermark : 0n };
+    return { ...candidate, settlesTo, units: shape.pays ? settlesTo - watermarks.payoutWatermark : 0n };
   });
   const useful = candidates.filter(({ voucher, units }) => units > 0n || (channel !== null && (shape.seals || voucher !== null)));
   if (useful.length === 0) return { kind: 'nothing' };
@@ -71,9 +71,9 @@ export async function prepareSettlement(ctx: Scope, session: OpenedSession, sett
     const nonce = base64url.encode(crypto.getRandomValues(new Uint8Array(16)));
     const wire = await buildTransaction(session, { ...candidate, ...shape, network, channel, nonce, operator }, prepared.lifetime);
     const simulated = await ctx.chain.simulate(wire);
-    const { reached: settlesTo, units } = candidate;
+    const { settlesTo, units } = candidate;
     if (simulated.kind === 'passed')
-      return { kind: 'prepared', wire, lastValidBlockHeight: simulated.lastValidBlockHeight, settlesTo: settlesTo, units, nonce };
+      return { kind: 'prepared', wire, lastValidBlockHeight: simulated.lastValidBlockHeight, settlesTo, units, nonce };
     ctx.note(`session ${session.sessionId}: ${shape.seals ? 'seal' : 'settle'} ${simulated.kind}: ${simulated.reason}`);
     if (simulated.kind === 'unavailable') break;
   }

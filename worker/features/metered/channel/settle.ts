@@ -126,8 +126,8 @@ async function draftSettlement(
 const LIFETIME_BLOCKS = 150;
 
 /**
- * Claims a settlement for the session. Returns false if it followed a pending one instead. A pending one is passed over if it can no longer
- * land: the channel is sealed, or is closing and the other precedes the close or has outlived its blockhash.
+ * Claims a settlement for the session. Returns false if it followed a pending one instead. Ignores a pending settlement that cannot land:
+ * the channel is sealed, or is closing and the pending one is older than the close or its blockhash.
  */
 async function claimForSession(
   ctx: Scope,

@@ -24,7 +24,7 @@ import {
   scheduleRead,
   scopeOfSession,
 } from '../session.ts';
-import { isNoted, OPENING_DEAD_MS, sessionSnapshotOf, stopReads } from '../store.ts';
+import { hasNotedChannel, OPENING_DEAD_MS, sessionSnapshotOf, stopReads } from '../store.ts';
 import { type DueClass, expireOpening, expireUnopened, takeDueInSandbox, takeDueSessions, takeSessions } from './due.store.ts';
 
 /** Channels that a node returns at once. */
@@ -143,7 +143,7 @@ async function followUp(watched: Watched): Promise<void> {
   if (!isOpened(session)) return session.stage === 'created' ? followOpening(watched) : undefined;
   if (session.endedAt !== null) return followEnded(ctx, session, row, reading);
   const channel = reading?.kind === 'present' ? reading.channel : null;
-  if (channel && hasChanged(session, channel)) await noteSeen(ctx, session, channel);
+  if (channel && hasChanged(session, channel)) await noteChannelAmounts(ctx, session, channel);
   if (session.stage === 'closing' || isIdle(watched) || (await isUnbacked(ctx, session, reading))) await endSession(ctx, session, null);
   else if (channel !== null) {
     await settleIfDue(ctx, row, session, channel);
@@ -151,7 +151,7 @@ async function followUp(watched: Watched): Promise<void> {
   }
 }
 
-/** True if an unused session has no reservation with a voucher in flight. An account that was taken over sets `idleSeconds` to 0. */
+/** True if the session is unused for `idleSeconds` and nothing is reserved. The claim of an account sets 0, which ends its sessions. */
 function isIdle({ ctx, row, session }: Watched): boolean {
   if (row.idleSeconds === 0) return true;
   return session.reserved === '0' && session.usedAt + Math.min(row.idleSeconds, session.idleSeconds) * SECOND <= ctx.now;
@@ -166,7 +166,7 @@ async function isUnbacked(ctx: Scope, session: OpenedSession, reading: ChannelRe
 const hasChanged = ({ deposit, settled, absentSince }: MeteredSnapshot, channel: Channel): boolean =>
   absentSince !== null || channel.deposit > BigInt(deposit) || channel.settled > BigInt(settled);
 
-const noteSeen = (ctx: Scope, { sessionId }: MeteredSnapshot, { deposit, settled }: Channel) =>
+const noteChannelAmounts = (ctx: Scope, { sessionId }: MeteredSnapshot, { deposit, settled }: Channel) =>
   callSession(ctx, sessionId, (object, caller) => object.seen({ deposit, settled, ...caller }));
 
 /** Seconds before a voucher's end at which it is settled, unless the grace period is longer. */
@@ -195,7 +195,7 @@ async function settleVouchers(ctx: Scope, session: OpenedSession, channel: Chann
  * that nothing is sent for a session that is over.
  */
 async function followOpening({ ctx, row, channelId, reading, account }: Watched): Promise<void> {
-  if (account && isNoted(row) && (await openFromChain(ctx, row, account))) return;
+  if (account && hasNotedChannel(row) && (await openFromChain(ctx, row, account))) return;
   const mayLand = reading === null || ctx.now < row.updatedAt + OPENING_DEAD_MS;
   if (ctx.now < row.expiresAt || (row.livemode && mayLand)) return;
   // A channel that was broadcast and never landed is still claimed.

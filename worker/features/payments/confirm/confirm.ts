@@ -9,7 +9,7 @@ import { refundNonceOf } from '#solana/refund.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
 import { planSubmit, requireViewer } from '../payment.ts';
 import { grantAccess } from '../purchase.ts';
-import { noteRefund } from '../refunds/record-refund.ts';
+import { recordRefund } from '../refunds/record-refund.ts';
 import { findRefundByNonce } from '../refunds/store.ts';
 import { missingIdentity } from '../required-identity.ts';
 import { findPayment, findSession, getPayment } from '../store.ts';
@@ -37,9 +37,7 @@ export interface Confirmation {
 }
 
 /**
- * Confirms a payment, the only way for all callers and sweeps. Reads the chain, then stores payment, claim, membership and receipt in one
- * batch. A transaction that does not pay this session is refused without any change, so that a stranger can neither fail nor lock a
- * payment.
+ * Confirms an open checkout session, for all callers and sweeps. Renewals, accepted money and per-request sales are planned as confirmed.
  */
 export async function confirmPayment(shard: Shard, input: ConfirmPayment): Promise<Confirmation> {
   const { scope, loaded } = await loadKnown(shard, input, []);
@@ -169,7 +167,7 @@ export async function confirmByMemo(ctx: Shard, txSignature: string): Promise<'s
   if (refundNonce !== null) {
     const refund = await findRefundByNonce(ctx, refundNonce);
     if (!refund) return 'nothing';
-    await noteRefund(ctx, sighting.transaction, refund);
+    await recordRefund(ctx, sighting.transaction, refund);
     return 'settled';
   }
   const payment = await findNamedSession(ctx, sighting.transaction);

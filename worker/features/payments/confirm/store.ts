@@ -17,8 +17,8 @@ import { findArchived } from '../store.ts';
 const rivals = alias(subscriptionAuthorizations, 'rivals');
 
 /**
- * Loads everything `confirmPayment` needs in one D1 batch: payment, seller, product, existing claim, unmatched record, candidate origin,
- * memberships of possible payers and the count of underpayments. An archived payment takes three more round trips.
+ * Loads everything `confirmPayment` needs in one D1 batch: payment, seller, product, claim, unmatched record, authorization, candidate
+ * origin, memberships of possible payers and the count of payments recovered from it. An archived payment takes three more round trips.
  */
 export async function loadConfirmation(ctx: Shard, paymentId: PaymentId, txSignature: string, payers: string[]) {
   const { db } = ctx;

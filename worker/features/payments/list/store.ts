@@ -5,7 +5,7 @@ import type { Scope } from '#platform/context.ts';
 import { jsonRows } from '#platform/db/among.ts';
 import { subjectIdOf } from '#platform/db/archive.ts';
 import { subjectsOfTransaction } from '#platform/db/outcome.ts';
-import { type PageRequest, type RowQuery, readBoth, rowsOf } from '#platform/db/page.ts';
+import { listWithArchive, type PageRequest, type RowQuery, rowsOf } from '#platform/db/page.ts';
 import { listNamedPayments, productsNamed, SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -118,7 +118,7 @@ export async function listPayments(ctx: Scope, { q, ...filter }: PaymentFilter, 
   const read = (searched: SearchedFilter, named: string[] | null) => {
     const branches = tables.map((table) => rowsIn(table, ctx, { ...filter, ...searched }, named));
     const selection: RowQuery = { rows: sql.join(branches, sql` UNION ALL `), order: ['created_at', 'rowNumber'] };
-    return readBoth(ctx.db, payments, archivedPayments, selection, page);
+    return listWithArchive(ctx.db, payments, archivedPayments, selection, page);
   };
   const named = q === undefined ? [] : await listNamedPayments(ctx, q);
   const byName = named.length > 0 ? await read({}, named) : null;

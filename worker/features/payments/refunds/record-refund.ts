@@ -17,9 +17,9 @@ import { paymentAfter, paymentEvent } from '../payment.ts';
 import { getPayment, updatePayment } from '../store.ts';
 import { dropCandidate } from '../watch/candidate.store.ts';
 import { rememberNamed } from '../watch/candidates.ts';
-import { getRow, refundableOf } from './refund.ts';
+import { refundableOf, restorePaymentRow } from './refund.ts';
 import { toRefundResource } from './resource.ts';
-import { findRefund, findRefundByNonce, listRevoking, noteSeen } from './store.ts';
+import { findRefund, findRefundByNonce, listRevoking, storeSeenRefund } from './store.ts';
 
 const mismatch = (reason: string): ApiError =>
   new ApiError('payment_mismatch', { detail: 'The transaction is not the prepared refund.', meta: { reason } });
@@ -33,22 +33,22 @@ export async function confirmRefund(
   payment: Payment,
   { txSignature, storeAnswer }: { txSignature: string; storeAnswer: StoreAnswer<Payment> },
 ): Promise<Payment> {
-  if (isNoted(payment, txSignature)) return payment;
+  if (hasRefund(payment, txSignature)) return payment;
   const sighting = await scope.chain.findTransaction(txSignature);
-  if (sighting.kind === 'found') return noteRefund(scope, sighting.transaction, { paymentId: payment.id, storeAnswer });
+  if (sighting.kind === 'found') return recordRefund(scope, sighting.transaction, { paymentId: payment.id, storeAnswer });
   await rememberNamed(scope, payment.id, txSignature);
   if (sighting.kind === 'unavailable') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
   return payment;
 }
 
-const isNoted = ({ refunds }: Payment, txSignature: string): boolean =>
+const hasRefund = ({ refunds }: Payment, txSignature: string): boolean =>
   (refunds ?? []).some((refund) => refund.txSignature === txSignature);
 
 /**
  * Records a refund seen on the chain: payment, claim, refund and revocation in one batch, once for all callers and sweeps. Throws 409 if
  * another transaction paid the refund, 422 payment_mismatch, also for a refund of another payment or chain.
  */
-export async function noteRefund(
+export async function recordRefund(
   ctx: Shard,
   transaction: ChainTransaction,
   { paymentId, storeAnswer = skipStoring }: { paymentId: PaymentId; storeAnswer?: StoreAnswer<Payment> },
@@ -58,7 +58,7 @@ export async function noteRefund(
   return transact(ctx, { reload: async () => ({ refund: await findRefundByNonce(ctx, nonce) }) }, async ({ refund }) => {
     if (refund?.paymentId !== paymentId) throw mismatch('memo_mismatch');
     const payment = await getPayment(ctx, paymentId);
-    if (isNoted(payment, transaction.signature)) return unchangedWithAnswer(payment, storeAnswer);
+    if (hasRefund(payment, transaction.signature)) return unchangedWithAnswer(payment, storeAnswer);
     if (refund.seenAt !== null)
       throw new ApiError('payment_transaction_conflict', { detail: 'Another transaction already paid this refund.' });
     const destination = await deriveAccount(payment.payerWallet!, payment.mint);
@@ -73,7 +73,11 @@ export async function noteRefund(
       blockTime: transaction.blockTimeSeconds === null ? null : transaction.blockTimeSeconds * SECOND,
     };
     const change = await planRestated(ctx, payment, [...(payment.refunds ?? []), toRefund(seen)], seen);
-    const writes = [...noteSeen(ctx, seen, transaction.slot), ...change.writes, dropCandidate(ctx.db, payment.id, transaction.signature)];
+    const writes = [
+      ...storeSeenRefund(ctx, seen, transaction.slot),
+      ...change.writes,
+      dropCandidate(ctx.db, payment.id, transaction.signature),
+    ];
     return withAnswer({ ...change, writes }, storeAnswer(change.result));
   });
 }
@@ -130,8 +134,8 @@ const restate = (ctx: Shard, refundId: RefundId, { step, isThere }: { step: Outc
     const refund = await findRefund(ctx.db, refundId);
     const noted: Change<null> = { events: [], writes: step.writes, result: null };
     if (!refund) return noted;
-    const payment = await getRow(ctx, refund.paymentId);
-    if (isNoted(payment, refund.txSignature!) === isThere) return noted;
+    const payment = await restorePaymentRow(ctx, refund.paymentId);
+    if (hasRefund(payment, refund.txSignature!) === isThere) return noted;
     const others = (payment.refunds ?? []).filter(({ txSignature }) => txSignature !== refund.txSignature);
     const change = await planRestated(ctx, payment, isThere ? [...others, toRefund(refund)] : others, refund);
     return { events: change.events, writes: [...step.writes, ...change.writes], result: null };

@@ -83,10 +83,7 @@ async function refuseUnderWay(ctx: Shard, paymentId: PaymentId): Promise<void> {
   if (await hasUnderWay(ctx.db, paymentId, await readUntil(ctx))) throw inFlight();
 }
 
-/**
- * The transaction by which a merchant pays back to the wallet that paid, from the wallet that was paid, unsigned. 409 state_conflict
- * (not confirmed, nothing left, or one under way: `in_flight`), 422 at `body.amount`, 503 rpc_unavailable.
- */
+/** Builds the unsigned refund from the merchant's wallet to the payer's. */
 export async function prepareRefund(ctx: Scope, known: Payment, request: RefundRequest): Promise<PreparedRefund> {
   const { revokesAccess, storeAnswer } = request;
   requireRefundable(known);
@@ -100,7 +97,7 @@ export async function prepareRefund(ctx: Scope, known: Payment, request: RefundR
   }
   const { lifetime, exists } = state;
   try {
-    return await transact(ctx, { reload: () => getRow(ctx, known.id) }, async (payment) => {
+    return await transact(ctx, { reload: () => restorePaymentRow(ctx, known.id) }, async (payment) => {
       requireRefundable(payment);
       const refund = newRefund(ctx, payment, { units: unitsOf(payment, request.amount), revokesAccess, lifetime });
       const terms = {
@@ -124,7 +121,7 @@ export async function prepareRefund(ctx: Scope, known: Payment, request: RefundR
   }
 }
 
-export async function getRow(ctx: Shard, paymentId: PaymentId): Promise<Payment> {
+export async function restorePaymentRow(ctx: Shard, paymentId: PaymentId): Promise<Payment> {
   await restoreArchived(ctx, paymentId);
   return getPayment(ctx, paymentId);
 }

@@ -102,7 +102,7 @@ export const insertRefund = (ctx: Shard, payment: Payment, refund: RefundRow, re
   ...casUpdate(ctx, payments, payment, { updatedAt: ctx.now }),
 ];
 
-export const noteSeen = (ctx: Shard, refund: RefundRow, slot: number): Write[] => [
+export const storeSeenRefund = (ctx: Shard, refund: RefundRow, slot: number): Write[] => [
   insertClaim(
     ctx.db,
     { txSignature: refund.txSignature!, livemode: refund.livemode, kind: 'refund', subjectId: refund.id, createdAt: ctx.now },

@@ -24,21 +24,20 @@ const OF_NO_PAYMENT = '' as PaymentId;
 
 /**
  * Inserts a candidate signature and removes `displaced`. `named`: only below the limit. `sent`: only if no other transaction sent after
- * `rivalsSince` (epoch ms) may still land and the payment has not failed. Returns `isKnown` (stored), `isSent` (may be sent), `hasRival`,
- * and the `named` ones, oldest first. Reads few rows.
+ * `rivalsSince` (epoch ms) may still land and the payment has not failed. `canSend`: the transaction may be broadcast.
  */
 export async function insertCandidate(
   { db }: Shard,
   candidate: NewCandidate,
   { rivalsSince = candidate.createdAt, displaced }: { rivalsSince?: number; displaced?: Candidate } = {},
-): Promise<{ isNew: boolean; isKnown: boolean; isSent: boolean; hasRival: boolean; named: Candidate[] }> {
+): Promise<{ isNew: boolean; isKnown: boolean; canSend: boolean; hasRival: boolean; named: Candidate[] }> {
   const { paymentId, txSignature, origin, attempt, nextCheckAt, createdAt, sentAt, livemode } = candidate;
   const ofPayment = sql`payment_id = ${paymentId}`;
   const unjudged = sql`SELECT 1 FROM payment_candidates WHERE ${ofPayment} AND origin <> 'judged' LIMIT ${CANDIDATES_MAX}`;
   const isRival = sql`${ofPayment} AND tx_signature <> ${txSignature} AND sent_at > ${rivalsSince}`;
   const [, , inserted, known, rivals, named] = await db.batch([
     db.delete(paymentCandidates).where(displaced ? and(same(displaced), eq(paymentCandidates.origin, 'named')) : sql`false`),
-    // Other requests that send the same bytes leave a mark: the network's answer to one of them does not hold for all.
+    // Changes `sent_at` on each resend, so that `dropRefused` sees that another request sent the same bytes.
     db
       .update(paymentCandidates)
       .set({ sentAt: sql`sent_at + 1` })
@@ -66,8 +65,8 @@ export async function insertCandidate(
     db.select({ origin: paymentCandidates.origin }).from(paymentCandidates).where(isRival).limit(1),
     db.select().from(paymentCandidates).where(sql`${ofPayment} AND +origin = 'named'`).orderBy(paymentCandidates.createdAt, sql`rowid`),
   ]);
-  const isSent = known.some((one) => one.origin !== 'named');
-  return { isNew: inserted.length > 0, isKnown: known.length > 0, isSent, hasRival: rivals.length > 0, named };
+  const canSend = known.some((one) => one.origin !== 'named');
+  return { isNew: inserted.length > 0, isKnown: known.length > 0, canSend, hasRival: rivals.length > 0, named };
 }
 
 export const isCandidate = async (db: Db, paymentId: PaymentId, txSignature: string): Promise<boolean> =>

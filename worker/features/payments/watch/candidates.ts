@@ -39,7 +39,7 @@ const inFlight = (): ApiError =>
   });
 
 /** Throws 409 state_conflict (in_flight) while a transaction that the service sent may still land. Named ones do not block. */
-export async function requireNoneInFlight(ctx: Shard, paymentId: PaymentId): Promise<void> {
+export async function requireNoSentInFlight(ctx: Shard, paymentId: PaymentId): Promise<void> {
   if (await isSending(ctx, paymentId)) throw inFlight();
 }
 
@@ -62,25 +62,25 @@ const queueCheck = (ctx: Shard, { paymentId, txSignature }: NewCandidate, delayS
 /** Aborts the batch while any transaction of the payment may still land, so that its signer is not asked to pay again. */
 export const abortIfInFlight = (ctx: Shard, paymentId: PaymentId): Write => abortIfSentSince(ctx, paymentId, ctx.now - IN_FLIGHT_MS);
 
-export async function requireUnsigned(ctx: Shard, paymentId: PaymentId): Promise<void> {
+export async function requireNothingCanLand(ctx: Shard, paymentId: PaymentId): Promise<void> {
   if (await isInFlight(ctx, paymentId, ctx.now - IN_FLIGHT_MS)) throw inFlight();
 }
 
 /**
- * Stores a signature before its broadcast. `isNew`: no earlier request has sent it. `isSent`: false if the payment has failed and nothing
+ * Stores a signature before its broadcast. `isNew`: no earlier request has sent it. `canSend`: false if the payment has failed and nothing
  * may be sent. Throws 409 state_conflict (in_flight) while another sent one may still land.
  */
 export async function rememberSent(
   ctx: Shard,
   paymentId: PaymentId,
   txSignature: string,
-): Promise<{ candidate: NewCandidate; isNew: boolean; isSent: boolean }> {
+): Promise<{ candidate: NewCandidate; isNew: boolean; canSend: boolean }> {
   const candidate = newCandidate(ctx, paymentId, txSignature, 'sent');
   const rivalsSince = ctx.now - IN_FLIGHT_MS;
-  const { isNew, isSent, hasRival } = await insertCandidate(ctx, candidate, { rivalsSince });
+  const { isNew, canSend, hasRival } = await insertCandidate(ctx, candidate, { rivalsSince });
   if (hasRival) throw inFlight();
   if (isNew) queueCheck(ctx, candidate, nextCheck(0, 0).delaySeconds);
-  return { candidate, isNew, isSent };
+  return { candidate, isNew, canSend };
 }
 
 /**

@@ -13,9 +13,9 @@ import { BLANK } from '../new-payment.store.ts';
 
 type Payment = typeof payments.$inferSelect;
 
-export type Which = { paymentId: PaymentId } | { paymentIds: PaymentId[] } | { nonces: string[] };
+export type SessionKey = { paymentId: PaymentId } | { paymentIds: PaymentId[] } | { nonces: string[] };
 
-const isWhich = (ctx: Shard, which: Which): SQL =>
+const matchesKey = (ctx: Shard, which: SessionKey): SQL =>
   'paymentId' in which
     ? eq(endedSessions.id, which.paymentId)
     : 'nonces' in which
@@ -23,12 +23,12 @@ const isWhich = (ctx: Shard, which: Which): SQL =>
       : amongIds(endedSessions.id, which.paymentIds);
 
 /** Lists ended sessions as failed payments. Terms come from the current product, and the payee is left out. */
-export async function listEnded(ctx: Shard, which: Which): Promise<Payment[]> {
+export async function listEnded(ctx: Shard, which: SessionKey): Promise<Payment[]> {
   const found = await ctx.db
     .select({ ended: endedSessions, product: products })
     .from(endedSessions)
     .innerJoin(products, eq(products.id, endedSessions.productId))
-    .where(isWhich(ctx, which));
+    .where(matchesKey(ctx, which));
   return found.map(({ ended, product: { slug, name: productName, accessPeriodDays, usageUnits, successUrl } }) => ({
     ...BLANK,
     ...ended,
@@ -52,17 +52,17 @@ export async function restoreRow({ db }: Shard, payment: Payment): Promise<void>
 }
 
 /** Failed long ago without a candidate or unmatched money. Must match the partial index exactly. */
-const isOver = (before: number): SQL => sql`status = 'FAILED' AND is_kept = 0 AND ${lte(payments.expiresAt, before)}
+const isReducible = (before: number): SQL => sql`status = 'FAILED' AND is_retained = 0 AND ${lte(payments.expiresAt, before)}
   AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id)
-  AND NOT EXISTS (SELECT 1 FROM setup_intents i WHERE i.account_id = payments.merchant_id AND i.status = 'expired' AND i.is_kept = 0)`;
+  AND NOT EXISTS (SELECT 1 FROM setup_intents i WHERE i.account_id = payments.merchant_id AND i.status = 'expired' AND i.is_retained = 0)`;
 
 /** Sessions with money are retained in full. */
 const HAS_MONEY = sql`(failure_code NOT IN ('session_expired', 'replaced') OR reference = '' OR recovers_payment_id IS NOT NULL OR tx_signature IS NOT NULL
   OR EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.payment_id = payments.id)
   OR EXISTS (SELECT 1 FROM payments r WHERE r.recovers_payment_id = payments.id))`;
 
-export const listOver = (db: Db, before: number, limit: number) =>
-  db.select({ id: payments.id }).from(payments).where(isOver(before)).orderBy(payments.expiresAt).limit(limit);
+export const listReducible = (db: Db, before: number, limit: number) =>
+  db.select({ id: payments.id }).from(payments).where(isReducible(before)).orderBy(payments.expiresAt).limit(limit);
 
 /**
  * Retains payments with money and reduces the others to ended sessions: deletes their events, deliveries and rows in one batch. Includes
@@ -72,11 +72,11 @@ export async function endSessions(db: Db, ids: PaymentId[], before: number): Pro
   const listed = setOf(ids);
   const ended = sql`(SELECT id FROM ended_sessions WHERE id IN ${listed})`;
   await db.batch([
-    updateUnversioned(db, payments, { isKept: true }, sql`id IN ${listed} AND ${isOver(before)} AND ${HAS_MONEY}`),
+    updateUnversioned(db, payments, { isRetained: true }, sql`id IN ${listed} AND ${isReducible(before)} AND ${HAS_MONEY}`),
     db.insert(endedSessions).select(
       sql`SELECT id, merchant_id, livemode, product_id, nullif(failure_code, 'session_expired'), nonce, reference, asset, price_amount, recipient_wallet, customer_ref,
           expires_at, late_grace_seconds, created_at, updated_at, version
-        FROM payments WHERE id IN ${listed} AND ${isOver(before)}`,
+        FROM payments WHERE id IN ${listed} AND ${isReducible(before)}`,
     ),
     db.delete(webhookDeliveries).where(sql`event_id IN (SELECT id FROM events WHERE payment_id IN ${ended})`),
     db.delete(events).where(sql`payment_id IN ${ended}`),

@@ -16,10 +16,7 @@ interface ExpiryBounds {
 
 export type ExpiringSession = Awaited<ReturnType<typeof listExpired>>[number];
 
-/**
- * Lists unfinished sessions that are certainly over, including late grace, oldest first and after `last`, with money received. Skips those
- * with a found transaction without a verdict until `abandonedBefore`.
- */
+/** Lists sessions to expire, oldest first. `isShort`: an underpayment arrived. Waits for a found transaction until `abandonedBefore`. */
 export function listExpired(
   ctx: Shard,
   { endedBy, graceMs, abandonedBefore }: ExpiryBounds,

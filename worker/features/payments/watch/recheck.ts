@@ -12,7 +12,7 @@ import { isSignature } from '#solana/assets.ts';
 import type { Sighting } from '#solana/node-answers.ts';
 import { refundNonceOf } from '#solana/refund.ts';
 import { confirmByMemo, confirmFound } from '../confirm/confirm.ts';
-import { noteRefund } from '../refunds/record-refund.ts';
+import { recordRefund } from '../refunds/record-refund.ts';
 import { getPayment } from '../store.ts';
 import { deleteJudged, dropCandidate, findCandidate, listDueCandidates, markJudged, takeChecks } from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
@@ -136,7 +136,7 @@ async function applyReading(
 async function confirmCandidate(ctx: Shard, { paymentId, txSignature }: Candidate, sighting: Sighting): Promise<boolean> {
   try {
     if (sighting.kind === 'found' && refundNonceOf(sighting.transaction) !== null) {
-      await noteRefund(ctx, sighting.transaction, { paymentId });
+      await recordRefund(ctx, sighting.transaction, { paymentId });
       return true;
     }
     const { payment } = await confirmFound(ctx, { paymentId, txSignature, viewer: null }, sighting);

@@ -11,7 +11,7 @@ import { sendJobs } from '#platform/queues/send-jobs.ts';
 import { RPC_WEBHOOK_SECRET_BYTES } from '#platform/variables.ts';
 import { isSignature } from '#solana/assets.ts';
 
-/** Accepted in addition to the configured header: the provider's is `<provider>-signature`, with or without `X-`. */
+/** Header names that are accepted in addition to the configured one. */
 const SIGNATURE_HEADERS = ['Rpc-Signature', 'X-Rpc-Signature'];
 
 async function isGenuine(c: RouteContext, secrets: readonly string[], given: string): Promise<boolean> {
@@ -21,8 +21,8 @@ async function isGenuine(c: RouteContext, secrets: readonly string[], given: str
 }
 
 /**
- * Verifies HMAC-SHA256 (hex, optional `sha256=` prefix) over the raw bytes with any configured secret. Throws 503 misconfigured without
- * one.
+ * Verifies HMAC-SHA256 (hex, optional `sha256=` prefix) over the raw bytes. Any configured secret is accepted. Throws 503 misconfigured
+ * without a secret, 401 webhook_signature_failed for a wrong signature, and 400 invalid_rpc_payload if the body is not JSON.
  */
 const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
   const { RPC_WEBHOOK_SECRET, RPC_WEBHOOK_HEADER: header } = c.var.ctx.config;

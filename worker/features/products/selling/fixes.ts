@@ -13,7 +13,7 @@ export interface Fix {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
   path?: string;
   body?: Record<string, unknown>;
-  /** Unsigned, base64. */
+  /** Unsigned transaction in base64. */
   transaction?: string;
   sign_url?: string;
 }
@@ -32,9 +32,9 @@ export const FixBody = z
       'Resolution of a problem: a call, with your own values for each <…>, or a transaction. Without either, only the operator can resolve it.',
   });
 
-type Mendable = Omit<Prospect, 'livemode'>;
+type SaleContext = Omit<Prospect, 'livemode'>;
 
-export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
+export function fixOf(obstacle: Obstacle, railId: RailId, sale: SaleContext): Fix {
   const { product } = sale;
   const path = `/v1/products/${product?.id ?? '{product_id}'}`;
   const railPath = `/v1/access/rail-settings/${railId}`;
@@ -53,22 +53,16 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
       if (sale.switchedOff === 'product') return { detail: 'The operator disabled the product. Contact the operator.' };
       return { detail: 'The product is archived. Unarchive it to sell it.', method: 'POST', path: `${path}/unarchive` };
     case 'rail_enabled':
-      return openRail(railId, sale, path);
-    case 'price_set': {
-      const { asset, pricing } = RAILS[railId];
-      return pricing === 'exact'
-        ? patch(`${railId} requires a price in ${asset}. Change the price.`, { price: { asset, amount: `<amount of ${asset}>` } })
-        : patch(`${railId} is paid in ${asset}. Add it to accepted_assets: each buyer gets a quote.`, {
-            accepted_assets: [...ASSETS],
-          });
-    }
+      return railFix(railId, sale, path);
+    case 'price_set':
+      return priceFix(railId, patch);
     case 'live_mode_confirmed':
       return patch('Live mode is not confirmed. Set live_mode_confirmed to true once the product is ready for sale.', {
         live_mode_confirmed: true,
       });
     case 'payout_wallet_set':
     case 'payout_wallet_unspendable':
-      return namePayee(payoutOf(sale), railPath);
+      return payoutWalletFix(payoutOf(sale), railPath);
     case 'fee_wallet_configured':
       return { detail: 'This deployment charges a fee without a fee wallet. Only the operator can set FEE_WALLET.' };
     case 'payout_ata_exists':
@@ -84,22 +78,32 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
         path: `/v1/access/products/${product?.id ?? '{product_id}'}/subscription-plan`,
       };
     case 'payout_wallet_empty':
-      return patch(`The payout wallet ${payoutOf(sale)} holds too little SOL to receive so small a payment. ${LEAST} Or raise the price.`, {
-        price: { asset: product?.asset, amount: `<an amount worth more than ${LEAST_SOL} SOL>` },
-      });
+      return patch(
+        `The payout wallet ${payoutOf(sale)} holds too little SOL to receive so small a payment. ${RENT_HINT} Or raise the price.`,
+        {
+          price: { asset: product?.asset, amount: `<an amount worth more than ${LEAST_SOL} SOL>` },
+        },
+      );
     case 'fee_wallet_empty':
       return {
-        detail: `The fee wallet of this deployment holds too little SOL to receive so small a fee. ${LEAST} Only the operator can do this.`,
+        detail: `The fee wallet of this deployment holds too little SOL to receive so small a fee. ${RENT_HINT} Only the operator can do this.`,
       };
   }
 }
 
-const readinessOf = ({ product }: Mendable): string => `/v1/access/setup/readiness${product ? `?product_id=${product.id}` : ''}`;
+function priceFix(railId: RailId, patch: (detail: string, body: Record<string, unknown>) => Fix): Fix {
+  const { asset, pricing } = RAILS[railId];
+  return pricing === 'exact'
+    ? patch(`${railId} requires a price in ${asset}. Change the price.`, { price: { asset, amount: `<amount of ${asset}>` } })
+    : patch(`${railId} is paid in ${asset}. Add it to accepted_assets: each buyer gets a quote.`, { accepted_assets: [...ASSETS] });
+}
 
-/** No sandbox exists: the service is a facilitator in live mode only. */
+const readinessOf = ({ product }: SaleContext): string => `/v1/access/setup/readiness${product ? `?product_id=${product.id}` : ''}`;
+
+/** Fix for a sandbox call of the x402 facilitator, which exists in live mode only. */
 const LIVE_INSTEAD: Fix = { detail: 'The rail has no sandbox. Use a live key.' };
 
-const RENEWED_OTHERWISE: Record<RenewalMode, Pick<Fix, 'detail' | 'body'>> = {
+const RENEWAL_FIXES: Record<RenewalMode, Pick<Fix, 'detail' | 'body'>> = {
   AUTOMATIC: {
     detail: `The product renews automatically and is sold over ${SUBSCRIPTION_RAIL} only. Set renewal_mode to ONE_OFF to sell it over other rails.`,
     body: { renewal_mode: 'ONE_OFF' },
@@ -110,7 +114,7 @@ const RENEWED_OTHERWISE: Record<RenewalMode, Pick<Fix, 'detail' | 'body'>> = {
   },
 };
 
-function openRail(railId: RailId, { product, setting }: Mendable, productPath: string): Fix {
+function railFix(railId: RailId, { product, setting }: SaleContext, productPath: string): Fix {
   if (setting?.enabled === false) {
     const path = `/v1/access/rail-settings/${railId}`;
     return { detail: `${railId} is disabled. Enable it with PUT ${path}.`, method: 'PUT', path, body: { enabled: true } };
@@ -120,25 +124,25 @@ function openRail(railId: RailId, { product, setting }: Mendable, productPath: s
     const detail = `${railId} cannot identify buyers. Set requires_identity to null.`;
     return { ...patch, detail, body: { requires_identity: null } };
   }
-  if (product && !renewsOver(product, railId)) return { ...patch, ...RENEWED_OTHERWISE[product.renewalMode] };
+  if (product && !renewsOver(product, railId)) return { ...patch, ...RENEWAL_FIXES[product.renewalMode] };
   const detail = `The product is not sold over ${railId}. Add it to allowed_rails.`;
   return { ...patch, detail, body: { allowed_rails: [...(product?.allowedRails ?? []), railId] } };
 }
 
-function namePayee(wallet: string | null, railPath: string): Fix {
+function payoutWalletFix(wallet: string | null, railPath: string): Fix {
   const what = wallet === null ? 'No payout wallet is set.' : `The payout wallet ${wallet} cannot spend.`;
   const detail = `${what} Set payout_wallet with PUT ${railPath}: the address of a Solana wallet of yours, never its key.`;
   return { detail, method: 'PUT', path: railPath, body: { payout_wallet: '<address of your Solana wallet>' } };
 }
 
 const LEAST_SOL = formatAmount({ asset: 'SOL', units: RENT_EXEMPT_LAMPORTS });
-const LEAST = `An account on the chain holds at least ${LEAST_SOL} SOL: send that amount once.`;
+const RENT_HINT = `An account on the chain holds at least ${LEAST_SOL} SOL: send that amount once.`;
 
 /**
  * Builds 409 setup_not_ready with the fix from readiness, or 503 fee_wallet_missing for the service's own wallet, which no merchant can
  * fix.
  */
-export function newObstacleError(obstacle: Obstacle, railId: RailId, prospect: Mendable): ApiError {
+export function newObstacleError(obstacle: Obstacle, railId: RailId, prospect: SaleContext): ApiError {
   const fix = fixOf(obstacle, railId, prospect);
   if (obstacle === 'fee_wallet_configured' || obstacle === 'fee_wallet_empty')
     return new ApiError('fee_wallet_missing', { detail: fix.detail, meta: { reason: obstacle } });

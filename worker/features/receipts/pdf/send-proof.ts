@@ -37,10 +37,10 @@ export async function sendProof(ctx: Scope, receiptId: ReceiptId, proof: ProofEm
   const since = ctx.wallNow - DAY;
   const limits: { counted: MailCount; max: number }[] = [
     {
-      counted: { templates: templates, addressKeys: addressKeysOf(ctx, proof.email), subjectId: receiptId, since },
+      counted: { templates, addressKeys: addressKeysOf(ctx, proof.email), subjectId: receiptId, since },
       max: A_DAY_MAX.address,
     },
-    { counted: { templates: templates, accountId, since }, max: A_DAY_MAX.account },
+    { counted: { templates, accountId, since }, max: A_DAY_MAX.account },
   ];
   const refusal = () => findRefusal(ctx, limits);
   const refused = await refusal();

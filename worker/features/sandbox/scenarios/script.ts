@@ -31,7 +31,7 @@ interface Wait {
 export type Step = Call | Wait;
 
 /** Product created for the scenario if the request names none. */
-export type Wares = {
+export type ProductDefaults = {
   usage_units: number | null;
   access_period_days: number | null;
   product_type?: IdentityProvider;
@@ -42,7 +42,7 @@ export type Wares = {
 
 export interface Scenario {
   description: string;
-  wares: Wares;
+  wares: ProductDefaults;
   options: readonly (keyof Pick<SandboxOptions, 'price' | 'delaySeconds' | 'failure'>)[];
   expected: readonly EventType[];
   script: readonly Step[] | ((options: SandboxOptions) => readonly Step[]);

@@ -8,7 +8,7 @@ import { CHAT, joinSteps } from './members.ts';
 import { closeStep, meterSteps, topUpStep, useStep } from './metered.ts';
 import { refundSteps, ticketSteps } from './office.ts';
 import { RENEWING_SCENARIOS } from './renewing.ts';
-import { done, later, type Scenario, type Step, type Wares } from './script.ts';
+import { done, later, type ProductDefaults, type Scenario, type Step } from './script.ts';
 
 /** Waits until the endpoints were tried with this event, or returns at once if no endpoint wants the event. */
 const waitForDelivery = (type: EventType): Step => ({
@@ -39,7 +39,7 @@ const release: Step = {
   },
 };
 
-const [ONE_CALL, CALLS] = [1, 3].map((usage_units) => ({ usage_units, access_period_days: null })) as [Wares, Wares];
+const [ONE_CALL, CALLS] = [1, 3].map((usage_units) => ({ usage_units, access_period_days: null })) as [ProductDefaults, ProductDefaults];
 const MONTH = { usage_units: null, access_period_days: 30 };
 const PAYS = ['price', 'delaySeconds'] as const;
 

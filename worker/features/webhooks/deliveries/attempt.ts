@@ -7,14 +7,14 @@ import type { EventType, NewEvent } from '#rules/events.ts';
 import { DELIVERY, ENDPOINT } from '#rules/states.ts';
 import { toEndpointResource } from '../resource.ts';
 import { getEndpoint, noteHealth, takeProbe, updateEndpoint } from '../store.ts';
-import { cancelWaiting, dueAsProbe, HELD, holdPending, listDueOf, promoteHeld, releaseHeld } from './breaker.store.ts';
+import { CIRCUIT_OPEN, cancelWaiting, dueAsProbe, holdPending, listDueOf, resumePending, scheduleProbe } from './breaker.store.ts';
 import { sendAttempts } from './fan-out.ts';
 import { POST_MS, postAttempt } from './post.ts';
 import {
   type AttemptOutcome,
   BREAKER_STREAK,
   heldUntil,
-  isBroken,
+  isCircuitOpen,
   isGivenUp,
   isSuccess,
   PROBE_EVERY_MS,
@@ -40,7 +40,7 @@ export async function claimAttempt(ctx: Shard, deliveryId: number): Promise<Clai
   const { delivery, endpoint, event } = claimed;
   if (event) return { delivery, endpoint, event };
   ctx.note(`delivery ${deliveryId} is cancelled: unknown event ${delivery.eventId}`);
-  await cancelDelivery(ctx, delivery, isBroken(endpoint) ? [promoteHeld(ctx, endpoint.id, ctx.wallNow)] : []);
+  await cancelDelivery(ctx, delivery, isCircuitOpen(endpoint) ? [scheduleProbe(ctx, endpoint.id, ctx.wallNow)] : []);
   return null;
 }
 
@@ -57,10 +57,15 @@ export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<Attempt
     return null;
   }
   // The circuit breaker skips single attempts (replays, tests): a person awaits the result.
-  const held = delivery.maxAttempts > 1 ? await heldUntilOrProbe(ctx, endpoint) : null;
+  const held = delivery.maxAttempts > 1 ? await circuitOpenUntil(ctx, endpoint) : null;
   if (held !== null) {
     const probe = { at: held, streak: BREAKER_STREAK };
-    await recordAttempt(ctx, delivery, { nextAttemptAt: dueAsProbe(ctx, delivery, probe), error: HELD }, holdPending(ctx, delivery, probe));
+    await recordAttempt(
+      ctx,
+      delivery,
+      { nextAttemptAt: dueAsProbe(ctx, delivery, probe), error: CIRCUIT_OPEN },
+      holdPending(ctx, delivery, probe),
+    );
     return null;
   }
 
@@ -80,7 +85,7 @@ export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<Attempt
         };
   await recordAttempt(ctx, delivery, after, ...healthWrites(ctx, claimed, outcome, now));
   if (delivery.testEvent !== null) return outcome;
-  if (isSuccess(outcome) && isBroken(endpoint)) await sendHeld(ctx, endpoint, now);
+  if (isSuccess(outcome) && isCircuitOpen(endpoint)) await sendHeld(ctx, endpoint, now);
   const isGone = step.kind === 'failed' && step.isGone;
   if (isGone || !isSuccess(outcome)) await judgeEndpoint(ctx, endpoint, { isGone, now });
   if (step.kind === 'retrying' && step.nextAttemptAt - now <= QUEUE_DELAY_MAX_MS) {
@@ -94,7 +99,7 @@ function healthWrites(ctx: Shard, { delivery, endpoint }: Claimed, outcome: Atte
   if (delivery.testEvent !== null) return [];
   const success = isSuccess(outcome);
   const health = noteHealth(ctx, endpoint.id, success, now);
-  return [health, success ? releaseHeld(ctx, endpoint, now) : promoteHeld(ctx, endpoint.id, now + PROBE_EVERY_MS)];
+  return [health, success ? resumePending(ctx, endpoint, now) : scheduleProbe(ctx, endpoint.id, now + PROBE_EVERY_MS)];
 }
 
 /** Sends one page of deliveries that the circuit breaker held. The sweep sends the rest, lost messages included. */
@@ -107,9 +112,9 @@ async function sendHeld(ctx: Shard, endpoint: Endpoint, now: number): Promise<vo
 }
 
 /** Returns null if the attempt may be sent. Of all attempts due when the open circuit allows a probe, exactly one is the probe. */
-async function heldUntilOrProbe(ctx: Shard, endpoint: Endpoint): Promise<number | null> {
+async function circuitOpenUntil(ctx: Shard, endpoint: Endpoint): Promise<number | null> {
   const held = heldUntil(endpoint, ctx.wallNow);
-  if (held !== null || !isBroken(endpoint)) return held;
+  if (held !== null || !isCircuitOpen(endpoint)) return held;
   return (await takeProbe(ctx, endpoint)) ? null : heldUntil({ ...endpoint, lastFailureAt: ctx.wallNow }, ctx.wallNow);
 }
 

@@ -11,7 +11,7 @@ import { type Delivery, type Endpoint, endpointHours, webhookDeliveries, webhook
 import { answerClassOf } from '#rules/analytics/answer-times.ts';
 
 /** Error shown on a delivery held by the open circuit. Queries for held deliveries match this text. */
-export const HELD = 'held back: the endpoint keeps failing';
+export const CIRCUIT_OPEN = 'held back: the endpoint keeps failing';
 
 /** Repeats the partial indexes' expression literally: a bound status would not use them. */
 export const isWaiting = sql`${webhookDeliveries.status} IN ('pending', 'retrying')`;
@@ -37,7 +37,7 @@ export const dueAsProbe = (ctx: Ctx, { endpointId }: Delivery, probe: Probe): SQ
 export const holdPending = (ctx: Shard, { id, endpointId }: Delivery, probe: Probe): Write =>
   ctx.db
     .update(webhookDeliveries)
-    .set({ nextAttemptAt: null, error: HELD })
+    .set({ nextAttemptAt: null, error: CIRCUIT_OPEN })
     .where(
       and(
         waitingFor(endpointId),
@@ -48,7 +48,7 @@ export const holdPending = (ctx: Shard, { id, endpointId }: Delivery, probe: Pro
       ),
     );
 
-export const promoteHeld = (ctx: Shard, endpointId: EndpointId, probeAt: number): Write =>
+export const scheduleProbe = (ctx: Shard, endpointId: EndpointId, probeAt: number): Write =>
   ctx.db
     .update(webhookDeliveries)
     .set({ nextAttemptAt: probeAt })
@@ -58,14 +58,14 @@ export const promoteHeld = (ctx: Shard, endpointId: EndpointId, probeAt: number)
     );
 
 /**
- * Makes held deliveries due. Every success does this, because the circuit may have opened since its attempt began. After an earlier failure
- * one of them is the probe and has a due time.
+ * Makes held deliveries due after every success, because the circuit may have opened since its attempt began. After earlier failures the
+ * probe has a due time, so held deliveries are found by their error.
  */
-export const releaseHeld = (ctx: Shard, { id, failureStreak }: Endpoint, now: number): Write =>
+export const resumePending = (ctx: Shard, { id, failureStreak }: Endpoint, now: number): Write =>
   ctx.db
     .update(webhookDeliveries)
     .set({ nextAttemptAt: now, error: null })
-    .where(and(waitingFor(id), failureStreak > 0 ? eq(webhookDeliveries.error, HELD) : isNull(webhookDeliveries.nextAttemptAt)));
+    .where(and(waitingFor(id), failureStreak > 0 ? eq(webhookDeliveries.error, CIRCUIT_OPEN) : isNull(webhookDeliveries.nextAttemptAt)));
 
 /** Cancels waiting deliveries of a disabled endpoint. An attempt in progress may still succeed. */
 export const cancelWaiting = (ctx: Shard, endpointId: EndpointId): Write =>

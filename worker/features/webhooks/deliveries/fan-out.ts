@@ -39,7 +39,7 @@ const isOfProducts = ({ productIds }: Endpoint, { productId, type }: StoredEvent
  * An endpoint receives only events created after it. Sandbox sessions use their own clock, so the check is skipped there, and may be
  * limited to one endpoint.
  */
-const hears = ({ sandbox }: Shard, { id, createdAt }: Endpoint, event: StoredEvent): boolean =>
+const isEligible = ({ sandbox }: Shard, { id, createdAt }: Endpoint, event: StoredEvent): boolean =>
   sandbox?.sessionId ? !sandbox.endpointId || sandbox.endpointId === id : createdAt <= event.createdAt;
 
 const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | null = null): NewDelivery => ({
@@ -59,7 +59,7 @@ const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | n
 export async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
   const deliveries = events.flatMap((event) =>
     endpoints
-      .filter((endpoint) => hears(ctx, endpoint, event) && wantsEvent(endpoint, event))
+      .filter((endpoint) => isEligible(ctx, endpoint, event) && wantsEvent(endpoint, event))
       .map((endpoint) => deliveryOf(endpoint, event)),
   );
   const mark = markFannedOut(

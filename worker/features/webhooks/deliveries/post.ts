@@ -3,7 +3,7 @@ import { formatErrorChain } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { checkTarget, targetRules } from '#platform/providers/target-url.ts';
-import { liveSecrets, SecretLost } from '../endpoints/endpoint.ts';
+import { liveSecrets, SecretUnsealError } from '../endpoints/endpoint.ts';
 import { toEventResource } from '../resource.ts';
 import { type AttemptOutcome, parseRetryAfter } from './schedule.ts';
 import { signatureHeaders } from './signature.ts';
@@ -59,7 +59,7 @@ export async function postAttempt(ctx: Ctx, { delivery, endpoint, event }: Claim
 
 /** Returns the merchant's error text for a missing answer. The service's own faults are logged too. */
 function reasonOf(ctx: Ctx, error: unknown): string {
-  if (error instanceof SecretLost) {
+  if (error instanceof SecretUnsealError) {
     ctx.note(formatErrorChain(error));
     return 'signing failed';
   }

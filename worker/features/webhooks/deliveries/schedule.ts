@@ -72,13 +72,10 @@ export const warningsDue = ({ failingSince }: Health, now: number): number =>
 export const BREAKER_STREAK = 20;
 export const PROBE_EVERY_MS = 5 * MINUTE;
 
-export const isBroken = ({ failureStreak }: Health): boolean => failureStreak >= BREAKER_STREAK;
+export const isCircuitOpen = ({ failureStreak }: Health): boolean => failureStreak >= BREAKER_STREAK;
 
-/**
- * Returns the next probe time if the circuit is open: past the failure threshold only probes are sent, and other deliveries wait without
- * using attempts.
- */
+/** Returns the next probe time. Null if the circuit is closed or a probe is due now. */
 export const heldUntil = (health: Health, now: number): number | null => {
   const { lastFailureAt } = health;
-  return isBroken(health) && lastFailureAt !== null && now < lastFailureAt + PROBE_EVERY_MS ? lastFailureAt + PROBE_EVERY_MS : null;
+  return isCircuitOpen(health) && lastFailureAt !== null && now < lastFailureAt + PROBE_EVERY_MS ? lastFailureAt + PROBE_EVERY_MS : null;
 };

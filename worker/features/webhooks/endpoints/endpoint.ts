@@ -40,14 +40,14 @@ export const sealFor = (ctx: Ctx, endpointId: string, secret: string): Promise<s
   seal(ctx.config.SEAL_KEYS, secretPurpose(endpointId), secret);
 
 /** Thrown if the current secret cannot be opened because its key is missing from the configuration. */
-export class SecretLost extends Error {}
+export class SecretUnsealError extends Error {}
 
 export const stillLive = ({ previousSealed }: Endpoint, now: number) => (previousSealed ?? []).filter(({ until }) => until > now);
 
 export async function liveSecrets(ctx: Ctx, endpoint: Endpoint): Promise<string[]> {
   const open = (text: string) => unseal(ctx.config.SEAL_KEYS, secretPurpose(endpoint.id), text);
   const present = await open(endpoint.secretSealed).catch((error: unknown) => {
-    throw new SecretLost(`secret of endpoint ${endpoint.id}: ${formatErrorChain(error)}`);
+    throw new SecretUnsealError(`secret of endpoint ${endpoint.id}: ${formatErrorChain(error)}`);
   });
   // An older secret that cannot be opened must not prevent signing with the current one.
   const previous = await Promise.all(stillLive(endpoint, ctx.wallNow).map(({ sealed }) => open(sealed).catch(() => null)));

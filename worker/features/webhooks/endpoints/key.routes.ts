@@ -3,7 +3,7 @@ import { revokeKey } from '#features/accounts/keys/keys.ts';
 import { routes } from '#platform/http/route.ts';
 import { HookBody, toHookResource } from '../automation/routes.ts';
 import { EndpointBody, toEndpointResource } from '../resource.ts';
-import { disableEndpointsOfKey, listEndpointsOfKey } from './made-by-key.ts';
+import { disableEndpointsOfKey, listEndpointsOfKey } from './endpoints-of-key.ts';
 
 export const keyResourceRoutes = routes('API keys')
   .read({

@@ -35,7 +35,7 @@ export class ServiceEffects {
   readonly #stored: StoredPayment;
   readonly #beginning: BeginPayment;
   readonly #watching = new WatchPayment();
-  readonly #poller = new Poller(() => this.#look());
+  readonly #poller = new Poller(() => this.#poll());
   #watched = '';
 
   constructor(facts: PageFacts, page: CheckoutHolder, stored: StoredPayment) {
@@ -104,7 +104,7 @@ export class ServiceEffects {
     return news;
   }
 
-  async #look(): Promise<PollResult> {
+  async #poll(): Promise<PollResult> {
     const target = watchOf(this.#page.state);
     if (!target) return { afterMs: null };
     const watched = this.#watched;
@@ -155,14 +155,14 @@ type PollResult = { afterMs: number | null } | { failed: true; afterMs: number |
 
 /** Polls at the service's pace, backs off on failures and pauses while the page is hidden. */
 class Poller {
-  readonly #look: () => Promise<PollResult>;
+  readonly #poll: () => Promise<PollResult>;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isRunning = false;
-  #isLooking = false;
+  #isPolling = false;
   #failures = 0;
 
   constructor(poll: () => Promise<PollResult>) {
-    this.#look = poll;
+    this.#poll = poll;
     document.addEventListener('visibilitychange', () => (document.hidden ? this.#pause() : this.now()));
     // A page restored from the back-forward cache, or online again, may have missed a change.
     addEventListener('pageshow', () => this.now());
@@ -181,7 +181,7 @@ class Poller {
 
   /** Polls at once, unless stopped or a poll is running. */
   now(): void {
-    if (!this.#isRunning || this.#isLooking) return;
+    if (!this.#isRunning || this.#isPolling) return;
     this.#pause();
     void this.#run();
   }
@@ -191,9 +191,9 @@ class Poller {
   }
 
   async #run(): Promise<void> {
-    this.#isLooking = true;
-    const poll = await this.#look();
-    this.#isLooking = false;
+    this.#isPolling = true;
+    const poll = await this.#poll();
+    this.#isPolling = false;
     if ('failed' in poll) {
       this.#failures++;
       this.#wait(Math.max(poll.afterMs ?? 0, Math.min(BACKOFF_MAX_MS, DEFAULT_MS * 2 ** (this.#failures - 1))));

@@ -4,9 +4,9 @@ import type { AccountId, PaymentId } from '#core/ids.ts';
 import { flag, instant } from './columns.ts';
 
 /**
- * Signatures to check, not claims: `sent` by the service, `found` on chain by reference key, `named` by a caller. `judged`: found and
- * decided, retained briefly because its list is read more than once. A `judged` row has payment id `''`, so that no payment is slowed by
- * their number.
+ * Signatures to check, not claims: `sent` by the service, `found` on chain by reference key, `named` by a caller. `judged`: decided after
+ * it was `found`, retained for minutes because the scan lists the signature again. `judged` rows have payment id `''`, because strangers
+ * can cause any number of them.
  */
 export const paymentCandidates = sqliteTable(
   'payment_candidates',
@@ -17,10 +17,10 @@ export const paymentCandidates = sqliteTable(
     attempt: integer('attempt').notNull(),
     nextCheckAt: instant('next_check_at').notNull(),
     createdAt: instant('created_at').notNull(),
-    /** Broadcast time by the service, whatever the current kind. No other transaction is sent until this blockhash expires. */
+    /** Time of the broadcast by the service, whatever the `origin`. Until the blockhash expires, no other transaction is sent. */
     sentAt: instant('sent_at'),
     livemode: flag('livemode').notNull().default(true),
-    /** Seller of the payment, for fair sharing of the sweep's checks. '' for `judged`, and if the payment is not in the database. */
+    /** Seller of the payment, so that sellers share the sweep's checks. '' if `judged`, or if the payment is not in the database. */
     merchantId: text('merchant_id').$type<AccountId | ''>().notNull().default(''),
   },
   (table) => [
@@ -33,12 +33,12 @@ export const paymentCandidates = sqliteTable(
   ],
 );
 
-/** Position of a chain reader. A page and the step past it are stored together. */
+/** Position of a chain scan, stored together with the rows of the page that was read. Two sweeps store their own positions here too. */
 export const cursors = sqliteTable('cursors', {
   name: text('name').primaryKey(),
   /** Newest signature of the last finished walk, where the next one ends. */
   until: text('until'),
-  /** Walk in progress: the signature at which the next walk ends, and the oldest one read. */
+  /** Walk in progress: the newest signature, at which the next walk ends, and the oldest one read. */
   walkTop: text('walk_top'),
   walkBefore: text('walk_before'),
   /** Chain time of the node when the walk began, at most our own time. */

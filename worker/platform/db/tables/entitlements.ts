@@ -4,7 +4,7 @@ import type { AccountId, EntitlementId, ProductId } from '#core/ids.ts';
 import type { EntitlementStatus } from '#rules/balance.ts';
 import { flag, instant, oneOf } from './columns.ts';
 
-/** Copies of entitlement objects for lists. Written only by the projection, newer over older. */
+/** Copies of entitlement objects for lists. Only the projection writes them, and an older version never replaces a newer one. */
 export const entitlements = sqliteTable(
   'entitlements',
   {

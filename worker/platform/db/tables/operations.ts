@@ -1,11 +1,11 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { instant, json } from './columns.ts';
 
-/** Sweeps with due time, lease and results of the last runs. A row is inserted by the first run and never deleted. */
+/** Sweeps with due time, lease, last success and failures since. A row is inserted when a cron first sends the sweep. */
 export const sweeps = sqliteTable('sweeps', {
   name: text('name').primaryKey(),
   dueAt: instant('due_at').notNull(),
-  /** Last send time of the sweep's message. The message is not resent until it has arrived or is lost. 0: none queued. */
+  /** Send time of the queued message, 0 if none is queued. A message that has not arrived after 50 seconds is resent. */
   sentAt: instant('sent_at').notNull(),
   /** Renewed during a run, so that the lease of a crashed run expires soon. */
   leaseUntil: instant('lease_until').notNull(),
@@ -15,8 +15,8 @@ export const sweeps = sqliteTable('sweeps', {
 });
 
 /**
- * Queue messages that could not be processed: of a kind unknown to this release, or failed on every retry. Inserted only by queue
- * consumers. Deleted after 90 days, or resent by a release that knows the kind.
+ * Queue messages that could not be processed: `unknown_kind` waits for a release that knows the kind, `failed` for the operator to resend
+ * the message. Rows are deleted when resent, or after 90 days.
  */
 export const parkedMessages = sqliteTable(
   'parked_messages',
@@ -32,26 +32,26 @@ export const parkedMessages = sqliteTable(
 );
 
 /**
- * Kill switches of the operator: `rail:<rail_id>` or `product:<product_id>`. Inserted and deleted only by the operator, so they are few.
+ * Kill switches of the operator: `rail:<rail_id>`, `product:<product_id>` or `mail`. Only the operator writes rows, so they are few.
  */
 export const switchedOff = sqliteTable('switched_off', {
   subject: text('subject').primaryKey(),
   since: instant('since').notNull(),
 });
 
-/** Active operator alarms, one row per kind, inserted and deleted by each cron's check. */
+/** Active operator alarms, one row per kind. Each cron runs the health checks and inserts new alarms and deletes ended ones. */
 export const alarms = sqliteTable('alarms', {
   name: text('name').primaryKey(),
   since: instant('since').notNull(),
   finding: text('finding').notNull(),
-  /** Last notification of the operator. 0: none yet, because the problem may be transient. */
-  notifiedAt: instant('told_at').notNull(),
+  /** Time of the last notification. 0: the operator has not been notified, because the problem may be transient or sending failed. */
+  notifiedAt: instant('notified_at').notNull(),
 });
 
 export type ParkedMessage = typeof parkedMessages.$inferSelect;
 /** Fee payer balances per minute, written only by the minute's sweep and deleted after two hours. */
 export const feePayerReadings = sqliteTable(
-  'fee_payer_looks',
+  'fee_payer_readings',
   {
     address: text('address').notNull(),
     at: instant('at').notNull(),

@@ -63,14 +63,14 @@ export const payments = sqliteTable(
     /** Time at which a refund revoked the purchased access. The payment then no longer extends its membership. */
     accessRevokedAt: instant('access_revoked_at'),
     /** Failed, with money on record: never reduced to an ended session. */
-    isKept: flag('is_kept').notNull().default(false),
+    isRetained: flag('is_retained').notNull().default(false),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
   },
   (table) => [
     oneOf('payments_status', 'status', PAYMENT.states),
-    index('payments_unpaid').on(table.expiresAt).where(sql`status = 'FAILED' AND is_kept = 0`),
+    index('payments_unpaid').on(table.expiresAt).where(sql`status = 'FAILED' AND is_retained = 0`),
     // Only sessions own a nonce: recovered money carries the memo of another payment, and one x402 challenge may be paid twice.
     uniqueIndex('payments_by_nonce').on(table.livemode, table.nonce).where(sql`recovers_payment_id IS NULL AND reference <> ''`),
     index('payments_by_merchant').on(table.merchantId, table.livemode, table.createdAt),

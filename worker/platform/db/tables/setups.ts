@@ -26,14 +26,14 @@ export const setupIntents = sqliteTable(
     /** null once a plan was activated, which makes the setup permanent. */
     expiresAt: instant('expires_at'),
     /** Ended, but retained because its account has financial records. */
-    isKept: flag('is_kept').notNull().default(false),
+    isRetained: flag('is_retained').notNull().default(false),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
   },
   (table) => [
     oneOf('setup_intents_status', 'status', SETUP.states),
-    index('setup_intents_ended').on(table.expiresAt).where(sql`status = 'expired' AND is_kept = 0`),
+    index('setup_intents_ended').on(table.expiresAt).where(sql`status = 'expired' AND is_retained = 0`),
     index('setup_intents_expiring').on(table.expiresAt).where(sql`status <> 'expired' AND expires_at IS NOT NULL`),
   ],
 );

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { flag, instant, outcomeColumns } from './columns.ts';
 
-/** Kinds of subjects that a transaction pays. finality/kinds.ts maps each to its outcome handler. */
+/** Kinds of subjects that a transaction pays. `OUTCOME_HANDLERS` in finality/watch.ts maps each to its handler. */
 export type ClaimKind = 'checkout' | 'x402' | 'activation' | 'facilitator' | 'refund' | 'metered' | 'subscription';
 
 /**

@@ -34,7 +34,7 @@ export const webhookEndpoints = sqliteTable(
     lastFailureAt: instant('last_failure_at'),
     failureStreak: integer('failure_streak').notNull(),
     failingSince: instant('failing_since'),
-    warningsSent: integer('warnings_told').notNull().default(0),
+    warningsSent: integer('warnings_sent').notNull().default(0),
     createdBy: json<Maker>('created_by').notNull(),
     /** Actor that set the current URL or secret, null: the creator. */
     changedBy: json<Maker>('changed_by'),

@@ -6,8 +6,8 @@ import { flag, instant, json } from '../columns.ts';
 export type StoredCounts = Record<string, string>;
 
 /**
- * Base of a merchant's analytics: one row per merchant, mode and UTC day with activity, written by the folding sweep and never deleted.
- * Rows hold no personal data, and received money stays counted. Rows of a sandbox session are deleted with the session.
+ * Counts of a merchant's analytics: one row per merchant, mode and UTC day with activity, written by the folding sweep. Rows of an
+ * account that received money outlive it, because they hold no personal data. Deleting a sandbox session subtracts its counts.
  */
 export const analyticsDays = sqliteTable(
   'analytics_days',
@@ -25,7 +25,7 @@ export const analyticsDays = sqliteTable(
   ],
 );
 
-/** Sales of a quarter hour, by product, for the two UTC days at the edges of another time zone's window. */
+/** Sales per quarter hour and product, read for the UTC days that a window in another time zone covers only in part. */
 export const analyticsQuarters = sqliteTable(
   'analytics_quarters',
   {
@@ -47,7 +47,7 @@ export const analyticsTotals = sqliteTable(
   (table) => [primaryKey({ columns: [table.merchantId, table.livemode] })],
 );
 
-/** Position of the folding sweep per mode, advanced in the batch of the fold. */
+/** Position of the folding sweep per mode, stored in the same batch as the counts. */
 export const analyticsCursors = sqliteTable('analytics_cursors', {
   name: text('name').primaryKey(),
   seq: integer('seq').notNull(),
@@ -55,7 +55,7 @@ export const analyticsCursors = sqliteTable('analytics_cursors', {
   version: integer('version').notNull(),
 });
 
-/** Ended deliveries not yet folded. The sweep folds and deletes them within a minute. */
+/** Counts of ended webhook deliveries. The folding sweep adds each row to the analytics and deletes the row within a minute. */
 export const endedDeliveries = sqliteTable(
   'ended_deliveries',
   {

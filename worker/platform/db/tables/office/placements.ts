@@ -7,8 +7,8 @@ import { PLACEMENT, type PlacementStatus } from '#rules/states.ts';
 import { flag, instant, json, oneOf } from '../columns.ts';
 
 /**
- * Chat or guild access of a member: one row per delivered membership, inserted by its purchase. Also the outbox of the platform's queue.
- * Exists as long as the membership, and is deleted with the account.
+ * Chat or guild access of a member, and the outbox of the platform's queue: one row per membership with delivery, inserted by the purchase
+ * and deleted with the membership or the account.
  */
 export const placements = sqliteTable(
   'placements',
@@ -43,9 +43,9 @@ export const placements = sqliteTable(
 );
 
 /**
- * Owner account of a chat or guild, in the first database only, because one bot serves the merchants of all databases. A merchant starts
- * with a code valid for ten minutes. Unless the chat's administrator posts the code, the row expires with it, else it lasts until released
- * or the account is deleted.
+ * Owner account of a chat or guild, in the first database only, because one bot serves the merchants of all databases. A new row has a code
+ * that the chat's administrator posts within ten minutes, otherwise the row expires. A claimed row lasts until the merchant releases the
+ * chat or the account is deleted.
  */
 export const communities = sqliteTable(
   'communities',
@@ -67,13 +67,13 @@ export const communities = sqliteTable(
 );
 
 /** Last check of each platform, cached so that many callers cause few platform calls. */
-export const platformChecks = sqliteTable('platform_looks', {
+export const platformChecks = sqliteTable('platform_checks', {
   provider: text('provider').$type<IdentityProvider>().primaryKey(),
   ok: flag('ok').notNull(),
   detail: text('detail').notNull(),
   botUsername: text('bot_username'),
   latencyMs: integer('latency_ms').notNull(),
-  lookedAt: instant('looked_at').notNull(),
+  checkedAt: instant('checked_at').notNull(),
 });
 
 export type Placement = typeof placements.$inferSelect;

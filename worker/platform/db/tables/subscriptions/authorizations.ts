@@ -63,7 +63,7 @@ export const subscriptionAuthorizations = sqliteTable(
   (table) => [
     oneOf('subscription_authorizations_status', 'status', AUTHORIZATION.states),
     // A chain address is collected for one authorization alone.
-    uniqueIndex('subscription_authorizations_standing')
+    uniqueIndex('subscription_authorizations_current')
       .on(table.livemode, table.subscriptionAddress)
       .where(sql`status IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval')`),
     index('subscription_authorizations_by_address').on(table.subscriptionAddress, table.livemode, table.createdAt),

@@ -11,7 +11,7 @@ const GROUP_MAX = 256;
 const GROUP_MS = 10 * SECOND;
 const IDENTITIES_MAX = 1000;
 
-interface Passenger {
+interface PendingUse {
   use: KeyedUse;
   resolve(answer: PassedOutcome | null): void;
 }
@@ -20,10 +20,10 @@ interface Passenger {
  * Forwards uses to the objects of their entitlements, per entitlement in order of arrival. One call per object is in flight, and uses that
  * arrive meanwhile share the next, because a call costs more than its work.
  */
-export class Passing {
+export class ConsumeForwarder {
   readonly #objects: Env['ENTITLEMENT'];
   readonly #identities = new Map<string, EntitlementKey>();
-  readonly #waiting = new Map<string, Passenger[]>();
+  readonly #waiting = new Map<string, PendingUse[]>();
   #underWay = 0;
 
   constructor(objects: Env['ENTITLEMENT']) {
@@ -57,7 +57,7 @@ export class Passing {
     }
   }
 
-  #board(identity: EntitlementKey, passenger: Passenger): void {
+  #board(identity: EntitlementKey, passenger: PendingUse): void {
     const waiting = this.#waiting.get(identity.entitlementId);
     if (waiting) {
       waiting.push(passenger);
@@ -68,7 +68,7 @@ export class Passing {
     void this.#serve(identity, first);
   }
 
-  async #serve(identity: EntitlementKey, waiting: Passenger[]): Promise<void> {
+  async #serve(identity: EntitlementKey, waiting: PendingUse[]): Promise<void> {
     // A single use is sent at once. Under concurrency, uses that arrive in the same turn are grouped.
     if (this.#underWay > 1) await nextTurn();
     while (waiting.length > 0) {
@@ -80,7 +80,7 @@ export class Passing {
     this.#waiting.delete(identity.entitlementId);
   }
 
-  async #ask(identity: EntitlementKey, group: readonly Passenger[]): Promise<(PassedOutcome | null)[]> {
+  async #ask(identity: EntitlementKey, group: readonly PendingUse[]): Promise<(PassedOutcome | null)[]> {
     const object = this.#objects.getByName(entitlementObjectName(identity, identity.entitlementId));
     const uses = group.map(({ use }) => use);
     try {

@@ -36,7 +36,7 @@ interface PerRequestSale {
 }
 
 /** Plans a confirmed payment: the row, its receipt and two events. There is no session and no membership. */
-export function planPerRequest(ctx: Shard, sale: PerRequestSale, proof: Proof): Change<Payment> {
+export function planSessionlessPayment(ctx: Shard, sale: PerRequestSale, proof: Proof): Change<Payment> {
   const payment = confirmedPayment(ctx, sale, proof);
   const receipt = planReceipt(ctx, payment.id, {
     txSignature: proof.txSignature,

@@ -28,8 +28,8 @@ export const paymentOutcome: OutcomeHandler = {
 const finalizeGroup = (ctx: Shard, paymentIds: PaymentId[], step: OutcomeStep) =>
   transact(ctx, { reload: () => Promise.all([step.isOver(), listPaymentsById(ctx.db, paymentIds)]) }, async ([isOver, payments]) => {
     if (isOver) return unchanged(null);
-    const isNoted = ({ finalizedAt, orphanedAt }: Payment) => finalizedAt !== null && orphanedAt === null;
-    const plain = payments.filter((payment) => !isNoted(payment) && payment.orphanedAt === null);
+    const isFinal = ({ finalizedAt, orphanedAt }: Payment) => finalizedAt !== null && orphanedAt === null;
+    const plain = payments.filter((payment) => !isFinal(payment) && payment.orphanedAt === null);
     const after = plain.map((payment) => paymentAfter(ctx, payment, { finalizedAt: ctx.now }));
     const restored = await Promise.all(
       payments.filter(({ orphanedAt }) => orphanedAt !== null).map((payment) => planRestored(ctx, payment)),
