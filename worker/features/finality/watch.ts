@@ -3,7 +3,7 @@ import { SECOND } from '#core/time.ts';
 import { facilitatedOutcome } from '#features/facilitator/outcome.ts';
 import { refundOutcome } from '#features/payments/refunds/record-refund.ts';
 import { unmatchedOutcome } from '#features/payments/unmatched/unmatched.ts';
-import { paymentOutcome } from '#features/payments/watch/payment-outcome.ts';
+import { paymentOutcome } from '#features/payments/watch/final-or-dropped.ts';
 import { activationOutcome } from '#features/plans/activation-outcome.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
