@@ -138,7 +138,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
       if (!consume) return answerOf({ by: 'none' });
       if (own?.isRefunded) return answerOf({ by: 'refunded' });
       if (last && !last.isRefunded) return answerOf({ by: own ? 'mine' : 'other', ...this.#consumption(last.tick, last) });
-      const isTaken = consume.isAcknowledged && last === undefined;
+      const isTaken = consume.isAnswered && last === undefined;
       if (isTaken || this.#holding.grants.find(paymentId)!.isRevoked) return answerOf({ by: 'none' });
       const made = this.#makeUse(credit.identity, `credit:${paymentId}:${consume.key}`, '', consume.units, paymentId);
       if (!made.ok) return answerOf({ by: 'none' });

@@ -204,7 +204,7 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
 
   /** Queues a due chain check for the Worker, which has the chain connection. The job reports the result by calling this object. */
   override async alarm(call?: AlarmInvocationInfo): Promise<void> {
-    const isDue = await this.#ledger.run({ now: Date.now() }, () => this.#book.claimPlatformCheck());
+    const isDue = await this.#ledger.run({ now: Date.now() }, () => this.#book.claimCheck());
     const sessionId = this.#ledger.state.terms?.sessionId;
     if (isDue && sessionId) await this.env.JOBS.send({ kind: 'checkChannels', sessionIds: [sessionId] });
     await this.#ledger.wake(call?.retryCount ?? 0);

@@ -125,7 +125,7 @@ export class SessionBook {
   }
 
   /** Claims a due chain check and schedules the next, which makes up for a lost one. */
-  claimPlatformCheck(): boolean {
+  claimCheck(): boolean {
     const { nextCheckAt } = this.#ledger.state;
     if (nextCheckAt === null || nextCheckAt > Date.now()) return false;
     this.#ledger.state = { ...this.#ledger.state, nextCheckAt: this.#nextCheckAt() };

@@ -100,12 +100,12 @@ async function run(name: string, args: string[], options: OnceOptions = {}): Pro
 /** Ends the children, then wrangler, and after a time-out the process group. If wrangler exits first, its children are ended too. */
 async function stopGroup(child: ChildProcess): Promise<void> {
   const impatience = setTimeout(() => signalGroup(child, 'SIGKILL'), PATIENCE_MS);
-  let isAcknowledged = false;
+  let isSignalled = false;
   while (isRunning(child)) {
     // Includes children that replaced ended ones.
     const children = childrenOf(child.pid!);
     for (const pid of children) signalProcess(pid, 'SIGKILL');
-    if (children.length === 0 && !isAcknowledged) isAcknowledged = child.kill('SIGTERM');
+    if (children.length === 0 && !isSignalled) isSignalled = child.kill('SIGTERM');
     await new Promise((resolve) => setTimeout(resolve, REAP_POLL_EVERY_MS));
   }
   clearTimeout(impatience);

@@ -13,7 +13,7 @@ export type Body = any;
 /** Pause between attempts while no worker is running. Retrying without a pause would take the processor from the starting worker. */
 const PAUSE_MS = 50;
 
-async function readRecorded(answer: Response): Promise<Response> {
+async function readBody(answer: Response): Promise<Response> {
   const body = await answer.arrayBuffer();
   return new Response(body.byteLength === 0 ? null : body, answer);
 }
@@ -22,7 +22,7 @@ async function readRecorded(answer: Response): Promise<Response> {
 export const untilAnswered: typeof fetch = async (input, init) => {
   for (;;) {
     const answer = await fetch(input, init)
-      .then(readRecorded)
+      .then(readBody)
       .catch(() => null);
     if (answer !== null && answer.status < 500) return answer;
     await sleep(PAUSE_MS);

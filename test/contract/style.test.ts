@@ -159,4 +159,23 @@ describe('test names', () => {
     );
     expect(stray.map(show)).toEqual([]);
   });
+
+  it('the name of a test or a group has no word of several meanings', () => {
+    const stray = files.flatMap(({ path, cases, groups }) =>
+      [...cases, ...groups]
+        .filter(
+          (name) =>
+            bannedIn(
+              path,
+              name
+                .replace(TERMS, '')
+                .replace(/\$\{[^}]*\}/g, '')
+                .toLowerCase()
+                .match(/[a-z_]+/g) ?? [],
+            ).length > 0,
+        )
+        .map((text) => ({ path, text })),
+    );
+    expect(stray.map(show)).toEqual([]);
+  });
 });

@@ -67,10 +67,10 @@ export interface Credit extends Called {
   paymentId: string;
   addition: Addition;
   /**
-   * `key` identifies the consumer: a payment's first use belongs to one caller. `isAcknowledged`: the payment's success was already
+   * `key` identifies the consumer: a payment's first use belongs to one caller. `isAnswered`: the payment's success was already
    * returned to a caller, so only a refunded use is free.
    */
-  consume: { key: string; units: number; isAcknowledged?: boolean } | null;
+  consume: { key: string; units: number; isAnswered?: boolean } | null;
 }
 
 export interface CreditAnswer {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { findTrouble } from '#features/operator/health-checks.ts';
 import { newCtx } from '#platform/context.ts';
 import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
-import { MeteredShop, waitForDelivery } from '../../support/clients/metered.ts';
+import { MeteredShop, waitForProjection } from '../../support/clients/metered.ts';
 import { testEnv } from '../../support/runner/env.ts';
 
 const w = channelWorld();
@@ -23,7 +23,7 @@ describe('sandbox session that names a live channel', () => {
     const copied = await MeteredShop.open(w, { isOpen: false });
     copied.buyer.channelId = channelId;
     expect((await copied.authorize(copied.buyer.ephemeralOpen('1000000'))).body.status).toBe('open');
-    await waitForDelivery(w, copied.session.session_id);
+    await waitForProjection(w, copied.session.session_id);
     expect((await live.authorize(opening)).body.status).toBe('open');
     await live.project();
     for (const shop of [copied, live]) expect(await readRow(shop)).toMatchObject({ status: 'open', channel_id: channelId });
@@ -35,16 +35,16 @@ describe('sandbox session that names a live channel', () => {
 describe('copy that violates a constraint', () => {
   it('the copy is parked once with an alarm, and the events of its batch are stored', async () => {
     const [stored, refused] = [await MeteredShop.open(w), await MeteredShop.open(w)];
-    await waitForDelivery(w, stored.session.session_id);
+    await waitForProjection(w, stored.session.session_id);
     await testEnv.DB.prepare("UPDATE metered_sessions SET channel_id = NULL, status = 'created' WHERE id = ?")
       .bind(refused.session.session_id)
       .run();
     await testEnv.DB.prepare('UPDATE metered_sessions SET channel_id = ? WHERE id = ?')
       .bind(refused.buyer.channelId, stored.session.session_id)
       .run();
-    await waitForDelivery(w, refused.session.session_id);
+    await waitForProjection(w, refused.session.session_id);
     await refused.authorize({ action: 'voucher', voucher: refused.buyer.voucher(5n) });
-    await waitForDelivery(w, refused.session.session_id);
+    await waitForProjection(w, refused.session.session_id);
     expect(await readRow(refused)).toMatchObject({ status: 'created', channel_id: null });
     expect(await readEvents(refused)).toContain('metered_session.opened');
     const { results: parked } = await testEnv.DB.prepare('SELECT id, queue, kind, reason FROM parked_messages').all();

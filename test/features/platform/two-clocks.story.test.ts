@@ -52,13 +52,13 @@ describe('service time moved by a local chain', () => {
     const { body: granted } = await write(w, merchant, 'entitlements/grant', grant, { key });
     const { entitlement_id: id } = granted.entitlement ?? granted;
     const object = await joinEntitlement(w, merchant.userId, mode === 'live', id);
-    await object.waitForDelivery();
+    await object.waitForProjection();
     const listed = async (status: string) =>
       (await w.call('GET', `/v1/access/entitlements?customer_ref=ada&status=${status}`, { key })).body.total;
     expect([await listed('active'), await listed('expired')]).toEqual([1, 0]);
     await w.chain.call('local_warp', 11 * (DAY / 1000));
     await w.sweep();
-    await object.waitForDelivery();
+    await object.waitForProjection();
     expect([await listed('active'), await listed('expired')]).toEqual([0, 1]);
     const { results } = await w.env.DB.prepare('SELECT type FROM events WHERE subject_id = ? ORDER BY seq').bind(id).all();
     expect(results).toEqual([{ type: 'entitlement.granted' }, { type: 'entitlement.expired' }]);

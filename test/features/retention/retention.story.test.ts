@@ -123,7 +123,7 @@ describe('expired setup without a payment', () => {
       const paid = await w.call('POST', '/v1/testing/pay', { key: agent.key, body: { payment_id: paymentId } });
       expect((await w.confirm(paymentId, paid.body.tx_signature)).body.payment.status).toBe('CONFIRMED');
       await w.deliver();
-      await customer.waitForDelivery();
+      await customer.waitForProjection();
     });
     const { account_id: merchantId } = setup.created;
     const held = () =>

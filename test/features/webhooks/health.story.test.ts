@@ -203,7 +203,7 @@ describe('webhook test call', () => {
   });
 });
 
-describe('endpoint that keeps failing', () => {
+describe('endpoint that fails again and again', () => {
   it('a success between judgement and disabling leaves the endpoint enabled', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'fail');

@@ -59,7 +59,7 @@ export async function projectSession(w: World, sessionId: string): Promise<void>
 const PROJECTION_MS = 30_000;
 
 /** Waits for the alarm of a sandbox session's object, which notifies the database. The test does not ring the alarm. */
-export async function waitForDelivery(w: World, sessionId: string): Promise<void> {
+export async function waitForProjection(w: World, sessionId: string): Promise<void> {
   await joinQueues(w, testEnv.METERED_SESSION.getByName(sessionId));
   const isSent = () =>
     w.queue.sent.some(({ job }) => job.kind === 'projectMeteredSession' && job.projection.snapshot.sessionId === sessionId);

@@ -42,7 +42,7 @@ export async function joinCustomer(w: World, merchant: Merchant, sessionId: stri
 export async function joinEntitlement(w: World, merchantId: string, livemode: boolean, entitlementId: string) {
   const stub = testEnv.ENTITLEMENT.getByName(`${merchantId}:${livemode ? 'live' : 'sandbox'}:${entitlementId}`);
   await joinQueues(w, stub);
-  const isAcknowledged = async (): Promise<boolean> => {
+  const isProjected = async (): Promise<boolean> => {
     const said = await stub.read({ now: Date.now() });
     const copy = await testEnv.DB.prepare('SELECT version FROM entitlements WHERE id = ?').bind(entitlementId).first<number>('version');
     return (said?.version ?? null) === copy;
@@ -50,8 +50,8 @@ export async function joinEntitlement(w: World, merchantId: string, livemode: bo
   return {
     stub,
     /** Delivers the queue until the database has the object's state. */
-    waitForDelivery: async () => {
-      for (const endsAt = Date.now() + SESSION_MS; !(await isAcknowledged()); await pause(POLL_MS)) {
+    waitForProjection: async () => {
+      for (const endsAt = Date.now() + SESSION_MS; !(await isProjected()); await pause(POLL_MS)) {
         if (Date.now() > endsAt) throw new Error(`entitlement ${entitlementId} never reached the database`);
         await w.deliver();
       }

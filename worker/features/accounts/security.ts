@@ -31,7 +31,7 @@ export async function changeSecurity(
   let updatedFields: string[] = [];
   await changeAccount(ctx, actor.accountId, async (account) => {
     await requireOwner(ctx, actor, account, input.currentPassword);
-    const values = { ...(await planEmail(ctx, account, input.email)), ...(await planPassword(ctx, account, input)) };
+    const values = { ...(await planAddressChange(ctx, account, input.email)), ...(await planPassword(ctx, account, input)) };
     updatedFields = [...(values.emailKey ? ['email'] : []), ...(values.passwordHash ? ['password'] : [])];
     if (updatedFields.length === 0) throw new ApiError('no_change');
     // Detects a stored try with a lost answer, even if another change touched the row: the old password is gone and must not be checked
@@ -57,7 +57,7 @@ async function requireOwner(ctx: Ctx, actor: Actor, account: Account, currentPas
     throw new ApiError('invalid_credentials', { detail: 'The current password is wrong or missing.' });
 }
 
-async function planEmail(ctx: Shard, account: Account, email: string | undefined): Promise<Partial<Account>> {
+async function planAddressChange(ctx: Shard, account: Account, email: string | undefined): Promise<Partial<Account>> {
   if (email === undefined) return {};
   const { keys } = emailKeysOf(ctx, email);
   if (account.emailKey !== null && keys.includes(account.emailKey)) return {};

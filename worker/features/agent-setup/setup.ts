@@ -88,7 +88,7 @@ export function requireOpenSetup(setup: SetupState, now: number): SetupState {
 
 /**
  * Attaches and evaluates a manifest, replacing the previous one and its spend limits. An unreadable limit leaves the previous one in force.
- * Of concurrent manifests, the later one wins.
+ * The later of two concurrent manifests wins.
  */
 export async function attachManifest(ctx: Shard, setupIntentId: SetupIntentId, secret: string, manifest: Manifest): Promise<SetupState> {
   const before = requireOpenSetup(await getSetup(ctx, setupIntentId, secret), ctx.now);

@@ -38,7 +38,7 @@ const dayOf = (at: number): number => at - (at % DAY);
 /**
  * Moves days that ended `ARCHIVED_AFTER_MS` ago to the archive, with the receipts and final payments of their events. Objects are written
  * and verified before the batch that indexes them deletes the rows, so a crash loses nothing.
- * One merchant's failure does not block others, but fails the sweep at the end.
+ * A failure of one merchant does not block others, but fails the sweep at the end.
  */
 export async function sweepArchive(ctx: Shard): Promise<Swept> {
   const { ARCHIVE: bucket } = ctx.env;

@@ -161,7 +161,7 @@ export const EventQuery = {
 };
 
 /** Additional event data per type, next to the object. */
-const WITH_LIVE = {
+const DETAIL_FIELDS = {
   refund: z.record(z.string(), z.unknown()).optional().describe('Refund of a `payment.refunded` event.'),
   proof: z.record(z.string(), z.unknown()).optional().describe('Recipient and identifier of a `receipt.proof_sent` event.'),
   message: z.record(z.string(), z.unknown()).optional().describe('Message of a ticket event.'),
@@ -187,7 +187,7 @@ export const EventBody = z
       .object({
         object: z.record(z.string(), z.unknown()).describe('Object as its GET operation returns it.'),
         previous: z.record(z.string(), z.unknown()).optional().describe('Previous values of the changed fields, if known.'),
-        ...WITH_LIVE,
+        ...DETAIL_FIELDS,
       })
       .describe('Data of the event.'),
   })

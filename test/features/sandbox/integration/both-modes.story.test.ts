@@ -60,7 +60,7 @@ async function trade(w: World, merchant: Merchant, key: string, buyers: Buyers):
   const settleDown = async () => {
     for (let i = 0; i < 3; i++) {
       await w.deliver();
-      for (const customer of customers) await customer.waitForDelivery();
+      for (const customer of customers) await customer.waitForProjection();
       await w.attempt();
     }
   };
