@@ -212,7 +212,13 @@ describe('nearly full object', () => {
       const refused = { ok: false, reason: 'full', until: now + DAY + HOUR };
       expect(await full.consume(operation('second', 1))).toEqual(refused);
       expect(await full.consume(operation('first', 1))).toEqual({ ...first, replayed: true });
-      const credit = { identity, paymentId: 'pay-1', addition: { units: 5 }, now, consume: { key: 'settle-1', units: 1 } };
+      const credit = {
+        identity,
+        paymentId: 'pay-1',
+        addition: { units: 5 },
+        now,
+        consume: { key: 'settle-1', units: 1, isAnswered: false },
+      };
       expect(await full.credit(credit)).toMatchObject({ grantedUnits: 5, consumption: { by: 'mine' } });
       await state.storage.deleteAlarm();
     });

@@ -70,7 +70,7 @@ export interface Credit extends Called {
    * `key` identifies the consumer: a payment's first use belongs to one caller. `isAnswered`: the payment's success was already
    * returned to a caller, so only a refunded use is free.
    */
-  consume: { key: string; units: number; isAnswered?: boolean } | null;
+  consume: { key: string; units: number; isAnswered: boolean } | null;
 }
 
 export interface CreditAnswer {

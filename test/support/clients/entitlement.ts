@@ -4,10 +4,9 @@ import type { Job } from '#platform/context.ts';
 import type { Addition, EntitlementKey } from '#rules/balance.ts';
 import {
   type ConsumeAnswer,
-  type Credit,
-  type CreditAnswer,
   type EntitlementProjection,
   type GrantAnswer,
+  type KeyedUse,
   type Operation,
   projectedOf,
   type RefundAnswer,
@@ -41,8 +40,8 @@ export function newHolder() {
       holder.stub.grant(operation(key, { addition, reason: 'test' }, now)),
     refund: async (key: string, consumptionId: string, now = Date.now()): Promise<RefundAnswer> =>
       holder.stub.refund(operation(key, { consumptionId, reason: 'test' }, now)),
-    credit: async (paymentId: string, addition: Addition, consume: Credit['consume'] = null, now = Date.now()): Promise<CreditAnswer> =>
-      holder.stub.credit({ identity, paymentId, addition, consume, now }),
+    credit: async (paymentId: string, addition: Addition, use: Pick<KeyedUse, 'key' | 'units'> | null = null, now = Date.now()) =>
+      holder.stub.credit({ identity, paymentId, addition, consume: use && { ...use, isAnswered: false }, now }),
     revoke: (paymentId: string, now = Date.now()) => holder.stub.revoke({ identity, paymentId, paymentVersion: 1, now }),
     reinstate: (paymentId: string, now = Date.now()) => holder.stub.reinstate({ identity, paymentId, paymentVersion: 1, now }),
     finalize: (paymentIds: string[], now = Date.now()) => holder.stub.finalize({ paymentIds, now }),

@@ -80,7 +80,7 @@ async function replayAnswer(ctx: Shard, answer: StoredAnswer, caller: string): P
   const body = JSON.parse(answer.body) as SettlementBody & { payment_id: PaymentId };
   const { payment_id: paymentId, consumed_units: units, duplicate: isDuplicate = false } = body;
   const stored = units > 0 ? await loadSettlement(ctx, paymentId) : null;
-  if (stored) await creditUse(ctx, stored.settlement, { key: caller, units });
+  if (stored) await creditUse(ctx, stored.settlement, { key: caller, units, isAnswered: false });
   return { kind: 'settled', answer, consumedUnits: 0, isDuplicate };
 }
 
@@ -182,7 +182,7 @@ async function creditAndUse(
   caller: string,
 ): Promise<Success> {
   const answeredBy = isNew ? null : await findAnsweredBy(ctx.db, settlement);
-  const consume = units > 0 ? { key: caller, units, isAcknowledged: answeredBy !== null } : null;
+  const consume = units > 0 ? { key: caller, units, isAnswered: answeredBy !== null } : null;
   const { credit, use } = await creditUse(ctx, settlement, consume);
   const body = toSettlementResource(ctx.config.network.caip2, settlement, receiptId, credit);
   const role = roleOf(caller, answeredBy, use);
