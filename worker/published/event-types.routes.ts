@@ -18,6 +18,7 @@ let catalog: ReturnType<typeof eventTypes> | null = null;
 export const eventTypeRoutes = routes('Webhooks').read({
   path: 'GET /webhooks/event-types',
   id: 'listEventTypes',
+  sdk: 'events.listTypes',
   summary: 'List event types',
   description: 'Lists all event types, each with its JSON Schema and an example.',
   returns: z.array(EventType),

@@ -202,6 +202,7 @@ for (const [path, id] of [
   healthRoutes.public({
     path,
     id,
+    sdk: `system.${id}`,
     summary: 'Get health',
     description: 'Returns the health of the service and of its dependencies. `/health` and `/v1/health` return the same.',
     query: z.object({ strict: Strict }),

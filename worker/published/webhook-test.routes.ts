@@ -20,6 +20,7 @@ function toTestResource({ deliveryId, eventId, outcome }: TestResult) {
 export const webhookTestRoutes = routes('Webhooks').write({
   path: 'POST /webhooks/endpoints/{endpoint_id}/test',
   id: 'testWebhookEndpoint',
+  sdk: 'webhookEndpoints.test',
   summary: 'Test an endpoint',
   description:
     'Sends the example of an event type now, signed and with `"test": true`, and returns the result. Disabled endpoints can be tested. A test never changes the endpoint and appears in no event list.',

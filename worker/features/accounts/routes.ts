@@ -175,6 +175,7 @@ export const accountRoutes = routes('Account')
   .read({
     path: 'GET /account/me',
     id: 'getAccount',
+    sdk: 'account.get',
     summary: 'Get the account',
     description: 'Returns the calling account.',
     returns: AccountBody,
@@ -186,6 +187,7 @@ export const accountRoutes = routes('Account')
   .write({
     path: 'PATCH /account/me',
     id: 'updateAccount',
+    sdk: 'account.update',
     summary: 'Update the account',
     description:
       'Updates settings; an empty text clears one. `updated_fields` lists the changed fields, settings as dotted paths. A `checkout_logo_url` is fetched whenever it is saved: a PNG or JPEG of at most 200 KB appears on PDF receipts. `detail` gives the reason if it cannot be used.',
@@ -207,6 +209,8 @@ export const accountRoutes = routes('Account')
   .person({
     path: 'PATCH /account/me/security',
     id: 'changeSecurity',
+    sdk: 'account.changeSecurity',
+    agent: { confirm: true },
     summary: 'Change email address or password',
     description:
       'Changes the email address or the password. An account without a password sets its first one within 15 minutes of signing in, without `current_password`. A repeated request with the same Idempotency-Key and a token of a new sign-in returns the same response, and does not check the old password.',
@@ -222,6 +226,8 @@ export const accountRoutes = routes('Account')
   .person({
     path: 'DELETE /account/account',
     id: 'deleteAccount',
+    sdk: 'account.delete',
+    agent: { confirm: true },
     summary: 'Delete the account',
     description:
       'Deletes the account. Requires a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, personal data is erased, hand-offs return 410 and products 404. Payments, memberships and receipts remain, because buyers own them too. A payment in flight is still confirmed. Needs no Idempotency-Key: a repeated call returns 403 `account_deleted`.',

@@ -54,6 +54,8 @@ export const bootstrapRoutes = routes('Agent bootstrap')
   .public({
     path: 'POST /access/agent-bootstrap',
     id: 'createSetupIntent',
+    sdk: 'agentSetup.create',
+    idempotency: 'none',
     summary: 'Start a setup',
     description: `Starts a setup. Needs no credential. \`setup_secret\` and \`sandbox_api_key\` are shown only in this response. The setup ends after ${LIFE.setupHours} hours unless a plan is activated with its secret; a payment in flight extends it. Follow \`next_actions\`.`,
     bucket: 'agent-bootstrap',
@@ -69,6 +71,8 @@ export const bootstrapRoutes = routes('Agent bootstrap')
   .public({
     path: `POST ${path}/status`,
     id: 'getSetupIntent',
+    sdk: 'agentSetup.get',
+    idempotency: 'natural',
     summary: 'Get a setup',
     description: `Returns the setup and its next actions. ${GUESSES}`,
     bucket: 'status',
@@ -84,6 +88,8 @@ export const bootstrapRoutes = routes('Agent bootstrap')
   .public({
     path: `POST ${path}/manifest`,
     id: 'putSetupManifest',
+    sdk: 'agentSetup.putManifest',
+    idempotency: 'natural',
     summary: 'Send a manifest',
     description: `Replaces the previous manifest until the setup is approved. Afterwards the only accepted change is to a manifest that requests live mode and meets its rules. Findings of severity \`error\` return the manifest for changes (\`changes_required\`); without one it is \`ready\`. The URLs are never fetched. ${GUESSES}`,
     bucket: 'confirm',
@@ -99,6 +105,9 @@ export const bootstrapRoutes = routes('Agent bootstrap')
   .public({
     path: `POST ${path}/approve`,
     id: 'approveSetupIntent',
+    sdk: 'agentSetup.approve',
+    idempotency: 'none',
+    agent: { confirm: true },
     summary: 'Approve a setup',
     description: `Approves the setup. A live key requires a plan and a manifest with \`live_requested: true\`, and is shown once. A second request while a live key is active returns 409 \`state_conflict\`. Name that key in \`replace_live_key_id\` to replace it, or to revoke it without a replacement. Approval applies nothing of the manifest: \`next_actions\` lists the calls that do. ${GUESSES}`,
     bucket: 'confirm',

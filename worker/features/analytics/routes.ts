@@ -33,6 +33,7 @@ export const analyticsRoutes = routes('Account')
   .read({
     path: 'GET /account/summary',
     id: 'getAccountSummary',
+    sdk: 'account.getSummary',
     summary: 'Get the summary',
     description: 'Returns the current totals of the account, separately for each asset.',
     returns: SummaryBody,
@@ -41,6 +42,7 @@ export const analyticsRoutes = routes('Account')
   .read({
     path: 'GET /account/analytics',
     id: 'getAnalytics',
+    sdk: 'analytics.get',
     summary: 'Get analytics',
     description: `Returns payments, members and deliveries by day. ${DAYS}`,
     query: AnalyticsQuery,
@@ -50,6 +52,7 @@ export const analyticsRoutes = routes('Account')
   .read({
     path: 'GET /account/analytics.csv',
     id: 'exportAnalytics',
+    sdk: 'analytics.export',
     summary: 'Export analytics',
     description: `Exports the daily figures as CSV. ${DAYS}`,
     query: AnalyticsQuery,

@@ -58,6 +58,7 @@ export const paymentRoutes = routes('Payments')
   .viewer({
     path: 'GET /payments/{payment_id}',
     id: 'getPayment',
+    sdk: 'payments.get',
     summary: 'Get a payment',
     description:
       'Returns a payment. Public: the id is the capability, and the owner sees more fields. Intended for the buyer’s session; merchants should use webhooks.',
@@ -85,6 +86,7 @@ export const paymentRoutes = routes('Payments')
   .viewer({
     path: 'POST /pay/confirm',
     id: 'confirmPayment',
+    sdk: 'payments.confirm',
     summary: 'Confirm a payment',
     description:
       'Confirms a payment from the chain. An unknown signature is stored and checked again, and changes nothing until it is proven: read the payment before you send it again. A transaction that does not pay this session is refused and changes nothing.',

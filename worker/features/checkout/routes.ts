@@ -119,6 +119,7 @@ export const checkoutRoutes = routes('Checkout')
   .public({
     path: 'POST /products/p/{slug}/connect',
     id: 'connectBuyer',
+    sdk: 'checkout.connect',
     summary: 'Start a checkout',
     description:
       'Starts a checkout. Defaults to the first of the offer’s accepted_assets, or to the rail of the payment session. A payment session with a payment in flight returns that payment. Another asset returns 409 `other_asset` with `payment_id`, unless `replaces_payment_id` names it.',
@@ -177,6 +178,7 @@ export const checkoutRoutes = routes('Checkout')
   .public({
     path: 'GET /pay/{payment_id}/solana-pay',
     id: 'getSolanaPay',
+    sdk: false,
     summary: 'Get a Solana Pay label',
     description: 'Returns the label of a Solana Pay transaction request.',
     bucket: 'status',
@@ -197,6 +199,8 @@ export const checkoutRoutes = routes('Checkout')
   .public({
     path: 'POST /pay/{payment_id}/solana-pay',
     id: 'postSolanaPay',
+    sdk: false,
+    idempotency: 'natural',
     summary: 'Create a Solana Pay transaction',
     description: 'Creates the transaction of a Solana Pay transaction request.',
     bucket: 'confirm',

@@ -89,6 +89,7 @@ export const communityRoutes = routes('Account')
   .read({
     path: 'GET /account/delivery/readiness',
     id: 'getDeliveryReadiness',
+    sdk: 'delivery.getReadiness',
     summary: 'Check delivery readiness',
     description: 'Returns the configuration of each messaging platform, the missing variables and the result of the last test.',
     returns: z
@@ -106,6 +107,7 @@ export const communityRoutes = routes('Account')
   .write({
     path: 'POST /account/delivery/test',
     id: 'testDelivery',
+    sdk: 'delivery.test',
     summary: 'Test a messaging platform',
     description:
       'Checks that the platform recognizes the bot. A platform is called at most once in ten seconds; the last result is returned in between. The sandbox calls no platform.',
@@ -125,6 +127,7 @@ export const communityRoutes = routes('Account')
   .write({
     path: 'POST /account/delivery/claims',
     id: 'beginCommunityClaim',
+    sdk: 'delivery.beginClaim',
     summary: 'Claim a chat or guild',
     description: `Creates a code that an administrator posts in the chat or guild, valid for ${LIFE.claimMinutes} minutes. Products can name only chats and guilds that their account has claimed. Other accounts can claim one only after it is released.`,
     mode: 'live',
@@ -140,6 +143,7 @@ export const communityRoutes = routes('Account')
   .read({
     path: 'GET /account/delivery/claims',
     id: 'listCommunityClaims',
+    sdk: 'delivery.listClaims',
     summary: 'List claimed chats and guilds',
     description: 'Lists the chats and guilds of the account, oldest first.',
     mode: 'live',
@@ -149,6 +153,7 @@ export const communityRoutes = routes('Account')
   .write({
     path: 'DELETE /account/delivery/claims/{claim_id}',
     id: 'deleteCommunityClaim',
+    sdk: 'delivery.deleteClaim',
     summary: 'Release a chat or guild',
     description: 'Releases a chat or guild and revokes its open invitations. Existing members stay. Another account may then claim it.',
     mode: 'live',
@@ -160,6 +165,7 @@ export const communityRoutes = routes('Account')
   .public({
     path: 'POST /integrations/connectors/{provider}/claims',
     id: 'completeCommunityClaim',
+    sdk: 'connectors.completeClaim',
     tag: 'Integrations',
     summary: 'Complete a claim',
     description: 'Completes a claim with the code that an administrator posted. For this service’s connectors.',

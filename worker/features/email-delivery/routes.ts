@@ -17,6 +17,8 @@ async function remember(ctx: Ctx, address: string, reason: 'bounced' | 'complain
 export const mailRoutes = routes('Integrations').public({
   path: 'POST /integrations/mail/webhooks/{provider}',
   id: 'receiveMailEvents',
+  sdk: false,
+  idempotency: 'none',
   summary: 'Receive email events',
   description:
     'Receives events of the email provider, signed over the raw body. Addresses that bounced or complained get no further emails. Without the signing secret, returns 503 `mail_not_configured`, so that the provider retries later.',

@@ -44,6 +44,8 @@ export const entitlementRoutes = routes('Entitlements')
   .write({
     path: 'POST /access/entitlements/grant',
     id: 'grantEntitlement',
+    sdk: 'entitlements.grant',
+    agent: { confirm: true },
     summary: 'Grant units or days',
     description:
       'Grants units or days without a payment: units for products sold by units, days for products sold by time, either or both for products sold by both. Units add up. Days extend `paid_through` from now or from its end, whichever is later. Products sold without any limit accept neither.',
@@ -65,6 +67,8 @@ export const entitlementRoutes = routes('Entitlements')
   .write({
     path: 'POST /access/entitlements/refund',
     id: 'refundConsumption',
+    sdk: 'entitlements.refund',
+    agent: { confirm: true },
     summary: 'Refund a consumption',
     description: `Returns consumed units, within ${LIFE.refundHours} hours. Later requests with the Idempotency-Key of the consumption return 409, so that nothing is served for free.`,
     key: 'required',
@@ -90,6 +94,7 @@ export const entitlementRoutes = routes('Entitlements')
   .read({
     path: 'GET /access/entitlements',
     id: 'listEntitlements',
+    sdk: 'entitlements.list',
     summary: 'List entitlements',
     description: `Lists entitlements. Data may be a few seconds old. ${countedLessWith('`status` or a product')}`,
     query: z
@@ -123,6 +128,7 @@ export const entitlementRoutes = routes('Entitlements')
   .read({
     path: 'GET /access/entitlements/{entitlement_id}',
     id: 'getEntitlement',
+    sdk: 'entitlements.get',
     summary: 'Get an entitlement',
     description: 'Returns the current state of an entitlement.',
     returns: EntitlementBody,

@@ -36,6 +36,7 @@ export const facilitatorRoutes = routes('x402')
   .public({
     path: 'GET /access/x402/facilitator/supported',
     id: 'listFacilitatorKinds',
+    sdk: 'facilitator.getSupported',
     summary: 'List supported payments',
     description:
       'Lists supported payments. The base URL of the facilitator ends before `/supported`. Use it in any x402 V2 resource server, with your key in `X-Svc-Key` for verify and settle.',
@@ -46,6 +47,8 @@ export const facilitatorRoutes = routes('x402')
   .key({
     path: 'POST /access/x402/facilitator/verify',
     id: 'verifyFacilitatedPayment',
+    sdk: 'facilitator.verify',
+    idempotency: 'natural',
     summary: 'Verify a payment for your server',
     description:
       'Verifies a payment. Body and response follow the x402 reference; a refusal is 200 as well. `payTo` must be your payout wallet: that of the x402 rail, of your account, or of one of your live products. A payment with an earlier successful response is refused as `duplicate_settlement`. A settled payment without one passes, so that the buyer can still get what they paid for.',
@@ -58,6 +61,9 @@ export const facilitatorRoutes = routes('x402')
   .key({
     path: 'POST /access/x402/facilitator/settle',
     id: 'settleFacilitatedPayment',
+    sdk: 'facilitator.settle',
+    idempotency: 'natural',
+    agent: { confirm: true },
     summary: 'Settle a payment for your server',
     description: `Settles a payment. Body and response follow the x402 reference; a refusal is 200 as well. The payment itself is the idempotency key: it is settled once. Of concurrent calls, one gets \`success: true\` and the others \`duplicate_settlement\` with the signature in \`transaction\`. A later call of the same account gets the first result again, so a lost response loses nothing: verify each request first, which refuses a payment with an earlier success, and serve once per \`transaction\`. Another account gets \`duplicate_settlement\`. \`settlement_pending\` means that no call has its success yet: repeat with the same payment. Nothing is granted and no payment is recorded: your server is responsible for both. ${FEE_BUDGET_TEXT}`,
     bucket: 'metered',

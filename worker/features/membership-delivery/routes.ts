@@ -7,6 +7,7 @@ import { findOwnMember } from './store.ts';
 export const placementRoutes = routes('Memberships').write({
   path: 'POST /memberships/{membership_id}/retry-delivery',
   id: 'retryDelivery',
+  sdk: 'memberships.retryDelivery',
   summary: 'Retry access delivery',
   description:
     'Retries the delivery of access. Safe to repeat. Memberships that are delivered, need no delivery or have ended are unchanged; failed revocations are retried.',

@@ -15,6 +15,7 @@ export const membershipRoutes = routes('Memberships')
   .read({
     path: 'GET /memberships/lookup',
     id: 'lookupMembership',
+    sdk: 'memberships.lookup',
     summary: 'Find a membership',
     description:
       'Finds a membership by wallet_address, customer_ref, email or payment_id, each optionally with product_id. If several match, returns the one with the latest end.',
@@ -50,6 +51,7 @@ export const membershipRoutes = routes('Memberships')
   .read({
     path: 'GET /memberships',
     id: 'listMemberships',
+    sdk: 'memberships.list',
     summary: 'List memberships',
     description: `Lists memberships, newest first. ${countedLessWith('`wallet_address` and `status` together')}`,
     query: {

@@ -43,6 +43,7 @@ export const meteredRoutes = routes('Metered')
   .write({
     path: 'POST /access/metered-sessions',
     id: 'createMeteredSession',
+    sdk: 'meteredSessions.create',
     summary: 'Create a metered session',
     description: `Creates a metered session. The buyer’s client opens a payment channel by the challenge, at \`authorize_url\`, within ${LIFE.channelOpenMinutes} minutes, and then streams vouchers. Each voucher promises a higher cumulative amount; none moves money. The highest one is settled on the chain, straight to your wallet. This call has its own rate limit, equal to that of consume, settle and other metered calls, so that strangers who never pay use up nothing that buyers need.`,
     key: 'required',
@@ -65,6 +66,7 @@ export const meteredRoutes = routes('Metered')
   .read({
     path: 'GET /access/metered-sessions/{session_id}',
     id: 'getMeteredSession',
+    sdk: 'meteredSessions.get',
     summary: 'Get a metered session',
     description: 'Returns the current state: deposit, promised, reserved and settled amounts.',
     params: sessionParam,
@@ -76,6 +78,8 @@ export const meteredRoutes = routes('Metered')
   .write({
     path: 'POST /access/metered-sessions/{session_id}/close',
     id: 'closeMeteredSession',
+    sdk: 'meteredSessions.close',
+    agent: { confirm: true },
     summary: 'Close a metered session',
     description:
       'Closes the session with its highest voucher. No further voucher is accepted. The status is `closing` until the chain has settled it: ask again, or wait for `metered_session.closed`. An unopened session is `closed` immediately, with nothing settled. Returns 409 `state_conflict` (`opening-pending`) while a buyer opens it.',
@@ -91,6 +95,7 @@ export const meteredRoutes = routes('Metered')
   .write({
     path: 'POST /access/metered-sessions/{session_id}/deliveries',
     id: 'reserveMeteredDelivery',
+    sdk: 'meteredSessions.reserve',
     summary: 'Reserve a delivery',
     description: 'Reserves an amount of the deposit for one delivery, until its voucher arrives or the reservation expires.',
     key: 'required',

@@ -44,6 +44,7 @@ const ConsumeResponse = z
 export const consumeRoutes = routes('Entitlements').write({
   path: `POST ${CONSUME_PATH}`,
   id: 'consumeEntitlement',
+  sdk: 'entitlements.consume',
   summary: 'Consume units',
   description:
     'Consumes units. Serve only after 200. If `code` is `entitlement_missing` or `subscription_expired`, answer your caller with 402 and forward the `PAYMENT-REQUIRED` header of this response; `meta.payment_required` contains it decoded. Branch on `code`, never on the status.',

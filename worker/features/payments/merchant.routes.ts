@@ -18,6 +18,7 @@ export const merchantPaymentRoutes = routes('Payments')
   .read({
     path: 'GET /payments',
     id: 'listPayments',
+    sdk: 'payments.list',
     summary: 'List payments',
     description: `Lists payments, newest first, including unmatched money. ${countedLessWith('`status` and `product_id` together')}`,
     query: z.object({ ...PageQuery, ...FilterQuery, ...ModeQuery }).check(refuseReversed),
@@ -34,6 +35,8 @@ export const merchantPaymentRoutes = routes('Payments')
   .write({
     path: 'POST /payments/{payment_id}/accept-unmatched',
     id: 'acceptUnmatched',
+    sdk: 'payments.acceptUnmatched',
+    agent: { confirm: true },
     summary: 'Accept unmatched money',
     description:
       'Accepts a late, short or second payment of this session, or one of an unidentified buyer, as a new payment. A repeated call returns the same response. The first period of a native subscription starts it. Money that the chain has dropped cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.',
@@ -49,6 +52,7 @@ export const merchantPaymentRoutes = routes('Payments')
   .write({
     path: 'POST /receipt',
     id: 'claimReceipt',
+    sdk: 'receipts.claim',
     tag: 'Receipts',
     summary: 'Claim a receipt',
     description:

@@ -10,6 +10,7 @@ export const accessProductRoutes = routes('Set-up')
   .write({
     path: 'POST /access/apps',
     id: 'createAccessApp',
+    sdk: 'setup.createApp',
     summary: 'Create an app',
     description: 'Creates an application that products can belong to.',
     key: 'required',
@@ -22,6 +23,7 @@ export const accessProductRoutes = routes('Set-up')
   .write({
     path: 'POST /access/products',
     id: 'createAccessProduct',
+    sdk: 'setup.createProduct',
     summary: 'Create a product, retry-safe',
     description:
       'Creates the same product as POST /v1/products. The Idempotency-Key is required, so that a retry creates no second product.',

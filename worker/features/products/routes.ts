@@ -25,6 +25,7 @@ export const productRoutes = routes('Products')
   .public({
     path: 'GET /products/p/{slug}',
     id: 'getOffer',
+    sdk: 'checkout.getOffer',
     tag: 'Checkout',
     summary: 'Get a product’s offer',
     description: 'Returns the offer that a buyer sees before payment.',
@@ -40,6 +41,7 @@ export const productRoutes = routes('Products')
   .write({
     path: 'POST /products',
     id: 'createProduct',
+    sdk: 'products.create',
     summary: 'Create a product',
     description:
       'Creates a product with a hosted checkout. `POST /v1/access/products` creates the same kind of product and requires an `Idempotency-Key`.',
@@ -52,6 +54,7 @@ export const productRoutes = routes('Products')
   .write({
     path: 'PATCH /products/{product_id}',
     id: 'updateProduct',
+    sdk: 'products.update',
     summary: 'Update a product',
     description: 'Updates the given fields. Open sessions retain their terms.',
     body: UpdateProductRequest,
@@ -64,6 +67,7 @@ export const productRoutes = routes('Products')
   .write({
     path: 'POST /products/{product_id}/archive',
     id: 'archiveProduct',
+    sdk: 'products.archive',
     summary: 'Archive a product',
     description: 'Takes a product off sale. Open sessions can still be paid.',
     returns: ProductBody,
@@ -74,6 +78,7 @@ export const productRoutes = routes('Products')
   .write({
     path: 'POST /products/{product_id}/unarchive',
     id: 'unarchiveProduct',
+    sdk: 'products.unarchive',
     summary: 'Unarchive a product',
     description: 'Puts an archived product back on sale.',
     returns: ProductBody,
@@ -84,6 +89,7 @@ export const productRoutes = routes('Products')
   .read({
     path: 'GET /products',
     id: 'listProducts',
+    sdk: 'products.list',
     summary: 'List products',
     description: 'Lists products, newest first.',
     query: { ...PageQuery, status: z.enum(PRODUCT.states).optional().describe('Return only objects with this status.') },
@@ -96,6 +102,7 @@ export const productRoutes = routes('Products')
   .read({
     path: 'GET /products/{product_id}',
     id: 'getProduct',
+    sdk: 'products.get',
     summary: 'Get a product',
     description: 'Returns a product.',
     returns: ProductBody,

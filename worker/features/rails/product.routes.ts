@@ -9,6 +9,7 @@ export const productRailRoutes = routes('Set-up')
   .read({
     path: 'GET /access/products/available-rails',
     id: 'listProductRailsByName',
+    sdk: 'rails.findForProduct',
     summary: 'List rails by product name',
     description: 'Lists all rails, and whether this product can currently be sold over each.',
     query: z.object({ ...ModeQuery, ...productRef }),
@@ -19,6 +20,7 @@ export const productRailRoutes = routes('Set-up')
   .read({
     path: 'GET /access/products/{product_id}/available-rails',
     id: 'listProductRails',
+    sdk: 'rails.listForProduct',
     summary: 'List a product’s rails',
     description: 'Lists all rails, and whether this product can currently be sold over each. Takes the product id.',
     returns: pageOf(ProductRailBody, 'ProductRailPage'),

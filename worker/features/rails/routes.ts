@@ -11,6 +11,7 @@ export const railRoutes = routes('Rails')
   .public({
     path: 'GET /access/rails',
     id: 'listRails',
+    sdk: 'rails.list',
     summary: 'List rails',
     description: 'Lists the payment rails and their current status.',
     bucket: 'payload',
@@ -20,6 +21,7 @@ export const railRoutes = routes('Rails')
   .read({
     path: 'GET /access/rail-settings',
     id: 'listRailSettings',
+    sdk: 'railSettings.list',
     summary: 'List rail settings',
     description: 'Lists your settings of every rail, and whether the payout accounts exist.',
     returns: pageOf(RailSettingBody, 'RailSettingPage'),
@@ -28,6 +30,8 @@ export const railRoutes = routes('Rails')
   .write({
     path: 'PUT /access/rail-settings/{rail_id}',
     id: 'putRailSetting',
+    sdk: 'railSettings.update',
+    agent: { confirm: true },
     summary: 'Update a rail setting',
     description:
       'Updates your setting of a rail. A key may set the first payout wallet of the account, or a known one. In live mode any other wallet requires a person who signed in within the last 15 minutes.',

@@ -13,6 +13,7 @@ const checks = Object.entries(CHECKS)
 export const readinessRoutes = routes('Set-up').read({
   path: 'GET /access/setup/readiness',
   id: 'getReadiness',
+  sdk: 'setup.getReadiness',
   summary: 'Check readiness',
   description: `Checks a sale. With a product, checks the whole sale; without one, only the account. In the sandbox, checks of the chain are skipped. ${checks}`,
   query: z.object({

@@ -42,6 +42,7 @@ export const receiptRoutes = routes('Receipts')
   .read({
     path: 'GET /receipt/{receipt_id}',
     id: 'getReceipt',
+    sdk: 'receipts.get',
     summary: 'Get a receipt',
     description: 'Returns the full signed receipt.',
     returns: ReceiptBody,
@@ -55,6 +56,7 @@ export const receiptRoutes = routes('Receipts')
   .read({
     path: 'GET /receipts',
     id: 'listReceipts',
+    sdk: 'receipts.list',
     summary: 'List receipts',
     description: `Lists receipts, newest first. ${countedLessWith('`q`')}`,
     query: { ...PageQuery, ...ReceiptQuery },
@@ -72,6 +74,7 @@ export const receiptRoutes = routes('Receipts')
   .public({
     path: 'GET /receipt/{receipt_id}/public',
     id: 'getPublicReceipt',
+    sdk: 'receipts.getPublic',
     summary: 'Get a public proof',
     description: 'Returns the public proof of a receipt.',
     bucket: 'receipt',
@@ -83,6 +86,7 @@ export const receiptRoutes = routes('Receipts')
   .public({
     path: 'GET /receipt/{receipt_id}/verify',
     id: 'verifyReceipt',
+    sdk: 'receipts.verify',
     summary: 'Verify a receipt',
     description: 'Recomputes the hash and verifies the signature of a receipt.',
     bucket: 'receipt',
@@ -125,6 +129,7 @@ const KeySetBody = z
 export const receiptKeyRoutes = routes('Receipts').public({
   path: 'GET /.well-known/svc-receipt-keys.json',
   id: 'getReceiptKeys',
+  sdk: 'receipts.getKeys',
   summary: 'Get receipt keys',
   description: 'Returns the public keys that sign receipts, including retired ones.',
   returns: KeySetBody,

@@ -13,6 +13,7 @@ export const sandboxRoutes = routes('Sandbox')
   .read({
     path: 'GET /testing/scenarios',
     id: 'listScenarios',
+    sdk: 'testing.listScenarios',
     summary: 'List scenarios',
     description: 'Lists the scenarios of the sandbox.',
     mode: 'sandbox',
@@ -37,6 +38,7 @@ export const sandboxRoutes = routes('Sandbox')
   .write({
     path: 'POST /testing/sessions',
     id: 'createSandboxSession',
+    sdk: 'testing.createSession',
     summary: 'Run a scenario',
     description:
       'Runs a scenario. Returns immediately: poll the session, or listen on your sandbox endpoints. Its objects have `livemode: false`, and its customer references begin with its id. The session is erased 30 days after its end.',
@@ -54,6 +56,7 @@ export const sandboxRoutes = routes('Sandbox')
   .read({
     path: 'GET /testing/sessions',
     id: 'listSandboxSessions',
+    sdk: 'testing.listSessions',
     summary: 'List sandbox sessions',
     description: 'Lists recent sandbox sessions, newest first.',
     mode: 'sandbox',
@@ -64,6 +67,7 @@ export const sandboxRoutes = routes('Sandbox')
   .read({
     path: 'GET /testing/sessions/{session_id}',
     id: 'getSandboxSession',
+    sdk: 'testing.getSession',
     summary: 'Get a sandbox session',
     description: 'Returns a sandbox session.',
     mode: 'sandbox',
@@ -75,6 +79,7 @@ export const sandboxRoutes = routes('Sandbox')
   .write({
     path: 'POST /testing/sessions/{session_id}/advance',
     id: 'advanceSandboxSession',
+    sdk: 'testing.advance',
     summary: 'Advance the clock',
     description:
       'Advances the clock of the session. Everything due on the way happens in order and at its time. At most 400 days per call. The clock only moves forward, one call at a time, for 60 days after the session began.',
@@ -92,6 +97,7 @@ export const sandboxRoutes = routes('Sandbox')
   .write({
     path: 'POST /testing/pay',
     id: 'payTest',
+    sdk: 'testing.pay',
     summary: 'Pay as a test wallet',
     description:
       'Pays as a test wallet. A payment is signed and broadcast on the simulated chain, but not confirmed: confirm it as your page would, or wait until it is found. An x402 challenge returns the value that an agent sends as PAYMENT-SIGNATURE. `declined` returns no signature.',
@@ -119,6 +125,7 @@ export const sandboxRoutes = routes('Sandbox')
   .write({
     path: 'POST /testing/identity',
     id: 'identifyTest',
+    sdk: 'testing.identify',
     summary: 'Identify a test buyer',
     description: 'Completes a buyer’s identity check as the connector would.',
     mode: 'sandbox',

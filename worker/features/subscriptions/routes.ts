@@ -56,6 +56,7 @@ export const subscriptionRoutes = routes('Subscriptions')
   .read({
     path: 'GET /access/native-subscriptions',
     id: 'listNativeSubscriptions',
+    sdk: 'nativeSubscriptions.list',
     summary: 'List native subscriptions',
     description: `Lists stored native subscriptions, newest first. ${countedLessWith('`product_id` and `status` together')}`,
     query: {
@@ -72,6 +73,7 @@ export const subscriptionRoutes = routes('Subscriptions')
   .read({
     path: 'GET /access/native-subscriptions/{authorization_id}',
     id: 'getNativeSubscription',
+    sdk: 'nativeSubscriptions.get',
     summary: 'Get a native subscription',
     description:
       'Returns the stored state of a native subscription. Changes that were made on the chain without this service are read within seconds of this call, and otherwise once a day: call again, or wait for the event.',
@@ -88,17 +90,17 @@ export const subscriptionRoutes = routes('Subscriptions')
   .person({
     path: 'POST /access/native-subscriptions/{authorization_id}/stop',
     id: 'stopNativeSubscription',
+    sdk: 'nativeSubscriptions.stop',
+    agent: { confirm: true },
     summary: 'Stop a native subscription',
     description:
       'Stops collecting, immediately and permanently. Requires a person who signed in within the last 15 minutes. Paid time remains valid. The buyer’s consent remains on the chain until the buyer cancels; the buyer gets instructions by email if an address is known. A repeated call changes nothing.',
-    key: 'none',
     params,
     query: ModeQuery,
     returns: AuthorizationBody,
     codes: ['not_found', 'state_conflict'],
-    answer: async ({ scope, actor, params }) => {
-      return toAuthorizationResource(await stopAuthorization(scope, actor, params.authorization_id));
-    },
+    leased: ({ scope, actor, params }) => stopAuthorization(scope, actor, params.authorization_id),
+    present: toAuthorizationResource,
   });
 
 /** Routes of buyers. The wallet's signature is the authority. */
@@ -106,6 +108,8 @@ export const cancellationRoutes = routes('Subscriptions')
   .public({
     path: 'POST /access/native-subscriptions/{authorization_id}/cancel-intent',
     id: 'prepareNativeCancellation',
+    sdk: 'nativeSubscriptions.cancelIntent',
+    idempotency: 'natural',
     summary: 'Prepare a cancellation',
     description:
       'Creates the transaction that the buyer’s wallet signs to end the subscription. Changes nothing by itself. Buyers can also cancel on the chain at any time, without this service.',
@@ -126,6 +130,8 @@ export const cancellationRoutes = routes('Subscriptions')
   .public({
     path: 'POST /access/native-subscriptions/{authorization_id}/cancel-confirm',
     id: 'confirmNativeCancellation',
+    sdk: 'nativeSubscriptions.cancelConfirm',
+    agent: { confirm: true },
     summary: 'Confirm a cancellation',
     description:
       'Confirms a cancellation by the signature of its transaction, or by the signed transaction itself, which the service sends. The account on the chain is the proof: 422 `payment_mismatch` with `meta.reason` if it does not match, retryable while the transaction may still land.',

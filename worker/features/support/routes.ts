@@ -29,6 +29,7 @@ export const supportRoutes = routes('Support')
   .write({
     path: 'POST /support/tickets',
     id: 'createTicket',
+    sdk: 'tickets.create',
     summary: 'Create a ticket',
     description: `Creates a ticket. Text is shown exactly as written. An account can send at most ${SUPPORT_MESSAGES_MAX} messages per hour.`,
     body: CreateTicketRequest,
@@ -43,6 +44,7 @@ export const supportRoutes = routes('Support')
   .read({
     path: 'GET /support/tickets',
     id: 'listTickets',
+    sdk: 'tickets.list',
     summary: 'List tickets',
     description: 'Lists tickets, ordered by the latest message, newest first.',
     query: {
@@ -65,6 +67,7 @@ export const supportRoutes = routes('Support')
   .read({
     path: 'GET /support/tickets/{ticket_id}',
     id: 'getTicket',
+    sdk: 'tickets.get',
     summary: 'Get a ticket',
     description: `Returns a ticket with its newest messages (at most ${THREAD_MAX.messages}) and the timeline of its subject. If older messages exist, \`messages_before\` is the value of \`before\` that returns them.`,
     query: {
@@ -79,6 +82,7 @@ export const supportRoutes = routes('Support')
   .write({
     path: 'POST /support/tickets/{ticket_id}/message',
     id: 'addTicketMessage',
+    sdk: 'tickets.addMessage',
     summary: 'Add a message',
     description: 'Adds a message to a ticket. A resolved ticket is reopened.',
     body: z.object({ body: Body.describe('Text of the message, 1 to 10,000 characters.') }).openapi('AddMessageRequest'),
@@ -92,6 +96,7 @@ export const supportRoutes = routes('Support')
   .write({
     path: 'POST /support/tickets/{ticket_id}/close',
     id: 'closeTicket',
+    sdk: 'tickets.close',
     summary: 'Close a ticket',
     description: 'Closes a ticket permanently.',
     returns: ThreadBody,
@@ -103,6 +108,7 @@ export const supportRoutes = routes('Support')
   .write({
     path: 'POST /support/tickets/{ticket_id}/resolve',
     id: 'resolveTicket',
+    sdk: 'tickets.resolve',
     summary: 'Resolve a ticket',
     description: 'Marks a ticket as resolved, for staff. It is closed after 14 days without a message.',
     returns: ThreadBody,

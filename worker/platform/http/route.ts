@@ -84,10 +84,7 @@ type ViewerCall<P, Q, B, H> = Call<ViewerEnv, P, Q, B, H> & { viewer: Tenant | n
 
 interface Declared<P, Params, Q, B, H, R> {
   path: P;
-  /** Operation id. A route without one is undocumented. */
-  id?: string;
   tag?: string;
-  summary?: string;
   description?: string;
   params?: Params;
   query?: Q;
@@ -101,6 +98,24 @@ interface Declared<P, Params, Q, B, H, R> {
   /** All error responses, if the kind of route does not supply them. */
   refusals?: ReturnType<typeof errors>;
 }
+
+/** Name of an operation in the document and in clients. A route without one is undocumented. */
+type Named =
+  | { id?: never; sdk?: never; summary?: never; idempotency?: never; agent?: never }
+  | {
+      /** Operation id. */
+      id: string;
+      /** `resource.method` of client libraries. False: called by providers, browsers or wallets alone. */
+      sdk: `${string}.${string}` | false;
+      summary: string;
+      /**
+       * Of a write without an Idempotency-Key. `natural`: the same call again is harmless by the protocol's own identity. `none`: a second
+       * call has a second effect.
+       */
+      idempotency?: 'natural' | 'none';
+      /** What an agent asks its user first: it moves money, gives value away or cannot be undone. */
+      agent?: { confirm: true };
+    };
 
 interface Checks<C, F> {
   /** Runs before the Idempotency-Key lookup and may throw. Later steps receive its result as `checked`. */
@@ -142,6 +157,7 @@ type Declare<K extends 'actor' | 'viewer' | 'anyone', Options> = <
   H extends Optional<z.ZodType> = undefined,
 >(
   route: Options &
+    Named &
     Declared<P, Params, Q, B, H, R> &
     Checks<CallOf<K, ParamsOf<P, Params>, QueryOf<Q>, Parsed<B>, Parsed<H>>, F> &
     Loads<CallOf<K, ParamsOf<P, Params>, QueryOf<Q>, Parsed<B>, Parsed<H>> & { checked: F }, L> &
@@ -171,7 +187,8 @@ export interface Routes extends Router {
 }
 
 type AnyCall = Call<AppEnv, unknown, unknown, unknown, unknown> & { checked: unknown; row: unknown; scope: Scope };
-type AnyRoute = Declared<string, z.ZodType, z.ZodType | Shape, z.ZodType, z.ZodType, z.ZodType | Response2xx> &
+type AnyRoute = Named &
+  Declared<string, z.ZodType, z.ZodType | Shape, z.ZodType, z.ZodType, z.ZodType | Response2xx> &
   Checks<AnyCall, unknown> &
   KeyOptions & {
     load?(call: AnyCall): Promise<unknown>;
@@ -196,7 +213,7 @@ export function routes(tag?: string): Routes {
 }
 
 function configOf({ security, middleware, key, takesMode, codes }: Kind, route: AnyRoute) {
-  const { path: endpoint, id, tag, summary, description, body, isBodyOptional, headers, refusals } = route;
+  const { path: endpoint, body, isBodyOptional, headers, refusals } = route;
   const [method, path] = endpoint.split(' ') as ['POST', string];
   const params = route.params ?? idsIn(path);
   const query = queryOf(route.query, takesMode);
@@ -204,7 +221,7 @@ function configOf({ security, middleware, key, takesMode, codes }: Kind, route: 
   return createRoute({
     method: method.toLowerCase() as 'post',
     path,
-    ...(id === undefined ? { hide: true } : { operationId: id, tags: [tag!], summary: summary!, ...(description ? { description } : {}) }),
+    ...(route.id === undefined ? { hide: true } : { ...operationOf(route, method, key, query) }),
     ...(security ? { security } : {}),
     middleware: middleware as never,
     request: {
@@ -215,6 +232,27 @@ function configOf({ security, middleware, key, takesMode, codes }: Kind, route: 
     } as RouteConfig['request'],
     responses: { ...(refusals ?? errors(...codes, ...(route.codes ?? []))), ...responsesOf(route) },
   });
+}
+
+const READS = ['GET', 'HEAD'];
+
+/** Texts and extensions of an operation. Throws for a write that does not say what a repeated call does. */
+function operationOf(route: AnyRoute & { id: string }, method: string, key: Kind['key'], query: z.ZodObject | undefined) {
+  const { id, tag, summary, description, sdk, agent } = route;
+  const [resource, name] = sdk === false ? [] : sdk!.split('.');
+  const idempotency = key === 'required' ? 'required' : key === 'optional' ? 'honoured' : route.idempotency;
+  if (!READS.includes(method) && idempotency === undefined) throw new Error(`${id} says not what a repeated call does`);
+  const pages = query && ['after', 'page'].find((field) => field in query.shape);
+  return {
+    operationId: id,
+    tags: [tag!],
+    summary: summary!,
+    ...(description ? { description } : {}),
+    'x-sdk': sdk === false ? false : { resource, method: name },
+    ...(READS.includes(method) ? {} : { 'x-idempotency': idempotency }),
+    ...(method === 'GET' && pages ? { 'x-pages': pages } : {}),
+    ...(agent ? { 'x-agent': agent } : {}),
+  };
 }
 
 function idsIn(path: string): z.ZodType | undefined {

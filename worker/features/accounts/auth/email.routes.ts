@@ -33,6 +33,7 @@ export const emailRoutes = routes('Account')
   .person({
     path: 'POST /account/email/verification',
     id: 'sendVerification',
+    sdk: 'account.sendVerification',
     summary: 'Send a verification email',
     description:
       'Sends a verification email to the account’s address. Registration sends the first one. The link works once, for 24 hours. At most three emails are sent per hour.',
@@ -45,6 +46,7 @@ export const emailRoutes = routes('Account')
   .public({
     path: 'POST /account/email/verify',
     id: 'verifyEmail',
+    sdk: 'account.verifyEmail',
     summary: 'Verify an email address',
     description: 'Verifies an email address by the token from the verification email.',
     bucket: 'email-proof',
@@ -58,6 +60,8 @@ export const emailRoutes = routes('Account')
   .public({
     path: 'POST /account/email/preview',
     id: 'previewVerification',
+    sdk: 'account.previewVerification',
+    idempotency: 'natural',
     summary: 'Preview a verification link',
     description: 'Returns the account that the link would verify. Does not consume the token.',
     bucket: 'email-proof',
@@ -78,6 +82,7 @@ export const emailRoutes = routes('Account')
   .public({
     path: 'POST /account/email/disown',
     id: 'disownEmail',
+    sdk: 'account.disownEmail',
     summary: 'Remove an email address',
     description:
       'Removes an email address from an account that someone else created with it. Requires the token from the verification email. The rest of the account is unchanged. A verified address is refused with 409 `state_conflict`.',
@@ -92,6 +97,7 @@ export const emailRoutes = routes('Account')
   .public({
     path: 'POST /auth/password/forgot',
     id: 'forgotPassword',
+    sdk: 'auth.forgotPassword',
     tag: 'Authentication',
     summary: 'Request a password reset',
     description:
@@ -106,6 +112,7 @@ export const emailRoutes = routes('Account')
   .public({
     path: 'POST /auth/password/reset',
     id: 'resetPassword',
+    sdk: 'auth.resetPassword',
     tag: 'Authentication',
     summary: 'Set a new password',
     description:

@@ -108,6 +108,7 @@ export const authRoutes = routes('Authentication')
   .public({
     path: 'POST /auth/register',
     id: 'register',
+    sdk: 'auth.register',
     summary: 'Create an account',
     description: 'Creates an account on the free plan.',
     bucket: 'register',
@@ -123,6 +124,8 @@ export const authRoutes = routes('Authentication')
   .public({
     path: 'POST /auth/login',
     id: 'login',
+    sdk: 'auth.login',
+    idempotency: 'natural',
     summary: 'Log in with a password',
     description:
       'Signs in with an email address and a password. After 100 attempts on one account within an hour from addresses that never signed in to it, further attempts from such addresses return 429 `rate_limited`, whether or not the account exists. A password reset by email lifts the limit for that address.',
@@ -142,6 +145,8 @@ export const authRoutes = routes('Authentication')
   .public({
     path: 'POST /auth/wallet/nonce',
     id: 'createWalletNonce',
+    sdk: 'auth.createWalletNonce',
+    idempotency: 'natural',
     summary: 'Create a sign-in message',
     description: 'Creates a Sign-In With Solana message for this wallet. Valid once, for five minutes.',
     bucket: 'nonce',
@@ -153,6 +158,8 @@ export const authRoutes = routes('Authentication')
   .public({
     path: 'POST /auth/wallet',
     id: 'loginWithWallet',
+    sdk: 'auth.loginWithWallet',
+    idempotency: 'natural',
     summary: 'Log in with a wallet',
     description: 'Signs in with a wallet. The first sign-in creates the account.',
     bucket: 'wallet-login',
@@ -168,6 +175,8 @@ export const authRoutes = routes('Authentication')
   .public({
     path: 'POST /auth/refresh',
     id: 'refreshToken',
+    sdk: 'auth.refresh',
+    idempotency: 'natural',
     summary: 'Renew a token',
     description:
       'Renews a token that is valid or expired at most 7 days ago, from the body or the Bearer header. Possible until 30 days after the sign-in.',
@@ -189,6 +198,8 @@ export const authRoutes = routes('Authentication')
   .person({
     path: 'POST /auth/logout',
     id: 'logout',
+    sdk: 'auth.logout',
+    idempotency: 'natural',
     summary: 'Log out',
     description: 'Has no effect on the server: the token remains valid until it expires. Discard it.',
     key: 'none',

@@ -30,6 +30,7 @@ export const domainRoutes = routes('Account')
   .read({
     path: 'GET /account/domain',
     id: 'getDomain',
+    sdk: 'account.getDomain',
     summary: 'Get your domain',
     description:
       'Returns the domain that buyers see next to your name while it is verified, and the token that proves it. 404 if no domain is set.',
@@ -41,6 +42,7 @@ export const domainRoutes = routes('Account')
   .person({
     path: 'PUT /account/domain',
     id: 'setDomain',
+    sdk: 'account.setDomain',
     summary: 'Set your domain',
     description:
       'Sets your domain. Publish `{"account_id": "…", "token": "…"}` at `https://<domain>/.well-known/svc-merchant.json` and call this again. The file is checked immediately and then daily, at most once in ten seconds. The token of a domain never changes.',
@@ -61,6 +63,7 @@ export const domainRoutes = routes('Account')
   .person({
     path: 'DELETE /account/domain',
     id: 'deleteDomain',
+    sdk: 'account.deleteDomain',
     summary: 'Remove your domain',
     description: 'Removes your domain. Buyers no longer see it. Succeeds if no domain is set.',
     returns: { 204: { description: 'Removed' } },

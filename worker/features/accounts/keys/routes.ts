@@ -81,6 +81,7 @@ export const keyRoutes = routes('API keys')
   .read({
     path: 'GET /keys',
     id: 'listKeys',
+    sdk: 'keys.list',
     summary: 'List keys',
     description:
       'Lists keys. A token sees the keys of both modes unless it names one; a key sees those of its own mode. The list includes the last hundred revoked keys of each mode.',
@@ -95,6 +96,7 @@ export const keyRoutes = routes('API keys')
   .person({
     path: 'POST /keys',
     id: 'createKey',
+    sdk: 'keys.create',
     summary: 'Create a key',
     description:
       'Creates a key. A live key requires a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not.',

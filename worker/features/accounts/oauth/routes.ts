@@ -62,6 +62,7 @@ export const oauthRoutes = routes('Authentication')
   .public({
     path: 'GET /auth/oauth/providers',
     id: 'listOAuthProviders',
+    sdk: 'auth.listProviders',
     summary: 'List sign-in providers',
     description: 'Lists sign-in providers, and the missing configuration of each.',
     guards: [underCeiling],
@@ -84,6 +85,7 @@ export const oauthRoutes = routes('Authentication')
   .public({
     path: 'GET /auth/oauth/{provider}/start',
     id: 'startOAuth',
+    sdk: 'auth.startOAuth',
     summary: 'Start a provider sign-in',
     description:
       'Starts a sign-in and sets a cookie that binds it to this browser for ten minutes. With a token of a recent sign-in, the provider is linked to that account. `mode` `login` requires an existing account; `register` creates one if needed. `next` is a path of this service.',
@@ -134,6 +136,7 @@ export const oauthRoutes = routes('Authentication')
   .public({
     path: 'GET /auth/oauth/{provider}/callback',
     id: 'finishOAuth',
+    sdk: false,
     summary: 'Finish a provider sign-in',
     description: `Redirects to \`next\` with the result in the fragment: \`#token=…\`, \`#linked=<provider>\`, or \`#error=\` with one of ${PROVIDER_ERRORS.join(', ')}. An unknown, used or expired state, or one of another browser, returns 400.`,
     guards: [underCeiling],
@@ -162,6 +165,7 @@ export const oauthRoutes = routes('Authentication')
   .person({
     path: 'GET /account/identities',
     id: 'listIdentities',
+    sdk: 'account.listIdentities',
     tag: 'Account',
     summary: 'List linked providers',
     description: 'Lists the providers that are linked to this account.',
@@ -187,6 +191,7 @@ export const oauthRoutes = routes('Authentication')
   .person({
     path: 'DELETE /account/identities/{provider}',
     id: 'unlinkIdentity',
+    sdk: 'account.unlinkIdentity',
     tag: 'Account',
     summary: 'Unlink a provider',
     description:

@@ -125,10 +125,14 @@ async function activate(c: Context<ActivatorEnv>, plan: PaidPlan): Promise<Respo
 }
 
 export const activationRoutes = routes('x402');
-for (const plan of PAID_PLANS)
+for (const plan of PAID_PLANS) {
+  const id = `activate${plan[0]!.toUpperCase()}${plan.slice(1)}`;
   activationRoutes.public({
     path: `POST /access/x402/activate/${plan}`,
-    id: `activate${plan[0]!.toUpperCase()}${plan.slice(1)}`,
+    id,
+    sdk: `billing.${id}`,
+    idempotency: 'natural',
+    agent: { confirm: true },
     summary: `Buy the ${plan} plan`,
     description: describe(plan),
     security: [{ apiKey: [] }, { bearer: [] }, { setupSecret: [] }],
@@ -152,3 +156,4 @@ for (const plan of PAID_PLANS)
     ),
     respond: ({ c }) => activate(c as Context<ActivatorEnv>, plan),
   });
+}

@@ -80,6 +80,7 @@ export const billingRoutes = routes('Billing')
   .read({
     path: 'GET /billing/summary',
     id: 'getBillingSummary',
+    sdk: 'billing.getSummary',
     summary: 'Get the plan',
     description: 'Returns the plan of the account, its source and its current usage.',
     mode: 'live',
@@ -89,6 +90,7 @@ export const billingRoutes = routes('Billing')
   .person({
     path: 'POST /billing/checkout/processor',
     id: 'createBillingCheckout',
+    sdk: 'billing.createCheckout',
     summary: 'Pay for a plan by card',
     description:
       'Creates a card checkout. Requires a person who signed in within the last 15 minutes; keys are refused with 403. Send the person to `checkout_url`. A repeated request for the same plan returns the same open page; another plan closes it. An account with a subscription gets a page to change it. Return URLs must be on this service and default to the dashboard. The current plan of the account is refused with 409 `state_conflict`.',
@@ -114,6 +116,7 @@ export const billingRoutes = routes('Billing')
   .person({
     path: 'POST /billing/portal/processor',
     id: 'createBillingPortal',
+    sdk: 'billing.createPortal',
     summary: 'Open the card portal',
     description:
       'Creates a session of the card portal. Requires a person who signed in within the last 15 minutes; keys are refused with 403. Returns 409 `state_conflict` before the first purchase by card.',
@@ -134,6 +137,7 @@ export const billingRoutes = routes('Billing')
   .write({
     path: 'POST /billing/refresh/processor',
     id: 'refreshBilling',
+    sdk: 'billing.refresh',
     summary: 'Refresh the plan',
     description: 'Reads the plan from the payment processor and returns the summary. Safe to repeat.',
     mode: 'live',
@@ -148,6 +152,8 @@ export const billingRoutes = routes('Billing')
   .public({
     path: 'POST /billing/webhooks/processor',
     id: 'receiveProcessorWebhook',
+    sdk: false,
+    idempotency: 'none',
     tag: 'Provider webhooks',
     summary: 'Receive processor events',
     description:

@@ -15,6 +15,7 @@ export const identityRoutes = routes('Checkout')
   .public({
     path: 'POST /products/p/{slug}/identity',
     id: 'openIdentitySession',
+    sdk: 'checkout.openIdentitySession',
     summary: 'Start an identity check',
     description: 'Starts an identity check: send the buyer to the messaging platform.',
     bucket: 'identity',
@@ -43,6 +44,7 @@ export const identityRoutes = routes('Checkout')
   .public({
     path: 'POST /integrations/connectors/{provider}/identity',
     id: 'completeIdentity',
+    sdk: 'connectors.completeIdentity',
     tag: 'Integrations',
     summary: 'Complete an identity check',
     description: 'Completes an identity check. For this service’s connectors.',

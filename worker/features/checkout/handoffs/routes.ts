@@ -18,6 +18,7 @@ export const handoffRoutes = routes('Checkout')
   .write({
     path: 'POST /products/{product_id}/handoffs',
     id: 'createHandoff',
+    sdk: 'handoffs.create',
     summary: 'Create a hand-off',
     description: `Creates a single-use link for a known buyer, valid for ${LIFE.handoffMinutes} minutes. The service stores the buyer’s data; the link contains only a token.`,
     body: z
@@ -67,6 +68,7 @@ export const handoffRoutes = routes('Checkout')
   .public({
     path: 'GET /products/p/{slug}/handoff/{token}',
     id: 'resolveHandoff',
+    sdk: 'handoffs.resolve',
     summary: 'Resolve a hand-off',
     description: 'Returns the buyer of a hand-off without consuming it.',
     bucket: 'payload',

@@ -67,6 +67,7 @@ const toPaymentSessionResource = (ctx: Ctx, session: PaymentSession, slug: strin
 export const paymentSessionRoutes = routes('Checkout').write({
   path: 'POST /access/payment-sessions',
   id: 'createPaymentSession',
+  sdk: 'paymentSessions.create',
   summary: 'Create a payment session',
   description: `Creates a checkout for one buyer, with price and customer fixed for ${LIFE.paymentSessionMinutes} minutes. Connect with \`payment_session_id\` starts its payment. The session has at most one open payment, and a repeated connect returns it. Another asset returns 409 \`other_asset\`, unless \`replaces_payment_id\` names the payment. After a failed payment, a new one may start until the session expires.`,
   key: 'required',

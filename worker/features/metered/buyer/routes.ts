@@ -64,6 +64,8 @@ export const meteredSessionRoutes = routes('Metered')
   .public({
     path: 'POST /access/metered-sessions/{session_id}/authorize',
     id: 'authorizeMeteredSession',
+    sdk: 'meteredSessions.authorize',
+    idempotency: 'natural',
     summary: 'Open, pay, top up or close',
     description:
       'Performs the action of the credential of scheme Payment. Without a credential, returns 402 with the challenge in `WWW-Authenticate`. A refused credential returns 402 with a new challenge and `meta.reason`. The response to action `commit` is the receipt of the delivery.',
@@ -83,6 +85,8 @@ export const meteredSessionRoutes = routes('Metered')
   .public({
     path: 'POST /access/metered-sessions/{session_id}/commits',
     id: 'commitMeteredDelivery',
+    sdk: 'meteredSessions.commit',
+    idempotency: 'natural',
     summary: 'Pay for a delivery',
     description:
       'Pays for a delivery with a voucher, in the body or in the credential of scheme Payment. The same delivery with the same voucher again returns 200 and `replayed`. A refusal has its reason in `meta.reason`.',
@@ -109,6 +113,8 @@ export const meteredSessionRoutes = routes('Metered')
 export const announcedDeliveryRoutes = routes('Metered').public({
   path: 'POST /__402/session/deliveries',
   id: 'announceMeteredDelivery',
+  sdk: 'meteredSessions.announce',
+  idempotency: 'natural',
   summary: 'Announce a delivery',
   description: 'Announces a delivery, as the public client of payment sessions does at the root of an origin. Reserves nothing.',
   guards: [countRefused],

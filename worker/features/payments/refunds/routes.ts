@@ -33,6 +33,8 @@ export const refundRoutes = routes('Payments')
   .write({
     path: 'POST /payments/{payment_id}/refund-transaction',
     id: 'prepareRefund',
+    sdk: 'payments.prepareRefund',
+    agent: { confirm: true },
     summary: 'Prepare a refund',
     description:
       'Prepares a refund from the wallet that was paid to the wallet that paid. Open `/sign#<transaction>` of this service to sign and send it. Once the chain shows it, `refunded` of the payment lists it. Refunds never exceed the received amount. While a prepared refund may still land, returns 409 `state_conflict` with `meta.reason` `in_flight`.',
@@ -58,6 +60,8 @@ export const refundRoutes = routes('Payments')
   .write({
     path: 'POST /payments/{payment_id}/refund-confirm',
     id: 'confirmRefund',
+    sdk: 'payments.confirmRefund',
+    agent: { confirm: true },
     summary: 'Confirm a refund',
     description:
       'Confirms a refund from the chain. Optional: the service also finds refunds by itself, a little later. A repeated call returns the same response.',

@@ -56,6 +56,8 @@ function signaturesOf(payload: unknown): string[] {
 export const chainWebhookRoutes = routes('Provider webhooks').public({
   path: 'POST /products/webhook/rpc',
   id: 'receiveChainWebhook',
+  sdk: false,
+  idempotency: 'none',
   summary: 'Receive chain data',
   description:
     'Receives enhanced transactions, one or a list, signed with HMAC-SHA256 over the raw body. Only their signatures are used, as a hint: the service reads each transaction from its own node, as POST /v1/pay/confirm does.',

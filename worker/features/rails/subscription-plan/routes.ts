@@ -92,6 +92,7 @@ export const subscriptionPlanRoutes = routes('Subscriptions')
   .read({
     path: `GET ${path}`,
     id: 'getSubscriptionPlan',
+    sdk: 'subscriptionPlans.get',
     summary: 'Get the plan of a product',
     description: 'Returns the on-chain plan that buyers of a product with `renewal_mode` `AUTOMATIC` subscribe to.',
     returns: SubscriptionPlanBody,
@@ -101,6 +102,7 @@ export const subscriptionPlanRoutes = routes('Subscriptions')
   .write({
     path: `POST ${path}`,
     id: 'prepareSubscriptionPlan',
+    sdk: 'subscriptionPlans.prepare',
     summary: 'Publish the plan of a product',
     description:
       'Creates the transaction by which your payout wallet publishes the plan of the current price and period. Open `/sign#<transaction>` of this service to sign and send it, then confirm. A published plan never changes: another price requires another plan.',
@@ -113,6 +115,7 @@ export const subscriptionPlanRoutes = routes('Subscriptions')
   .write({
     path: `POST ${path}/confirm`,
     id: 'confirmSubscriptionPlan',
+    sdk: 'subscriptionPlans.confirm',
     summary: 'Confirm a published plan',
     description:
       'Reads the plan back from the chain and verifies every field. 422 `payment_mismatch` names the field that differs in `meta.reason`; `not_published` if no plan is found.',

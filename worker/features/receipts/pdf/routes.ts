@@ -23,6 +23,7 @@ export const pdfRoutes = routes('Receipts')
   .public({
     path: 'GET /receipt/{receipt_id}/pdf',
     id: 'getReceiptPdf',
+    sdk: 'receipts.getPdf',
     summary: 'Get a proof as PDF',
     description: 'Returns the public proof as a PDF.',
     bucket: 'pdf',
@@ -40,6 +41,7 @@ export const pdfRoutes = routes('Receipts')
   .read({
     path: 'GET /receipt/{receipt_id}/pdf/private',
     id: 'getPrivateReceiptPdf',
+    sdk: 'receipts.getPrivatePdf',
     summary: 'Get a receipt as PDF',
     description: 'Returns the merchant’s copy as a PDF, with fee, net and invoice metadata.',
     returns: file('application/pdf', 'A4, in English'),
@@ -56,6 +58,7 @@ export const pdfRoutes = routes('Receipts')
   .read({
     path: 'GET /receipts/export.csv',
     id: 'exportReceipts',
+    sdk: 'receipts.export',
     summary: 'Export receipts',
     description:
       "Exports receipts as CSV (RFC 4180, UTF-8), at most 100,000 rows; `X-Svc-Truncated: true` if more exist. A row has the price and its exchange rate, the buyer, the refunded amount in the asset of `amount`, and the paid time: the period of a subscription, else the days bought, counted from the payment. Cells that a spreadsheet would read as a formula begin with a `'`.",
@@ -73,6 +76,7 @@ export const pdfRoutes = routes('Receipts')
   .write({
     path: 'PATCH /receipt/{receipt_id}/invoice-metadata',
     id: 'updateInvoiceMetadata',
+    sdk: 'receipts.updateInvoiceMetadata',
     summary: 'Update invoice metadata',
     description:
       'Merges invoice metadata field by field; `null` removes a field, a list replaces the previous one. The metadata is not part of the signed document and appears only in the merchant’s responses and copy. At most 16 KB in total.',
@@ -85,6 +89,7 @@ export const pdfRoutes = routes('Receipts')
   .write({
     path: 'POST /receipt/{receipt_id}/send-proof',
     id: 'sendReceiptProof',
+    sdk: 'receipts.sendProof',
     summary: 'Email a proof',
     description:
       'Emails the public proof of a receipt. At most five a day per receipt and address, and 200 a day per account. The account’s own address must be verified (403 `invalid_authorization`, `meta.reason: email_unverified`). The sandbox sends nothing.',

@@ -44,6 +44,7 @@ export const integrationRoutes = routes('Integrations')
   .read({
     path: 'GET /integrations/health',
     id: 'getIntegrationHealth',
+    sdk: 'integrations.getHealth',
     summary: 'Get delivery health',
     description: 'Delivery health of your webhook endpoints.',
     returns: z
@@ -82,6 +83,7 @@ export const integrationRoutes = routes('Integrations')
   .read({
     path: 'GET /integrations/events',
     id: 'listIntegrationEvents',
+    sdk: 'integrations.listEvents',
     summary: 'List events for integrations',
     description:
       'Lists the same events as `GET /v1/webhooks/events`, for platforms that send `limit`, an alias of `per_page`. Both together return 422.',
@@ -112,6 +114,7 @@ export const integrationRoutes = routes('Integrations')
   .write({
     path: 'POST /integrations/automation/hooks',
     id: 'subscribeHook',
+    sdk: 'integrations.subscribeHook',
     summary: 'Subscribe a REST hook',
     description: 'Creates a REST hook of an automation platform.',
     body: SubscribeRequest,
@@ -133,6 +136,7 @@ export const integrationRoutes = routes('Integrations')
   .write({
     path: 'DELETE /integrations/automation/hooks/{endpoint_id}',
     id: 'unsubscribeHook',
+    sdk: 'integrations.unsubscribeHook',
     summary: 'Unsubscribe a REST hook',
     description: 'Removes a REST hook of an automation platform.',
     returns: HookBody,

@@ -16,6 +16,7 @@ export const deliveryRoutes = routes('Webhooks')
   .read({
     path: 'GET /webhooks/deliveries',
     id: 'listWebhookDeliveries',
+    sdk: 'webhookDeliveries.list',
     summary: 'List deliveries',
     description: 'Lists deliveries, newest first.',
     query: {
@@ -32,6 +33,7 @@ export const deliveryRoutes = routes('Webhooks')
   .write({
     path: 'POST /webhooks/deliveries/{delivery_id}/replay',
     id: 'replayWebhookDelivery',
+    sdk: 'webhookDeliveries.replay',
     summary: 'Replay a delivery',
     description: 'Sends the event of a delivery again, as a new delivery.',
     params: z.object({
@@ -47,6 +49,7 @@ export const deliveryRoutes = routes('Webhooks')
   .read({
     path: 'GET /webhooks/timeline',
     id: 'getWebhookTimeline',
+    sdk: 'events.getTimeline',
     summary: 'Get a timeline',
     description:
       'Lists events of a payment or membership and their deliveries, oldest first unless `order` is `desc`. `next` is null on the last page; otherwise send it as `after`. 404 for a payment or membership of another account.',
@@ -80,6 +83,7 @@ export const deliveryRoutes = routes('Webhooks')
   .read({
     path: 'GET /webhooks/events',
     id: 'listWebhookEvents',
+    sdk: 'events.list',
     summary: 'List events',
     description: `Lists events in chronological order. ${countedLessWith('`event_type`')}`,
     query: { ...PageQuery, ...EventQuery },

@@ -9,6 +9,7 @@ export const keyResourceRoutes = routes('API keys')
   .read({
     path: 'GET /keys/{key_id}/resources',
     id: 'listKeyResources',
+    sdk: 'keys.listResources',
     summary: 'List resources of a key',
     description:
       'Lists webhook endpoints and automation hooks that the key created, or that have a URL or secret set by the key. They outlive the key.',
@@ -30,6 +31,8 @@ export const keyResourceRoutes = routes('API keys')
   .person({
     path: 'DELETE /keys/{key_id}',
     id: 'revokeKey',
+    sdk: 'keys.revoke',
+    agent: { confirm: true },
     summary: 'Revoke a key',
     description:
       'Revokes a key, immediately and permanently. `with=endpoints` also disables the endpoints and hooks that the key created (`disabled_reason: key_revoked`).',

@@ -16,6 +16,7 @@ export const webhookRoutes = routes('Webhooks')
   .read({
     path: 'GET /webhooks/endpoints',
     id: 'listWebhookEndpoints',
+    sdk: 'webhookEndpoints.list',
     summary: 'List endpoints',
     description: 'Lists endpoints, newest first.',
     query: { ...PageQuery },
@@ -28,6 +29,7 @@ export const webhookRoutes = routes('Webhooks')
   .write({
     path: 'POST /webhooks/endpoints',
     id: 'createWebhookEndpoint',
+    sdk: 'webhookEndpoints.create',
     summary: 'Create an endpoint',
     description: 'Creates an endpoint. The secret is shown only in this response and at rotation.',
     body: CreateEndpointRequest,
@@ -40,6 +42,7 @@ export const webhookRoutes = routes('Webhooks')
   .write({
     path: 'PATCH /webhooks/endpoints/{endpoint_id}',
     id: 'updateWebhookEndpoint',
+    sdk: 'webhookEndpoints.update',
     summary: 'Update an endpoint',
     description: 'Updates the given fields. `status: enabled` enables a disabled endpoint.',
     body: UpdateEndpointRequest,
@@ -52,6 +55,7 @@ export const webhookRoutes = routes('Webhooks')
   .write({
     path: 'DELETE /webhooks/endpoints/{endpoint_id}',
     id: 'disableWebhookEndpoint',
+    sdk: 'webhookEndpoints.disable',
     summary: 'Disable an endpoint',
     description: 'Disables an endpoint. Its data remains.',
     returns: EndpointBody,
@@ -62,6 +66,8 @@ export const webhookRoutes = routes('Webhooks')
   .write({
     path: 'POST /webhooks/endpoints/{endpoint_id}/rotate-secret',
     id: 'rotateWebhookSecret',
+    sdk: 'webhookEndpoints.rotateSecret',
+    agent: { confirm: true },
     summary: 'Rotate a secret',
     description: 'Creates a new secret. The old one also signs for a limited time.',
     body: z
@@ -80,6 +86,7 @@ export const webhookRoutes = routes('Webhooks')
   .write({
     path: 'POST /webhooks/endpoints/{endpoint_id}/recover',
     id: 'recoverWebhookEndpoint',
+    sdk: 'webhookEndpoints.recover',
     summary: 'Recover missed events',
     description:
       'Delivers missed events again: at most 90 days back and 20,000 events per call, oldest first. Repeat until `scheduled` is 0.',
