@@ -17,6 +17,7 @@ import { metricsRoutes } from './published/metrics.ts';
 import { generateDocument } from './published/reference/components.ts';
 import { withReference } from './published/reference/describe.ts';
 import { ofDeployment } from './published/reference/of-deployment.ts';
+import { shareComponents } from './published/reference/shared-components.ts';
 import { siteRoutes } from './published/site/routes.ts';
 import { webhookTestRoutes } from './published/webhook-test.routes.ts';
 
@@ -39,12 +40,14 @@ const DESCRIPTION =
 
 const buildDocument = () => ({
   ...withReference(
-    withPaymentInfo(
-      closeBodies(
-        generateDocument(app.openAPIRegistry, {
-          openapi: '3.1.0',
-          info: { title: 'Merchant payments and access on Solana', version: VERSION, description: DESCRIPTION },
-        }),
+    shareComponents(
+      withPaymentInfo(
+        closeBodies(
+          generateDocument(app.openAPIRegistry, {
+            openapi: '3.1.0',
+            info: { title: 'Merchant payments and access on Solana', version: VERSION, description: DESCRIPTION },
+          }),
+        ),
       ),
     ),
   ),

@@ -208,7 +208,11 @@ for (const [path, id] of [
     query: z.object({ strict: Strict }),
     returns: {
       200: { description: 'Serving; degraded if a dependency fails', content: healthContent },
-      503: { description: 'The database does not respond; with `strict=1`, or the service is degraded', content: healthContent },
+      503: {
+        description: 'The database does not respond; with `strict=1`, or the service is degraded',
+        'x-name': 'Unhealthy',
+        content: healthContent,
+      },
     },
     respond: async ({ c, ctx, query }) => {
       const { health, status } = await checkHealth(ctx, askOutside(ctx), { isStrict: query.strict === '1' });

@@ -139,9 +139,9 @@ const errorFields = {
 export const ErrorBody = z
   .object({ detail: z.string().describe('Human-readable message. Do not branch on it.'), ...errorFields })
   .openapi('Error');
-export const HTTPValidationError = z
+export const ValidationErrorBody = z
   .object({ detail: z.array(Problem).describe('Human-readable message. Do not branch on it.'), ...errorFields })
-  .openapi('HTTPValidationError');
+  .openapi('ValidationError');
 
 export type Failure = ErrorCode | { code: ErrorCode; status: ErrorStatus };
 
@@ -156,19 +156,17 @@ export function errors(...failures: Failure[]) {
   return Object.fromEntries(Object.entries(byStatus).map(([status, codes]) => [status, failureResponse(codes)]));
 }
 
+/** Codes of an answer, in the document until the error components are made from them. */
+export const CODES = 'x-codes';
+
 const codesOf = (response: RouteConfig['responses'][string] | undefined): ErrorCode[] =>
-  Object.keys(
-    response && 'content' in response
-      ? ((response.content?.['application/json'] as { examples?: object } | undefined)?.examples ?? {})
-      : {},
-  ).filter((code) => code !== 'unknown_field') as ErrorCode[];
+  ((response as { [CODES]?: ErrorCode[] } | undefined)?.[CODES] ?? []).filter((code) => code !== 'unknown_field');
 
 function failureResponse(codes: ErrorCode[]) {
   const listed = codes.filter(isListed).length;
-  const both = z.union([HTTPValidationError, ErrorBody]);
-  const schema = listed === 0 ? ErrorBody : listed === codes.length ? HTTPValidationError : both;
-  const examples = Object.fromEntries(codes.map((code) => [code, { value: errorExample(code) }]));
-  return { description: codes.map((code) => `\`${code}\``).join(', '), content: { 'application/json': { schema, examples } } };
+  const both = z.union([ValidationErrorBody, ErrorBody]);
+  const schema = listed === 0 ? ErrorBody : listed === codes.length ? ValidationErrorBody : both;
+  return { description: codes.map((code) => `\`${code}\``).join(', '), [CODES]: codes, content: content(schema) };
 }
 
 const LISTED = {
@@ -180,7 +178,7 @@ const LISTED = {
     ctx: { nearest: 'payout_wallet' },
   },
 } satisfies Partial<Record<ErrorCode, ValidationProblem>>;
-const isListed = (code: ErrorCode): code is keyof typeof LISTED => Object.hasOwn(LISTED, code);
+export const isListed = (code: ErrorCode): code is keyof typeof LISTED => Object.hasOwn(LISTED, code);
 
 export const errorExample = (code: ErrorCode, baseUrl = 'https://pay.example.com') => ({
   detail: isListed(code) ? [LISTED[code]] : ERRORS[code].message,

@@ -1,0 +1,144 @@
+/**
+ * Moves what operations repeat into components: error answers, response headers and parameters.
+ * @module
+ */
+
+import type { ErrorCode } from '#core/errors.ts';
+import { CODES, isListed } from '#platform/http/openapi.ts';
+
+interface Reference {
+  $ref: string;
+}
+interface Header {
+  description: string;
+  schema: object;
+}
+interface ResponseNode {
+  [CODES]?: ErrorCode[];
+  /** Name of an error answer that has no codes. */
+  'x-name'?: string;
+  description: string;
+  headers?: Record<string, Reference>;
+  content?: object;
+}
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+}
+interface Operation {
+  parameters?: (Parameter | Reference)[];
+  responses: Record<string, ResponseNode | Reference>;
+  'x-idempotency'?: string;
+}
+interface Document {
+  paths?: object;
+  components?: { schemas?: object; responses?: object; headers?: object; parameters?: object };
+}
+
+/** Sets of codes that stand together in many answers, each with one name. */
+const FAMILIES: [name: string, codes: ErrorCode[]][] = [
+  ['IdempotencyKeyMalformed', ['idempotency_key_required', 'idempotency_key_too_long', 'idempotency_key_invalid']],
+  ['IdempotencyConflict', ['idempotency_conflict', 'idempotency_in_progress', 'idempotency_race']],
+  ['InvalidRequest', ['validation_error', 'unknown_field']],
+  ['Forbidden', ['invalid_authorization', 'account_suspended', 'account_deleted']],
+  ['AccountClosed', ['account_suspended', 'account_deleted']],
+  ['Unavailable', ['temporarily_unavailable', 'misconfigured']],
+];
+
+const pascal = (code: string): string => code.replace(/(?:^|_)(\w)/g, (_, initial: string) => initial.toUpperCase());
+
+function componentName(codes: ErrorCode[]): string {
+  const rest = new Set(codes);
+  const names = FAMILIES.filter(([, family]) => family.every((code) => rest.has(code)) && family.every((code) => rest.delete(code)));
+  return [...names.map(([name]) => name), ...[...rest].toSorted().map(pascal)].join('Or');
+}
+
+const HEADERS: Record<string, Header> = {
+  'X-Svc-Request-Id': { description: 'Identifier of the request in the operator’s log.', schema: { type: 'string' } },
+  'Idempotent-Replayed': { description: '`true` if an earlier request with this key got this answer.', schema: { const: 'true' } },
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer' } },
+  'X-RateLimit-Limit': { description: 'Calls per window.', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': { description: 'Calls left in the window.', schema: { type: 'integer' } },
+  'X-RateLimit-Reset': { description: 'End of the window in Unix seconds.', schema: { type: 'integer' } },
+  'PAYMENT-REQUIRED': { description: 'Challenge for an x402 client.', schema: { type: 'string' } },
+  'WWW-Authenticate': { description: 'Challenge for an MPP client.', schema: { type: 'string' } },
+};
+const RATE_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+const CHALLENGED: ErrorCode[] = ['payment_required', 'entitlement_missing', 'subscription_expired'];
+
+const refsTo = (names: string[]) => Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+function errorHeaders(status: string, codes: ErrorCode[]): Record<string, Reference> {
+  return refsTo([
+    'X-Svc-Request-Id',
+    ...(['429', '503'].includes(status) || codes.includes('idempotency_in_progress') ? ['Retry-After'] : []),
+    ...(status === '429' ? RATE_HEADERS : []),
+    ...(codes.some((code) => CHALLENGED.includes(code)) ? ['PAYMENT-REQUIRED'] : []),
+    ...(codes.includes('payment_required') ? ['WWW-Authenticate'] : []),
+  ]);
+}
+
+const narrowed = (name: string, codes: ErrorCode[]) => ({
+  allOf: [{ $ref: `#/components/schemas/${name}` }, { type: 'object', properties: { code: { type: 'string', enum: codes } } }],
+});
+
+function schemaOf(codes: ErrorCode[]): object {
+  const parts = [
+    { name: 'ValidationError', codes: codes.filter(isListed) },
+    { name: 'Error', codes: codes.filter((code) => !isListed(code)) },
+  ].filter((part) => part.codes.length > 0);
+  const [first, second] = parts.map((part) => narrowed(part.name, part.codes));
+  return second ? { anyOf: [first, second] } : first!;
+}
+
+function toErrorResponse(status: string, { [CODES]: codes = [], 'x-name': _, ...response }: ResponseNode) {
+  const content = codes.length > 0 ? { 'application/json': { schema: schemaOf(codes) } } : response.content;
+  return { ...response, headers: errorHeaders(status, codes), content };
+}
+
+/** Parameters by name. A required header has another component than the optional one. */
+const parameterName = ({ name, in: location, required }: Parameter): string =>
+  location === 'header' && required ? `${name}-Required` : name;
+const REPEATED_MIN = 3;
+
+function shareParameters(operations: Operation[]): Record<string, Parameter> {
+  const uses = new Map<string, number>();
+  const all = operations.flatMap(({ parameters = [] }) => parameters as Parameter[]);
+  for (const parameter of all) uses.set(JSON.stringify(parameter), (uses.get(JSON.stringify(parameter)) ?? 0) + 1);
+  const shared: Record<string, Parameter> = {};
+  for (const [text, count] of [...uses].toSorted(([, a], [, b]) => b - a)) {
+    const parameter = JSON.parse(text) as Parameter;
+    if (count >= REPEATED_MIN) shared[parameterName(parameter)] ??= parameter;
+  }
+  for (const operation of operations)
+    operation.parameters = (operation.parameters as Parameter[] | undefined)?.map((parameter) =>
+      JSON.stringify(shared[parameterName(parameter)]) === JSON.stringify(parameter)
+        ? { $ref: `#/components/parameters/${parameterName(parameter)}` }
+        : parameter,
+    );
+  return shared;
+}
+
+/**
+ * Writes every error answer once, per status and set of codes, with `code` narrowed to these, and names the shared headers and
+ * parameters. Mutates and returns the document.
+ */
+export function shareComponents<D extends Document>(document: D): D {
+  const operations = Object.values(document.paths ?? {}).flatMap((methods: object) => Object.values(methods) as Operation[]);
+  const responses: Record<string, object> = {};
+  for (const { responses: own, 'x-idempotency': idempotency } of operations)
+    for (const [status, response] of Object.entries(own as Record<string, ResponseNode>)) {
+      if (status < '400') {
+        const isKeyed = idempotency === 'required' || idempotency === 'honoured';
+        response.headers = refsTo(['X-Svc-Request-Id', ...(isKeyed ? ['Idempotent-Replayed'] : [])]);
+        continue;
+      }
+      const name = response['x-name'] ?? componentName(response[CODES] ?? []);
+      responses[name] ??= toErrorResponse(status, response);
+      own[status] = { $ref: `#/components/responses/${name}` };
+    }
+  const parameters = shareParameters(operations);
+  document.components = { ...document.components, responses, headers: HEADERS, parameters };
+  return document;
+}
