@@ -1,16 +1,18 @@
+import { etag } from 'hono/etag';
 import { ERRORS, raise } from '#core/errors.ts';
 import { VERSION } from '#core/version.ts';
 import { rootRouters, versionedRouters } from '#features/routers.ts';
 import { closeBodies } from '#platform/http/bodies/closed-bodies.ts';
 import { ICON, ICON_PATH, OPEN_ICON_HEADERS } from '#platform/http/icon.ts';
-import { registerSecuritySchemes, withSignatureHeader } from '#platform/http/security-schemes.ts';
+import { registerSecuritySchemes } from '#platform/http/security-schemes.ts';
 import { newApp } from './middleware.ts';
 import { devMailRoutes } from './pages/dev-mail.tsx';
 import { devTelegramRoutes } from './pages/dev-telegram.tsx';
 import { pageRoutes } from './pages/routes.tsx';
-import { publishedLimits, withPaymentInfo, x402Discovery } from './published/discovery.ts';
+import { publishedLimits, x402Discovery } from './published/discovery.ts';
 import { docsRoutes } from './published/docs.ts';
-import { eventTypeRoutes, registerEvents } from './published/event-types.routes.ts';
+import { eventSchemaRoutes } from './published/event-schemas.ts';
+import { eventTypeRoutes, registerEvents, withTypedEvents } from './published/event-types.routes.ts';
 import { healthRoutes } from './published/health.ts';
 import { llmsFullText, llmsText, operationPage } from './published/llms.ts';
 import { metricsRoutes } from './published/metrics.ts';
@@ -27,7 +29,17 @@ import { webhookTestRoutes } from './published/webhook-test.routes.ts';
  */
 export const app = newApp((every) => {
   for (const routes of [...versionedRouters, eventTypeRoutes, webhookTestRoutes]) every.route('/v1', routes);
-  for (const routes of [...rootRouters, siteRoutes, docsRoutes, healthRoutes, metricsRoutes, pageRoutes, devMailRoutes, devTelegramRoutes])
+  for (const routes of [
+    ...rootRouters,
+    eventSchemaRoutes(openApiDocument),
+    siteRoutes,
+    docsRoutes,
+    healthRoutes,
+    metricsRoutes,
+    pageRoutes,
+    devMailRoutes,
+    devTelegramRoutes,
+  ])
     every.route('/', routes);
 });
 
@@ -41,7 +53,7 @@ const DESCRIPTION =
 const buildDocument = () => ({
   ...withReference(
     shareComponents(
-      withPaymentInfo(
+      withTypedEvents(
         closeBodies(
           generateDocument(app.openAPIRegistry, {
             openapi: '3.1.0',
@@ -53,6 +65,7 @@ const buildDocument = () => ({
   ),
   'x-error-codes': ERRORS,
   'x-limits': publishedLimits(),
+  'x-service-info': { categories: ['payments', 'access'], docs: { homepage: '/docs', apiReference: '/v1/docs', llms: '/llms.txt' } },
 });
 
 let document: ReturnType<typeof buildDocument> | null = null;
@@ -61,11 +74,13 @@ export function openApiDocument() {
   return document;
 }
 const PUBLIC_CACHE = { 'Cache-Control': 'public, max-age=300' };
+app.use('/v1/openapi.json', etag());
 app.get('/v1/openapi.json', (c) => {
   const { baseUrl, config } = c.var.ctx;
-  const { OPERATOR_NAME: name, OPERATOR_URL: url } = config;
-  const ours = ofDeployment(openApiDocument(), baseUrl, name && url ? { name, url } : null);
-  return c.json(withSignatureHeader(ours, config.RPC_WEBHOOK_HEADER), 200, PUBLIC_CACHE);
+  const { OPERATOR_NAME: name, OPERATOR_URL: url, RPC_WEBHOOK_HEADER: chainHeader, network } = config;
+  const operator = name && url ? { name, url } : null;
+  const document = ofDeployment(openApiDocument(), { baseUrl, operator, usdcMint: network.usdcMint, chainHeader });
+  return c.json(document, 200, PUBLIC_CACHE);
 });
 app.get('/.well-known/x402', (c) => c.json(x402Discovery(c.var.ctx, openApiDocument()), 200, PUBLIC_CACHE));
 app.get('/llms.txt', (c) => c.text(llmsText(c.var.ctx.baseUrl, openApiDocument()), 200, PUBLIC_CACHE));

@@ -126,6 +126,7 @@ const PUBLIC_PATHS = [
   '/v1/access/native-subscriptions/:authorization_id/cancel-confirm',
   '/__402/*',
   '/.well-known/*',
+  '/schemas/*',
   '/llms.txt',
   '/llms-full.txt',
 ];
@@ -137,7 +138,9 @@ const SYSTEM_PATHS = [
   '/v1/docs/*',
   '/v1/redoc',
   '/v1/openapi.json',
+  '/v1/webhooks/event-types',
   '/.well-known/*',
+  '/schemas/*',
   '/llms.txt',
   '/llms-full.txt',
   '/robots.txt',

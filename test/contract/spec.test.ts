@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { openApi, validate } from '../support/clients/call.ts';
+import type { ErrorCode } from '#core/errors.ts';
+import { errorExample } from '#platform/http/openapi.ts';
+import { codesOf, openApi, publishedDocument, validate } from '../support/clients/call.ts';
 import { codesNotBuiltYet, RETRYABLE, statusOfCode } from './spec-errors.ts';
 import { type Auth, builtRoutes, nameOf, notBuiltYet, operations, readings, routes, rowsUnder, specified } from './spec-routes.ts';
 
@@ -107,20 +109,50 @@ describe('published document', () => {
     expect(openApi.info.version).toBe('1.0.0');
   });
 
-  it('every error has a valid example in a response of its own status', () => {
+  it('every error answer is a component, and each of its codes is an error of its status', () => {
+    for (const operations of Object.values(publishedDocument.paths))
+      for (const { operationId, responses } of Object.values(operations))
+        for (const [status, response] of Object.entries(responses).filter(([key]) => key >= '400'))
+          expect(Object.keys(response), `${operationId} ${status}`).toEqual(['$ref']);
     for (const [name, operation] of operations) {
       for (const [status, response] of Object.entries(operation.responses).filter(([key]) => key >= '400')) {
         if (name.endsWith('/health')) continue;
-        const content = response.content?.['application/json'];
-        const examples = Object.entries(content?.examples ?? {});
-        expect(examples.length, `${name} ${status}`).toBeGreaterThan(0);
-        for (const [code, { value }] of examples) {
-          expect(validate(content!.schema, value), `${name} ${status} ${code}`).toEqual([]);
+        expect(codesOf(response).length, `${name} ${status}`).toBeGreaterThan(0);
+        for (const code of codesOf(response)) {
+          const { schema } = response.content!['application/json']!;
+          expect(validate(schema, errorExample(code as ErrorCode)), `${name} ${status} ${code}`).toEqual([]);
           const both = code === 'invalid_authorization' ? [401, 403] : [statusOfCode.get(code)];
           expect(both, `${name} ${code}`).toContain(Number(status));
         }
       }
     }
+  });
+
+  it('names of components do not end in a number, and bodies of more than one field are components', () => {
+    const { components, paths } = publishedDocument as unknown as {
+      components: Record<string, object>;
+      paths: typeof publishedDocument.paths;
+    };
+    expect(Object.values(components).flatMap((kind) => Object.keys(kind).filter((name) => /\d$/.test(name)))).toEqual([]);
+    const bodies = Object.values(paths).flatMap((methods) =>
+      Object.values(methods).flatMap(({ operationId, requestBody, responses }) =>
+        [requestBody, ...Object.values(responses)].flatMap((body) =>
+          Object.values(body?.content ?? {}).map(({ schema }) => ({ operationId, schema: schema as { properties?: object } })),
+        ),
+      ),
+    );
+    expect(bodies.length).toBeGreaterThan(200);
+    expect(bodies.filter(({ schema }) => Object.keys(schema.properties ?? {}).length > 1)).toEqual([]);
+  });
+
+  it('the document has at most 600,000 bytes, and 75,000 compressed', async () => {
+    const text = JSON.stringify(publishedDocument);
+    const packed = new Response(new Blob([text]).stream().pipeThrough(new CompressionStream('gzip')));
+    const sizes = [new TextEncoder().encode(text).length, (await packed.arrayBuffer()).byteLength];
+    expect(
+      sizes.map((size, n) => size <= [600_000, 75_000][n]!),
+      String(sizes),
+    ).toEqual([true, true]);
   });
 
   it('routes with a credential document 401 and 403, and routes with input document 422', () => {

@@ -25,10 +25,17 @@ export interface PublishedDocument {
   paths?: Record<string, object>;
 }
 
-/** `x-payment-info` of an operation, advisory. The 402 answer decides. */
+/** `x-payment-info` of an operation, advisory: the protocol that its 402 answer speaks. The 402 answer decides. */
 interface PaymentInfo {
   price: { mode: 'fixed'; currency: 'USD'; amount: string } | { mode: 'dynamic'; currency: 'USD' };
-  protocols: { x402: Record<string, never> }[];
+  protocols: ({ x402: Record<string, never> } | { mpp: MppTerms })[];
+  offers?: (MppTerms & { amount: null })[];
+}
+interface MppTerms {
+  method: 'solana';
+  intent: 'session';
+  /** Mint of USDC. */
+  currency: string;
 }
 
 export interface PublishedOperation {
@@ -51,22 +58,21 @@ export const operationsOf = ({ paths = {} }: PublishedDocument): { method: strin
 
 const fixedPrices = new Map(PAID_PLANS.map((plan) => [activationPath(plan), PLANS[plan].priceUsdc]));
 
-export function withPaymentInfo<D extends PublishedDocument>(document: D): D {
-  const paths = Object.entries(document.paths ?? {}).map(([path, methods]) => [
-    path,
-    Object.fromEntries(
-      Object.entries(methods as Record<string, PublishedOperation>).map(([method, operation]) => [method, withPrice(path, operation)]),
-    ),
-  ]);
+/** Names price and protocol of each operation that answers 402: plans by x402, metered sessions by MPP. */
+export function withPaymentInfo<D extends PublishedDocument>(document: D, usdcMint: string): D {
+  const priced = (path: string, operation: PublishedOperation): PublishedOperation =>
+    operation.responses['402'] ? { ...operation, 'x-payment-info': paymentInfo(fixedPrices.get(path), usdcMint) } : operation;
+  const paths = Object.entries(document.paths ?? {}).map(([path, methods]) => {
+    const operations = Object.entries(methods as Record<string, PublishedOperation>);
+    return [path, Object.fromEntries(operations.map(([method, operation]) => [method, priced(path, operation)]))];
+  });
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-function withPrice(path: string, operation: PublishedOperation): PublishedOperation {
-  if (!operation.responses?.['402']) return operation;
-  const amount = fixedPrices.get(path);
-  const price: PaymentInfo['price'] =
-    amount === undefined ? { mode: 'dynamic', currency: 'USD' } : { mode: 'fixed', currency: 'USD', amount };
-  return { ...operation, 'x-payment-info': { price, protocols: [{ x402: {} }] } };
+function paymentInfo(amount: string | undefined, usdcMint: string): PaymentInfo {
+  if (amount !== undefined) return { price: { mode: 'fixed', currency: 'USD', amount }, protocols: [{ x402: {} }] };
+  const terms: MppTerms = { method: 'solana', intent: 'session', currency: usdcMint };
+  return { price: { mode: 'dynamic', currency: 'USD' }, protocols: [{ mpp: terms }], offers: [{ ...terms, amount: null }] };
 }
 
 /** Requirements of a fixed price's 402 answer, without the memo, which is new in every challenge. */
@@ -84,9 +90,10 @@ export function x402Discovery(ctx: Ctx, document: PublishedDocument) {
   const { baseUrl, config } = ctx;
   const operations = operationsOf(document);
   const resources = operations.flatMap(({ method, path, operation }) => {
-    const price = operation['x-payment-info']?.price;
-    if (price?.mode !== 'fixed') return [];
-    const accepts = acceptsOf(ctx, price.amount);
+    const amount = fixedPrices.get(path);
+    if (amount === undefined) return [];
+    const { price } = paymentInfo(amount, config.network.usdcMint);
+    const accepts = acceptsOf(ctx, amount);
     const { summary = '' } = operation;
     return accepts.length === 0
       ? []

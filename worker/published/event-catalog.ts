@@ -245,6 +245,9 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
   },
 };
 
+/** `payment.confirmed` → `PaymentConfirmed`. */
+export const pascalOf = (type: EventType): string => type.replace(/(?:^|[._])(\w)/g, (_, initial: string) => initial.toUpperCase());
+
 export const envelopeOf = (type: EventType) =>
   EventBody.extend({
     type: z.literal(type).describe('Type of the event.'),
@@ -281,11 +284,16 @@ export function exampleOf(type: EventType) {
   };
 }
 
-/** Every event type with a self-contained JSON Schema (2020-12) of its envelope. */
+/** Unknown fields are allowed, so that new ones break no receiver. */
+const openObjects = ({ jsonSchema }: { jsonSchema: { additionalProperties?: unknown } }): void => {
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+};
+
+/** Every event type with a self-contained JSON Schema (2020-12) of its envelope, and an example. */
 export const eventTypes = () =>
   EVENT_TYPES.map((type) => ({
     type,
     description: EVENT_CATALOG[type].description,
-    schema: z.toJSONSchema(envelopeOf(type), { target: 'draft-2020-12' }) as Record<string, unknown>,
+    schema: z.toJSONSchema(envelopeOf(type), { target: 'draft-2020-12', override: openObjects }) as Record<string, unknown>,
     example: exampleOf(type) as Record<string, unknown>,
   }));

@@ -21,6 +21,7 @@ const ELSEWHERE = new Set([
   'PATCH /v1/account/me/security',
   'DELETE /v1/account/account',
   'PUT /v1/account/domain',
+  'POST /v1/access/native-subscriptions/{authorization_id}/stop',
   'POST /v1/testing/sessions',
   'POST /v1/testing/sessions/{session_id}/advance',
   'POST /v1/testing/pay',
@@ -28,7 +29,7 @@ const ELSEWHERE = new Set([
 ]);
 /** Writes identified by their content: a password, a token, a signature, a payment or a setup secret. */
 const KEYLESS =
-  /^\S+ \/v1\/(?:auth\/(?!register|password\/)|account\/email\/preview|access\/(?:agent-bootstrap|x402\/|metered-sessions\/|native-subscriptions\/)|(?:products\/webhook|billing\/webhooks|integrations\/mail)\/)|solana-pay$|\/__402\//;
+  /^\S+ \/v1\/(?:auth\/(?!register|password\/)|account\/email\/preview|access\/(?:agent-bootstrap|x402\/|metered-sessions\/|native-subscriptions\/\S+\/cancel-)|(?:products\/webhook|billing\/webhooks|integrations\/mail)\/)|solana-pay$|\/__402\//;
 
 describe('writes with an optional Idempotency-Key', () => {
   it('every write honours a key as documented, or is identified by its content', () => {

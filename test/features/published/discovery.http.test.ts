@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { PAID_PLANS, PLANS } from '#rules/plans.ts';
+import { NETWORKS } from '#solana/assets.ts';
 import { operationsOf } from '../../../worker/published/discovery.ts';
 import { JOURNEYS } from '../../../worker/published/site/journeys.ts';
 import { builtRoutes, nameOf, operations } from '../../contract/spec-routes.ts';
-import { openApi } from '../../support/clients/call.ts';
 import { openTreasury } from '../../support/people/activation.ts';
 import { decoded } from '../../support/people/agent.ts';
 import { BOOTSTRAP, Setup } from '../../support/people/bootstrap.ts';
@@ -11,8 +11,9 @@ import { World } from '../../support/world.ts';
 
 const w = new World();
 
-describe('x-payment-info', () => {
-  const priced = operationsOf(openApi).filter(({ operation }) => operation['x-payment-info']);
+describe('x-payment-info', async () => {
+  const { body: document } = await w.call('GET', '/v1/openapi.json');
+  const priced = operationsOf(document).filter(({ operation }) => operation['x-payment-info']);
 
   it('x-payment-info is on every operation that may answer 402 and on no other', () => {
     const paid = [...operations].filter(([, { responses }]) => responses['402']).map(([name]) => name);
@@ -20,7 +21,7 @@ describe('x-payment-info', () => {
     expect(priced.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(paid.sort());
   });
 
-  it('x-payment-info has the price of every paid plan', () => {
+  it('x-payment-info has the price of every paid plan, which x402 pays', () => {
     for (const plan of PAID_PLANS) {
       const found = priced.find(({ path }) => path === `/v1/access/x402/activate/${plan}`);
       expect(found?.operation['x-payment-info']).toEqual({
@@ -28,6 +29,22 @@ describe('x-payment-info', () => {
         protocols: [{ x402: {} }],
       });
     }
+  });
+
+  it('x-payment-info of a metered session names MPP and the mint of its network', () => {
+    const found = priced.find(({ operation }) => operation.operationId === 'authorizeMeteredSession');
+    const offer = { method: 'solana', intent: 'session', currency: NETWORKS.devnet.usdcMint };
+    expect(found?.operation['x-payment-info']).toEqual({
+      price: { mode: 'dynamic', currency: 'USD' },
+      protocols: [{ mpp: offer }],
+      offers: [{ ...offer, amount: null }],
+    });
+  });
+
+  it('x-service-info names what the service is for and where its documents are', async () => {
+    expect(document['x-service-info'].categories).toEqual(['payments', 'access']);
+    for (const path of Object.values<string>(document['x-service-info'].docs))
+      expect([path, (await w.call('GET', path)).status]).toEqual([path, 200]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openApi } from '../../support/clients/call.ts';
+import { codesOf, openApi } from '../../support/clients/call.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { newKey } from '../../support/people/agent.ts';
 import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
@@ -103,8 +103,8 @@ describe('documented errors of the PDF routes', () => {
   it.each(Object.keys(PROVOKED))('%s answers every documented code with its status', async (name) => {
     const [method, path] = name.split(' ') as [string, string];
     const { responses } = openApi.paths[path]![method.toLowerCase()]!;
-    const promised = Object.entries(responses).flatMap(([status, { content }]) =>
-      Object.keys(content?.['application/json']?.examples ?? {}).map((code) => ({ status: Number(status), code })),
+    const promised = Object.entries(responses).flatMap(([status, response]) =>
+      codesOf(response).map((code) => ({ status: Number(status), code })),
     );
     const codes = [...new Set(promised.map(({ code }) => code))].filter((code) => ![...OF_EVERY_ROUTE, ...OF_RIVALS].includes(code));
     const provoked = PROVOKED[name]!();

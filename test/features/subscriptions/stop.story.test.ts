@@ -16,7 +16,8 @@ describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
     const body = { email: merchant.email, password: 'correct horse battery' };
     return (await w.call('POST', '/v1/auth/login', { body })).body.token;
   };
-  const stop = async ({ path }: SubscriptionLife, key?: string) => w.call('POST', `${path}/stop`, { key: key ?? (await signIn(seller)) });
+  const stop = async ({ path }: SubscriptionLife, key?: string, headers: Record<string, string> = {}) =>
+    w.call('POST', `${path}/stop`, { key: key ?? (await signIn(seller)), headers });
 
   it('a stop ends collection permanently, whatever the chain allows, and preserves paid time', async () => {
     const life = await seller.subscribe();
@@ -34,6 +35,16 @@ describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
     }
     expect((await life.payments()).length).toBe(1);
     expect((await life.show()).body.status).toBe('cancelled');
+    expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.cancelled']);
+  });
+
+  it('a stop that is repeated under its key has one effect and one answer, and its key does not stop another one', async () => {
+    const [life, other] = [await seller.subscribe(), await seller.subscribe()];
+    const headers = { 'Idempotency-Key': 'stop-of-a-subscription' };
+    const [first, again] = [await stop(life, undefined, headers), await stop(life, undefined, headers)];
+    expect([first.status, again.status, again.headers.get('Idempotent-Replayed')]).toEqual([200, 200, 'true']);
+    expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body));
+    expect((await stop(other, undefined, headers)).body).toMatchObject({ status: 'cancelled', authorization_id: other.id });
     expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.cancelled']);
   });
 

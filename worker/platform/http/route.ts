@@ -109,11 +109,11 @@ type Named =
       sdk: `${string}.${string}` | false;
       summary: string;
       /**
-       * Of a write without an Idempotency-Key. `natural`: the same call again is harmless by the protocol's own identity. `none`: a second
-       * call has a second effect.
+       * Effect of a repeated write that takes no Idempotency-Key. `natural`: none, by the protocol's own identity. `none`: nothing prevents
+       * a second effect.
        */
       idempotency?: 'natural' | 'none';
-      /** What an agent asks its user first: it moves money, gives value away or cannot be undone. */
+      /** Set if an agent must ask its user first: the call moves money, gives value away or cannot be undone. */
       agent?: { confirm: true };
     };
 

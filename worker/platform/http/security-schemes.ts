@@ -1,12 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { AppEnv } from './openapi.ts';
 
-export function withSignatureHeader<D extends { components?: { securitySchemes?: object } }>(document: D, name: string): D {
-  const schemes = (document.components?.securitySchemes ?? {}) as Record<string, object>;
-  const securitySchemes = { ...schemes, chainSignature: { ...schemes.chainSignature, name } };
-  return { ...document, components: { ...document.components, securitySchemes } };
-}
-
 export function registerSecuritySchemes(app: OpenAPIHono<AppEnv>): void {
   app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', { type: 'apiKey', in: 'header', name: 'X-Svc-Key' });
   app.openAPIRegistry.registerComponent('securitySchemes', 'chainSignature', {

@@ -130,12 +130,6 @@ export function withReference<D extends Document>(document: D) {
   simplifyDescriptions(document);
   const [operations, events] = [operationsIn(document.paths), operationsIn(document.webhooks)];
   for (const operation of [...operations, ...events]) describeOperation(operation);
-  for (const [type, methods] of Object.entries(document.webhooks ?? {}))
-    for (const event of Object.values(methods as Record<string, Operation>)) {
-      event.operationId = `on${type.replace(/(?:^|[._])(\w)/g, (_, initial: string) => initial.toUpperCase())}`;
-      event.description ??= event.summary;
-      event.summary = type;
-    }
   return {
     ...document,
     info: { ...document.info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },

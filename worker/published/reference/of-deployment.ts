@@ -1,6 +1,25 @@
-/** Adds the deployment's URL and operator to the document, so that its requests can be sent as shown. */
-export const ofDeployment = <D extends { info: object }>(document: D, baseUrl: string, operator: { name: string; url: string } | null) => ({
-  ...document,
-  info: { ...document.info, contact: operator ?? { name: 'The operator of this deployment', url: baseUrl } },
-  servers: [{ url: baseUrl, description: 'This deployment' }],
-});
+import { type PublishedDocument, withPaymentInfo } from '../discovery.ts';
+
+interface Deployment {
+  baseUrl: string;
+  operator: { name: string; url: string } | null;
+  usdcMint: string;
+  /** Header in which the chain data provider signs. */
+  chainHeader: string;
+}
+interface Document extends PublishedDocument {
+  info: object;
+  components?: { securitySchemes?: object };
+}
+
+/** Adds what differs between deployments, so that requests can be sent as shown. */
+export function ofDeployment<D extends Document>(document: D, { baseUrl, operator, usdcMint, chainHeader }: Deployment) {
+  const schemes = (document.components?.securitySchemes ?? {}) as { chainSignature?: object };
+  const securitySchemes = { ...schemes, chainSignature: { ...schemes.chainSignature, name: chainHeader } };
+  return {
+    ...withPaymentInfo(document, usdcMint),
+    info: { ...document.info, contact: operator ?? { name: 'The operator of this deployment', url: baseUrl } },
+    servers: [{ url: baseUrl, description: 'This deployment' }],
+    components: { ...document.components, securitySchemes },
+  };
+}

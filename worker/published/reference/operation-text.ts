@@ -67,7 +67,7 @@ function sampleOf(schema: SampleSchema, schemas: Schemas, depth = 0): unknown {
 }
 
 interface Content {
-  content?: Record<string, { schema?: SampleSchema; example?: unknown; examples?: Record<string, unknown> }>;
+  content?: Record<string, { schema?: SampleSchema; example?: unknown }>;
 }
 interface Operation extends PublishedOperation {
   security?: Record<string, string[]>[];
@@ -80,6 +80,7 @@ interface Called {
   path: string;
   operation: PublishedOperation;
 }
+type Response = Operation['responses'][string];
 
 const CREDENTIALS: Record<string, { text: string; header: string }> = {
   apiKey: { text: 'an API key in `X-Svc-Key`', header: 'x-svc-key: $KEY' },
@@ -88,11 +89,28 @@ const CREDENTIALS: Record<string, { text: string; header: string }> = {
   connectorSecret: { text: 'the secret of the connector in `X-Svc-Connector-Secret`', header: 'x-svc-connector-secret: $SECRET' },
 };
 
-const schemasOf = (document: PublishedDocument): Schemas => (document as { components?: { schemas?: Schemas } }).components?.schemas ?? {};
+interface Components {
+  schemas: Schemas;
+  parameters: Record<string, Parameter>;
+  responses: Record<string, Response>;
+}
+
+/** Replaces the references to shared parameters and error responses. */
+function inlined(operation: PublishedOperation, { parameters: shared, responses: answers }: Components): Operation {
+  const follow = <T extends object>(node: T | { $ref: string }, components: Record<string, T>): T =>
+    '$ref' in node ? components[node.$ref.split('/').at(-1)!]! : node;
+  const { parameters = [], responses } = operation as Operation;
+  return {
+    ...operation,
+    parameters: parameters.map((parameter) => follow(parameter, shared)),
+    responses: Object.fromEntries(Object.entries(responses).map(([status, answer]) => [status, follow(answer, answers)])),
+  };
+}
 
 export function operationText(document: PublishedDocument, { method, path, operation: published }: Called, baseUrl: string): string {
-  const operation = published as Operation;
-  const schemas = schemasOf(document);
+  const { components } = document as { components: Components };
+  const operation = inlined(published, components);
+  const { schemas } = components;
   const { schema: body, example } = operation.requestBody?.content?.['application/json'] ?? {};
   const [status, success] = Object.entries(operation.responses).find(([code]) => code < '400') ?? [];
   const answer = success?.content?.['application/json']?.schema;
@@ -113,11 +131,7 @@ export function operationText(document: PublishedDocument, { method, path, opera
     '## Example',
     '',
     '```sh',
-    commandOf(
-      { method, path: path + queryOf(operation, schemas), operation: published },
-      body && (example ?? sampleOf(body, schemas)),
-      baseUrl,
-    ),
+    commandOf({ method, path: path + queryOf(operation, schemas), operation }, body && (example ?? sampleOf(body, schemas)), baseUrl),
     '```',
     '',
     ...(status ? [`Answers ${status}${success?.description ? `: ${success.description}` : ''}.`, ''] : []),
@@ -203,10 +217,16 @@ function commandOf({ method, path, operation }: Called, body: unknown, baseUrl: 
   ].join(' \\\n');
 }
 
+/** Codes that an error schema allows. */
+const codesIn = ({ allOf = [], anyOf = [] }: SampleSchema): string[] => [
+  ...allOf.flatMap(({ properties }) => (properties?.code?.enum ?? []) as string[]),
+  ...anyOf.flatMap(codesIn),
+];
+
 function errorLines({ responses }: Operation, baseUrl: string): string[] {
   return Object.entries(responses).flatMap(([status, { content }]) =>
     status < '400'
       ? []
-      : Object.keys(content?.['application/json']?.examples ?? {}).map((code) => `- ${status} [${code}](${baseUrl}/docs/errors/${code})`),
+      : codesIn(content?.['application/json']?.schema ?? {}).map((code) => `- ${status} [${code}](${baseUrl}/docs/errors/${code})`),
   );
 }

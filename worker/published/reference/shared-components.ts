@@ -36,7 +36,7 @@ interface Document {
   components?: { schemas?: object; responses?: object; headers?: object; parameters?: object };
 }
 
-/** Sets of codes that stand together in many answers, each with one name. */
+/** Names for sets of codes that many responses share. */
 const FAMILIES: [name: string, codes: ErrorCode[]][] = [
   ['IdempotencyKeyMalformed', ['idempotency_key_required', 'idempotency_key_too_long', 'idempotency_key_invalid']],
   ['IdempotencyConflict', ['idempotency_conflict', 'idempotency_in_progress', 'idempotency_race']],
