@@ -19,7 +19,7 @@ interface Claim {
   timestamp: string;
   signatures: string[];
   prefix: string;
-  toKey(secret: string): Uint8Array<ArrayBuffer>;
+  toKey(secret: string): Uint8Array;
   encode(mac: number[]): string;
 }
 
@@ -115,7 +115,7 @@ function requireForm(header: string, timestamp: string | undefined, signatures: 
 }
 
 /** Decodes the base64 of a Standard Webhooks secret. Returns no bytes for a secret of another form. */
-function decodeSecret(secret: string): Uint8Array<ArrayBuffer> {
+function decodeSecret(secret: string): Uint8Array {
   try {
     return Uint8Array.from(atob(secret.replace('whsec_', '')), (char) => char.charCodeAt(0));
   } catch {
@@ -130,7 +130,7 @@ async function isSigned({ prefix, signatures, toKey, encode }: Claim, body: Uint
   payload.set(body, start.length);
   let matches = 0;
   for (const secret of secrets) {
-    const bytes = toKey(secret);
+    const bytes = new Uint8Array(toKey(secret));
     // Anybody can sign with an empty key.
     if (bytes.length === 0) continue;
     const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
