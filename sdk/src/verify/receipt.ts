@@ -75,7 +75,7 @@ function canonicalize(value: unknown): string {
 }
 
 function subtle() {
-  const found = globalThis.crypto?.subtle;
+  const found = typeof crypto === 'undefined' ? undefined : crypto.subtle;
   if (!found) throw new Error('WebCrypto is missing. Browsers have it on https pages only.');
   return found;
 }
@@ -88,7 +88,7 @@ async function importKey({ keys }: ReceiptKeys, keyId: string) {
   try {
     return await subtle().importKey('jwk', { kty, crv, x }, 'Ed25519', false, ['verify']);
   } catch (cause) {
-    if (!(cause instanceof Error) || cause.name !== 'NotSupportedError') return null;
+    if ((cause as Partial<Error>).name !== 'NotSupportedError') return null;
     throw new Error('WebCrypto has no Ed25519 here. Node 22, Workers, Deno, Bun, Chrome 137, Firefox 129 and Safari 17 have it.', {
       cause,
     });
