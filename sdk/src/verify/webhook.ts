@@ -131,7 +131,7 @@ async function isSigned({ prefix, signatures, toKey, encode }: Claim, body: Uint
   let matches = 0;
   for (const secret of secrets) {
     const bytes = new Uint8Array(toKey(secret));
-    // Anybody can sign with an empty key.
+    // An attacker can sign with an empty key too.
     if (bytes.length === 0) continue;
     const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
     const expected = encode([...new Uint8Array(await crypto.subtle.sign('HMAC', key, payload))]);
