@@ -1,0 +1,50 @@
+import type { Access } from './access/access.ts';
+import type { MeteredAccess, MeteredOptions } from './access/metered.ts';
+import type { ProtectOptions } from './access/protect.ts';
+import type { WaitUntil } from './access/refunds.ts';
+import { byThePiece, perUse, type Wrapped, waitUntilIn } from './access/web.ts';
+
+export type { Access } from './access/access.ts';
+export type { Metered, MeteredAccess, MeteredOptions, Piece } from './access/metered.ts';
+export type { ProtectOptions } from './access/protect.ts';
+
+type Handler<R, A, C> = (request: R, access: A, context: C) => Response | Promise<Response>;
+/** Event of a proxy: Next.js passes its `NextFetchEvent`. */
+type ProxyEvent = { waitUntil(work: Promise<unknown>): void };
+
+/**
+ * Wraps a route handler `(request, access, context) => Response`, as `export const GET = protect(options, handler)`. `context.params` is passed on.
+ * Answers 402 without a unit, 409 to a payment used before, 503 if access cannot be checked. Refunds if the handler throws or answers 500 or more.
+ * With `metered`, sells per piece: `access.stream(pieces)`. Rewrite `/__402/session/deliveries` to a route with it, for announcements.
+ */
+export function protect<R extends Request, C>(options: MeteredOptions, handler: Handler<R, MeteredAccess, C>): Wrapped<R, [context: C]>;
+export function protect<R extends Request, C>(options: ProtectOptions<R>, handler: Handler<R, Access, C>): Wrapped<R, [context: C]>;
+export function protect<R extends Request, C>(
+  options: ProtectOptions<R> | MeteredOptions,
+  handler: Handler<R, Access, C> | Handler<R, MeteredAccess, C>,
+): Wrapped<R, [context: C]> {
+  if ('metered' in options) return byThePiece(options, handler as Handler<R, MeteredAccess, C>);
+  return perUse(options, handler as Handler<R, Access, C>, platformWaitUntil);
+}
+
+/**
+ * Guards pages and rewritten routes in `proxy.ts` (`middleware.ts` before Next.js 16). `proceed` returns `NextResponse.next()` or a rewrite.
+ * A proxy cannot see how the page ended, so a page that fails is not refunded: sell what may fail by a route handler with `protect`.
+ * Links to guarded pages need `prefetch={false}`, because a prefetch uses a unit like any request.
+ */
+export function protectProxy<R extends Request, E extends ProxyEvent = ProxyEvent>(
+  options: ProtectOptions<R>,
+  proceed: (request: R, access: Access, event: E) => Response | Promise<Response>,
+): Wrapped<R, [event: E]> {
+  return perUse<R, [event: E]>(options, proceed, waitUntilIn);
+}
+
+interface RequestContext {
+  get(): { waitUntil?: WaitUntil } | undefined;
+}
+
+/** Reads what serverless platforms provide for `after` of Next.js. Undefined on servers that run on. */
+function platformWaitUntil(): WaitUntil | undefined {
+  const context = (globalThis as { [key: symbol]: RequestContext | undefined })[Symbol.for('@next/request-context')];
+  return context?.get()?.waitUntil;
+}
