@@ -27,7 +27,8 @@ declare module 'express-serve-static-core' {
 /**
  * Returns Express middleware: later handlers run once per consumed or paid unit, with the access in `req.svc`. Refunds if a handler throws or the
  * answer is 500 or more. The answer does not wait for the refund: the buyer's next request in this process does.
- * `Cache-Control: private` is set before the handler. A handler that sets `public` itself lets shared caches serve the paid answer for free.
+ * `Cache-Control: private` is set before the handler. A handler's own header replaces it: with `public`, shared caches may serve the paid answer to
+ * others for free, which `onError` receives once.
  * With `metered`, sells per piece: `req.metered.send(pieces)`. Mount it on `/__402/session/deliveries` too, for clients' announcements.
  */
 export function protect(options: ProtectOptions<Request> | MeteredOptions): RequestHandler {
@@ -53,6 +54,7 @@ function perUse(options: ProtectOptions<Request>): RequestHandler {
         res.set(servedHeaders({ get: (name) => res.getHeader(name)?.toString() ?? null }, paymentResponse));
         const refundFailure = () => {
           if (res.statusCode >= 500) void gate.refund(access, 'handler_failed', req);
+          else gate.watchCaching(String(res.getHeader('Cache-Control') ?? ''), req);
         };
         // `prefinish` comes first: before the buyer has the answer, and also if the buyer disconnected.
         for (const event of ['prefinish', 'finish', 'close']) res.once(event, refundFailure);

@@ -85,9 +85,9 @@ function perUse(options: ProtectOptions<FastifyRequest>): ProtectHooks {
       // For handlers that write to `reply.raw`, which no later hook sees.
       for (const [name, value] of Object.entries(servedHeaders(presentIn(reply), paymentResponse))) reply.raw.setHeader(name, value);
     },
-    async onError(request, _reply, error) {
+    async onError(request, reply, error) {
       const served = all.get(request);
-      if (served && ((error as { statusCode?: number }).statusCode ?? 500) >= 500) served.hasFailed = true;
+      if (served && !isRefusal(reply, error)) served.hasFailed = true;
     },
     async onSend(request, reply, payload) {
       const served = all.get(request);
@@ -101,6 +101,10 @@ function perUse(options: ProtectOptions<FastifyRequest>): ProtectHooks {
     },
   };
 }
+
+/** True for an error with which a handler refuses a request, as `{ statusCode: 404 }`. Fastify reads the status from the same three. */
+const isRefusal = (reply: FastifyReply, { statusCode, status }: Error & { statusCode?: number; status?: number }): boolean =>
+  [reply.statusCode, statusCode, status].some((one) => one !== undefined && one >= 400 && one < 500);
 
 /** Sells answers per piece. Answers every request without a buyer's open session itself. */
 function byThePiece(options: MeteredOptions): ProtectHooks {

@@ -80,6 +80,7 @@ export class Gate<R> {
   readonly #underWay = new RefundsUnderWay();
   readonly #uses = new WeakMap<Access, Use>();
   #warnedOfLeftovers = false;
+  #warnedOfCaching = false;
 
   constructor(options: ProtectOptions<R>) {
     this.#options = options;
@@ -113,6 +114,14 @@ export class Gate<R> {
       this.#underWay.add(use.holders, use.refund);
     }
     return use.refund;
+  }
+
+  /** Reports once if a handler lets shared caches store a paid answer, for adapters that cannot change its headers. */
+  watchCaching(cacheControl: string, request: R): void {
+    if (this.#warnedOfCaching || !/\b(?:public|s-maxage)\b/i.test(cacheControl)) return;
+    this.#warnedOfCaching = true;
+    const message = `A paid answer is sent with Cache-Control: ${cacheControl}. Shared caches may serve it to others for free. Remove the header.`;
+    this.#report(new Error(message), request);
   }
 
   async #refund(
