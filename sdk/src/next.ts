@@ -9,6 +9,7 @@ export type { Metered, MeteredAccess, MeteredOptions, Piece } from './access/met
 export type { ProtectOptions } from './access/protect.ts';
 
 type Handler<R, A, C> = (request: R, access: A, context: C) => Response | Promise<Response>;
+type AccessOf<O> = O extends MeteredOptions ? MeteredAccess : Access;
 /** Event of a proxy: Next.js passes its `NextFetchEvent`. */
 type ProxyEvent = { waitUntil(work: Promise<unknown>): void };
 
@@ -17,14 +18,12 @@ type ProxyEvent = { waitUntil(work: Promise<unknown>): void };
  * Answers 402 without a unit, 409 to a payment used before, 503 if access cannot be checked. Refunds if the handler throws or answers 500 or more.
  * With `metered`, sells per piece: `access.stream(pieces)`. Rewrite `/__402/session/deliveries` to a route with it, for announcements.
  */
-export function protect<R extends Request, C>(options: MeteredOptions, handler: Handler<R, MeteredAccess, C>): Wrapped<R, [context: C]>;
-export function protect<R extends Request, C>(options: ProtectOptions<R>, handler: Handler<R, Access, C>): Wrapped<R, [context: C]>;
-export function protect<R extends Request, C>(
-  options: ProtectOptions<R> | MeteredOptions,
-  handler: Handler<R, Access, C> | Handler<R, MeteredAccess, C>,
+export function protect<O extends ProtectOptions<R> | MeteredOptions, R extends Request, C>(
+  options: O,
+  handler: Handler<R, AccessOf<O>, C>,
 ): Wrapped<R, [context: C]> {
   if ('metered' in options) return byThePiece(options, handler as Handler<R, MeteredAccess, C>);
-  return perUse(options, handler as Handler<R, Access, C>, platformWaitUntil);
+  return perUse<R, [context: C]>(options, handler as Handler<R, Access, C>, platformWaitUntil);
 }
 
 /**
