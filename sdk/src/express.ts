@@ -32,7 +32,7 @@ declare module 'express-serve-static-core' {
  * With `metered`, sells per piece: `req.metered.send(pieces)`. Mount it on `/__402/session/deliveries` too, for clients' announcements.
  */
 export function protect(options: ProtectOptions<Request> | MeteredOptions): RequestHandler {
-  return 'metered' in options ? byThePiece(options) : perUse(options);
+  return options.metered ? byThePiece(options) : perUse(options);
 }
 
 const urlOf = (req: Request): string => `${req.protocol}://${req.get('host') ?? 'localhost'}${req.originalUrl}`;

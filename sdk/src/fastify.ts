@@ -38,7 +38,7 @@ export type ProtectPlugin = (app: FastifyInstance) => Promise<void>;
  * With `metered`, sells per piece: return `request.metered.stream(pieces)`. Give `POST /__402/session/deliveries` these options too, for announcements.
  */
 export function protect(options: ProtectOptions<FastifyRequest> | MeteredOptions): ProtectHooks {
-  return 'metered' in options ? byThePiece(options) : perUse(options);
+  return options.metered ? byThePiece(options) : perUse(options);
 }
 
 /** Returns a plugin that protects every route of the scope that registers it. Answers of 404 stay free. */

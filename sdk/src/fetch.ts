@@ -19,6 +19,6 @@ export function protect<O extends ProtectOptions<Request> | MeteredOptions, Rest
   options: O,
   handler: Handler<AccessOf<O>, Rest>,
 ): Wrapped<Request, Rest> {
-  if ('metered' in options) return byThePiece(options, handler as Handler<MeteredAccess, Rest>);
+  if (options.metered) return byThePiece(options, handler as Handler<MeteredAccess, Rest>);
   return perUse(options, handler as Handler<Access, Rest>, waitUntilIn);
 }

@@ -27,7 +27,7 @@ export interface SvcMeteredEnv {
  */
 // biome-ignore lint/suspicious/noExplicitAny: fits into an app of any environment, as Hono's own middleware does.
 export function protect(options: ProtectOptions<Context<any>> | MeteredOptions): MiddlewareHandler<any> {
-  return 'metered' in options ? byThePiece(options) : perUse(options);
+  return options.metered ? byThePiece(options) : perUse(options);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: as above.

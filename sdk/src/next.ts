@@ -1,5 +1,5 @@
 import type { Access } from './access/access.ts';
-import type { MeteredAccess, MeteredOptions } from './access/metered.ts';
+import type { Metered, MeteredAccess, MeteredOptions } from './access/metered.ts';
 import type { ProtectOptions } from './access/protect.ts';
 import type { WaitUntil } from './access/refunds.ts';
 import { byThePiece, perUse, type Wrapped, waitUntilIn } from './access/web.ts';
@@ -9,7 +9,6 @@ export type { Metered, MeteredAccess, MeteredOptions, Piece } from './access/met
 export type { ProtectOptions } from './access/protect.ts';
 
 type Handler<R, A, C> = (request: R, access: A, context: C) => Response | Promise<Response>;
-type AccessOf<O> = O extends MeteredOptions ? MeteredAccess : Access;
 /** Event of a proxy: Next.js passes its `NextFetchEvent`. */
 type ProxyEvent = { waitUntil(work: Promise<unknown>): void };
 
@@ -18,12 +17,13 @@ type ProxyEvent = { waitUntil(work: Promise<unknown>): void };
  * Answers 402 without a unit, 409 to a payment used before, 503 if access cannot be checked. Refunds if the handler throws or answers 500 or more.
  * With `metered`, sells per piece: `access.stream(pieces)`. Rewrite `/__402/session/deliveries` to a route with it, for announcements.
  */
-export function protect<O extends ProtectOptions<R> | MeteredOptions, R extends Request, C>(
-  options: O,
-  handler: Handler<R, AccessOf<O>, C>,
+export function protect<R extends Request, C, M extends Metered | undefined = undefined>(
+  options: (ProtectOptions<R> | MeteredOptions) & { metered?: M },
+  handler: Handler<R, M extends Metered ? MeteredAccess : Access, C>,
 ): Wrapped<R, [context: C]> {
-  if ('metered' in options) return byThePiece(options, handler as Handler<R, MeteredAccess, C>);
-  return perUse<R, [context: C]>(options, handler as Handler<R, Access, C>, platformWaitUntil);
+  const given: ProtectOptions<R> | MeteredOptions = options;
+  if (given.metered) return byThePiece(given, handler as Handler<R, MeteredAccess, C>);
+  return perUse<R, [context: C]>(given, handler as Handler<R, Access, C>, platformWaitUntil);
 }
 
 /**

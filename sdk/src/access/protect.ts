@@ -35,6 +35,7 @@ export interface ProtectOptions<R> {
    * request uses.
    */
   onError?: (error: unknown, request: R) => void;
+  metered?: undefined;
 }
 
 interface Ask {
