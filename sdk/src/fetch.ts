@@ -20,5 +20,5 @@ export function protect<O extends ProtectOptions<Request> | MeteredOptions, Rest
   handler: Handler<AccessOf<O>, Rest>,
 ): Wrapped<Request, Rest> {
   if (options.metered) return byThePiece(options, handler as Handler<MeteredAccess, Rest>);
-  return perUse(options, handler as Handler<Access, Rest>, waitUntilIn);
+  return perUse(options, handler as Handler<Access, Rest>, { waitUntil: waitUntilIn });
 }

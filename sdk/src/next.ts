@@ -23,7 +23,7 @@ export function protect<R extends Request, C, M extends Metered | undefined = un
 ): Wrapped<R, [context: C]> {
   const given: ProtectOptions<R> | MeteredOptions = options;
   if (given.metered) return byThePiece(given, handler as Handler<R, MeteredAccess, C>);
-  return perUse<R, [context: C]>(given, handler as Handler<R, Access, C>, platformWaitUntil);
+  return perUse<R, [context: C]>(given, handler as Handler<R, Access, C>, { waitUntil: platformWaitUntil, url: publicUrl });
 }
 
 /**
@@ -35,7 +35,7 @@ export function protectProxy<R extends Request, E extends ProxyEvent = ProxyEven
   options: ProtectOptions<R>,
   proceed: (request: R, access: Access, event: E) => Response | Promise<Response>,
 ): Wrapped<R, [event: E]> {
-  return perUse<R, [event: E]>(options, proceed, waitUntilIn);
+  return perUse<R, [event: E]>(options, proceed, { waitUntil: waitUntilIn, url: publicUrl });
 }
 
 interface RequestContext {
@@ -46,4 +46,18 @@ interface RequestContext {
 function platformWaitUntil(): WaitUntil | undefined {
   const context = (globalThis as { [key: symbol]: RequestContext | undefined })[Symbol.for('@next/request-context')];
   return context?.get()?.waitUntil;
+}
+
+/** Returns the URL that the buyer requested. The request of a self-hosted server has `localhost` as its host. */
+function publicUrl({ url, headers }: Request): string {
+  const requested = new URL(url);
+  // Each proxy on the way may add its own value.
+  const first = (name: string) => headers.get(name)?.split(',')[0];
+  const host = first('X-Forwarded-Host') ?? first('Host');
+  const protocol = first('X-Forwarded-Proto');
+  if (protocol) requested.protocol = protocol;
+  if (!host) return requested.href;
+  requested.port = '';
+  requested.host = host;
+  return requested.href;
 }

@@ -27,6 +27,19 @@ describe('protect for a route handler of Next.js', () => {
     expect(await answer.json()).toEqual({ path: '/forecast', city: 'Oslo', units: 1 });
   });
 
+  it('the challenge names the public URL, not that of a self-hosted server', async () => {
+    const service = new FakeService();
+    const GET = protect({ client: service.client(), product: 'p1' }, () => new Response('sunny'));
+    for (const headers of [
+      { 'X-Forwarded-Host': 'weather.test', 'X-Forwarded-Proto': 'https,http' },
+      { Host: 'weather.test', 'X-Forwarded-Proto': 'https' },
+    ]) {
+      const refused = await GET(new Request('http://localhost:3000/forecast?city=Oslo', { headers }), {});
+      const { resource } = JSON.parse(atob(refused.headers.get('PAYMENT-REQUIRED')!));
+      expect(resource).toEqual({ url: URL_PAID });
+    }
+  });
+
   it('a failed refund goes on in waitUntil of the platform', async () => {
     const service = new FakeService();
     const held: Promise<unknown>[] = [];

@@ -8,16 +8,23 @@ import { servedHeaders } from './served.ts';
 type Handler<R, A, Rest extends unknown[]> = (request: R, access: A, ...rest: Rest) => Response | Promise<Response>;
 export type Wrapped<R, Rest extends unknown[]> = (request: R, ...rest: Rest) => Promise<Response>;
 
+interface Platform<Rest> {
+  waitUntil(rest: Rest): WaitUntil | undefined;
+  /** Public URL of a request. Default: its own. */
+  url?(request: Request): string;
+}
+
 /** Wraps a handler of web requests that is sold per use. */
 export function perUse<R extends Request, Rest extends unknown[]>(
   options: ProtectOptions<R>,
   handler: Handler<R, Access, Rest>,
-  findWaitUntil: (rest: Rest) => WaitUntil | undefined,
+  platform: Platform<Rest>,
 ): Wrapped<R, Rest> {
   const gate = new Gate<R>(options);
   return async (request, ...rest) => {
-    const waitUntil = findWaitUntil(rest);
-    const { method, url, headers, signal } = request;
+    const waitUntil = platform.waitUntil(rest);
+    const url = platform.url?.(request) ?? request.url;
+    const { method, headers, signal } = request;
     const { refusal, access, paymentResponse } = await gate.admit({ method, url, header: (name) => headers.get(name), waitUntil }, request);
     if (refusal) return refusalResponse(refusal, headers.get('Accept'));
     if (signal?.aborted) {
