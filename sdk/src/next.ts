@@ -1,5 +1,5 @@
 import type { Access } from './access/access.ts';
-import type { Metered, MeteredAccess, MeteredOptions } from './access/metered.ts';
+import type { MeteredAccess, MeteredOptions } from './access/metered.ts';
 import type { ProtectOptions } from './access/protect.ts';
 import type { WaitUntil } from './access/refunds.ts';
 import { byThePiece, perUse, type Wrapped, waitUntilIn } from './access/web.ts';
@@ -17,13 +17,14 @@ type ProxyEvent = { waitUntil(work: Promise<unknown>): void };
  * Answers 402 without a unit, 409 to a payment used before, 503 if access cannot be checked. Refunds if the handler throws or answers 500 or more.
  * With `metered`, sells per piece: `access.stream(pieces)`. Rewrite `/__402/session/deliveries` to a route with it, for announcements.
  */
-export function protect<R extends Request, C, M extends Metered | undefined = undefined>(
-  options: (ProtectOptions<R> | MeteredOptions) & { metered?: M },
-  handler: Handler<R, M extends Metered ? MeteredAccess : Access, C>,
+export function protect<R extends Request, C>(options: ProtectOptions<R>, handler: Handler<R, Access, C>): Wrapped<R, [context: C]>;
+export function protect<R extends Request, C>(options: MeteredOptions, handler: Handler<R, MeteredAccess, C>): Wrapped<R, [context: C]>;
+export function protect<R extends Request, C>(
+  options: ProtectOptions<R> | MeteredOptions,
+  handler: Handler<R, Access, C> | Handler<R, MeteredAccess, C>,
 ): Wrapped<R, [context: C]> {
-  const given: ProtectOptions<R> | MeteredOptions = options;
-  if (given.metered) return byThePiece(given, handler as Handler<R, MeteredAccess, C>);
-  return perUse<R, [context: C]>(given, handler as Handler<R, Access, C>, { waitUntil: platformWaitUntil, url: publicUrl });
+  if (options.metered) return byThePiece(options, handler as Handler<R, MeteredAccess, C>);
+  return perUse<R, [context: C]>(options, handler as Handler<R, Access, C>, { waitUntil: platformWaitUntil, url: publicUrl });
 }
 
 /**
