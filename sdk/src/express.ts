@@ -25,12 +25,13 @@ declare module 'express-serve-static-core' {
 }
 
 /**
- * Returns Express middleware: later handlers run once per consumed or paid unit, with the access in `req.svc`. Refunds if a handler throws or the
- * answer is 500 or more. The answer does not wait for the refund: the buyer's next request in this process does.
- * `Cache-Control: private` is set before the handler. A handler's own header replaces it: with `public`, shared caches may serve the paid answer to
- * others for free, which `onError` receives once.
- * With `metered`, sells per piece: `req.metered.send(pieces)`. Mount it on `/__402/session/deliveries` too, for clients' announcements.
+ * Returns Express middleware: later handlers run once per consumed or paid unit, with the access in `req.svc`. Answers 402, 409 and 503 itself.
+ * Refunds if a handler throws or the answer is 500 or more. The buyer's next request waits for the refund, the answer does not.
+ * Sets `Cache-Control: private` first. A handler that sets `public` lets shared caches serve the paid answer for free: `onError` receives a warning.
  */
+export function protect(options: ProtectOptions<Request>): RequestHandler;
+/** Sells per piece: `req.metered.send(pieces)`. Mount it on `/__402/session/deliveries` too, for clients' announcements. */
+export function protect(options: MeteredOptions): RequestHandler;
 export function protect(options: ProtectOptions<Request> | MeteredOptions): RequestHandler {
   return options.metered ? byThePiece(options) : perUse(options);
 }

@@ -32,18 +32,20 @@ export interface ProtectHooks {
 export type ProtectPlugin = (app: FastifyInstance) => Promise<void>;
 
 /**
- * Returns route options, as `app.get('/forecast', protect(options), handler)`: the handler runs once per consumed or paid unit, with the access in
- * `request.svc`. Invalid requests (`schema`) cost nothing. Refunds if the handler throws an error without a status below 500, or answers 500 or more.
- * Answers 402 without a unit, 409 to a payment used before, 503 if access cannot be checked.
- * With `metered`, sells per piece: return `request.metered.stream(pieces)`. Give `POST /__402/session/deliveries` these options too, for announcements.
+ * Returns route options, as `app.get('/forecast', protect(options), handler)`. Handlers run once per consumed or paid unit, with the access in
+ * `request.svc`. Answers 402, 409 and 503 itself. Requests that fail the route's `schema` cost nothing.
+ * Refunds if the handler throws an error without a 4xx status or answers 500 or more. The answer waits for the refund, for at most 3 seconds.
  */
+export function protect(options: ProtectOptions<FastifyRequest>): ProtectHooks;
+/** Sells per piece: return `request.metered.stream(pieces)`. Add `POST /__402/session/deliveries` with these options, for announcements. */
+export function protect(options: MeteredOptions): ProtectHooks;
 export function protect(options: ProtectOptions<FastifyRequest> | MeteredOptions): ProtectHooks {
   return options.metered ? byThePiece(options) : perUse(options);
 }
 
 /** Returns a plugin that protects every route of the scope that registers it. Answers of 404 stay free. */
 export function protectRoutes(options: ProtectOptions<FastifyRequest> | MeteredOptions): ProtectPlugin {
-  const hooks = Object.entries(protect(options));
+  const hooks = Object.entries(options.metered ? byThePiece(options) : perUse(options));
   const plugin: ProtectPlugin = async (app) => {
     for (const [name, hook] of hooks) app.addHook(name as 'preHandler', hook);
   };

@@ -13,11 +13,12 @@ type Handler<R, A, C> = (request: R, access: A, context: C) => Response | Promis
 type ProxyEvent = { waitUntil(work: Promise<unknown>): void };
 
 /**
- * Wraps a route handler `(request, access, context) => Response`, as `export const GET = protect(options, handler)`. `context.params` is passed on.
- * Answers 402 without a unit, 409 to a payment used before, 503 if access cannot be checked. Refunds if the handler throws or answers 500 or more.
- * With `metered`, sells per piece: `access.stream(pieces)`. Rewrite `/__402/session/deliveries` to a route with it, for announcements.
+ * Wraps a route handler, as `export const GET = protect(options, (request, access, context) => response)`. It runs once per consumed or paid unit.
+ * Answers 402 without a unit, 409 to a payment used before, and 503 if access cannot be checked.
+ * Refunds if the handler throws or answers 500 or more. The answer waits for the refund.
  */
 export function protect<R extends Request, C>(options: ProtectOptions<R>, handler: Handler<R, Access, C>): Wrapped<R, [context: C]>;
+/** Sells per piece: return `access.stream(pieces)`. Export it as POST of `app/%5F_402/session/deliveries/route.ts` too, for announcements. */
 export function protect<R extends Request, C>(options: MeteredOptions, handler: Handler<R, MeteredAccess, C>): Wrapped<R, [context: C]>;
 export function protect<R extends Request, C>(
   options: ProtectOptions<R> | MeteredOptions,

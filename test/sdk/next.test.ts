@@ -30,10 +30,12 @@ describe('protect for a route handler of Next.js', () => {
   it('the challenge names the public URL, not that of a self-hosted server', async () => {
     const service = new FakeService();
     const GET = protect({ client: service.client(), product: 'p1' }, () => new Response('sunny'));
-    for (const headers of [
-      { 'X-Forwarded-Host': 'weather.test', 'X-Forwarded-Proto': 'https,http' },
-      { Host: 'weather.test', 'X-Forwarded-Proto': 'https' },
-    ]) {
+    const forwarded = [
+      ['X-Forwarded-Host', 'weather.test', 'https,http'],
+      ['Host', 'weather.test', 'https'],
+    ] as const;
+    for (const [name, host, protocol] of forwarded) {
+      const headers = { [name]: host, 'X-Forwarded-Proto': protocol };
       const refused = await GET(new Request('http://localhost:3000/forecast?city=Oslo', { headers }), {});
       const { resource } = JSON.parse(atob(refused.headers.get('PAYMENT-REQUIRED')!));
       expect(resource).toEqual({ url: URL_PAID });

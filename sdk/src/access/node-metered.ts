@@ -15,7 +15,7 @@ type MeteredAdmission = { access: MeteredAccess; headers: Headers; answer?: neve
 /** Longer than any announcement that the gate reads. */
 const BODY_MAX = 65_536;
 
-/** Returns a gate for servers whose handlers send the answer themselves: the access with headers to send, or the finished answer. */
+/** Returns a gate for servers with handlers that send the answer themselves: the access with headers to send, or the finished answer. */
 export function newMeteredGate(options: MeteredOptions): (request: NodeRequest) => Promise<MeteredAdmission> {
   const gate = new MeteredGate(options);
   return async (request) => {
