@@ -1,6 +1,12 @@
 export type { Access } from './access/access.ts';
 export type { ProtectOptions } from './access/protect.ts';
+export type { Answer, CallOptions, ClientOptions, RequestFacts, ResponseFacts, ResponseReport, RetryReport } from './api/call.ts';
 export { type Client, createClient } from './api/client.ts';
-export { SvcError } from './api/errors.ts';
-export type { Answer, CallOptions, ClientOptions, ResponseFacts } from './api/transport.ts';
-export type * from './api/types.ts';
+export { type ClientCode, isSvcError, SvcError, type SvcErrorCode } from './api/errors.ts';
+export type { PagePromise } from './api/pages.ts';
+export type { ScenarioRun } from './api/testing.ts';
+export type { ErrorCode } from './generated/error-codes.ts';
+export type * from './generated/events.ts';
+export { EVENT_TYPES } from './generated/events.ts';
+export type { Operations, Resources } from './generated/resources.ts';
+export type * from './generated/types.ts';

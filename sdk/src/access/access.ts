@@ -23,6 +23,9 @@ export interface Incoming {
   waitUntil?: WaitUntil | undefined;
 }
 
+/** Options of calls for which a buyer waits. A longer Retry-After is given to the buyer. */
+export const WHILE_BUYER_WAITS = { maxRetryAfterSeconds: 10 };
+
 export type Admission =
   | { access: Access; paymentResponse: string | null; refusal?: never }
   | { refusal: Refusal; access?: never; paymentResponse?: never };

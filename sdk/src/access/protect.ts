@@ -1,10 +1,11 @@
+import type { Answer } from '../api/call.ts';
 import type { Client } from '../api/client.ts';
 import { SvcError } from '../api/errors.ts';
 import { digestText, isIdempotencyKey } from '../api/keys.ts';
-import { type Answer, sleep } from '../api/transport.ts';
+import { sleep } from '../api/signals.ts';
 import type { Consume, Customer, ProductReference, SettledPayment, Settlement } from '../api/types.ts';
 import { AbandonedWrites, type OwnWrite } from './abandoned-writes.ts';
-import { type Access, type Admission, accessOf, FAILED_OPEN, type Incoming } from './access.ts';
+import { type Access, type Admission, accessOf, FAILED_OPEN, type Incoming, WHILE_BUYER_WAITS } from './access.ts';
 import { withMark, withoutMark } from './mark.ts';
 import { RefundQueue, type WaitUntil } from './refunds.ts';
 import * as refuse from './refusals.ts';
@@ -98,7 +99,7 @@ export class Gate<R> {
       return this.#report(new Error('The handler failed, and the service named no consumption that could be refunded'), request);
     }
     const send = async () => {
-      const options = { idempotencyKey: `refund-${consumptionId}` };
+      const options = { ...WHILE_BUYER_WAITS, idempotencyKey: `refund-${consumptionId}` };
       await this.#options.client.entitlements.refund({ consumption_id: consumptionId, reason }, options);
       this.#onRefunded.get(access)?.();
     };
@@ -138,7 +139,7 @@ export class Gate<R> {
     const send = async ({ key, mark }: OwnWrite) => {
       const marked = isMarked ? { ...body, resource: withMark(resource, mark) } : body;
       try {
-        return await this.#options.client.entitlements.consume(marked, { idempotencyKey: key });
+        return await this.#options.client.entitlements.consume(marked, { ...WHILE_BUYER_WAITS, idempotencyKey: key });
       } catch (error) {
         throw withoutMark(error, mark);
       }
@@ -191,10 +192,10 @@ export class Gate<R> {
   /** Settles. While the outcome is open, retries once under the same key like the reference resource server. */
   async #settleOnce(body: Parameters<Client['x402']['settle']>[0], idempotencyKey: string): Promise<Answer<Settlement>> {
     const { settle } = this.#options.client.x402;
-    const first = await settle(body, { idempotencyKey });
+    const first = await settle(body, { ...WHILE_BUYER_WAITS, idempotencyKey });
     if (first.success || first.retry_after > PENDING_WAIT_MAX_SECONDS) return first;
     await sleep(first.retry_after * 1000);
-    const second = await settle(body, { idempotencyKey });
+    const second = await settle(body, { ...WHILE_BUYER_WAITS, idempotencyKey });
     // Either of the two calls may have stored the answer under this key.
     second.response.isAmbiguous = true;
     return second;
@@ -214,7 +215,8 @@ export class Gate<R> {
   /** Creates a 402 challenge by consuming for a random customer without units. */
   async #challenge(ask: Ask, code: string, detail: string, headers: Record<string, string> = {}): Promise<Admission> {
     const { product, units, resource } = ask;
-    const denial = await this.#options.client.entitlements.consume({ ...product, customer: stranger(), units, resource }).then(
+    const body = { ...product, customer: stranger(), units, resource };
+    const denial = await this.#options.client.entitlements.consume(body, WHILE_BUYER_WAITS).then(
       () => null,
       (error: unknown) => error,
     );

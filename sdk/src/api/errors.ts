@@ -1,7 +1,21 @@
+import type { ErrorCode } from '../generated/error-codes.ts';
+
+/** Codes of errors that this package finds itself. */
+export type ClientCode =
+  /** The Idempotency-Key of the caller is malformed. Nothing was sent. */
+  | 'invalid_idempotency_key'
+  | 'request_timeout'
+  | 'connection_failed'
+  /** The answer is not the service's: a proxy's page, or a body that was cut. */
+  | 'unexpected_response'
+  | 'webhook_signature_failed';
+
+/** Codes of the service and of this package. Newer services may send others. */
+export type SvcErrorCode = ErrorCode | ClientCode | (string & {});
+
 /** Failure reported by the service or found by this client. Branch on `code`, never on the text. */
 export class SvcError extends Error {
-  /** Stable code: the codes of the service, and `invalid_idempotency_key`, `request_timeout` and `connection_failed` of the client. */
-  readonly code: string;
+  readonly code: SvcErrorCode;
   /** HTTP status. 0 without an answer. */
   readonly status: number;
   readonly requestId: string | null;
@@ -14,7 +28,7 @@ export class SvcError extends Error {
   /** True if any attempt may have succeeded although its answer was lost. */
   readonly isAmbiguous: boolean;
 
-  constructor(code: string, message: string, facts: Partial<Omit<SvcError, 'code' | 'message'>> = {}) {
+  constructor(code: SvcErrorCode, message: string, facts: Partial<Omit<SvcError, 'code' | 'message'>> = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.name = 'SvcError';
     this.code = code;
@@ -27,12 +41,25 @@ export class SvcError extends Error {
     this.isAmbiguous = facts.isAmbiguous ?? false;
   }
 
-  /** Retry delay requested by the service in seconds, or null. */
+  /** Retry delay requested by the service or a proxy in seconds, or null. */
   get retryAfterSeconds(): number | null {
-    const value = this.headers.get('Retry-After');
-    return value !== null && /^\d{1,9}$/.test(value) ? Number(value) : null;
+    const value = this.headers.get('Retry-After') ?? '';
+    if (/^\d{1,9}$/.test(value)) return Number(value);
+    const at = value === '' ? Number.NaN : Date.parse(value);
+    return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - Date.now()) / 1000));
   }
 }
+
+/** Returns true for an error of this package, and of this code if one is given. */
+export function isSvcError<C extends SvcErrorCode = SvcErrorCode>(error: unknown, code?: C): error is SvcError & { readonly code: C } {
+  return error instanceof SvcError && (code === undefined || error.code === code);
+}
+
+/** Returns the same error with other facts. */
+export const withFacts = (error: SvcError, facts: Partial<SvcError>): SvcError =>
+  new SvcError(error.code, facts.message ?? error.message, { ...error, cause: error.cause, ...facts });
+
+const EXCERPT_MAX = 200;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const firstText = (...values: unknown[]): string | undefined =>
@@ -49,8 +76,10 @@ export function toSvcError(response: Response, text: string, { isAmbiguous }: { 
   const body = parseJson(text);
   const requestId = headers.get('X-Svc-Request-Id') ?? headers.get('X-Request-Id');
   if (!isObject(body)) {
-    const message = `The answer ${status} does not come from the service`;
-    return new SvcError('unexpected_response', message, { status, headers, requestId, isAmbiguous, retryable: status >= 500 });
+    const excerpt = text.slice(0, EXCERPT_MAX);
+    const message = `The answer ${status} does not come from the service: ${excerpt === '' ? 'its body is empty' : excerpt}`;
+    const meta = { excerpt };
+    return new SvcError('unexpected_response', message, { status, headers, requestId, isAmbiguous, meta, retryable: status >= 500 });
   }
   const detail = isObject(body.detail) ? body.detail : {};
   const code = firstText(detail.code, body.code, body.error) ?? 'unexpected_response';
