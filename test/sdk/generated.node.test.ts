@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { generateFiles } from '../../sdk/generate.ts';
+import { surfaceText } from '../../sdk/surface.ts';
 
 const SDK = join(import.meta.dirname, '../../sdk');
 const GENERATED = join(SDK, 'src/generated');
@@ -12,4 +13,10 @@ describe('sdk/src/generated', () => {
     expect(readdirSync(GENERATED).sort()).toEqual(Object.keys(files).sort());
     for (const [name, text] of Object.entries(files)) expect(readFileSync(join(GENERATED, name), 'utf8'), name).toBe(text);
   }, 120_000);
+});
+
+describe('sdk/api-surface.txt', () => {
+  it('the exports of every entry are those of the file: `npm run sdk:generate` writes it', () => {
+    expect(surfaceText()).toBe(readFileSync(join(SDK, 'api-surface.txt'), 'utf8'));
+  }, 60_000);
 });
