@@ -1,4 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectral, { type RulesetDefinition } from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
@@ -13,6 +16,7 @@ const ACCEPTED = [
   'operation-2xx-response /v1/auth/oauth/{provider}/callback',
 ];
 
+const ROOT = join(import.meta.dirname, '../..');
 /** By a name the compiler does not follow: the worker's types are another platform's. */
 const OF_DEPLOYMENT = new URL('../../worker/published/reference/of-deployment.ts', import.meta.url).pathname;
 
@@ -45,4 +49,13 @@ it('spectral’s OpenAPI rules find nothing', async () => {
   linter.setRuleset({ extends: [[rulesets.oas as RulesetDefinition, 'recommended']] });
   const problems = await linter.run(text);
   expect(problems.map(({ code, path, message }) => `${code} ${path.join('/')}: ${message}`)).toEqual([]);
+}, 60_000);
+
+it('mppx validates the payment discovery of the document without an error', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'openapi-')), 'openapi.json');
+  writeFileSync(file, text);
+  const said = execFileSync(join(ROOT, 'node_modules/.bin/mppx'), ['discover', 'validate', file], { encoding: 'utf8' });
+  rmSync(dirname(file), { recursive: true });
+  expect(said).toContain('Discovery document is valid');
+  expect(said).not.toContain('[error]');
 }, 60_000);

@@ -184,7 +184,7 @@ async function storeEvent(w: World, stored: Body, type: string, change: object, 
     .first<{ merchant_id: string }>();
   await w.env.DB.prepare(
     `INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, payment_id, request_id, created_at)
-      VALUES (?, ?, 1, 'payment', ?, ?, ?, ?, ?, 'req_test', ?)`,
+      VALUES (?, ?, 1, 'payment', ?, ?, ?, ?, ?, 'req', ?)`,
   )
     .bind(
       `evt_${crypto.randomUUID()}`,

@@ -3,6 +3,7 @@ import type { AccountId, EndpointId } from '#core/ids.ts';
 import { recoverEndpoint } from '#features/webhooks/deliveries/fan-out.ts';
 import { newCtx } from '#platform/context.ts';
 import { scopeIn } from '../../../worker/platform/context.ts';
+import { exampleOf } from '../../../worker/published/event-catalog.ts';
 import { consumer } from '../../support/people/consumer.ts';
 import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
 import { type Merchant, World } from '../../support/world.ts';
@@ -22,9 +23,9 @@ describe(`list of ${EVENTS} events`, () => {
       `INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, request_id, created_at, fanned_out_at)
         WITH RECURSIVE rows(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < ${EVENTS})
         SELECT printf('evt_%026d', n), ?, 1, 'product', 'p-' || n, 1, CASE n % 2 WHEN 0 THEN 'payout.changed' ELSE 'payment.created' END,
-          '{"object":{}}', 'req', ${now} - (${EVENTS} - n) * 1000, 1 FROM rows`,
+          CASE n % 2 WHEN 0 THEN ? ELSE ? END, 'req', ${now} - (${EVENTS} - n) * 1000, 1 FROM rows`,
     )
-      .bind(ada.userId)
+      .bind(ada.userId, JSON.stringify(exampleOf('payout.changed').data), JSON.stringify(exampleOf('payment.created').data))
       .run();
   });
   const list = (path: string, query: string, key = ada.key) => w.call('GET', `/v1/${path}?${query}`, { key });

@@ -3,6 +3,7 @@ import { afterAll, afterEach, expect } from 'vitest';
 import { unboundSoFar } from '../faults/tenant-statements.ts';
 import { testEnv } from './env.ts';
 import { migrate } from './migrated.ts';
+import { expectStoredEvents } from './published-events.ts';
 
 // The test runner resolves @solana/kit for browsers, which require a secure context. workerd always is one.
 Object.assign(globalThis, { isSecureContext: true });
@@ -30,5 +31,8 @@ afterAll(() => expect(unboundSoFar()).toEqual([]));
 // Resets objects with their file. A later alarm would ask the test runner for a module without getting an answer, and the worker would
 // hang.
 afterAll(reset);
+
+// Runs before the reset: hooks after all tests run in reverse order.
+afterAll(() => expectStoredEvents(testEnv.DB));
 
 await migrate(testEnv.DB);
