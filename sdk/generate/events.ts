@@ -39,7 +39,7 @@ ${each(({ type }) => `| '${type}'`)};
 export type EventOf<T extends EventType> = Extract<SvcEvent, { type: T }>;
 
 /** Event types that this version knows. The service may send others. */
-export const EVENT_TYPES: readonly EventType[] = [
+export const KNOWN_EVENTS: readonly EventType[] = [
 ${each(({ type }) => `'${type}',`)}
 ];
 `;

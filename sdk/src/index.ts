@@ -7,6 +7,6 @@ export type { PagePromise } from './api/pages.ts';
 export type { ScenarioRun } from './api/testing.ts';
 export type { ErrorCode } from './generated/error-codes.ts';
 export type * from './generated/events.ts';
-export { EVENT_TYPES } from './generated/events.ts';
+export { KNOWN_EVENTS } from './generated/events.ts';
 export type { Operations, Resources } from './generated/resources.ts';
 export type * from './generated/types.ts';

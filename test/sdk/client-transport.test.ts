@@ -4,9 +4,9 @@ import { API_VERSION, SDK_VERSION } from '../../sdk/src/generated/operations.ts'
 import {
   createClient,
   type ErrorCode,
-  EVENT_TYPES,
   type EventOf,
   isSvcError,
+  KNOWN_EVENTS,
   type RequestFacts,
   type ResponseReport,
   type RetryReport,
@@ -236,7 +236,7 @@ describe('types of calls', () => {
       return event.type === 'payment.refunded' ? event.data.refund.tx_signature : undefined;
     };
     const confirmed = { type: 'payment.confirmed', data: { object: { payment_id: 'p' } } } as EventOf<'payment.confirmed'>;
-    expect([objectOf(confirmed), EVENT_TYPES.includes(confirmed.type)]).toEqual(['p', true]);
+    expect([objectOf(confirmed), KNOWN_EVENTS.includes(confirmed.type)]).toEqual(['p', true]);
   });
 });
 

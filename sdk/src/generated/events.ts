@@ -608,7 +608,7 @@ export type EventType =
 export type EventOf<T extends EventType> = Extract<SvcEvent, { type: T }>;
 
 /** Event types that this version knows. The service may send others. */
-export const EVENT_TYPES: readonly EventType[] = [
+export const KNOWN_EVENTS: readonly EventType[] = [
   'payment.created',
   'payment.submitted',
   'payment.confirmed',
