@@ -14,6 +14,7 @@ export function filesOf(document: Document, sdkVersion: string): Record<string, 
   const operations = readOperations(document);
   const events = eventsOf(document);
   const types = new Types(document, new Set(events.map(({ type }) => type)));
+  types.requireChoices();
   const resources = resourcesText(operations, types);
   const queries = queriesText(operations, types);
   const inEvents = eventsText(events, types);

@@ -44,6 +44,10 @@ export class Types {
   constructor({ components }: Document, eventTypes: ReadonlySet<unknown>) {
     this.#eventTypes = eventTypes;
     this.#schemas = components.schemas;
+  }
+
+  /** Throws if the document has another name for a schema of `EXACTLY_ONE`. */
+  requireChoices(): void {
     const unknown = Object.keys(EXACTLY_ONE).filter((name) => !this.#schemas[name]);
     if (unknown.length > 0) throw new Error(`The document has no schema ${unknown.join(', ')}: correct EXACTLY_ONE`);
   }
