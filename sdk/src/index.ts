@@ -10,3 +10,5 @@ export type * from './generated/events.ts';
 export { KNOWN_EVENTS } from './generated/events.ts';
 export type { Operations, Resources } from './generated/resources.ts';
 export type * from './generated/types.ts';
+export { type ReceiptKeys, type SignedReceipt, verifyReceipt } from './verify/receipt.ts';
+export { isKnownEvent, type VerifyWebhookOptions, verifyWebhook, type WebhookHeaders } from './verify/webhook.ts';

@@ -1,5 +1,6 @@
 import type { Operations, Resources } from '../generated/resources.ts';
 import type { ConfirmRequest, CurrentPayment } from '../generated/types.ts';
+import { verifyWebhook } from '../verify/webhook.ts';
 import type { Answer, Call, CallOptions, ClientOptions } from './call.ts';
 import { readBeforeRepeat } from './confirm.ts';
 import { listOperations, type Operation } from './operations.ts';
@@ -19,6 +20,10 @@ type RequestArguments<O> =
  */
 export interface Client extends Resources {
   testing: Testing;
+  webhooks: {
+    /** Verifies a webhook delivery and returns its event. */
+    verify: typeof verifyWebhook;
+  };
   /** Calls an operation by the id that the OpenAPI document gives it. */
   request<I extends keyof Operations>(operationId: I, ...request: RequestArguments<Operations[I]>): Operations[I]['answer'];
 }
@@ -39,6 +44,7 @@ export function createClient(options: ClientOptions): Client {
   const confirm = operations.find(({ id }) => id === 'confirmPayment')!;
   built.payments.confirm = (body, callOptions) => confirmPayment(transport, built, { operation: confirm, body, options: callOptions });
   built.testing.run = (...given) => runScenario(built.testing, ...given);
+  built.webhooks = { verify: verifyWebhook };
   built.request = (operationId, ...[request, callOptions]) => {
     const operation = operations.find(({ id }) => id === operationId);
     if (!operation) throw new TypeError(`No operation is called ${operationId}`);

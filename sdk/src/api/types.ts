@@ -3,8 +3,6 @@ export type {
   ConsumeRequest as Consume,
   ConsumeResponse as Consumption,
   Customer,
-  Receipt,
-  ReceiptVerification,
   SettleResponse as SettledPayment,
 } from '../generated/types.ts';
 
