@@ -1,4 +1,4 @@
-import type { SvcError } from './errors.ts';
+import type { SvcError } from '../errors/svc-error.ts';
 import type { Operation } from './operations.ts';
 
 export interface ClientOptions {

@@ -1,6 +1,6 @@
+import { SvcError } from '../errors/svc-error.ts';
 import type { ConfirmResponse, CurrentPayment } from '../generated/types.ts';
 import type { Answer } from './call.ts';
-import { SvcError } from './errors.ts';
 import { withResponse } from './transport.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { SvcError } from './errors.ts';
+import { SvcError } from '../errors/svc-error.ts';
 
 const VALID_KEY = /^[\x21-\x7e]{8,255}$/;
 

@@ -1,6 +1,7 @@
+import { SvcError, withFacts } from '../errors/svc-error.ts';
 import { API_VERSION } from '../generated/operations.ts';
 import type { Answer, Call, CallOptions, ClientOptions, RequestFacts, ResponseFacts } from './call.ts';
-import { parseJson, SvcError, toSvcError, withFacts } from './errors.ts';
+import { parseJson, toSvcError } from './errors.ts';
 import { idempotencyKey } from './keys.ts';
 import type { Operation } from './operations.ts';
 import { type Prepared, prepareRequest, withoutCredentials } from './request.ts';
