@@ -1,4 +1,4 @@
-import { SvcError } from '../api/errors.ts';
+import { SvcError } from '../errors/svc-error.ts';
 import { KNOWN_EVENTS, type SvcEvent } from '../generated/events.ts';
 
 export interface VerifyWebhookOptions {
