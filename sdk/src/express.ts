@@ -13,7 +13,7 @@ export type { ProtectOptions } from './access/protect.ts';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Access of this request, set by `protect` from `@svc/sdk/express`. */
+    /** Access of this request, set by `protect` from `@paylatch/sdk/express`. */
     svc?: Access;
   }
 }

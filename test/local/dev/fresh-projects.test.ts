@@ -1,5 +1,5 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,15 +10,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callChain } from '../../../local/chain/client.ts';
 import { Api } from '../../../local/cli/api.ts';
 import { freePort } from '../../../local/cli/ports.ts';
+import { examples, newProject, packSdk } from '../../package/pack.ts';
 import { DevProcess } from './dev-process.ts';
 
-const ROOT = join(import.meta.dirname, '../../..');
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 const home = mkdtempSync(join(tmpdir(), 'svc-fresh-projects-'));
 const dev = new DevProcess(join(home, 'state'));
 const ends: (() => unknown)[] = [];
 
-const examples = [...readFileSync(join(ROOT, 'sdk/README.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!);
 const exampleOf = (adapter: string): string => examples.find((one) => one.includes(`'${adapter}'`))!;
 
 let archive: string;
@@ -30,19 +29,6 @@ const SERVE = `import { serve } from '@hono/node-server';
 import app from './index.ts';
 serve({ fetch: (request) => app.fetch(request), hostname: '127.0.0.1', port: Number(process.env.PORT) });
 `;
-
-/** Creates a project with the packed archive and its framework, installed by npm. */
-function newProject(name: string, packages: string[]): string {
-  const folder = join(home, name);
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'package.json'), '{"name":"shop","private":true,"type":"module"}');
-  execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', archive], { cwd: folder, stdio: 'pipe' });
-  for (const one of packages) {
-    mkdirSync(join(folder, 'node_modules', one, '..'), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules', one), join(folder, 'node_modules', one));
-  }
-  return folder;
-}
 
 async function startNode(folder: string, entry: string, port: number): Promise<string> {
   const child: ChildProcess = spawn(process.execPath, ['--no-warnings', entry], {
@@ -86,17 +72,7 @@ beforeAll(async () => {
   env = { SVC_URL: started.baseUrl, SVC_KEY: made.raw_key, SVC_PRODUCT: product.product_id };
   agent = await generateKeyPairSigner();
   await callChain(rpcUrl, 'local_fundUsdc', [agent.address, '1000000']);
-  // Packs in a copy, which neither needs nor disturbs the build of the working tree.
-  const sdk = join(home, 'pack/sdk');
-  mkdirSync(join(home, 'pack/node_modules'), { recursive: true });
-  for (const name of ['hono', 'express', '@types']) symlinkSync(join(ROOT, 'node_modules', name), join(home, 'pack/node_modules', name));
-  execFileSync('cp', ['-r', join(ROOT, 'sdk'), sdk]);
-  execFileSync('npm', ['run', 'build'], {
-    cwd: sdk,
-    env: { ...process.env, PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}` },
-  });
-  execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', home], { cwd: sdk, stdio: 'pipe' });
-  archive = join(home, readdirSync(home).find((name) => name.endsWith('.tgz'))!);
+  archive = packSdk(home);
 }, 120_000);
 afterAll(async () => {
   for (const end of ends) await end();
@@ -107,21 +83,21 @@ afterAll(async () => {
 describe('packed package installed into a fresh project', () => {
   const projects: Record<string, () => Promise<string>> = {
     Hono: async () => {
-      const folder = newProject('hono', ['hono', '@hono/node-server']);
-      writeFileSync(join(folder, 'index.ts'), exampleOf('@svc/sdk/hono'));
+      const folder = newProject(join(home, 'hono'), archive, ['hono', '@hono/node-server']);
+      writeFileSync(join(folder, 'index.ts'), exampleOf('@paylatch/sdk/hono'));
       writeFileSync(join(folder, 'serve.ts'), SERVE);
       return startNode(folder, 'serve.ts', await freePort(0, 'PORT'));
     },
     Express: async () => {
-      const folder = newProject('express', ['express']);
-      const code = exampleOf('@svc/sdk/express');
+      const folder = newProject(join(home, 'express'), archive, ['express']);
+      const code = exampleOf('@paylatch/sdk/express');
       expect(code).toContain('app.listen(3000)');
       writeFileSync(join(folder, 'index.ts'), code.replace('app.listen(3000)', 'app.listen(Number(process.env.PORT))'));
       return startNode(folder, 'index.ts', await freePort(0, 'PORT'));
     },
     'a plain fetch handler, as Workers have it': async () => {
-      const folder = newProject('fetch', ['@hono/node-server', 'hono']);
-      writeFileSync(join(folder, 'index.ts'), exampleOf('@svc/sdk/fetch'));
+      const folder = newProject(join(home, 'fetch'), archive, ['@hono/node-server', 'hono']);
+      writeFileSync(join(folder, 'index.ts'), exampleOf('@paylatch/sdk/fetch'));
       writeFileSync(join(folder, 'serve.ts'), SERVE);
       return startNode(folder, 'serve.ts', await freePort(0, 'PORT'));
     },

@@ -213,8 +213,8 @@ describe('code examples in a surrounding program', () => {
     const piece = code.find((one) => one.includes(name))!;
     const { before, after, prints } = AROUND[name]!();
     const own = piece
-      .replaceAll("'@svc/sdk'", JSON.stringify(join(ROOT, 'sdk/src/index.ts')))
-      .replaceAll("'@svc/sdk/hono'", JSON.stringify(join(ROOT, 'sdk/src/hono.ts')))
+      .replaceAll("'@paylatch/sdk'", JSON.stringify(join(ROOT, 'sdk/src/index.ts')))
+      .replaceAll("'@paylatch/sdk/hono'", JSON.stringify(join(ROOT, 'sdk/src/hono.ts')))
       .replaceAll('https://pay.example.com', baseUrl)
       .replaceAll('<product_id>', shop.product)
       .replaceAll('<your payout wallet>', PAYOUT);
