@@ -1,0 +1,12 @@
+const sdk = require('@paylatch/sdk');
+const { runScenario } = require('./scenario.mjs');
+
+const [baseUrl, ...entries] = process.argv.slice(2);
+for (const entry of entries) require(entry);
+
+(async () => {
+  const imported = await import('@paylatch/sdk');
+  if (imported.SvcError !== sdk.SvcError) throw new Error('require and import load two copies of the package');
+  await runScenario({ sdk, baseUrl, key: 'svc_test_key' });
+  console.log(navigator.userAgent);
+})();
