@@ -19,7 +19,7 @@ try {
     ...archiveChecks(home, archive),
     ...compilerChecks(home, archive),
     ...onRuntimes,
-    ...(await generatorChecks(home)),
+    ...generatorChecks(home),
   ]).finally(end);
   printTable(results);
   const failed = results.filter(({ isPassed }) => !isPassed).length;

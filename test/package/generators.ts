@@ -14,16 +14,19 @@ const GENERATORS = [
 ];
 
 /** Generates clients from the published document with generators that are not ours, and compiles them. */
-export async function generatorChecks(home: string): Promise<Check[]> {
+export function generatorChecks(home: string): Check[] {
   const cwd = join(home, 'generators');
   mkdirSync(cwd);
-  writeFileSync(join(cwd, 'openapi.json'), JSON.stringify(await readDocument()));
   writeFileSync(join(cwd, 'orval.config.mjs'), ORVAL);
   writeFileSync(join(cwd, 'package.json'), '{"type":"module"}');
+  let written: Promise<void> | undefined;
+  const write = async () => writeFileSync(join(cwd, 'openapi.json'), JSON.stringify(await readDocument()));
   return GENERATORS.map(({ name, folder, program = name, args }) => ({
     group: 'generators',
     name,
     run: async () => {
+      written ??= write();
+      await written;
       mkdirSync(join(cwd, folder));
       await exec(bin(program), args, { cwd });
       const compilerOptions = {
