@@ -10,7 +10,7 @@ it('sdk/src/api.d.ts equals the output of `npm run sdk:generate`', async () => {
   expect(read('sdk/src/api/api.d.ts')).toBe(await generateTypes());
 });
 
-it('the package has the name that sdk/names.json gives to the SDK', () => {
+it('the package has the name of sdk/names.json and a changelog of its version', () => {
   const names = JSON.parse(read('sdk/names.json'));
   expect(names).toEqual({
     scope: '@paylatch',
@@ -20,7 +20,9 @@ it('the package has the name that sdk/names.json gives to the SDK', () => {
     create: 'create-paylatch',
     sandbox: '@paylatch/sandbox',
   });
-  expect(JSON.parse(read('sdk/package.json')).name).toBe(names.sdk);
+  const { name, version } = JSON.parse(read('sdk/package.json'));
+  expect(name).toBe(names.sdk);
+  expect(read('sdk/CHANGELOG.md')).toContain(`\n## ${version}\n`);
 });
 
 it('no text, page, answer or package names the npm package svc, which is another project', () => {
