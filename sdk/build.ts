@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const SDK = import.meta.dirname;
@@ -7,7 +7,6 @@ const DIST = join(SDK, 'dist');
 
 rmSync(DIST, { recursive: true, force: true });
 execFileSync('tsc', ['-p', SDK], { stdio: 'inherit' });
-for (const file of globSync('**/*.d.ts', { cwd: join(SDK, 'src') })) cpSync(join(SDK, 'src', file), join(DIST, file));
 // The compiler rewrites imports of code only. Declarations must import published files too.
 for (const file of globSync(join(DIST, '**/*.d.ts'))) {
   const text = readFileSync(file, 'utf8');

@@ -18,8 +18,10 @@ const STRICT = {
   noEmit: true,
   target: 'es2022',
 };
-/** Entries that need no types of Node. */
-const PORTABLE = entries.filter((entry) => !/\/(?:express|fastify|next)$/.test(entry));
+/** Entries and README examples that need no types of Node. */
+const PORTABLE = entries.filter((entry) => !/\/(?:express|fastify)$/.test(entry));
+const PORTABLE_EXAMPLES = examples.filter((code) => !/from '(?:node:|express|fastify)/.test(code));
+const PROCESS = 'declare const process: Record<"stdout" | "stderr", { write(text: string): void }> & { env: Record<string, string> };';
 
 /** Fails to compile if the types of the package resolve to `any`. */
 const TYPED = `import { createClient } from '${manifest.name}';
@@ -39,10 +41,9 @@ export function compilerChecks(home: string, archive: string): Check[] {
     'typed.ts': TYPED,
   };
   const portable = {
+    ...Object.fromEntries(PORTABLE_EXAMPLES.map((code, n) => [`example-${n}.ts`, `${PROCESS}\n${code}`])),
     'entries.ts': importAll(PORTABLE),
     'typed.ts': TYPED,
-    // Browsers and Workers have no `process`.
-    'example.ts': `declare const process: { env: Record<string, string> };\n${examples.find((code) => code.includes('/fetch'))}`,
   };
   const project = newProject(join(home, 'compilers'), archive, [
     'hono',

@@ -1,14 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { generateTypes } from '../../sdk/generate.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
-
-it('sdk/src/api.d.ts equals the output of `npm run sdk:generate`', async () => {
-  expect(read('sdk/src/api/api.d.ts')).toBe(await generateTypes());
-});
 
 it('the package has the name of sdk/names.json and a changelog of its version', () => {
   const names = JSON.parse(read('sdk/names.json'));
@@ -37,4 +32,12 @@ it('no text, page, answer or package names the npm package svc, which is another
   // Assembled, so that this file does not match.
   const foreign = new RegExp(`npx ${'svc'}|@${'svc'}/|npm i(?:nstall)? ${'svc'}\\b`);
   expect(texts.filter((path) => foreign.test(readFileSync(path, 'utf8')))).toEqual([]);
+});
+
+it('the error table of the README names codes of the service or of the package', () => {
+  const [, table] = /\| `code` \| What to do \|\n([\s\S]*?)\n\n/.exec(read('sdk/README.md'))!;
+  const named = table!.split('\n').flatMap((row) => [...row.split('|')[1]!.matchAll(/`(\w+)`/g)].map(([, code]) => code!));
+  expect(named.length).toBeGreaterThan(15);
+  const known = read('sdk/src/generated/error-codes.ts') + read('sdk/src/api/errors.ts');
+  expect(named.filter((code) => !known.includes(`'${code}'`))).toEqual([]);
 });

@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,10 +18,11 @@ const home = mkdtempSync(join(tmpdir(), 'svc-fresh-projects-'));
 const dev = new DevProcess(join(home, 'state'));
 const ends: (() => unknown)[] = [];
 
-const exampleOf = (adapter: string): string => examples.find((one) => one.includes(`'${adapter}'`))!;
+const exampleOf = (...parts: string[]): string => examples.find((one) => parts.every((part) => one.includes(part)))!;
+const onPort = (code: string): string => code.replace(/\b3000\b/, 'Number(process.env.PORT)');
 
 let archive: string;
-let env: { SVC_URL: string; SVC_KEY: string; SVC_PRODUCT: string };
+let env: { SVC_BASE_URL: string; SVC_API_KEY: string; SVC_PRODUCT: string };
 let agent: KeyPairSigner;
 let rpcUrl: string;
 
@@ -30,10 +31,16 @@ import app from './index.ts';
 serve({ fetch: (request) => app.fetch(request), hostname: '127.0.0.1', port: Number(process.env.PORT) });
 `;
 
-async function startNode(folder: string, entry: string, port: number): Promise<string> {
+/** Calls a route handler as Next.js does. */
+const ROUTE = `import { GET } from './route.ts';
+export default { fetch: (request: Request) => GET(request, { params: Promise.resolve({}) }) };
+`;
+
+async function startNode(folder: string, entry: string, variables: Record<string, string> = env): Promise<string> {
+  const port = await freePort(0, 'PORT');
   const child: ChildProcess = spawn(process.execPath, ['--no-warnings', entry], {
     cwd: folder,
-    env: { ...process.env, ...env, PORT: String(port) },
+    env: { ...process.env, ...variables, PORT: String(port) },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   ends.push(() => child.kill());
@@ -69,7 +76,7 @@ beforeAll(async () => {
       live_mode_confirmed: true,
     },
   });
-  env = { SVC_URL: started.baseUrl, SVC_KEY: made.raw_key, SVC_PRODUCT: product.product_id };
+  env = { SVC_BASE_URL: started.baseUrl, SVC_API_KEY: made.raw_key, SVC_PRODUCT: product.product_id };
   agent = await generateKeyPairSigner();
   await callChain(rpcUrl, 'local_fundUsdc', [agent.address, '1000000']);
   archive = packSdk(home);
@@ -84,22 +91,32 @@ describe('packed package installed into a fresh project', () => {
   const projects: Record<string, () => Promise<string>> = {
     Hono: async () => {
       const folder = newProject(join(home, 'hono'), archive, ['hono', '@hono/node-server']);
-      writeFileSync(join(folder, 'index.ts'), exampleOf('@paylatch/sdk/hono'));
+      writeFileSync(join(folder, 'index.ts'), exampleOf('/hono'));
       writeFileSync(join(folder, 'serve.ts'), SERVE);
-      return startNode(folder, 'serve.ts', await freePort(0, 'PORT'));
+      return startNode(folder, 'serve.ts');
     },
     Express: async () => {
       const folder = newProject(join(home, 'express'), archive, ['express']);
-      const code = exampleOf('@paylatch/sdk/express');
-      expect(code).toContain('app.listen(3000)');
-      writeFileSync(join(folder, 'index.ts'), code.replace('app.listen(3000)', 'app.listen(Number(process.env.PORT))'));
-      return startNode(folder, 'index.ts', await freePort(0, 'PORT'));
+      writeFileSync(join(folder, 'index.ts'), onPort(exampleOf('/express')));
+      return startNode(folder, 'index.ts');
+    },
+    Fastify: async () => {
+      const folder = newProject(join(home, 'fastify'), archive, ['fastify']);
+      writeFileSync(join(folder, 'index.ts'), onPort(exampleOf('/fastify')));
+      return startNode(folder, 'index.ts');
+    },
+    'a route handler of Next.js': async () => {
+      const folder = newProject(join(home, 'next'), archive, ['@hono/node-server', 'hono']);
+      writeFileSync(join(folder, 'route.ts'), exampleOf('/next'));
+      writeFileSync(join(folder, 'index.ts'), ROUTE);
+      writeFileSync(join(folder, 'serve.ts'), SERVE);
+      return startNode(folder, 'serve.ts');
     },
     'a plain fetch handler, as Workers have it': async () => {
       const folder = newProject(join(home, 'fetch'), archive, ['@hono/node-server', 'hono']);
-      writeFileSync(join(folder, 'index.ts'), exampleOf('@paylatch/sdk/fetch'));
+      writeFileSync(join(folder, 'index.ts'), exampleOf('/fetch', 'export default'));
       writeFileSync(join(folder, 'serve.ts'), SERVE);
-      return startNode(folder, 'serve.ts', await freePort(0, 'PORT'));
+      return startNode(folder, 'serve.ts');
     },
   };
 
@@ -116,4 +133,20 @@ describe('packed package installed into a fresh project', () => {
     },
     60_000,
   );
+
+  it('a newcomer installs it in an empty folder, runs the first README example and is paid by the demo wallet within a minute', async () => {
+    const begun = Date.now();
+    const folder = join(home, 'newcomer');
+    mkdirSync(folder);
+    execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', archive], { cwd: folder, stdio: 'pipe' });
+    writeFileSync(join(folder, 'shop.ts'), onPort(examples[0]!));
+    // As `npm run dev` prints them.
+    const [, key] = await dev.says(/Live key +(\S+)/);
+    const [, wallet] = await dev.says(/paid to (\w+)/);
+    const url = await startNode(folder, 'shop.ts', { SVC_BASE_URL: env.SVC_BASE_URL, SVC_API_KEY: key!, PAYOUT_WALLET: wallet! });
+    const pay = join(import.meta.dirname, '../../../local/pay.ts');
+    const output = execFileSync(process.execPath, [pay, url, '--chain', rpcUrl], { encoding: 'utf8' });
+    expect(output).toMatch(/^402 without a payment\n200 with a payment from \w+: \{"weather":"sunny"\}\n$/);
+    expect(Date.now() - begun).toBeLessThan(60_000);
+  }, 60_000);
 });

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 const SECRET = `whsec_${Buffer.from('a secret of 32 bytes for a test!').toString('base64')}`;
@@ -42,6 +42,19 @@ function paymentPage(page: number) {
   return { items, page, per_page: PER_PAGE, total: PAGES * PER_PAGE, total_pages: PAGES, has_more: page < PAGES };
 }
 
+/** Attempts of each write, by its Idempotency-Key. */
+const attempts = new Map<string, number>();
+
+/** Fails the first attempt of every write, so that only a repeated one with the same key succeeds. */
+function createProduct(headers: IncomingHttpHeaders, body: object): { status: number; body: object } {
+  const key = String(headers['idempotency-key'] ?? '');
+  const attempt = (attempts.get(key) ?? 0) + 1;
+  attempts.set(key, attempt);
+  if (!/^sdk_[0-9a-f-]{36}$/.test(key)) return { status: 422, body: refusal('idempotency_key_required', false) };
+  if (attempt === 1) return { status: 503, body: refusal('temporarily_unavailable', true) };
+  return { status: 201, body: { product_id: 'product-1', ...body, metadata: { client: headers['x-svc-client'] ?? null } } };
+}
+
 const refusal = (code: string, retryable: boolean) => ({
   detail: `Refused: ${code}.`,
   code,
@@ -76,8 +89,10 @@ async function answer(request: IncomingMessage, response: ServerResponse, script
   if (url.pathname === '/event') return void send(200, newEvent());
   if (!request.headers['x-svc-key'] && !request.headers.authorization) return void send(401, refusal('invalid_authorization', false));
   switch (`${request.method} ${url.pathname}`) {
-    case 'POST /v1/products':
-      return void send(201, { product_id: 'product-1', ...JSON.parse(Buffer.concat(chunks).toString()) });
+    case 'POST /v1/products': {
+      const { status, body } = createProduct(request.headers, JSON.parse(Buffer.concat(chunks).toString()));
+      return void send(status, body);
+    }
     case 'GET /v1/payments':
       return void send(200, paymentPage(Number(url.searchParams.get('page') ?? 1)));
     case 'GET /v1/payments/slow':
