@@ -17,7 +17,7 @@ export interface ExpressMeteredAccess extends Omit<MeteredAccess, 'stream'> {
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Access of this request, set by `protect` from `@svc/sdk/express`. */
+    /** Access of this request, set by `protect` from `@paylatch/sdk/express`. */
     svc?: Access;
     /** Metered access of this answer, set by `protect` with `metered`. */
     metered?: ExpressMeteredAccess;

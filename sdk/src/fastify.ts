@@ -13,7 +13,7 @@ export type { ProtectOptions } from './access/protect.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Access of this request, set by `protect` from `@svc/sdk/fastify`. */
+    /** Access of this request, set by `protect` from `@paylatch/sdk/fastify`. */
     svc?: Access;
     /** Metered access of this answer, set by `protect` with `metered`. */
     metered?: MeteredAccess;
