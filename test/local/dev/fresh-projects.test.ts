@@ -140,7 +140,7 @@ describe('packed package installed into a fresh project', () => {
     mkdirSync(folder);
     execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', archive], { cwd: folder, stdio: 'pipe' });
     writeFileSync(join(folder, 'shop.ts'), onPort(examples[0]!));
-    // As `npm run dev` prints them.
+    // Key and wallet that `npm run dev` prints.
     const [, key] = await dev.says(/Live key +(\S+)/);
     const [, wallet] = await dev.says(/paid to (\w+)/);
     const url = await startNode(folder, 'shop.ts', { SVC_BASE_URL: env.SVC_BASE_URL, SVC_API_KEY: key!, PAYOUT_WALLET: wallet! });
