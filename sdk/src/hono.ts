@@ -1,8 +1,8 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Access } from './access/access.ts';
 import { type MeteredAccess, MeteredGate, type MeteredOptions } from './access/metered.ts';
-import { present } from './access/present.ts';
-import { Gate, type ProtectOptions } from './access/protect.ts';
+import { refusalResponse } from './access/present.ts';
+import { CLIENT_CLOSED, Gate, type ProtectOptions } from './access/protect.ts';
 import type { WaitUntil } from './access/refunds.ts';
 import { servedHeaders } from './access/served.ts';
 
@@ -27,7 +27,7 @@ export interface SvcMeteredEnv {
  */
 // biome-ignore lint/suspicious/noExplicitAny: fits into an app of any environment, as Hono's own middleware does.
 export function protect(options: ProtectOptions<Context<any>> | MeteredOptions): MiddlewareHandler<any> {
-  return 'metered' in options ? byThePiece(options) : perUse(options);
+  return options.metered ? byThePiece(options) : perUse(options);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: as above.
@@ -51,11 +51,13 @@ function perUse(options: ProtectOptions<Context<any>>): MiddlewareHandler<any> {
   const gate = new Gate<Context<any>>(options);
   return async (c, next) => {
     const waitUntil = waitUntilOf(c);
+    const { signal } = c.req.raw;
     const incoming = { method: c.req.method, url: c.req.url, header: (name: string) => c.req.header(name), waitUntil };
     const { refusal, access, paymentResponse } = await gate.admit(incoming, c);
-    if (refusal) {
-      const { body, headers } = present(refusal, c.req.header('Accept'));
-      return c.body(body, refusal.status, headers);
+    if (refusal) return refusalResponse(refusal, c.req.header('Accept'));
+    if (signal?.aborted) {
+      await gate.refund(access, 'buyer_disconnected', c, waitUntil);
+      return new Response(null, { status: CLIENT_CLOSED });
     }
     c.set('svc', access);
     try {

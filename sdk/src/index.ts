@@ -1,5 +1,5 @@
 export type { Access } from './access/access.ts';
-export type { ProtectOptions } from './access/protect.ts';
+export type { ProductReference, ProtectOptions } from './access/protect.ts';
 export type { Answer, CallOptions, ClientOptions, RequestFacts, ResponseFacts, ResponseReport, RetryReport } from './api/call.ts';
 export { type Client, createClient } from './api/client.ts';
 export type { PagePromise } from './api/pages.ts';

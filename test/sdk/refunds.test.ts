@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RefundQueue } from '../../sdk/src/access/refunds.ts';
+import { RefundQueue, RefundsUnderWay } from '../../sdk/src/access/refunds.ts';
 import { protect } from '../../sdk/src/fetch.ts';
 import { createClient, SvcError } from '../../sdk/src/index.ts';
 import { protectedHandler } from './protected.ts';
@@ -150,5 +150,36 @@ describe('refund queue', () => {
     queue.run();
     await vi.advanceTimersByTimeAsync(MINUTE);
     expect(made).toEqual([1, 2, 3]);
+  });
+});
+
+describe('refunds under way', () => {
+  it('a request waits for all refunds of its holder, and for none of another', async () => {
+    const underWay = new RefundsUnderWay();
+    const refunds = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    for (const { promise } of refunds) underWay.add(['pay:bob:1'], promise);
+    let isOver = false;
+    const waiting = underWay.wait(['ada', 'pay:bob:1']).then(() => {
+      isOver = true;
+    });
+    await underWay.wait(['pay:eve:1']);
+    refunds[0]!.resolve();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(isOver).toBe(false);
+    refunds[1]!.resolve();
+    await waiting;
+  });
+
+  it('a refund that hangs is waited for until three seconds after its start', async () => {
+    const underWay = new RefundsUnderWay();
+    underWay.add(['pay:bob:1'], new Promise(() => {}));
+    await vi.advanceTimersByTimeAsync(2_000);
+    const isOver = vi.fn();
+    void underWay.wait(['pay:bob:1']).then(isOver);
+    await vi.advanceTimersByTimeAsync(900);
+    expect(isOver).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(200);
+    expect(isOver).toHaveBeenCalled();
+    await underWay.wait(['pay:bob:1']);
   });
 });

@@ -1,8 +1,8 @@
 import type { Client } from '../api/client.ts';
-import { SvcError } from '../api/errors.ts';
+import { SvcError } from '../errors/svc-error.ts';
 import type { MeteredAnnouncement, MeteredSession, MeteringDirective } from '../generated/types.ts';
 import { WHILE_BUYER_WAITS } from './access.ts';
-import { present } from './present.ts';
+import { refusalResponse } from './present.ts';
 import { toRefusal, unavailable } from './refusals.ts';
 
 export interface Metered {
@@ -106,8 +106,7 @@ export class MeteredGate {
       const refusal = (error instanceof SvcError && toRefusal(error)) || null;
       this.#options.onError?.(error, request);
       const reported = refusal ?? unavailable(error);
-      const { body, headers } = present(reported, request.headers.get('Accept'));
-      return new Response(body, { status: reported.status, headers });
+      return refusalResponse(reported, request.headers.get('Accept'));
     }
     if (admitted instanceof Response) return admitted;
     const served = await handler(admitted.access);

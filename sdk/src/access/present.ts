@@ -11,6 +11,12 @@ export function present({ body, headers }: Refusal, accept: string | null | unde
   };
 }
 
+/** Returns the refusal as a web response. */
+export function refusalResponse(refusal: Refusal, accept: string | null | undefined): Response {
+  const { body, headers } = present(refusal, accept);
+  return new Response(body, { status: refusal.status, headers });
+}
+
 const NETWORKS: Record<string, { name: string; usdc: string }> = {
   'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': { name: 'Solana', usdc: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' },
   'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': { name: 'Solana devnet (test money)', usdc: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' },

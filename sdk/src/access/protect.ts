@@ -1,17 +1,18 @@
 import type { Answer } from '../api/call.ts';
 import type { Client } from '../api/client.ts';
-import { SvcError } from '../api/errors.ts';
 import { digestText, isIdempotencyKey } from '../api/keys.ts';
 import { sleep } from '../api/signals.ts';
-import type { Consume, Customer, ProductReference, SettledPayment, Settlement } from '../api/types.ts';
+import { SvcError } from '../errors/svc-error.ts';
+import type { ConsumeRequest, Customer, SettlePending, SettleResponse } from '../generated/types.ts';
 import { AbandonedWrites, type OwnWrite } from './abandoned-writes.ts';
 import { type Access, type Admission, accessOf, FAILED_OPEN, type Incoming, WHILE_BUYER_WAITS } from './access.ts';
 import { withMark, withoutMark } from './mark.ts';
-import { RefundQueue, type WaitUntil } from './refunds.ts';
+import { RefundQueue, RefundsUnderWay, type WaitUntil } from './refunds.ts';
 import * as refuse from './refusals.ts';
 import { newReporter } from './report.ts';
 
-type Resource = NonNullable<Consume['resource']>;
+export type ProductReference = { product_id: string } | { external_product_id: string };
+type Resource = NonNullable<ConsumeRequest['resource']>;
 
 /** `R` is the framework's request: Hono's context, Express's request, a web `Request`. */
 export interface ProtectOptions<R> {
@@ -36,6 +37,7 @@ export interface ProtectOptions<R> {
    * request uses.
    */
   onError?: (error: unknown, request: R) => void;
+  metered?: undefined;
 }
 
 interface Ask {
@@ -46,6 +48,16 @@ interface Ask {
   /** Identity of this request. The caller's key applies to it alone. */
   subject: string;
   callerKey: string | null;
+  payment: string | null;
+  /** Payment and customer, by which a retry finds a refunded unit again. */
+  holders: string[];
+}
+
+interface Use {
+  holders: string[];
+  /** Lets the same request resume under its key. */
+  resume: (() => void) | null;
+  refund?: Promise<void>;
 }
 
 /**
@@ -56,6 +68,9 @@ const GENERATIONS_MAX = 8;
 const PENDING_WAIT_MAX_SECONDS = 5;
 const RESOURCE_URL_MAX = 2_000;
 
+/** Status for a buyer who disconnected before the handler began, for logs. No client receives it. */
+export const CLIENT_CLOSED = 499;
+
 const stranger = (): Customer => ({ customer_ref: `anon_${crypto.randomUUID()}` });
 const isRefunded = (error: unknown) => error instanceof SvcError && error.code === 'state_conflict' && error.meta.reason === 'refunded';
 
@@ -65,8 +80,10 @@ export class Gate<R> {
   readonly #ledger = new AbandonedWrites();
   readonly #refunds = new RefundQueue();
   readonly #onError: (error: unknown, request: R) => void;
-  readonly #onRefunded = new WeakMap<Access, () => void>();
+  readonly #underWay = new RefundsUnderWay();
+  readonly #uses = new WeakMap<Access, Use>();
   #warnedOfLeftovers = false;
+  #warnedOfCaching = false;
 
   constructor(options: ProtectOptions<R>) {
     this.#options = options;
@@ -78,8 +95,8 @@ export class Gate<R> {
     this.#refunds.run(incoming.waitUntil);
     try {
       const ask = await this.#askOf(incoming, request);
-      const payment = incoming.header('PAYMENT-SIGNATURE');
-      return payment ? await this.#settle(ask, payment, request) : await this.#consume(ask);
+      await this.#underWay.wait(ask.holders);
+      return ask.payment === null ? await this.#consume(ask) : await this.#settle(ask, ask.payment, request);
     } catch (error) {
       const refusal = error instanceof SvcError ? refuse.toRefusal(error) : null;
       if (refusal && refusal.body.code !== 'setup_not_ready') return { refusal };
@@ -90,10 +107,31 @@ export class Gate<R> {
     }
   }
 
-  /** Refunds the use of a failed handler, and retries later after a transient failure. Never throws. */
+  /** Refunds the use of a failed handler once, and retries later after a transient failure. Never throws. */
   async refund(access: Access, reason: string, request: R, waitUntil?: WaitUntil): Promise<void> {
+    const use = this.#uses.get(access);
     // A replay consumed nothing. Refunding the original use would make a served request free.
-    if (access.isReplay || access.isFailOpen) return;
+    if (!use || access.isReplay || access.isFailOpen) return;
+    if (!use.refund) {
+      use.refund = this.#refund(access, use, { reason, request, waitUntil });
+      this.#underWay.add(use.holders, use.refund);
+    }
+    return use.refund;
+  }
+
+  /** Reports once if a handler lets shared caches store a paid answer, for adapters that cannot change its headers. */
+  watchCaching(cacheControl: string, request: R): void {
+    if (this.#warnedOfCaching || !/\b(?:public|s-maxage)\b/i.test(cacheControl)) return;
+    this.#warnedOfCaching = true;
+    const message = `A paid answer is sent with Cache-Control: ${cacheControl}. Shared caches may serve it to others for free. Remove the header.`;
+    this.#report(new Error(message), request);
+  }
+
+  async #refund(
+    access: Access,
+    use: Use,
+    { reason, request, waitUntil }: { reason: string; request: R; waitUntil: WaitUntil | undefined },
+  ): Promise<void> {
     const { consumptionId } = access;
     if (consumptionId === null) {
       return this.#report(new Error('The handler failed, and the service named no consumption that could be refunded'), request);
@@ -101,7 +139,7 @@ export class Gate<R> {
     const send = async () => {
       const options = { ...WHILE_BUYER_WAITS, idempotencyKey: `refund-${consumptionId}` };
       await this.#options.client.entitlements.refund({ consumption_id: consumptionId, reason }, options);
-      this.#onRefunded.get(access)?.();
+      use.resume?.();
     };
     const report = (error: unknown, outlook: string) => this.#report(refundFailure(error, consumptionId, outlook), request);
     try {
@@ -119,20 +157,24 @@ export class Gate<R> {
     if (!Number.isSafeInteger(units) || units < 1) throw new TypeError(`units must be a whole number from 1, not ${units}`);
     const { origin, pathname } = new URL(incoming.url);
     const callerKey = incoming.header('Idempotency-Key');
+    const customer = (await findCustomer?.(request)) ?? null;
+    const payment = incoming.header('PAYMENT-SIGNATURE') || null;
     return {
       product: typeof product === 'string' ? { product_id: product } : product,
       units,
-      customer: (await findCustomer?.(request)) ?? null,
+      customer,
       resource: (typeof resource === 'function' ? resource(request) : resource) ?? { url: (origin + pathname).slice(0, RESOURCE_URL_MAX) },
       subject: `${incoming.method} ${incoming.url}`,
       callerKey: isIdempotencyKey(callerKey) ? callerKey : null,
+      payment,
+      holders: [payment, customer && JSON.stringify(customer)].filter((holder) => holder !== null),
     };
   }
 
   async #consume(ask: Ask): Promise<Admission> {
     const customer = ask.customer ?? stranger();
     const { callerKey, resource } = ask;
-    const body: Consume & { resource: Resource } = { ...ask.product, customer, units: ask.units, resource };
+    const body: ConsumeRequest & { resource: Resource } = { ...ask.product, customer, units: ask.units, resource };
     // With `serve`, identical requests need not be distinguished.
     const servesReplays = this.#options.onReplay === 'serve';
     const isMarked = callerKey !== null && !servesReplays;
@@ -149,7 +191,7 @@ export class Gate<R> {
       const isReplay = callerKey !== null && servesReplays ? answer.replayed : !isOwn;
       if (isReplay && !servesReplays) return { refusal: refuse.requestReplayed() };
       const access: Access = { ...accessOf(answer), customer, payment: null, isReplay, isFailOpen: false };
-      if (isMarked) this.#onRefunded.set(access, abandon);
+      this.#uses.set(access, { holders: ask.holders, resume: isMarked ? abandon : null });
       return { access, paymentResponse: null };
     } catch (error) {
       // The key covers the complete request, so a conflicting body under it is the same request from another process.
@@ -175,11 +217,15 @@ export class Gate<R> {
         const detail = `The payment was settled and ${answer.remaining} units are held, but this request uses ${units}.`;
         return this.#challenge(ask, 'entitlement_missing', detail, { 'PAYMENT-RESPONSE': answer.payment_response });
       }
-      const access = { ...accessOf({ ...answer, units: answer.consumed_units }), payment: answer as SettledPayment, isFailOpen: false };
-      return {
-        access: { ...access, customer: customer ?? { wallet_address: answer.payer }, isReplay: isDuplicate },
-        paymentResponse: answer.payment_response,
+      const access: Access = {
+        ...accessOf({ ...answer, units: answer.consumed_units }),
+        customer: customer ?? { wallet_address: answer.payer },
+        payment: answer as SettleResponse,
+        isReplay: isDuplicate,
+        isFailOpen: false,
       };
+      this.#uses.set(access, { holders: ask.holders, resume: null });
+      return { access, paymentResponse: answer.payment_response };
     } catch (error) {
       // A malformed payment is the buyer's fault, so the answer is a new challenge.
       const isUnreadable = error instanceof SvcError && (error.code === 'validation_error' || error.code === 'payment_mismatch');
@@ -190,7 +236,10 @@ export class Gate<R> {
   }
 
   /** Settles. While the outcome is open, retries once under the same key like the reference resource server. */
-  async #settleOnce(body: Parameters<Client['x402']['settle']>[0], idempotencyKey: string): Promise<Answer<Settlement>> {
+  async #settleOnce(
+    body: Parameters<Client['x402']['settle']>[0],
+    idempotencyKey: string,
+  ): Promise<Answer<SettleResponse | SettlePending>> {
     const { settle } = this.#options.client.x402;
     const first = await settle(body, { ...WHILE_BUYER_WAITS, idempotencyKey });
     if (first.success || first.retry_after > PENDING_WAIT_MAX_SECONDS) return first;

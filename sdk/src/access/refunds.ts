@@ -1,4 +1,4 @@
-import { SvcError } from '../api/errors.ts';
+import { SvcError } from '../errors/svc-error.ts';
 
 /** Extends work beyond the answer on platforms that end it otherwise: `ctx.waitUntil` of Workers. */
 export type WaitUntil = (work: Promise<unknown>) => void;
@@ -17,6 +17,47 @@ const BACKOFF_MAX_MS = 60_000;
 const TRY_MAX_MS = 120_000;
 /** Workers end `waitUntil` work after 30 seconds. The next request continues. */
 const WAIT_UNTIL_MS = 25_000;
+
+/** Longest wait for a refund, of an answer and of the buyer's next request. */
+export const REFUND_WAIT_MS = 3_000;
+
+/** Resolves with the work, or after `ms` if it takes longer. */
+export async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** Refunds of this process that are being sent, by holder: a payment or a customer. An immediate retry waits, and finds the unit free. */
+export class RefundsUnderWay {
+  readonly #recent = new Map<string, { work: Promise<unknown>; until: number }>();
+
+  /** Remembers the work for the longest wait. It must not reject. */
+  add(holders: string[], work: Promise<void>): void {
+    const now = Date.now();
+    for (const [holder, { until }] of this.#recent) {
+      if (until > now) break;
+      this.#recent.delete(holder);
+    }
+    for (const holder of holders) {
+      const earlier = this.#recent.get(holder)?.work;
+      // Moves to the end, so that the map stays in the order of `until`.
+      this.#recent.delete(holder);
+      this.#recent.set(holder, { work: Promise.all([earlier, work]), until: now + REFUND_WAIT_MS });
+    }
+  }
+
+  /** Waits for the refunds of these holders. Cheap if none is under way. */
+  async wait(holders: string[]): Promise<void> {
+    for (const holder of holders) {
+      const refund = this.#recent.get(holder);
+      const left = refund ? refund.until - Date.now() : 0;
+      if (refund && left > 0) await within(left, refund.work);
+    }
+  }
+}
 
 /**
  * Refunds that could not be made yet, tried again one after another with growing pauses, for an hour. In memory: what waits when

@@ -1,4 +1,4 @@
-import { SvcError } from '../api/errors.ts';
+import { SvcError } from '../errors/svc-error.ts';
 
 /** Reports each kind of trouble once, on the console, if no `onError` is given. Without it a wrong key would go unnoticed. */
 export function newReporter(): (error: unknown) => void {

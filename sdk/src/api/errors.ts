@@ -1,7 +1,5 @@
 import { SvcError } from '../errors/svc-error.ts';
 
-export { SvcError } from '../errors/svc-error.ts';
-
 const EXCERPT_MAX = 200;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

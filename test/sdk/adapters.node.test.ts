@@ -1,0 +1,223 @@
+import { get, type Server } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Access } from '../../sdk/src/fetch.ts';
+import { createClient } from '../../sdk/src/index.ts';
+import { type HandlerAnswer, type Host, hosts, type SharedOptions, urlOf } from './adapter-hosts.ts';
+import { FakeService } from './service-double.ts';
+
+const ada = { customer_ref: 'ada' };
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+});
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+/** Waits until the condition holds. The test's timeout is the limit. */
+const eventually = async (isTrue: () => boolean): Promise<void> => {
+  while (!isTrue()) await sleep(5);
+};
+const statusesOf = (answers: Response[]) => answers.map(({ status }) => status).sort();
+
+/** Shop with one protected route. `handle` can be replaced. `held` delays refunds before, and settlements after their effect. */
+async function openShop(host: Host, options: Partial<SharedOptions> = {}) {
+  const service = new FakeService();
+  const held: { refund?: Promise<void>; settled?: Promise<void> } = {};
+  const fetchHeld = async (request: Request) => {
+    if (request.url.endsWith('/refund')) await held.refund;
+    const answer = await service.fetch(request);
+    if (request.url.endsWith('/settle')) await held.settled;
+    return answer;
+  };
+  const served: Access[] = [];
+  const errors: unknown[] = [];
+  const state = { closed: 0, handle: async (): Promise<HandlerAnswer> => ({ status: 200, body: 'sunny' }) };
+  const client = createClient({ baseUrl: 'https://svc.test', fetch: fetchHeld, maxRetries: 0 });
+  const onError = (error: unknown) => void errors.push(error);
+  const server = await host({ client, product: 'p1', onError, ...options }, (access) => {
+    served.push(access);
+    return state.handle();
+  });
+  servers.push(server);
+  server.on('connection', (socket) => socket.once('close', () => state.closed++));
+  const url = `${urlOf(server)}/forecast`;
+  const ask = (payment?: string, method = 'GET') =>
+    fetch(`${url}?city=Oslo`, { method, headers: payment ? { 'PAYMENT-SIGNATURE': payment } : {} });
+  /** Pays and disconnects once `isTime`. */
+  const hangUp = async (payment: string, isTime: () => boolean) => {
+    const call = get(url, { headers: { 'PAYMENT-SIGNATURE': payment }, agent: false }).on('error', () => {});
+    await eventually(isTime);
+    const before = state.closed;
+    call.destroy();
+    await eventually(() => state.closed > before);
+    await sleep(20);
+  };
+  return { service, held, served, errors, state, url, ask, hangUp };
+}
+
+/** Answer that sends its second half once released. */
+function twoHalves(release: Promise<void>): AsyncIterable<string> {
+  return (async function* () {
+    yield 'first ';
+    await release;
+    yield 'second';
+  })();
+}
+
+describe.each(Object.entries(hosts))('protect for %s', (_name, host) => {
+  it('an unpaid request gets 402 with the challenge, and is not served', async () => {
+    const { ask, service, served, url } = await openShop(host);
+    const refused = await ask();
+    expect([refused.status, refused.headers.get('Cache-Control'), refused.headers.get('Content-Type')]).toEqual([
+      402,
+      'no-store',
+      expect.stringMatching(/^application\/json\b/),
+    ]);
+    const challenge = JSON.parse(atob(refused.headers.get('PAYMENT-REQUIRED')!));
+    expect(challenge.resource).toEqual({ url });
+    expect(await refused.json()).toMatchObject({ code: 'entitlement_missing', payment_required: challenge });
+    expect([served, service.openUses]).toEqual([[], 0]);
+  });
+
+  it('a paid request is served with PAYMENT-RESPONSE and private caching', async () => {
+    const { ask, served, service } = await openShop(host);
+    const paid = await ask('pay:bob:1');
+    expect([paid.status, await paid.text()]).toEqual([200, 'sunny']);
+    expect(atob(paid.headers.get('PAYMENT-RESPONSE')!)).toContain('"success":true');
+    expect([paid.headers.get('Cache-Control'), paid.headers.get('Access-Control-Expose-Headers')]).toEqual(['private', 'PAYMENT-RESPONSE']);
+    expect(served).toEqual([expect.objectContaining({ units: 1, remaining: 0, customer: { wallet_address: 'bob' } })]);
+    expect(service.openUses).toBe(1);
+  });
+
+  it('a replayed payment gets 409 and is not served again', async () => {
+    const { ask, served } = await openShop(host);
+    expect(statusesOf(await Promise.all([ask('pay:bob:1'), ask('pay:bob:1')]))).toEqual([200, 409]);
+    const again = await ask('pay:bob:1');
+    expect([again.status, await again.json()]).toEqual([409, expect.objectContaining({ code: 'payment_replayed' })]);
+    expect(served.length).toBe(1);
+  });
+
+  it.each([
+    ['throws', 500, () => Promise.reject(new Error('model crashed'))],
+    ['answers 503', 503, async () => ({ status: 503, body: 'oops' })],
+  ])('a handler that %s is refunded, and an immediate retry is served', async (_how, status, handle) => {
+    const { ask, service, state, held, served } = await openShop(host);
+    const sunny = state.handle;
+    held.refund = sleep(300);
+    state.handle = handle;
+    expect((await ask('pay:bob:1')).status).toBe(status);
+    state.handle = sunny;
+    expect((await ask('pay:bob:1')).status).toBe(200);
+    expect((await ask('pay:bob:1')).status).toBe(409);
+    expect([served.length, service.openUses]).toEqual([2, 1]);
+    expect(service.keysOf('/refund')).toEqual([`refund-${served[0]!.consumptionId}`]);
+  });
+
+  it('an answer below 500 counts as served', async () => {
+    const { ask, service, state } = await openShop(host);
+    state.handle = async () => ({ status: 404, body: 'no such city' });
+    expect((await ask('pay:bob:1')).status).toBe(404);
+    await sleep(20);
+    expect(service.openUses).toBe(1);
+  });
+
+  it('a streamed answer is sent as it is made', async () => {
+    const { ask, service, state } = await openShop(host);
+    const gate = Promise.withResolvers<void>();
+    state.handle = async () => ({ status: 200, body: twoHalves(gate.promise) });
+    const answer = await ask('pay:bob:1');
+    expect([answer.status, answer.headers.has('PAYMENT-RESPONSE'), answer.headers.get('Cache-Control')]).toEqual([200, true, 'private']);
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader.read()).value).toBe('first ');
+    gate.resolve();
+    expect((await reader.read()).value).toBe('second');
+    expect([(await reader.read()).done, service.openUses]).toEqual([true, 1]);
+  });
+
+  it('a stream that breaks off stays used', async () => {
+    const { ask, service, state } = await openShop(host);
+    const gate = Promise.withResolvers<void>();
+    state.handle = async () => ({ status: 200, body: twoHalves(gate.promise) });
+    const answer = await ask('pay:bob:1');
+    const reader = answer.body!.getReader();
+    await reader.read();
+    gate.reject(new Error('model crashed'));
+    await expect(reader.read()).rejects.toThrow();
+    await sleep(20);
+    expect(service.openUses).toBe(1);
+  });
+
+  it('HEAD is paid for like GET, and has no body', async () => {
+    const { ask, service, served } = await openShop(host);
+    const refused = await ask(undefined, 'HEAD');
+    expect([refused.status, refused.headers.has('PAYMENT-REQUIRED'), await refused.text()]).toEqual([402, true, '']);
+    const paid = await ask('pay:bob:1', 'HEAD');
+    expect([paid.status, paid.headers.has('PAYMENT-RESPONSE'), await paid.text()]).toEqual([200, true, '']);
+    expect([served.length, service.openUses]).toEqual([1, 1]);
+  });
+
+  it('two requests at once on the last unit: one is served, the other gets 402', async () => {
+    const { ask, service, served } = await openShop(host, { customer: () => ada });
+    service.balances.set(JSON.stringify(ada), 1);
+    expect(statusesOf(await Promise.all([ask(), ask()]))).toEqual([200, 402]);
+    expect([served.length, service.openUses]).toEqual([1, 1]);
+  });
+
+  it('an unreachable service answers 503 and serves nothing', async () => {
+    const { ask, service, served, errors } = await openShop(host);
+    service.faults.push('unreachable');
+    const refused = await ask('pay:bob:1');
+    expect([refused.status, refused.headers.get('Retry-After'), refused.headers.has('PAYMENT-REQUIRED')]).toEqual([503, '5', false]);
+    expect(await refused.json()).toMatchObject({ code: 'access_unavailable' });
+    expect([served, errors.length]).toEqual([[], 1]);
+    expect((await ask('pay:bob:1')).status).toBe(200);
+  });
+
+  it('an unreachable service does not stop a route with failOpen', async () => {
+    const { ask, service, served } = await openShop(host, { failOpen: true });
+    service.faults.push('unreachable');
+    const answer = await ask();
+    expect([answer.status, answer.headers.get('Cache-Control'), answer.headers.has('PAYMENT-RESPONSE')]).toEqual([200, 'private', false]);
+    expect(served).toEqual([expect.objectContaining({ isFailOpen: true })]);
+  });
+
+  it('a buyer who disconnects before the handler begins is refunded and not served', async () => {
+    const { hangUp, held, service, served, ask } = await openShop(host);
+    const settled = Promise.withResolvers<void>();
+    held.settled = settled.promise;
+    await hangUp('pay:bob:1', () => service.openUses === 1);
+    settled.resolve();
+    await eventually(() => service.openUses === 0);
+    expect(served).toEqual([]);
+    expect((await ask('pay:bob:1')).status).toBe(200);
+  });
+
+  it('a buyer who disconnects while the handler works is not refunded', async () => {
+    const { hangUp, service, served, state, ask } = await openShop(host);
+    const gate = Promise.withResolvers<void>();
+    state.handle = async () => gate.promise.then(() => ({ status: 200, body: 'sunny' }));
+    await hangUp('pay:bob:1', () => served.length === 1);
+    gate.resolve();
+    await sleep(50);
+    expect([service.openUses, (await ask('pay:bob:1')).status]).toEqual([1, 409]);
+  });
+
+  it('a handler that fails after the buyer disconnected is refunded', async () => {
+    const { hangUp, service, served, state } = await openShop(host);
+    const gate = Promise.withResolvers<never>();
+    state.handle = () => gate.promise;
+    await hangUp('pay:bob:1', () => served.length === 1);
+    expect(service.openUses).toBe(1);
+    gate.reject(new Error('model crashed'));
+    await eventually(() => service.openUses === 0);
+  });
+
+  it('two failing requests of a customer are both refunded before the next one', async () => {
+    const { ask, service, state, held } = await openShop(host, { customer: () => ada });
+    service.balances.set(JSON.stringify(ada), 2);
+    const sunny = state.handle;
+    held.refund = sleep(200);
+    state.handle = async () => ({ status: 500, body: 'oops' });
+    expect(statusesOf(await Promise.all([ask(), ask()]))).toEqual([500, 500]);
+    state.handle = sunny;
+    expect(statusesOf(await Promise.all([ask(), ask(), ask()]))).toEqual([200, 200, 402]);
+  });
+});
