@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { builtRoutes, nameOf, operations } from '../../contract/spec-routes.ts';
+import { builtRoutes, fill, nameOf, operations } from '../../contract/spec-routes.ts';
 import { type Body, newEndpoint, openPeople, people, WRITES, type Write, w } from '../../support/clients/optional-writes.ts';
 import { newKey } from '../../support/people/agent.ts';
 import { deliveries } from '../../support/people/consumer.ts';
@@ -31,12 +31,13 @@ const ELSEWHERE = new Set([
 const KEYLESS =
   /^\S+ \/v1\/(?:auth\/(?!register|password\/)|account\/email\/preview|access\/(?:agent-bootstrap|x402\/|metered-sessions\/|native-subscriptions\/\S+\/cancel-)|(?:products\/webhook|billing\/webhooks|integrations\/mail)\/)|solana-pay$|\/__402\//;
 
+const takesKey = (name: string) => operations.get(name)!.parameters?.some((one) => one.name === 'Idempotency-Key') ?? false;
+
 describe('writes with an optional Idempotency-Key', () => {
   it('every write honours a key as documented, or is identified by its content', () => {
-    const takes = (name: string) => operations.get(name)!.parameters?.some((one) => one.name === 'Idempotency-Key') ?? false;
     const writes = builtRoutes.filter(({ method, documented, idempotent }) => method !== 'GET' && documented && !idempotent).map(nameOf);
-    expect(writes.filter((name) => takes(name) === KEYLESS.test(name))).toEqual([]);
-    expect(writes.filter(takes).sort()).toEqual([...Object.keys(WRITES), ...ELSEWHERE].sort());
+    expect(writes.filter((name) => takesKey(name) === KEYLESS.test(name))).toEqual([]);
+    expect(writes.filter(takesKey).sort()).toEqual([...Object.keys(WRITES), ...ELSEWHERE].sort());
   });
 });
 
@@ -115,6 +116,35 @@ describe('scope of an optional Idempotency-Key', () => {
     expect([confirmed.status, confirmed.body.payment.status, isReplay(confirmed)]).toEqual([200, 'CONFIRMED', false]);
     const again = await confirm();
     expect([isReplay(again), JSON.stringify(again.body)]).toEqual([true, JSON.stringify(confirmed.body)]);
+  });
+});
+
+describe('writes that take no Idempotency-Key', () => {
+  const keyless = builtRoutes.filter((route) => ['natural', 'none'].includes(operations.get(nameOf(route))?.['x-idempotency'] ?? ''));
+
+  it('the document says of every write what its repeat does, and 14 require a key', () => {
+    const writes = [...operations].filter(([name]) => !name.startsWith('GET '));
+    const of = (kind: string) => writes.filter(([, operation]) => operation['x-idempotency'] === kind).map(([name]) => name);
+    expect(of('required')).toHaveLength(14);
+    expect(of('honoured').sort()).toEqual(
+      writes
+        .filter(([name]) => takesKey(name) && !of('required').includes(name))
+        .map(([name]) => name)
+        .sort(),
+    );
+    expect(of('natural').length + of('none').length).toBe(keyless.length);
+    expect([...of('required'), ...of('honoured'), ...of('natural'), ...of('none')]).toHaveLength(writes.length);
+  });
+
+  it.each(keyless.map((route) => [nameOf(route), route] as const))('%s ignores a malformed key', async (_name, { method, path }) => {
+    const answers = await Promise.all(
+      [undefined, 'a b'].map((key) => {
+        const headers = { 'CF-Connecting-IP': '192.0.2.77', ...(key === undefined ? {} : { 'Idempotency-Key': key }) };
+        return w.call(method, fill(path), { key: people.ada.key, body: {}, headers });
+      }),
+    );
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body?.code}`)).size).toBe(1);
+    expect(answers[1]!.body?.code ?? '').not.toContain('idempotency');
   });
 });
 

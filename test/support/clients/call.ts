@@ -14,6 +14,7 @@ export interface OpenApi {
 }
 export interface Operation {
   operationId: string;
+  'x-idempotency'?: 'required' | 'honoured' | 'natural' | 'none';
   security?: Record<string, string[]>[];
   parameters?: { name: string; in: string; required?: boolean }[];
   requestBody?: { required: boolean; content: Record<string, { schema: object; example?: unknown }> };
