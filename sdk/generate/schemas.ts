@@ -13,9 +13,6 @@ const EXACTLY_ONE: Record<string, [string, string]> = {
   PaymentSessionRequest: ['product_id', 'external_product_id'],
 };
 
-/** Events have the type `EventType`, so the description of one has another name. */
-const typeName = (component: string): string => (component === 'EventType' ? 'EventTypeInfo' : component);
-
 const DOC_MAX = 200;
 
 /** Returns a doc comment with the first sentences of a description. */
@@ -70,15 +67,14 @@ export class Types {
   declare(name: string, schema: Schema = this.#schemas[name]!): string {
     const doc = docOf(schema.description);
     const pair = EXACTLY_ONE[name];
-    if (pair) return `${doc}export type ${typeName(name)} = ${this.#exactlyOne(schema, pair)};\n`;
+    if (pair) return `${doc}export type ${name} = ${this.#exactlyOne(schema, pair)};\n`;
     const parts = schema.allOf ?? [schema];
     const bases = parts.filter(({ $ref }) => $ref !== undefined);
     const own = mergedProperties(parts.filter(({ $ref }) => $ref === undefined));
-    if (!own || bases.length > 1 || parts.length - bases.length > 1)
-      return `${doc}export type ${typeName(name)} = ${this.typeOf(schema)};\n`;
+    if (!own || bases.length > 1 || parts.length - bases.length > 1) return `${doc}export type ${name} = ${this.typeOf(schema)};\n`;
     const heads = bases.map(({ $ref }) => ` extends ${this.#baseOf(nameIn($ref!), Object.keys(own.properties ?? {}))}`);
     const required = [...(own.required ?? []), ...bases.flatMap(({ $ref }) => this.#schemas[nameIn($ref!)]?.required ?? [])];
-    return `${doc}export interface ${typeName(name)}${heads.join('')} ${this.#object({ ...own, required })}\n`;
+    return `${doc}export interface ${name}${heads.join('')} ${this.#object({ ...own, required })}\n`;
   }
 
   /** Declares every component that was named so far, and those that these name. */
@@ -93,7 +89,7 @@ export class Types {
   #named(name: string): string {
     if (!this.#schemas[name]) throw new Error(`The document has no schema ${name}`);
     this.reached.add(name);
-    return typeName(name);
+    return name;
   }
 
   /** Returns the base of an interface, without fields that the interface narrows to what the base does not allow. */
