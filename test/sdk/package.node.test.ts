@@ -38,6 +38,6 @@ it('the error table of the README names codes of the service or of the package',
   const [, table] = /\| `code` \| What to do \|\n([\s\S]*?)\n\n/.exec(read('sdk/README.md'))!;
   const named = table!.split('\n').flatMap((row) => [...row.split('|')[1]!.matchAll(/`(\w+)`/g)].map(([, code]) => code!));
   expect(named.length).toBeGreaterThan(15);
-  const known = read('sdk/src/generated/error-codes.ts') + read('sdk/src/api/errors.ts');
+  const known = read('sdk/src/generated/error-codes.ts') + read('sdk/src/errors/svc-error.ts');
   expect(named.filter((code) => !known.includes(`'${code}'`))).toEqual([]);
 });

@@ -209,8 +209,7 @@ export class Gate<R> {
       const send = ({ key }: OwnWrite) => this.#settleOnce(body, key);
       const { answer, isOwn } = await this.#underKey(ask.subject, JSON.stringify(body), null, send);
       if (!answer.success) return { refusal: refuse.settlementPending(answer.retry_after, answer.tx_signature) };
-      const isDuplicate =
-        !isOwn || answer.duplicate === true || answer.response.headers.get('X-Svc-Duplicate-SettleResponse | SettlePending') === 'true';
+      const isDuplicate = !isOwn || answer.duplicate === true || answer.response.headers.get('X-Svc-Duplicate-Settlement') === 'true';
       if (isDuplicate && this.#options.onReplay !== 'serve') return { refusal: refuse.paymentReplayed(answer.consumption_id) };
       if (!isDuplicate) this.#watchLeftovers(answer, units, request);
       // A duplicate consumes nothing, because the original request consumed.
