@@ -1,9 +1,11 @@
 import { validate as check, dereference, initialBaseURI, type Schema } from '@cfworker/json-schema';
 import { z } from '@hono/zod-openapi';
 import { expect } from 'vitest';
+import { toEventResource } from '#features/webhooks/resource.ts';
 import { EVENT_TYPES } from '#rules/events.ts';
 import { openApiDocument } from '../../../worker/app.ts';
 import { envelopeOf } from '../../../worker/published/event-catalog.ts';
+import { checkEventsBy } from '../runner/published-events.ts';
 
 export interface OpenApi {
   openapi: string;
@@ -123,3 +125,5 @@ export function expectPublishedEvent(body: string): void {
   const event = JSON.parse(body) as { type: string };
   expect(validate(eventSchemas.get(event.type)!, event), body).toEqual([]);
 }
+
+checkEventsBy((event) => expectPublishedEvent(JSON.stringify(toEventResource(event))));
