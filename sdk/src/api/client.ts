@@ -66,11 +66,7 @@ function toCall(operation: Operation, given: unknown[]): Call {
   const authorization = operation.takesAuthorization ? (rest.shift() as string) : undefined;
   const content = operation.takesBody || operation.takesQuery ? rest.shift() : undefined;
   const options = rest.shift() as CallOptions | undefined;
-  const call: Call = { operation, params, [operation.takesBody ? 'body' : 'query']: content, options };
-  if (authorization === undefined) return call;
-  const headers = new Headers(options?.headers);
-  headers.set('Authorization', authorization);
-  return { ...call, options: { ...options, headers } };
+  return { operation, params, authorization, [operation.takesBody ? 'body' : 'query']: content, options };
 }
 
 function confirmPayment(transport: Transport, { payments }: Client, call: Call): ReturnType<Client['payments']['confirm']> {
