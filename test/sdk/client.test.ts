@@ -227,6 +227,12 @@ describe.concurrent('client.payments.confirm', () => {
     expect(calls(seen)).toEqual([POST, GET]);
   });
 
+  it('client.request reads the payment before it repeats too', async () => {
+    const { client, seen } = scripted([new TypeError('reset'), payment({ status: 'CONFIRMED', tx_signature: 'sig' })]);
+    expect(await client.request('confirmPayment', { body: CONFIRM })).toMatchObject({ already_confirmed: true });
+    expect(calls(seen)).toEqual([POST, GET]);
+  });
+
   it('an unreadable payment is not confirmed again', async () => {
     const { client, seen } = scripted([new TypeError('reset'), refusal(404, 'not_found')]);
     expect((await catchFailure(client.payments.confirm(CONFIRM))).code).toBe('connection_failed');

@@ -7,9 +7,9 @@ export interface ClientOptions {
   /** API key (`svc_…`, server-side only) or session token. Absent: public routes only. */
   key?: string;
   fetch?: (request: Request) => Promise<Response>;
-  /** Timeout per attempt in milliseconds. Default 10 000. */
+  /** Timeout per attempt in milliseconds. Default 10 000, and 30 000 for calls that wait for the chain, such as a settlement. */
   timeoutMs?: number | undefined;
-  /** Timeout per attempt in milliseconds of calls that wait for the chain, such as a settlement. Default 30 000. */
+  /** Timeout per attempt in milliseconds of calls that wait for the chain. Default: `timeoutMs`, or else 30 000. */
   settleTimeoutMs?: number | undefined;
   /** Maximum retries if repeating is safe. Default 2. */
   maxRetries?: number | undefined;

@@ -88,14 +88,12 @@ export class Transport {
     const mode = operation.takesMode ? (options.mode ?? this.#options.mode) : undefined;
     const request = prepareRequest(call, { baseUrl: this.#baseUrl, credential: this.#options.key, key: sent.key, mode });
     const { method, publicUrl: url } = request;
-    const timeoutMs = operation.waitsForChain
-      ? (this.#options.settleTimeoutMs ?? DEFAULT_SETTLE_TIMEOUT_MS)
-      : (this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    const { settleTimeoutMs, timeoutMs = operation.waitsForChain ? DEFAULT_SETTLE_TIMEOUT_MS : DEFAULT_TIMEOUT_MS } = this.#options;
     return {
       call,
       request,
       signals: sent.signals,
-      timeoutMs: options.timeoutMs ?? timeoutMs,
+      timeoutMs: options.timeoutMs ?? (operation.waitsForChain ? settleTimeoutMs : undefined) ?? timeoutMs,
       facts: { operationId: operation.id, method, url, headers: withoutCredentials(request.headers), attempt: sent.attempt },
       isAmbiguous: sent.isAmbiguous,
     };
