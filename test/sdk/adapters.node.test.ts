@@ -26,7 +26,7 @@ async function openShop(host: Host, options: Partial<SharedOptions> = {}) {
     const answer = await service.fetch(request);
     if (!request.url.endsWith('/settle')) return answer;
     await held.settled;
-    return held.paymentResponse ? Response.json({ ...(await answer.json()), payment_response: held.paymentResponse }) : answer;
+    return held.paymentResponse ? Response.json({ ...((await answer.json()) as object), payment_response: held.paymentResponse }) : answer;
   };
   const served: Access[] = [];
   const errors: unknown[] = [];
@@ -112,7 +112,7 @@ describe.each(Object.entries(hosts))('protect for %s', (_name, host) => {
     expect(service.keysOf('/refund')).toEqual([`refund-${served[0]!.consumptionId}`]);
   });
 
-  it('a settlement whose headers cannot be sent is refunded, and an immediate retry is served', async () => {
+  it('a settlement with headers that cannot be sent is refunded, and an immediate retry is served', async () => {
     const { ask, service, held } = await openShop(host);
     held.paymentResponse = 'no\nheader';
     expect((await ask('pay:bob:1')).status).toBe(500);

@@ -54,7 +54,7 @@ describe('lists by page', () => {
     expect(read).toEqual(['a', 'b']);
   });
 
-  it('a list whose first page failed asks again', async () => {
+  it('a list asks again after its first page failed', async () => {
     const { client, seen } = scripted([refusal(503, 'misconfigured'), ...THREE_PAGES]);
     const list = client.payments.list();
     expect((await catchFailure(readIds(list))).code).toBe('misconfigured');

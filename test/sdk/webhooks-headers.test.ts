@@ -167,7 +167,7 @@ describe('missing headers', () => {
     expect(await verify(await request.text(), request.headers)).toEqual(EVENT);
   });
 
-  it('X-Svc-Signature stands alone if the other family is incomplete or of unknown versions', async () => {
+  it('X-Svc-Signature decides alone if the other family is incomplete or of unknown versions', async () => {
     const versions = { 'webhook-signature': 'v1a,abc v2,abc' };
     for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature'])
       expect([name, await verify(BODY, { ...sign(), [name]: undefined })]).toEqual([name, EVENT]);

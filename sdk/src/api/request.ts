@@ -27,8 +27,8 @@ export interface Prepared {
 export function prepareRequest(call: Call, { baseUrl, credential, key, mode }: Sender): Prepared {
   const { operation, params, query, body, options } = call;
   const path = operation.path.replace(PARAMETER, (_, name: string) => segmentOf(name, params?.[name]));
-  const publicPath = operation.path.replace(PARAMETER, (whole, name: string) =>
-    name === 'token' ? whole : segmentOf(name, params?.[name]),
+  const publicPath = operation.path.replace(PARAMETER, (placeholder, name: string) =>
+    name === 'token' ? placeholder : segmentOf(name, params?.[name]),
   );
   const url = new URL(baseUrl + path);
   for (const [name, value] of Object.entries(mode === undefined ? { ...query } : { ...query, mode }))
