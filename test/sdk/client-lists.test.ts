@@ -54,6 +54,14 @@ describe('lists by page', () => {
     expect(read).toEqual(['a', 'b']);
   });
 
+  it('a list asks again after its first page failed', async () => {
+    const { client, seen } = scripted([refusal(503, 'misconfigured'), ...THREE_PAGES]);
+    const list = client.payments.list();
+    expect((await catchFailure(readIds(list))).code).toBe('misconfigured');
+    expect(await readIds(list)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect([(await list).items.length, seen.length]).toEqual([2, 4]);
+  });
+
   it('a page is repeated like any read', async () => {
     const { client, seen } = scripted([THREE_PAGES[0]!, new TypeError('reset'), THREE_PAGES[1]!, THREE_PAGES[2]!]);
     expect(await readIds(client.payments.list())).toEqual(['a', 'b', 'c', 'd', 'e']);

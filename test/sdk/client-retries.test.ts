@@ -126,6 +126,16 @@ describe.concurrent('timeouts', () => {
     expect((await catchFailure(client.billing.activateStarter())).message).toContain('within 20 ms');
   });
 
+  it('a call that waits for the chain has the timeout of its client, if that is the only one', async () => {
+    const settle = { ...CONSUME, payment_signature: 'x' };
+    const { client } = scripted(['silence'], { timeoutMs: 20, maxRetries: 0 });
+    expect((await catchFailure(client.x402.settle(settle))).message).toContain('within 20 ms');
+    expect((await catchFailure(client.x402.settle(settle, { timeoutMs: 30 }))).message).toContain('within 30 ms');
+    const other = scripted(['silence'], { timeoutMs: 20, settleTimeoutMs: 40, maxRetries: 0 });
+    expect((await catchFailure(other.client.x402.settle(settle))).message).toContain('within 40 ms');
+    expect((await catchFailure(other.client.products.list())).message).toContain('within 20 ms');
+  });
+
   it('an endless timeout does not fire at once', async () => {
     const { client } = scripted([Response.json({ items: [] })], { timeoutMs: Number.POSITIVE_INFINITY });
     expect((await client.products.list()).items).toEqual([]);

@@ -82,6 +82,47 @@ describe('hooks', () => {
   });
 });
 
+describe('secrets in texts', () => {
+  const TOKEN = 'handoff/secret 1';
+  const seenUrls: string[] = [];
+  const hooks = {
+    onRequest: ({ url }: RequestFacts) => void seenUrls.push(url),
+    onRetry: ({ url }: RetryReport) => void seenUrls.push(url),
+  };
+
+  it('a handoff token is sent, and neither hooks nor errors have it', async () => {
+    const url = `https://svc.test/v1/products/p/a%20b/handoff/${encodeURIComponent(TOKEN)}`;
+    for (const answer of [
+      new Response(`Cannot GET ${new URL(url).pathname}`, { status: 404 }),
+      refusal(404, 'not_found', { meta: { path: new URL(url).pathname } }),
+      new TypeError(`error sending request for url (${url})`),
+    ]) {
+      const { client, seen } = scripted([answer], { ...hooks, maxRetries: 1 });
+      const { message, meta } = await catchFailure(client.handoffs.resolve('a b', TOKEN));
+      expect(seen[0]!.url).toBe(url);
+      expect(message + JSON.stringify(meta)).not.toContain('secret');
+    }
+    expect(new Set(seenUrls)).toEqual(new Set(['https://svc.test/v1/products/p/a%20b/handoff/{token}']));
+  });
+
+  it('a header that HTTP does not allow is refused without its value', async () => {
+    const { client, seen } = scripted([Response.json({})]);
+    const headers = { 'X-Svc-Setup-Secret': 'sec\nret' };
+    const calls = [
+      () => client.products.get('p', { headers }),
+      () => client.products.archive('p', { headers }),
+      () => client.meteredSessions.authorize('ms_1', 'sec\nret'),
+      () => client.products.archive('p', { idempotencyKey: 'sec\nret-key' }),
+    ];
+    for (const call of calls) {
+      const error = (await call().catch((thrown: unknown) => thrown)) as Error;
+      expect(`${error.name} ${error.message}`).toMatch(/^(?:TypeError A header of the call|SvcError An Idempotency-Key)/);
+      expect(`${error.message} ${error.cause}`).not.toMatch(/sec|ret\b/);
+    }
+    expect(seen).toEqual([]);
+  });
+});
+
 describe('request headers', () => {
   it('a call names the package and its runtime', async () => {
     const { client, seen } = scripted([Response.json({})]);
@@ -172,7 +213,7 @@ describe('answers of other kinds', () => {
   it('a write with an unreadable answer may have happened, a refused one did not', async () => {
     const cut = scripted([new Response('{"product_id":"p","na')]);
     expect((await catchFailure(cut.client.products.archive('p'))).isAmbiguous).toBe(true);
-    const refused = scripted([new Response('<h1>Forbidden</h1>', { status: 403 })]);
+    const refused = scripted([refusal(403, 'forbidden')]);
     expect((await catchFailure(refused.client.products.archive('p'))).isAmbiguous).toBe(false);
   });
 });

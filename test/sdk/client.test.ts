@@ -160,6 +160,29 @@ describe('createClient', () => {
     expect(() => createClient({ baseUrl: 'https://svc.test' })).not.toThrow();
   });
 
+  it.each(['svc_live_se\ncret', 'svc_live_secret\n', 'svc_live secret', 'svc_live_sécret', '\u0000secret'])(
+    'the key %j is refused at creation, by a text without it',
+    (key) => {
+      const create = () => createClient({ baseUrl: 'https://svc.test', key });
+      expect(create).toThrow(/^key has a space, a line break/);
+      expect(create).not.toThrow(/secret|cret|live/);
+    },
+  );
+
+  it.each([
+    'https://secret@svc.test',
+    'https://user:secret@svc.test',
+    'https://svc.test/?key=secret',
+    'https://svc.test?',
+    'https://svc.test/#secret',
+    'https://svc.test/v1#',
+    'https:/user:secret@svc.test',
+  ])('the base URL %s is refused at creation, by a text without it', (baseUrl) => {
+    const create = () => createClient({ baseUrl });
+    expect(create).toThrow(/^baseUrl (?:has a|needs)/);
+    expect(create).not.toThrow(/secret|svc\.test/);
+  });
+
   it('the client’s own errors link to the page of their code', async () => {
     const { client } = scripted([], { maxRetries: 0, fetch: async () => Promise.reject(new Error('down')) });
     const failed = await catchFailure(client.products.list());
@@ -201,6 +224,12 @@ describe.concurrent('client.payments.confirm', () => {
   ])('a payment that ended otherwise (%j) is not confirmed again', async (fields, code) => {
     const { client, seen } = scripted([new TypeError('reset'), payment(fields)]);
     expect((await catchFailure(client.payments.confirm(CONFIRM))).code).toBe(code);
+    expect(calls(seen)).toEqual([POST, GET]);
+  });
+
+  it('client.request reads the payment before it repeats too', async () => {
+    const { client, seen } = scripted([new TypeError('reset'), payment({ status: 'CONFIRMED', tx_signature: 'sig' })]);
+    expect(await client.request('confirmPayment', { body: CONFIRM })).toMatchObject({ already_confirmed: true });
     expect(calls(seen)).toEqual([POST, GET]);
   });
 

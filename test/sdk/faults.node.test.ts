@@ -96,6 +96,35 @@ describe('dropped connections', () => {
   });
 });
 
+describe('answers that leave the effect open', () => {
+  const refused = (code: string, status = 409) => JSON.stringify({ code, detail: code, retryable: status === 409, meta: {} });
+  const page = '<html>blocked</html>';
+
+  it.each([
+    [409, refused('idempotency_in_progress'), true],
+    [409, refused('idempotency_race'), true],
+    [408, 'Request Timeout', true],
+    [403, page, true],
+    [404, '', true],
+    [200, page, true],
+    [502, page, true],
+    [401, '{"hint":"sign in"}', true],
+    [409, refused('state_conflict'), false],
+    [409, refused('idempotency_conflict'), false],
+    [429, refused('rate_limited', 429), false],
+  ])('the error of a write that is answered %i %s has isAmbiguous %s', async (status, body, isAmbiguous) => {
+    const proxy = createHttpServer((_request, response) => void response.writeHead(status, { 'Retry-After': '0' }).end(body));
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const client = createClient({ baseUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, maxRetries: 1 });
+    for (const name of WRITES) {
+      const failure = await CLASSES[name]!(client, 'x').catch((error: unknown) => error);
+      expect(failure, name).toMatchObject({ status, isAmbiguous });
+    }
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+});
+
 describe('answers of bytes', () => {
   it('a signal ends the reading after the answer began, and the timeout does not', async () => {
     const endless = createHttpServer((_request, response) => {

@@ -20,6 +20,17 @@ it('the package has the name of sdk/names.json and a changelog of its version', 
   expect(read('sdk/CHANGELOG.md')).toContain(`\n## ${version}\n`);
 });
 
+it('the README states the versions of Node that the package and its first example need', () => {
+  const [{ engines }, service] = [JSON.parse(read('sdk/package.json')), JSON.parse(read('package.json'))];
+  expect(read('sdk/README.md')).toContain(`| Node ${engines.node.replace('>=', '')} and later | \`import\` and \`require()\``);
+  expect(read('sdk/README.md')).toContain(`node shop.ts     # Node ${service.engines.node.replace('>=', '')} or later`);
+  expect(JSON.parse(read('package-lock.json')).packages.sdk.engines).toEqual(engines);
+});
+
+it('the release publishes to the registry that npm is set to', () => {
+  expect(read('.github/workflows/release.yml')).not.toMatch(/registry|npmjs/);
+});
+
 it('no text, page, answer or package names the npm package svc, which is another project', () => {
   const left = /(?:^|\/)(?:node_modules|dist|\.git|\.wrangler|\.local)$/;
   const files = globSync(['*', '{.changeset,.ci,.github,docs,durable-objects,local,migrations,sdk,test,worker}/**/*'], {

@@ -1,5 +1,6 @@
 import type { Answer } from '../api/call.ts';
 import type { Client } from '../api/client.ts';
+import { UNDECIDED } from '../api/errors.ts';
 import { digestText, isIdempotencyKey } from '../api/keys.ts';
 import { sleep } from '../api/signals.ts';
 import { SvcError } from '../errors/svc-error.ts';
@@ -72,6 +73,7 @@ const RESOURCE_URL_MAX = 2_000;
 export const CLIENT_CLOSED = 499;
 
 const stranger = (): Customer => ({ customer_ref: `anon_${crypto.randomUUID()}` });
+const isUndecided = (error: unknown) => error instanceof SvcError && UNDECIDED.includes(error.code);
 const isRefunded = (error: unknown) => error instanceof SvcError && error.code === 'state_conflict' && error.meta.reason === 'refunded';
 
 /** Framework-independent gate: decides per request if the handler may run. Adapters call `admit`, and `refund` if the handler failed. */
@@ -296,7 +298,9 @@ export class Gate<R> {
         }
         const isServedAnyway = this.#options.failOpen && refuse.isOutage(error);
         const hasNoVerdict = error instanceof SvcError && error.isAmbiguous && error.retryable;
-        if (!isServedAnyway && (hasNoVerdict || resumed !== null)) abandon();
+        // Under a caller's key another request may be in progress. It must not displace a write that is known to be abandoned.
+        const isDoubtful = resumed === null && isUndecided(error) && this.#ledger.has(slot);
+        if (!isServedAnyway && !isDoubtful && (hasNoVerdict || resumed !== null)) abandon();
         throw error;
       }
     }

@@ -2,14 +2,14 @@ import type { SvcError } from '../errors/svc-error.ts';
 import type { Operation } from './operations.ts';
 
 export interface ClientOptions {
-  /** Base URL of the service, for example `https://api.example.com`. */
+  /** Base URL of the service, for example `https://api.example.com`. Without user, query and fragment. */
   baseUrl: string;
   /** API key (`svc_…`, server-side only) or session token. Absent: public routes only. */
   key?: string;
   fetch?: (request: Request) => Promise<Response>;
-  /** Timeout per attempt in milliseconds. Default 10 000. */
+  /** Timeout per attempt in milliseconds. Default 10 000, and 30 000 for calls that wait for the chain, such as a settlement. */
   timeoutMs?: number | undefined;
-  /** Timeout per attempt in milliseconds of calls that wait for the chain, such as a settlement. Default 30 000. */
+  /** Timeout per attempt in milliseconds of calls that wait for the chain. Default: `timeoutMs`, or else 30 000. */
   settleTimeoutMs?: number | undefined;
   /** Maximum retries if repeating is safe. Default 2. */
   maxRetries?: number | undefined;
@@ -55,6 +55,8 @@ export type Answer<T> = T & { readonly replayed: boolean; readonly response: Res
 export interface Call {
   operation: Operation;
   params?: Record<string, unknown> | undefined;
+  /** Credential of a buyer, which replaces the client's. */
+  authorization?: string | undefined;
   query?: object | undefined;
   body?: unknown;
   options?: CallOptions | undefined;
@@ -66,6 +68,7 @@ export interface Call {
 export interface RequestFacts {
   operationId: string;
   method: string;
+  /** URL of the request. A token in its path is replaced by `{token}`. */
   url: string;
   headers: Headers;
   /** Number of the attempt, from 1. */

@@ -1,7 +1,8 @@
+import type { SvcError } from '../errors/svc-error.ts';
 import type { Operations, Resources } from '../generated/resources.ts';
-import type { ConfirmRequest, CurrentPayment } from '../generated/types.ts';
+import type { ConfirmRequest } from '../generated/types.ts';
 import { verifyWebhook } from '../verify/webhook.ts';
-import type { Answer, Call, CallOptions, ClientOptions } from './call.ts';
+import type { Call, CallOptions, ClientOptions } from './call.ts';
 import { readBeforeRepeat } from './confirm.ts';
 import { listOperations, type Operation } from './operations.ts';
 import { LazyPages } from './pages.ts';
@@ -36,24 +37,23 @@ export function createClient(options: ClientOptions): Client {
   const transport = new Transport(options);
   const operations = listOperations();
   const client: Record<string, Record<string, unknown>> = {};
+  const built = client as unknown as Client;
+  const send = (call: Call) => sendCall(transport, call.operation.id === 'confirmPayment' ? withReading(built, call) : call);
   for (const operation of operations) {
     client[operation.resource] ??= {};
-    client[operation.resource]![operation.method] = (...given: unknown[]) => send(transport, toCall(operation, given));
+    client[operation.resource]![operation.method] = (...given: unknown[]) => send(toCall(operation, given));
   }
-  const built = client as unknown as Client;
-  const confirm = operations.find(({ id }) => id === 'confirmPayment')!;
-  built.payments.confirm = (body, callOptions) => confirmPayment(transport, built, { operation: confirm, body, options: callOptions });
   built.testing.run = (...given) => runScenario(built.testing, ...given);
   built.webhooks = { verify: verifyWebhook };
   built.request = (operationId, ...[request, callOptions]) => {
     const operation = operations.find(({ id }) => id === operationId);
     if (!operation) throw new TypeError(`No operation is called ${operationId}`);
-    return send(transport, { operation, ...request, options: callOptions }) as never;
+    return send({ operation, ...request, options: callOptions }) as never;
   };
   return built;
 }
 
-function send(transport: Transport, call: Call): unknown {
+function sendCall(transport: Transport, call: Call): unknown {
   const { operation, query } = call;
   if (!operation.isList) return transport.call(call);
   return new LazyPages({ ...query }, operation.isByCursor, (of) => transport.call({ ...call, query: of }) as never);
@@ -66,15 +66,14 @@ function toCall(operation: Operation, given: unknown[]): Call {
   const authorization = operation.takesAuthorization ? (rest.shift() as string) : undefined;
   const content = operation.takesBody || operation.takesQuery ? rest.shift() : undefined;
   const options = rest.shift() as CallOptions | undefined;
-  const call: Call = { operation, params, [operation.takesBody ? 'body' : 'query']: content, options };
-  if (authorization === undefined) return call;
-  const headers = new Headers(options?.headers);
-  headers.set('Authorization', authorization);
-  return { ...call, options: { ...options, headers } };
+  return { operation, params, authorization, [operation.takesBody ? 'body' : 'query']: content, options };
 }
 
-function confirmPayment(transport: Transport, { payments }: Client, call: Call): ReturnType<Client['payments']['confirm']> {
-  const { payment_id, tx_signature } = call.body as ConfirmRequest;
-  const readPayment = (): Promise<Answer<CurrentPayment>> => payments.get(payment_id, call.options);
-  return transport.call({ ...call, beforeRepeat: (failure) => readBeforeRepeat(tx_signature, failure, readPayment) }) as never;
+/** Lets a confirmation read its payment before it is sent again. */
+function withReading({ payments }: Client, call: Call): Call {
+  const beforeRepeat = (failure: SvcError) => {
+    const { payment_id, tx_signature } = call.body as ConfirmRequest;
+    return readBeforeRepeat(tx_signature, failure, () => payments.get(payment_id, call.options));
+  };
+  return { ...call, beforeRepeat };
 }

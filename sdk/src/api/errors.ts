@@ -1,6 +1,8 @@
 import { SvcError } from '../errors/svc-error.ts';
 
 const EXCERPT_MAX = 200;
+/** Refusals while an earlier request with the key is not decided, which may still succeed. */
+export const UNDECIDED = ['idempotency_in_progress', 'idempotency_race'];
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const firstText = (...values: unknown[]): string | undefined =>
@@ -12,7 +14,7 @@ function problemsOf(detail: unknown): string | undefined {
 }
 
 /** Builds the error of a failed answer, with the precedence in which clients read codes and texts. */
-export function toSvcError(response: Response, text: string, { isAmbiguous }: { isAmbiguous: boolean }): SvcError {
+export function toSvcError(response: Response, text: string): SvcError {
   const { status, headers } = response;
   const body = parseJson(text);
   const requestId = headers.get('X-Svc-Request-Id') ?? headers.get('X-Request-Id');
@@ -20,14 +22,16 @@ export function toSvcError(response: Response, text: string, { isAmbiguous }: { 
     const excerpt = text.slice(0, EXCERPT_MAX);
     const message = `The answer ${status} does not come from the service: ${excerpt === '' ? 'its body is empty' : excerpt}`;
     const meta = { excerpt };
-    return new SvcError('unexpected_response', message, { status, headers, requestId, isAmbiguous, meta, retryable: status >= 500 });
+    const facts = { status, headers, requestId, meta, retryable: status >= 500, isAmbiguous: true };
+    return new SvcError('unexpected_response', message, facts);
   }
   const detail = isObject(body.detail) ? body.detail : {};
   const code = firstText(detail.code, body.code, body.error) ?? 'unexpected_response';
   return new SvcError(code, firstText(detail.message, body.detail, problemsOf(body.detail), body.message, body.error) ?? code, {
     status,
     headers,
-    isAmbiguous,
+    // A failing server may have acted, and so may one behind a proxy that answered. Other refusals of the service changed nothing.
+    isAmbiguous: status >= 500 || code === 'unexpected_response' || UNDECIDED.includes(code),
     requestId: firstText(body.request_id) ?? requestId,
     retryable: typeof body.retryable === 'boolean' ? body.retryable : status === 429 || status >= 500,
     docsUrl: firstText(body.docs_url) ?? '',

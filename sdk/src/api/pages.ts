@@ -56,7 +56,11 @@ export class LazyPages implements PagePromise<Page> {
   }
 
   #begin(): Promise<Answer<Page>> {
-    this.#first ??= this.#fetch(this.#query);
+    this.#first ??= this.#fetch(this.#query).catch((error: unknown) => {
+      // The next loop asks again.
+      this.#first = null;
+      throw error;
+    });
     return this.#first;
   }
 

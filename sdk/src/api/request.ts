@@ -1,5 +1,7 @@
 import { SDK_VERSION } from '../generated/operations.ts';
-import type { Call } from './call.ts';
+import type { Call, CallOptions } from './call.ts';
+
+const PARAMETER = /\{(\w+)\}/g;
 
 interface Sender {
   baseUrl: string;
@@ -12,13 +14,22 @@ interface Sender {
 export interface Prepared {
   method: string;
   url: string;
+  /** URL for hooks and error texts: a token in the path is replaced by its name. */
+  publicUrl: string;
+  /** Path with its token, and as texts may show it. */
+  path: string;
+  publicPath: string;
   headers: Headers;
   body: string | null;
 }
 
 /** Prepares the request of an attempt. Headers of the caller replace those of the client. */
-export function prepareRequest({ operation, params, query, body, options }: Call, { baseUrl, credential, key, mode }: Sender): Prepared {
-  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(name, params?.[name]));
+export function prepareRequest(call: Call, { baseUrl, credential, key, mode }: Sender): Prepared {
+  const { operation, params, query, body, options } = call;
+  const path = operation.path.replace(PARAMETER, (_, name: string) => segmentOf(name, params?.[name]));
+  const publicPath = operation.path.replace(PARAMETER, (placeholder, name: string) =>
+    name === 'token' ? placeholder : segmentOf(name, params?.[name]),
+  );
   const url = new URL(baseUrl + path);
   for (const [name, value] of Object.entries(mode === undefined ? { ...query } : { ...query, mode }))
     if (value !== undefined && value !== null) url.searchParams.set(name, String(value));
@@ -26,16 +37,38 @@ export function prepareRequest({ operation, params, query, body, options }: Call
   const agent = runtimeName();
   if (agent) headers.set('X-Svc-Client', `ts/${SDK_VERSION} ${agent}`);
   if (body !== undefined) headers.set('Content-Type', 'application/json');
-  new Headers(options?.headers).forEach((value, name) => {
+  readHeaders(options?.headers).forEach((value, name) => {
     headers.set(name, value);
   });
+  if (call.authorization !== undefined)
+    headers.set('Authorization', readHeaders({ Authorization: call.authorization }).get('Authorization')!);
   if (key !== null) headers.set('Idempotency-Key', key);
   // A buyer's credential replaces the client's.
   if (credential && !headers.has('Authorization'))
     headers.set(
       ...((credential.startsWith('svc_') ? ['X-Svc-Key', credential] : ['Authorization', `Bearer ${credential}`]) as [string, string]),
     );
-  return { method: operation.verb, url: url.href, headers, body: body === undefined ? null : JSON.stringify(body) };
+  return {
+    method: operation.verb,
+    url: url.href,
+    publicUrl: baseUrl + publicPath + url.search,
+    path,
+    publicPath,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+  };
+}
+
+/** Removes the token of the request's path from a text of the network or of a proxy. */
+export const withoutToken = (text: string, { path, publicPath }: Prepared): string => text.replaceAll(path, publicPath);
+
+/** Reads a caller's headers. Throws without their values, which runtimes put into their own error texts. */
+export function readHeaders(given: CallOptions['headers']): Headers {
+  try {
+    return new Headers(given);
+  } catch {
+    throw new TypeError('A header of the call has a name or a value that HTTP does not allow, such as one with a line break');
+  }
 }
 
 /** Throws if a value would name another path: an empty one, or dots, which a URL resolves. */

@@ -1,10 +1,10 @@
 import { SvcError, withFacts } from '../errors/svc-error.ts';
 import { API_VERSION } from '../generated/operations.ts';
 import type { Answer, Call, CallOptions, ClientOptions, RequestFacts, ResponseFacts } from './call.ts';
-import { parseJson, toSvcError } from './errors.ts';
+import { parseJson, toSvcError, UNDECIDED } from './errors.ts';
 import { idempotencyKey } from './keys.ts';
 import type { Operation } from './operations.ts';
-import { type Prepared, prepareRequest, withoutCredentials } from './request.ts';
+import { type Prepared, prepareRequest, readHeaders, withoutCredentials, withoutToken } from './request.ts';
 import { abortable, sleep } from './signals.ts';
 
 interface Attempt {
@@ -23,7 +23,7 @@ const DEFAULT_RETRIES = 2;
 const DEFAULT_RETRY_AFTER_SECONDS = 30;
 const BACKOFF_FIRST_MS = 200;
 const BACKOFF_MAX_MS = 4_000;
-const REPEATED_REFUSALS = ['rate_limited', 'idempotency_in_progress', 'idempotency_race'];
+const REPEATED_REFUSALS = ['rate_limited', ...UNDECIDED];
 
 /** Errors of runtimes for a connection that was not opened. After any other failure the service may have acted. */
 const REFUSED =
@@ -37,10 +37,11 @@ export class Transport {
   #hasWarned = false;
 
   constructor(options: ClientOptions) {
-    if (!/^https?:\/\/[^/]/.test(options.baseUrl) || !URL.canParse(options.baseUrl))
-      throw new TypeError(`baseUrl is ${JSON.stringify(options.baseUrl)}. It needs a scheme and a host, as in https://api.example.com`);
+    requireBaseUrl(options.baseUrl);
     // An empty key is usually an unset environment variable, which only the service would notice.
     if ('key' in options && !options.key) throw new TypeError('key is empty. Leave it out to call public routes only');
+    if (!/^[\x21-\x7e]*$/.test(options.key ?? ''))
+      throw new TypeError('key has a space, a line break or another character that no key has. Pass it exactly as it was shown');
     this.#options = options;
     this.#baseUrl = options.baseUrl.replace(/\/+$/, '');
     // workerd refuses `fetch` called as a method, so each call resolves and calls it unbound.
@@ -86,22 +87,20 @@ export class Transport {
     const { operation, options = {} } = call;
     const mode = operation.takesMode ? (options.mode ?? this.#options.mode) : undefined;
     const request = prepareRequest(call, { baseUrl: this.#baseUrl, credential: this.#options.key, key: sent.key, mode });
-    const { method, url } = request;
-    const timeoutMs = operation.waitsForChain
-      ? (this.#options.settleTimeoutMs ?? DEFAULT_SETTLE_TIMEOUT_MS)
-      : (this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    const { method, publicUrl: url } = request;
+    const { settleTimeoutMs, timeoutMs = operation.waitsForChain ? DEFAULT_SETTLE_TIMEOUT_MS : DEFAULT_TIMEOUT_MS } = this.#options;
     return {
       call,
       request,
       signals: sent.signals,
-      timeoutMs: options.timeoutMs ?? timeoutMs,
+      timeoutMs: options.timeoutMs ?? (operation.waitsForChain ? settleTimeoutMs : undefined) ?? timeoutMs,
       facts: { operationId: operation.id, method, url, headers: withoutCredentials(request.headers), attempt: sent.attempt },
       isAmbiguous: sent.isAmbiguous,
     };
   }
 
   async #send(attempt: Attempt): Promise<unknown> {
-    const { facts, isAmbiguous } = attempt;
+    const { facts, isAmbiguous, request } = attempt;
     callHook(this.#options.onRequest, facts);
     const startedAt = Date.now();
     const { response, text } = await this.#exchange(attempt);
@@ -109,11 +108,10 @@ export class Transport {
     const requestId = headers.get('X-Svc-Request-Id') ?? headers.get('X-Request-Id');
     callHook(this.#options.onResponse, { ...facts, status, requestId, durationMs: Date.now() - startedAt });
     this.#warnOfOtherVersion(headers.get('X-Svc-Api-Version'));
-    // A failing server may have acted. A refusal changed nothing.
-    if (!response.ok) throw toSvcError(response, text ?? '', { isAmbiguous: status >= 500 });
+    if (!response.ok) throw toSvcError(response, withoutToken(text ?? '', request));
     if (text === null) return response;
     const body = status === 204 ? {} : parseJson(text);
-    if (typeof body !== 'object' || body === null) throw toSvcError(response, text, { isAmbiguous: true });
+    if (typeof body !== 'object' || body === null) throw toSvcError(response, withoutToken(text, request));
     const replayed = headers.get('Idempotent-Replayed') === 'true';
     return withResponse(body, replayed, { status, headers, requestId, isAmbiguous });
   }
@@ -123,7 +121,8 @@ export class Transport {
     const name = `${request.method} ${call.operation.path}`;
     const exchange = async (signal: AbortSignal) => {
       // The service never redirects, and another server must not get the key.
-      const response = await this.#fetch(new Request(request.url, { ...request, redirect: 'manual', signal }));
+      const { url, method, headers, body } = request;
+      const response = await this.#fetch(new Request(url, { method, headers, body, redirect: 'manual', signal }));
       return { response, text: call.operation.answersBytes && response.ok ? null : await response.text() };
     };
     const late = () =>
@@ -133,7 +132,7 @@ export class Transport {
     } catch (cause) {
       for (const signal of signals) signal.throwIfAborted();
       if (cause instanceof SvcError) throw cause;
-      const reason = reasonOf(cause);
+      const reason = withoutToken(reasonOf(cause), request);
       const facts = { cause, retryable: true, isAmbiguous: !REFUSED.test(reason) };
       throw new SvcError('connection_failed', `${name} got no answer: ${reason}`, facts);
     }
@@ -160,6 +159,15 @@ export class Transport {
   }
 }
 
+/** Throws for a base URL to which no path can be added. The text omits the value, which may have a password. */
+function requireBaseUrl(baseUrl: string): void {
+  if (!/^https?:\/\/[^/]/.test(baseUrl) || !URL.canParse(baseUrl))
+    throw new TypeError('baseUrl needs a scheme and a host, as in https://api.example.com');
+  const { username, password } = new URL(baseUrl);
+  if (username || password) throw new TypeError('baseUrl has a user or a password. Leave them out: the key is sent as a header');
+  if (/[?#]/.test(baseUrl)) throw new TypeError('baseUrl has a query or a fragment. Leave it out: paths are added to the base URL');
+}
+
 /** Adds the facts of the transport, which JSON omits. */
 export const withResponse = <T extends object>(body: T, replayed: boolean, response: ResponseFacts): Answer<T> =>
   Object.defineProperties(body, { replayed: { value: replayed }, response: { value: response } }) as Answer<T>;
@@ -172,7 +180,7 @@ function mayRepeat({ isRepeatable }: Operation, error: SvcError): boolean {
 }
 
 const keyOf = ({ idempotencyKey: given, headers }: CallOptions): string =>
-  idempotencyKey(given ?? (headers && (new Headers(headers).get('Idempotency-Key') ?? undefined)));
+  idempotencyKey(given ?? readHeaders(headers).get('Idempotency-Key') ?? undefined);
 
 /** Returns the texts of a failure and its causes. Node names the reason in the cause only. */
 function reasonOf(failure: unknown): string {

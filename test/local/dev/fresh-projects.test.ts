@@ -148,5 +148,9 @@ describe('packed package installed into a fresh project', () => {
     const output = execFileSync(process.execPath, [pay, url, '--chain', rpcUrl], { encoding: 'utf8' });
     expect(output).toMatch(/^402 without a payment\n200 with a payment from \w+: \{"weather":"sunny"\}\n$/);
     expect(Date.now() - begun).toBeLessThan(60_000);
+    // A later start serves the product of the first one, also if its terms were edited.
+    writeFileSync(join(folder, 'shop.ts'), onPort(examples[0]!.replace("'0.01'", "'0.02'")));
+    const again = await startNode(folder, 'shop.ts', { SVC_BASE_URL: env.SVC_BASE_URL, SVC_API_KEY: key!, PAYOUT_WALLET: wallet! });
+    expect((await fetch(again)).status).toBe(402);
   }, 60_000);
 });
