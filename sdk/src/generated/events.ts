@@ -22,7 +22,7 @@ export interface PaymentCreatedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'payment.created';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Payment;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -35,7 +35,7 @@ export interface PaymentSubmittedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'payment.submitted';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Payment;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -48,7 +48,7 @@ export interface PaymentConfirmedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'payment.confirmed';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Payment;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -61,7 +61,7 @@ export interface PaymentFinalizedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'payment.finalized';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Payment;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -74,7 +74,7 @@ export interface PaymentFailedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'payment.failed';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Payment;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -87,7 +87,7 @@ export interface PaymentUnmatchedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'payment.unmatched';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: UnmatchedPayment;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -100,7 +100,7 @@ export interface PaymentOrphanedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'payment.orphaned';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Payment;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -113,7 +113,7 @@ export interface PaymentRefundedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'payment.refunded';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Payment;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -128,7 +128,7 @@ export interface ReceiptCreatedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'receipt.created';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Receipt;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -141,7 +141,7 @@ export interface ReceiptProofSentEvent extends Omit<Event, 'type' | 'data'> {
   type: 'receipt.proof_sent';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Receipt;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -161,7 +161,7 @@ export interface MembershipActivatedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'membership.activated';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Membership;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -174,7 +174,7 @@ export interface MembershipRenewedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'membership.renewed';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Membership;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -187,7 +187,7 @@ export interface MembershipGraceStartedEvent extends Omit<Event, 'type' | 'data'
   type: 'membership.grace_started';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Membership;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -200,7 +200,7 @@ export interface MembershipExpiredEvent extends Omit<Event, 'type' | 'data'> {
   type: 'membership.expired';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Membership;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -213,7 +213,7 @@ export interface MembershipAccessRevokedEvent extends Omit<Event, 'type' | 'data
   type: 'membership.access_revoked';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Membership;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -226,7 +226,7 @@ export interface MembershipCancelledEvent extends Omit<Event, 'type' | 'data'> {
   type: 'membership.cancelled';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Membership;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -239,7 +239,7 @@ export interface DeliverySucceededEvent extends Omit<Event, 'type' | 'data'> {
   type: 'delivery.succeeded';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Membership;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -252,7 +252,7 @@ export interface DeliveryFailedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'delivery.failed';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Membership;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -265,7 +265,7 @@ export interface SubscriptionAuthorizedEvent extends Omit<Event, 'type' | 'data'
   type: 'subscription.authorized';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: NativeSubscription;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -278,7 +278,7 @@ export interface SubscriptionRenewedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'subscription.renewed';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: NativeSubscription;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -291,7 +291,7 @@ export interface SubscriptionPastDueEvent extends Omit<Event, 'type' | 'data'> {
   type: 'subscription.past_due';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: NativeSubscription;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -304,7 +304,7 @@ export interface SubscriptionCancelRequestedEvent extends Omit<Event, 'type' | '
   type: 'subscription.cancel_requested';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: NativeSubscription;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -317,7 +317,7 @@ export interface SubscriptionCancelledEvent extends Omit<Event, 'type' | 'data'>
   type: 'subscription.cancelled';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: NativeSubscription;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -330,7 +330,7 @@ export interface SubscriptionRequiresReapprovalEvent extends Omit<Event, 'type' 
   type: 'subscription.requires_reapproval';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: NativeSubscription;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -343,7 +343,7 @@ export interface EntitlementGrantedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'entitlement.granted';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Entitlement;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -356,7 +356,7 @@ export interface EntitlementExhaustedEvent extends Omit<Event, 'type' | 'data'> 
   type: 'entitlement.exhausted';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Entitlement;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -369,7 +369,7 @@ export interface EntitlementExpiredEvent extends Omit<Event, 'type' | 'data'> {
   type: 'entitlement.expired';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Entitlement;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -382,7 +382,7 @@ export interface MeteredSessionOpenedEvent extends Omit<Event, 'type' | 'data'> 
   type: 'metered_session.opened';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: MeteredSession;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -395,7 +395,7 @@ export interface MeteredSessionCommittedEvent extends Omit<Event, 'type' | 'data
   type: 'metered_session.committed';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: MeteredSession;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -408,7 +408,7 @@ export interface MeteredSessionClosedEvent extends Omit<Event, 'type' | 'data'> 
   type: 'metered_session.closed';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: MeteredSession;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -421,7 +421,7 @@ export interface SupportTicketCreatedEvent extends Omit<Event, 'type' | 'data'> 
   type: 'support.ticket_created';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: SupportTicket;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -436,7 +436,7 @@ export interface SupportMessageAddedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'support.message_added';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: SupportTicket;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -451,7 +451,7 @@ export interface SupportTicketUpdatedEvent extends Omit<Event, 'type' | 'data'> 
   type: 'support.ticket_updated';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: SupportTicket;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -464,7 +464,7 @@ export interface SupportTicketClosedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'support.ticket_closed';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: SupportTicket;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -477,7 +477,7 @@ export interface PayoutChangedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'payout.changed';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: PayoutChange;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -490,7 +490,7 @@ export interface WebhookTestEvent extends Omit<Event, 'type' | 'data'> {
   type: 'webhook.test';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: WebhookEndpoint;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -503,7 +503,7 @@ export interface WebhookEndpointFailingEvent extends Omit<Event, 'type' | 'data'
   type: 'webhook.endpoint_failing';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: WebhookEndpoint;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
@@ -516,7 +516,7 @@ export interface WebhookEndpointDisabledEvent extends Omit<Event, 'type' | 'data
   type: 'webhook.endpoint_disabled';
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: WebhookEndpoint;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;

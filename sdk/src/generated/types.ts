@@ -1874,7 +1874,7 @@ export interface Event {
   };
   /** Data of the event. */
   data: {
-    /** Object as its GET operation returns it. */
+    /** Object of the event, as the API returns it. */
     object: Record<string, unknown>;
     /** Previous values of the changed fields, if known. */
     previous?: Record<string, unknown>;
