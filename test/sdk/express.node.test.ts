@@ -21,7 +21,10 @@ async function protectedServer(options: Partial<ProtectOptions<express.Request>>
     seen.push(res);
     res.set('Access-Control-Expose-Headers', 'X-Mine');
     next();
-    if (req.get('X-Answer') === 'early') res.status(504).send('too late');
+    if (req.get('X-Answer') !== 'early') return;
+    // Still being sent when the check ends.
+    res.status(504).write('too ');
+    setTimeout(() => res.end('late'), 100);
   });
   app.use('/paid', protect({ client: service.client(), product: 'p1', onError: (error) => errors.push(error), ...options }));
   app.get('/paid/forecast', (req, res) => {

@@ -44,7 +44,7 @@ describe('protect for Fastify', () => {
 
   it.each<[string, (reply: FastifyReply) => unknown]>([
     ['the reply', (reply) => reply.code(504).send('too late')],
-    ['the raw response', ({ raw }) => raw.writeHead(504).end('too late')],
+    ['the raw response', ({ raw }) => raw.writeHead(504).write('too ') && setTimeout(() => raw.end('late'), 100)],
   ])('a request that an earlier hook answers by %s during the check is refunded and not served', async (_how, answer) => {
     const { app, settings, service, ask } = openShop();
     const client = service.client({ fetch: (request) => new Promise((resolve) => setTimeout(() => resolve(service.fetch(request)), 20)) });
