@@ -266,35 +266,30 @@ CREATE INDEX `entitlements_by_product` ON `entitlements` (`merchant_id`,`livemod
 CREATE INDEX `entitlements_by_status` ON `entitlements` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
 CREATE INDEX `entitlements_by_wallet` ON `entitlements` (`merchant_id`,`livemode`,`wallet_address`) WHERE wallet_address IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `entitlements_by_ref` ON `entitlements` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
-CREATE TABLE `events` (
+CREATE TABLE `acts` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`id` text NOT NULL,
 	`merchant_id` text NOT NULL,
 	`livemode` integer NOT NULL,
-	`subject_type` text NOT NULL,
-	`subject_id` text NOT NULL,
-	`subject_version` integer NOT NULL,
-	`type` text NOT NULL,
-	`data` text NOT NULL,
-	`product_id` text,
 	`payment_id` text,
 	`membership_id` text,
+	`rare_type` text,
+	`events` text NOT NULL,
 	`request_id` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`fanned_out_at` integer,
 	`next_try_at` integer
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `events_id_unique` ON `events` (`id`);--> statement-breakpoint
-CREATE INDEX `events_due` ON `events` (CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END) WHERE fanned_out_at IS NULL AND livemode = 1;--> statement-breakpoint
-CREATE INDEX `sandbox_events_due` ON `events` (CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END) WHERE fanned_out_at IS NULL AND livemode = 0;--> statement-breakpoint
-CREATE INDEX `sandbox_events_by_session` ON `events` (`request_id`) WHERE livemode = 0;--> statement-breakpoint
-CREATE UNIQUE INDEX `events_once` ON `events` (`subject_id`,`subject_version`);--> statement-breakpoint
-CREATE INDEX `events_by_merchant` ON `events` (`merchant_id`,`livemode`);--> statement-breakpoint
-CREATE INDEX `events_by_time` ON `events` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
-CREATE INDEX `events_by_type` ON `events` (`merchant_id`,`livemode`,`type`);--> statement-breakpoint
-CREATE INDEX `events_by_payment` ON `events` (`payment_id`,`created_at`) WHERE payment_id IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `events_by_membership` ON `events` (`membership_id`,`created_at`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `acts_once` ON `acts` (substr(id, 15));--> statement-breakpoint
+CREATE INDEX `acts_due` ON `acts` (CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END) WHERE fanned_out_at IS NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `sandbox_acts_due` ON `acts` (CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END) WHERE fanned_out_at IS NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `sandbox_acts_by_session` ON `acts` (`request_id`) WHERE livemode = 0;--> statement-breakpoint
+CREATE INDEX `acts_by_merchant` ON `acts` (`merchant_id`,`livemode`);--> statement-breakpoint
+CREATE INDEX `acts_by_time` ON `acts` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `acts_by_rare_type` ON `acts` (`merchant_id`,`livemode`,`rare_type`) WHERE rare_type IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `acts_by_payment` ON `acts` (`payment_id`,`created_at`) WHERE payment_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `acts_by_membership` ON `acts` (`membership_id`,`created_at`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `guard` (
 	`veto` integer NOT NULL
 );
@@ -1233,6 +1228,9 @@ CREATE TABLE `webhook_endpoints` (
 CREATE INDEX `webhook_endpoints_sealed` ON `webhook_endpoints` (substr(secret_sealed, 1, 8));--> statement-breakpoint
 CREATE INDEX `webhook_endpoints_by_merchant` ON `webhook_endpoints` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `webhook_endpoints_by_status` ON `webhook_endpoints` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
+-- Events of all acts. `substr(id, 15)` of an act is the key of its unique index. Positions are digits of Crockford's base 32.
+CREATE VIEW `events` AS SELECT a.seq * 32 + j.key AS seq, a.id || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', j.key + 1, 1) AS id, a.merchant_id, a.livemode, j.value ->> 'subjectType' AS subject_type, j.value ->> 'subjectId' AS subject_id, j.value ->> 'subjectVersion' AS subject_version, j.value ->> 'type' AS type, j.value -> 'data' AS data, j.value ->> 'productId' AS product_id, j.value ->> 'paymentId' AS payment_id, j.value ->> 'membershipId' AS membership_id, a.request_id, a.created_at, a.fanned_out_at, a.seq AS act_seq, substr(a.id, 15) AS act_key, a.payment_id AS act_payment_id, a.membership_id AS act_membership_id, a.rare_type AS act_rare_type FROM acts a JOIN json_each(a.events) j;
+--> statement-breakpoint
 -- Full-text index of receipts. Every row begins with the term of its merchant and mode, so a search reads that merchant's receipts alone.
 CREATE VIRTUAL TABLE `receipt_words` USING fts5(words, content='', columnsize=0, tokenize='unicode61');
 --> statement-breakpoint

@@ -23,7 +23,7 @@ import { type Swept, sweepPages, sweepRounds } from '#platform/db/sweeps.ts';
 import type { ParkedMessage } from '#platform/db/tables/operations.ts';
 import { deferring, logRequest } from '#platform/log.ts';
 import { deleteParked, endParked, listParked, parkMessages } from '#platform/queues/parked-messages.store.ts';
-import { followEvents } from './event-handlers.ts';
+import { followActs } from './event-handlers.ts';
 
 const RETRY_SECONDS = 10;
 const DEAD_RETRY_SECONDS = 60;
@@ -31,7 +31,7 @@ const DEAD_RETRY_SECONDS = 60;
 type Kind = Job['kind'];
 const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promise<void> } = {
   recheckCandidate: recheckQueued,
-  fanOut: (ctx, { eventIds }) => followEvents(ctx, eventIds),
+  fanOut: (ctx, { actIds }) => followActs(ctx, actIds),
   findPayment: findQueued,
   projectEntitlement: async (ctx, { projection }) => {
     const { merchantId, livemode, customer } = projection.snapshot;
@@ -44,9 +44,9 @@ const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promi
   readSubscription: async (ctx, job) => (await import('#features/subscriptions/sweep.ts')).readQueued(ctx, job),
   // Loaded on first use, because most deployments start without a sandbox.
   runSandboxSession: async (ctx, { sessionId }) =>
-    (await import('#features/sandbox/sessions/run.ts')).runSession(ctx, sessionId as SandboxSessionId, followEvents),
+    (await import('#features/sandbox/sessions/run.ts')).runSession(ctx, sessionId as SandboxSessionId, followActs),
   sweepSandbox: async (ctx, { merchantId }) =>
-    (await import('#features/sandbox/sweep.ts')).sweepOwn(ctx, merchantId as AccountId, followEvents),
+    (await import('#features/sandbox/sweep.ts')).sweepOwn(ctx, merchantId as AccountId, followActs),
 };
 const isKnown = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(JOBS, kind);
 

@@ -35,7 +35,7 @@ import { sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
 import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweeps.ts';
 import { deferring, logRequest } from '#platform/log.ts';
-import { followEvents } from './event-handlers.ts';
+import { followActs } from './event-handlers.ts';
 import { sweepParked } from './jobs.ts';
 
 interface Sweep {
@@ -95,7 +95,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'endedSetups', nextDueAt: every(10 * MINUTE), run: sweepEndedSetups },
   { name: 'endedSessions', nextDueAt: every(10 * MINUTE), run: sweepEndedSessions },
   { name: 'receiptChains', nextDueAt: atEachCron, run: sweepReceiptChains },
-  { name: 'fanOut', nextDueAt: atEachCron, run: (ctx) => sweepFanOut(ctx, followEvents) },
+  { name: 'fanOut', nextDueAt: atEachCron, run: (ctx) => sweepFanOut(ctx, followActs) },
   { name: 'deliveries', nextDueAt: atEachCron, run: sweepDeliveries },
   { name: 'mails', nextDueAt: atEachCron, run: sweepMails },
   { name: 'placements', nextDueAt: atEachCron, run: sweepPlacements },

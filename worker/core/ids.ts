@@ -89,7 +89,17 @@ export const isMeteredSessionId = (text: string): text is MeteredSessionId => /^
 export const newAuthorizationId = (now: number): AuthorizationId => `nsa_${newUlid(now)}` as AuthorizationId;
 export const isAuthorizationId = (text: string): text is AuthorizationId => /^nsa_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);
 
+/** Id of an event that is stored nowhere but with its delivery. */
 export const newEventId = (now: number): string => `evt_${newUlid(now)}`;
+
+/** `evt_` + the first 25 characters of a ULID: the time, and 75 bits of a hash of the subject's version. */
+export const actIdOf = (now: number, subjectId: string, version: number): string =>
+  `evt_${ulid(now, sha256(utf8(`${subjectId}:${version}`)).slice(0, 10)).slice(0, -1)}`;
+
+export const eventIdOf = (actId: string, position: number): string => actId + CROCKFORD[position]!;
+
+/** Act of an event: the id without the position. */
+export const actOfEvent = (eventId: string): string => eventId.slice(0, -1);
 
 const ADDRESS_BYTES = 10;
 

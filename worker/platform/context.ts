@@ -18,7 +18,7 @@ import { logRequest } from './log.ts';
 export type Job = { requestId?: string | undefined; database?: string | undefined } & (
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
   | { kind: 'findPayment'; txSignature: string; attempt: number }
-  | { kind: 'fanOut'; eventIds: string[] }
+  | { kind: 'fanOut'; actIds: string[] }
   /** Projections of entitlement and metered session objects. Only these jobs carry state, with its version. */
   | { kind: 'projectEntitlement'; projection: EntitlementProjection }
   | { kind: 'projectMeteredSession'; projection: MeteredProjection }

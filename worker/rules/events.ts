@@ -41,6 +41,45 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** Event types of every sale. Lists find the others, which are rare, by an index. */
+const COMMON_EVENT_TYPES: ReadonlySet<EventType> = new Set<EventType>([
+  'payment.created',
+  'payment.submitted',
+  'payment.confirmed',
+  'payment.finalized',
+  'payment.failed',
+  'receipt.created',
+  'membership.activated',
+  'membership.renewed',
+  'entitlement.granted',
+  'metered_session.committed',
+]);
+
+export const isRare = (type: EventType): boolean => !COMMON_EVENT_TYPES.has(type);
+
+/** Event types that the service itself acts on. Others wait for the merchant's endpoints alone. */
+export const FOLLOWED_EVENT_TYPES = [
+  'payment.confirmed',
+  'payment.finalized',
+  'payment.unmatched',
+  'payment.orphaned',
+  'payment.refunded',
+  'receipt.created',
+  'membership.activated',
+  'membership.renewed',
+  'membership.expired',
+  'membership.access_revoked',
+  'membership.cancelled',
+  'subscription.authorized',
+  'subscription.renewed',
+  'subscription.past_due',
+  'subscription.cancel_requested',
+  'subscription.cancelled',
+  'subscription.requires_reapproval',
+  'webhook.endpoint_failing',
+  'webhook.endpoint_disabled',
+] as const satisfies readonly EventType[];
+
 export type SubjectType =
   | 'payment'
   | 'unmatched_payment'
@@ -74,6 +113,10 @@ export interface NewEvent {
   productId?: string;
   paymentId?: string;
   membershipId?: string;
+  /** False if the service has nothing to do about this event, though it acts on others of its type. */
+  isFollowed?: boolean;
+  /** True if a write of the same batch aborts unless the subject has the version before this one. */
+  isLockedByRow?: boolean;
 }
 
 /** JSON paths of personal data in events (text written by a person, provider identity, address), for erasure. */

@@ -170,7 +170,7 @@ describe('personal data of a deleted account', () => {
       return dumps.flatMap(({ table, rows }) => (JSON.stringify(rows).includes(needle) ? [table] : []));
     };
     const needles = [subject, question, answer, address];
-    for (const needle of needles) expect(await found(needle), needle).toContain('events');
+    for (const needle of needles) expect(await found(needle), needle).toContain('acts');
     expect(await found(question)).toContain('claims');
     await end(bea);
     for (const needle of needles) expect([needle, await found(needle)]).toEqual([needle, []]);
@@ -182,9 +182,9 @@ describe('personal data of a deleted account', () => {
     await w.env.DB.batch([
       w.env.DB.prepare(
         `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)
-          INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, request_id, created_at, fanned_out_at)
-          SELECT 'evt_drift_' || i, merchant_id, livemode, subject_type, subject_id, 1000 + i, type, data, request_id, created_at, 1
-          FROM events, n WHERE subject_id = ?`,
+          INSERT INTO acts (id, merchant_id, livemode, rare_type, events, request_id, created_at, fanned_out_at)
+          SELECT printf('evt_%025d', i), merchant_id, livemode, rare_type, events, request_id, created_at, 1
+          FROM acts, n WHERE events ->> '$[0].subjectId' = ?`,
       ).bind(body.ticket_id),
       w.env.DB.prepare(
         `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)

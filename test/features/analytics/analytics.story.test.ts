@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { dateAt, plusDays } from '#core/days.ts';
+import { actIdOf } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import { expireNow } from '../../support/faults/expire-now.ts';
+import { insertActs } from '../../support/fixtures/acts.ts';
 import { openShop, type Shop } from '../../support/people/agent.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -183,11 +185,11 @@ async function storeEvent(w: World, stored: Body, type: string, change: object, 
     .bind(stored.payment_id)
     .first<{ merchant_id: string }>();
   await w.env.DB.prepare(
-    `INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, payment_id, request_id, created_at)
-      VALUES (?, ?, 1, 'payment', ?, ?, ?, ?, ?, 'req', ?)`,
+    insertActs(`SELECT ? AS id, ? AS merchant_id, 1 AS livemode, 'payment' AS subject_type, ? AS subject_id, ? AS subject_version, ? AS type,
+      ? AS data, NULL AS product_id, ? AS payment_id, 'req' AS request_id, ? AS created_at, NULL AS fanned_out_at`),
   )
     .bind(
-      `evt_${crypto.randomUUID()}`,
+      actIdOf(Date.now(), stored.payment_id, version),
       row!.merchant_id,
       stored.payment_id,
       version,

@@ -1,5 +1,6 @@
 // @module-tag volume
 import { beforeAll, describe, expect, it } from 'vitest';
+import { actOfEvent } from '#core/ids.ts';
 import { SALES_PER_QUARTER, seedFigures } from '../../support/fixtures/many-analytics.ts';
 import { multiply } from '../../support/fixtures/multiply.ts';
 import { testEnv } from '../../support/runner/env.ts';
@@ -56,11 +57,9 @@ describe('fold of a long history', () => {
     let copied = 0;
     let first: number | null = null;
     for (const size of SIZES) {
-      const each = (name: string) => `'${name}-' || (${copied} + i)`;
-      await multiply(DB, 'events', 'id', confirmed!.id, size - copied, {
-        seq: '(SELECT max(seq) FROM events) + i',
-        id: each('fold'),
-        subject_id: each('fold-payment'),
+      await multiply(DB, 'acts', 'id', actOfEvent(confirmed!.id), size - copied, {
+        seq: '(SELECT max(seq) FROM acts) + i',
+        id: `printf('evt_%025d', ${copied} + i)`,
       });
       copied = size;
       await DB.batch(tables.map((table) => DB.prepare(`DELETE FROM ${table}`)));

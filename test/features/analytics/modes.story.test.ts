@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { setInAct } from '../../support/fixtures/acts.ts';
 import { World } from '../../support/world.ts';
 
 const w = new World();
@@ -13,14 +14,18 @@ it('live metrics are folded while a sandbox event cannot be, and the sandbox con
   await w.sweepAlone('analytics');
   const payment = await w.connect(await w.product({ ...eve, key: eve.sandboxKey }));
   // An event that cannot be folded blocks all later ones of its mode.
-  await w.env.DB.prepare(`UPDATE events SET data = '{}' WHERE subject_id = ?`).bind(payment.payment_id).run();
+  await w.env.DB.prepare(`UPDATE acts SET events = ${setInAct('data', "json('{}')")} WHERE payment_id = ?`)
+    .bind(payment.payment_id)
+    .run();
   await w.purchase(await w.product(ada), await w.chain.wallet());
   await w.sweepAlone('analytics');
   expect(JSON.parse((await readFolded(ada.userId, true))!)).toMatchObject({ sessions: '1', confirmed: '1', receipts: '1' });
   expect(await readFolded(eve.userId, false)).toBeNull();
   const { body } = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: eve.sandboxKey });
   const { now: _, ...object } = body;
-  await w.env.DB.prepare('UPDATE events SET data = ? WHERE subject_id = ?').bind(JSON.stringify({ object }), payment.payment_id).run();
+  await w.env.DB.prepare(`UPDATE acts SET events = ${setInAct('data', 'json(?)')} WHERE payment_id = ?`)
+    .bind(JSON.stringify({ object }), payment.payment_id)
+    .run();
   await w.sweepAlone('analytics');
   expect(JSON.parse((await readFolded(eve.userId, false))!)).toEqual({ sessions: '1' });
 });

@@ -114,7 +114,7 @@ describe('entitlement of a checkout purchase', REPEATED, () => {
     const { env } = withObjectFaults(w.env, { before: ({ verb }) => verb === 'credit' });
     await w.confirm(id, signature, { env });
     heldJobs();
-    await w.env.DB.prepare('UPDATE events SET created_at = created_at - 60000 WHERE payment_id = ?').bind(id).run();
+    await w.env.DB.prepare('UPDATE acts SET created_at = created_at - 60000 WHERE payment_id = ?').bind(id).run();
     await w.sweep();
     expect(await own.entitlement()).toMatchObject({ granted_units: 2 });
   });
@@ -177,7 +177,7 @@ describe('entitlement of a checkout purchase', REPEATED, () => {
       const { env } = withObjectFaults(w.env, { before: ({ verb }) => verb === 'credit' });
       await w.confirm(id, signature, { env });
       const credits = heldJobs();
-      await w.env.DB.prepare('UPDATE events SET fanned_out_at = 1 WHERE payment_id = ?').bind(id).run();
+      await w.env.DB.prepare('UPDATE acts SET fanned_out_at = 1 WHERE payment_id = ?').bind(id).run();
       const revocations = await orphan(signature);
       await w.deliver(revocations);
       await w.deliver(credits);

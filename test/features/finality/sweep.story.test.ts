@@ -1,5 +1,6 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { actIdOf } from '#core/ids.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { FIRST_CHECK, letTimePass, readOutcome, SECOND_PROOF, sweepUntilBelieved, watchOnce } from '../../support/faults/finality.ts';
 import { withObjectFaults } from '../../support/people/agent.ts';
@@ -67,7 +68,7 @@ describe('finality sweep', REPEATED, () => {
     expect(await countFinal(product.product_id)).toEqual({ payments: 451, claims: 451, events: 451 });
     expect(trips.length).toBeLessThan(60);
     expect((await w.chain.call<Record<string, number>>('local_calls')).getSignatureStatuses).toBeLessThanOrEqual(3);
-    const recorded = w.queue.sent.flatMap(({ job }) => (job.kind === 'fanOut' ? [job.eventIds.length] : []));
+    const recorded = w.queue.sent.flatMap(({ job }) => (job.kind === 'fanOut' ? [job.actIds.length] : []));
     expect([Math.max(...recorded) <= 50, recorded.reduce((sum, count) => sum + count, 0)]).toEqual([true, 451]);
   });
 
@@ -84,17 +85,19 @@ describe('finality sweep', REPEATED, () => {
   it('a payment that cannot be final does not block the others of its batch', async () => {
     const { id, product } = await bought();
     await confirmMany(w, buyer, id, 10);
-    // Another event already has the payment's next version.
+    // Another act already has the payment's next version.
+    const version = await testEnv.DB.prepare('SELECT version FROM payments WHERE id = ?').bind(id).first<number>('version');
+    const next = actIdOf(0, id, version! + 1);
     await testEnv.DB.prepare(
-      `INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, request_id, created_at)
-       SELECT 'evt_' || id, merchant_id, livemode, 'payment', id, version + 1, 'payment.created', '{}', 'req', 0 FROM payments WHERE id = ?`,
+      `INSERT INTO acts (id, merchant_id, livemode, events, request_id, created_at)
+       SELECT ?2, merchant_id, livemode, '[]', 'req', 0 FROM payments WHERE id = ?1`,
     )
-      .bind(id)
+      .bind(id, next)
       .run();
     await letTimePass(w, FIRST_CHECK);
     await w.sweepAlone('finality');
     expect(await countFinal(product.product_id)).toEqual({ payments: 10, claims: 10, events: 10 });
-    await testEnv.DB.prepare("DELETE FROM events WHERE id = 'evt_' || ?").bind(id).run();
+    await testEnv.DB.prepare('DELETE FROM acts WHERE id = ?').bind(next).run();
     await letTimePass(w, FIRST_CHECK);
     await w.sweepAlone('finality');
     expect(await countFinal(product.product_id)).toEqual({ payments: 11, claims: 11, events: 11 });

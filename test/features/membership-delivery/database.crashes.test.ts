@@ -38,7 +38,7 @@ describe('membership delivery with a failing database', () => {
     return trips.length >= from;
   }
   async function recover(): Promise<void> {
-    await w.env.DB.prepare('UPDATE events SET created_at = created_at - 3600000 WHERE fanned_out_at IS NULL').run();
+    await w.env.DB.prepare('UPDATE acts SET created_at = created_at - 3600000 WHERE fanned_out_at IS NULL').run();
     await w.sweepAlone('fanOut');
     await w.settleDown();
     for (let i = 0; i < 3; i++) await w.due();

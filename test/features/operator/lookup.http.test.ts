@@ -85,7 +85,7 @@ describe('dead letters of the operator API', () => {
     const sent: unknown[] = [];
     const env = withQueue(async (one) => void sent.push(one));
     expect((await resend(['letter-1'], env)).body.items).toHaveLength(1);
-    expect(sent).toEqual([{ kind: 'fanOut', eventIds: ['secret'] }]);
+    expect(sent).toEqual([{ kind: 'fanOut', actIds: ['secret'] }]);
     expect((await resend(['letter-1'], env)).status).toBe(404);
     expect(sent).toHaveLength(1);
   });

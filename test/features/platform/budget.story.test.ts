@@ -25,7 +25,7 @@ describe('call budget of an invocation', () => {
     const object = (namespace: unknown) => (namespace as typeof objects).getByName();
     const [{ db }] = databasesOf(env);
     for (const call of [
-      () => env.JOBS.send({ kind: 'fanOut', eventIds: [] }),
+      () => env.JOBS.send({ kind: 'fanOut', actIds: [] }),
       () => env.ARCHIVE!.get('key'),
       () => env.ARCHIVE!.put('key', ''),
       () => env.ASSETS.fetch('https://assets/font'),
@@ -38,7 +38,7 @@ describe('call budget of an invocation', () => {
     ])
       expect(await spentBy(call), String(call)).toBe(1);
     expect(await spentBy(() => env.METRICS!.writeDataPoint({}))).toBe(0);
-    expect(await spentBy(() => chargedEnv({ ...chargedEnv(env) }).JOBS.send({ kind: 'fanOut', eventIds: [] }))).toBe(1);
+    expect(await spentBy(() => chargedEnv({ ...chargedEnv(env) }).JOBS.send({ kind: 'fanOut', actIds: [] }))).toBe(1);
   });
 
   it('the platform’s own bindings charge their calls, including each kind of object', async () => {

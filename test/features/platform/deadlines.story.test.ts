@@ -111,11 +111,11 @@ describe('deadline with a hanging object', () => {
   it('a hanging object does not delay other events of the same message', async () => {
     await w.purchase(product, await w.chain.wallet());
     const other = await w.connect(await w.product(await w.merchant()));
-    const eventIds = w.queue.sent.splice(0).flatMap(({ job }) => (job.kind === 'fanOut' ? job.eventIds : []));
-    expect((await deliverWhileTheyHang([{ kind: 'fanOut', eventIds }])).retried).toBe(1);
+    const actIds = w.queue.sent.splice(0).flatMap(({ job }) => (job.kind === 'fanOut' ? job.actIds : []));
+    expect((await deliverWhileTheyHang([{ kind: 'fanOut', actIds }])).retried).toBe(1);
     const fannedOut = w.env.DB.prepare('SELECT fanned_out_at FROM events WHERE payment_id = ?').bind(other.payment_id);
     expect((await fannedOut.all()).results).toEqual([{ fanned_out_at: expect.any(Number) }]);
-    await w.deliver([{ kind: 'fanOut', eventIds }]);
+    await w.deliver([{ kind: 'fanOut', actIds }]);
   });
 
   it('a job that credits a payment is retried and then credits it', async () => {
@@ -260,7 +260,9 @@ describe('webhook attempt', () => {
 
   it('a delivery is cancelled if its event no longer exists', async () => {
     const { row, attempt, deliveryId } = await due('ok');
-    await w.env.DB.prepare('DELETE FROM events WHERE id = (SELECT event_id FROM webhook_deliveries WHERE id = ?)').bind(deliveryId).run();
+    await w.env.DB.prepare('DELETE FROM acts WHERE id = (SELECT substr(event_id, 1, 29) FROM webhook_deliveries WHERE id = ?)')
+      .bind(deliveryId)
+      .run();
     expect(await attempt(30 * SECOND)).toBeNull();
     expect(await row()).toMatchObject({ status: 'cancelled', attempt: 0, lease_until: 0 });
   });

@@ -68,7 +68,7 @@ describe('limits of a single anonymous caller', () => {
        SELECT printf('01900000-0000-7000-8000-%012d', i + 9), 'nowhere' || i, 'named', 0, 1, ${Date.now()} FROM n`,
     ).run();
     w.queue.sent.length = 0;
-    await w.env.DB.prepare('UPDATE events SET created_at = created_at - 60000 WHERE fanned_out_at IS NULL').run();
+    await w.env.DB.prepare('UPDATE acts SET created_at = created_at - 60000 WHERE fanned_out_at IS NULL').run();
     await w.env.DB.prepare('UPDATE webhook_endpoints SET created_at = 1').run();
     await w.sweep();
     const readStatus = async ({ payment_id }: { payment_id: string }) => (await w.call('GET', `/v1/payments/${payment_id}`)).body.status;

@@ -27,7 +27,7 @@ describe('unknown queue messages', () => {
   const later = { kind: 'aKindOfTheNextRelease', what: ['it', 'says'] };
 
   it('an unknown message is stored once however often it comes, and its neighbours are served', async () => {
-    const known = { kind: 'fanOut', eventIds: [] };
+    const known = { kind: 'fanOut', actIds: [] };
     for (let i = 0; i < 2; i++) expect(await bring('svc-jobs', [later, known])).toEqual(['ack', 'ack']);
     expect(await parked()).toEqual([{ id: expect.any(String), queue: 'svc-jobs', kind: later.kind, body: later, reason: 'unknown_kind' }]);
   });
@@ -41,7 +41,7 @@ describe('unknown queue messages', () => {
 
   it('a stored message is resent once its kind is known, a failed one is not, and all are deleted after 90 days', async () => {
     expect(await bring('svc-webhooks-dead', [{ deliveryId: 7 }])).toEqual(['ack']);
-    expect(await bring('svc-jobs-dead', [{ kind: 'fanOut', eventIds: ['evt_dead'] }])).toEqual(['ack']);
+    expect(await bring('svc-jobs-dead', [{ kind: 'fanOut', actIds: ['evt_dead'] }])).toEqual(['ack']);
     await w.sweepAlone('parked');
     expect(w.queue.sent).toEqual([]);
     // The kind becomes known, as after a rollback and a new release.
@@ -53,7 +53,7 @@ describe('unknown queue messages', () => {
     expect((await parked()).map(({ kind, body, reason }) => ({ kind, body, reason }))).toEqual(
       expect.arrayContaining([
         { kind: null, body: { deliveryId: 7 }, reason: 'failed' },
-        { kind: 'fanOut', body: { kind: 'fanOut', eventIds: ['evt_dead'] }, reason: 'failed' },
+        { kind: 'fanOut', body: { kind: 'fanOut', actIds: ['evt_dead'] }, reason: 'failed' },
       ]),
     );
     await w.env.DB.prepare('UPDATE parked_messages SET parked_at = parked_at - 91 * 86400000').run();

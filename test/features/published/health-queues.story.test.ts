@@ -30,7 +30,7 @@ describe('GET /health', () => {
 
     await w.product(merchant, { name: 'Another', payout_wallet: (await w.chain.wallet(0n)).address });
     expect(await health()).toEqual([200, 'ok', 'ok']);
-    await run('UPDATE events SET created_at = ? WHERE fanned_out_at IS NULL', long());
+    await run('UPDATE acts SET created_at = ? WHERE fanned_out_at IS NULL', long());
     expect(await health()).toEqual([200, 'degraded', 'failing']);
     await w.deliver();
     expect(await health()).toEqual([200, 'ok', 'ok']);

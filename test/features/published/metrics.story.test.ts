@@ -54,10 +54,10 @@ describe('GET /v1/operator/metrics', () => {
       await w.env.DB.prepare(sql).run();
       expect((await page()).of(`svc_oldest_seconds{queue="${queue}"}`), queue).toBeGreaterThan(3599);
     };
-    await w.env.DB.prepare('UPDATE events SET fanned_out_at = 1').run();
+    await w.env.DB.prepare('UPDATE acts SET fanned_out_at = 1').run();
     expect((await page()).of('svc_oldest_seconds{queue="outbox"}')).toBe(0);
     const hourAgo = Date.now() - 3_600_000;
-    await put('outbox', `UPDATE events SET fanned_out_at = NULL, created_at = ${hourAgo} WHERE seq = (SELECT max(seq) FROM events)`);
+    await put('outbox', `UPDATE acts SET fanned_out_at = NULL, created_at = ${hourAgo} WHERE seq = (SELECT max(seq) FROM acts)`);
     await put('unfinal', `UPDATE payments SET finalized_at = NULL, confirmed_at = ${hourAgo} WHERE id = '${payment.payment_id}'`);
     const { payment_id } = await w.connect(product);
     for (const origin of ['found', 'sent', 'named'])

@@ -1,7 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
+import { actOfEvent, eventIdOf } from '#core/ids.ts';
 import { verifyReceipt } from '#features/receipts/document.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { exampleOf } from '../../../worker/published/event-catalog.ts';
+import { setInAct } from '../../support/fixtures/acts.ts';
 import { archiveAll, countStored, ctxAt, fillBooks, readAnswers } from '../../support/fixtures/old-books.ts';
 import { consumer, deliveries, emit, received } from '../../support/people/consumer.ts';
 import { pause } from '../../support/runner/queues.ts';
@@ -20,14 +22,14 @@ const run = (sql: string, ...values: unknown[]) =>
 async function happened(merchant: Merchant, times: number[], livemode = true): Promise<string[]> {
   const jobs = await emit(w, merchant, times.length, { livemode });
   w.queue.sent.length = 0;
-  const ids = jobs.flatMap((job) => (job.kind === 'fanOut' ? job.eventIds : []));
+  const ids = jobs.flatMap((job) => (job.kind === 'fanOut' ? job.actIds : []));
   await run(
-    `UPDATE events SET fanned_out_at = 1, created_at = (SELECT j.value ->> 'at' FROM json_each(?) j WHERE j.value ->> 'id' = events.id)
+    `UPDATE acts SET fanned_out_at = 1, created_at = (SELECT j.value ->> 'at' FROM json_each(?) j WHERE j.value ->> 'id' = acts.id)
       WHERE id IN (SELECT value FROM json_each(?))`,
     JSON.stringify(ids.map((id, i) => ({ id, at: times[i] }))),
     JSON.stringify(ids),
   );
-  return ids;
+  return ids.map((id) => eventIdOf(id, 0));
 }
 const listed = async (merchant: Merchant, query = '', env = w.env) =>
   (await w.call('GET', `/v1/webhooks/events?per_page=100${query}`, { key: merchant.key, env })).body;
@@ -52,7 +54,7 @@ describe('archive sweep', () => {
     expect([await listIds(ada), await listIds(bob)]).toEqual([adas, bobs]);
     const { body } = await w.call('GET', '/v1/webhooks/events', { key: ada.sandboxKey });
     expect(body.items.map(({ id }: { id: string }) => id)).toEqual(inSandbox);
-    await run('UPDATE events SET created_at = ?', day);
+    await run('UPDATE acts SET created_at = ?', day);
     await at(day + 92 * DAY);
   });
 
@@ -77,17 +79,17 @@ describe('archive sweep', () => {
     expect(await listIds(ada, '&page=13')).toEqual([...ids.slice(1200), ...more]);
     expect(await listed(ada, '&event_type=payout.changed')).toMatchObject({ total: 1205, has_more: true });
     expect(await listed(ada, '&event_type=payment.failed')).toMatchObject({ total: 0, items: [] });
-    await run('UPDATE events SET created_at = ?', day);
+    await run('UPDATE acts SET created_at = ?', day);
     await archiveAll(w);
   });
 
   it('an event that was not fanned out is not archived and does not delay others', async () => {
     const ada = await w.merchant();
     const [first, second] = await happened(ada, [1, 2]);
-    await run('UPDATE events SET fanned_out_at = NULL WHERE id = ?', first);
+    await run('UPDATE acts SET fanned_out_at = NULL WHERE id = ?', actOfEvent(first!));
     await archiveAll(w);
     expect(await countStored(w, { merchant: ada, endpointId: '', sales: [] })).toMatchObject({ rows: 1, archived: 1 });
-    await run('UPDATE events SET fanned_out_at = 1 WHERE id = ?', first);
+    await run('UPDATE acts SET fanned_out_at = 1 WHERE id = ?', actOfEvent(first!));
     await archiveAll(w);
     expect((await listIds(ada)).sort()).toEqual([first!, second!].sort());
   });
@@ -214,7 +216,7 @@ describe('archive objects', () => {
       Array.from({ length: 200 }, (_, i) => Date.UTC(2025, 6, 1) + i),
     );
     const long = JSON.stringify({ text: 'x'.repeat(60_000) });
-    await run("UPDATE events SET data = json_set(data, '$.previous', json(?)) WHERE merchant_id = ?", long, ada.userId);
+    await run(`UPDATE acts SET events = ${setInAct('data.previous', 'json(?)')} WHERE merchant_id = ?`, long, ada.userId);
     await archiveAll(w);
     const { objects } = await w.env.ARCHIVE!.list({ prefix: `${ada.userId}/` });
     expect(objects).toHaveLength(3);
@@ -250,8 +252,8 @@ describe('lists over many archive objects', () => {
     );
     const rare = ids.filter((_, i) => i % 3 === 1);
     const data = JSON.stringify(exampleOf('payment.failed').data);
-    const renamed = "UPDATE events SET type = 'payment.failed', data = ? WHERE id IN (SELECT value FROM json_each(?))";
-    await run(renamed, data, JSON.stringify(rare));
+    const renamed = `UPDATE acts SET rare_type = NULL, events = json_set(events, '$[0].type', 'payment.failed', '$[0].data', json(?)) WHERE id IN (SELECT value FROM json_each(?))`;
+    await run(renamed, data, JSON.stringify(rare.map(actOfEvent)));
     await archiveAll(w);
     let [underWay, most] = [0, 0];
     const get = async (key: string) => {

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { withFaults } from '../../support/faults/faults.ts';
+import { setInAct } from '../../support/fixtures/acts.ts';
 import { archiveAll, ctxAt, OLD } from '../../support/fixtures/old-books.ts';
 import { MembersWorld } from '../../support/people/members.ts';
 import { testEnv } from '../../support/runner/env.ts';
@@ -118,7 +119,7 @@ describe('names in the archive of a deleted account', () => {
     while (w.queue.sent.length > 0) await w.deliver();
     const stored: Stored = { merchant, receiptIds: [], paymentIds: [] };
     await remove(stored);
-    await DB.prepare("UPDATE events SET data = json_set(data, '$.object.subject', ?), fanned_out_at = 1 WHERE merchant_id = ?")
+    await DB.prepare(`UPDATE acts SET events = ${setInAct('data.object.subject', '?')}, fanned_out_at = 1 WHERE merchant_id = ?`)
       .bind(TICKET_TEXT, merchant.userId)
       .run();
     await sweepArchive(ctxAt(w.env, OLD));

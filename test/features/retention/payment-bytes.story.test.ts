@@ -52,11 +52,12 @@ describe(`database size of a confirmed checkout among ${COPIES} others`, () => {
     const entitlements = await readRows('entitlements', 'wallet_address = ?', wallet);
     const entitlementId = entitlements[0]!.id as string;
     customer = { memberships: await readRows('memberships', 'id = ?', membershipId), entitlements };
-    const events = await readRows('events', 'payment_id = ? OR subject_id = ?', paymentId, entitlementId);
-    const finalized = events.find(({ type }) => type === 'payment.confirmed')!;
-    events.push({ ...finalized, id: `evt_${'0'.repeat(26)}`, type: 'payment.finalized', subject_version: 9 });
-    perObject = 500 / events.length;
-    fresh = { ...(await read()), events };
+    const acts = await readRows('acts', "payment_id = ? OR events ->> '$[0].subjectId' = ?", paymentId, entitlementId);
+    const confirmed = acts.find(({ events }) => (events as string).includes('"payment.confirmed"'))!;
+    const finalized = (JSON.parse(confirmed.events as string) as { type: string }[]).filter(({ type }) => type === 'payment.confirmed');
+    acts.push({ ...confirmed, id: `evt_${'0'.repeat(25)}`, events: JSON.stringify(finalized) });
+    perObject = 500 / acts.reduce((count, { events }) => count + (JSON.parse(events as string) as object[]).length, 0);
+    fresh = { ...(await read()), acts };
     await archiveAll(w);
     expect(await read()).toMatchObject({ payments: [], receipts: [] });
     old = {
@@ -75,7 +76,7 @@ describe(`database size of a confirmed checkout among ${COPIES} others`, () => {
     const archives = await readRows('archives', 'merchant_id = ?', merchant.userId);
     object = { archives, archived_types: await readRows('archived_types', 'merchant_id = ?', merchant.userId) };
     const { nonce, reference } = fresh.payments![0]!;
-    const eventIds = [...events, ...archives.map(({ first_event_id: id }) => ({ id }))].map(({ id }) => id as string);
+    const eventIds = [...acts, ...archives.map(({ first_event_id: id }) => ({ id }))].map(({ id }) => id as string);
     names = [
       ...new Set([paymentId, membershipId, receiptId, entitlementId, signature, wallet, nonce as string, reference as string, ...eventIds]),
     ];

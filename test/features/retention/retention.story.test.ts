@@ -194,9 +194,9 @@ describe('expired setup without a payment', () => {
   it('a setup with many events is deleted in several statements', async () => {
     const setup = await ended();
     await w.env.DB.prepare(
-      `INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, request_id, created_at, fanned_out_at)
+      `INSERT INTO acts (id, merchant_id, livemode, events, request_id, created_at, fanned_out_at)
         WITH RECURSIVE rows(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < 4100)
-        SELECT 'evt-' || n, ?, 0, 'product', 'many-' || n, 1, 'payout.changed', '{}', 'req', 1, 1 FROM rows`,
+        SELECT printf('evt_%025d', n), ?, 0, '[]', 'req', 1, 1 FROM rows`,
     )
       .bind(setup.created.account_id)
       .run();
@@ -215,7 +215,7 @@ describe('expired setup without a payment', () => {
     const sweep = () => sweepEndedSetups(newCtx(env, { requestId: 'req_story', now, defer: () => {} }));
     for (let round = 0; !(await sweep()).isFinished; round++) expect(round).toBeLessThan(3);
     expect(await left(setup)).toEqual(Array(10).fill(0));
-    const steps = readings.filter(({ sql }) => /delete from "?events/i.test(sql));
+    const steps = readings.filter(({ sql }) => /delete from "?acts/i.test(sql));
     expect(steps).toHaveLength(5);
     expect(Math.max(...steps.map(({ rows }) => rows)), worstOf(steps)).toBeLessThan(5000);
   });

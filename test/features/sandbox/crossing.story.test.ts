@@ -155,7 +155,7 @@ describe('separation of live mode, the sandbox and its sessions', () => {
       for (const { name } of columns.filter((column) => DUE.includes(column.name)))
         await testEnv.DB.prepare(`UPDATE ${table} SET ${name} = ${Date.now() - 3_600_000} WHERE ${name} IS NOT NULL`).run();
     }
-    await testEnv.DB.prepare('UPDATE events SET fanned_out_at = NULL, created_at = created_at - 3600000').run();
+    await testEnv.DB.prepare('UPDATE acts SET fanned_out_at = NULL, created_at = created_at - 3600000').run();
   }
 
   it('every cron sweep is classified by the modes of the rows that it takes', () => {
@@ -192,7 +192,7 @@ describe('separation of live mode, the sandbox and its sessions', () => {
     expect(await read()).toEqual(before);
     const after = await readRows(0, (row) => row.includes(ada.userId) && !isOfSession(row));
     // The sweep is not idle: it has ended its membership and its unpaid payment.
-    for (const table of ['memberships', 'payments', 'events']) expect(after[table], table).not.toEqual(own[table]);
+    for (const table of ['memberships', 'payments', 'acts']) expect(after[table], table).not.toEqual(own[table]);
   });
 
   it('a session clock changes only rows of its session', async () => {

@@ -37,7 +37,7 @@ const cutAt = (batch: number, when: keyof Faults): Env => {
 /** Ages the events as well, for the sweep of forgotten ones. */
 async function passEvents(ms: number): Promise<void> {
   await pass(mine, ms);
-  await w.env.DB.prepare('UPDATE events SET created_at = created_at - ? WHERE merchant_id = ?').bind(ms, merchant.userId).run();
+  await w.env.DB.prepare('UPDATE acts SET created_at = created_at - ? WHERE merchant_id = ?').bind(ms, merchant.userId).run();
 }
 const numbers = async (who = mine) => (await received(who)).map(({ headers }) => Number(headers['x-svc-attempt']));
 const states = async (who = mine) => (await deliveries(who)).map(({ status, attempt }) => [status, attempt]);

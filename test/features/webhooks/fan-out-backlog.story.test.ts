@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { entitlementIdOf } from '#core/ids.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
-import { listDueEvents } from '#features/webhooks/deliveries/store.ts';
+import { listDueActs } from '#features/webhooks/deliveries/store.ts';
 import type { Env } from '#platform/context.ts';
 import { newAgent, type Shop, stall, withObjectFaults } from '../../support/people/agent.ts';
 import { consumer, deliveries, emit } from '../../support/people/consumer.ts';
@@ -12,7 +12,7 @@ import { World } from '../../support/world.ts';
 // Removes leftovers, which the next test's sweeps would take.
 afterEach(async () => {
   letTimeRun();
-  await testEnv.DB.prepare('UPDATE events SET fanned_out_at = 1 WHERE fanned_out_at IS NULL').run();
+  await testEnv.DB.prepare('UPDATE acts SET fanned_out_at = 1 WHERE fanned_out_at IS NULL').run();
 });
 
 describe('events blocked by a failing object', REPEATED, () => {
@@ -33,9 +33,9 @@ describe('events blocked by a failing object', REPEATED, () => {
   const multiply = (paymentId: string, count: number) =>
     w.env.DB.prepare(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
-       INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, product_id, payment_id, request_id, created_at)
-       SELECT id || i, merchant_id, livemode, subject_type, subject_id || i, 1, type, data, product_id, payment_id, request_id, created_at - 1000
-       FROM n, events WHERE type = 'payment.confirmed' AND payment_id = ?1`,
+       INSERT INTO acts (id, merchant_id, livemode, payment_id, events, request_id, created_at)
+       SELECT substr(id, 1, 14) || printf('%015d', i), merchant_id, livemode, payment_id, events, request_id, created_at - 1000
+       FROM n, acts WHERE id = (SELECT substr(id, 1, 29) FROM events WHERE type = 'payment.confirmed' AND payment_id = ?1)`,
     )
       .bind(paymentId, count)
       .run();
@@ -55,7 +55,7 @@ describe('events blocked by a failing object', REPEATED, () => {
     return (await left.first<number>('n')) === 0;
   };
   async function rowsRead(): Promise<number> {
-    const { sql, params } = listDueEvents({ db: w.db, sandbox: null, cause: '' }, Date.now() - 10 * SECOND, 50).toSQL();
+    const { sql, params } = listDueActs({ db: w.db, sandbox: null, cause: '' }, Date.now() - 10 * SECOND, 50).toSQL();
     const { meta } = await w.env.DB.prepare(sql)
       .bind(...params)
       .all();
@@ -113,7 +113,7 @@ it('one sweep fans out a backlog of 500 events to 20 endpoints, which exceeds on
   await emit(w, merchant, 500);
   w.queue.sent.length = 0;
   w.attempts.length = 0;
-  await w.env.DB.prepare('UPDATE events SET created_at = created_at - 60000 WHERE merchant_id = ?').bind(merchant.userId).run();
+  await w.env.DB.prepare('UPDATE acts SET created_at = created_at - 60000 WHERE merchant_id = ?').bind(merchant.userId).run();
   await w.sweepAlone('fanOut');
   expect(await deliveries(first!)).toHaveLength(500);
   expect(new Set(w.attempts.map(({ deliveryId }) => deliveryId)).size).toBe(500 * 20);

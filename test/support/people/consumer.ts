@@ -1,8 +1,9 @@
-import { newEventId } from '#core/ids.ts';
+import { actOfEvent, newEventId } from '#core/ids.ts';
 import type { Job } from '#platform/context.ts';
 import type { EventType } from '#rules/events.ts';
 import { EVENT_CATALOG } from '../../../worker/published/event-catalog.ts';
 import { expectPublishedEvent } from '../clients/call.ts';
+import { insertActs } from '../fixtures/acts.ts';
 import { testEnv } from '../runner/env.ts';
 import { WEBHOOK_SWEEPS } from '../runner/sweeps.ts';
 import type { Received } from '../servers/receiver.ts';
@@ -118,14 +119,14 @@ export async function emit(
   { type = 'payout.changed', livemode = true }: { type?: EventType; livemode?: boolean } = {},
 ): Promise<Job[]> {
   const now = Date.now();
-  const ids = Array.from({ length: count }, () => newEventId(now));
+  const ids = Array.from({ length: count }, () => actOfEvent(newEventId(now)));
   const insert = testEnv.DB.prepare(
-    `INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, request_id, created_at)
-     VALUES (?, ?, ?, 'product', ?, 1, ?, ?, 'req_test', ?)`,
+    insertActs(`SELECT ? AS id, ? AS merchant_id, ? AS livemode, 'product' AS subject_type, ? AS subject_id, 1 AS subject_version, ? AS type,
+      ? AS data, NULL AS product_id, NULL AS payment_id, 'req_test' AS request_id, ? AS created_at, NULL AS fanned_out_at`),
   );
   const data = JSON.stringify({ object: EVENT_CATALOG[type].object.parse(EVENT_CATALOG[type].example) });
   await testEnv.DB.batch(ids.map((id) => insert.bind(id, userId, livemode ? 1 : 0, crypto.randomUUID(), type, data, now)));
-  const jobs: Job[] = ids.map((id) => ({ kind: 'fanOut', eventIds: [id] }));
+  const jobs: Job[] = ids.map((id) => ({ kind: 'fanOut', actIds: [id] }));
   w.queue.sent.push(...jobs.map((job) => ({ job, delaySeconds: 0 })));
   return jobs;
 }

@@ -2,10 +2,11 @@ import { and, asc, eq, inArray, isNotNull, isNull, ne, or, type SQL, sql } from 
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { setOf } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { handoffs } from '#platform/db/tables/checkout.ts';
-import { events } from '#platform/db/tables/events.ts';
+import { acts } from '#platform/db/tables/events.ts';
 import { idempotencyRecords } from '#platform/db/tables/idempotency.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
@@ -134,16 +135,19 @@ function eraseRepeated({ db }: Shard, accountId: AccountId, max: number): Write[
   const ofAnswers = sql`scope >= ${`${accountId}:`} AND scope < ${`${accountId};`} AND status IS NOT NULL`;
   return [
     ...NAMED_IN_EVENTS.map(({ types, paths }) => {
-      const ofTypes = and(eq(events.merchantId, accountId), inArray(events.livemode, [true, false]), inArray(events.type, [...types]));
-      const isSaid = or(...paths.map((path) => sql`data ->> ${path} <> ''`));
+      const pathsInAct = paths.map((path) => path.replace('$', '$.data'));
+      const mine = and(eq(acts.merchantId, accountId), inArray(acts.livemode, [true, false]));
+      const isOfTypes = sql`j.value ->> 'type' IN ${setOf(types)}`;
+      const isSaid = or(...pathsInAct.map((path) => sql`j.value ->> ${path} <> ''`));
       const blanks = sql.join(
-        paths.map((path) => sql`${path}, ''`),
+        pathsInAct.map((path) => sql`${path}, ''`),
         sql`, `,
       );
+      const blanked = sql`CASE WHEN ${isOfTypes} THEN json_replace(j.value, ${blanks}) ELSE j.value END`;
       return db
-        .update(events)
-        .set({ data: sql`json_replace(data, ${blanks})` })
-        .where(upTo(db, events, and(ofTypes, isSaid), max));
+        .update(acts)
+        .set({ events: sql`(SELECT json_group_array(json(${blanked})) FROM json_each(acts.events) j)` })
+        .where(upTo(db, acts, and(mine, sql`EXISTS (SELECT 1 FROM json_each(acts.events) j WHERE ${isOfTypes} AND ${isSaid})`), max));
     }),
     db.delete(idempotencyRecords).where(upTo(db, idempotencyRecords, ofAnswers, max)),
   ];

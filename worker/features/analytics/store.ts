@@ -1,9 +1,10 @@
-import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Db, Shard } from '#platform/context.ts';
+import { IN_ORDER, isAfter } from '#platform/db/acts.ts';
 import { jsonRows } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { events, type StoredEvent } from '#platform/db/tables/events.ts';
+import { ACT_EVENTS_MAX, acts, events, type StoredEvent } from '#platform/db/tables/events.ts';
 import {
   type AnalyticsCursor,
   analyticsCursors,
@@ -161,11 +162,11 @@ export const unfoldedEvents = (db: Db, { merchantId, livemode }: MetricOwner, ty
       and(
         eq(events.merchantId, merchantId),
         eq(events.livemode, livemode),
-        gt(events.seq, sql`coalesce((SELECT seq FROM analytics_cursors WHERE name = ${cursorNameOf(livemode)}), 0)`),
+        isAfter(sql`coalesce((SELECT seq FROM analytics_cursors WHERE name = ${cursorNameOf(livemode)}), 0)`),
         sql`+${events.type} IN ${[...types]}`,
       ),
     )
-    .orderBy(asc(events.seq))
+    .orderBy(IN_ORDER)
     .limit(limit);
 
 export async function loadMetrics(
@@ -238,10 +239,11 @@ export async function listMetricEvents(db: Db, { name, seq }: AnalyticsCursor, t
       .select()
       .from(events)
       // The unary pluses make SQLite search by the order of the events.
-      .where(and(gt(events.seq, seq), sql`+${events.livemode} = ${name === CURSORS.live ? 1 : 0} AND +${events.type} IN ${[...types]}`))
-      .orderBy(asc(events.seq))
+      .where(and(isAfter(seq), sql`+${events.livemode} = ${name === CURSORS.live ? 1 : 0} AND +${events.type} IN ${[...types]}`))
+      .orderBy(IN_ORDER)
       .limit(limit),
-    db.select({ seq: sql<number>`coalesce(max(seq), 0)` }).from(events),
+    // The highest number that an event of the last act may have.
+    db.select({ seq: sql<number>`coalesce((max(seq) + 1) * ${ACT_EVENTS_MAX} - 1, 0)` }).from(acts),
   ]);
   return { found, end: end!.seq };
 }

@@ -61,6 +61,7 @@ function changeOf(ctx: Shard, type: EventType, before: Membership | null, after:
         productId: after.productId,
         paymentId: after.lastPaymentId,
         membershipId: after.id,
+        isLockedByRow: before !== null,
       },
     ],
     writes: before ? updateMembership(ctx, before, after) : [insertMembership(ctx.db, after)],

@@ -1,9 +1,11 @@
 import { and, asc, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { IN_ORDER } from '#platform/db/acts.ts';
 import { amongIds, jsonRows, setOf } from '#platform/db/among.ts';
 import { type StoredPayment, type StoredReceipt, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import {
   ANY_TYPE,
@@ -14,7 +16,7 @@ import {
   archivedTypes,
   archives,
 } from '#platform/db/tables/archives.ts';
-import { events } from '#platform/db/tables/events.ts';
+import { ACT_EVENTS_MAX, acts, events } from '#platform/db/tables/events.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
@@ -30,10 +32,10 @@ const PASSED_MAX = 100_000;
  */
 export function findOldest(db: Db, but: Owner[] = []) {
   const first = db
-    .select({ seq: events.seq, merchantId: events.merchantId, livemode: events.livemode, createdAt: events.createdAt })
-    .from(events)
-    .where(isNotNull(events.fannedOutAt))
-    .orderBy(asc(events.seq))
+    .select({ seq: acts.seq, merchantId: acts.merchantId, livemode: acts.livemode, createdAt: acts.createdAt })
+    .from(acts)
+    .where(isNotNull(acts.fannedOutAt))
+    .orderBy(asc(acts.seq))
     .limit(but.length === 0 ? 1 : PASSED_MAX)
     .as('first');
   const names = but.map(({ merchantId, livemode }) => `${merchantId}:${livemode ? 1 : 0}`);
@@ -61,21 +63,31 @@ export interface RunLimits {
  * The oldest event is always included.
  */
 export async function listRun(db: Db, { merchantId, livemode }: Owner, before: number, limits: RunLimits): Promise<ArchivableEvent[]> {
-  const mine = and(eq(events.merchantId, merchantId), eq(events.livemode, livemode), isNotNull(events.fannedOutAt));
+  const mine = and(eq(acts.merchantId, merchantId), eq(acts.livemode, livemode), isNotNull(acts.fannedOutAt));
   const first = db
-    .select({ seq: events.seq, createdAt: events.createdAt, bytes: sql`length(${events.data})`.as('bytes') })
-    .from(events)
+    .select({
+      seq: acts.seq,
+      createdAt: acts.createdAt,
+      bytes: sql`length(${acts.events})`.as('bytes'),
+      events: sql`json_array_length(${acts.events})`.as('events'),
+    })
+    .from(acts)
     .where(mine)
-    .orderBy(asc(events.seq))
-    .limit(limits.events);
-  const sums = sql`SELECT seq, created_at, sum(bytes) OVER (ORDER BY seq) - bytes AS preceding FROM (${first})`;
-  const end = sql`(SELECT seq FROM (${sums}) WHERE created_at >= ${before} OR preceding >= ${limits.bytes} ORDER BY seq LIMIT 1)`;
+    .orderBy(asc(acts.seq))
+    .limit(limits.events + 1);
+  const sums = sql`SELECT seq, created_at, sum(bytes) OVER (ORDER BY seq) - bytes AS preceding, sum(events) OVER (ORDER BY seq) AS through FROM (${first})`;
+  const end = sql`(SELECT seq FROM (${sums}) WHERE created_at >= ${before} OR preceding >= ${limits.bytes} OR preceding > 0 AND through > ${limits.events} ORDER BY seq LIMIT 1)`;
   return db
     .select()
     .from(events)
-    .where(and(mine, sql`${events.seq} < coalesce(${end}, ${Number.MAX_SAFE_INTEGER})`))
-    .orderBy(asc(events.seq))
-    .limit(limits.events);
+    .where(
+      and(
+        rowsOf(events, { merchantId, livemode }),
+        isNotNull(events.fannedOutAt),
+        sql`act_seq < coalesce(${end}, ${Number.MAX_SAFE_INTEGER})`,
+      ),
+    )
+    .orderBy(IN_ORDER);
 }
 
 const isErasingSince = (at: number): SQL => sql`status = 'deleted' AND coalesce(erased_at >= ${at}, true)`;
@@ -107,7 +119,7 @@ export function moveToArchive(ctx: Shard, written: Written): Write[] {
   const subjects = [...new Set(written.events.flatMap(({ paymentId, membershipId }) => [paymentId, membershipId]))].filter(
     (id) => id !== null,
   );
-  const seqs = written.events.map(({ seq }) => seq);
+  const seqs = [...new Set(written.events.map(({ seq }) => Math.floor(seq / ACT_EVENTS_MAX)))];
   return [
     db.insert(archives).values({ merchantId, livemode, key, firstEventId: ids[0]!, lastEventId: ids.at(-1)! }),
     db
@@ -118,7 +130,7 @@ export function moveToArchive(ctx: Shard, written: Written): Write[] {
     db.insert(archivedSubjects).select(sql`SELECT ${subjectIdOf(sql`j.value`)}, ${ARCHIVE_ID} FROM ${jsonRows(subjects)}`),
     ...moveReceipts(db, written.receipts),
     ...movePayments(db, written.payments),
-    db.delete(events).where(amongIds(events.seq, seqs)),
+    db.delete(acts).where(amongIds(acts.seq, seqs)),
     abortIf(ctx, sql`changes() <> ${seqs.length}`),
     abortIfExists(ctx, accounts, sql`id = ${merchantId} AND ${isErasingSince(written.readAt)}`),
     db.delete(archiveDrafts).where(and(eq(archiveDrafts.key, key), eq(archiveDrafts.isGivenUp, false))),
@@ -215,4 +227,4 @@ const IS_OVER = sql`status = 'CONFIRMED' AND finalized_at IS NOT NULL AND orphan
   AND EXISTS (SELECT 1 FROM tx_claims c WHERE c.subject_id = payments.id AND c.final_at IS NOT NULL AND c.dropped_at IS NULL)
   AND NOT EXISTS (SELECT 1 FROM settlements s WHERE s.payment_id = payments.id AND s.status <> 'settled')
   AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id)
-  AND NOT EXISTS (SELECT 1 FROM events e WHERE e.payment_id = payments.id AND e.fanned_out_at IS NULL)`;
+  AND NOT EXISTS (SELECT 1 FROM acts a WHERE a.payment_id = payments.id AND a.fanned_out_at IS NULL)`;

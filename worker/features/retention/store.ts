@@ -9,7 +9,7 @@ import { archiveDrafts, archives } from '#platform/db/tables/archives.ts';
 import { paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { handoffs, identitySessions, paymentSessions } from '#platform/db/tables/checkout.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
-import { events } from '#platform/db/tables/events.ts';
+import { acts } from '#platform/db/tables/events.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
 import { mails } from '#platform/db/tables/mail.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
@@ -176,7 +176,7 @@ export const retainSetups = (db: Db, setups: EndedSetup[]) =>
 
 export async function deleteSubjects(db: Db, setups: EndedSetup[], limit: number): Promise<boolean> {
   const accountIds = setOf(setups.map(({ accountId }) => accountId));
-  for (const table of [webhookDeliveries, events]) {
+  for (const table of [webhookDeliveries, acts]) {
     // Both modes are listed because the indexes begin with account and mode.
     const isOf = sql`merchant_id IN ${accountIds} AND livemode IN (0, 1)`;
     if ((await deleteOver(db, table, isOf, limit)) === limit) return false;

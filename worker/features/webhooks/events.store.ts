@@ -1,13 +1,15 @@
-import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import { COUNTED_ROWS_MAX } from '#core/limits.ts';
 import { type Scope, type Shard, scopeIn } from '#platform/context.ts';
+import { IN_ORDER, isAfter, isAt, isEvent, isOfType } from '#platform/db/acts.ts';
 import { setOf } from '#platform/db/among.ts';
 import { lineOfType, readArchivedEvents, subjectIdOf } from '#platform/db/archive.ts';
 import { countTo, type Listed, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { ANY_TYPE } from '#platform/db/tables/archives.ts';
 import { events, type StoredEvent } from '#platform/db/tables/events.ts';
 import { type Delivery, webhookDeliveries } from '#platform/db/tables/webhooks.ts';
+import type { EventType } from '#rules/events.ts';
 
 interface EventFilter {
   eventType?: string | undefined;
@@ -36,11 +38,15 @@ export async function listEvents(scope: Scope, filter: EventFilter, page: PageRe
     AND archive_id >= ${start.archiveId}`;
   const archived = sql`(SELECT coalesce(sum(events), 0) FROM (SELECT events FROM ${counts} LIMIT ${COUNTED_ROWS_MAX + 1}))`;
   const beyondArchive = (position: number): SQL => sql`max(0, ${position} - ${archived})`;
-  const mine = and(rowsOf(events, scope, [[events.type, type]]), start.seq > 0 ? gt(events.seq, start.seq) : undefined);
+  const mine = and(
+    rowsOf(events, scope),
+    type === undefined ? undefined : isOfType(type as EventType),
+    start.seq > 0 ? isAfter(start.seq) : undefined,
+  );
   // Each object contains at least one match, so a page spans at most as many objects as it has rows.
   const sums = sql`SELECT archive_id, events, sum(events) OVER (ORDER BY archive_id) - events AS preceding FROM ${counts}
     ORDER BY archive_id LIMIT ${end}`;
-  const hot = db.select().from(events).where(mine).orderBy(asc(events.seq));
+  const hot = db.select().from(events).where(mine).orderBy(IN_ORDER);
   const [pieces, [before], rows, [count], [begin]] = await db.batch([
     db
       .select({ key: sql<string>`a.key`, preceding: sql<number>`s.preceding` })
@@ -51,7 +57,7 @@ export async function listEvents(scope: Scope, filter: EventFilter, page: PageRe
     // The type allows only numbers, SQLite also takes an expression.
     hot.limit(sql`${beyondArchive(end)} - ${beyondArchive(from)}` as never).offset(beyondArchive(from) as never),
     countTo(db, events, mine, page),
-    db.select({ seq: events.seq }).from(events).where(eq(events.seq, start.seq)),
+    db.select({ seq: events.seq }).from(events).where(isAt(start.seq)),
   ]);
   // The `after` event moved to the archive concurrently, with events behind it.
   if (start.seq > 0 && !begin) return listEvents(scope, filter, page);
@@ -86,7 +92,8 @@ const ofType = (happened: StoredEvent[], type: string | undefined): StoredEvent[
   type === undefined ? happened : happened.filter((event) => event.type === type);
 
 async function startBehind(scope: Scope, eventId: string, type: string | undefined): Promise<Start> {
-  const mine = and(rowsOf(events, scope), eq(events.id, eventId));
+  // The plus signs force the index of the id.
+  const mine = and(isEvent([eventId]), sql`+${events.merchantId} = ${scope.merchantId} AND +${events.livemode} = ${scope.livemode}`);
   const row = await scope.db.select({ seq: events.seq }).from(events).where(mine).get();
   // Archived events never follow stored ones.
   if (row) return { archiveId: Number.MAX_SAFE_INTEGER, skip: 0, seq: row.seq };
@@ -125,6 +132,7 @@ export async function loadTimeline(scope: Scope, about: { paymentId: string } | 
   // The plus signs force the index of the subject: the merchant has many more events.
   const isMine = sql`+${events.merchantId} = ${merchantId} AND +${events.livemode} = ${livemode}`;
   const name = 'paymentId' in about ? 'paymentId' : 'membershipId';
+  const ofAct = 'paymentId' in about ? 'act_payment_id' : 'act_membership_id';
   const subjectId = 'paymentId' in about ? about.paymentId : about.membershipId;
   const [objects, rows] = await db.batch([
     db
@@ -135,7 +143,7 @@ export async function loadTimeline(scope: Scope, about: { paymentId: string } | 
     db
       .select({ id: events.id, type: events.type, createdAt: events.createdAt })
       .from(events)
-      .where(and(eq(events[name], subjectId), isMine))
+      .where(and(sql`${sql.raw(ofAct)} = ${subjectId}`, eq(events[name], subjectId), isMine))
       .orderBy(asc(events.createdAt), asc(events.seq)),
   ]);
   const all: Pick<StoredEvent, 'id' | 'type' | 'createdAt'>[] = [];

@@ -7,7 +7,8 @@ import type { Ctx, Job, Shard } from '#platform/context.ts';
 import { parkJob } from '#platform/queues/parked-messages.store.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
 import type { NewEvent } from '#rules/events.ts';
-import { events as eventsTable, type NewStoredEvent } from './tables/events.ts';
+import { actEventOf, actOf, actsOf, insertActs, type NewAct, waitingOf } from './acts.ts';
+import type { NewStoredEvent } from './tables/events.ts';
 import { guard } from './tables/idempotency.ts';
 
 /** Statement for the batch of `commit`. Creating one has no effect. */
@@ -32,36 +33,36 @@ export const abortIfExists = (ctx: Pick<Shard, 'db'>, table: SQLiteTable, condit
   abortIf(ctx, sql`EXISTS (SELECT 1 FROM ${table} WHERE ${condition})`);
 
 /**
- * Stores a Change in one batch: events first, because UNIQUE(subject_id, subject_version) is the lock, then the writes. Rethrows database
+ * Stores a Change in one batch: acts first, because their unique index is the lock, then the writes. Rethrows database
  * errors, and nothing is stored then.
  */
 export async function commit<T>(ctx: Shard, change: Change<T>): Promise<T> {
-  const events = change.events.map((event) => eventRow(ctx, event));
-  const batch = [...events.map((row) => ctx.db.insert(eventsTable).values(row)), ...change.writes];
-  const [first, ...rest] = batch;
-  const announce = () =>
-    announceEvents(
-      ctx,
-      events.map(({ id }) => id),
-    );
-  try {
+  const acts = actsOf(ctx, change.events);
+  const [first, ...rest] = change.writes;
+  if (acts.length === 0) {
     if (first) await ctx.db.batch([first, ...rest]);
+    return change.result;
+  }
+  try {
+    const [stored] = await ctx.db.batch([insertActs(ctx, acts), ...change.writes]);
+    announceActs(ctx, waitingOf(stored));
   } catch (error) {
-    // If only the answer was lost, the events are announced. If nothing was stored, the job finds no events.
-    if (!isConstraint(error)) announce();
+    // If only the answer was lost, the acts are announced. If nothing was stored, the job finds none.
+    if (!isConstraint(error)) announceActs(ctx, idsOf(acts));
     throw error;
   }
-  announce();
   return change.result;
 }
 
-/** Events per message, so that one invocation can handle them. */
-const ANNOUNCED_MAX = 50;
+const idsOf = (acts: readonly NewAct[]): string[] => acts.map(({ id }) => id);
 
-/** Queues the fan-out of stored events. The event row is the outbox: the sweep over events without fan-out recovers a lost message. */
-export function announceEvents(ctx: Shard, eventIds: string[]): void {
-  for (let from = 0; from < eventIds.length; from += ANNOUNCED_MAX)
-    ctx.defer(sendJob(ctx, { kind: 'fanOut', eventIds: eventIds.slice(from, from + ANNOUNCED_MAX) }));
+/** Acts per message, so that one invocation can handle them. */
+const ANNOUNCED_MAX = 25;
+
+/** Queues the fan-out of stored acts. The row is the outbox: the sweep over acts without fan-out recovers a lost message. */
+export function announceActs(ctx: Shard, actIds: string[]): void {
+  for (let from = 0; from < actIds.length; from += ANNOUNCED_MAX)
+    ctx.defer(sendJob(ctx, { kind: 'fanOut', actIds: actIds.slice(from, from + ANNOUNCED_MAX) }));
 }
 
 interface ProjectionJob<S> {
@@ -80,24 +81,21 @@ export async function commitProjection<S extends Pick<NewEvent, 'merchantId' | '
   { copy, describe }: { copy: Write[]; describe(snapshot: S): Pick<NewEvent, 'subject' | 'object'> },
 ): Promise<void> {
   const { snapshot, events } = job.projection;
-  const rows = events.map(({ type, snapshot, requestId = ctx.cause }) => {
+  const acts = events.map(({ type, snapshot, requestId }) => {
     const { merchantId, livemode, productId } = snapshot;
-    return { ...eventRow(ctx, { merchantId, livemode, productId, type, ...describe(snapshot) }), requestId };
+    return actOf(ctx, { merchantId, livemode, productId, type, ...describe(snapshot) }, requestId);
   });
-  // UNIQUE(subject, version) ignores an event that is already stored.
-  const once = rows.map((row) => ctx.db.insert(eventsTable).values(row).onConflictDoNothing());
+  // The unique index ignores an act that is already stored.
+  const once = insertActs(ctx, acts).onConflictDoNothing();
   try {
-    await commit(ctx, { events: [], writes: [...once, ...copy], result: undefined });
+    const [stored] = await ctx.db.batch([once, ...copy]);
+    announceActs(ctx, waitingOf(stored));
   } catch (error) {
     if (!isConstraint(error)) throw error;
     ctx.note(`copy refused: ${formatErrorChain(error)}`);
-    await commit(ctx, { events: [], writes: once, result: undefined });
+    announceActs(ctx, waitingOf(await once));
     await parkJob(ctx, `refused_${describe(snapshot).subject.id}`, job);
   }
-  announceEvents(
-    ctx,
-    rows.map(({ id }) => id),
-  );
 }
 
 /**
@@ -177,19 +175,12 @@ export function isAborted(error: unknown): boolean {
   return false;
 }
 
-/** Row of an event. A caller that needs the event id in advance creates the row itself. */
-export const eventRow = (ctx: Ctx, event: NewEvent): NewStoredEvent => ({
+/** Event that is stored nowhere but with its delivery. */
+export const looseEvent = (ctx: Ctx, event: NewEvent): NewStoredEvent => ({
   id: newEventId(ctx.now),
   merchantId: event.merchantId,
   livemode: event.livemode,
-  subjectType: event.subject.type,
-  subjectId: event.subject.id,
-  subjectVersion: event.subject.version,
-  type: event.type,
-  data: { object: event.object, ...(event.previous ? { previous: event.previous } : {}), ...event.related },
-  productId: event.productId ?? null,
-  paymentId: event.paymentId ?? null,
-  membershipId: event.membershipId ?? null,
+  ...actEventOf(event),
   requestId: ctx.cause,
   createdAt: ctx.now,
 });

@@ -1,5 +1,5 @@
 import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
-import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import type { SQLiteColumn, SQLiteTable, SQLiteView } from 'drizzle-orm/sqlite-core';
 import { ApiError } from '#core/errors.ts';
 import { COUNTED_ROWS_MAX, PER_PAGE } from '#core/limits.ts';
 import type { Db, Tenant } from '#platform/context.ts';
@@ -20,7 +20,7 @@ export function pageRequest(query: { page: number; per_page: number }, countMax 
   return { page: query.page, perPage: query.per_page, offset, countMax };
 }
 
-export type MerchantTable = SQLiteTable & { merchantId: SQLiteColumn; livemode: SQLiteColumn };
+export type MerchantTable = (SQLiteTable | SQLiteView) & { merchantId: SQLiteColumn; livemode: SQLiteColumn };
 
 export const rowsOf = (table: MerchantTable, { merchantId, livemode }: Tenant, narrowed: [SQLiteColumn, unknown][] = []): SQL =>
   and(
@@ -64,7 +64,13 @@ export async function listPage<T extends SQLiteTable>(
 /** Returns how many rows to count: one above both the exact limit and the page's end, so that `has_more` is exact. */
 const countedRows = ({ countMax, offset, perPage }: PageRequest): number => Math.max(countMax, offset + perPage) + 1;
 
-export const countTo = (db: Db, table: SQLiteTable, where: SQL | undefined, page: PageRequest, through?: { index: SQL; on: SQL }) => {
+export const countTo = (
+  db: Db,
+  table: SQLiteTable | SQLiteView,
+  where: SQL | undefined,
+  page: PageRequest,
+  through?: { index: SQL; on: SQL },
+) => {
   const rows = db
     .select({ one: sql<number>`1`.as('one') })
     .from(table)

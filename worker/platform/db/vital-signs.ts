@@ -100,7 +100,7 @@ const mailDueAt = sql`(SELECT min(next_attempt_at) FROM mails WHERE next_attempt
 
 export async function readVitalSigns(db: Db, now: number): Promise<VitalSigns> {
   const waiting = sql`SELECT
-    (SELECT ${eventDueAt} FROM events WHERE fanned_out_at IS NULL AND livemode = 1 ORDER BY ${eventDueAt} LIMIT 1) AS outbox,
+    (SELECT ${eventDueAt} FROM acts WHERE fanned_out_at IS NULL AND livemode = 1 ORDER BY ${eventDueAt} LIMIT 1) AS outbox,
     (SELECT min(confirmed_at) FROM payments WHERE status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL AND livemode = 1) AS unfinal,
     (SELECT min(next_attempt_at) FROM webhook_deliveries WHERE status IN ('pending', 'retrying')) AS webhook,
     (SELECT min(next_check_at) FROM settlements WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1) AS settlement,
@@ -113,10 +113,10 @@ export async function readVitalSigns(db: Db, now: number): Promise<VitalSigns> {
     ${channelDueAt("status = 'closing'", 'seal_due_at')} AS closing_channel, ${channelDueAt("status = 'open'")} AS open_channel,
     ${expiringDueAt(now)} AS expiring_voucher, ${channelDueAt("status = 'created' AND channel_id IS NOT NULL")} AS channel_opening,
     ${channelDueAt("status = 'created' AND channel_id IS NULL")} AS unopened_session, ${channelDueAt('ended_at IS NOT NULL')} AS ended_channel,
-    (SELECT created_at FROM events ORDER BY seq LIMIT 1) AS oldestEventAt,
+    (SELECT created_at FROM acts ORDER BY seq LIMIT 1) AS oldestEventAt,
     ${parked('unknown_kind')} AS unknown_kind, ${parked('failed')} AS failed`;
   const served = sql`SELECT d.completed_at - p.block_time AS ms FROM webhook_deliveries d
-    CROSS JOIN events e ON e.id = d.event_id CROSS JOIN payments p ON p.id = e.payment_id
+    CROSS JOIN acts a ON substr(a.id, 15) = substr(d.event_id, 15, 15) CROSS JOIN payments p ON p.id = a.payment_id
     WHERE d.id > (SELECT max(id) FROM webhook_deliveries) - ${DELIVERIES_MAX} AND d.event_type = 'payment.confirmed'
       AND d.status = 'succeeded' AND d.replay_of IS NULL`;
   const [first, times, runs] = await Promise.all([
@@ -170,7 +170,7 @@ export const isStalled = ({ now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>): SQL =
   OR EXISTS (SELECT 1 FROM subscription_authorizations WHERE next_attempt_at IS NOT NULL AND livemode = 1 AND next_attempt_at < ${now})
   OR EXISTS (SELECT 1 FROM metered_sessions WHERE status = 'closing' AND seal_due_at IS NOT NULL AND livemode = 1 AND seal_due_at < ${now})
   OR coalesce(${expiringDueAt(now)} < ${now}, 0)
-  OR EXISTS (SELECT 1 FROM events WHERE fanned_out_at IS NULL AND livemode = 1 AND ${eventDueAt} < ${now})
+  OR EXISTS (SELECT 1 FROM acts WHERE fanned_out_at IS NULL AND livemode = 1 AND ${eventDueAt} < ${now})
   OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ${wallNow}))`;
 
 /** True if an email has been due since before this wall time. */

@@ -4,7 +4,7 @@ import { rowsOnChain } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { amongIds, setOf } from '#platform/db/among.ts';
 import { endedSessions } from '#platform/db/tables/checkout.ts';
-import { events } from '#platform/db/tables/events.ts';
+import { acts } from '#platform/db/tables/events.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
@@ -78,8 +78,8 @@ export async function endSessions(db: Db, ids: PaymentId[], before: number): Pro
           expires_at, late_grace_seconds, created_at, updated_at, version
         FROM payments WHERE id IN ${listed} AND ${isReducible(before)}`,
     ),
-    db.delete(webhookDeliveries).where(sql`event_id IN (SELECT id FROM events WHERE payment_id IN ${ended})`),
-    db.delete(events).where(sql`payment_id IN ${ended}`),
+    db.delete(webhookDeliveries).where(sql`event_id IN (SELECT id FROM events WHERE act_payment_id IN ${ended})`),
+    db.delete(acts).where(sql`payment_id IN ${ended}`),
     db.delete(payments).where(sql`id IN ${ended}`),
   ]);
 }

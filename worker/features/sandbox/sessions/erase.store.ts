@@ -15,7 +15,7 @@ import type { Write } from '#platform/db/commit.ts';
 import { cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { endedSessions, paymentSessions } from '#platform/db/tables/checkout.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
-import { events, type StoredEvent } from '#platform/db/tables/events.ts';
+import { acts, events, type StoredEvent } from '#platform/db/tables/events.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
 import { placements } from '#platform/db/tables/office/placements.ts';
 import { supportMessages, supportTickets } from '#platform/db/tables/office/support.ts';
@@ -47,7 +47,7 @@ export function sessionErasure(scope: Scope): Write[] {
   const ofPayments = clockFilterForPayment(scope, 'payment_id');
   return [
     db.delete(webhookDeliveries).where(sql`event_id IN (SELECT id FROM events WHERE ${theirs})`),
-    db.delete(events).where(theirs),
+    db.delete(acts).where(theirs),
     db.delete(receiptMetadata).where(sql`receipt_id IN (SELECT id FROM receipts WHERE ${ofPayments})`),
     db.delete(receipts).where(ofPayments),
     db.delete(unmatchedPayments).where(ofPayments),
@@ -99,7 +99,7 @@ export async function listDueMerchants(
 ): Promise<{ merchantIds: AccountId[]; isComplete: boolean }> {
   const isDue = (column: SQL, before = to) => sql`livemode = 0 AND ${column} BETWEEN ${from} AND ${before}`;
   const of = (name: string) => sql.raw(name);
-  const events = (condition: SQL) => sql`SELECT DISTINCT merchant_id AS merchantId FROM events WHERE ${condition} LIMIT ${limit}`;
+  const events = (condition: SQL) => sql`SELECT DISTINCT merchant_id AS merchantId FROM acts WHERE ${condition} LIMIT ${limit}`;
   const ofMerchant = (table: string, condition: SQL) =>
     sql`SELECT DISTINCT merchant_id AS merchantId FROM ${of(table)} WHERE ${condition} AND ${isOfNoSession('customer_ref')} LIMIT ${limit}`;
   const ofPayment = (table: string, column: string, condition: SQL) =>

@@ -1,5 +1,5 @@
 import { formatErrorChain } from '#core/errors.ts';
-import type { SandboxSessionId } from '#core/ids.ts';
+import { actOfEvent, type SandboxSessionId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
@@ -20,7 +20,7 @@ import type { Call, Scenario, ScriptStage } from '../scenarios/script.ts';
 import { SCENARIOS } from '../scenarios/table.ts';
 import { findSandboxSession, listPendingEvents, listSessionEvents, readDue, updateSandboxSession } from './store.ts';
 
-export type Follow = (ctx: Shard, eventIds: string[]) => Promise<void>;
+export type Follow = (ctx: Shard, actIds: string[]) => Promise<void>;
 
 export const STEPS_MAX = 6;
 /** Pause after each step: limits one queue invocation to 50 steps a second. */
@@ -128,11 +128,7 @@ async function collect(
 ): Promise<SandboxSession> {
   const pending = await listPendingEvents(scope.db, session, EVENTS_MAX);
   const delivered = pending.filter(({ type }) => type !== scenario.heldBack || notes.released !== undefined);
-  if (delivered.length > 0)
-    await follow(
-      scope,
-      delivered.map(({ id }) => id),
-    );
+  if (delivered.length > 0) await follow(scope, [...new Set(delivered.map(({ id }) => actOfEvent(id)))]);
   const fresh = await listSessionEvents(scope.db, session, EVENTS_MAX);
   const steps = fresh.map(
     ({ id, type, subjectType, subjectId, state, createdAt }): SandboxStep => ({

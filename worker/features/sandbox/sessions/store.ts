@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getViewSelectedFields, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, SandboxSessionId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
@@ -6,6 +6,7 @@ import { findQuietSince } from '#features/support/store.ts';
 import { clockFilter, clockFilterForClaims, clockFilterForPayment } from '#platform/chain/clock-filter.store.ts';
 import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
+import { IN_ORDER, isAfter } from '#platform/db/acts.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
 import { events } from '#platform/db/tables/events.ts';
 import { type SandboxSession, sandboxSessions } from '#platform/db/tables/sandbox.ts';
@@ -72,8 +73,8 @@ export const listSessionEvents = (db: Db, session: SandboxSession, limit: number
       createdAt: events.createdAt,
     })
     .from(events)
-    .where(and(isOfSession(session), gt(events.seq, session.eventSeq)))
-    .orderBy(asc(events.seq))
+    .where(and(isOfSession(session), isAfter(session.eventSeq)))
+    .orderBy(IN_ORDER)
     .limit(limit);
 
 export async function listPendingEvents(db: Db, session: Session, limit: number): Promise<{ id: string; type: string }[]> {
@@ -81,13 +82,13 @@ export async function listPendingEvents(db: Db, session: Session, limit: number)
     .select({ id: events.id, type: events.type })
     .from(events)
     .where(and(isOfSession(session), isNull(events.fannedOutAt)))
-    .orderBy(asc(events.seq))
+    .orderBy(IN_ORDER)
     .limit(limit);
 }
 
 export const listSessionDeliveries = (db: Db, session: Session, type: string) =>
   db
-    .select({ delivery: webhookDeliveries, endpoint: webhookEndpoints, event: events })
+    .select({ delivery: webhookDeliveries, endpoint: webhookEndpoints, event: getViewSelectedFields(events) })
     .from(events)
     .innerJoin(webhookDeliveries, eq(webhookDeliveries.eventId, events.id))
     .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))

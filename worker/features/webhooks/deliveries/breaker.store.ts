@@ -1,9 +1,10 @@
 import { and, eq, gt, isNull, lte, ne, type SQL, sql } from 'drizzle-orm';
 import { quarterOf } from '#core/days.ts';
-import type { EndpointId } from '#core/ids.ts';
+import { actOfEvent, type EndpointId } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
 import { OF_NO_SESSION } from '#platform/chain/clock-filter.store.ts';
 import type { Ctx, Db, Scope, Shard } from '#platform/context.ts';
+import { isAct } from '#platform/db/acts.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { countTo, pageRequest, rowsOf } from '#platform/db/page.ts';
 import { endedDeliveries } from '#platform/db/tables/office/analytics.ts';
@@ -102,7 +103,7 @@ export const countEnded = (ctx: Shard, { merchantId, livemode, endpointId }: Del
 export function countAnswer(ctx: Shard, delivery: Delivery, hasSucceeded: boolean, at: number, ms: number | null): Write {
   const { merchantId, livemode, eventId } = delivery;
   const { quarter, answerClass } = { quarter: quarterOf(at), answerClass: ms === null ? -1 : answerClassOf(ms) };
-  const isOfNoSession = sql`NOT EXISTS (SELECT 1 FROM events WHERE id = ${eventId} AND NOT (${sql.raw(OF_NO_SESSION)}))`;
+  const isOfNoSession = sql`NOT EXISTS (SELECT 1 FROM acts WHERE ${isAct([actOfEvent(eventId)])} AND NOT (${sql.raw(OF_NO_SESSION)}))`;
   return ctx.db
     .insert(endedDeliveries)
     .select(

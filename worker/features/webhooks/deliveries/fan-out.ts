@@ -1,5 +1,5 @@
 import { ApiError, formatErrorChain } from '#core/errors.ts';
-import type { EndpointId } from '#core/ids.ts';
+import { actOfEvent, type EndpointId } from '#core/ids.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import { addressOf, type Scope, type Shard } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
@@ -11,13 +11,13 @@ import { scheduleOf } from './schedule.ts';
 import {
   insertDeliveries,
   insertMissed,
-  listDueEvents,
+  listDueActs,
   listMissed,
   listOverdue,
   markFannedOut,
   type NewDelivery,
   type OverdueDelivery,
-  postponeEvents,
+  postponeActs,
 } from './store.ts';
 
 /** An endpoint's failure warning goes only to the merchant's other endpoints. */
@@ -53,8 +53,8 @@ const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | n
 });
 
 /**
- * Creates one delivery per event and endpoint, in one batch with the mark that the event is fanned out. This is the last event handler, so
- * the mark acknowledges the event for all handlers. Idempotent.
+ * Creates one delivery per event and endpoint, in one batch with the mark that the acts are fanned out. This is the last event handler, so
+ * the mark acknowledges the acts for all handlers. Idempotent.
  */
 export async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
   const deliveries = events.flatMap((event) =>
@@ -62,10 +62,7 @@ export async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints
       .filter((endpoint) => isEligible(ctx, endpoint, event) && wantsEvent(endpoint, event))
       .map((endpoint) => deliveryOf(endpoint, event)),
   );
-  const mark = markFannedOut(
-    ctx,
-    events.map(({ id }) => id),
-  );
+  const mark = markFannedOut(ctx, [...new Set(events.map(({ id }) => actOfEvent(id)))]);
   if (deliveries.length === 0) return void (await mark);
   const [written] = await ctx.db.batch([insertDeliveries(ctx, deliveries), mark]);
   const streaks = new Map(endpoints.map(({ id, failureStreak }) => [id, failureStreak]));
@@ -91,23 +88,23 @@ export async function sendAttempts(ctx: Shard, due: { id: number; failureStreak:
 
 const SWEEP_MAX = 500;
 const SWEEP_PAGES_MAX = 20;
-/** Events per page. Times the plan's endpoint limit this must fit one database parameter. */
-const FAN_OUT_MAX = 50;
-const FAN_OUT_PAGES_MAX = 8;
+/** Acts per page. Their events times the plan's endpoint limit this must fit one database parameter. */
+const FAN_OUT_MAX = 25;
+const FAN_OUT_PAGES_MAX = 16;
 const PATIENCE_MS = 10 * SECOND;
 const TRY_AGAIN = { leastMs: 30 * SECOND, mostMs: HOUR };
 
-/** Retries events with a lost message or a failed handler, with growing delays so that they do not starve others. */
-export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, eventIds: string[]) => Promise<void>): Promise<Swept> =>
+/** Retries acts with a lost message or a failed handler, with growing delays so that they do not starve others. */
+export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, actIds: string[]) => Promise<void>): Promise<Swept> =>
   sweepPages(
     ctx,
     { pageMax: FAN_OUT_MAX, pagesMax: FAN_OUT_PAGES_MAX },
-    () => listDueEvents(ctx, ctx.now - PATIENCE_MS, FAN_OUT_MAX),
+    () => listDueActs(ctx, ctx.now - PATIENCE_MS, FAN_OUT_MAX),
     async (due) => {
       const ids = due.map(({ id }) => id);
       await follow(ctx, ids).catch(async (error: unknown) => {
-        ctx.note(`events not fanned out: ${formatErrorChain(error)}`);
-        await postponeEvents(ctx.db, ids, ctx.now, TRY_AGAIN);
+        ctx.note(`acts not fanned out: ${formatErrorChain(error)}`);
+        await postponeActs(ctx.db, ids, ctx.now, TRY_AGAIN);
       });
     },
   );

@@ -1,20 +1,21 @@
-import { and, asc, eq, inArray, isNull, lt, lte, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, getViewSelectedFields, inArray, isNull, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { clockFilterForEvents } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { isAct, isEvent, isOfActs } from '#platform/db/acts.ts';
 import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { EVENT_DUE_AT, events, type NewStoredEvent } from '#platform/db/tables/events.ts';
+import { acts, EVENT_DUE_AT, events, type NewStoredEvent } from '#platform/db/tables/events.ts';
 import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { findArchivedEvent } from '../events.store.ts';
 import { countAnswer, countEnded, isWaiting } from './breaker.store.ts';
 
-export async function loadFanOut(db: Db, eventIds: string[]) {
-  const wanted = amongIds(events.id, eventIds);
+export async function loadFanOut(db: Db, actIds: string[]) {
   const [rows, endpoints] = await db.batch([
     db
       .select()
       .from(events)
-      .where(and(wanted, isNull(events.fannedOutAt))),
+      .where(and(isOfActs(actIds), isNull(events.fannedOutAt)))
+      .orderBy(asc(events.seq)),
     db
       .select()
       .from(webhookEndpoints)
@@ -24,7 +25,7 @@ export async function loadFanOut(db: Db, eventIds: string[]) {
           inArray(webhookEndpoints.livemode, [true, false]),
           // Excludes an endpoint saved concurrently with the deletion of its account.
           sql`NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = ${webhookEndpoints.merchantId} AND a.status = 'deleted')`,
-          inArray(webhookEndpoints.merchantId, db.select({ id: events.merchantId }).from(events).where(wanted) as never),
+          inArray(webhookEndpoints.merchantId, db.select({ id: acts.merchantId }).from(acts).where(isAct(actIds)) as never),
         ),
       ),
   ]);
@@ -67,11 +68,11 @@ export const insertMissed = (ctx: Shard, deliveries: NewDelivery[]) =>
 export const findDeliveryOf = (db: Db, eventId: string) =>
   db.select().from(webhookDeliveries).where(eq(webhookDeliveries.eventId, eventId)).get();
 
-export const markFannedOut = (ctx: Shard, eventIds: string[]) =>
+export const markFannedOut = (ctx: Shard, actIds: string[]) =>
   ctx.db
-    .update(events)
+    .update(acts)
     .set({ fannedOutAt: ctx.wallNow })
-    .where(and(amongIds(events.id, eventIds), isNull(events.fannedOutAt)));
+    .where(and(isAct(actIds), isNull(acts.fannedOutAt)));
 
 export interface Claimed {
   delivery: Delivery;
@@ -110,7 +111,7 @@ export async function claimDelivery(
     db
       .select()
       .from(events)
-      .where(inArray(events.id, of(webhookDeliveries.eventId))),
+      .where(isEvent(sql`SELECT event_id AS value FROM webhook_deliveries WHERE ${mine}`)),
   ]);
   if (taken.length === 0 || !delivery || !endpoint) return null;
   return { delivery, endpoint, event: stored ?? delivery.testEvent ?? (await findArchivedEvent(ctx, delivery)) };
@@ -157,7 +158,7 @@ export async function listMissed(
     number | null
   >`(SELECT max(d.id) FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id})`;
   return db
-    .select({ event: events, replayOf: lastFailed })
+    .select({ event: getViewSelectedFields(events), replayOf: lastFailed })
     .from(events)
     .where(
       and(
@@ -178,20 +179,20 @@ export async function listMissed(
     .limit(limit);
 }
 
-export const listDueEvents = (ctx: Pick<Shard, 'db' | 'sandbox' | 'cause'>, dueBefore: number, limit: number) =>
+export const listDueActs = (ctx: Pick<Shard, 'db' | 'sandbox' | 'cause'>, dueBefore: number, limit: number) =>
   ctx.db
-    .select({ id: events.id })
-    .from(events)
-    .where(and(isNull(events.fannedOutAt), lte(EVENT_DUE_AT, dueBefore), clockFilterForEvents(ctx)))
+    .select({ id: acts.id })
+    .from(acts)
+    .where(and(isNull(acts.fannedOutAt), lte(EVENT_DUE_AT, dueBefore), clockFilterForEvents(ctx)))
     .orderBy(EVENT_DUE_AT)
     .limit(limit);
 
-/** Doubles the waiting time of events that could not be fanned out, within the bounds. */
-export const postponeEvents = (db: Db, eventIds: string[], now: number, wait: { leastMs: number; mostMs: number }) =>
+/** Doubles the waiting time of acts that could not be fanned out, within the bounds. */
+export const postponeActs = (db: Db, actIds: string[], now: number, wait: { leastMs: number; mostMs: number }) =>
   db
-    .update(events)
+    .update(acts)
     .set({ nextTryAt: sql`${now} + min(${wait.mostMs}, max(${wait.leastMs}, ${now} - created_at))` })
-    .where(and(isNull(events.fannedOutAt), amongIds('id', eventIds)));
+    .where(and(isNull(acts.fannedOutAt), isAct(actIds)));
 
 export interface OverdueDelivery {
   id: number;

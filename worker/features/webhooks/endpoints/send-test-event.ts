@@ -1,7 +1,7 @@
 import { formatErrorChain, raise } from '#core/errors.ts';
 import { type EndpointId, newId } from '#core/ids.ts';
 import type { Scope } from '#platform/context.ts';
-import { eventRow } from '#platform/db/commit.ts';
+import { looseEvent } from '#platform/db/commit.ts';
 import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
 import { endpointEvent, LEASE_MS, makeAttempt } from '../deliveries/attempt.ts';
@@ -24,7 +24,7 @@ interface EventExample {
 /** Sends the signed example of an event type to this endpoint only and returns the result. The event is stored only with its delivery. */
 export async function testEndpoint(ctx: Scope, endpointId: EndpointId, example: EventExample): Promise<TestResult> {
   const endpoint = await getEndpoint(ctx, endpointId);
-  const event = eventRow(ctx, eventOf(ctx, endpoint, example));
+  const event = looseEvent(ctx, eventOf(ctx, endpoint, example));
   const delivery = await storeTest(ctx, {
     merchantId: endpoint.merchantId,
     livemode: endpoint.livemode,

@@ -1,0 +1,131 @@
+import { getTableColumns, isNull, type SQL, sql } from 'drizzle-orm';
+import { actIdOf, eventIdOf } from '#core/ids.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import { type EventType, FOLLOWED_EVENT_TYPES, isRare, type NewEvent } from '#rules/events.ts';
+import { jsonRows } from './among.ts';
+import { ACT_EVENTS_MAX, type ActEvent, acts, events } from './tables/events.ts';
+
+export type NewAct = Omit<typeof acts.$inferInsert, 'seq' | 'fannedOutAt' | 'nextTryAt'> & {
+  /** True if the service itself acts on one of the events. */
+  isFollowed: boolean;
+};
+
+/**
+ * Groups the events of a change into acts, in order. UNIQUE(first subject, version) is the lock of an act, so an event joins another's act
+ * only if its own subject is created by this change, has the version after one in the act, or is locked by its row. A sandbox session may
+ * hold single events back, so it stores each as an act of its own.
+ */
+export function actsOf(ctx: Shard, changed: readonly NewEvent[]): NewAct[] {
+  const made: NewAct[] = [];
+  for (const event of changed) {
+    const last = made.at(-1);
+    if (last && !ctx.sandbox?.sessionId && mayJoin(last, event)) join(last, event);
+    else made.push(actOf(ctx, event));
+  }
+  return made;
+}
+
+/** An act of this event alone. */
+export const actOf = (ctx: Ctx, event: NewEvent, requestId: string = ctx.cause): NewAct => ({
+  id: actIdOf(ctx.now, event.subject.id, event.subject.version),
+  merchantId: event.merchantId,
+  livemode: event.livemode,
+  paymentId: event.paymentId ?? null,
+  membershipId: event.membershipId ?? null,
+  rareType: rareTypeOf(event),
+  events: [actEventOf(event)],
+  requestId,
+  createdAt: ctx.now,
+  isFollowed: isFollowed(event),
+});
+
+const rareTypeOf = ({ type }: NewEvent) => (isRare(type) ? type : null);
+const FOLLOWED: ReadonlySet<string> = new Set(FOLLOWED_EVENT_TYPES);
+const isFollowed = ({ type, isFollowed = true }: NewEvent): boolean => isFollowed && FOLLOWED.has(type);
+const agree = (one: unknown, other: unknown): boolean => one === other || (one ?? null) === null || (other ?? null) === null;
+
+function mayJoin(act: NewAct, event: NewEvent): boolean {
+  const { subject } = event;
+  const follows = act.events.some((one) => one.subjectId === subject.id && one.subjectVersion === subject.version - 1);
+  return (
+    act.events.length < ACT_EVENTS_MAX &&
+    (subject.version === 1 || follows || event.isLockedByRow === true) &&
+    act.merchantId === event.merchantId &&
+    act.livemode === event.livemode &&
+    agree(act.paymentId, event.paymentId) &&
+    agree(act.membershipId, event.membershipId) &&
+    agree(act.rareType, rareTypeOf(event))
+  );
+}
+
+function join(act: NewAct, event: NewEvent): void {
+  act.paymentId ??= event.paymentId ?? null;
+  act.membershipId ??= event.membershipId ?? null;
+  act.rareType ??= rareTypeOf(event);
+  act.isFollowed ||= isFollowed(event);
+  act.events.push(actEventOf(event));
+}
+
+export const actEventOf = ({ type, subject, object, previous, related, productId, paymentId, membershipId }: NewEvent): ActEvent => ({
+  type,
+  subjectType: subject.type,
+  subjectId: subject.id,
+  subjectVersion: subject.version,
+  data: { object, ...(previous ? { previous } : {}), ...related },
+  productId: productId ?? null,
+  paymentId: paymentId ?? null,
+  membershipId: membershipId ?? null,
+});
+
+const of = (key: string): SQL => sql.raw(`j.value ->> '${key}'`);
+
+/** SQL condition: a handler of the service or an enabled endpoint waits for the act in `j`. */
+const IS_AWAITED = sql`${of('isFollowed')} OR EXISTS (SELECT 1 FROM webhook_endpoints w
+  WHERE w.merchant_id = ${of('merchantId')} AND w.livemode = ${of('livemode')} AND w.status = 'enabled')`;
+
+/**
+ * Plans one INSERT of the acts, in order, from `source` or `j` alone. An act that nothing waits for is stored as fanned out. The statement
+ * returns id and state of each stored act.
+ */
+export function insertActs(ctx: Shard, made: readonly NewAct[], source = sql`WHERE true`) {
+  const values = Object.keys(getTableColumns(acts)).map((name) =>
+    name === 'fannedOutAt' ? sql`CASE WHEN ${IS_AWAITED} THEN NULL ELSE ${ctx.wallNow} END` : of(name),
+  );
+  return ctx.db
+    .insert(acts)
+    .select(sql`SELECT ${sql.join(values, sql`, `)} FROM ${jsonRows(made)} ${source} ORDER BY j.key`)
+    .returning({ id: acts.id, isWaiting: sql<number>`${isNull(acts.fannedOutAt)}` });
+}
+
+export const waitingOf = (stored: readonly { id: string; isWaiting: number }[]): string[] =>
+  stored.filter(({ isWaiting }) => isWaiting).map(({ id }) => id);
+
+/** SQL condition on `acts`: one of these, by their unique index. */
+export const isAct = (actIds: readonly string[] | SQL): SQL =>
+  sql`substr(acts.id, 15) IN (SELECT substr(value, 15) FROM ${listOf(actIds)})`;
+
+/** SQL condition on `events`: events of these acts. */
+export const isOfActs = (actIds: readonly string[]): SQL => sql`act_key IN (SELECT substr(value, 15) FROM ${listOf(actIds)})`;
+
+/** SQL condition on `events`: one of these, by the unique index of their acts. */
+export const isEvent = (eventIds: readonly string[] | SQL): SQL =>
+  sql`(act_key IN (SELECT substr(value, 15, 15) FROM ${listOf(eventIds)}) AND ${events.id} IN (SELECT value FROM ${listOf(eventIds)}))`;
+
+/** SQL condition on `events`: later than the event of this number. */
+export const isAfter = (seq: number | SQL): SQL =>
+  sql`(act_seq >= ${typeof seq === 'number' ? Math.floor(seq / ACT_EVENTS_MAX) : sql`${seq} / ${ACT_EVENTS_MAX}`} AND seq > ${seq})`;
+
+/** SQL condition on `events`: the event of this number. */
+export const isAt = (seq: number): SQL => sql`(act_seq = ${Math.floor(seq / ACT_EVENTS_MAX)} AND seq = ${seq})`;
+
+/** Order of events: acts in the order of their index, and within an act as they were stored. A further term would sort all rows first. */
+export const IN_ORDER = sql`act_seq`;
+
+/** SQL condition on `events`: of this type. Acts with a rare type are found by their index. */
+export const isOfType = (type: EventType): SQL =>
+  isRare(type) ? sql`(act_rare_type = ${type} AND ${events.type} = ${type})` : sql`+${events.type} = ${type}`;
+
+const listOf = (ids: readonly string[] | SQL): SQL => (Array.isArray(ids) ? sql`json_each(${JSON.stringify(ids)})` : sql`(${ids})`);
+
+/** Ids of the events of an act. */
+export const eventIdsOf = ({ id, events }: Pick<NewAct, 'id' | 'events'>): string[] => events.map((_, position) => eventIdOf(id, position));
