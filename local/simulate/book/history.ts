@@ -35,8 +35,6 @@ export interface Shop {
   wallet: string;
   products: Product[];
   endpoints: Endpoint[];
-  /** Base units that the wallet received outside of any transaction. */
-  isDeleted: boolean;
 }
 
 export type TestOutcome = 'paid' | 'underpaid' | 'declined' | 'late' | 'overpaid';
@@ -70,7 +68,7 @@ export interface Customer {
   customer_ref?: string;
 }
 
-/** Units of one customer that answers reported: granted, used and returned. */
+/** Units of one customer that answers reported: given by the merchant, used and returned. What was paid for is not among them. */
 export interface Holding {
   shop: Shop;
   product: Product;

@@ -90,8 +90,7 @@ export class Agent extends Actor {
       this.note(`settle: ${status} ${paid?.code ?? (paid?.duplicate ? 'duplicate' : paid?.payment_id)}`);
       if (status !== 200) return;
       const { payment_id: paymentId, tx_signature: signature, payer, consumed_units: consumed } = paid;
-      this.history.settled.push({ shop, product, livemode: true, paymentId, signature, payer, consumed });
-      holding.granted += paid.granted_units ?? 0;
+      if (!paid.duplicate) this.history.settled.push({ shop, product, livemode: true, paymentId, signature, payer, consumed });
       holding.used += consumed;
       if (paid.consumption_id && consumed > 0) holding.uses.push({ consumptionId: paid.consumption_id, units: consumed });
     });

@@ -50,7 +50,6 @@ export async function openShop(caller: Caller, { chain, outside }: World): Promi
     wallet: wallet.address,
     products: [],
     endpoints: [],
-    isDeleted: false,
   };
   caller.history.shops.push(shop);
   for (const livemode of [true, false]) {

@@ -76,10 +76,9 @@ export class Tester extends Actor {
     await this.write('/v1/access/x402/settle', { key, body }, ({ status, body: settled }) => {
       this.note(`settle in the sandbox: ${status} ${settled?.code ?? ''}`);
       if (status !== 200) return;
-      holding.granted += settled.granted_units ?? 0;
       holding.used += settled.consumed_units;
       const { payment_id: paymentId, tx_signature: signature, payer, consumed_units: consumed } = settled;
-      this.history.settled.push({ shop, product, livemode: false, paymentId, signature, payer, consumed });
+      if (!settled.duplicate) this.history.settled.push({ shop, product, livemode: false, paymentId, signature, payer, consumed });
     });
   }
 
