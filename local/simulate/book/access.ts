@@ -1,0 +1,71 @@
+import type { History, Holding } from './history.ts';
+import type { Body } from './host.ts';
+import { type Books, isBooked } from './payments.ts';
+import type { Reader } from './reader.ts';
+
+/** Units granted less units used equal units left, for every customer of every product that sells units. */
+export async function judgeAccess(reader: Reader, history: History, books: readonly Books[]): Promise<void> {
+  for (const { shop, livemode, key, payments } of books) {
+    for (const product of shop.products) {
+      if (product.livemode !== livemode || product.units === null) continue;
+      const listed = await reader.list(`/v1/access/entitlements?product_id=${product.productId}`, key);
+      const bought = payments.filter((payment) => payment.product_id === product.productId && isBooked(payment));
+      const holdings = history.holdings.filter((holding) => holding.product === product);
+      for (const entitlement of listed) {
+        const holding = holdings.find(({ customer }) => isOf(customer, entitlement.customer));
+        judgeHolding(reader, {
+          name: `${shop.name}, ${product.slug}`,
+          entitlement,
+          holding,
+          units: product.units * bought.filter((one) => paysFor(one, entitlement)).length,
+        });
+      }
+      for (const payment of bought)
+        reader.expect(
+          listed.some((one) => paysFor(payment, one)),
+          () => `payment ${payment.payment_id} gave nobody units`,
+        );
+    }
+  }
+}
+
+interface Judged {
+  name: string;
+  entitlement: Body;
+  holding: Holding | undefined;
+  /** Units of the customer's payments. */
+  units: number;
+}
+
+function judgeHolding(reader: Reader, { name, entitlement, holding, units }: Judged): void {
+  const { granted = 0, used = 0, returned = 0 } = holding ?? {};
+  const left = units + granted - used + returned;
+  const { remaining, entitlement_id } = entitlement;
+  reader.expect(remaining === left, () => {
+    return `entitlement ${entitlement_id} (${name}) has ${remaining} units left; ${units} paid + ${granted} given - ${used} used + ${returned} returned = ${left}`;
+  });
+  reader.expect(left >= 0, () => `entitlement ${entitlement_id} (${name}) served ${-left} units more than it had`);
+}
+
+const isOf = (customer: { wallet_address?: string; customer_ref?: string }, other: Body): boolean =>
+  customer.wallet_address === other.wallet_address && customer.customer_ref === other.customer_ref;
+
+/** Whose units a payment buys: those of its reference, otherwise those of its payer. */
+function paysFor(payment: Body, { customer }: Body): boolean {
+  return payment.customer_ref ? customer.customer_ref === payment.customer_ref : customer.wallet_address === payment.payer_wallet;
+}
+
+/** Sandbox scenarios end as described. */
+export async function judgeScenarios(reader: Reader, history: History): Promise<void> {
+  for (const { shop, sessionId, scenario, expected } of history.scenarios) {
+    const session = await reader.get(`/v1/testing/sessions/${sessionId}`, shop.sandboxKey);
+    if (session === null) continue;
+    const types: string[] = session.steps.flatMap(({ event_type }: Body) => event_type ?? []);
+    reader.expect(
+      session.status === 'completed',
+      () => `scenario ${scenario} is ${session.status}: ${JSON.stringify(session.steps.at(-1))}`,
+    );
+    const missing = expected.filter((type) => !types.includes(type));
+    reader.expect(missing.length === 0, () => `scenario ${scenario} had no ${missing.join(', ')}`);
+  }
+}

@@ -1,0 +1,37 @@
+import type { Reader } from './reader.ts';
+
+const SLACK_MS = 10 * 60_000;
+
+/** Rows that wait, by what they wait for. `?` is a time that lies a while back, `now` the present. */
+const WAITING: readonly [what: string, sql: string][] = [
+  ['events have no deliveries', 'SELECT count(*) AS n FROM events WHERE fanned_out_at IS NULL AND created_at < ?'],
+  [
+    'deliveries are overdue',
+    "SELECT count(*) AS n FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ?",
+  ],
+  ['payments wait past their end', "SELECT count(*) AS n FROM payments WHERE status LIKE 'PENDING%' AND expires_at < ?"],
+  ['settlements are pending', "SELECT count(*) AS n FROM settlements WHERE status = 'pending' AND created_at < ?"],
+  ['settlements are overdue', "SELECT count(*) AS n FROM settlements WHERE status <> 'settled' AND next_check_at < ?"],
+  ['sweeps are overdue', 'SELECT count(*) AS n FROM sweeps WHERE due_at < ?'],
+];
+
+const LEASED: readonly [what: string, sql: string][] = [
+  ['requests hold leases', 'SELECT count(*) AS n FROM claims WHERE status IS NULL AND lease_until > ?'],
+  ['sweeps hold leases', 'SELECT count(*) AS n FROM sweeps WHERE lease_until > ?'],
+  ['deliveries hold leases', 'SELECT count(*) AS n FROM webhook_deliveries WHERE lease_until > ?'],
+];
+
+/** After the faults everything ends: no row waits for ever, no lease stays, no sweep goes on failing. */
+export async function judgeEnds(reader: Reader): Promise<void> {
+  const now = reader.host.now();
+  for (const [what, sql] of WAITING) {
+    const count = await reader.count(sql, now - SLACK_MS);
+    reader.expect(count === 0, () => `${count} ${what}`);
+  }
+  for (const [what, sql] of LEASED) {
+    const count = await reader.count(sql, now);
+    reader.expect(count === 0, () => `${count} ${what} though nothing runs`);
+  }
+  const failing = (await reader.host.rows('SELECT name FROM sweeps WHERE failures > 0')) as { name: string }[];
+  reader.expect(failing.length === 0, () => `sweeps go on failing: ${failing.map(({ name }) => name).join(', ')}`);
+}

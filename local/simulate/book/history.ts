@@ -1,0 +1,130 @@
+import type { Host } from './host.ts';
+
+/** Successful transaction that moved USDC to a wallet, as the chain shows it now. */
+export interface Landed {
+  signature: string;
+  memos: readonly string[];
+  units: bigint;
+  blockTimeMs: number;
+}
+
+export interface Endpoint {
+  endpointId: string;
+  box: string;
+  livemode: boolean;
+  /** Every secret that may sign, the newest last. */
+  secrets: string[];
+  since: number;
+}
+
+export interface Product {
+  productId: string;
+  slug: string;
+  livemode: boolean;
+  priceUnits: bigint;
+  /** Units that one purchase buys. Null: the product sells time. */
+  units: number | null;
+}
+
+export interface Shop {
+  name: string;
+  accountId: string;
+  token: string;
+  liveKey: string;
+  sandboxKey: string;
+  wallet: string;
+  products: Product[];
+  endpoints: Endpoint[];
+}
+
+export type TestOutcome = 'paid' | 'underpaid' | 'declined' | 'late' | 'overpaid';
+
+/** Checkout session that a buyer opened. */
+export interface Sale {
+  paymentId: string;
+  shop: Shop;
+  product: Product;
+  livemode: boolean;
+  memo: string;
+  priceUnits: bigint;
+  expiresAt: number;
+  /** Payments in the sandbox, which has no chain that the book can read. */
+  tests: TestOutcome[];
+}
+
+/** Success that settled an x402 payment. */
+export interface Settled {
+  shop: Shop;
+  product: Product;
+  livemode: boolean;
+  paymentId: string;
+  signature: string;
+  payer: string;
+  consumed: number;
+}
+
+export interface Customer {
+  wallet_address?: string;
+  customer_ref?: string;
+}
+
+/** Units of one customer that answers reported: given by the merchant, used and returned. What was paid for is not among them. */
+export interface Holding {
+  shop: Shop;
+  product: Product;
+  customer: Customer;
+  granted: number;
+  used: number;
+  returned: number;
+  /** Uses that were not returned. */
+  uses: { consumptionId: string; units: number }[];
+}
+
+export interface Received {
+  box: string;
+  at: number;
+  headers: Record<string, string>;
+  body: string;
+  /** Status that the receiver answered. Null: the connection broke. */
+  answered: number | null;
+}
+
+export interface Scenario {
+  shop: Shop;
+  sessionId: string;
+  scenario: string;
+  expected: string[];
+}
+
+/** What a history's actors did and saw. */
+export class History {
+  readonly shops: Shop[] = [];
+  readonly sales: Sale[] = [];
+  readonly settled: Settled[] = [];
+  readonly holdings: Holding[] = [];
+  readonly received: Received[] = [];
+  readonly scenarios: Scenario[] = [];
+  /** Violations that the actors met themselves: answers outside the document, unexplained failures, leaks. */
+  readonly findings: string[] = [];
+  /** Steps in plain words, in the order of their ends. */
+  readonly log: string[] = [];
+  /** Writes that have no answer yet. */
+  readonly unanswered: (() => Promise<boolean>)[] = [];
+  /** Ends the faults of everything outside the service. */
+  calm: () => void = () => {};
+  /** Transactions that moved USDC to a wallet. */
+  landed: (wallet: string) => Landed[] = () => [];
+  readonly #host: Host;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  note(actor: string, words: string): void {
+    this.log.push(`${new Date(this.#host.now()).toISOString()} ${actor}: ${words}`);
+  }
+
+  find(sentence: string): void {
+    this.findings.push(sentence);
+  }
+}

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import type { Body } from './host.ts';
+import type { Books } from './payments.ts';
+import { type Reader, repeated } from './reader.ts';
+
+const FIRST_LINK = '0'.repeat(64);
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** RFC 8785 for what receipts contain: texts, safe integers, booleans, null, lists and objects. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join()}}`;
+}
+
+/** Each confirmed payment has one receipt, the receipts of a shop form one chain, and each verifies. */
+export async function judgeReceipts(reader: Reader, { shop, livemode, key, payments }: Books): Promise<void> {
+  const receipts = await reader.list('/v1/receipts', key);
+  const name = `the ${livemode ? 'live' : 'sandbox'} receipts of ${shop.name}`;
+  const expected = payments.filter(({ status }) => status === 'CONFIRMED');
+  const ids = receipts.map(({ receipt_id }) => receipt_id as string);
+  for (const id of repeated(ids)) reader.find(`${name} list ${id} twice`);
+  for (const { payment_id, receipt_id } of expected) reader.expect(ids.includes(receipt_id), () => `payment ${payment_id} has no receipt`);
+  reader.expect(ids.length === expected.length, () => `${name} are ${ids.length}, the payments ${expected.length}`);
+  judgeChain(reader, name, receipts);
+  for (const receipt of receipts) {
+    const payment = expected.find(({ receipt_id }) => receipt_id === receipt.receipt_id);
+    reader.expect(payment?.tx_signature === receipt.tx_sig, () => `receipt ${receipt.receipt_id} names ${receipt.tx_sig}`);
+    const verified = await reader.get(`/v1/receipt/${receipt.receipt_id}/verify`);
+    const isOrphaned = verified?.reason === 'transaction_orphaned' && payment?.orphaned_at !== undefined;
+    reader.expect(
+      verified?.valid === true || isOrphaned,
+      () => `receipt ${receipt.receipt_id} does not verify: ${JSON.stringify(verified)}`,
+    );
+    reader.expect(sha256(canonical(receipt.document)) === receipt.sha256, () => `receipt ${receipt.receipt_id} has another hash`);
+  }
+}
+
+function judgeChain(reader: Reader, name: string, receipts: readonly Body[]): void {
+  const links = receipts.toSorted((a, b) => (a.link?.seq ?? 0) - (b.link?.seq ?? 0));
+  let previous = FIRST_LINK;
+  links.forEach(({ receipt_id, link, sha256: hash }, index) => {
+    reader.expect(link?.seq === index + 1, () => `${name}: receipt ${receipt_id} has place ${link?.seq} of the chain, not ${index + 1}`);
+    reader.expect(link?.prev_hash === previous, () => `${name}: receipt ${receipt_id} does not follow the one before`);
+    previous = sha256(canonical({ seq: link?.seq, prev_hash: link?.prev_hash, sha256: hash }));
+  });
+}

@@ -1,0 +1,137 @@
+import type { Holding, Product, Shop } from '../book/history.ts';
+import type { Answer, Body } from '../book/host.ts';
+import { Actor } from './actor.ts';
+import { newWallet } from './open-shop.ts';
+import type { Wallet } from './wallet.ts';
+
+const DOLLARS = 50n;
+const UNITS_MAX = 4;
+
+interface Signed {
+  holding: Holding;
+  header: string;
+}
+
+/** Agent that pays by x402, and the merchant's server that asks for its units, returns some, and grants others. */
+export class Agent extends Actor {
+  #wallet: Wallet | null = null;
+  readonly #holdings: Holding[] = [];
+  readonly #signed: Signed[] = [];
+
+  readonly verbs = [
+    this.consume,
+    this.consume,
+    this.consume,
+    this.pay,
+    this.pay,
+    this.settleAgain,
+    this.settleTogether,
+    this.grant,
+    this.refund,
+  ];
+
+  get #payer(): Wallet {
+    this.#wallet ??= newWallet(this, this.world.chain, DOLLARS);
+    return this.#wallet;
+  }
+
+  async consume(): Promise<void> {
+    const holding = this.#anyHolding();
+    if (holding === null) return;
+    const units = 1 + this.dice.below(UNITS_MAX);
+    await this.#consume(holding, units);
+  }
+
+  async #consume(holding: Holding, units: number): Promise<Answer | null> {
+    const body = { product_id: holding.product.productId, customer: holding.customer, units };
+    return this.write('/v1/access/entitlements/consume', { key: holding.shop.liveKey, body }, ({ status, body: used }) => {
+      this.note(`consume ${units} of ${holding.product.slug}: ${status} ${used?.code ?? `remaining ${used?.remaining}`}`);
+      if (status !== 200) return;
+      holding.used += used.units;
+      holding.uses.push({ consumptionId: used.consumption_id, units: used.units });
+    });
+  }
+
+  /** Asks for more than is left, pays the challenge and settles. */
+  async pay(): Promise<void> {
+    const holding = this.#anyHolding();
+    if (holding === null) return;
+    const refused = await this.#consume(holding, UNITS_MAX);
+    const header = refused?.headers.get('PAYMENT-REQUIRED');
+    if (!header) return;
+    const signed = { holding, header: this.#sign(JSON.parse(Buffer.from(header, 'base64').toString())) };
+    this.#signed.push(signed);
+    await this.#settle(signed);
+  }
+
+  #sign({ accepts: [accepted], resource, extensions }: Body): string {
+    const nonce = Buffer.from(this.dice.bytes(16)).toString('hex');
+    const transfer = { recipient: accepted.payTo, units: BigInt(accepted.amount), memo: accepted.extra.memo ?? nonce };
+    const transaction = this.world.chain.signExact(this.#payer, transfer, accepted.extra.feePayer);
+    const payload = { x402Version: 2, resource, accepted, payload: { transaction }, ...(extensions ? { extensions } : {}) };
+    return Buffer.from(JSON.stringify(payload)).toString('base64');
+  }
+
+  async settleAgain(): Promise<void> {
+    if (this.#signed.length > 0) await this.#settle(this.dice.oneOf(this.#signed));
+  }
+
+  async settleTogether(): Promise<void> {
+    if (this.#signed.length === 0) return;
+    const signed = this.dice.oneOf(this.#signed);
+    await Promise.all([this.#settle(signed), this.#settle(signed)]);
+  }
+
+  async #settle({ holding, header }: Signed): Promise<void> {
+    const { shop, product, customer } = holding;
+    const consume_units = 1 + this.dice.below(product.units ?? 1);
+    const body = { product_id: product.productId, payment_signature: header, customer, consume_units };
+    await this.write('/v1/access/x402/settle', { key: shop.liveKey, body }, ({ status, body: paid }) => {
+      this.note(`settle: ${status} ${paid?.code ?? (paid?.duplicate ? 'duplicate' : paid?.payment_id)}`);
+      if (status !== 200) return;
+      const { payment_id: paymentId, tx_signature: signature, payer, consumed_units: consumed } = paid;
+      if (!paid.duplicate) this.history.settled.push({ shop, product, livemode: true, paymentId, signature, payer, consumed });
+      holding.used += consumed;
+      if (paid.consumption_id && consumed > 0) holding.uses.push({ consumptionId: paid.consumption_id, units: consumed });
+    });
+  }
+
+  async grant(): Promise<void> {
+    const holding = this.#anyHolding();
+    if (holding === null) return;
+    const units = 1 + this.dice.below(UNITS_MAX);
+    const body = { product_id: holding.product.productId, customer: holding.customer, units, reason: 'a gift' };
+    await this.write('/v1/access/entitlements/grant', { key: holding.shop.liveKey, body }, ({ status }) => {
+      this.note(`grant ${units} of ${holding.product.slug}: ${status}`);
+      if (status === 200) holding.granted += units;
+    });
+  }
+
+  async refund(): Promise<void> {
+    const holding = this.#anyHolding();
+    const use = holding?.uses.splice(this.dice.below(holding.uses.length), 1)[0];
+    if (!holding || !use) return;
+    const body = { consumption_id: use.consumptionId, reason: 'not served' };
+    await this.write('/v1/access/entitlements/refund', { key: holding.shop.liveKey, body }, ({ status, body: returned }) => {
+      this.note(`refund of ${use.units} units: ${status}`);
+      if (status === 200) holding.returned += use.units;
+      else this.history.find(`the refund of consumption ${use.consumptionId} was refused: ${status} ${JSON.stringify(returned)}`);
+    });
+  }
+
+  /** Holding of this agent at a shop, by wallet. Made on first use. */
+  #anyHolding(): Holding | null {
+    const { shop } = this.anyMerchant();
+    const product = this.anyProduct(shop, true, 'units');
+    return product === null ? null : this.#holdingOf(shop, product);
+  }
+
+  #holdingOf(shop: Shop, product: Product): Holding {
+    const known = this.#holdings.find((holding) => holding.product === product);
+    if (known) return known;
+    const holding = { shop, product, customer: { wallet_address: this.#payer.address }, granted: 0, used: 0, returned: 0, uses: [] };
+    this.#holdings.push(holding);
+    this.history.holdings.push(holding);
+    return holding;
+  }
+}

@@ -1,0 +1,102 @@
+import type { Sale } from '../book/history.ts';
+import { Actor } from './actor.ts';
+import { type Merchant, openEndpoint } from './open-shop.ts';
+
+const OVERLAP_HOURS = 24;
+
+/** Person behind a shop: refunds, accepts money that came late, changes prices, rotates secrets, reads the books. */
+export class Owner extends Actor {
+  readonly verbs = [
+    this.acceptUnmatched,
+    this.refundPayment,
+    this.changePrice,
+    this.rotateSecret,
+    this.addEndpoint,
+    this.troubleEndpoint,
+    this.readBooks,
+    this.testEndpoint,
+  ];
+
+  async acceptUnmatched(): Promise<void> {
+    const sale = this.#anySale();
+    if (sale === null) return;
+    const { liveKey } = sale.shop;
+    const seen = await this.read(`/v1/payments/${sale.paymentId}`, liveKey);
+    const open = (seen?.body?.unmatched ?? []).filter(({ status }: { status: string }) => status === 'open');
+    if (open.length === 0) return;
+    const { tx_signature } = this.dice.oneOf<{ tx_signature: string }>(open);
+    const path = `/v1/payments/${sale.paymentId}/accept-unmatched`;
+    const answer = await this.persist('POST', path, { key: liveKey, body: { tx_signature } });
+    this.note(`accepted ${tx_signature} for payment ${sale.paymentId}: ${answer?.status} ${answer?.body?.code ?? ''}`);
+  }
+
+  /** Prepares a refund, signs and sends it, and often reports it. */
+  async refundPayment(): Promise<void> {
+    const sale = this.#anySale();
+    const merchant = this.merchants.find(({ shop }) => shop === sale?.shop);
+    if (sale === null || merchant === undefined) return;
+    const { liveKey } = sale.shop;
+    const path = `/v1/payments/${sale.paymentId}`;
+    const prepared = await this.persist('POST', `${path}/refund-transaction`, { key: liveKey, body: {} });
+    this.note(`prepared a refund of payment ${sale.paymentId}: ${prepared?.status} ${prepared?.body?.code ?? ''}`);
+    if (prepared?.status !== 200 || this.dice.chance(0.2)) return;
+    const tx_signature = this.world.chain.send(merchant.wallet.signWire(prepared.body.transaction));
+    this.note(`sent the refund: ${tx_signature}`);
+    if (tx_signature === null || this.dice.chance(0.3)) return;
+    const answer = await this.persist('POST', `${path}/refund-confirm`, { key: liveKey, body: { tx_signature } });
+    this.note(`reported the refund: ${answer?.status} ${answer?.body?.code ?? ''}`);
+  }
+
+  async changePrice(): Promise<void> {
+    const { shop } = this.anyMerchant();
+    const product = this.anyProduct(shop, true, 'time');
+    if (product === null) return;
+    const body = { price: { asset: 'USDC', amount: `${1 + this.dice.below(9)}` } };
+    const answer = await this.persist('PATCH', `/v1/products/${product.productId}`, { key: shop.liveKey, body });
+    this.note(`changed the price of ${product.slug} to ${body.price.amount}: ${answer?.status}`);
+  }
+
+  async rotateSecret(): Promise<void> {
+    const { shop } = this.anyMerchant();
+    if (shop.endpoints.length === 0) return;
+    const endpoint = this.dice.oneOf(shop.endpoints);
+    const key = endpoint.livemode ? shop.liveKey : shop.sandboxKey;
+    const path = `/v1/webhooks/endpoints/${endpoint.endpointId}/rotate-secret`;
+    await this.write(path, { key, body: { overlap_hours: OVERLAP_HOURS } }, ({ status, body }) => {
+      this.note(`rotated a secret: ${status}`);
+      if (status === 200) endpoint.secrets.push(body.secret);
+    });
+  }
+
+  async addEndpoint(): Promise<void> {
+    const { shop } = this.anyMerchant();
+    if (shop.endpoints.length < 3) await openEndpoint(this, shop, this.world.outside, this.dice.chance(0.5));
+  }
+
+  async troubleEndpoint(): Promise<void> {
+    const { shop } = this.anyMerchant();
+    for (const { box } of shop.endpoints) this.world.outside.trouble(box, this.dice.chance(0.3) ? 0.6 : 0);
+  }
+
+  async testEndpoint(): Promise<void> {
+    const { shop } = this.anyMerchant();
+    if (shop.endpoints.length === 0) return;
+    const { endpointId, livemode } = this.dice.oneOf(shop.endpoints);
+    const answer = await this.persist('POST', `/v1/webhooks/endpoints/${endpointId}/test`, {
+      key: livemode ? shop.liveKey : shop.sandboxKey,
+      body: {},
+    });
+    this.note(`tested an endpoint: ${answer?.status}`);
+  }
+
+  async readBooks(): Promise<void> {
+    const { shop } = this.anyMerchant();
+    for (const path of ['/v1/account/summary', '/v1/receipts', '/v1/memberships', '/v1/webhooks/deliveries', '/v1/billing/summary'])
+      await this.read(path, shop.liveKey);
+  }
+
+  #anySale(): Sale | null {
+    const own = this.history.sales.filter(({ livemode, shop }) => livemode && this.merchants.some((one: Merchant) => one.shop === shop));
+    return own.length === 0 ? null : this.dice.oneOf(own);
+  }
+}

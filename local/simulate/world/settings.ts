@@ -1,0 +1,34 @@
+const seed = (fill: number): string => Buffer.alloc(32, fill).toString('base64url');
+
+/** Hosts outside of the service. */
+export const NODES = ['node-one.example.com', 'node-two.example.com'] as const;
+export const HOOKS = 'hooks.example.com';
+export const PRICES = 'prices.example.com';
+export const MAIL = 'mail.example.com';
+
+const SOL_USD_FEED = 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d';
+
+export const FEE_PAYER_SEED = Buffer.alloc(32, 6);
+
+/** Deployment variables of the simulated service. Rates are multiplied, because they would end most histories early. */
+export const SETTINGS: Readonly<Record<string, string>> = {
+  NETWORK: 'devnet',
+  RPC_URLS: NODES.map((node) => `https://${node}/`).join(),
+  BASE_URL: 'https://svc.test',
+  SERVICE_REFERENCE: '6hjrWR3LkfsPH6A8BmpkMrGUAZv7aXLf57YxZE76ba9x',
+  RATE_MULTIPLIER: '100000',
+  PEPPER: 'a pepper for tests, thirty-two bytes or more',
+  JWT_KEYS: seed(1),
+  RECEIPT_KEYS: `${seed(2)},${seed(3)}`,
+  SEAL_KEYS: `${seed(4)},${seed(5)}`,
+  FEE_PAYER_KEYS: FEE_PAYER_SEED.toString('base64url'),
+  CHALLENGE_KEYS: `${seed(7)},${seed(8)}`,
+  HANDOFF_SECRETS: `${seed(9)},${seed(10)}`,
+  LETTER_KEYS: `${seed(11)},${seed(12)}`,
+  SANDBOX_SEED: seed(13),
+  PRICE_URL: `https://${PRICES}/v2/updates/price/latest?ids[]=${SOL_USD_FEED}&parsed=true`,
+  MAIL_PROVIDER: 'resend',
+  MAIL_FROM: 'Payments <pay@svc.test>',
+  RESEND_API_KEY: 're_simulated',
+  RESEND_API_URL: `https://${MAIL}`,
+};
