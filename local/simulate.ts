@@ -52,7 +52,8 @@ async function replay(service: SimulatedService, plan: Plan, isTraced: boolean):
   if (isTraced) for (const line of outcome.trace) console.log(line);
   const hours = (outcome.passedMs / 3_600_000).toFixed(1);
   if (outcome.findings.length > 0) console.log(describeFinding(outcome).join('\n'));
-  else console.log([...outcome.log, `nothing found in ${outcome.steps} steps, ${hours} hours and ${outcome.struck.length} faults`].join('\n'));
+  else
+    console.log([...outcome.log, `nothing found in ${outcome.steps} steps, ${hours} hours and ${outcome.struck.length} faults`].join('\n'));
   console.log(`seed ${plan.seed} hash ${outcome.hash}`);
   return outcome.findings.length > 0 ? 1 : 0;
 }
@@ -69,7 +70,9 @@ async function search(service: SimulatedService, flags: Flags, seed: number): Pr
       if (Date.now() - shownAt < PROGRESS_MS) return;
       shownAt = Date.now();
       const kinds = Object.keys(place.found).length;
-      console.log(`${place.counts.histories} histories, ${perSecond.toFixed(1)} a second, next seed ${place.nextSeed}, ${kinds} kinds of findings`);
+      console.log(
+        `${place.counts.histories} histories, ${perSecond.toFixed(1)} a second, next seed ${place.nextSeed}, ${kinds} kinds of findings`,
+      );
     },
     onFinding: (shortest, found, runs) => {
       console.log(`\nFOUND with seed ${found.plan.seed}, shortened in ${runs} runs to:`);
@@ -81,7 +84,8 @@ async function search(service: SimulatedService, flags: Flags, seed: number): Pr
   const { counts, found } = campaign.place;
   console.log(describeCoverage(counts, { isWhole: flags.coverage }).join('\n'));
   console.log(`${counts.histories} histories, ${counts.steps} steps, ${campaign.perSecond.toFixed(1)} histories a second`);
-  for (const [kind, { seeds, histories }] of Object.entries(found)) console.log(`${histories} histories, seeds ${seeds.join(', ')}: ${kind}`);
+  for (const [kind, { seeds, histories }] of Object.entries(found))
+    console.log(`${histories} histories, seeds ${seeds.join(', ')}: ${kind}`);
   if (Object.keys(found).length === 0) console.log('nothing found');
   return Object.keys(found).length > 0 ? 1 : 0;
 }

@@ -68,7 +68,8 @@ export class Campaign {
     const kinds = [...new Set(outcome.findings.map(kindOf))];
     const isNew = kinds.every((kind) => this.place.found[kind] === undefined);
     for (const kind of kinds) {
-      const known = (this.place.found[kind] ??= { seeds: [], histories: 0 });
+      this.place.found[kind] ??= { seeds: [], histories: 0 };
+      const known = this.place.found[kind];
       known.histories++;
       if (known.seeds.length < SEEDS_KEPT) known.seeds.push(outcome.plan.seed);
     }

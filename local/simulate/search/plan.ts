@@ -13,7 +13,7 @@ export interface Plan {
   faults: FaultPlan;
 }
 
-const ACTORS_MAX = 4;
+const ACTORS_MAX = 8;
 const STEPS = { min: 20, max: 60 };
 /** Part of the histories that suffer nothing: in those every refusal has to be explained by what was asked. */
 const CALM = 0.2;

@@ -15,7 +15,12 @@ export function describeFinding({ plan, findings, struck, log, trace }: Outcome)
     ...(findings.length > FINDINGS_MAX ? [`  - and ${findings.length - FINDINGS_MAX} more`] : []),
     'what happened:',
     ...log.map((line) => `  ${line}`),
-    ...(struck.length > 0 ? ['faults:', ...struck.map(({ kind, ordinal, way, invocation }) => `  ${ordinal} ${kind} at ${way}${invocation && ` of ${invocation}`}`)] : []),
+    ...(struck.length > 0
+      ? [
+          'faults:',
+          ...struck.map(({ kind, ordinal, way, invocation }) => `  ${ordinal} ${kind} at ${way}${invocation && ` of ${invocation}`}`),
+        ]
+      : []),
     'interleaving:',
     ...trace.filter((line) => TELLING.test(line)).map((line) => `  ${line.slice(0, 240)}`),
     `again: ${commandOf(plan)}`,

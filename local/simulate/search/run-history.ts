@@ -37,7 +37,17 @@ export async function runHistory(service: SimulatedService, plan: Plan, { isTrac
   }
   findings.push(...host.scheduler.problems);
   const { trace, struck, calls } = host;
-  return { plan, findings, hash: trace.digest(), steps: trace.count, passedMs: host.now() - startedAt, struck, calls, log, trace: trace.lines };
+  return {
+    plan,
+    findings,
+    hash: trace.digest(),
+    steps: trace.count,
+    passedMs: host.now() - startedAt,
+    struck,
+    calls,
+    log,
+    trace: trace.lines,
+  };
 }
 
 /** What a finding is about, without ids and numbers: two histories show the same fault if these are equal. */
