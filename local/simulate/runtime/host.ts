@@ -32,6 +32,8 @@ const BASE_URL = 'https://svc.test';
 const START_AT = Date.UTC(2026, 8, 1);
 /** What an address may be, so that rates count callers apart. */
 const CALLER_IP = '203.0.113.7';
+/** The service runs fifty sweeps at each cron, and the longest pauses would be most of a history. */
+const CRONS_IN_PAUSE = 5;
 /** By how much `settle` may move the clock until everything is quiet. */
 const SETTLE_MS = 30 * 60_000;
 
@@ -85,6 +87,8 @@ export class SimulatedHost {
   readonly #bindings: Bindings;
   readonly #dispatch: Dispatch;
   readonly #handlers = new Map<string, Handler>();
+  #cronMs = CRON_MS;
+  #cronTimer = 0;
   readonly #restore: () => void;
 
   constructor(service: SimulatedService, { seed, variables, faults = NO_FAULTS, isTraced = false }: HistoryOptions) {
@@ -148,7 +152,10 @@ export class SimulatedHost {
     return Math.floor(this.#clock.now);
   }
 
+  /** Lets time pass, with all that is due by then. Crons come each minute, but at most a few times in a long pause. */
   async advance(ms: number): Promise<void> {
+    this.#cronMs = Math.max(CRON_MS, Math.ceil(ms / CRONS_IN_PAUSE / CRON_MS) * CRON_MS);
+    this.#setCron();
     await this.scheduler.advanceTo(this.#clock.now + ms);
   }
 
@@ -218,15 +225,13 @@ export class SimulatedHost {
   }
 
   #setCron(): void {
-    const nextAt = (Math.floor(this.#clock.now / CRON_MS) + 1) * CRON_MS;
-    this.#clock.set(
-      nextAt,
-      () => {
-        void this.#dispatch.cron();
-        this.#setCron();
-      },
-      { isIdle: true },
-    );
+    this.#clock.clear(this.#cronTimer);
+    const nextAt = (Math.floor(this.#clock.now / this.#cronMs) + 1) * this.#cronMs;
+    const ring = () => {
+      void this.#dispatch.cron();
+      this.#setCron();
+    };
+    this.#cronTimer = this.#clock.set(nextAt, ring, { isIdle: true });
   }
 }
 
