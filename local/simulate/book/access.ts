@@ -1,7 +1,7 @@
-import type { History, Holding } from './history.ts';
+import type { History, Holding, Product } from './history.ts';
 import type { Body } from './host.ts';
 import { type Books, isBooked } from './payments.ts';
-import type { Reader } from './reader.ts';
+import { type Reader, unitsOf } from './reader.ts';
 
 /** Units granted less units used equal units left, for every customer of every product that sells units. */
 export async function judgeAccess(reader: Reader, history: History, books: readonly Books[]): Promise<void> {
@@ -17,7 +17,10 @@ export async function judgeAccess(reader: Reader, history: History, books: reado
           name: `${shop.name}, ${product.slug}`,
           entitlement,
           holding,
-          units: product.units * bought.filter((one) => paysFor(one, entitlement)).length,
+          units: sumOf(
+            bought.filter((one) => paysFor(one, entitlement)),
+            product,
+          ),
         });
       }
       for (const payment of bought)
@@ -46,6 +49,10 @@ function judgeHolding(reader: Reader, { name, entitlement, holding, units }: Jud
   });
   reader.expect(left >= 0, () => `entitlement ${entitlement_id} (${name}) served ${-left} units more than it had`);
 }
+
+/** An x402 payment may buy several times what the product sells once. */
+const sumOf = (payments: readonly Body[], { units, priceUnits }: Product): number =>
+  payments.reduce((total, { price }) => total + Number(unitsOf(price) / priceUnits) * (units ?? 0), 0);
 
 const isOf = (customer: { wallet_address?: string; customer_ref?: string }, other: Body): boolean =>
   customer.wallet_address === other.wallet_address && customer.customer_ref === other.customer_ref;

@@ -60,7 +60,7 @@ export interface Settled {
   paymentId: string;
   signature: string;
   payer: string;
-  consumed: number;
+  consumptionId?: string;
 }
 
 export interface Customer {
@@ -102,6 +102,8 @@ export class History {
   readonly sales: Sale[] = [];
   readonly settled: Settled[] = [];
   readonly holdings: Holding[] = [];
+  /** Consumptions that were returned. */
+  readonly returned = new Set<string>();
   readonly received: Received[] = [];
   readonly scenarios: Scenario[] = [];
   /** Violations that the actors met themselves: answers outside the document, unexplained failures, leaks. */

@@ -96,10 +96,16 @@ function judgeTestSale(reader: Reader, { sale, payment, payments }: SaleBook): v
   reader.expect(isPaid || payment.status !== 'CONFIRMED', () => `${name} is CONFIRMED`);
 }
 
-/** Each x402 payment that was answered is in the books once, and serves once. */
+/** Each x402 payment that was answered is in the books once, and serves once more for each use that was returned. */
 export function judgeSettled(reader: Reader, history: History, books: readonly Books[]): void {
-  for (const id of repeated(history.settled.map(({ paymentId }) => paymentId)))
-    reader.find(`payment ${id} was answered as new to two requests`);
+  for (const id of new Set(repeated(history.settled.map(({ paymentId }) => paymentId)))) {
+    const answers = history.settled.filter(({ paymentId }) => paymentId === id);
+    const returned = answers.filter(({ consumptionId = '' }) => history.returned.has(consumptionId)).length;
+    reader.expect(
+      answers.length <= 1 + returned,
+      () => `payment ${id} was answered as new to ${answers.length} requests, and returned ${returned} times`,
+    );
+  }
   for (const { shop, livemode, product, paymentId, signature, payer } of history.settled) {
     const own = books.find((one) => one.shop === shop && one.livemode === livemode)!;
     const payment = own.payments.find(({ payment_id }) => payment_id === paymentId);
