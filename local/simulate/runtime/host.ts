@@ -1,0 +1,243 @@
+import { type Bindings, openBindings } from './bindings.ts';
+import { Clock, install } from './clock.ts';
+import { webCrypto } from './crypto.ts';
+import { CRON_MS, Dispatch } from './dispatch.ts';
+import { type FaultPlan, Faults, NO_FAULTS } from './faults.ts';
+import { currentInvocation } from './invocation.ts';
+import { Isolate } from './isolate.ts';
+import { compileProgram, type Mutation } from './program.ts';
+import { Random } from './random.ts';
+import { Scheduler } from './scheduler.ts';
+import { Trace } from './trace.ts';
+
+export type Handler = (request: Request) => Promise<Response>;
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a JSON body, which the judge checks against the document.
+  body: any;
+}
+
+interface CallOptions {
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Sent as it is, in place of a JSON body. */
+  raw?: string;
+}
+
+const ISOLATES = 3;
+const BASE_URL = 'https://svc.test';
+const START_AT = Date.UTC(2026, 8, 1);
+/** What an address may be, so that rates count callers apart. */
+const CALLER_IP = '203.0.113.7';
+/** By how much `settle` may move the clock until everything is quiet. */
+const SETTLE_MS = 30 * 60_000;
+
+/** The service, loaded once in several isolates. Histories run in it one after another. */
+export class SimulatedService {
+  readonly isolates: readonly Isolate[];
+  readonly bindings: Bindings;
+  readonly document: object;
+
+  private constructor(isolates: readonly Isolate[], bindings: Bindings) {
+    this.isolates = isolates;
+    this.bindings = bindings;
+    this.document = isolates[0]!.service.openApiDocument();
+  }
+
+  static async load(mutations: readonly Mutation[] = []): Promise<SimulatedService> {
+    const program = await compileProgram(mutations);
+    const isolates = Array.from({ length: ISOLATES }, (_, index) => new Isolate(`isolate ${index + 1}`, program));
+    return new SimulatedService(isolates, await openBindings());
+  }
+
+  /** Begins a history: an empty database, isolates without memory, and the clock of the process. `end` gives the process back. */
+  begin(options: HistoryOptions): SimulatedHost {
+    return new SimulatedHost(this, options);
+  }
+}
+
+interface HistoryOptions {
+  seed: number;
+  /** Variables of the deployment. */
+  variables: Readonly<Record<string, string>>;
+  faults?: FaultPlan;
+  isTraced?: boolean;
+}
+
+/** The service in one history, as its people and its judge see it. */
+export class SimulatedHost {
+  readonly document: object;
+  readonly trace: Trace;
+  readonly plan: FaultPlan;
+  readonly scheduler: Scheduler;
+  /** Log lines of the service. */
+  readonly logs: string[] = [];
+  readonly #service: SimulatedService;
+  readonly #clock: Clock;
+  readonly #faults: Faults;
+  readonly #dispatch: Dispatch;
+  readonly #handlers = new Map<string, Handler>();
+  readonly #restore: () => void;
+
+  constructor(service: SimulatedService, { seed, variables, faults = NO_FAULTS, isTraced = false }: HistoryOptions) {
+    this.#service = service;
+    this.document = service.document;
+    this.plan = faults;
+    this.trace = new Trace({ isKept: isTraced });
+    this.#clock = new Clock(START_AT);
+    this.#faults = new Faults(seed, faults);
+    const random = new Random(seed, 'service');
+    this.#restore = install(this.#clock, random, webCrypto(random));
+    this.scheduler = new Scheduler({ clock: this.#clock, random: new Random(seed, 'order'), faults: this.#faults, trace: this.trace });
+    const placing = new Random(seed, 'isolates');
+    const { bindings, isolates } = service;
+    const env = bindings.enter({
+      scheduler: this.scheduler,
+      isolates,
+      random: placing,
+      variables,
+      deliver: (delivery) => this.#dispatch.deliver(delivery),
+    });
+    this.#dispatch = new Dispatch({ scheduler: this.scheduler, isolates, random: placing, env });
+    for (const isolate of isolates) {
+      isolate.enter({
+        random,
+        fetch: (input, init) => this.#fetch(input, init),
+        setTimer: (ms, run, options) => this.#setTimer(ms, run, options),
+        clearTimer: (id) => this.#clock.clear(id),
+        log: (_, line) => void this.logs.push(line),
+        onDeath: (dead, cause) => {
+          this.scheduler.note(`${dead.name} ${cause}, with ${dead.running.size} invocations`);
+          bindings.evictAllOf(dead);
+        },
+      });
+    }
+    this.#setCron();
+  }
+
+  /** Sends one request of somebody outside. Rejects if the connection is lost before an answer. */
+  async call(method: string, path: string, { body, headers = {}, raw }: CallOptions = {}): Promise<Answer> {
+    const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const request = new Request(new URL(path, BASE_URL), {
+      method,
+      headers: { 'cf-connecting-ip': CALLER_IP, ...(text === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(text === undefined ? {} : { body: text }),
+      redirect: 'manual',
+    });
+    let isOver = false;
+    const answering = this.#dispatch.request(request).finally(() => {
+      isOver = true;
+    });
+    answering.catch(() => {});
+    await this.scheduler
+      .drive(() => isOver)
+      .catch(() => {
+        throw new Error(`no answer to ${method} ${path} within fifteen minutes`);
+      });
+    const { response, text: answered } = await answering;
+    this.scheduler.note(`answered: ${method} ${path} ${response.status} ${answered}`);
+    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    return { status: response.status, headers: response.headers, body: isJson && answered !== '' ? JSON.parse(answered) : answered };
+  }
+
+  now(): number {
+    return Math.floor(this.#clock.now);
+  }
+
+  async advance(ms: number): Promise<void> {
+    await this.scheduler.advanceTo(this.#clock.now + ms);
+  }
+
+  /** Runs until no invocation, message or call is left. Crons run meanwhile; alarms and timers of a later time stay. */
+  async settle(): Promise<void> {
+    const isQuiet = () =>
+      this.scheduler.ready === 0 && this.#dispatch.open === 0 && this.#clock.busy === 0 && this.#service.bindings.pendingMessages() === 0;
+    await this.scheduler.drive(isQuiet, SETTLE_MS).catch(() => {
+      throw new Error('the service comes to no rest within half an hour');
+    });
+  }
+
+  rows(sql: string, ...values: (string | number | null)[]): Record<string, unknown>[] {
+    return this.#service.bindings.rows(sql, ...values);
+  }
+
+  /** Answers the service's requests to a host outside. */
+  serve(hostname: string, handler: Handler): void {
+    this.#handlers.set(hostname, handler);
+  }
+
+  faults(): number {
+    return this.#faults.struck.length;
+  }
+
+  /** Faults that struck, in order. */
+  get struck(): Faults['struck'] {
+    return this.#faults.struck;
+  }
+
+  get calls(): ReadonlyMap<string, number> {
+    return this.scheduler.calls;
+  }
+
+  calm(): void {
+    this.#faults.end();
+  }
+
+  end(): void {
+    for (const isolate of this.#service.isolates) isolate.leave();
+    this.#service.bindings.leave();
+    this.#restore();
+  }
+
+  #fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    const request = new Request(input, init);
+    const { hostname } = new URL(request.url);
+    const answering = this.scheduler.pass({ kind: 'fetch', target: hostname, verb: request.method }, () => {
+      const handler = this.#handlers.get(hostname);
+      if (!handler) throw new TypeError(`fetch failed: nobody answers at ${hostname}`);
+      return handler(request);
+    });
+    const signal = init?.signal;
+    if (!signal) return answering;
+    return new Promise((resolve, reject) => {
+      const abort = () => reject(signal.reason);
+      if (signal.aborted) abort();
+      signal.addEventListener('abort', abort, { once: true });
+      answering.then(resolve, reject);
+    });
+  }
+
+  #setTimer(ms: number, run: () => void, options?: { isIdle: boolean }): number {
+    const invocation = currentInvocation();
+    const ring = () => (ms > 0 && options?.isIdle ? run() : this.scheduler.add('timer', run, invocation));
+    return this.#clock.set(this.#clock.now + Math.max(0, ms), ring, options);
+  }
+
+  #setCron(): void {
+    const nextAt = (Math.floor(this.#clock.now / CRON_MS) + 1) * CRON_MS;
+    this.#clock.set(
+      nextAt,
+      () => {
+        void this.#dispatch.cron();
+        this.#setCron();
+      },
+      { isIdle: true },
+    );
+  }
+}
+
+let loading: Promise<SimulatedService> | null = null;
+
+/** The service without faults. `end` must be called before the next one is made. */
+export async function createTestService({
+  variables,
+  seed = 1,
+}: {
+  variables: Readonly<Record<string, string>>;
+  seed?: number;
+}): Promise<SimulatedHost> {
+  loading ??= SimulatedService.load();
+  return (await loading).begin({ seed, variables });
+}

@@ -1,0 +1,59 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Isolate } from './isolate.ts';
+
+type InvocationKind = 'request' | 'queue' | 'cron' | 'object' | 'alarm';
+
+/** One event that an isolate handles: its calls, its deferred work, and whether it still can do anything. */
+export class Invocation {
+  readonly id: number;
+  readonly kind: InvocationKind;
+  /** What it is in plain words, with ids replaced. */
+  readonly name: string;
+  readonly isolate: Isolate;
+  readonly caller: Invocation | null;
+  readonly #life: number;
+  calls = 0;
+  /** Faults that struck its calls, or those of what it called. */
+  struck = 0;
+  /** Tells whoever waits that its isolate died. */
+  abandon: () => void = () => {};
+
+  constructor(
+    id: number,
+    { kind, name, isolate, caller = null }: Pick<Invocation, 'kind' | 'name' | 'isolate'> & { caller?: Invocation | null },
+  ) {
+    this.id = id;
+    this.kind = kind;
+    this.name = name;
+    this.isolate = isolate;
+    this.caller = caller;
+    this.#life = isolate.life;
+    isolate.running.add(this);
+  }
+
+  /** False once its isolate died: nothing it began goes on, and nothing reaches it. */
+  get isAlive(): boolean {
+    return this.isolate.life === this.#life;
+  }
+
+  strike(): void {
+    this.struck++;
+    this.caller?.strike();
+  }
+
+  end(): void {
+    this.isolate.running.delete(this);
+  }
+
+  get label(): string {
+    return `${this.isolate.name} #${this.id} ${this.name}`;
+  }
+}
+
+const invocations = new AsyncLocalStorage<Invocation>();
+
+export const currentInvocation = (): Invocation | null => invocations.getStore() ?? null;
+export const within = <T>(invocation: Invocation, run: () => T): T => invocations.run(invocation, run);
+
+/** Runs without the context of who asked: what a scheduler does next is nobody's continuation. */
+export const outside = AsyncLocalStorage.snapshot() as <T>(run: () => T) => T;

@@ -1,0 +1,86 @@
+import { builtinModules } from 'node:module';
+import { compileFunction } from 'node:vm';
+import { build, type Plugin } from 'esbuild';
+import { ROOT, WORKER_BUILD } from '../../bundle.ts';
+
+/** What the runtime calls. The service itself is `worker/index.ts` and what that imports, as it is deployed. */
+const ENTRY = `
+export { default as worker, Admission, Entitlement, MeteredSession } from './worker/index.ts';
+export { chargeCall, withBudget } from './worker/core/isolate/budget.ts';
+export { forgetAll } from './worker/core/isolate/memory.ts';
+export { openApiDocument } from './worker/app.ts';
+`;
+
+const OBJECT_BASE = `export class DurableObject {
+  constructor(ctx, env) {
+    this.ctx = ctx;
+    this.env = env;
+  }
+}`;
+
+const workersModule: Plugin = {
+  name: 'workers-module',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^cloudflare:workers$/ }, ({ path }) => ({ path, namespace: 'workers' }));
+    onLoad({ filter: /./, namespace: 'workers' }, () => ({ contents: OBJECT_BASE }));
+  },
+};
+
+/** Globals that each isolate has to itself. The others are the process's, and do not reach out. */
+export const OWN_GLOBALS = [
+  'require',
+  'globalThis',
+  'self',
+  'fetch',
+  'setTimeout',
+  'clearTimeout',
+  'setInterval',
+  'clearInterval',
+  'setImmediate',
+  'clearImmediate',
+  'scheduler',
+  'AbortSignal',
+  'console',
+  'isSecureContext',
+] as const;
+
+export type OwnGlobals = Record<(typeof OWN_GLOBALS)[number], unknown>;
+
+/** A planted fault: a piece of the program's text, which must occur once, and its replacement. */
+export interface Mutation {
+  find: string;
+  replace: string;
+}
+
+export type Program = (...globals: unknown[]) => Record<string, unknown>;
+
+let source: Promise<string> | null = null;
+
+async function bundleProgram(): Promise<string> {
+  const { outputFiles } = await build({
+    ...WORKER_BUILD,
+    stdin: { contents: ENTRY, resolveDir: ROOT, loader: 'ts' },
+    splitting: false,
+    // Names stay readable: planted faults name a piece of this text, and errors a function.
+    minify: false,
+    sourcemap: false,
+    format: 'iife',
+    globalName: 'service',
+    write: false,
+    external: builtinModules.flatMap((name) => [name, `node:${name}`]),
+    plugins: [workersModule, ...WORKER_BUILD.plugins],
+  });
+  return outputFiles[0]!.text;
+}
+
+/** The service as one function of its globals, compiled once for all isolates. */
+export async function compileProgram(mutations: readonly Mutation[] = []): Promise<Program> {
+  source ??= bundleProgram();
+  let text = await source;
+  for (const { find, replace } of mutations) {
+    const pieces = text.split(find);
+    if (pieces.length !== 2) throw new Error(`planted fault: the text occurs ${pieces.length - 1} times, not once: ${find}`);
+    text = pieces.join(replace);
+  }
+  return compileFunction(`${text}\nreturn service;`, [...OWN_GLOBALS], { filename: 'service.js' }) as Program;
+}

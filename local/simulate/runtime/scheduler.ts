@@ -1,0 +1,217 @@
+import type { Way } from '../platform/way.ts';
+import type { Clock } from './clock.ts';
+import { type Fault, type Faults, failureOf } from './faults.ts';
+import { currentInvocation, Invocation, outside, within } from './invocation.ts';
+import type { Isolate } from './isolate.ts';
+import type { Random } from './random.ts';
+import type { Trace } from './trace.ts';
+
+interface Step {
+  words: string;
+  invocation: Invocation | null;
+  run: () => void;
+}
+
+interface Call<T> {
+  way: Way;
+  work: () => T | Promise<T>;
+  fault: Fault | null;
+  invocation: Invocation | null;
+  resolve: (value: T) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Goal {
+  isReached: () => boolean;
+  until: number;
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+/** What the scheduler asks of the platform. */
+export interface Placement {
+  isolateOf(target: string): Isolate;
+  evict(target: string): void;
+}
+
+/** Ways whose work is the event of an object, in an isolate of its own. */
+const INBOUND: ReadonlySet<Way['kind']> = new Set(['object', 'alarm']);
+/** Subrequests that the platform allows an invocation. */
+const CALLS_MAX = 1000;
+/** A step takes less than this by the clock of the history. */
+const STEP_MS = 4;
+/** How long a history may wait for one answer. */
+const PATIENCE_MS = 15 * 60_000;
+
+/** Binding of a target, without the name of its object. */
+const classOf = (target: string): string => target.replace(/[:/].*$/, '');
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Decides what happens next. Everything that waits is a step or a timer, and the seed picks among the steps that are ready. */
+export class Scheduler {
+  readonly clock: Clock;
+  readonly faults: Faults;
+  readonly #random: Random;
+  readonly #trace: Trace;
+  readonly #startedAt: number;
+  readonly #ready: Step[] = [];
+  readonly #goals: Goal[] = [];
+  #isRunning = false;
+  #invocations = 0;
+  placement: Placement | null = null;
+  /** Calls of the service by way and verb. */
+  readonly calls = new Map<string, number>();
+  /** Failures that no caller receives. */
+  readonly problems: string[] = [];
+
+  constructor({ clock, random, faults, trace }: { clock: Clock; random: Random; faults: Faults; trace: Trace }) {
+    this.clock = clock;
+    this.#startedAt = clock.now;
+    this.#random = random;
+    this.faults = faults;
+    this.#trace = trace;
+  }
+
+  get ready(): number {
+    return this.#ready.length;
+  }
+
+  nextInvocation(): number {
+    return ++this.#invocations;
+  }
+
+  note(words: string): void {
+    this.#trace.add(`+${((this.clock.now - this.#startedAt) / 1000).toFixed(3)}s ${words}`);
+  }
+
+  add(words: string, run: () => void, invocation: Invocation | null = null): void {
+    this.#ready.push({ words, invocation, run });
+  }
+
+  /** The one way out of the service: does `work` when its turn comes, unless a fault strikes. */
+  pass = <T>(way: Way, work: () => T | Promise<T>): Promise<T> => {
+    const invocation = currentInvocation();
+    if (invocation && way.kind !== 'timer' && ++invocation.calls > CALLS_MAX) {
+      if (invocation.calls === CALLS_MAX + 1) this.problems.push(`${invocation.name} makes more than ${CALLS_MAX} calls`);
+      return Promise.reject(new Error('Too many subrequests.'));
+    }
+    const words = `${way.kind} ${way.target} ${way.verb}`;
+    if (invocation) this.#count(way);
+    const fault = this.faults.ofCall(way, invocation);
+    if (fault) this.note(`FAULT ${fault.ordinal} ${fault.kind}: ${words} of ${invocation?.label}`);
+    return new Promise<T>((resolve, reject) => {
+      const add = () => this.add(words, () => this.#perform({ way, work, fault, invocation, resolve, reject }), invocation);
+      if (fault?.kind === 'paused') this.clock.set(this.clock.now + this.faults.pauseMs(fault), add);
+      else add();
+    });
+  };
+
+  #count({ kind, target, verb }: Way): void {
+    const name = `${kind} ${classOf(target)} ${verb}`;
+    this.calls.set(name, (this.calls.get(name) ?? 0) + 1);
+  }
+
+  #perform<T>(call: Call<T>): void {
+    const { way, fault, invocation, resolve, reject } = call;
+    if (fault?.kind === 'full') this.faults.fill(this.clock.now);
+    if (fault?.kind === 'evicted') this.placement?.evict(way.target);
+    if (fault?.kind === 'died') invocation?.isolate.kill('dies before a call');
+    else if (fault?.kind === 'refused') reject(failureOf(way, fault));
+    else if (this.faults.isFull(way, this.clock.now)) reject(failureOf(way, { kind: 'full' }));
+    else {
+      const refuse = (error: unknown) => this.#answer(call, () => reject(error));
+      try {
+        const value = INBOUND.has(way.kind) ? this.#receive(call) : call.work();
+        if (value instanceof Promise) value.then((settled) => this.#answer(call, () => resolve(settled)), refuse);
+        else this.#answer(call, () => resolve(value));
+      } catch (error) {
+        refuse(error);
+      }
+    }
+  }
+
+  /** Settles a call whose effect is done, unless its caller died or the answer is lost. */
+  #answer<T>({ way, fault, invocation, reject }: Call<T>, settle: () => void): void {
+    if (invocation && !invocation.isAlive) return;
+    if (fault?.kind === 'died_after') invocation?.isolate.kill('dies before an answer');
+    else if (fault?.kind === 'lost') reject(failureOf(way, fault));
+    else settle();
+  }
+
+  /** Runs the work of an object in the isolate that it lives in. */
+  #receive<T>({ way, work, invocation: caller }: { way: Way; work: () => T | Promise<T>; invocation: Invocation | null }): Promise<T> {
+    const isolate = this.placement!.isolateOf(way.target);
+    const kind = way.kind === 'alarm' ? 'alarm' : 'object';
+    const invocation = new Invocation(this.nextInvocation(), {
+      kind,
+      name: `${classOf(way.target)}.${way.verb}`,
+      isolate,
+      caller,
+    });
+    return new Promise<T>((resolve, reject) => {
+      invocation.abandon = () => reject(failureOf(way, { kind: 'died' }));
+      within(invocation, async () => work())
+        .finally(() => invocation.end())
+        .then(
+          (value) => invocation.isAlive && resolve(value),
+          (error) => invocation.isAlive && reject(error),
+        );
+    });
+  }
+
+  /** Runs steps until `isReached`. The clock goes on, by at most `patienceMs`. */
+  drive(isReached: () => boolean, patienceMs: number = PATIENCE_MS): Promise<void> {
+    const reached = new Promise<void>((resolve, reject) => {
+      this.#goals.push({ isReached, until: this.clock.now + patienceMs, resolve, reject });
+    });
+    if (!this.#isRunning) outside(() => void this.#run());
+    return reached;
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    for (;;) {
+      await nextTurn();
+      if (await this.#meetGoals()) continue;
+      if (this.#goals.length === 0) break;
+      this.#step();
+    }
+    this.#isRunning = false;
+  }
+
+  /** Answers who waits for what is reached now, one in a turn. */
+  async #meetGoals(): Promise<boolean> {
+    for (const [index, goal] of this.#goals.entries()) {
+      const isReached = goal.isReached();
+      if (!isReached && this.clock.now <= goal.until) continue;
+      this.#goals.splice(index, 1);
+      if (isReached) goal.resolve();
+      else goal.reject(new Error('waits for ever'));
+      return true;
+    }
+    return false;
+  }
+
+  #step(): void {
+    if (this.#ready.length === 0) this.clock.now = this.clock.nextAt() ?? this.clock.now + PATIENCE_MS;
+    else this.#runReady(this.#random.below(this.#ready.length));
+    for (let timer = this.clock.takeDue(); timer; timer = this.clock.takeDue()) timer.run();
+  }
+
+  #runReady(at: number): void {
+    const { words, invocation, run } = this.#ready[at]!;
+    const last = this.#ready.pop()!;
+    if (at < this.#ready.length) this.#ready[at] = last;
+    if (invocation && !invocation.isAlive) return;
+    this.clock.now += this.#random.below(STEP_MS);
+    this.note(invocation ? `${words} of ${invocation.label}` : words);
+    run();
+  }
+
+  /** Moves the clock to `at`, past all that is due by then and what follows from it. */
+  async advanceTo(at: number): Promise<void> {
+    this.clock.set(at, () => {}, { isIdle: true });
+    await this.drive(() => this.clock.now >= at, Number.POSITIVE_INFINITY);
+  }
+}

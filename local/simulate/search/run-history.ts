@@ -1,0 +1,59 @@
+import { judge } from '../book/judge.ts';
+import type { SimulatedHost, SimulatedService } from '../runtime/host.ts';
+import { Random } from '../runtime/random.ts';
+import { play } from '../world/play.ts';
+import { SETTINGS } from '../world/settings.ts';
+import type { Plan } from './plan.ts';
+
+export interface Outcome {
+  plan: Plan;
+  /** What was wrong, as sentences. Empty: nothing. */
+  findings: string[];
+  hash: string;
+  steps: number;
+  /** Time that passed in the history, in milliseconds. */
+  passedMs: number;
+  struck: SimulatedHost['struck'];
+  calls: ReadonlyMap<string, number>;
+  /** What the people did, in plain words, and every step. Both empty without a trace. */
+  log: readonly string[];
+  trace: readonly string[];
+}
+
+export async function runHistory(service: SimulatedService, plan: Plan, { isTraced = false } = {}): Promise<Outcome> {
+  const { seed, size, faults } = plan;
+  const host = service.begin({ seed, variables: SETTINGS, faults, isTraced });
+  const startedAt = host.now();
+  const findings: string[] = [];
+  let log: readonly string[] = [];
+  try {
+    const history = await play(host, new Random(seed, 'people').next, size);
+    log = history.log;
+    findings.push(...(await judge(host, history)));
+  } catch (error) {
+    findings.push(`the history breaks off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  } finally {
+    host.end();
+  }
+  findings.push(...host.scheduler.problems);
+  const { trace, struck, calls } = host;
+  return {
+    plan,
+    findings,
+    hash: trace.digest(),
+    steps: trace.count,
+    passedMs: host.now() - startedAt,
+    struck,
+    calls,
+    log,
+    trace: trace.lines,
+  };
+}
+
+/** What a finding is about, without ids and numbers: two histories show the same fault if these are equal. */
+export const kindOf = (finding: string): string =>
+  finding
+    .split('\n')[0]!
+    .replace(/[A-Za-z0-9_-]*\d[A-Za-z0-9_-]*/g, '#')
+    .replace(/[1-9A-HJ-NP-Za-km-z]{32,}/g, '#')
+    .slice(0, 160);
