@@ -3,7 +3,7 @@ import type { Body } from './host.ts';
 import { type Books, isBooked } from './payments.ts';
 import { type Reader, unitsOf } from './reader.ts';
 
-/** Units granted less units used equal units left, for every customer of every product that sells units. */
+/** Judges that units granted less units used equal units left, for every customer of every product that sells units. */
 export async function judgeAccess(reader: Reader, history: History, books: readonly Books[]): Promise<void> {
   for (const { shop, livemode, key, payments } of books) {
     for (const product of shop.products) {
@@ -57,12 +57,12 @@ const sumOf = (payments: readonly Body[], { units, priceUnits }: Product): numbe
 const isOf = (customer: { wallet_address?: string; customer_ref?: string }, other: Body): boolean =>
   customer.wallet_address === other.wallet_address && customer.customer_ref === other.customer_ref;
 
-/** Whose units a payment buys: those of its reference, otherwise those of its payer. */
+/** True if a payment buys units of this customer: of the one it references, otherwise of its payer. */
 function paysFor(payment: Body, { customer }: Body): boolean {
   return payment.customer_ref ? customer.customer_ref === payment.customer_ref : customer.wallet_address === payment.payer_wallet;
 }
 
-/** Sandbox scenarios end as described. */
+/** Judges that sandbox scenarios end as described. */
 export async function judgeScenarios(reader: Reader, history: History): Promise<void> {
   for (const { shop, sessionId, scenario, expected } of history.scenarios) {
     const session = await reader.get(`/v1/testing/sessions/${sessionId}`, shop.sandboxKey);

@@ -96,7 +96,7 @@ export interface Scenario {
   expected: string[];
 }
 
-/** What a history's actors did and saw. */
+/** Record of what the actors did and saw. */
 export class History {
   readonly shops: Shop[] = [];
   readonly sales: Sale[] = [];

@@ -1,8 +1,8 @@
-import type { Holding, Product, Shop } from '../book/history.ts';
-import type { Answer, Body } from '../book/host.ts';
+import type { Holding, Product, Shop } from '../../book/history.ts';
+import type { Answer, Body } from '../../book/host.ts';
+import type { Wallet } from '../outside/wallet.ts';
 import { Actor } from './actor.ts';
 import { newWallet } from './open-shop.ts';
-import type { Wallet } from './wallet.ts';
 
 const DOLLARS = 50n;
 const UNITS_MAX = 4;

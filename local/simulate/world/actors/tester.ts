@@ -1,4 +1,4 @@
-import type { Holding, Sale, TestOutcome } from '../book/history.ts';
+import type { Holding, Sale, TestOutcome } from '../../book/history.ts';
 import { Actor } from './actor.ts';
 
 const OUTCOMES: readonly TestOutcome[] = ['paid', 'paid', 'paid', 'underpaid', 'declined', 'late', 'overpaid'];
