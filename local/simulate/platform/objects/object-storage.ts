@@ -1,7 +1,7 @@
 import { isAnyArrayBuffer } from 'node:util/types';
+import { type Row, type Rows, SqlError, type Value } from '../sqlite.ts';
+import type { Realm } from '../way.ts';
 import type { ObjectStore } from './object-store.ts';
-import { type Row, type Rows, SqlError, type Value } from './sqlite.ts';
-import type { Realm } from './way.ts';
 
 type Cell = null | number | string | ArrayBuffer;
 

@@ -1,8 +1,8 @@
-import { cloneInto } from './clone.ts';
+import { cloneInto } from '../clone.ts';
+import type { Pass, Realm } from '../way.ts';
 import { type AfterTurn, InputGate } from './input-gate.ts';
 import { ObjectStorage } from './object-storage.ts';
 import type { ObjectStore } from './object-store.ts';
-import type { Pass, Realm } from './way.ts';
 
 /** `ctx` of a Durable Object. */
 export interface ObjectContext {

@@ -1,4 +1,4 @@
-import { type Rows, Sqlite, type Value } from './sqlite.ts';
+import { type Rows, Sqlite, type Value } from '../sqlite.ts';
 
 /**
  * Storage of one object: SQLite and the alarm. Writes are not durable before `commit`, and `lose` undoes those that are not. Both survive

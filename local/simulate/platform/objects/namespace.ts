@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { cloneInto, platformError, thrownInto } from './clone.ts';
+import { cloneInto, platformError, thrownInto } from '../clone.ts';
+import type { Value } from '../sqlite.ts';
+import { type Pass, passAtOnce, type Realm } from '../way.ts';
 import type { AfterTurn } from './input-gate.ts';
 import type { ObjectIsolate, Outcome, Reset } from './instance.ts';
 import { SimulatedObject } from './object.ts';
-import type { Value } from './sqlite.ts';
-import { type Pass, passAtOnce, type Realm } from './way.ts';
 
 interface NamespaceOptions {
   name: string;

@@ -1,9 +1,9 @@
-import { cloneInto } from './clone.ts';
+import { cloneInto } from '../clone.ts';
+import type { Value } from '../sqlite.ts';
+import type { Pass } from '../way.ts';
 import type { AfterTurn } from './input-gate.ts';
 import { Instance, type ObjectContext, type ObjectIsolate, type Outcome, type Reset } from './instance.ts';
 import { ObjectStore } from './object-store.ts';
-import type { Value } from './sqlite.ts';
-import type { Pass } from './way.ts';
 
 const RETRY_MS = 2000;
 const RETRIES_MAX = 6;
