@@ -2,47 +2,126 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../bundle.ts';
 import { SimulatedDatabase } from '../platform/database.ts';
+import { SimulatedNamespace } from '../platform/namespace.ts';
+import type { Pass } from '../platform/way.ts';
 import type { Delivery } from './dispatch.ts';
 import type { Isolate } from './isolate.ts';
+import { Queues } from './queues.ts';
 import type { Random } from './random.ts';
-import type { Scheduler } from './scheduler.ts';
+import type { Platform, Scheduler } from './scheduler.ts';
 
-interface Surroundings {
+const CLASSES = { ADMISSION: 'Admission', ENTITLEMENT: 'Entitlement', METERED_SESSION: 'MeteredSession' } as const;
+type Binding = keyof typeof CLASSES;
+
+/** Producers of wrangler.toml. */
+const QUEUES = {
+  JOBS: 'svc-jobs',
+  WEBHOOKS: 'svc-webhooks',
+  WEBHOOKS_SLOW: 'svc-webhooks-slow',
+  MAIL: 'svc-mail',
+  TELEGRAM: 'svc-telegram',
+  DISCORD: 'svc-discord',
+  SANDBOX: 'svc-sandbox',
+  SWEEPS: 'svc-sweeps',
+} as const;
+
+interface BindingsOptions {
+  database: SimulatedDatabase;
   scheduler: Scheduler;
   isolates: readonly Isolate[];
   random: Random;
   variables: Readonly<Record<string, string>>;
-  deliver(delivery: Delivery): Promise<void>;
+  deliver(delivery: Delivery): Promise<unknown>;
 }
 
-export interface Bindings {
-  enter(around: Surroundings): object;
-  leave(): void;
-  evictAllOf(isolate: Isolate): void;
-  pendingMessages(): number;
-  rows(sql: string, ...values: (string | number | null)[]): Record<string, unknown>[];
-}
-
-export async function openBindings(): Promise<Bindings> {
-  let around: Surroundings | null = null;
-  const pass = ((way, work) => around!.scheduler.pass(way, work)) as Scheduler['pass'];
+/** An empty database with the schema of the migrations. */
+export function migratedDatabase(pass: Pass): SimulatedDatabase {
   const database = new SimulatedDatabase({ pass });
   const folder = join(ROOT, 'migrations');
-  for (const name of readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
-    .sort())
-    database.migrate(readFileSync(join(folder, name), 'utf8'));
-  return {
-    enter: (now) => {
-      around = now;
-      return { ...now.variables, DB: database.binding() };
-    },
-    leave: () => {
-      around = null;
-      database.rewind();
-    },
-    evictAllOf: () => {},
-    pendingMessages: () => 0,
-    rows: (sql, ...values) => database.rows(sql, ...values),
-  };
+  const names = readdirSync(folder).filter((name) => name.endsWith('.sql'));
+  for (const name of names.sort()) database.migrate(readFileSync(join(folder, name), 'utf8'));
+  return database;
+}
+
+/** What the service is bound to in one history. */
+export class Bindings implements Platform {
+  readonly env: object;
+  readonly #options: BindingsOptions;
+  readonly #namespaces: Record<Binding, SimulatedNamespace>;
+  readonly #queues: Queues;
+  /** Isolate of each object that runs, or ran last. */
+  readonly #places = new Map<string, Isolate>();
+
+  constructor(options: BindingsOptions) {
+    this.#options = options;
+    this.#queues = new Queues(options.scheduler, options.deliver);
+    const namespaces = (Object.keys(CLASSES) as Binding[]).map((binding) => [binding, this.#namespace(binding)] as const);
+    this.#namespaces = Object.fromEntries(namespaces) as Record<Binding, SimulatedNamespace>;
+    this.env = this.#envThrough(options.scheduler.pass);
+  }
+
+  get pendingMessages(): number {
+    return this.#queues.pending;
+  }
+
+  isolateOf(target: string): Isolate {
+    const [namespace, name] = this.#find(target);
+    const place = this.#places.get(target);
+    if (place && namespace.isRunning(name)) return place;
+    const isolate = this.#options.random.pick(this.#options.isolates);
+    this.#places.set(target, isolate);
+    return isolate;
+  }
+
+  /** Drops an object that is idle. One that is at work is reset, and loses what is not durable. */
+  evict(target: string): void {
+    const [namespace, name] = this.#find(target);
+    if (!namespace.evict(name)) namespace.kill(name);
+  }
+
+  /** Ends the objects that live in an isolate. */
+  endIn(isolate: Isolate): void {
+    for (const [target, place] of this.#places) {
+      const [namespace, name] = this.#find(target);
+      if (place === isolate) namespace.kill(name);
+    }
+  }
+
+  nextAlarmAt(): number | null {
+    const times = Object.values(this.#namespaces).flatMap(({ alarms }) => alarms.map(({ at }) => at));
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  ringAlarms(): void {
+    const { now } = this.#options.scheduler.clock;
+    for (const namespace of Object.values(this.#namespaces))
+      for (const { name, at } of namespace.alarms) if (at <= now) void namespace.runAlarm(name);
+  }
+
+  #find(target: string): [SimulatedNamespace, string] {
+    const end = target.indexOf(':');
+    return [this.#namespaces[target.slice(0, end) as Binding], target.slice(end + 1)];
+  }
+
+  #namespace(binding: Binding): SimulatedNamespace {
+    const { scheduler } = this.#options;
+    return new SimulatedNamespace({
+      name: binding,
+      pass: scheduler.pass,
+      now: () => Math.floor(scheduler.clock.now),
+      afterTurn: scheduler.afterTurn,
+      isolateFor: (name) => {
+        const { service } = this.isolateOf(`${binding}:${name}`);
+        return { realm: globalThis, construct: (ctx, pass) => new service[CLASSES[binding]](ctx, this.#envThrough(pass)) };
+      },
+    });
+  }
+
+  #envThrough(pass: Pass): object {
+    const { variables, database } = this.#options;
+    const env: Record<string, unknown> = { ...variables, DB: database.binding() };
+    for (const [binding, queue] of Object.entries(QUEUES)) env[binding] = this.#queues.binding(queue, pass);
+    for (const [binding, namespace] of Object.entries(this.#namespaces)) env[binding] = namespace.binding(globalThis, pass);
+    return env;
+  }
 }

@@ -1,7 +1,8 @@
-import { type Bindings, openBindings } from './bindings.ts';
+import type { SimulatedDatabase } from '../platform/database.ts';
+import { Bindings, migratedDatabase } from './bindings.ts';
 import { Clock, install } from './clock.ts';
 import { webCrypto } from './crypto.ts';
-import { CRON_MS, Dispatch } from './dispatch.ts';
+import { CRON_MS, type Delivery, Dispatch } from './dispatch.ts';
 import { type FaultPlan, Faults, NO_FAULTS } from './faults.ts';
 import { currentInvocation } from './invocation.ts';
 import { Isolate } from './isolate.ts';
@@ -37,24 +38,28 @@ const SETTLE_MS = 30 * 60_000;
 /** The service, loaded once in several isolates. Histories run in it one after another. */
 export class SimulatedService {
   readonly isolates: readonly Isolate[];
-  readonly bindings: Bindings;
+  /** Made once: the next history begins with the schema alone. */
+  readonly database: SimulatedDatabase;
   readonly document: object;
+  /** The history that runs. */
+  history: SimulatedHost | null = null;
 
-  private constructor(isolates: readonly Isolate[], bindings: Bindings) {
+  private constructor(isolates: readonly Isolate[]) {
     this.isolates = isolates;
-    this.bindings = bindings;
+    this.database = migratedDatabase((way, work) => this.history!.scheduler.pass(way, work));
     this.document = isolates[0]!.service.openApiDocument();
   }
 
   static async load(mutations: readonly Mutation[] = []): Promise<SimulatedService> {
     const program = await compileProgram(mutations);
     const isolates = Array.from({ length: ISOLATES }, (_, index) => new Isolate(`isolate ${index + 1}`, program));
-    return new SimulatedService(isolates, await openBindings());
+    return new SimulatedService(isolates);
   }
 
   /** Begins a history: an empty database, isolates without memory, and the clock of the process. `end` gives the process back. */
   begin(options: HistoryOptions): SimulatedHost {
-    return new SimulatedHost(this, options);
+    this.history = new SimulatedHost(this, options);
+    return this.history;
   }
 }
 
@@ -77,6 +82,7 @@ export class SimulatedHost {
   readonly #service: SimulatedService;
   readonly #clock: Clock;
   readonly #faults: Faults;
+  readonly #bindings: Bindings;
   readonly #dispatch: Dispatch;
   readonly #handlers = new Map<string, Handler>();
   readonly #restore: () => void;
@@ -92,15 +98,11 @@ export class SimulatedHost {
     this.#restore = install(this.#clock, random, webCrypto(random));
     this.scheduler = new Scheduler({ clock: this.#clock, random: new Random(seed, 'order'), faults: this.#faults, trace: this.trace });
     const placing = new Random(seed, 'isolates');
-    const { bindings, isolates } = service;
-    const env = bindings.enter({
-      scheduler: this.scheduler,
-      isolates,
-      random: placing,
-      variables,
-      deliver: (delivery) => this.#dispatch.deliver(delivery),
-    });
-    this.#dispatch = new Dispatch({ scheduler: this.scheduler, isolates, random: placing, env });
+    const { database, isolates } = service;
+    const deliver = (delivery: Delivery) => this.#dispatch.deliver(delivery);
+    this.#bindings = new Bindings({ database, scheduler: this.scheduler, isolates, random: placing, variables, deliver });
+    this.scheduler.platform = this.#bindings;
+    this.#dispatch = new Dispatch({ scheduler: this.scheduler, isolates, random: placing, env: this.#bindings.env });
     for (const isolate of isolates) {
       isolate.enter({
         random,
@@ -110,7 +112,7 @@ export class SimulatedHost {
         log: (_, line) => void this.logs.push(line),
         onDeath: (dead, cause) => {
           this.scheduler.note(`${dead.name} ${cause}, with ${dead.running.size} invocations`);
-          bindings.evictAllOf(dead);
+          this.#bindings.endIn(dead);
         },
       });
     }
@@ -153,14 +155,14 @@ export class SimulatedHost {
   /** Runs until no invocation, message or call is left. Crons run meanwhile; alarms and timers of a later time stay. */
   async settle(): Promise<void> {
     const isQuiet = () =>
-      this.scheduler.ready === 0 && this.#dispatch.open === 0 && this.#clock.busy === 0 && this.#service.bindings.pendingMessages() === 0;
+      this.scheduler.ready === 0 && this.#dispatch.open === 0 && this.#clock.busy === 0 && this.#bindings.pendingMessages === 0;
     await this.scheduler.drive(isQuiet, SETTLE_MS).catch(() => {
       throw new Error('the service comes to no rest within half an hour');
     });
   }
 
   rows(sql: string, ...values: (string | number | null)[]): Record<string, unknown>[] {
-    return this.#service.bindings.rows(sql, ...values);
+    return this.#service.database.rows(sql, ...values);
   }
 
   /** Answers the service's requests to a host outside. */
@@ -187,7 +189,7 @@ export class SimulatedHost {
 
   end(): void {
     for (const isolate of this.#service.isolates) isolate.leave();
-    this.#service.bindings.leave();
+    this.#service.database.rewind();
     this.#restore();
   }
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Way } from '../platform/way.ts';
 import type { Clock } from './clock.ts';
 import { type Fault, type Faults, failureOf } from './faults.ts';
@@ -29,15 +30,21 @@ interface Goal {
 }
 
 /** What the scheduler asks of the platform. */
-export interface Placement {
+export interface Platform {
   isolateOf(target: string): Isolate;
   evict(target: string): void;
+  /** Time of the next alarm. */
+  nextAlarmAt(): number | null;
+  /** Runs the alarms that are due. */
+  ringAlarms(): void;
 }
 
-/** Ways whose work is the event of an object, in an isolate of its own. */
-const INBOUND: ReadonlySet<Way['kind']> = new Set(['object', 'alarm']);
+/** True if the work of a call is an event of an object, in the isolate that it lives in. */
+const isInbound = ({ kind, verb }: Way): boolean => (kind === 'object' && verb !== 'commit') || kind === 'alarm';
 /** Subrequests that the platform allows an invocation. */
 const CALLS_MAX = 1000;
+/** How late an alarm may ring while there is other work. */
+const ALARM_MS = 200;
 /** A step takes less than this by the clock of the history. */
 const STEP_MS = 4;
 /** How long a history may wait for one answer. */
@@ -57,9 +64,11 @@ export class Scheduler {
   readonly #startedAt: number;
   readonly #ready: Step[] = [];
   readonly #goals: Goal[] = [];
+  readonly #afterTurn: (() => void)[] = [];
   #isRunning = false;
+  #ringsAt = 0;
   #invocations = 0;
-  placement: Placement | null = null;
+  platform: Platform | null = null;
   /** Calls of the service by way and verb. */
   readonly calls = new Map<string, number>();
   /** Failures that no caller receives. */
@@ -89,6 +98,11 @@ export class Scheduler {
     this.#ready.push({ words, invocation, run });
   }
 
+  /** Runs `then` once what runs now has ended, with all that follows from it at once. */
+  afterTurn = (then: () => void): void => {
+    this.#afterTurn.push(AsyncLocalStorage.bind(then));
+  };
+
   /** The one way out of the service: does `work` when its turn comes, unless a fault strikes. */
   pass = <T>(way: Way, work: () => T | Promise<T>): Promise<T> => {
     const invocation = currentInvocation();
@@ -115,14 +129,14 @@ export class Scheduler {
   #perform<T>(call: Call<T>): void {
     const { way, fault, invocation, resolve, reject } = call;
     if (fault?.kind === 'full') this.faults.fill(this.clock.now);
-    if (fault?.kind === 'evicted') this.placement?.evict(way.target);
+    if (fault?.kind === 'evicted') this.platform?.evict(way.target);
     if (fault?.kind === 'died') invocation?.isolate.kill('dies before a call');
     else if (fault?.kind === 'refused') reject(failureOf(way, fault));
     else if (this.faults.isFull(way, this.clock.now)) reject(failureOf(way, { kind: 'full' }));
     else {
       const refuse = (error: unknown) => this.#answer(call, () => reject(error));
       try {
-        const value = INBOUND.has(way.kind) ? this.#receive(call) : call.work();
+        const value = isInbound(way) ? this.#receive(call) : call.work();
         if (value instanceof Promise) value.then((settled) => this.#answer(call, () => resolve(settled)), refuse);
         else this.#answer(call, () => resolve(value));
       } catch (error) {
@@ -141,7 +155,7 @@ export class Scheduler {
 
   /** Runs the work of an object in the isolate that it lives in. */
   #receive<T>({ way, work, invocation: caller }: { way: Way; work: () => T | Promise<T>; invocation: Invocation | null }): Promise<T> {
-    const isolate = this.placement!.isolateOf(way.target);
+    const isolate = this.platform!.isolateOf(way.target);
     const kind = way.kind === 'alarm' ? 'alarm' : 'object';
     const invocation = new Invocation(this.nextInvocation(), {
       kind,
@@ -173,7 +187,9 @@ export class Scheduler {
     this.#isRunning = true;
     for (;;) {
       await nextTurn();
-      if (await this.#meetGoals()) continue;
+      const then = this.#afterTurn.shift();
+      if (then) then();
+      if (then || this.#meetGoal()) continue;
       if (this.#goals.length === 0) break;
       this.#step();
     }
@@ -181,7 +197,7 @@ export class Scheduler {
   }
 
   /** Answers who waits for what is reached now, one in a turn. */
-  async #meetGoals(): Promise<boolean> {
+  #meetGoal(): boolean {
     for (const [index, goal] of this.#goals.entries()) {
       const isReached = goal.isReached();
       if (!isReached && this.clock.now <= goal.until) continue;
@@ -194,9 +210,16 @@ export class Scheduler {
   }
 
   #step(): void {
-    if (this.#ready.length === 0) this.clock.now = this.clock.nextAt() ?? this.clock.now + PATIENCE_MS;
-    else this.#runReady(this.#random.below(this.#ready.length));
+    if (this.#ready.length > 0) this.#runReady(this.#random.below(this.#ready.length));
+    else this.clock.now = Math.min(this.#nextAt(this.clock.nextAt()), this.#nextAt(this.platform?.nextAlarmAt() ?? null));
     for (let timer = this.clock.takeDue(); timer; timer = this.clock.takeDue()) timer.run();
+    if (this.#ready.length > 0 && this.clock.now < this.#ringsAt) return;
+    this.#ringsAt = this.clock.now + ALARM_MS;
+    this.platform?.ringAlarms();
+  }
+
+  #nextAt(at: number | null): number {
+    return Math.max(this.clock.now, at ?? this.clock.now + PATIENCE_MS);
   }
 
   #runReady(at: number): void {
