@@ -1,9 +1,9 @@
-import type { History, Holding } from './history.ts';
+import type { History, Holding, Product } from './history.ts';
 import type { Body } from './host.ts';
 import { type Books, isBooked } from './payments.ts';
-import type { Reader } from './reader.ts';
+import { type Reader, unitsOf } from './reader.ts';
 
-/** Units granted less units used equal units left, for every customer of every product that sells units. */
+/** Judges that units granted less units used equal units left, for every customer of every product that sells units. */
 export async function judgeAccess(reader: Reader, history: History, books: readonly Books[]): Promise<void> {
   for (const { shop, livemode, key, payments } of books) {
     for (const product of shop.products) {
@@ -17,7 +17,10 @@ export async function judgeAccess(reader: Reader, history: History, books: reado
           name: `${shop.name}, ${product.slug}`,
           entitlement,
           holding,
-          units: product.units * bought.filter((one) => paysFor(one, entitlement)).length,
+          units: sumOf(
+            bought.filter((one) => paysFor(one, entitlement)),
+            product,
+          ),
         });
       }
       for (const payment of bought)
@@ -47,15 +50,19 @@ function judgeHolding(reader: Reader, { name, entitlement, holding, units }: Jud
   reader.expect(left >= 0, () => `entitlement ${entitlement_id} (${name}) served ${-left} units more than it had`);
 }
 
+/** An x402 payment may buy several times what the product sells once. */
+const sumOf = (payments: readonly Body[], { units, priceUnits }: Product): number =>
+  payments.reduce((total, { price }) => total + Number(unitsOf(price) / priceUnits) * (units ?? 0), 0);
+
 const isOf = (customer: { wallet_address?: string; customer_ref?: string }, other: Body): boolean =>
   customer.wallet_address === other.wallet_address && customer.customer_ref === other.customer_ref;
 
-/** Whose units a payment buys: those of its reference, otherwise those of its payer. */
+/** True if a payment buys units of this customer: of the one it references, otherwise of its payer. */
 function paysFor(payment: Body, { customer }: Body): boolean {
   return payment.customer_ref ? customer.customer_ref === payment.customer_ref : customer.wallet_address === payment.payer_wallet;
 }
 
-/** Sandbox scenarios end as described. */
+/** Judges that sandbox scenarios end as described. */
 export async function judgeScenarios(reader: Reader, history: History): Promise<void> {
   for (const { shop, sessionId, scenario, expected } of history.scenarios) {
     const session = await reader.get(`/v1/testing/sessions/${sessionId}`, shop.sandboxKey);

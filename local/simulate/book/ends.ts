@@ -21,7 +21,7 @@ const LEASED: readonly [what: string, sql: string][] = [
   ['deliveries hold leases', 'SELECT count(*) AS n FROM webhook_deliveries WHERE lease_until > ?'],
 ];
 
-/** After the faults everything ends: no row waits for ever, no lease stays, no sweep goes on failing. */
+/** Judges that everything ends after the faults: no row waits, no lease lasts, no sweep goes on failing. */
 export async function judgeEnds(reader: Reader): Promise<void> {
   const now = reader.host.now();
   for (const [what, sql] of WAITING) {

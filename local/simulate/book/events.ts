@@ -7,7 +7,7 @@ import { type Reader, repeated } from './reader.ts';
 /** Differences of clocks between the creation of an endpoint and of the first events that it gets. */
 const MARGIN_MS = 5_000;
 
-/** Each event reaches each endpoint at least once, signed, the same each time, in an order that its versions tell. */
+/** Judges that each event arrives at each endpoint at least once, signed and unchanged, with a version of its own. */
 export async function judgeEvents(reader: Reader, history: History, { shop, livemode, key }: Books): Promise<void> {
   const events = await reader.list('/v1/webhooks/events', key);
   judgeVersions(reader, events);
@@ -50,7 +50,7 @@ function isSigned(body: string, header: string, secrets: readonly string[]): boo
 
 const VERSIONED = ['payment_id', 'entitlement_id', 'membership_id', 'session_id'] as const;
 
-/** The events of one object have versions of their own. */
+/** Judges that the events of one object have versions of their own. */
 function judgeVersions(reader: Reader, events: readonly Body[]): void {
   const versions = events.flatMap(({ type, data: { object } }) => {
     const id = VERSIONED.map((name) => object[name]).find((value) => value !== undefined && type.startsWith(kindOf(object)));

@@ -60,7 +60,7 @@ export interface Settled {
   paymentId: string;
   signature: string;
   payer: string;
-  consumed: number;
+  consumptionId?: string;
 }
 
 export interface Customer {
@@ -96,12 +96,14 @@ export interface Scenario {
   expected: string[];
 }
 
-/** What a history's actors did and saw. */
+/** Record of what the actors did and saw. */
 export class History {
   readonly shops: Shop[] = [];
   readonly sales: Sale[] = [];
   readonly settled: Settled[] = [];
   readonly holdings: Holding[] = [];
+  /** Consumptions that were returned. */
+  readonly returned = new Set<string>();
   readonly received: Received[] = [];
   readonly scenarios: Scenario[] = [];
   /** Violations that the actors met themselves: answers outside the document, unexplained failures, leaks. */

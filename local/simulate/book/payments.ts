@@ -18,7 +18,7 @@ export interface Books {
 export const isBooked = (payment: Body): boolean => payment.status === 'CONFIRMED' && !payment.orphaned_at;
 const grossOf = (payment: Body): bigint => unitsOf(payment.price) + unitsOf(payment.overpaid);
 
-/** One transaction pays one thing, in each mode over all shops. */
+/** Judges that no transaction pays two things, in each mode over all shops. */
 export function judgeUniqueness(reader: Reader, books: readonly Books[]): void {
   for (const livemode of [true, false]) {
     const confirmed = books
@@ -30,7 +30,7 @@ export function judgeUniqueness(reader: Reader, books: readonly Books[]): void {
   }
 }
 
-/** Every base unit that came for a sale is booked once: as the sale's payment, as a recovered payment, or as unmatched money. */
+/** Judges that every base unit sent for a sale is booked once: by its payment, by a recovered payment, or as unmatched money. */
 export function judgeSales(reader: Reader, history: History, books: readonly Books[]): void {
   for (const sale of history.sales) {
     const own = books.find(({ shop, livemode }) => shop === sale.shop && livemode === sale.livemode)!;
@@ -81,7 +81,7 @@ function judgeAmount(reader: Reader, name: string, signature: string, units: big
   );
 }
 
-/** The sandbox has no chain of ours: the book goes by what the developer did. */
+/** Judges a sandbox sale by the test payments made. The chain of a sandbox is inside the service. */
 function judgeTestSale(reader: Reader, { sale, payment, payments }: SaleBook): void {
   const isPaid = sale.tests.some((test) => test === 'paid' || test === 'overpaid');
   const isDeclined = sale.tests.includes('declined');
@@ -96,10 +96,16 @@ function judgeTestSale(reader: Reader, { sale, payment, payments }: SaleBook): v
   reader.expect(isPaid || payment.status !== 'CONFIRMED', () => `${name} is CONFIRMED`);
 }
 
-/** Each x402 payment that was answered is in the books once, and serves once. */
+/** Judges that each answered x402 payment is in the books once, and serves once more for each use that was returned. */
 export function judgeSettled(reader: Reader, history: History, books: readonly Books[]): void {
-  for (const id of repeated(history.settled.map(({ paymentId }) => paymentId)))
-    reader.find(`payment ${id} was answered as new to two requests`);
+  for (const id of new Set(repeated(history.settled.map(({ paymentId }) => paymentId)))) {
+    const answers = history.settled.filter(({ paymentId }) => paymentId === id);
+    const returned = answers.filter(({ consumptionId = '' }) => history.returned.has(consumptionId)).length;
+    reader.expect(
+      answers.length <= 1 + returned,
+      () => `payment ${id} was answered as new to ${answers.length} requests, and returned ${returned} times`,
+    );
+  }
   for (const { shop, livemode, product, paymentId, signature, payer } of history.settled) {
     const own = books.find((one) => one.shop === shop && one.livemode === livemode)!;
     const payment = own.payments.find(({ payment_id }) => payment_id === paymentId);
@@ -113,7 +119,7 @@ export function judgeSettled(reader: Reader, history: History, books: readonly B
   }
 }
 
-/** No payment is in the books that nobody made, and the summary adds up. */
+/** Judges that the chain has each payment of a shop, and that the summary adds up. */
 export async function judgeTotals(reader: Reader, history: History, { shop, livemode, key, payments }: Books): Promise<void> {
   const confirmed = payments.filter(({ status }) => status === 'CONFIRMED');
   if (livemode) {
@@ -140,7 +146,7 @@ export async function judgeTotals(reader: Reader, history: History, { shop, live
   reader.expect(receipts_issued === confirmed.length, () => `${name} counts ${receipts_issued} receipts of ${confirmed.length}`);
 }
 
-/** Each refund on the chain is recorded once, with what it moved, and none exceeds its payment. */
+/** Judges that each refund on the chain is recorded once, with its amount, and none exceeds its payment. */
 export function judgeRefunds(reader: Reader, history: History, books: readonly Books[]): void {
   const live = books.filter(({ livemode }) => livemode).flatMap(({ payments }) => payments);
   const recorded = live.flatMap(({ payment_id, refunded = [] }) => refunded.map((one: Body) => ({ ...one, payment_id })));

@@ -16,7 +16,7 @@ function canonical(value: unknown): string {
   return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join()}}`;
 }
 
-/** Each confirmed payment has one receipt, the receipts of a shop form one chain, and each verifies. */
+/** Judges that each confirmed payment has one receipt, the receipts of a shop form one chain, and each verifies. */
 export async function judgeReceipts(reader: Reader, { shop, livemode, key, payments }: Books): Promise<void> {
   const receipts = await reader.list('/v1/receipts', key);
   const name = `the ${livemode ? 'live' : 'sandbox'} receipts of ${shop.name}`;

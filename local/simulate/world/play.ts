@@ -1,41 +1,22 @@
 import { History } from '../book/history.ts';
 import type { Host } from '../book/host.ts';
-import { Actor } from './actor.ts';
-import { Agent } from './agent.ts';
-import { Buyer } from './buyer.ts';
-import { Caller } from './caller.ts';
-import { SimulatedChain } from './chain.ts';
-import { Dice } from './dice.ts';
-import { type Merchant, openShop, type World } from './open-shop.ts';
-import { Outside } from './outside.ts';
-import { Owner } from './owner.ts';
-import { FEE_PAYER_SEED, NODES } from './settings.ts';
-import { Stranger } from './stranger.ts';
-import { Tester } from './tester.ts';
-import { Wallet } from './wallet.ts';
+import { Agent } from './actors/agent.ts';
+import { Buyer } from './actors/buyer.ts';
+import { Caller } from './actors/caller.ts';
+import { type Merchant, openShop, type World } from './actors/open-shop.ts';
+import { Owner } from './actors/owner.ts';
+import { Stranger } from './actors/stranger.ts';
+import { Tester } from './actors/tester.ts';
+import { Weather } from './actors/weather.ts';
+import { SimulatedChain } from './outside/chain.ts';
+import { Dice } from './outside/dice.ts';
+import { NODES } from './outside/hosts.ts';
+import { Outside } from './outside/outside.ts';
+import { Wallet } from './outside/wallet.ts';
+import { FEE_PAYER_SEED } from './settings.ts';
 
 const SHOPS = 2;
 const FEE_PAYER_LAMPORTS = 100_000_000_000n;
-const PAUSES_MS = [1_000, 10_000, 60_000, 600_000, 3_600_000];
-const NODE_FAULTS = ['null_first', 'http_503', 'http_429', 'rpc_error', 'no_history', 'drop'] as const;
-
-/** Lets time pass, and makes the nodes fail for some calls. */
-class Weather extends Actor {
-  readonly verbs = [this.pause, this.pause, this.pause, this.spoilNode];
-
-  async pause(): Promise<void> {
-    const ms = this.dice.oneOf(PAUSES_MS);
-    this.note(`${ms / 1000} seconds pass`);
-    await this.host.advance(ms);
-  }
-
-  async spoilNode(): Promise<void> {
-    const [node, kind, times] = [this.dice.oneOf(this.world.nodes), this.dice.oneOf(NODE_FAULTS), 1 + this.dice.below(3)];
-    const method = kind === 'drop' ? { method: 'sendTransaction' } : {};
-    this.note(`${node} answers ${times} calls with ${kind}`);
-    this.world.chain.fault(node, { kind, times, ...method });
-  }
-}
 
 const ROLES = [Buyer, Agent, Weather, Tester, Owner, Stranger, Buyer, Agent];
 

@@ -1,10 +1,6 @@
-const seed = (fill: number): string => Buffer.alloc(32, fill).toString('base64url');
+import { MAIL, NODES, PRICES } from './outside/hosts.ts';
 
-/** Hosts outside of the service. */
-export const NODES = ['node-one.example.com', 'node-two.example.com'] as const;
-export const HOOKS = 'hooks.example.com';
-export const PRICES = 'prices.example.com';
-export const MAIL = 'mail.example.com';
+const seed = (fill: number): string => Buffer.alloc(32, fill).toString('base64url');
 
 const SOL_USD_FEED = 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d';
 

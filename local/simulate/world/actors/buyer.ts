@@ -1,8 +1,8 @@
-import type { Sale } from '../book/history.ts';
-import type { Answer, Body } from '../book/host.ts';
+import type { Sale } from '../../book/history.ts';
+import type { Answer, Body } from '../../book/host.ts';
+import type { Wallet } from '../outside/wallet.ts';
 import { Actor } from './actor.ts';
 import { newWallet } from './open-shop.ts';
-import type { Wallet } from './wallet.ts';
 
 interface Begun extends Sale {
   bill: Body;
@@ -32,7 +32,7 @@ export class Buyer extends Actor {
     this.confirm,
     this.confirmTogether,
     this.confirmAnothers,
-    this.look,
+    this.readPayment,
     this.dally,
   ];
 
@@ -141,7 +141,7 @@ export class Buyer extends Actor {
     return answer;
   }
 
-  async look(): Promise<void> {
+  async readPayment(): Promise<void> {
     const sale = this.#anySale();
     if (sale === null) return;
     const answer = await this.read(`/v1/payments/${sale.paymentId}`);

@@ -1,8 +1,8 @@
-import type { Holding, Product, Shop } from '../book/history.ts';
-import type { Answer, Body } from '../book/host.ts';
+import type { Holding, Product, Shop } from '../../book/history.ts';
+import type { Answer, Body } from '../../book/host.ts';
+import type { Wallet } from '../outside/wallet.ts';
 import { Actor } from './actor.ts';
 import { newWallet } from './open-shop.ts';
-import type { Wallet } from './wallet.ts';
 
 const DOLLARS = 50n;
 const UNITS_MAX = 4;
@@ -90,7 +90,8 @@ export class Agent extends Actor {
       this.note(`settle: ${status} ${paid?.code ?? (paid?.duplicate ? 'duplicate' : paid?.payment_id)}`);
       if (status !== 200) return;
       const { payment_id: paymentId, tx_signature: signature, payer, consumed_units: consumed } = paid;
-      if (!paid.duplicate) this.history.settled.push({ shop, product, livemode: true, paymentId, signature, payer, consumed });
+      if (!paid.duplicate)
+        this.history.settled.push({ shop, product, livemode: true, paymentId, signature, payer, consumptionId: paid.consumption_id });
       holding.used += consumed;
       if (paid.consumption_id && consumed > 0) holding.uses.push({ consumptionId: paid.consumption_id, units: consumed });
     });
@@ -114,8 +115,10 @@ export class Agent extends Actor {
     const body = { consumption_id: use.consumptionId, reason: 'not served' };
     await this.write('/v1/access/entitlements/refund', { key: holding.shop.liveKey, body }, ({ status, body: returned }) => {
       this.note(`refund of ${use.units} units: ${status}`);
-      if (status === 200) holding.returned += use.units;
-      else this.history.find(`the refund of consumption ${use.consumptionId} was refused: ${status} ${JSON.stringify(returned)}`);
+      if (status === 200) {
+        holding.returned += use.units;
+        this.history.returned.add(use.consumptionId);
+      } else this.history.find(`the refund of consumption ${use.consumptionId} was refused: ${status} ${JSON.stringify(returned)}`);
     });
   }
 

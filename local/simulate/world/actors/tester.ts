@@ -1,4 +1,4 @@
-import type { Holding, Sale, TestOutcome } from '../book/history.ts';
+import type { Holding, Sale, TestOutcome } from '../../book/history.ts';
 import { Actor } from './actor.ts';
 
 const OUTCOMES: readonly TestOutcome[] = ['paid', 'paid', 'paid', 'underpaid', 'declined', 'late', 'overpaid'];
@@ -77,8 +77,8 @@ export class Tester extends Actor {
       this.note(`settle in the sandbox: ${status} ${settled?.code ?? ''}`);
       if (status !== 200) return;
       holding.used += settled.consumed_units;
-      const { payment_id: paymentId, tx_signature: signature, payer, consumed_units: consumed } = settled;
-      if (!settled.duplicate) this.history.settled.push({ shop, product, livemode: false, paymentId, signature, payer, consumed });
+      const { payment_id: paymentId, tx_signature: signature, payer, consumption_id: consumptionId } = settled;
+      if (!settled.duplicate) this.history.settled.push({ shop, product, livemode: false, paymentId, signature, payer, consumptionId });
     });
   }
 

@@ -3,14 +3,14 @@ import { getSetComputeUnitLimitInstruction, getSetComputeUnitPriceInstruction } 
 import { getAddMemoInstruction } from '@solana-program/memo';
 import { getCreateAssociatedTokenIdempotentInstruction, getTransferCheckedInstruction } from '@solana-program/token';
 import { associatedTokenAddress } from '#solana/programs/derived-address.ts';
-import { Chain } from '../../chain/chain.ts';
-import { type Fault, readFault } from '../../chain/faults.ts';
-import type { TransactionRecord } from '../../chain/ledger/history.ts';
-import { BLOCKHASH_VALID_SLOTS, MEMO_PROGRAM, TOKEN_PROGRAM, USDC_DECIMALS, USDC_MINT } from '../../chain/ledger/network.ts';
-import { fundToken } from '../../chain/ledger/tokens.ts';
-import { encodeJson } from '../../chain/rpc/json.ts';
-import { answerBody } from '../../chain/rpc/server.ts';
-import type { Landed } from '../book/history.ts';
+import { Chain } from '../../../chain/chain.ts';
+import { type Fault, readFault } from '../../../chain/faults.ts';
+import type { TransactionRecord } from '../../../chain/ledger/history.ts';
+import { BLOCKHASH_VALID_SLOTS, MEMO_PROGRAM, TOKEN_PROGRAM, USDC_DECIMALS, USDC_MINT } from '../../../chain/ledger/network.ts';
+import { fundToken } from '../../../chain/ledger/tokens.ts';
+import { encodeJson } from '../../../chain/rpc/json.ts';
+import { answerBody } from '../../../chain/rpc/server.ts';
+import type { Landed } from '../../book/history.ts';
 import type { Lifetime, Wallet } from './wallet.ts';
 
 const COMPUTE_UNITS = 20_000;
@@ -24,7 +24,7 @@ export interface Transfer {
   references?: readonly string[];
 }
 
-/** One chain in process, on the clock of the history. Its nodes answer JSON-RPC and have faults of their own. */
+/** Solana chain in process, on the clock of the history. Its nodes answer JSON-RPC and have faults of their own. */
 export class SimulatedChain {
   readonly #chain: Chain;
   readonly #never = new AbortController().signal;

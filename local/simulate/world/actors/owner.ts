@@ -1,4 +1,4 @@
-import type { Sale } from '../book/history.ts';
+import type { Sale } from '../../book/history.ts';
 import { Actor } from './actor.ts';
 import { type Merchant, openEndpoint } from './open-shop.ts';
 

@@ -1,8 +1,8 @@
-import type { Product, Shop } from '../book/history.ts';
+import type { Product, Shop } from '../../book/history.ts';
 import { Caller } from './caller.ts';
 import type { Merchant, World } from './open-shop.ts';
 
-/** One who acts in a history. Each step is one verb, chosen by the actor's own dice. */
+/** Participant of a history. Each step is one verb, chosen by the actor's own dice. */
 export abstract class Actor extends Caller {
   readonly world: World;
   readonly merchants: readonly Merchant[];

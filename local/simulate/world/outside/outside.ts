@@ -1,7 +1,7 @@
-import type { History } from '../book/history.ts';
-import type { Handler, Host } from '../book/host.ts';
+import type { History } from '../../book/history.ts';
+import type { Handler, Host } from '../../book/host.ts';
 import type { Dice } from './dice.ts';
-import { HOOKS, MAIL, PRICES } from './settings.ts';
+import { HOOKS, MAIL, PRICES } from './hosts.ts';
 
 const FAILURES = [500, 503, 429, 302, null] as const;
 const SOL_PRICE = { price: '15000000000', conf: '7500000', expo: -8 };

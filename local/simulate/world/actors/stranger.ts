@@ -1,9 +1,9 @@
-import type { Shop } from '../book/history.ts';
+import type { Shop } from '../../book/history.ts';
 import { Actor } from './actor.ts';
 
 type Probe = [method: string, path: string, key: string, body?: object];
 
-/** One who tries the ids of others: another merchant, a key of the other mode, nobody. Nothing may be found. */
+/** Actor that tries the ids of other merchants with its own key, a key of the other mode, or a forged one. Nothing may be found. */
 export class Stranger extends Actor {
   readonly verbs = [this.probeMerchant, this.probeMode, this.probeNobody];
 

@@ -1,7 +1,7 @@
-import { readPublished } from '../book/document.ts';
-import type { History } from '../book/history.ts';
-import type { Answer, Body, Host } from '../book/host.ts';
-import type { Dice } from './dice.ts';
+import { readPublished } from '../../book/document.ts';
+import type { History } from '../../book/history.ts';
+import type { Answer, Body, Host } from '../../book/host.ts';
+import type { Dice } from '../outside/dice.ts';
 
 export interface Request {
   key?: string | null;
@@ -74,14 +74,14 @@ export class Caller {
 
   /** Writes until decided. If no try decides, the write is repeated under its key once the faults have stopped. `then` runs once. */
   async write(path: string, request: Request, then: (answer: Answer) => void | Promise<void>): Promise<Answer | null> {
-    const kept = { ...request, headers: { 'Idempotency-Key': this.dice.key(), ...request.headers } };
-    const answer = await this.persist('POST', path, kept);
+    const repeatable = { ...request, headers: { 'Idempotency-Key': this.dice.key(), ...request.headers } };
+    const answer = await this.persist('POST', path, repeatable);
     if (answer !== null) {
       await then(answer);
       return answer;
     }
     this.history.unanswered.push(async () => {
-      const late = await this.persist('POST', path, kept, TRIES_AFTER_FAULTS);
+      const late = await this.persist('POST', path, repeatable, TRIES_AFTER_FAULTS);
       if (late !== null) await then(late);
       else this.history.find(`POST ${path} was never decided, also after the faults had stopped`);
       return late !== null;

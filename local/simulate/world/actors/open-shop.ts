@@ -1,10 +1,10 @@
-import type { Product, Shop } from '../book/history.ts';
-import type { Body } from '../book/host.ts';
+import type { Product, Shop } from '../../book/history.ts';
+import type { Body } from '../../book/host.ts';
+import type { SimulatedChain } from '../outside/chain.ts';
+import { HOOKS } from '../outside/hosts.ts';
+import type { Outside } from '../outside/outside.ts';
+import { Wallet } from '../outside/wallet.ts';
 import type { Caller } from './caller.ts';
-import type { SimulatedChain } from './chain.ts';
-import type { Outside } from './outside.ts';
-import { HOOKS } from './settings.ts';
-import { Wallet } from './wallet.ts';
 
 export interface World {
   chain: SimulatedChain;
@@ -61,7 +61,7 @@ export async function openShop(caller: Caller, { chain, outside }: World): Promi
 }
 
 async function signIn(caller: Caller, wallet: Wallet): Promise<Body | null> {
-  // A nonce is used once, so a sign-in whose answer was lost begins again.
+  // A nonce is used once, so a sign-in without an answer begins again.
   for (let attempt = 1; attempt <= OPENING_TRIES; attempt++) {
     const asked = await caller.persist('POST', '/v1/auth/wallet/nonce', { body: { wallet_address: wallet.address } });
     if (asked?.status !== 200) continue;
