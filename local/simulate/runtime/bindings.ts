@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../bundle.ts';
+import { DEV_ASSETS_DIR } from '../../cli/directories.ts';
+import { AssetsBinding } from '../platform/assets.ts';
+import { SimulatedBucket } from '../platform/bucket.ts';
 import { SimulatedDatabase } from '../platform/database.ts';
-import { SimulatedNamespace } from '../platform/namespace.ts';
+import { SimulatedNamespace } from '../platform/objects/namespace.ts';
 import type { Pass } from '../platform/way.ts';
 import type { Delivery } from './dispatch.ts';
 import type { Isolate } from './isolate.ts';
@@ -12,18 +15,6 @@ import type { Platform, Scheduler } from './scheduler.ts';
 
 const CLASSES = { ADMISSION: 'Admission', ENTITLEMENT: 'Entitlement', METERED_SESSION: 'MeteredSession' } as const;
 type Binding = keyof typeof CLASSES;
-
-/** Producers of wrangler.toml. */
-const QUEUES = {
-  JOBS: 'svc-jobs',
-  WEBHOOKS: 'svc-webhooks',
-  WEBHOOKS_SLOW: 'svc-webhooks-slow',
-  MAIL: 'svc-mail',
-  TELEGRAM: 'svc-telegram',
-  DISCORD: 'svc-discord',
-  SANDBOX: 'svc-sandbox',
-  SWEEPS: 'svc-sweeps',
-} as const;
 
 interface BindingsOptions {
   database: SimulatedDatabase;
@@ -49,12 +40,15 @@ export class Bindings implements Platform {
   readonly #options: BindingsOptions;
   readonly #namespaces: Record<Binding, SimulatedNamespace>;
   readonly #queues: Queues;
+  readonly #archive: SimulatedBucket;
   /** Isolate of each object that runs, or ran last. */
   readonly #places = new Map<string, Isolate>();
 
   constructor(options: BindingsOptions) {
     this.#options = options;
-    this.#queues = new Queues(options.scheduler, options.deliver);
+    const { scheduler, random, deliver } = options;
+    this.#queues = new Queues({ scheduler, random, deliver });
+    this.#archive = new SimulatedBucket({ pass: scheduler.pass, now: () => this.#now() });
     const namespaces = (Object.keys(CLASSES) as Binding[]).map((binding) => [binding, this.#namespace(binding)] as const);
     this.#namespaces = Object.fromEntries(namespaces) as Record<Binding, SimulatedNamespace>;
     this.env = this.#envThrough(options.scheduler.pass);
@@ -87,15 +81,21 @@ export class Bindings implements Platform {
     }
   }
 
-  nextAlarmAt(): number | null {
-    const times = Object.values(this.#namespaces).flatMap(({ alarms }) => alarms.map(({ at }) => at));
-    return times.length === 0 ? null : Math.min(...times);
+  nextEventAt(): number | null {
+    const alarms = Object.values(this.#namespaces).flatMap((namespace) => namespace.alarms.map(({ at }) => at));
+    const at = Math.min(this.#queues.nextAt(), ...alarms);
+    return at === Number.POSITIVE_INFINITY ? null : at;
   }
 
-  ringAlarms(): void {
+  bringEvents(): void {
     const { now } = this.#options.scheduler.clock;
     for (const namespace of Object.values(this.#namespaces))
       for (const { name, at } of namespace.alarms) if (at <= now) void namespace.runAlarm(name);
+    this.#queues.bring();
+  }
+
+  #now(): number {
+    return Math.floor(this.#options.scheduler.clock.now);
   }
 
   #find(target: string): [SimulatedNamespace, string] {
@@ -108,7 +108,7 @@ export class Bindings implements Platform {
     return new SimulatedNamespace({
       name: binding,
       pass: scheduler.pass,
-      now: () => Math.floor(scheduler.clock.now),
+      now: () => this.#now(),
       afterTurn: scheduler.afterTurn,
       isolateFor: (name) => {
         const { service } = this.isolateOf(`${binding}:${name}`);
@@ -119,8 +119,13 @@ export class Bindings implements Platform {
 
   #envThrough(pass: Pass): object {
     const { variables, database } = this.#options;
-    const env: Record<string, unknown> = { ...variables, DB: database.binding() };
-    for (const [binding, queue] of Object.entries(QUEUES)) env[binding] = this.#queues.binding(queue, pass);
+    const env: Record<string, unknown> = {
+      ...variables,
+      DB: database.binding(),
+      ARCHIVE: this.#archive.binding(globalThis, pass),
+      ASSETS: new AssetsBinding(DEV_ASSETS_DIR, pass),
+      ...this.#queues.bindings(pass),
+    };
     for (const [binding, namespace] of Object.entries(this.#namespaces)) env[binding] = namespace.binding(globalThis, pass);
     return env;
   }

@@ -33,18 +33,18 @@ interface Goal {
 export interface Platform {
   isolateOf(target: string): Isolate;
   evict(target: string): void;
-  /** Time of the next alarm. */
-  nextAlarmAt(): number | null;
-  /** Runs the alarms that are due. */
-  ringAlarms(): void;
+  /** Time of the next alarm or message. */
+  nextEventAt(): number | null;
+  /** Brings the alarms and messages that are due. */
+  bringEvents(): void;
 }
 
 /** True if the work of a call is an event of an object, in the isolate that it lives in. */
 const isInbound = ({ kind, verb }: Way): boolean => (kind === 'object' && verb !== 'commit') || kind === 'alarm';
 /** Subrequests that the platform allows an invocation. */
 const CALLS_MAX = 1000;
-/** How late an alarm may ring while there is other work. */
-const ALARM_MS = 200;
+/** How late an alarm or message may be while there is other work. */
+const EVENTS_MS = 200;
 /** A step takes less than this by the clock of the history. */
 const STEP_MS = 4;
 /** How long a history may wait for one answer. */
@@ -66,7 +66,7 @@ export class Scheduler {
   readonly #goals: Goal[] = [];
   readonly #afterTurn: (() => void)[] = [];
   #isRunning = false;
-  #ringsAt = 0;
+  #bringsAt = 0;
   #invocations = 0;
   platform: Platform | null = null;
   /** Calls of the service by way and verb. */
@@ -211,11 +211,11 @@ export class Scheduler {
 
   #step(): void {
     if (this.#ready.length > 0) this.#runReady(this.#random.below(this.#ready.length));
-    else this.clock.now = Math.min(this.#nextAt(this.clock.nextAt()), this.#nextAt(this.platform?.nextAlarmAt() ?? null));
+    else this.clock.now = Math.min(this.#nextAt(this.clock.nextAt()), this.#nextAt(this.platform?.nextEventAt() ?? null));
     for (let timer = this.clock.takeDue(); timer; timer = this.clock.takeDue()) timer.run();
-    if (this.#ready.length > 0 && this.clock.now < this.#ringsAt) return;
-    this.#ringsAt = this.clock.now + ALARM_MS;
-    this.platform?.ringAlarms();
+    if (this.#ready.length > 0 && this.clock.now < this.#bringsAt) return;
+    this.#bringsAt = this.clock.now + EVENTS_MS;
+    this.platform?.bringEvents();
   }
 
   #nextAt(at: number | null): number {
