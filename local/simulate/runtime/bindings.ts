@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../bundle.ts';
 import { SimulatedDatabase } from '../platform/database.ts';
-import { SimulatedNamespace } from '../platform/namespace.ts';
+import { SimulatedNamespace } from '../platform/objects/namespace.ts';
 import type { Pass } from '../platform/way.ts';
 import type { Delivery } from './dispatch.ts';
 import type { Isolate } from './isolate.ts';
