@@ -1,6 +1,6 @@
 import type { Reader } from './reader.ts';
 
-const SLACK_MS = 10 * 60_000;
+const SLACK_MS = 3 * 60_000;
 
 /** Rows that wait, by what they wait for. `?` is a time that lies a while back, `now` the present. */
 const WAITING: readonly [what: string, sql: string][] = [

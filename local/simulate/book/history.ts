@@ -96,6 +96,9 @@ export interface Scenario {
   expected: string[];
 }
 
+/** How long a fault explains refusals: leases, circuit breakers and a full database last that long. */
+const TROUBLE_MS = 120_000;
+
 /** Record of what the actors did and saw. */
 export class History {
   readonly shops: Shop[] = [];
@@ -116,10 +119,28 @@ export class History {
   calm: () => void = () => {};
   /** Transactions that moved USDC to a wallet. */
   landed: (wallet: string) => Landed[] = () => [];
+  /** Time after the end of a checkout session in which a block is on time. */
+  readonly lateGraceMs: number;
   readonly #host: Host;
+  #faultsSeen = 0;
+  #troubledUntil = 0;
 
-  constructor(host: Host) {
+  constructor(host: Host, { lateGraceMs }: { lateGraceMs: number }) {
     this.#host = host;
+    this.lateGraceMs = lateGraceMs;
+  }
+
+  /** Notes that something outside fails, which explains refusals for a while. */
+  noteTrouble(): void {
+    this.#troubledUntil = this.#host.now() + TROUBLE_MS;
+  }
+
+  /** True if a fault that struck lately explains that the service refuses. */
+  isTroubled(): boolean {
+    const faults = this.#host.faults?.() ?? 0;
+    if (faults > this.#faultsSeen) this.noteTrouble();
+    this.#faultsSeen = faults;
+    return this.#host.now() < this.#troubledUntil;
   }
 
   note(actor: string, words: string): void {

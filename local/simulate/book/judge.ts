@@ -10,7 +10,7 @@ import { judgeReceipts } from './receipts.ts';
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 /** Beyond the end of every session and its grace, the life of a blockhash, and the first retries of webhooks. */
-const PAUSES_MS = [10 * SECOND, MINUTE, 20 * MINUTE, 40 * MINUTE, 10 * SECOND];
+const PAUSES_MS = [10 * SECOND, MINUTE, 7 * MINUTE];
 
 /** Ends the faults, lets everything end, and compares the service with the book. Returns what is wrong, as sentences. */
 export async function judge(host: Host, history: History): Promise<string[]> {

@@ -2,8 +2,7 @@ import type { History, Landed, Sale, Shop } from './history.ts';
 import type { Body } from './host.ts';
 import { type Reader, repeated, sum, unitsOf } from './reader.ts';
 
-/** Seconds after the end of a session in which a block is on time, and how exactly the book knows it. */
-const LATE_GRACE_MS = 120_000;
+/** How exactly the book knows the time of a block. */
 const MARGIN_MS = 3_000;
 const USDC_SCALE = 6;
 
@@ -64,7 +63,7 @@ function judgeLiveSale(reader: Reader, history: History, { sale, payment, paymen
   for (const one of booked) judgeAmount(reader, name, one.tx_signature, grossOf(one), came);
   for (const one of open) judgeAmount(reader, name, one.tx_signature, unitsOf(one.amount), came);
   const full = came.filter(({ units }) => units >= sale.priceUnits);
-  const isOnTime = (by: number) => full.some(({ blockTimeMs }) => blockTimeMs <= sale.expiresAt + LATE_GRACE_MS + by);
+  const isOnTime = (by: number) => full.some(({ blockTimeMs }) => blockTimeMs <= sale.expiresAt + history.lateGraceMs + by);
   reader.expect(!isOnTime(-MARGIN_MS) || booked.length > 0, () => `${name} was paid in full and on time, and is ${payment.status}`);
   reader.expect(payment.status !== 'CONFIRMED' || isOnTime(MARGIN_MS), () => `${name} is confirmed without a payment in full and on time`);
   reader.expect(

@@ -13,7 +13,7 @@ import { Dice } from './outside/dice.ts';
 import { NODES } from './outside/hosts.ts';
 import { Outside } from './outside/outside.ts';
 import { Wallet } from './outside/wallet.ts';
-import { FEE_PAYER_SEED } from './settings.ts';
+import { FEE_PAYER_SEED, LATE_GRACE_SECONDS } from './settings.ts';
 
 const SHOPS = 2;
 const FEE_PAYER_LAMPORTS = 100_000_000_000n;
@@ -23,7 +23,7 @@ const ROLES = [Buyer, Agent, Weather, Tester, Owner, Stranger, Buyer, Agent];
 /** Plays one history: shops open, actors act side by side, and every write that has no answer is repeated after the faults. */
 export async function play(host: Host, random: () => number, size: { actors: number; steps: number }): Promise<History> {
   const dice = new Dice(random);
-  const history = new History(host);
+  const history = new History(host, { lateGraceMs: LATE_GRACE_SECONDS * 1000 });
   const world = openWorld(host, history, dice);
   const merchants: Merchant[] = [];
   for (let number = 1; number <= SHOPS; number++) {

@@ -2,6 +2,9 @@ import { MAIL, NODES, PRICES } from './outside/hosts.ts';
 
 const seed = (fill: number): string => Buffer.alloc(32, fill).toString('base64url');
 
+/** Seconds after the end of a checkout session in which a block is on time. */
+export const LATE_GRACE_SECONDS = 60;
+
 const SOL_USD_FEED = 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d';
 
 export const FEE_PAYER_SEED = Buffer.alloc(32, 6);
@@ -13,6 +16,8 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   BASE_URL: 'https://svc.test',
   SERVICE_REFERENCE: '6hjrWR3LkfsPH6A8BmpkMrGUAZv7aXLf57YxZE76ba9x',
   RATE_MULTIPLIER: '100000',
+  SESSION_SECONDS: '180',
+  LATE_GRACE_SECONDS: `${LATE_GRACE_SECONDS}`,
   PEPPER: 'a pepper for tests, thirty-two bytes or more',
   JWT_KEYS: seed(1),
   RECEIPT_KEYS: `${seed(2)},${seed(3)}`,

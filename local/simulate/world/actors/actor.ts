@@ -2,6 +2,9 @@ import type { Product, Shop } from '../../book/history.ts';
 import { Caller } from './caller.ts';
 import type { Merchant, World } from './open-shop.ts';
 
+/** Bounds of the time between two steps of an actor: most follow at once, few after a session has ended. */
+const PAUSES_MS = [0, 0, 0, 0, 200, 5_000, 5_000, 40_000, 40_000, 300_000];
+
 /** Participant of a history. Each step is one verb, chosen by the actor's own dice. */
 export abstract class Actor extends Caller {
   readonly world: World;
@@ -17,6 +20,8 @@ export abstract class Actor extends Caller {
   abstract readonly verbs: readonly (() => Promise<unknown>)[];
 
   async step(): Promise<void> {
+    const pause = this.dice.oneOf(PAUSES_MS);
+    if (pause > 0) await this.host.advance(this.dice.below(pause));
     await this.dice.oneOf(this.verbs).call(this);
   }
 

@@ -42,16 +42,15 @@ export class Caller {
         ? { 'X-Svc-Key': key }
         : { Authorization: `Bearer ${key}` };
     const sent = { 'cf-connecting-ip': this.#address, ...credential, ...headers };
-    const faultsBefore = this.host.faults?.() ?? 0;
     const asked = body === undefined ? { headers: sent } : { body, headers: { 'content-type': 'application/json', ...sent } };
     const answer = await this.host.call(method, path, asked).catch((error: Error) => ({ lost: error }));
-    const isExplained = (this.host.faults?.() ?? 0) > faultsBefore;
+    const isTroubled = this.history.isTroubled();
     if ('lost' in answer) {
-      if (!isExplained) this.history.find(`${method} ${path} had no answer and no fault: ${answer.lost.message}`);
+      if (!isTroubled) this.history.find(`${method} ${path} had no answer and no fault: ${answer.lost.message}`);
       return null;
     }
-    const isUnexplained = answer.status >= 500 && !isExplained;
-    if (isUnexplained) this.history.find(`${method} ${path} answered ${answer.status} without a fault: ${JSON.stringify(answer.body)}`);
+    if (answer.status >= 500 && !isTroubled)
+      this.history.find(`${method} ${path} answered ${answer.status} without a fault: ${JSON.stringify(answer.body)}`);
     const pathname = path.split('?')[0]!;
     for (const problem of readPublished(this.host.document).check(method, pathname, answer.status, answer.body)) this.history.find(problem);
     return answer;
