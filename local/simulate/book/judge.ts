@@ -9,6 +9,8 @@ import { judgeReceipts } from './receipts.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const HOURS_MAX = 30;
 /** Beyond the end of every session and its grace, the life of a blockhash, and the first retries of webhooks. */
 const PAUSES_MS = [10 * SECOND, MINUTE, 7 * MINUTE];
 
@@ -21,6 +23,10 @@ export async function judge(host: Host, history: History): Promise<string[]> {
   for (const finish of history.unanswered.splice(0)) await finish();
   for (const ms of PAUSES_MS) {
     await host.advance(ms);
+    await rest(reader);
+  }
+  for (let hours = 0; hours < HOURS_MAX && (await countUnread(reader)) > 0; hours++) {
+    await host.advance(HOUR);
     await rest(reader);
   }
   const books = await readBooks(reader, history);
@@ -38,6 +44,10 @@ export async function judge(host: Host, history: History): Promise<string[]> {
   await judgeEnds(reader);
   return [...new Set([...history.findings, ...reader.findings])];
 }
+
+/** Counts transactions that the service found on the chain and has yet to read: after failures it waits longer each time. */
+const countUnread = (reader: Reader): Promise<number> =>
+  reader.count("SELECT count(*) AS n FROM payment_candidates WHERE origin <> 'judged'");
 
 async function rest(reader: Reader): Promise<void> {
   await reader.host.settle().catch((error: Error) => reader.find(error.message));
