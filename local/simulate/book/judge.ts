@@ -28,6 +28,8 @@ export async function judge(host: Host, history: History): Promise<string[]> {
   for (let hours = 0; hours < HOURS_MAX && (await countUnread(reader)) > 0; hours++) {
     await host.advance(HOUR);
     await rest(reader);
+    await host.advance(MINUTE);
+    await rest(reader);
   }
   const books = await readBooks(reader, history);
   judgeUniqueness(reader, books);

@@ -32,7 +32,7 @@ export async function play(host: Host, random: () => number, size: { actors: num
   }
   if (merchants.length === 0) return history;
   const actors = Array.from({ length: size.actors }, (_, number) => {
-    const Role = ROLES[number % ROLES.length]!;
+    const Role = dice.oneOf(ROLES);
     return new Role(`${Role.name.toLowerCase()} ${number + 1}`, { host, history, dice: dice.fork() }, world, merchants);
   });
   await Promise.all(

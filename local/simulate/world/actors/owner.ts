@@ -8,6 +8,9 @@ const OVERLAP_HOURS = 24;
 export class Owner extends Actor {
   readonly verbs = [
     this.acceptUnmatched,
+    this.acceptUnmatched,
+    this.refundPayment,
+    this.refundPayment,
     this.refundPayment,
     this.changePrice,
     this.rotateSecret,
