@@ -54,6 +54,8 @@ export class Faults {
   #count = 0;
   #isOver = false;
   #fullUntil = 0;
+  /** Grows when a fault strikes, and again when it has an effect: a pause, or an isolate's death, may do harm much later. */
+  disturbances = 0;
   /** Faults that struck, in order. */
   readonly struck: (Fault & { way: string; invocation: string })[] = [];
 
@@ -82,6 +84,7 @@ export class Faults {
     const kind = fitting[Math.floor(fraction(this.#seed, ordinal, 1) * fitting.length)]!;
     const fault = { kind, ordinal };
     this.struck.push({ ...fault, way, invocation: invocation?.name ?? '' });
+    this.disturbances++;
     invocation?.strike();
     return fault;
   }

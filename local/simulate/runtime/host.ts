@@ -32,8 +32,12 @@ const BASE_URL = 'https://svc.test';
 const START_AT = Date.UTC(2026, 8, 1);
 /** What an address may be, so that rates count callers apart. */
 const CALLER_IP = '203.0.113.7';
-/** The service runs fifty sweeps at each cron, and the longest pauses would be most of a history. */
-const CRONS_IN_PAUSE = 5;
+/** The service runs fifty sweeps at each cron: in a pause they come less often, or would be most of a history. */
+const CRONS_APART_MS = [
+  { pauseMs: 60_000, cronMs: CRON_MS },
+  { pauseMs: 10 * 60_000, cronMs: 2 * CRON_MS },
+  { pauseMs: Number.POSITIVE_INFINITY, cronMs: 8 * CRON_MS },
+];
 /** By how much `settle` may move the clock until everything is quiet. */
 const SETTLE_MS = 30 * 60_000;
 
@@ -115,6 +119,7 @@ export class SimulatedHost {
         clearTimer: (id) => this.#clock.clear(id),
         log: (_, line) => void this.logs.push(line),
         onDeath: (dead, cause) => {
+          this.#faults.disturbances++;
           this.scheduler.note(`${dead.name} ${cause}, with ${dead.running.size} invocations`);
           this.#bindings.endIn(dead);
         },
@@ -152,9 +157,9 @@ export class SimulatedHost {
     return Math.floor(this.#clock.now);
   }
 
-  /** Lets time pass, with all that is due by then. Crons come each minute, but at most a few times in a long pause. */
+  /** Lets time pass, with all that is due by then. Crons come each minute, and up to eight minutes apart in a long pause. */
   async advance(ms: number): Promise<void> {
-    this.#cronMs = Math.max(CRON_MS, Math.ceil(ms / CRONS_IN_PAUSE / CRON_MS) * CRON_MS);
+    this.#cronMs = CRONS_APART_MS.find(({ pauseMs }) => ms <= pauseMs)!.cronMs;
     this.#setCron();
     await this.scheduler.advanceTo(this.#clock.now + ms);
   }
@@ -177,8 +182,9 @@ export class SimulatedHost {
     this.#handlers.set(hostname, handler);
   }
 
+  /** Grows with each fault and each of its effects. */
   faults(): number {
-    return this.#faults.struck.length;
+    return this.#faults.disturbances;
   }
 
   /** Faults that struck, in order. */

@@ -128,12 +128,15 @@ export class Scheduler {
 
   #perform<T>(call: Call<T>): void {
     const { way, fault, invocation, resolve, reject } = call;
+    if (fault) this.faults.disturbances++;
     if (fault?.kind === 'full') this.faults.fill(this.clock.now);
     if (fault?.kind === 'evicted') this.platform?.evict(way.target);
     if (fault?.kind === 'died') invocation?.isolate.kill('dies before a call');
     else if (fault?.kind === 'refused') reject(failureOf(way, fault));
-    else if (this.faults.isFull(way, this.clock.now)) reject(failureOf(way, { kind: 'full' }));
-    else {
+    else if (this.faults.isFull(way, this.clock.now)) {
+      this.faults.disturbances++;
+      reject(failureOf(way, { kind: 'full' }));
+    } else {
       const refuse = (error: unknown) => this.#answer(call, () => reject(error));
       try {
         const value = isInbound(way) ? this.#receive(call) : call.work();

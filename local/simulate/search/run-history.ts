@@ -53,7 +53,8 @@ export async function runHistory(service: SimulatedService, plan: Plan, { isTrac
 /** What a finding is about, without ids and numbers: two histories show the same fault if these are equal. */
 export const kindOf = (finding: string): string =>
   finding
-    .split('\n')[0]!
+    .split(/\n|: \{|which has/)[0]!
+    .replace(/weather-by-request-\w+/g, '#')
     .replace(/[A-Za-z0-9_-]*\d[A-Za-z0-9_-]*/g, '#')
     .replace(/[1-9A-HJ-NP-Za-km-z]{32,}/g, '#')
     .slice(0, 160);
