@@ -11,6 +11,8 @@ interface Begun extends Sale {
 
 const DOLLARS = 500n;
 const SIDES_MAX = 4;
+/** A payment shows its ten newest unmatched transactions. */
+const TRANSFERS_MAX = 9;
 
 /** Buyer in the hosted checkout: pays right, short, over, twice, late or astray, and confirms from several sides. */
 export class Buyer extends Actor {
@@ -92,7 +94,7 @@ export class Buyer extends Actor {
   }
 
   #transfer(words: string, amountOf: (sale: Sale) => bigint, sale: Begun | null = this.#anySale(), recipient?: string): void {
-    if (sale === null) return;
+    if (sale === null || sale.signatures.length >= TRANSFERS_MAX) return;
     const { memo, bill } = sale;
     const transfer = { recipient: recipient ?? bill.recipient, units: amountOf(sale), memo, references: bill.references };
     const signature = this.world.chain.pay(this.#payer, transfer);
