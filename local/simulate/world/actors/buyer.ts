@@ -18,6 +18,7 @@ const TRANSFERS_MAX = 9;
 export class Buyer extends Actor {
   #wallet: Wallet | null = null;
   readonly #begun: Begun[] = [];
+  readonly #vanished: string[] = [];
 
   readonly verbs = [
     this.connect,
@@ -34,6 +35,9 @@ export class Buyer extends Actor {
     this.confirm,
     this.confirmTogether,
     this.confirmAnothers,
+    this.fork,
+    this.fork,
+    this.landAgain,
     this.readPayment,
     this.dally,
   ];
@@ -142,6 +146,21 @@ export class Buyer extends Actor {
     const answer = await this.persist('POST', '/v1/pay/confirm', { key, body: { payment_id: sale.paymentId, tx_signature } });
     this.note(`confirmed ${sale.paymentId}: ${answer?.status} ${answer?.body?.payment?.status ?? answer?.body?.code}`);
     return answer;
+  }
+
+  /** Lets a fork take the last transaction of a sale. Uses of units bought with it would have to be written off, so it sold time. */
+  async fork(): Promise<void> {
+    const sale = this.#paidSale();
+    const signature = sale?.signatures.at(-1);
+    if (!sale || signature === undefined || sale.product.units !== null) return;
+    if (!this.world.chain.vanish(signature)) return;
+    this.#vanished.push(signature);
+    this.note(`a fork takes transaction ${signature} of payment ${sale.paymentId}`);
+  }
+
+  async landAgain(): Promise<void> {
+    const signature = this.#vanished.shift();
+    if (signature !== undefined && this.world.chain.landAgain(signature)) this.note(`transaction ${signature} lands again`);
   }
 
   async readPayment(): Promise<void> {

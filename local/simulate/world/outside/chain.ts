@@ -90,6 +90,19 @@ export class SimulatedChain {
     return payer.signInstructions(instructions, this.#lifetime(), address(feePayer));
   }
 
+  /** Takes a transaction that is not final off the chain, as a fork does. False if it is final. */
+  vanish(signature: string): boolean {
+    const slot = this.#chain.history.find(signature)?.slot;
+    if (slot === undefined || slot <= this.#chain.slotAt('finalized')) return false;
+    this.#chain.history.vanish(signature);
+    return true;
+  }
+
+  /** Lands a transaction again that a fork took away. */
+  landAgain(signature: string): boolean {
+    return this.#chain.landAgain(signature);
+  }
+
   /** Transactions that moved USDC to a wallet and are on the chain. */
   landed(wallet: string): Landed[] {
     const account = tokenAccountOf(wallet);
