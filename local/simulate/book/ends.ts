@@ -4,7 +4,7 @@ const SLACK_MS = 3 * 60_000;
 
 /** Rows that wait, by what they wait for. Rows of sandboxes are left out, because scenarios have clocks of their own. `?` is a time in the past. */
 const WAITING: readonly [what: string, sql: string][] = [
-  ['events have no deliveries', 'SELECT count(*) AS n FROM events WHERE fanned_out_at IS NULL AND created_at < ?'],
+  ['events have no deliveries', 'SELECT count(*) AS n FROM events WHERE livemode = 1 AND fanned_out_at IS NULL AND created_at < ?'],
   [
     'deliveries are overdue',
     "SELECT count(*) AS n FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ?",

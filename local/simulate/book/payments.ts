@@ -134,7 +134,7 @@ export async function judgeTotals(reader: Reader, history: History, { shop, live
   const name = `the ${livemode ? 'live' : 'sandbox'} summary of ${shop.name}`;
   const booked = payments.filter(isBooked);
   const gross = toAmount(sum(booked.map(grossOf)));
-  const refunded = toAmount(sum(booked.flatMap((payment) => (payment.refunded ?? []).map((one: Body) => unitsOf(one.amount)))));
+  const refunded = toAmount(sum(payments.flatMap((payment) => (payment.refunded ?? []).map((one: Body) => unitsOf(one.amount)))));
   const { totals, confirmed_payments, receipts_issued } = summary;
   reader.expect(totals.USDC.gross === gross, () => `${name} says ${totals.USDC.gross} came in, the payments add up to ${gross}`);
   reader.expect(
