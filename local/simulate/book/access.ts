@@ -50,9 +50,9 @@ function judgeHolding(reader: Reader, { name, entitlement, holding, units }: Jud
   reader.expect(left >= 0, () => `entitlement ${entitlement_id} (${name}) served ${-left} units more than it had`);
 }
 
-/** An x402 payment may buy several times what the product sells once. */
+/** Units of what was paid: an x402 payment may buy several times what the product sells once, any other buys it once. */
 const sumOf = (payments: readonly Body[], { units, priceUnits }: Product): number =>
-  payments.reduce((total, { price }) => total + Number(unitsOf(price) / priceUnits) * (units ?? 0), 0);
+  payments.reduce((total, { kind, price }) => total + (kind === 'x402' ? Number(unitsOf(price) / priceUnits) : 1) * (units ?? 0), 0);
 
 const isOf = (customer: { wallet_address?: string; customer_ref?: string }, other: Body): boolean =>
   customer.wallet_address === other.wallet_address && customer.customer_ref === other.customer_ref;

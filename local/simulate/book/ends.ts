@@ -2,16 +2,16 @@ import type { Reader } from './reader.ts';
 
 const SLACK_MS = 3 * 60_000;
 
-/** Rows that wait, by what they wait for. `?` is a time that lies a while back, `now` the present. */
+/** Rows that wait, by what they wait for. Rows of sandboxes are left out, because scenarios have clocks of their own. `?` is a time in the past. */
 const WAITING: readonly [what: string, sql: string][] = [
-  ['events have no deliveries', 'SELECT count(*) AS n FROM events WHERE fanned_out_at IS NULL AND created_at < ?'],
+  ['events have no deliveries', 'SELECT count(*) AS n FROM events WHERE livemode = 1 AND fanned_out_at IS NULL AND created_at < ?'],
   [
     'deliveries are overdue',
     "SELECT count(*) AS n FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ?",
   ],
-  ['payments wait past their end', "SELECT count(*) AS n FROM payments WHERE status LIKE 'PENDING%' AND expires_at < ?"],
-  ['settlements are pending', "SELECT count(*) AS n FROM settlements WHERE status = 'pending' AND created_at < ?"],
-  ['settlements are overdue', "SELECT count(*) AS n FROM settlements WHERE status <> 'settled' AND next_check_at < ?"],
+  ['payments wait past their end', "SELECT count(*) AS n FROM payments WHERE livemode = 1 AND status LIKE 'PENDING%' AND expires_at < ?"],
+  ['settlements are pending', "SELECT count(*) AS n FROM settlements WHERE livemode = 1 AND status = 'pending' AND created_at < ?"],
+  ['settlements are overdue', "SELECT count(*) AS n FROM settlements WHERE livemode = 1 AND status <> 'settled' AND next_check_at < ?"],
   ['sweeps are overdue', 'SELECT count(*) AS n FROM sweeps WHERE due_at < ?'],
 ];
 

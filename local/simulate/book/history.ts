@@ -108,6 +108,8 @@ export class History {
   /** Consumptions that were returned. */
   readonly returned = new Set<string>();
   readonly received: Received[] = [];
+  /** Receipts of plans that were answered. */
+  readonly planReceipts: { shop: Shop; receiptId: string }[] = [];
   readonly scenarios: Scenario[] = [];
   /** Violations that the actors met themselves: answers outside the document, unexplained failures, leaks. */
   readonly findings: string[] = [];
@@ -121,13 +123,16 @@ export class History {
   landed: (wallet: string) => Landed[] = () => [];
   /** Time after the end of a checkout session in which a block is on time. */
   readonly lateGraceMs: number;
+  /** Wallet that is paid for plans. */
+  readonly treasury: string;
   readonly #host: Host;
   #faultsSeen = 0;
   #troubledUntil = 0;
 
-  constructor(host: Host, { lateGraceMs }: { lateGraceMs: number }) {
+  constructor(host: Host, { lateGraceMs, treasury }: { lateGraceMs: number; treasury: string }) {
     this.#host = host;
     this.lateGraceMs = lateGraceMs;
+    this.treasury = treasury;
   }
 
   /** Notes that something outside fails, which explains refusals for a while. */

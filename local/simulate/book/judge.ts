@@ -5,7 +5,7 @@ import type { History } from './history.ts';
 import type { Host } from './host.ts';
 import { type Books, judgeRefunds, judgeSales, judgeSettled, judgeTotals, judgeUniqueness } from './payments.ts';
 import { Reader } from './reader.ts';
-import { judgeReceipts } from './receipts.ts';
+import { judgePlans, judgeReceipts } from './receipts.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -28,6 +28,8 @@ export async function judge(host: Host, history: History): Promise<string[]> {
   for (let hours = 0; hours < HOURS_MAX && (await countUnread(reader)) > 0; hours++) {
     await host.advance(HOUR);
     await rest(reader);
+    await host.advance(MINUTE);
+    await rest(reader);
   }
   const books = await readBooks(reader, history);
   judgeUniqueness(reader, books);
@@ -39,6 +41,7 @@ export async function judge(host: Host, history: History): Promise<string[]> {
     await judgeReceipts(reader, book);
     await judgeEvents(reader, history, book);
   }
+  await judgePlans(reader, history);
   await judgeAccess(reader, history, books);
   await judgeScenarios(reader, history);
   await judgeEnds(reader);

@@ -60,12 +60,12 @@ function judgeLiveSale(reader: Reader, history: History, { sale, payment, paymen
       () => `${name}: ${units} units of transaction ${signature} are neither booked nor unmatched`,
     );
   }
-  for (const one of booked) judgeAmount(reader, name, one.tx_signature, grossOf(one), came);
+  for (const one of booked.filter(isBooked)) judgeAmount(reader, name, one.tx_signature, grossOf(one), came);
   for (const one of open) judgeAmount(reader, name, one.tx_signature, unitsOf(one.amount), came);
   const full = came.filter(({ units }) => units >= sale.priceUnits);
   const isOnTime = (by: number) => full.some(({ blockTimeMs }) => blockTimeMs <= sale.expiresAt + history.lateGraceMs + by);
   reader.expect(!isOnTime(-MARGIN_MS) || booked.length > 0, () => `${name} was paid in full and on time, and is ${payment.status}`);
-  reader.expect(payment.status !== 'CONFIRMED' || isOnTime(MARGIN_MS), () => `${name} is confirmed without a payment in full and on time`);
+  reader.expect(!isBooked(payment) || isOnTime(MARGIN_MS), () => `${name} is confirmed without a payment in full and on time`);
   reader.expect(
     payment.status === 'CONFIRMED' || payment.status === 'FAILED',
     () => `${name} is still ${payment.status} long after its end`,
@@ -123,7 +123,7 @@ export async function judgeTotals(reader: Reader, history: History, { shop, live
   const confirmed = payments.filter(({ status }) => status === 'CONFIRMED');
   if (livemode) {
     const landed = new Set(history.landed(shop.wallet).map(({ signature }) => signature));
-    for (const { payment_id, tx_signature } of confirmed)
+    for (const { payment_id, tx_signature } of payments.filter(isBooked))
       reader.expect(
         landed.has(tx_signature),
         () => `payment ${payment_id} is confirmed by ${tx_signature}, which paid ${shop.name} nothing`,
@@ -134,7 +134,7 @@ export async function judgeTotals(reader: Reader, history: History, { shop, live
   const name = `the ${livemode ? 'live' : 'sandbox'} summary of ${shop.name}`;
   const booked = payments.filter(isBooked);
   const gross = toAmount(sum(booked.map(grossOf)));
-  const refunded = toAmount(sum(booked.flatMap((payment) => (payment.refunded ?? []).map((one: Body) => unitsOf(one.amount)))));
+  const refunded = toAmount(sum(payments.flatMap((payment) => (payment.refunded ?? []).map((one: Body) => unitsOf(one.amount)))));
   const { totals, confirmed_payments, receipts_issued } = summary;
   reader.expect(totals.USDC.gross === gross, () => `${name} says ${totals.USDC.gross} came in, the payments add up to ${gross}`);
   reader.expect(

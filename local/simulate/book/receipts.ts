@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { History } from './history.ts';
 import type { Body } from './host.ts';
 import type { Books } from './payments.ts';
 import { type Reader, repeated } from './reader.ts';
@@ -37,6 +38,29 @@ export async function judgeReceipts(reader: Reader, { shop, livemode, key, payme
     );
     reader.expect(sha256(canonical(receipt.document)) === receipt.sha256, () => `receipt ${receipt.receipt_id} has another hash`);
   }
+}
+
+/** Judges that the treasury was paid for each plan once, and that each payment has one receipt. */
+export async function judgePlans(reader: Reader, history: History): Promise<void> {
+  const paid: Body[] = [];
+  for (const shop of history.shops) {
+    const receipts = await reader.list('/v1/receipts?direction=paid', shop.liveKey);
+    judgeChain(reader, `the paid receipts of ${shop.name}`, receipts);
+    paid.push(...receipts);
+    for (const { receiptId } of history.planReceipts.filter((one) => one.shop === shop))
+      reader.expect(
+        receipts.some(({ receipt_id }) => receipt_id === receiptId),
+        () => `${shop.name} has no receipt ${receiptId} of its plan`,
+      );
+  }
+  for (const signature of repeated(paid.map(({ tx_sig }) => tx_sig))) reader.find(`transaction ${signature} bought two plans`);
+  const landed = history.landed(history.treasury).map(({ signature }) => signature);
+  for (const signature of landed)
+    reader.expect(
+      paid.some(({ tx_sig }) => tx_sig === signature),
+      () => `transaction ${signature} bought no plan`,
+    );
+  for (const { tx_sig } of paid) reader.expect(landed.includes(tx_sig), () => `plan payment ${tx_sig} is not on the chain`);
 }
 
 function judgeChain(reader: Reader, name: string, receipts: readonly Body[]): void {

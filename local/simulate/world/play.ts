@@ -13,7 +13,7 @@ import { Dice } from './outside/dice.ts';
 import { NODES } from './outside/hosts.ts';
 import { Outside } from './outside/outside.ts';
 import { Wallet } from './outside/wallet.ts';
-import { FEE_PAYER_SEED, LATE_GRACE_SECONDS } from './settings.ts';
+import { FEE_PAYER_SEED, LATE_GRACE_SECONDS, TREASURY } from './settings.ts';
 
 const SHOPS = 2;
 const FEE_PAYER_LAMPORTS = 100_000_000_000n;
@@ -23,7 +23,7 @@ const ROLES = [Buyer, Agent, Weather, Tester, Owner, Stranger, Buyer, Agent];
 /** Plays one history: shops open, actors act side by side, and every write that has no answer is repeated after the faults. */
 export async function play(host: Host, random: () => number, size: { actors: number; steps: number }): Promise<History> {
   const dice = new Dice(random);
-  const history = new History(host, { lateGraceMs: LATE_GRACE_SECONDS * 1000 });
+  const history = new History(host, { lateGraceMs: LATE_GRACE_SECONDS * 1000, treasury: TREASURY });
   const world = openWorld(host, history, dice);
   const merchants: Merchant[] = [];
   for (let number = 1; number <= SHOPS; number++) {
@@ -32,7 +32,7 @@ export async function play(host: Host, random: () => number, size: { actors: num
   }
   if (merchants.length === 0) return history;
   const actors = Array.from({ length: size.actors }, (_, number) => {
-    const Role = ROLES[number % ROLES.length]!;
+    const Role = dice.oneOf(ROLES);
     return new Role(`${Role.name.toLowerCase()} ${number + 1}`, { host, history, dice: dice.fork() }, world, merchants);
   });
   await Promise.all(
@@ -48,6 +48,8 @@ function openWorld(host: Host, history: History, dice: Dice): World {
   const chain = new SimulatedChain(() => host.now(), dice.bytes(32));
   for (const node of NODES) host.serve(node, (request) => chain.answer(request));
   chain.fundLamports(new Wallet(FEE_PAYER_SEED).address, FEE_PAYER_LAMPORTS);
+  // The payment of a plan creates no account.
+  chain.fundUsdc(TREASURY, 1n);
   const outside = new Outside(host, history, dice.fork());
   history.landed = (wallet) => chain.landed(wallet);
   history.calm = () => {

@@ -2,6 +2,9 @@ import { MAIL, NODES, PRICES } from './outside/hosts.ts';
 
 const seed = (fill: number): string => Buffer.alloc(32, fill).toString('base64url');
 
+/** Wallet that is paid for plans. */
+export const TREASURY = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
+
 /** Seconds after the end of a checkout session in which a block is on time. */
 export const LATE_GRACE_SECONDS = 60;
 
@@ -16,6 +19,7 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   BASE_URL: 'https://svc.test',
   SERVICE_REFERENCE: '6hjrWR3LkfsPH6A8BmpkMrGUAZv7aXLf57YxZE76ba9x',
   RATE_MULTIPLIER: '100000',
+  TREASURY_WALLET: TREASURY,
   SESSION_SECONDS: '180',
   LATE_GRACE_SECONDS: `${LATE_GRACE_SECONDS}`,
   PEPPER: 'a pepper for tests, thirty-two bytes or more',

@@ -1,5 +1,5 @@
 import type { Holding, Product, Shop } from '../../book/history.ts';
-import type { Answer, Body } from '../../book/host.ts';
+import type { Answer } from '../../book/host.ts';
 import type { Wallet } from '../outside/wallet.ts';
 import { Actor } from './actor.ts';
 import { newWallet } from './open-shop.ts';
@@ -59,17 +59,9 @@ export class Agent extends Actor {
     const refused = await this.#consume(holding, UNITS_MAX);
     const header = refused?.headers.get('PAYMENT-REQUIRED');
     if (!header) return;
-    const signed = { holding, header: this.#sign(JSON.parse(Buffer.from(header, 'base64').toString())) };
+    const signed = { holding, header: this.world.chain.signRequired(this.#payer, header, this.dice.nonce()) };
     this.#signed.push(signed);
     await this.#settle(signed);
-  }
-
-  #sign({ accepts: [accepted], resource, extensions }: Body): string {
-    const nonce = Buffer.from(this.dice.bytes(16)).toString('hex');
-    const transfer = { recipient: accepted.payTo, units: BigInt(accepted.amount), memo: accepted.extra.memo ?? nonce };
-    const transaction = this.world.chain.signExact(this.#payer, transfer, accepted.extra.feePayer);
-    const payload = { x402Version: 2, resource, accepted, payload: { transaction }, ...(extensions ? { extensions } : {}) };
-    return Buffer.from(JSON.stringify(payload)).toString('base64');
   }
 
   async settleAgain(): Promise<void> {

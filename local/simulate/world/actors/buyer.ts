@@ -11,11 +11,14 @@ interface Begun extends Sale {
 
 const DOLLARS = 500n;
 const SIDES_MAX = 4;
+/** A payment shows its ten newest unmatched transactions. */
+const TRANSFERS_MAX = 9;
 
 /** Buyer in the hosted checkout: pays right, short, over, twice, late or astray, and confirms from several sides. */
 export class Buyer extends Actor {
   #wallet: Wallet | null = null;
   readonly #begun: Begun[] = [];
+  readonly #vanished: string[] = [];
 
   readonly verbs = [
     this.connect,
@@ -32,6 +35,9 @@ export class Buyer extends Actor {
     this.confirm,
     this.confirmTogether,
     this.confirmAnothers,
+    this.fork,
+    this.fork,
+    this.landAgain,
     this.readPayment,
     this.dally,
   ];
@@ -82,7 +88,8 @@ export class Buyer extends Actor {
 
   async payTwice(): Promise<void> {
     const sale = this.#anySale();
-    for (let times = 0; times < 2; times++) this.#transfer('paid twice', ({ priceUnits }) => priceUnits, sale);
+    // Equal transactions of one slot are one, so the second brings a unit more.
+    for (const more of [0n, 1n]) this.#transfer('paid twice', ({ priceUnits }) => priceUnits + more, sale);
   }
 
   async payAstray(): Promise<void> {
@@ -91,7 +98,7 @@ export class Buyer extends Actor {
   }
 
   #transfer(words: string, amountOf: (sale: Sale) => bigint, sale: Begun | null = this.#anySale(), recipient?: string): void {
-    if (sale === null) return;
+    if (sale === null || sale.signatures.length >= TRANSFERS_MAX) return;
     const { memo, bill } = sale;
     const transfer = { recipient: recipient ?? bill.recipient, units: amountOf(sale), memo, references: bill.references };
     const signature = this.world.chain.pay(this.#payer, transfer);
@@ -139,6 +146,21 @@ export class Buyer extends Actor {
     const answer = await this.persist('POST', '/v1/pay/confirm', { key, body: { payment_id: sale.paymentId, tx_signature } });
     this.note(`confirmed ${sale.paymentId}: ${answer?.status} ${answer?.body?.payment?.status ?? answer?.body?.code}`);
     return answer;
+  }
+
+  /** Lets a fork take the last transaction of a sale. Uses of units bought with it would have to be written off, so it sold time. */
+  async fork(): Promise<void> {
+    const sale = this.#paidSale();
+    const signature = sale?.signatures.at(-1);
+    if (!sale || signature === undefined || sale.product.units !== null) return;
+    if (!this.world.chain.vanish(signature)) return;
+    this.#vanished.push(signature);
+    this.note(`a fork takes transaction ${signature} of payment ${sale.paymentId}`);
+  }
+
+  async landAgain(): Promise<void> {
+    const signature = this.#vanished.shift();
+    if (signature !== undefined && this.world.chain.landAgain(signature)) this.note(`transaction ${signature} lands again`);
   }
 
   async readPayment(): Promise<void> {

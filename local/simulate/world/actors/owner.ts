@@ -1,14 +1,23 @@
 import type { Sale } from '../../book/history.ts';
+import type { Wallet } from '../outside/wallet.ts';
 import { Actor } from './actor.ts';
-import { type Merchant, openEndpoint } from './open-shop.ts';
+import { type Merchant, newWallet, openEndpoint } from './open-shop.ts';
 
 const OVERLAP_HOURS = 24;
+const DOLLARS = 2_000n;
 
 /** Person behind a shop: refunds, accepts money that came late, changes prices, rotates secrets, reads the books. */
 export class Owner extends Actor {
+  #wallet: Wallet | null = null;
+
   readonly verbs = [
     this.acceptUnmatched,
+    this.acceptUnmatched,
     this.refundPayment,
+    this.refundPayment,
+    this.refundPayment,
+    this.buyPlan,
+    this.buyPlan,
     this.changePrice,
     this.rotateSecret,
     this.addEndpoint,
@@ -45,6 +54,23 @@ export class Owner extends Actor {
     if (tx_signature === null || this.dice.chance(0.3)) return;
     const answer = await this.persist('POST', `${path}/refund-confirm`, { key: liveKey, body: { tx_signature } });
     this.note(`reported the refund: ${answer?.status} ${answer?.body?.code ?? ''}`);
+  }
+
+  /** Buys a plan for thirty days by x402, and sometimes sends the payment again. */
+  async buyPlan(): Promise<void> {
+    const { shop } = this.anyMerchant();
+    const path = `/v1/access/x402/activate/${this.dice.oneOf(['starter', 'growth'])}`;
+    const asked = await this.persist('POST', path, { key: shop.liveKey });
+    const required = asked?.status === 402 ? asked.headers.get('PAYMENT-REQUIRED') : null;
+    if (!required) return this.note(`a plan was not for sale: ${asked?.status} ${asked?.body?.code}`);
+    this.#wallet ??= newWallet(this, this.world.chain, DOLLARS);
+    const headers = { 'PAYMENT-SIGNATURE': this.world.chain.signRequired(this.#wallet, required, this.dice.nonce()) };
+    for (let times = this.dice.chance(0.3) ? 2 : 1; times > 0; times--) {
+      await this.write(path, { key: shop.liveKey, headers }, ({ status, body }) => {
+        this.note(`bought a plan: ${status} ${body?.code ?? body?.plan}`);
+        if (status === 200) this.history.planReceipts.push({ shop, receiptId: body.receipt_id });
+      });
+    }
   }
 
   async changePrice(): Promise<void> {

@@ -79,8 +79,17 @@ export class SimulatedChain {
     return this.send(payer.signInstructions(instructions, this.#lifetime()));
   }
 
-  /** Signs an x402 payment as the reference client does. The fee payer has still to sign. */
-  signExact(payer: Wallet, { recipient, units, memo }: Transfer, feePayer: string): string {
+  /** Pays a PAYMENT-REQUIRED header as the reference client does. Returns the PAYMENT-SIGNATURE header. */
+  signRequired(payer: Wallet, header: string, nonce: string): string {
+    const { accepts, resource, extensions } = JSON.parse(Buffer.from(header, 'base64').toString());
+    const [accepted] = accepts;
+    const transfer = { recipient: accepted.payTo, units: BigInt(accepted.amount), memo: accepted.extra.memo ?? nonce };
+    const transaction = this.#signExact(payer, transfer, accepted.extra.feePayer);
+    const payload = { x402Version: 2, resource, accepted, payload: { transaction }, ...(extensions ? { extensions } : {}) };
+    return Buffer.from(JSON.stringify(payload)).toString('base64');
+  }
+
+  #signExact(payer: Wallet, { recipient, units, memo }: Transfer, feePayer: string): string {
     const instructions = [
       getSetComputeUnitLimitInstruction({ units: COMPUTE_UNITS }),
       getSetComputeUnitPriceInstruction({ microLamports: COMPUTE_PRICE }),
@@ -88,6 +97,19 @@ export class SimulatedChain {
       memoInstruction(memo),
     ];
     return payer.signInstructions(instructions, this.#lifetime(), address(feePayer));
+  }
+
+  /** Takes a transaction that is not final off the chain, as a fork does. False if it is final. */
+  vanish(signature: string): boolean {
+    const slot = this.#chain.history.find(signature)?.slot;
+    if (slot === undefined || slot <= this.#chain.slotAt('finalized')) return false;
+    this.#chain.history.vanish(signature);
+    return true;
+  }
+
+  /** Lands a transaction again that a fork took away. */
+  landAgain(signature: string): boolean {
+    return this.#chain.landAgain(signature);
   }
 
   /** Transactions that moved USDC to a wallet and are on the chain. */

@@ -22,8 +22,12 @@ export class Dice {
     return Uint8Array.from({ length: count }, () => this.below(256));
   }
 
+  nonce(): string {
+    return Buffer.from(this.bytes(16)).toString('hex');
+  }
+
   key(): string {
-    return `key-${[...this.bytes(10)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+    return `key-${this.nonce()}`;
   }
 
   /** Returns dice with a stream of their own, so that an actor's choices do not depend on the steps of others. */
