@@ -150,6 +150,20 @@ describe('simulated object', () => {
     expect(stored()).toBe(3);
   });
 
+  it('forgets every object when its namespace is closed, whatever is under way', async () => {
+    const { namespace, counter, commits, state } = heldNamespace();
+    await counter().schedule(1);
+    state.isHeld = true;
+    const run = namespace.runAlarm('one');
+    const answer = counter().add();
+    await turns();
+    namespace.close();
+    commits[0]!.run();
+    expect([await settled(run), await settled(answer), namespace.names]).toEqual(['open', 'open', []]);
+    state.isHeld = false;
+    expect(await counter().add()).toBe(1);
+  });
+
   it('runs an alarm again if the object dies before the end of its run is durable', async () => {
     const { namespace, counter, stored, state } = heldNamespace();
     await counter().schedule(1);

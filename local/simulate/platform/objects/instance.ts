@@ -78,6 +78,7 @@ export class Instance {
   /** Ends the instance without a trace. Its code runs on, and gets no answer any longer. */
   drop(): void {
     this.#isGone = true;
+    this.#callers.clear();
     this.#options.store.onWrite = () => {};
     this.#flush?.resolve();
   }
@@ -86,10 +87,10 @@ export class Instance {
   end(reset: Reset): void {
     if (this.#isGone) return;
     this.#reset = reset;
+    const callers = [...this.#callers];
     this.drop();
     this.#options.store.lose();
-    for (const answer of this.#callers) answer({ ok: false, reset });
-    this.#callers.clear();
+    for (const answer of callers) answer({ ok: false, reset });
     this.#options.onReset(reset);
   }
 

@@ -74,6 +74,12 @@ export class SimulatedNamespace {
     return this.#objects.get(name)?.rows(sql, values) ?? [];
   }
 
+  /** Ends every instance without an answer to its callers, and deletes every object. */
+  close(): void {
+    for (const object of this.#objects.values()) object.close();
+    this.#objects.clear();
+  }
+
   #targetOf(name: string): string {
     return `${this.#options.name}:${name}`;
   }

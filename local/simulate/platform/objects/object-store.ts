@@ -118,6 +118,12 @@ export class ObjectStore {
     this.#isAlarmChanged = false;
   }
 
+  /** Frees the memory of the database, which the garbage collector would do much later. */
+  close(): void {
+    this.#before?.close();
+    this.#sqlite.close();
+  }
+
   #begin(): void {
     if (!this.#isOpen) this.#sqlite.control('BEGIN');
     this.#isOpen = true;

@@ -25,6 +25,7 @@ export class SimulatedObject {
   readonly #store = new ObjectStore();
   #instance: Instance | null = null;
   #isAlarmRunning = false;
+  #isClosed = false;
   /** Failed runs of the alarm. `count` is what the handler gets, `at` the time of the next run. */
   #retry: { count: number; at: number } | null = null;
 
@@ -63,6 +64,13 @@ export class SimulatedObject {
     this.#instance?.end(reset);
   }
 
+  close(): void {
+    this.#isClosed = true;
+    this.#instance?.drop();
+    this.#instance = null;
+    this.#store.close();
+  }
+
   rows(sql: string, values: Value[]): Value[][] {
     return this.#store.run(sql, values).rows;
   }
@@ -84,6 +92,7 @@ export class SimulatedObject {
     } catch {
       // An alarm has no caller. It runs again.
     }
+    if (this.#isClosed) return;
     const isSuccess = outcome?.ok === true;
     const isSame = this.#store.endAlarm(isSuccess) || this.#store.durableAlarmAt === begunAt;
     this.#retry = null;

@@ -75,6 +75,7 @@ export const OBJECT_CASES: Record<string, Case> = {
     list.push(2);
     const nested = { a: undefined, b: [new Date(1), new Map([[1, 5n]])], c: new Uint8Array([7]) };
     const mutated = (await object.run('mutate', [1])) as number[];
+    await objects.getByName('later').run('pause', 20);
     return { sent: await call, values: await object.run('return values'), echoed: await object.run('echo', nested, -0), mutated };
   },
 
