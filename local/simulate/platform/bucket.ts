@@ -122,6 +122,8 @@ export class BucketBinding {
   }
 
   #bodyOf(bytes: Uint8Array, { offset, length, suffix }: Range = {}): object {
+    if (offset !== undefined && offset >= bytes.length)
+      throw new this.#options.realm.Error('get: The requested range is not satisfiable (10039)');
     const from = suffix === undefined ? (offset ?? 0) : Math.max(0, bytes.length - suffix);
     const part = bytes.slice(from, length === undefined ? undefined : from + length);
     const text = async (): Promise<string> => new TextDecoder().decode(part);

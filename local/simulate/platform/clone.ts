@@ -21,6 +21,7 @@ function cloneObject(value: object, realm: Realm): unknown {
   if (Array.isArray(value)) return realm.Array.from(value, (one) => cloneInto(one, realm));
   const prototype = Object.getPrototypeOf(value);
   if (isPlain(prototype)) return cloneProperties(value, new realm.Object(), realm);
+  if (value instanceof DOMException) return new DOMException(value.message, value.name);
   if (isNativeError(value)) return cloneError(value, realm);
   if (isDate(value)) return new realm.Date(value.getTime());
   if (isMap(value)) return new realm.Map([...value].map(([key, one]) => [cloneInto(key, realm), cloneInto(one, realm)]));
@@ -59,12 +60,20 @@ function cloneError(error: Error, realm: Realm): Error {
   return copy;
 }
 
-/** Copies what a method of an object threw into the caller's isolate. workerd marks it as remote. */
-export function thrownInto(thrown: unknown, realm: Realm): unknown {
+/** Copies what a method of an object threw into the caller's isolate, with the marks of workerd. */
+export function thrownInto(thrown: unknown, realm: Realm, marks: object): unknown {
   const copy = typeof thrown === 'object' && thrown !== null ? cloneInto(thrown, realm) : new realm.Error(String(thrown));
-  return Object.assign(copy as object, { remote: true });
+  return Object.assign(copy as object, marks);
+}
+
+/** Error that a caller gets for an object that has aborted with `reason`. Only the type of a built-in error survives. */
+export function abortedInto(reason: unknown, realm: Realm): Error {
+  const { name, message } = reason as { name?: unknown; message?: unknown };
+  const builtIn = ERRORS.find((one) => one === name);
+  const text = isNativeError(reason) ? (builtIn ? String(message) : `${name}: ${message}`) : String(reason);
+  return Object.assign(new realm[builtIn ?? 'Error'](text), { durableObjectReset: true });
 }
 
 /** Error of the platform itself. `retryable`: the call may be repeated. `overloaded`: it must not be. */
-export const platformError = (realm: Realm, message: string, marks: { retryable?: true; overloaded?: true; remote?: true }): Error =>
+export const platformError = (realm: Realm, message: string, marks: { retryable?: true; overloaded?: true }): Error =>
   Object.assign(new realm.Error(message), marks);

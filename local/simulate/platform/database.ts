@@ -1,5 +1,5 @@
 import { isAnyArrayBuffer } from 'node:util/types';
-import { type Row, type Rows, SqlError, Sqlite, type Value } from './sqlite.ts';
+import { type Row, type Rows, SqlError, Sqlite, storedText, type Value } from './sqlite.ts';
 import { type Pass, passAtOnce, type Realm } from './way.ts';
 
 /** D1's metadata without rows_read and rows_written, which node:sqlite does not count. */
@@ -21,9 +21,9 @@ interface Result {
 type Cell = null | number | string | number[];
 type Answer = Rows & { meta: Meta };
 
-/** Blobs and numbers as D1 returns them, in JSON. */
+/** Blobs and numbers as D1 returns them, in JSON: it knows no -0. */
 function cellOf(value: Value): Cell {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (typeof value === 'number') return Number.isFinite(value) ? value + 0 : null;
   return value === null || typeof value === 'string' ? value : Array.from(value as Uint8Array);
 }
 
@@ -39,8 +39,8 @@ const isByte = (value: unknown): boolean => typeof value === 'number' && value >
 
 /** Converts a bound value as D1's client does. Throws D1_TYPE_ERROR for a type that JSON cannot carry. */
 function bound(value: unknown, realm: Realm): Value {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value + 0 : null;
+  if (typeof value === 'string') return storedText(value);
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (value === null) return null;
   if (Array.isArray(value) && value.every(isByte)) return Uint8Array.from(value as number[]);

@@ -49,6 +49,7 @@ type Consume = (batch: MessageBatch) => unknown;
 const MESSAGE_BYTES_MAX = 128_000;
 const MESSAGES_MAX = 100;
 const BATCH_BYTES_MAX = 288_000;
+const DELAY_SECONDS_MAX = 86_400;
 
 /**
  * Queue with one consumer. `deliver` hands over a batch: at least once, since everything is delivered again that the consumer did not
@@ -207,10 +208,7 @@ export class QueueBinding {
   }
 
   async send(body: unknown, { delaySeconds = 0 }: SendOptions = {}): Promise<void> {
-    const message = { body: this.#textOf(body), delaySeconds };
-    const bytes = Buffer.byteLength(message.body);
-    if (bytes > MESSAGE_BYTES_MAX) throw this.#tooLarge('send', `message length of ${bytes} bytes exceeds limit of ${MESSAGE_BYTES_MAX}`);
-    await this.#send('send', [message]);
+    await this.#sendAll('send', [{ body: this.#textOf(body), delaySeconds }]);
   }
 
   async sendBatch(messages: Iterable<{ body: unknown } & SendOptions>, options: SendOptions = {}): Promise<void> {
@@ -218,9 +216,8 @@ export class QueueBinding {
       body: this.#textOf(body),
       delaySeconds,
     }));
-    const problem = tooLargeBatch(outgoing);
-    if (problem) throw this.#tooLarge('sendBatch', problem);
-    await this.#send('sendBatch', outgoing);
+    if (outgoing.length === 0) throw new this.#realm.TypeError('sendBatch() requires at least one message');
+    await this.#sendAll('sendBatch', outgoing);
   }
 
   #textOf(body: unknown): string {
@@ -229,17 +226,18 @@ export class QueueBinding {
     return text;
   }
 
-  #tooLarge(verb: string, problem: string): Error {
-    return new this.#realm.Error(`Queue ${verb} failed: ${problem}`);
+  async #sendAll(verb: string, messages: readonly Outgoing[]): Promise<void> {
+    if (!isAcceptable(messages)) throw new this.#realm.Error('Unknown Internal Error (15000)');
+    await this.#send(verb, messages);
   }
 }
 
-function tooLargeBatch(messages: readonly Outgoing[]): string | null {
+function isAcceptable(messages: readonly Outgoing[]): boolean {
   const sizes = messages.map(({ body }) => Buffer.byteLength(body));
-  if (messages.length > MESSAGES_MAX) return `batch message count of ${messages.length} exceeds limit of ${MESSAGES_MAX}`;
-  const largest = Math.max(...sizes);
-  if (largest > MESSAGE_BYTES_MAX)
-    return `message in batch has length ${largest} bytes which exceeds single message size limit of ${MESSAGE_BYTES_MAX}`;
-  const total = sizes.reduce((sum, one) => sum + one, 0);
-  return total > BATCH_BYTES_MAX ? `batch size of ${total} bytes exceeds limit of ${BATCH_BYTES_MAX}` : null;
+  return (
+    messages.length <= MESSAGES_MAX &&
+    sizes.every((bytes) => bytes <= MESSAGE_BYTES_MAX) &&
+    sizes.reduce((sum, bytes) => sum + bytes, 0) <= BATCH_BYTES_MAX &&
+    messages.every(({ delaySeconds }) => delaySeconds >= 0 && delaySeconds <= DELAY_SECONDS_MAX)
+  );
 }

@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { readStatements } from './statements.ts';
+import { isComment, readStatements } from './statements.ts';
 
 /** Newer than the types of Node. */
 declare module 'node:sqlite' {
@@ -37,7 +37,7 @@ const LIMITS = {
   column: 100,
   exprDepth: 100,
   compoundSelect: 5,
-  functionArg: 32,
+  functionArg: 127,
   attach: 0,
   likePatternLength: 50,
   variableNumber: 100,
@@ -74,6 +74,9 @@ const EXTENDED: Record<number, string> = {
   3091: 'SQLITE_CONSTRAINT_DATATYPE',
 };
 
+/** Text as SQLite stores and returns it: each surrogate without its pair becomes three replacement characters. */
+export const storedText = (text: string): string => (text.isWellFormed() ? text : text.replace(/\p{Surrogate}/gu, '\ufffd\ufffd\ufffd'));
+
 /** Error of SQLite in workerd's words. Callers throw it again as an error of their isolate. */
 export class SqlError extends Error {}
 
@@ -96,7 +99,7 @@ export class Sqlite {
   readonly #bytes: StatementSync;
 
   constructor(image?: Uint8Array) {
-    this.#db = new DatabaseSync(':memory:', { limits: LIMITS } as object);
+    this.#db = new DatabaseSync(':memory:', { limits: LIMITS, enableDoubleQuotedStringLiterals: true } as object);
     if (image) this.#db.deserialize(image);
     [this.#counters, this.#bytes] = this.#ownStatements();
   }
@@ -169,7 +172,9 @@ export class Sqlite {
     const known = this.#prepared.get(sql);
     if (known) return known;
     const prepared = readStatements(sql).map(({ text, parameters, isWrite }) => {
+      if (isComment(text)) throw new SqlError('SQL code did not contain a statement.');
       if (IS_TRANSACTION.test(text)) throw new SqlError(NO_TRANSACTIONS);
+      if (text.length > LIMITS.sqlLength) throw new SqlError('statement too long: SQLITE_TOOBIG');
       try {
         const statement = this.#db.prepare(text);
         statement.setReturnArrays(true);

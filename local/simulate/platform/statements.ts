@@ -15,14 +15,15 @@ const COMMENT = /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
 
 const isWrite = (text: string): boolean => !IS_READ.test(text) && !(IS_COMMON_TABLE.test(text) && !WRITES.test(text));
 
-/** Splits SQL into statements, without empty ones, and counts the parameters of each. */
+export const isComment = (text: string): boolean => text.replace(COMMENT, '').trim() === '';
+
+/** Splits SQL into statements and counts the parameters of each. */
 export function readStatements(sql: string): Statement[] {
   const statements: Statement[] = [];
   let [from, parameters] = [0, 0];
   const end = (to: number): void => {
     const text = sql.slice(from, to);
-    const bare = text.replace(COMMENT, '').trim();
-    if (bare !== '') statements.push({ text, parameters, isWrite: isWrite(bare) });
+    if (text.trim() !== '') statements.push({ text, parameters, isWrite: isWrite(text.replace(COMMENT, '')) });
     [from, parameters] = [to + 1, 0];
   };
   for (const { 0: token, index } of sql.matchAll(TOKEN)) {

@@ -32,12 +32,11 @@ const BASE_URL = 'https://svc.test';
 const START_AT = Date.UTC(2026, 8, 1);
 /** What an address may be, so that rates count callers apart. */
 const CALLER_IP = '203.0.113.7';
-/** The service runs fifty sweeps at each cron: in a pause they come less often, or would be most of a history. */
-const CRONS_APART_MS = [
-  { pauseMs: 60_000, cronMs: CRON_MS },
-  { pauseMs: 10 * 60_000, cronMs: 2 * CRON_MS },
-  { pauseMs: Number.POSITIVE_INFINITY, cronMs: 8 * CRON_MS },
-];
+/** Minutes between two crons. The service runs fifty sweeps at each: every minute, they would be most of a history. */
+const CRON_MINUTES = [1, 2, 4] as const;
+const CRON_MINUTES_IN_CALM = 2;
+const LONG_PAUSE_MS = 10 * 60_000;
+const CRON_MINUTES_IN_LONG_PAUSE = 8;
 /** By how much `settle` may move the clock until everything is quiet. */
 const SETTLE_MS = 30 * 60_000;
 
@@ -91,7 +90,7 @@ export class SimulatedHost {
   readonly #bindings: Bindings;
   readonly #dispatch: Dispatch;
   readonly #handlers = new Map<string, Handler>();
-  #cronMs = CRON_MS;
+  #cronMinutes: number;
   #cronTimer = 0;
   readonly #restore: () => void;
 
@@ -102,6 +101,7 @@ export class SimulatedHost {
     this.trace = new Trace({ isKept: isTraced });
     this.#clock = new Clock(START_AT);
     this.#faults = new Faults(seed, faults);
+    this.#cronMinutes = new Random(seed, 'cron').pick(CRON_MINUTES);
     const random = new Random(seed, 'service');
     this.#restore = install(this.#clock, random, webCrypto(random));
     this.scheduler = new Scheduler({ clock: this.#clock, random: new Random(seed, 'order'), faults: this.#faults, trace: this.trace });
@@ -125,7 +125,7 @@ export class SimulatedHost {
         },
       });
     }
-    this.#setCron();
+    this.#setCron(this.#cronMinutes);
   }
 
   /** Sends one request of somebody outside. Rejects if the connection is lost before an answer. */
@@ -157,10 +157,9 @@ export class SimulatedHost {
     return Math.floor(this.#clock.now);
   }
 
-  /** Lets time pass, with all that is due by then. Crons come each minute, and up to eight minutes apart in a long pause. */
+  /** Lets time pass, with all that is due by then. Crons come further apart in a long pause. */
   async advance(ms: number): Promise<void> {
-    this.#cronMs = CRONS_APART_MS.find(({ pauseMs }) => ms <= pauseMs)!.cronMs;
-    this.#setCron();
+    this.#setCron(ms > LONG_PAUSE_MS ? CRON_MINUTES_IN_LONG_PAUSE : this.#cronMinutes);
     await this.scheduler.advanceTo(this.#clock.now + ms);
   }
 
@@ -197,6 +196,7 @@ export class SimulatedHost {
   }
 
   calm(): void {
+    this.#cronMinutes = CRON_MINUTES_IN_CALM;
     this.#faults.end();
   }
 
@@ -230,14 +230,14 @@ export class SimulatedHost {
     return this.#clock.set(this.#clock.now + Math.max(0, ms), ring, options);
   }
 
-  #setCron(): void {
+  #setCron(minutes: number): void {
     this.#clock.clear(this.#cronTimer);
-    const nextAt = (Math.floor(this.#clock.now / this.#cronMs) + 1) * this.#cronMs;
+    const everyMs = minutes * CRON_MS;
     const ring = () => {
       void this.#dispatch.cron();
-      this.#setCron();
+      this.#setCron(this.#cronMinutes);
     };
-    this.#cronTimer = this.#clock.set(nextAt, ring, { isIdle: true });
+    this.#cronTimer = this.#clock.set((Math.floor(this.#clock.now / everyMs) + 1) * everyMs, ring, { isIdle: true });
   }
 }
 

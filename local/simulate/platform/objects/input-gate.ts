@@ -22,7 +22,7 @@ export class InputGate {
   /** Resolves at the beginning of a turn of the caller's own. */
   enter(): Promise<void> | undefined {
     const section = sections.getStore();
-    if (!this.#isTaken && this.#waiting.length === 0 && this.#mayEnter(section)) {
+    if (!this.#isTaken && this.#mayEnter(section) && !this.#waiting.some((other) => this.#mayEnter(other.section))) {
       this.#take();
       return undefined;
     }

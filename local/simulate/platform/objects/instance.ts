@@ -24,7 +24,7 @@ export interface ObjectIsolate {
 /** End of an instance, as its callers see it. */
 export interface Reset {
   /** Thrown by the application, or an error of the platform with `message`. */
-  thrown?: { value: unknown };
+  thrown?: { value: unknown; by: 'method' | 'reset' | 'abort' };
   message?: string;
   retryable?: true;
   overloaded?: true;
@@ -114,7 +114,7 @@ export class Instance {
       }
       outcome = { ok: true, value: cloneInto(await handle(this.#object!), globalThis) };
     } catch (value) {
-      outcome = { ok: false, reset: { thrown: { value } } };
+      outcome = { ok: false, reset: this.#reset ?? { thrown: { value, by: 'method' } } };
     }
     await this.durable();
     return outcome;
@@ -125,7 +125,7 @@ export class Instance {
     try {
       this.#object = isolate.construct(this.#context(isolate.realm), this.#pass);
     } catch (value) {
-      this.end({ thrown: { value } });
+      this.end({ thrown: { value, by: 'reset' } });
       throw value;
     }
   }
@@ -149,9 +149,14 @@ export class Instance {
       storage,
       props: {},
       waitUntil: (work) => void Promise.resolve(work).catch(() => {}),
-      blockConcurrencyWhile: (run) => this.#block(run),
+      blockConcurrencyWhile: (run) => {
+        const section = this.#block(run);
+        // A constructor does not wait for its section, and the callers get its error.
+        section.catch(() => {});
+        return section;
+      },
       abort: (value = new realm.Error('Application called abort() to reset Durable Object.')) => {
-        this.end({ thrown: { value } });
+        this.end({ thrown: { value, by: 'abort' } });
         throw value;
       },
     };
@@ -161,7 +166,7 @@ export class Instance {
     try {
       return await this.#gate.block(run);
     } catch (value) {
-      this.end({ thrown: { value } });
+      this.end({ thrown: { value, by: 'reset' } });
       throw value;
     }
   }

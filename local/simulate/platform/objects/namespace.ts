@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cloneInto, platformError, thrownInto } from '../clone.ts';
+import { abortedInto, cloneInto, platformError, thrownInto } from '../clone.ts';
 import type { Value } from '../sqlite.ts';
 import { type Pass, passAtOnce, type Realm } from '../way.ts';
 import type { AfterTurn } from './input-gate.ts';
@@ -115,10 +115,12 @@ export class ObjectId {
 
 type Call = (name: string, verb: string, args: unknown[]) => Promise<Outcome>;
 
-const errorOf = ({ thrown, message = '', retryable, overloaded }: Reset, realm: Realm): unknown =>
-  thrown
-    ? thrownInto(thrown.value, realm)
-    : platformError(realm, message, { ...(retryable && { retryable }), ...(overloaded && { overloaded }), remote: true });
+function errorOf({ thrown, message = '', retryable, overloaded }: Reset, realm: Realm): unknown {
+  if (!thrown) return platformError(realm, message, { ...(retryable && { retryable }), ...(overloaded && { overloaded }) });
+  return thrown.by === 'abort'
+    ? abortedInto(thrown.value, realm)
+    : thrownInto(thrown.value, realm, thrown.by === 'reset' ? { durableObjectReset: true } : { remote: true });
+}
 
 /** `env.NAMESPACE`. */
 export class NamespaceBinding {

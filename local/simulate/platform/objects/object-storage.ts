@@ -1,5 +1,5 @@
 import { isAnyArrayBuffer } from 'node:util/types';
-import { type Row, type Rows, SqlError, type Value } from '../sqlite.ts';
+import { type Row, type Rows, SqlError, storedText, type Value } from '../sqlite.ts';
 import type { Realm } from '../way.ts';
 import type { ObjectStore } from './object-store.ts';
 
@@ -18,7 +18,8 @@ export interface StorageOwner {
 
 const bound = (value: unknown, realm: Realm): Value => {
   if (value === null || value === undefined) return null;
-  if (typeof value === 'number' || typeof value === 'string') return value;
+  if (typeof value === 'number') return value;
+  if (typeof value === 'string') return storedText(value);
   if (typeof value === 'bigint') throw new realm.TypeError('Cannot convert a BigInt value to a number');
   if (isAnyArrayBuffer(value)) return new Uint8Array(value as ArrayBuffer);
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
@@ -68,9 +69,9 @@ class SqlCursor {
     this.#realm = realm;
   }
 
-  next(): { done: true } | { done: false; value: Record<string, Cell> } {
+  next(): { done: true; value: undefined } | { done: false; value: Record<string, Cell> } {
     const row = this.#rows[this.#next++];
-    if (!row) return { done: true };
+    if (!row) return { done: true, value: undefined };
     return { done: false, value: Object.fromEntries(row.map((value, index) => [this.columnNames[index]!, cellOf(value)])) };
   }
 
@@ -121,7 +122,10 @@ export class ObjectStorage {
     const { realm, assertAlive, hasAlarmHandler } = this.#owner;
     assertAlive();
     if (!hasAlarmHandler()) throw new realm.TypeError('Your Durable Object class must have an alarm() handler in order to call setAlarm()');
-    this.#store.alarmAt = Number(at);
+    const time = Number(at);
+    if (Number.isNaN(time)) throw new realm.TypeError('The value cannot be converted because it is not a valid Date.');
+    if (time <= 0) throw new realm.TypeError('setAlarm() cannot be called with an alarm time <= 0');
+    this.#store.alarmAt = time;
   }
 
   async deleteAlarm(): Promise<void> {

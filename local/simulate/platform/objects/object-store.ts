@@ -5,7 +5,9 @@ import { type Rows, Sqlite, type Value } from '../sqlite.ts';
  * the object's instances.
  */
 export class ObjectStore {
-  readonly #sqlite = new Sqlite();
+  #sqlite = new Sqlite();
+  /** Database before a deletion of everything that is not durable. */
+  #before: Sqlite | null = null;
   #isOpen = false;
   #isDirty = false;
   #depth = 0;
@@ -83,18 +85,25 @@ export class ObjectStore {
   /** Deletes every table, and the alarm. */
   clear(): void {
     this.alarmAt = null;
-    const { rows } = this.#sqlite.run("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", []);
-    for (const [name] of rows) this.#sqlite.run(`DROP TABLE "${String(name).replaceAll('"', '""')}"`, []);
+    if (this.#before) this.#sqlite.close();
+    else this.#before = this.#sqlite;
+    this.#sqlite = new Sqlite();
+    this.#sqlite.control('BEGIN');
   }
 
   commit(): void {
     if (this.#isOpen) this.#sqlite.control('COMMIT');
+    this.#before?.close();
     if (this.#isAlarmChanged) this.#durableAlarmAt = this.#alarmAt;
     this.#end();
   }
 
   /** Undoes every write that is not durable. */
   lose(): void {
+    if (this.#before) {
+      this.#sqlite.close();
+      this.#sqlite = this.#before;
+    }
     if (this.#isOpen) this.#sqlite.control('ROLLBACK');
     this.#alarmAt = this.#durableAlarmAt;
     this.#isAlarmRunning = false;
@@ -103,6 +112,7 @@ export class ObjectStore {
   }
 
   #end(): void {
+    this.#before = null;
     this.#isOpen = false;
     this.#isDirty = false;
     this.#isAlarmChanged = false;
