@@ -68,6 +68,9 @@ export async function judgeScenarios(reader: Reader, history: History): Promise<
     const session = await reader.get(`/v1/testing/sessions/${sessionId}`, shop.sandboxKey);
     if (session === null) continue;
     const types: string[] = session.steps.flatMap(({ event_type }: Body) => event_type ?? []);
+    reader.expect(session.status !== 'running', () => `scenario ${scenario} runs for ever`);
+    // A scenario gives up after repeated failures, so only one without a fault has to complete.
+    if ((reader.host.faults?.() ?? 0) > 0) continue;
     reader.expect(
       session.status === 'completed',
       () => `scenario ${scenario} is ${session.status}: ${JSON.stringify(session.steps.at(-1))}`,

@@ -32,7 +32,8 @@ export interface Shop {
   token: string;
   liveKey: string;
   sandboxKey: string;
-  wallet: string;
+  /** Wallets that it was ever paid on, the first one first. */
+  wallets: string[];
   products: Product[];
   endpoints: Endpoint[];
 }
@@ -45,6 +46,8 @@ export interface Sale {
   shop: Shop;
   product: Product;
   livemode: boolean;
+  /** Wallet that is paid. */
+  recipient: string;
   memo: string;
   priceUnits: bigint;
   expiresAt: number;
@@ -146,6 +149,11 @@ export class History {
     if (faults > this.#faultsSeen) this.noteTrouble();
     this.#faultsSeen = faults;
     return this.#host.now() < this.#troubledUntil;
+  }
+
+  /** Transactions that moved USDC to any wallet of a shop. */
+  landedAt({ wallets }: Shop): Landed[] {
+    return wallets.flatMap((wallet) => this.landed(wallet));
   }
 
   note(actor: string, words: string): void {

@@ -48,7 +48,7 @@ interface SaleBook {
 
 function judgeLiveSale(reader: Reader, history: History, { sale, payment, payments }: SaleBook): void {
   const name = `payment ${sale.paymentId}`;
-  const came = history.landed(sale.shop.wallet).filter(({ memos }) => memos.includes(sale.memo));
+  const came = history.landed(sale.recipient).filter(({ memos }) => memos.includes(sale.memo));
   const recovered = payments.filter(({ recovers_payment_id }) => recovers_payment_id === sale.paymentId);
   const booked = [payment, ...recovered].filter(({ status }) => status === 'CONFIRMED');
   const open: Body[] = (payment.unmatched ?? []).filter(({ status }: Body) => status === 'open');
@@ -112,7 +112,7 @@ export function judgeSettled(reader: Reader, history: History, books: readonly B
       return `settled payment ${paymentId} is ${JSON.stringify(payment)}`;
     });
     if (!livemode || payment === undefined) continue;
-    const landed = history.landed(shop.wallet).find((one) => one.signature === signature);
+    const landed = history.landedAt(shop).find((one) => one.signature === signature);
     const isPaid = landed !== undefined && landed.units === grossOf(payment);
     reader.expect(isPaid, () => `settled payment ${paymentId} of ${product.slug} says ${grossOf(payment)}, the chain ${landed?.units}`);
   }
@@ -122,7 +122,7 @@ export function judgeSettled(reader: Reader, history: History, books: readonly B
 export async function judgeTotals(reader: Reader, history: History, { shop, livemode, key, payments }: Books): Promise<void> {
   const confirmed = payments.filter(({ status }) => status === 'CONFIRMED');
   if (livemode) {
-    const landed = new Set(history.landed(shop.wallet).map(({ signature }) => signature));
+    const landed = new Set(history.landedAt(shop).map(({ signature }) => signature));
     for (const { payment_id, tx_signature } of payments.filter(isBooked))
       reader.expect(
         landed.has(tx_signature),

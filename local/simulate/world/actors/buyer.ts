@@ -59,6 +59,7 @@ export class Buyer extends Actor {
         shop,
         product,
         livemode: true,
+        recipient: bill.recipient,
         memo: bill.memo,
         priceUnits: BigInt(bill.price.base_units),
         expiresAt: Date.parse(bill.expires_at),
@@ -94,7 +95,7 @@ export class Buyer extends Actor {
 
   async payAstray(): Promise<void> {
     const { shop } = this.anyMerchant();
-    this.#transfer(`paid to ${shop.name}`, ({ priceUnits }) => priceUnits, this.#anySale(), shop.wallet);
+    this.#transfer(`paid to ${shop.name}`, ({ priceUnits }) => priceUnits, this.#anySale(), shop.wallets[0]);
   }
 
   #transfer(words: string, amountOf: (sale: Sale) => bigint, sale: Begun | null = this.#anySale(), recipient?: string): void {

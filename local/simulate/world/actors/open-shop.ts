@@ -47,7 +47,7 @@ export async function openShop(caller: Caller, { chain, outside }: World): Promi
     token: account.token,
     liveKey: keys[0]!,
     sandboxKey: keys[1]!,
-    wallet: wallet.address,
+    wallets: [wallet.address],
     products: [],
     endpoints: [],
   };
@@ -83,7 +83,7 @@ async function must(caller: Caller, path: string, key: string, body: object): Pr
 
 async function openProduct(caller: Caller, shop: Shop, terms: (typeof TERMS)[number], livemode: boolean): Promise<void> {
   const { price, ...rest } = terms;
-  const body = { ...rest, price: { asset: 'USDC', amount: price }, payout_wallet: shop.wallet, live_mode_confirmed: true };
+  const body = { ...rest, price: { asset: 'USDC', amount: price }, payout_wallet: shop.wallets[0], live_mode_confirmed: true };
   const made = await must(caller, '/v1/products', livemode ? shop.token : shop.sandboxKey, body);
   if (made !== null) shop.products.push(toProduct(made));
 }

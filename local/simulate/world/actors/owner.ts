@@ -1,5 +1,5 @@
 import type { Sale } from '../../book/history.ts';
-import type { Wallet } from '../outside/wallet.ts';
+import { Wallet } from '../outside/wallet.ts';
 import { Actor } from './actor.ts';
 import { type Merchant, newWallet, openEndpoint } from './open-shop.ts';
 
@@ -19,6 +19,7 @@ export class Owner extends Actor {
     this.buyPlan,
     this.buyPlan,
     this.changePrice,
+    this.changeWallet,
     this.rotateSecret,
     this.addEndpoint,
     this.troubleEndpoint,
@@ -43,7 +44,7 @@ export class Owner extends Actor {
   async refundPayment(): Promise<void> {
     const sale = this.#anySale();
     const merchant = this.merchants.find(({ shop }) => shop === sale?.shop);
-    if (sale === null || merchant === undefined) return;
+    if (sale === null || merchant?.wallet.address !== sale.recipient) return;
     const { liveKey } = sale.shop;
     const path = `/v1/payments/${sale.paymentId}`;
     const prepared = await this.persist('POST', `${path}/refund-transaction`, { key: liveKey, body: {} });
@@ -80,6 +81,19 @@ export class Owner extends Actor {
     const body = { price: { asset: 'USDC', amount: `${1 + this.dice.below(9)}` } };
     const answer = await this.persist('PATCH', `/v1/products/${product.productId}`, { key: shop.liveKey, body });
     this.note(`changed the price of ${product.slug} to ${body.price.amount}: ${answer?.status}`);
+  }
+
+  /** Lets a product be paid on a new wallet, which needs a recent sign-in. */
+  async changeWallet(): Promise<void> {
+    const { shop } = this.anyMerchant();
+    const product = this.anyProduct(shop, true);
+    if (product === null) return;
+    const { address } = new Wallet(this.dice.bytes(32));
+    this.world.chain.fundUsdc(address, 1n);
+    shop.wallets.push(address);
+    const body = { payout_wallet: address };
+    const answer = await this.persist('PATCH', `/v1/products/${product.productId}`, { key: shop.token, body });
+    this.note(`changed the wallet of ${product.slug}: ${answer?.status} ${answer?.body?.code ?? ''}`);
   }
 
   async rotateSecret(): Promise<void> {

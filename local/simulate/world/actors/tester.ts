@@ -18,9 +18,9 @@ export class Tester extends Actor {
     await this.write(`/v1/products/p/${product.slug}/connect`, { body: {} }, ({ status, body }) => {
       this.note(`connected in the sandbox: ${status}`);
       if (status !== 200) return;
-      const { payment_id: paymentId, memo } = body;
+      const { payment_id: paymentId, memo, recipient } = body;
       const [priceUnits, expiresAt] = [BigInt(body.price.base_units), Date.parse(body.expires_at)];
-      const sale: Sale = { paymentId, shop, product, livemode: false, memo, priceUnits, expiresAt, tests: [] };
+      const sale: Sale = { paymentId, shop, product, livemode: false, recipient, memo, priceUnits, expiresAt, tests: [] };
       this.#sales.push(sale);
       this.history.sales.push(sale);
     });
@@ -43,7 +43,7 @@ export class Tester extends Actor {
   async confirm(): Promise<void> {
     const sale = this.#anySale();
     const live =
-      this.history.settled.at(-1)?.signature ?? this.history.shops.flatMap(({ wallet }) => this.history.landed(wallet)).at(-1)?.signature;
+      this.history.settled.at(-1)?.signature ?? this.history.shops.flatMap((one) => this.history.landedAt(one)).at(-1)?.signature;
     if (sale === null || live === undefined) return;
     const answer = await this.#confirm(sale, live);
     if (answer?.body?.payment?.tx_signature === live) this.history.find(`sandbox payment ${sale.paymentId} took live transaction ${live}`);
