@@ -94,6 +94,10 @@ export class Bindings implements Platform {
     this.#queues.bring();
   }
 
+  close(): void {
+    for (const namespace of Object.values(this.#namespaces)) namespace.close();
+  }
+
   #now(): number {
     return Math.floor(this.#options.scheduler.clock.now);
   }

@@ -202,6 +202,7 @@ export class SimulatedHost {
 
   end(): void {
     for (const isolate of this.#service.isolates) isolate.leave();
+    this.#bindings.close();
     this.#service.database.rewind();
     this.#restore();
   }
