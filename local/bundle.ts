@@ -42,7 +42,7 @@ const leaveOut: Plugin = {
   },
 };
 
-/** How the Worker is built, wherever it runs. */
+/** Build options of the Worker, shared by its deployment and its simulation. */
 export const WORKER_BUILD = {
   absWorkingDir: ROOT,
   bundle: true,

@@ -5,7 +5,7 @@ import { runHistory } from '../../local/simulate/search/run-history.ts';
 
 const FIRST_SEED = 1_008;
 const HISTORIES_MAX = 60;
-/** Where an object looks up the key of an operation. */
+/** Lookup of the key of an operation in an object. */
 const KEYS = ['operations.find(`', '{verb}:', '{key}`, Date.now())'].join('$');
 const UNITS = /units left|units more than it had/;
 
@@ -21,15 +21,15 @@ async function searchWith(find: string, replace: string): Promise<string | null>
 }
 
 describe('a planted fault', { timeout: 300_000 }, () => {
-  it('is found if a repeated consumption is counted again', async () => {
+  it('a consumption that counts each repetition is found', async () => {
     expect(await searchWith(KEYS, 'null')).toMatch(UNITS);
   });
 
-  it('is found if a payment is credited each time that it is reported', async () => {
+  it('a payment that is credited at each report is found', async () => {
     expect(await searchWith('if (grant?.credited) return grant.credited;', '')).toMatch(UNITS);
   });
 
-  it('is refused if its place does not occur once in the program', async () => {
+  it('a text that does not occur once in the program is refused', async () => {
     await expect(SimulatedService.load([{ find: 'a text that no program has', replace: '' }])).rejects.toThrow('occurs 0 times');
   });
 });

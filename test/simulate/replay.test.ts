@@ -20,10 +20,10 @@ describe('the same seed', () => {
   it('meets other faults if some are left out, and none if all are', async () => {
     const service = await SimulatedService.load();
     const plan = { ...planOf(1), faults: { kinds: ['lost', 'died'], rate: 0.02 } as const };
-    const whole = await runHistory(service, plan);
-    expect(whole.struck.length).toBeGreaterThan(0);
+    const complete = await runHistory(service, plan);
+    expect(complete.struck.length).toBeGreaterThan(0);
     const without = await runHistory(service, { ...plan, faults: { ...plan.faults, only: new Set<number>() } });
     expect(without.struck).toEqual([]);
-    expect(without.hash).not.toBe(whole.hash);
+    expect(without.hash).not.toBe(complete.hash);
   });
 });

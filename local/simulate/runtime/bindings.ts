@@ -34,7 +34,7 @@ export function migratedDatabase(pass: Pass): SimulatedDatabase {
   return database;
 }
 
-/** What the service is bound to in one history. */
+/** Bindings of the service in one history. */
 export class Bindings implements Platform {
   readonly env: object;
   readonly #options: BindingsOptions;
@@ -42,7 +42,7 @@ export class Bindings implements Platform {
   readonly #queues: Queues;
   readonly #archive: SimulatedBucket;
   /** Isolate of each object that runs, or ran last. */
-  readonly #places = new Map<string, Isolate>();
+  readonly #isolates = new Map<string, Isolate>();
 
   constructor(options: BindingsOptions) {
     this.#options = options;
@@ -60,10 +60,10 @@ export class Bindings implements Platform {
 
   isolateOf(target: string): Isolate {
     const [namespace, name] = this.#find(target);
-    const place = this.#places.get(target);
-    if (place && namespace.isRunning(name)) return place;
+    const known = this.#isolates.get(target);
+    if (known && namespace.isRunning(name)) return known;
     const isolate = this.#options.random.pick(this.#options.isolates);
-    this.#places.set(target, isolate);
+    this.#isolates.set(target, isolate);
     return isolate;
   }
 
@@ -75,9 +75,9 @@ export class Bindings implements Platform {
 
   /** Ends the objects that live in an isolate. */
   endIn(isolate: Isolate): void {
-    for (const [target, place] of this.#places) {
+    for (const [target, home] of this.#isolates) {
       const [namespace, name] = this.#find(target);
-      if (place === isolate) namespace.kill(name);
+      if (home === isolate) namespace.kill(name);
     }
   }
 

@@ -109,8 +109,8 @@ const put = (name: 'Date' | 'crypto', value: unknown): void => {
 };
 
 /**
- * Gives the process the clock, randomness and WebCrypto of a history, until the returned function is called. For the whole process, because
- * the people of a history and the stand-ins of the platform read them too.
+ * Gives the process the clock, randomness and WebCrypto of a history, until the returned function is called. The actors of a history and
+ * the simulated platform read them too.
  */
 export function install(clock: Clock, random: Random, crypto: unknown): () => void {
   put(

@@ -1,7 +1,7 @@
 import type { Way } from '../platform/way.ts';
 import type { Invocation } from './invocation.ts';
 
-/** What may strike at a way out, or at an event that comes in. */
+/** Kinds of faults, at calls of the service and at events that it handles. */
 export const FAULTS = ['refused', 'lost', 'died', 'died_after', 'paused', 'evicted', 'full', 'doubled', 'late', 'spent'] as const;
 export type FaultKind = (typeof FAULTS)[number];
 
@@ -11,7 +11,7 @@ export interface Fault {
   ordinal: number;
 }
 
-/** What a history suffers: which faults, how often, and which of those that would strike are left out. */
+/** Faults of a history: their kinds, how often they strike, and which of them are left out. */
 export interface FaultPlan {
   kinds: readonly FaultKind[];
   rate: number;

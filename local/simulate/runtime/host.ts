@@ -8,8 +8,7 @@ import { currentInvocation } from './invocation.ts';
 import { Isolate } from './isolate.ts';
 import { compileProgram, type Mutation } from './program.ts';
 import { Random } from './random.ts';
-import { Scheduler } from './scheduler.ts';
-import { Trace } from './trace.ts';
+import { Scheduler, Trace } from './scheduler.ts';
 
 export type Handler = (request: Request) => Promise<Response>;
 
@@ -23,14 +22,14 @@ interface Answer {
 interface CallOptions {
   body?: unknown;
   headers?: Record<string, string>;
-  /** Sent as it is, in place of a JSON body. */
+  /** Body that is sent unchanged instead of JSON. */
   raw?: string;
 }
 
 const ISOLATES = 3;
 const BASE_URL = 'https://svc.test';
 const START_AT = Date.UTC(2026, 8, 1);
-/** What an address may be, so that rates count callers apart. */
+/** Address of callers that send none. */
 const CALLER_IP = '203.0.113.7';
 /** Minutes between two crons. The service runs fifty sweeps at each: every minute, they would be most of a history. */
 const CRON_MINUTES = [1, 2, 4] as const;
@@ -98,7 +97,7 @@ export class SimulatedHost {
     this.#service = service;
     this.document = service.document;
     this.plan = faults;
-    this.trace = new Trace({ isKept: isTraced });
+    this.trace = new Trace({ isStored: isTraced });
     this.#clock = new Clock(START_AT);
     this.#faults = new Faults(seed, faults);
     this.#cronMinutes = new Random(seed, 'cron').pick(CRON_MINUTES);
@@ -128,7 +127,7 @@ export class SimulatedHost {
     this.#setCron(this.#cronMinutes);
   }
 
-  /** Sends one request of somebody outside. Rejects if the connection is lost before an answer. */
+  /** Sends one request of a caller. Rejects if the connection is lost before an answer. */
   async call(method: string, path: string, { body, headers = {}, raw }: CallOptions = {}): Promise<Answer> {
     const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const request = new Request(new URL(path, BASE_URL), {
@@ -163,7 +162,7 @@ export class SimulatedHost {
     await this.scheduler.advanceTo(this.#clock.now + ms);
   }
 
-  /** Runs until no invocation, message or call is left. Crons run meanwhile; alarms and timers of a later time stay. */
+  /** Runs until no invocation, message or call is left. Crons run meanwhile. Later alarms and timers remain. */
   async settle(): Promise<void> {
     const isQuiet = () =>
       this.scheduler.ready === 0 && this.#dispatch.open === 0 && this.#clock.busy === 0 && this.#bindings.pendingMessages === 0;

@@ -3,11 +3,11 @@ import type { Isolate } from './isolate.ts';
 
 type InvocationKind = 'request' | 'queue' | 'cron' | 'object' | 'alarm';
 
-/** One event that an isolate handles: its calls, its deferred work, and whether it still can do anything. */
+/** Event that an isolate handles, with its calls and its deferred work. */
 export class Invocation {
   readonly id: number;
   readonly kind: InvocationKind;
-  /** What it is in plain words, with ids replaced. */
+  /** Name in plain words, with ids replaced. */
   readonly name: string;
   readonly isolate: Isolate;
   readonly caller: Invocation | null;
@@ -15,7 +15,7 @@ export class Invocation {
   calls = 0;
   /** Faults that struck its calls, or those of what it called. */
   struck = 0;
-  /** Tells whoever waits that its isolate died. */
+  /** Rejects the answer, because the isolate died. */
   abandon: () => void = () => {};
 
   constructor(
@@ -31,7 +31,7 @@ export class Invocation {
     isolate.running.add(this);
   }
 
-  /** False once its isolate died: nothing it began goes on, and nothing reaches it. */
+  /** False once its isolate died. Nothing that it began continues, and it gets no answer. */
   get isAlive(): boolean {
     return this.isolate.life === this.#life;
   }
@@ -55,5 +55,5 @@ const invocations = new AsyncLocalStorage<Invocation>();
 export const currentInvocation = (): Invocation | null => invocations.getStore() ?? null;
 export const within = <T>(invocation: Invocation, run: () => T): T => invocations.run(invocation, run);
 
-/** Runs without the context of who asked: what a scheduler does next is nobody's continuation. */
+/** Runs without the context of a caller: the next step of a scheduler continues no invocation. */
 export const outside = AsyncLocalStorage.snapshot() as <T>(run: () => T) => T;

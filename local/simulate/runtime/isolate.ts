@@ -1,11 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { nodeCrypto } from './crypto.ts';
-import type { Invocation } from './invocation.ts';
 import { OWN_GLOBALS, type OwnGlobals, type Program } from './program.ts';
 import type { Random } from './random.ts';
 
-/** What is around an isolate in one history. */
+/** Surroundings of an isolate in one history. */
 export interface Surroundings {
   random: Random;
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
@@ -37,15 +36,15 @@ const nativeRequire = createRequire(import.meta.url);
 const none = () => {};
 
 /**
- * One instance of the service, with memory of its own. It outlives its history, because the service takes longer to load than a history
- * does to run: a new life begins without memory, as a new isolate does.
+ * Instance of the service with memory of its own. It outlives its history, because the service takes longer to load than a history does to
+ * run. A new life begins without memory, as a new isolate does.
  */
 export class Isolate {
   readonly name: string;
   readonly service: Service;
   /** Counts deaths. What an earlier life began does not go on. */
   life = 0;
-  readonly running = new Set<Invocation>();
+  readonly running = new Set<{ abandon(): void }>();
   #around: Surroundings | null = null;
 
   constructor(name: string, program: Program) {

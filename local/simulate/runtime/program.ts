@@ -3,7 +3,7 @@ import { compileFunction } from 'node:vm';
 import { build, type Plugin } from 'esbuild';
 import { ROOT, WORKER_BUILD } from '../../bundle.ts';
 
-/** What the runtime calls. The service itself is `worker/index.ts` and what that imports, as it is deployed. */
+/** Exports that the runtime calls. The service is `worker/index.ts` with its imports, as it is deployed. */
 const ENTRY = `
 export { default as worker, Admission, Entitlement, MeteredSession } from './worker/index.ts';
 export { chargeCall, withBudget } from './worker/core/isolate/budget.ts';
@@ -26,7 +26,7 @@ const workersModule: Plugin = {
   },
 };
 
-/** Globals that each isolate has to itself. The others are the process's, and do not reach out. */
+/** Globals of each isolate. It shares the others, which call nothing outside, with the process. */
 export const OWN_GLOBALS = [
   'require',
   'globalThis',

@@ -38,8 +38,8 @@ interface Line {
   concurrencyMax: number;
   batchMax: number;
   running: number;
-  /** What faults did to messages that wait: held until a time, or brought twice. */
-  fates: Map<string, { heldUntil: number; isDoubled: boolean }>;
+  /** Faults of waiting messages: held until a time, or delivered twice. */
+  faults: Map<string, { heldUntil: number; isDoubled: boolean }>;
 }
 
 /** The queues of wrangler.toml, and who brings their messages to the service. */
@@ -86,7 +86,7 @@ export class Queues {
         if (this.#random.chance(SHUFFLED)) due.reverse();
         const ids = due.slice(0, 1 + this.#random.below(line.batchMax)).map(({ id }) => id);
         void this.#bringBatch(line, ids);
-        if (ids.some((id) => line.fates.get(id)?.isDoubled)) void this.#bringBatch(line, ids);
+        if (ids.some((id) => line.faults.get(id)?.isDoubled)) void this.#bringBatch(line, ids);
       }
     }
   }
@@ -101,18 +101,18 @@ export class Queues {
       ...(max_retries === undefined ? {} : { retriesMax: max_retries }),
       ...(dead_letter_queue === undefined ? {} : { deadLetters: this.#lines.get(dead_letter_queue)!.queue }),
     });
-    return { queue, batchMax, concurrencyMax: max_concurrency ?? CONCURRENCY, running: 0, fates: new Map() };
+    return { queue, batchMax, concurrencyMax: max_concurrency ?? CONCURRENCY, running: 0, faults: new Map() };
   }
 
   #dueAt(line: Line, id: string, at: number): number {
-    const known = line.fates.get(id);
+    const known = line.faults.get(id);
     if (known) return Math.max(at, known.heldUntil);
     const { isDoubled, lateMs } = this.#scheduler.faults.ofDelivery(line.queue.name);
-    const fate = { isDoubled, heldUntil: at + lateMs };
+    const fault = { isDoubled, heldUntil: at + lateMs };
     if (lateMs > 0 || isDoubled)
       this.#scheduler.note(`FAULT: a message of ${line.queue.name} comes ${isDoubled ? 'twice' : `${lateMs} ms late`}`);
-    line.fates.set(id, fate);
-    return fate.heldUntil;
+    line.faults.set(id, fault);
+    return fault.heldUntil;
   }
 
   async #bringBatch(line: Line, ids: readonly string[]): Promise<void> {

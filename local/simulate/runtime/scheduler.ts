@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
 import type { Way } from '../platform/way.ts';
 import type { Clock } from './clock.ts';
 import { type Fault, type Faults, failureOf } from './faults.ts';
 import { currentInvocation, Invocation, outside, within } from './invocation.ts';
 import type { Isolate } from './isolate.ts';
 import type { Random } from './random.ts';
-import type { Trace } from './trace.ts';
 
 interface Step {
   words: string;
@@ -23,13 +23,13 @@ interface Call<T> {
 }
 
 interface Goal {
-  isReached: () => boolean;
+  isMet: () => boolean;
   until: number;
   resolve: () => void;
   reject: (error: Error) => void;
 }
 
-/** What the scheduler asks of the platform. */
+/** Part of the platform that the scheduler calls. */
 export interface Platform {
   isolateOf(target: string): Isolate;
   evict(target: string): void;
@@ -54,6 +54,35 @@ const PATIENCE_MS = 15 * 60_000;
 const classOf = (target: string): string => target.replace(/[:/].*$/, '');
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Steps of a history, one line each. The hash covers every line, so histories with equal hashes are equal. */
+export class Trace {
+  readonly #hash = createHash('sha256');
+  readonly #lines: string[] | null;
+  #count = 0;
+
+  constructor({ isStored }: { isStored: boolean }) {
+    this.#lines = isStored ? [] : null;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get lines(): readonly string[] {
+    return this.#lines ?? [];
+  }
+
+  add(line: string): void {
+    this.#count++;
+    this.#hash.update(line).update('\n');
+    this.#lines?.push(line);
+  }
+
+  digest(): string {
+    return this.#hash.copy().digest('hex');
+  }
+}
 
 /** Decides what happens next. Everything that waits is a step or a timer, and the seed picks among the steps that are ready. */
 export class Scheduler {
@@ -148,7 +177,7 @@ export class Scheduler {
     }
   }
 
-  /** Settles a call whose effect is done, unless its caller died or the answer is lost. */
+  /** Settles a call after its effect, unless its caller died or the answer is lost. */
   #answer<T>({ way, fault, invocation, reject }: Call<T>, settle: () => void): void {
     if (invocation && !invocation.isAlive) return;
     if (fault?.kind === 'died_after') invocation?.isolate.kill('dies before an answer');
@@ -177,13 +206,13 @@ export class Scheduler {
     });
   }
 
-  /** Runs steps until `isReached`. The clock goes on, by at most `patienceMs`. */
-  drive(isReached: () => boolean, patienceMs: number = PATIENCE_MS): Promise<void> {
-    const reached = new Promise<void>((resolve, reject) => {
-      this.#goals.push({ isReached, until: this.clock.now + patienceMs, resolve, reject });
+  /** Runs steps until `isMet`. The clock goes on, by at most `patienceMs`. */
+  drive(isMet: () => boolean, patienceMs: number = PATIENCE_MS): Promise<void> {
+    const met = new Promise<void>((resolve, reject) => {
+      this.#goals.push({ isMet, until: this.clock.now + patienceMs, resolve, reject });
     });
     if (!this.#isRunning) outside(() => void this.#run());
-    return reached;
+    return met;
   }
 
   async #run(): Promise<void> {
@@ -199,13 +228,13 @@ export class Scheduler {
     this.#isRunning = false;
   }
 
-  /** Answers who waits for what is reached now, one in a turn. */
+  /** Settles one goal that is met or out of time. */
   #meetGoal(): boolean {
     for (const [index, goal] of this.#goals.entries()) {
-      const isReached = goal.isReached();
-      if (!isReached && this.clock.now <= goal.until) continue;
+      const isMet = goal.isMet();
+      if (!isMet && this.clock.now <= goal.until) continue;
       this.#goals.splice(index, 1);
-      if (isReached) goal.resolve();
+      if (isMet) goal.resolve();
       else goal.reject(new Error('waits for ever'));
       return true;
     }

@@ -15,23 +15,23 @@ interface CampaignOptions {
   histories: number;
   /** Ends by this moment, whatever is left. */
   untilMs: number;
-  /** Keeps the place of the campaign here, if given. */
+  /** Stores the progress of the campaign in this file. Null: nowhere. */
   stateFile: string | null;
   onProgress(campaign: Campaign): void;
   onFinding(shortest: Outcome, found: Outcome, runs: number): void;
 }
 
-interface Place {
+interface Progress {
   nextSeed: number;
   counts: Counts;
   found: Record<string, { seeds: number[]; histories: number }>;
 }
 
-const SEEDS_KEPT = 5;
+const SEEDS_STORED = 5;
 
 /** Many histories, one seed after another. Each finding is shown once, in the shortest history that has it. */
 export class Campaign {
-  readonly place: Place;
+  readonly progress: Progress;
   readonly #service: SimulatedService;
   readonly #options: CampaignOptions;
   readonly #startedAt = performance.now();
@@ -42,20 +42,20 @@ export class Campaign {
     this.#options = options;
     const { stateFile, seed } = options;
     const isResumed = stateFile !== null && existsSync(stateFile);
-    this.place = isResumed ? JSON.parse(readFileSync(stateFile, 'utf8')) : { nextSeed: seed, counts: noCounts(), found: {} };
-    this.#before = this.place.counts.histories;
+    this.progress = isResumed ? JSON.parse(readFileSync(stateFile, 'utf8')) : { nextSeed: seed, counts: noCounts(), found: {} };
+    this.#before = this.progress.counts.histories;
   }
 
   get perSecond(): number {
-    return ((this.place.counts.histories - this.#before) * 1000) / (performance.now() - this.#startedAt);
+    return ((this.progress.counts.histories - this.#before) * 1000) / (performance.now() - this.#startedAt);
   }
 
   async run(): Promise<void> {
     const { histories, untilMs, onProgress } = this.#options;
-    const { counts } = this.place;
+    const { counts } = this.progress;
     while (counts.histories < histories && Date.now() < untilMs) {
-      const outcome = await runHistory(this.#service, planOf(this.place.nextSeed));
-      this.place.nextSeed++;
+      const outcome = await runHistory(this.#service, planOf(this.progress.nextSeed));
+      this.progress.nextSeed++;
       addOutcome(counts, outcome);
       if (outcome.findings.length > 0) await this.#note(outcome);
       if (counts.histories % SAVE_EVERY === 0) this.#save();
@@ -66,12 +66,12 @@ export class Campaign {
 
   async #note(outcome: Outcome): Promise<void> {
     const kinds = [...new Set(outcome.findings.map(kindOf))];
-    const isNew = kinds.every((kind) => this.place.found[kind] === undefined);
+    const isNew = kinds.every((kind) => this.progress.found[kind] === undefined);
     for (const kind of kinds) {
-      this.place.found[kind] ??= { seeds: [], histories: 0 };
-      const known = this.place.found[kind];
+      this.progress.found[kind] ??= { seeds: [], histories: 0 };
+      const known = this.progress.found[kind];
       known.histories++;
-      if (known.seeds.length < SEEDS_KEPT) known.seeds.push(outcome.plan.seed);
+      if (known.seeds.length < SEEDS_STORED) known.seeds.push(outcome.plan.seed);
     }
     if (!isNew) return;
     const shrinking = new Shrinking(this.#service, outcome, { runsMax: SHRINK_RUNS, untilMs: Date.now() + SHRINK_MS });
@@ -84,7 +84,7 @@ export class Campaign {
     if (stateFile === null) return;
     mkdirSync(dirname(stateFile), { recursive: true });
     const draft = `${stateFile}.${process.pid}`;
-    writeFileSync(draft, JSON.stringify(this.place));
+    writeFileSync(draft, JSON.stringify(this.progress));
     renameSync(draft, stateFile);
   }
 }

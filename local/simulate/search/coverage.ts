@@ -37,8 +37,8 @@ const table = (counts: Record<string, number>): string[] =>
     .sort(([, a], [, b]) => b - a)
     .map(([name, times]) => `  ${String(times).padStart(9)}  ${name}`);
 
-/** What the histories reached: calls by verb, faults by kind, and how many pairs of fault and verb were met often enough. */
-export function describeCoverage({ calls, faults, strikes }: Counts, { isWhole }: { isWhole: boolean }): string[] {
+/** Describes the coverage: calls by verb, faults by kind, and how many pairs of fault and verb were met often enough. */
+export function describeCoverage({ calls, faults, strikes }: Counts, { showsPairs }: { showsPairs: boolean }): string[] {
   const pairs = Object.values(strikes);
   const often = pairs.filter((times) => times >= AIM).length;
   const missing = FAULTS.filter((kind) => !faults[kind]);
@@ -47,7 +47,7 @@ export function describeCoverage({ calls, faults, strikes }: Counts, { isWhole }
     ...table(faults),
     ...(missing.length > 0 ? [`  never: ${missing.join(', ')}`] : []),
     `pairs of fault and verb: ${pairs.length} met, ${often} of them ${AIM} times or more`,
-    ...(isWhole ? table(strikes) : []),
+    ...(showsPairs ? table(strikes) : []),
     'calls by verb:',
     ...table(calls),
   ];

@@ -3,8 +3,8 @@ import type { Outcome } from './run-history.ts';
 
 const FINDINGS_MAX = 5;
 
-/** Steps that tell how a history went wrong: what was asked and answered, who died, which fault struck. */
-const TELLING = /FAULT|arrives:|answers:|answered:|fails:|isolate \d .*dies|pause/;
+/** Steps that explain a finding: requests, answers, faults and deaths of isolates. */
+const EXPLAINING = /FAULT|arrives:|answers:|answered:|fails:|isolate \d .*dies|pause/;
 
 /** A finding for who reads it: what is wrong, in which history, and how to see it again. */
 export function describeFinding({ plan, findings, struck, log, trace }: Outcome): string[] {
@@ -22,7 +22,7 @@ export function describeFinding({ plan, findings, struck, log, trace }: Outcome)
         ]
       : []),
     'interleaving:',
-    ...trace.filter((line) => TELLING.test(line)).map((line) => `  ${line.slice(0, 240)}`),
+    ...trace.filter((line) => EXPLAINING.test(line)).map((line) => `  ${line.slice(0, 240)}`),
     `again: ${commandOf(plan)}`,
   ];
 }

@@ -7,7 +7,7 @@ import type { Plan } from './plan.ts';
 
 export interface Outcome {
   plan: Plan;
-  /** What was wrong, as sentences. Empty: nothing. */
+  /** Violations, as sentences. Empty: none. */
   findings: string[];
   hash: string;
   steps: number;
@@ -15,7 +15,7 @@ export interface Outcome {
   passedMs: number;
   struck: SimulatedHost['struck'];
   calls: ReadonlyMap<string, number>;
-  /** What the people did, in plain words, and every step. Both empty without a trace. */
+  /** Actions of the actors in plain words, and every step. The trace is empty unless asked for. */
   log: readonly string[];
   trace: readonly string[];
 }
@@ -50,7 +50,7 @@ export async function runHistory(service: SimulatedService, plan: Plan, { isTrac
   };
 }
 
-/** What a finding is about, without ids and numbers: two histories show the same fault if these are equal. */
+/** Removes ids and numbers from a finding. Two histories show the same fault if the results are equal. */
 export const kindOf = (finding: string): string =>
   finding
     .split(/\n|: \{|which has/)[0]!

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ROOT } from './bundle.ts';
-import { SimulatedService } from './simulate/runtime/host.ts';
-import { Campaign } from './simulate/search/campaign.ts';
-import { describeCoverage } from './simulate/search/coverage.ts';
-import { type Plan, planOf } from './simulate/search/plan.ts';
-import { describeFinding } from './simulate/search/report.ts';
-import { runHistory } from './simulate/search/run-history.ts';
+import { ROOT } from '../bundle.ts';
+import { SimulatedService } from './runtime/host.ts';
+import { Campaign } from './search/campaign.ts';
+import { describeCoverage } from './search/coverage.ts';
+import { type Plan, planOf } from './search/plan.ts';
+import { describeFinding } from './search/report.ts';
+import { runHistory } from './search/run-history.ts';
 
 const USAGE = `npm run simulate -- [--histories N] [--minutes M] [--seed N] [--resume] [--coverage]
 npm run simulate -- --seed N [--actors N] [--steps N] [--faults none|1,2,3] [--trace]`;
@@ -66,12 +66,12 @@ async function search(service: SimulatedService, flags: Flags, seed: number): Pr
     histories: numberOf(flags, 'histories') ?? Number.POSITIVE_INFINITY,
     untilMs: minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + minutes * 60_000,
     stateFile: flags.resume ? STATE_FILE : null,
-    onProgress: ({ place, perSecond }) => {
+    onProgress: ({ progress, perSecond }) => {
       if (Date.now() - shownAt < PROGRESS_MS) return;
       shownAt = Date.now();
-      const kinds = Object.keys(place.found).length;
+      const kinds = Object.keys(progress.found).length;
       console.log(
-        `${place.counts.histories} histories, ${perSecond.toFixed(1)} a second, next seed ${place.nextSeed}, ${kinds} kinds of findings`,
+        `${progress.counts.histories} histories, ${perSecond.toFixed(1)} a second, next seed ${progress.nextSeed}, ${kinds} kinds of findings`,
       );
     },
     onFinding: (shortest, found, runs) => {
@@ -79,10 +79,10 @@ async function search(service: SimulatedService, flags: Flags, seed: number): Pr
       console.log(describeFinding(shortest).join('\n'));
     },
   });
-  console.log(`from seed ${campaign.place.nextSeed}`);
+  console.log(`from seed ${campaign.progress.nextSeed}`);
   await campaign.run();
-  const { counts, found } = campaign.place;
-  console.log(describeCoverage(counts, { isWhole: flags.coverage }).join('\n'));
+  const { counts, found } = campaign.progress;
+  console.log(describeCoverage(counts, { showsPairs: flags.coverage }).join('\n'));
   console.log(`${counts.histories} histories, ${counts.steps} steps, ${campaign.perSecond.toFixed(1)} histories a second`);
   for (const [kind, { seeds, histories }] of Object.entries(found))
     console.log(`${histories} histories, seeds ${seeds.join(', ')}: ${kind}`);
