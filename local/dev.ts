@@ -1,3 +1,4 @@
+import { callChain } from './chain/client.ts';
 import { Api } from './cli/api.ts';
 import { compactLog } from './cli/log-lines.ts';
 import { type DevOptions, Refusal, readOptions } from './cli/options.ts';
@@ -18,7 +19,7 @@ async function main(): Promise<void> {
     if (text !== null && !teardown.hasBegun) console.log(text);
   };
   const service = await startService({ ...options, teardown, onProgress: console.log, onLine: show, onProblem: console.error });
-  const merchant = await openDemoMerchant(new Api(service.baseUrl), options.stateDir).catch((error: unknown) => {
+  const merchant = await openMerchant(service, options).catch((error: unknown) => {
     // The service continues without the demo merchant, because developers need it most when a part is broken.
     console.error(`The demo merchant is missing: ${error instanceof Error ? error.message : String(error)}`);
     return null;
@@ -28,6 +29,13 @@ async function main(): Promise<void> {
   const lastOutput = await service.gaveUp;
   if (teardown.hasBegun) return;
   throw new Refusal(lastOutput);
+}
+
+async function openMerchant({ baseUrl, rpcUrl }: Service, { stateDir }: DevOptions): Promise<DemoMerchant> {
+  const merchant = await openDemoMerchant(new Api(baseUrl), stateDir);
+  // Sales per request need a payout wallet with a USDC account, and each chain starts empty.
+  await callChain(rpcUrl, 'local_fundUsdc', [merchant.payoutWallet, '0']);
+  return merchant;
 }
 
 function introduce({ baseUrl, rpcUrl }: Service, { email, password, key, payoutWallet, product }: DemoMerchant, options: DevOptions): void {

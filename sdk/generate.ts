@@ -1,26 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import openapiTS, { astToString } from 'openapi-typescript';
+import type { Document } from './generate/document.ts';
+import { filesOf } from './generate/files.ts';
 
-const TARGET = new URL('./src/api/api.d.ts', import.meta.url).pathname;
 const ROOT = join(import.meta.dirname, '..');
-const HEAD = '// Made by sdk/generate.ts from our own OpenAPI document. Change the routes, not this file.\n\n';
+const TARGET = join(import.meta.dirname, 'src/generated');
 
-/** What a caller's types need: no examples, no failures (they are `SvcError`), and nothing of what we send to merchants. */
-function withoutNoise(value: unknown, place = ''): unknown {
-  if (Array.isArray(value)) return value.map((inner) => withoutNoise(inner));
-  if (typeof value !== 'object' || value === null) return value;
-  // Under `properties` the names are a resource's own, and one of them is `example`.
-  const isNoise = (name: string) => place !== 'properties' && /^(?:example|examples|webhooks|x-error-codes|[45]\d\d)$/.test(name);
-  const kept = Object.entries(value).filter(([name]) => !isNoise(name));
-  return Object.fromEntries(kept.map(([name, inner]) => [name, withoutNoise(inner, name)]));
-}
-
-/** What the service publishes. Its pages are JSX, which Node does not read: the app is bundled, into a directory that finds its packages. */
-export async function readDocument(): Promise<object> {
+/** Returns the service's document. Node does not read the JSX of its pages, so the app is bundled into a directory that finds its packages. */
+export async function readDocument(): Promise<Document> {
   const home = mkdtempSync(join(ROOT, 'node_modules/.sdk-types-'));
   const app = join(home, 'app.mjs');
   try {
@@ -36,21 +26,29 @@ export async function readDocument(): Promise<object> {
       jsxImportSource: 'hono/jsx',
       logLevel: 'error',
     });
-    // By a name the compiler does not follow: these are types for Node, those of the worker are another platform's.
-    const { openApiDocument } = (await import(/* @vite-ignore */ pathToFileURL(app).href)) as { openApiDocument(): object };
+    // The compiler does not follow this name: the worker's types are another platform's.
+    const { openApiDocument } = (await import(/* @vite-ignore */ pathToFileURL(app).href)) as { openApiDocument(): Document };
     return openApiDocument();
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
 }
 
-/** The text of `src/api/api.d.ts` as it should be now. */
-export async function generateTypes(): Promise<string> {
-  const nodes = await openapiTS(withoutNoise(await readDocument()) as Parameters<typeof openapiTS>[0], { defaultNonNullable: false });
-  return execFileSync('biome', ['format', '--stdin-file-path=sdk/src/api/api.d.ts'], {
-    input: HEAD + astToString(nodes),
-    encoding: 'utf8',
-  });
+/** Returns the text of each file of `src/generated` as it should be now. */
+export async function generateFiles(): Promise<Record<string, string>> {
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, 'package.json'), 'utf8')) as { version: string };
+  const files = Object.entries(filesOf(await readDocument(), version));
+  return Object.fromEntries(files.map(([name, text]) => [name, formatted(name, text)]));
 }
 
-if (import.meta.main) writeFileSync(TARGET, await generateTypes());
+const formatted = (name: string, text: string): string =>
+  execFileSync(join(ROOT, 'node_modules/.bin/biome'), ['check', '--write', `--stdin-file-path=sdk/src/generated/${name}`], {
+    input: text,
+    encoding: 'utf8',
+    maxBuffer: 8 * 1024 ** 2,
+  });
+
+if (import.meta.main) {
+  mkdirSync(TARGET, { recursive: true });
+  for (const [name, text] of Object.entries(await generateFiles())) writeFileSync(join(TARGET, name), text);
+}

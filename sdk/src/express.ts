@@ -1,4 +1,4 @@
-import type { Response as Reply, Request, RequestHandler } from 'express';
+import type { NextFunction, Response as Reply, Request, RequestHandler } from 'express';
 import type { Access } from './access/access.ts';
 import type { MeteredAccess, MeteredOptions, Piece } from './access/metered.ts';
 import { newMeteredGate } from './access/node-metered.ts';
@@ -17,7 +17,7 @@ export interface ExpressMeteredAccess extends Omit<MeteredAccess, 'stream'> {
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Access of this request, set by `protect` from `@svc/sdk/express`. */
+    /** Access of this request, set by `protect` from `@paylatch/sdk/express`. */
     svc?: Access;
     /** Metered access of this answer, set by `protect` with `metered`. */
     metered?: ExpressMeteredAccess;
@@ -40,27 +40,34 @@ const urlOf = (req: Request): string => `${req.protocol}://${req.get('host') ?? 
 
 function perUse(options: ProtectOptions<Request>): RequestHandler {
   const gate = new Gate<Request>(options);
+  const run = async (req: Request, res: Reply, next: NextFunction) => {
+    const incoming = { method: req.method, url: urlOf(req), header: (name: string) => req.get(name) };
+    const { refusal, access, paymentResponse } = await gate.admit(incoming, req);
+    if (refusal) {
+      const { body, headers } = present(refusal, req.get('Accept'));
+      if (!res.headersSent && !res.destroyed) res.status(refusal.status).set(headers).send(body);
+      return;
+    }
+    // No client would get the handler's answer: the buyer disconnected during the check, or an earlier middleware answered.
+    if (res.destroyed) return void gate.refund(access, 'buyer_disconnected', req);
+    if (res.headersSent) return void gate.refund(access, 'already_answered', req);
+    try {
+      req.svc = access;
+      res.set(servedHeaders({ get: (name) => res.getHeader(name)?.toString() ?? null }, paymentResponse));
+      const refundFailure = () => {
+        if (res.statusCode >= 500) void gate.refund(access, 'handler_failed', req);
+        else gate.watchCaching(String(res.getHeader('Cache-Control') ?? ''), req);
+      };
+      // `prefinish` comes first: before the buyer has the answer, and also if the buyer disconnected.
+      for (const event of ['prefinish', 'finish', 'close']) res.once(event, refundFailure);
+      next();
+    } catch (error) {
+      void gate.refund(access, 'handler_failed', req);
+      throw error;
+    }
+  };
   return (req, res, next) => {
-    void gate
-      .admit({ method: req.method, url: urlOf(req), header: (name) => req.get(name) }, req)
-      .then(({ refusal, access, paymentResponse }) => {
-        if (refusal) {
-          const { body, headers } = present(refusal, req.get('Accept'));
-          if (!res.headersSent && !res.destroyed) res.status(refusal.status).set(headers).send(body);
-          return;
-        }
-        req.svc = access;
-        // The buyer disconnected during the check: no client would get the answer.
-        if (res.destroyed) return void gate.refund(access, 'buyer_disconnected', req);
-        res.set(servedHeaders({ get: (name) => res.getHeader(name)?.toString() ?? null }, paymentResponse));
-        const refundFailure = () => {
-          if (res.statusCode >= 500) void gate.refund(access, 'handler_failed', req);
-          else gate.watchCaching(String(res.getHeader('Cache-Control') ?? ''), req);
-        };
-        // `prefinish` comes first: before the buyer has the answer, and also if the buyer disconnected.
-        for (const event of ['prefinish', 'finish', 'close']) res.once(event, refundFailure);
-        next();
-      });
+    run(req, res, next).catch(next);
   };
 }
 

@@ -13,7 +13,7 @@ export type { ProtectOptions } from './access/protect.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Access of this request, set by `protect` from `@svc/sdk/fastify`. */
+    /** Access of this request, set by `protect` from `@paylatch/sdk/fastify`. */
     svc?: Access;
     /** Metered access of this answer, set by `protect` with `metered`. */
     metered?: MeteredAccess;
@@ -77,13 +77,13 @@ function perUse(options: ProtectOptions<FastifyRequest>): ProtectHooks {
         const { body, headers } = present(refusal, header('Accept'));
         return reply.code(refusal.status).headers(headers).send(body);
       }
-      request.svc = access;
-      // The buyer disconnected during the check: no client would get the answer.
-      if (reply.raw.destroyed) {
-        void gate.refund(access, 'buyer_disconnected', request);
+      // No client would get the handler's answer: the buyer disconnected during the check, or an earlier hook answered.
+      if (reply.raw.destroyed || reply.raw.headersSent || reply.sent) {
+        void gate.refund(access, reply.raw.destroyed ? 'buyer_disconnected' : 'already_answered', request);
         return reply.hijack();
       }
       all.set(request, { access, paymentResponse, hasFailed: false });
+      request.svc = access;
       // For handlers that write to `reply.raw`, which no later hook sees.
       for (const [name, value] of Object.entries(servedHeaders(presentIn(reply), paymentResponse))) reply.raw.setHeader(name, value);
     },

@@ -59,15 +59,15 @@ function perUse(options: ProtectOptions<Context<any>>): MiddlewareHandler<any> {
       await gate.refund(access, 'buyer_disconnected', c, waitUntil);
       return new Response(null, { status: CLIENT_CLOSED });
     }
-    c.set('svc', access);
     try {
+      c.set('svc', access);
       await next();
+      if (hasFailed(c)) await gate.refund(access, 'handler_failed', c, waitUntil);
+      for (const [name, value] of Object.entries(servedHeaders(c.res.headers, paymentResponse))) c.header(name, value);
     } catch (error) {
       await gate.refund(access, 'handler_failed', c, waitUntil);
       throw error;
     }
-    if (hasFailed(c)) await gate.refund(access, 'handler_failed', c, waitUntil);
-    for (const [name, value] of Object.entries(servedHeaders(c.res.headers, paymentResponse))) c.header(name, value);
   };
 }
 

@@ -1,6 +1,14 @@
 export type { Access } from './access/access.ts';
-export type { ProtectOptions } from './access/protect.ts';
+export type { ProductReference, ProtectOptions } from './access/protect.ts';
+export type { Answer, CallOptions, ClientOptions, RequestFacts, ResponseFacts, ResponseReport, RetryReport } from './api/call.ts';
 export { type Client, createClient } from './api/client.ts';
-export { SvcError } from './api/errors.ts';
-export type { Answer, CallOptions, ClientOptions, ResponseFacts } from './api/transport.ts';
-export type * from './api/types.ts';
+export type { PagePromise } from './api/pages.ts';
+export type { ScenarioRun } from './api/testing.ts';
+export { type ClientCode, isSvcError, SvcError, type SvcErrorCode } from './errors/svc-error.ts';
+export type { ErrorCode } from './generated/error-codes.ts';
+export type * from './generated/events.ts';
+export { KNOWN_EVENTS } from './generated/events.ts';
+export type { Operations, Resources } from './generated/resources.ts';
+export type * from './generated/types.ts';
+export { type ReceiptKeys, type SignedReceipt, verifyReceipt } from './verify/receipt.ts';
+export { isKnownEvent, type VerifyWebhookOptions, verifyWebhook, type WebhookHeaders } from './verify/webhook.ts';

@@ -10,7 +10,11 @@ const codeOf = (text: string): string =>
 
 const code = new Map([...sources].filter(([path]) => /\.tsx?$/.test(path)).map(([path, text]) => [path, codeOf(text)]));
 const tools = Object.entries(
-  import.meta.glob<string>(['../../{local,sdk/src}/**/*.ts', '!**/*.d.ts'], { query: '?raw', import: 'default', eager: true }),
+  import.meta.glob<string>(['../../{local,sdk/src}/**/*.ts', '!**/*.d.ts', '!../../sdk/src/generated/**'], {
+    query: '?raw',
+    import: 'default',
+    eager: true,
+  }),
 ).map(([path, text]) => [path.slice(6), text] as const);
 const service = new Map([...code].filter(([path]) => !path.startsWith('worker/pages/')));
 

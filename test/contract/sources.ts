@@ -8,7 +8,11 @@ export const sources = new Map(
 /** Developer tools and the client package. They have no ranks and the same budgets. */
 const tools = new Map(
   Object.entries(
-    import.meta.glob<string>(['../../{local,sdk/src}/**/*.ts', '!**/*.d.ts'], { query: '?raw', import: 'default', eager: true }),
+    import.meta.glob<string>(['../../{local,sdk/src}/**/*.ts', '!**/*.d.ts', '!../../sdk/src/generated/**'], {
+      query: '?raw',
+      import: 'default',
+      eager: true,
+    }),
   ).map(([path, text]) => [path.slice(6), text]),
 );
 export const program = new Map([...sources, ...tools]);

@@ -51,6 +51,7 @@ it('install scripts run for reviewed versions only, and another package with one
     'esbuild@0.25.12',
     'esbuild@0.28.1',
     'esbuild@0.28.2',
+    'node@22.23.3',
     'node@24.21.0',
     'workerd@1.20260815.1',
     'workerd@1.20261023.1',

@@ -1,7 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import {
+  checkL2ForOpenAPI,
+  getL3ForOpenAPI,
+  getOpenAPI,
+  getWarningsForL2,
+  getWarningsForOpenAPI,
+  isOpenApiParseFailure,
+} from '@agentcash/discovery';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectral, { type RulesetDefinition } from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
@@ -59,3 +69,17 @@ it('mppx validates the payment discovery of the document without an error', () =
   expect(said).toContain('Discovery document is valid');
   expect(said).not.toContain('[error]');
 }, 60_000);
+
+it('agentcash reads every operation, and the protocol that pays for each', async () => {
+  const server = createServer((_request, response) => response.setHeader('content-type', 'application/json').end(text));
+  await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
+  const source = (await getOpenAPI(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))._unsafeUnwrap();
+  server.close();
+  if (source === null || isOpenApiParseFailure(source)) throw new Error('agentcash cannot read the document');
+  expect(source.routes.length).toBeGreaterThan(140);
+  const warnings = [...getWarningsForOpenAPI(source), ...getWarningsForL2(checkL2ForOpenAPI(source))];
+  expect(warnings.filter(({ severity }) => severity === 'error')).toEqual([]);
+  const protocolsOf = (path: string) => getL3ForOpenAPI(source, path, 'POST')?.protocols;
+  expect(protocolsOf('/v1/access/metered-sessions/{session_id}/authorize')).toEqual(['mpp']);
+  expect(protocolsOf('/v1/access/x402/activate/growth')).toEqual(['x402']);
+});

@@ -17,15 +17,16 @@ const eventually = async (isTrue: () => boolean): Promise<void> => {
 };
 const statusesOf = (answers: Response[]) => answers.map(({ status }) => status).sort();
 
-/** Shop with one protected route. `handle` can be replaced. `held` delays refunds before, and settlements after their effect. */
+/** Shop with one protected route. `handle` can be replaced. `held` delays refunds before, and settlements after their effect, or replaces their `payment_response`. */
 async function openShop(host: Host, options: Partial<SharedOptions> = {}) {
   const service = new FakeService();
-  const held: { refund?: Promise<void>; settled?: Promise<void> } = {};
+  const held: { refund?: Promise<void>; settled?: Promise<void>; paymentResponse?: string } = {};
   const fetchHeld = async (request: Request) => {
     if (request.url.endsWith('/refund')) await held.refund;
     const answer = await service.fetch(request);
-    if (request.url.endsWith('/settle')) await held.settled;
-    return answer;
+    if (!request.url.endsWith('/settle')) return answer;
+    await held.settled;
+    return held.paymentResponse ? Response.json({ ...((await answer.json()) as object), payment_response: held.paymentResponse }) : answer;
   };
   const served: Access[] = [];
   const errors: unknown[] = [];
@@ -109,6 +110,15 @@ describe.each(Object.entries(hosts))('protect for %s', (_name, host) => {
     expect((await ask('pay:bob:1')).status).toBe(409);
     expect([served.length, service.openUses]).toEqual([2, 1]);
     expect(service.keysOf('/refund')).toEqual([`refund-${served[0]!.consumptionId}`]);
+  });
+
+  it('a settlement with headers that cannot be sent is refunded, and an immediate retry is served', async () => {
+    const { ask, service, held } = await openShop(host);
+    held.paymentResponse = 'no\nheader';
+    expect((await ask('pay:bob:1')).status).toBe(500);
+    await eventually(() => service.openUses === 0);
+    delete held.paymentResponse;
+    expect([(await ask('pay:bob:1')).status, service.openUses]).toEqual([200, 1]);
   });
 
   it('an answer below 500 counts as served', async () => {

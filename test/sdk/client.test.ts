@@ -1,49 +1,7 @@
 // @module-tag quick
 import { describe, expect, it } from 'vitest';
-import { type ClientOptions, createClient, SvcError } from '../../sdk/src/index.ts';
-
-/** Client of a scripted service: one entry per request, the last one for all further requests. */
-function scripted(script: (Response | Error | 'silence')[], options: Partial<ClientOptions> = {}) {
-  const seen: { at: number; method: string; url: string; key: string | null; headers: Headers }[] = [];
-  const client = createClient({
-    baseUrl: 'https://svc.test/',
-    key: 'svc_live_abc',
-    timeoutMs: 200,
-    fetch: async (request) => {
-      const { method, url, headers } = request;
-      seen.push({ at: Date.now(), method, url, key: headers.get('Idempotency-Key'), headers });
-      const next = script[Math.min(seen.length, script.length) - 1]!;
-      if (next === 'silence') return new Promise(() => {});
-      if (next instanceof Error) throw next;
-      return next.clone();
-    },
-    ...options,
-  });
-  return { client, seen };
-}
-
-const refusal = (status: number, code: string, extra: { retryable?: boolean; headers?: Record<string, string>; meta?: object } = {}) =>
-  Response.json(
-    {
-      detail: `text of ${code}`,
-      code,
-      request_id: 'req_12345678',
-      docs_url: 'https://svc.test/docs',
-      retryable: extra.retryable ?? false,
-      meta: extra.meta ?? {},
-    },
-    { status, headers: { 'X-Svc-Request-Id': 'req_12345678', ...extra.headers } },
-  );
-const weather = () => refusal(503, 'temporarily_unavailable', { retryable: true });
-const payment = (fields: object) => Response.json({ payment_id: 'p1', ...fields });
-const catchFailure = async (work: Promise<unknown>): Promise<SvcError> => {
-  const error = await work.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(SvcError);
-  return error as SvcError;
-};
+import { createClient } from '../../sdk/src/index.ts';
+import { catchFailure, payment, refusal, scripted, unavailable } from './scripted-client.ts';
 
 const CONSUME = { product_id: 'p', customer: { customer_ref: 'ada' } };
 const PRODUCT = { name: 'Weather', price: { asset: 'USDC' as const, amount: '1' } };
@@ -119,11 +77,11 @@ describe('idempotency keys', () => {
     await client.entitlements.consume(CONSUME);
     await client.entitlements.refund({ consumption_id: 'c', reason: 'r' });
     expect(new Set(seen.map(({ key }) => key)).size).toBe(2);
-    expect(seen.every(({ key }) => /^[0-9a-f-]{36}$/.test(key ?? ''))).toBe(true);
+    expect(seen.every(({ key }) => /^sdk_[0-9a-f-]{36}$/.test(key ?? ''))).toBe(true);
   });
 
   it('a retry uses the key of its first attempt', async () => {
-    const { client, seen } = scripted([weather(), new TypeError('reset'), Response.json({ consumed: true })]);
+    const { client, seen } = scripted([unavailable(), new TypeError('reset'), Response.json({ consumed: true })]);
     const answer = await client.entitlements.consume(CONSUME);
     expect(seen.map(({ key }) => key)).toEqual([seen[0]!.key, seen[0]!.key, seen[0]!.key]);
     expect(answer.response.isAmbiguous).toBe(true);
@@ -132,7 +90,7 @@ describe('idempotency keys', () => {
 
 describe.concurrent('client retries', () => {
   it('a read is retried up to maxRetries times', async () => {
-    const { client, seen } = scripted([weather()], { maxRetries: 3 });
+    const { client, seen } = scripted([unavailable()], { maxRetries: 3 });
     expect((await catchFailure(client.payments.list())).code).toBe('temporarily_unavailable');
     expect(seen.length).toBe(4);
   });
@@ -143,19 +101,17 @@ describe.concurrent('client retries', () => {
     expect(seen.length).toBe(1);
   });
 
-  it('a write that creates a record is not retried', async () => {
-    for (const answer of [
-      weather(),
-      refusal(429, 'rate_limited', { retryable: true, headers: { 'Retry-After': '1' } }),
-      new TypeError('reset'),
-    ]) {
-      const { client, seen } = scripted([answer]);
+  it('a write that creates a record is retried under its one key', async () => {
+    const limited = refusal(429, 'rate_limited', { retryable: true, headers: { 'Retry-After': '0' } });
+    for (const answer of [unavailable(), limited, new TypeError('reset')]) {
+      const { client, seen } = scripted([answer], { maxRetries: 1 });
       await catchFailure(client.products.create(PRODUCT));
       await catchFailure(client.products.update('p', { name: 'x' }));
       await catchFailure(client.products.archive('p'));
       await catchFailure(client.webhookEndpoints.create({ url: 'https://a.test', event_types: ['*'] }));
       await catchFailure(client.webhookDeliveries.replay(7));
-      expect(seen.length).toBe(5);
+      expect(seen.length).toBe(10);
+      expect(new Set(seen.map(({ key }) => key)).size).toBe(5);
     }
   });
 
@@ -204,6 +160,29 @@ describe('createClient', () => {
     expect(() => createClient({ baseUrl: 'https://svc.test' })).not.toThrow();
   });
 
+  it.each(['svc_live_se\ncret', 'svc_live_secret\n', 'svc_live secret', 'svc_live_sécret', '\u0000secret'])(
+    'the key %j is refused at creation, by a text without it',
+    (key) => {
+      const create = () => createClient({ baseUrl: 'https://svc.test', key });
+      expect(create).toThrow(/^key has a space, a line break/);
+      expect(create).not.toThrow(/secret|cret|live/);
+    },
+  );
+
+  it.each([
+    'https://secret@svc.test',
+    'https://user:secret@svc.test',
+    'https://svc.test/?key=secret',
+    'https://svc.test?',
+    'https://svc.test/#secret',
+    'https://svc.test/v1#',
+    'https:/user:secret@svc.test',
+  ])('the base URL %s is refused at creation, by a text without it', (baseUrl) => {
+    const create = () => createClient({ baseUrl });
+    expect(create).toThrow(/^baseUrl (?:has a|needs)/);
+    expect(create).not.toThrow(/secret|svc\.test/);
+  });
+
   it('the client’s own errors link to the page of their code', async () => {
     const { client } = scripted([], { maxRetries: 0, fetch: async () => Promise.reject(new Error('down')) });
     const failed = await catchFailure(client.products.list());
@@ -230,7 +209,7 @@ describe.concurrent('client.payments.confirm', () => {
 
   it('an open payment is confirmed again after the read', async () => {
     const { client, seen } = scripted([
-      weather(),
+      unavailable(),
       payment({ status: 'PENDING_CONFIRMATION' }),
       Response.json({ already_confirmed: false }),
     ]);
@@ -245,6 +224,12 @@ describe.concurrent('client.payments.confirm', () => {
   ])('a payment that ended otherwise (%j) is not confirmed again', async (fields, code) => {
     const { client, seen } = scripted([new TypeError('reset'), payment(fields)]);
     expect((await catchFailure(client.payments.confirm(CONFIRM))).code).toBe(code);
+    expect(calls(seen)).toEqual([POST, GET]);
+  });
+
+  it('client.request reads the payment before it repeats too', async () => {
+    const { client, seen } = scripted([new TypeError('reset'), payment({ status: 'CONFIRMED', tx_signature: 'sig' })]);
+    expect(await client.request('confirmPayment', { body: CONFIRM })).toMatchObject({ already_confirmed: true });
     expect(calls(seen)).toEqual([POST, GET]);
   });
 

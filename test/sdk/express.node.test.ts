@@ -13,16 +13,24 @@ afterEach(() => {
 /** Express app with paid routes behind one middleware. */
 async function protectedServer(options: Partial<ProtectOptions<express.Request>> = {}) {
   const service = new FakeService();
+  const served: string[] = [];
   const errors: unknown[] = [];
   const seen: express.Response[] = [];
   const app = express();
-  app.use((_req, res, next) => {
+  app.use((req, res, next) => {
     seen.push(res);
     res.set('Access-Control-Expose-Headers', 'X-Mine');
     next();
+    if (req.get('X-Answer') !== 'early') return;
+    // Still being sent when the check ends.
+    res.status(504).write('too ');
+    setTimeout(() => res.end('late'), 100);
   });
   app.use('/paid', protect({ client: service.client(), product: 'p1', onError: (error) => errors.push(error), ...options }));
-  app.get('/paid/forecast', (_req, res) => void res.send('sunny'));
+  app.get('/paid/forecast', (req, res) => {
+    served.push(req.path);
+    res.send('sunny');
+  });
   app.get('/paid/public', (_req, res) => void res.set('Cache-Control', 'public, max-age=60').send('sunny'));
   app.get('/paid/raw', (_req, res) => void res.writeHead(200, { 'cache-control': 's-maxage=60' }).end('raw'));
   app.get('/paid/crash', async () => {
@@ -36,8 +44,9 @@ async function protectedServer(options: Partial<ProtectOptions<express.Request>>
   app.use(handleError);
   const server = await listen(app);
   servers.push(server);
-  const ask = (path: string, payment: string) => fetch(urlOf(server) + path, { headers: { 'PAYMENT-SIGNATURE': payment } });
-  return { service, errors, seen, ask };
+  const ask = (path: string, payment: string, headers: Record<string, string> = {}) =>
+    fetch(urlOf(server) + path, { headers: { 'PAYMENT-SIGNATURE': payment, ...headers } });
+  return { service, errors, seen, served, ask };
 }
 
 describe('protect for Express', () => {
@@ -58,6 +67,15 @@ describe('protect for Express', () => {
       expect([answer.status, answer.headers.get('Cache-Control'), answer.headers.has('PAYMENT-RESPONSE')]).toEqual([200, sent, true]);
     }
     expect(errors.map(String)).toEqual([expect.stringContaining(`Cache-Control: ${sent}. Shared caches`)]);
+  });
+
+  it('a request that an earlier middleware answers during the check is refunded and not served', async () => {
+    const { ask, service, served } = await protectedServer();
+    const early = await ask('/paid/forecast', 'pay:bob:1', { 'X-Answer': 'early' });
+    expect([early.status, await early.text()]).toEqual([504, 'too late']);
+    while (service.keysOf('/refund').length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect([service.openUses, served]).toEqual([0, []]);
+    expect((await ask('/paid/forecast', 'pay:bob:1')).status).toBe(200);
   });
 
   it('an error with a status below 500 counts as served', async () => {

@@ -1,4 +1,4 @@
-import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ProtectOptions, protect, protectRoutes } from '../../sdk/src/fastify.ts';
 import { FakeService } from './service-double.ts';
@@ -40,6 +40,21 @@ describe('protect for Fastify', () => {
     });
     expect((await ask('/crash', 'pay:bob:1')).statusCode).toBe(200);
     expect(service.openUses).toBe(0);
+  });
+
+  it.each<[string, (reply: FastifyReply) => unknown]>([
+    ['the reply', (reply) => reply.code(504).send('too late')],
+    ['the raw response', ({ raw }) => raw.writeHead(504).write('too ') && setTimeout(() => raw.end('late'), 100)],
+  ])('a request that an earlier hook answers by %s during the check is refunded and not served', async (_how, answer) => {
+    const { app, settings, service, ask } = openShop();
+    const client = service.client({ fetch: (request) => new Promise((resolve) => setTimeout(() => resolve(service.fetch(request)), 20)) });
+    const served: string[] = [];
+    app.addHook('onRequest', async (_request, reply) => void setImmediate(answer, reply));
+    app.get('/forecast', protect({ ...settings, client }), async ({ url }) => served.push(url));
+    const early = await ask('/forecast', 'pay:bob:1');
+    expect([early.statusCode, early.body]).toEqual([504, 'too late']);
+    while (service.keysOf('/refund').length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect([service.openUses, served]).toEqual([0, []]);
   });
 
   it.each([{ statusCode: 404 }, { status: 404 }])('an error with a status below 500 counts as served: %j', async (status) => {

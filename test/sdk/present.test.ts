@@ -72,7 +72,7 @@ describe('protect() without onError', () => {
     service.isPayable = false;
     for (let i = 0; i < 3; i++) expect((await ask()).status).toBe(503);
     expect(said.mock.calls.filter(([line]) => String(line).includes('entitlement_missing'))).toHaveLength(1);
-    expect(String(said.mock.calls[0]![0])).toMatch(/^@svc\/sdk protect: .+ \(reported once; set onError/);
+    expect(String(said.mock.calls[0]![0])).toMatch(/^@paylatch\/sdk protect: .+ \(reported once; set onError/);
   });
 
   it('a failure of the buyer is not logged', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createClient } from '../../sdk/src/index.ts';
 import { protectedHandler, readCode } from './protected.ts';
 
 const ada = { customer_ref: 'ada' };
@@ -39,6 +40,25 @@ describe.concurrent('known customer with an own Idempotency-Key', () => {
     expect((await ask(key)).status).toBe(200);
     expect((await ask(key)).status).toBe(409);
     expect([served.length, service.openUses]).toEqual([1, 1]);
+  });
+
+  it('a request with a lost answer is served later, although another one under its key was in progress meanwhile', async () => {
+    let fetchSlowly = (_request: Request): Promise<Response> => Promise.reject(new Error('not open'));
+    const fetch = (request: Request) => fetchSlowly(request);
+    const client = createClient({ baseUrl: 'https://svc.test', key: 'svc_live_x', timeoutMs: 300, maxRetries: 0, fetch });
+    const { ask, service, served } = handlerOfAda(9, { client });
+    const inProgress = { code: 'idempotency_in_progress', detail: '', retryable: true, meta: {} };
+    service.faults.push('late', { status: 409, body: inProgress });
+    fetchSlowly = async (request) => {
+      const answer = await service.fetch(request);
+      if (answer.status === 409) await new Promise((resolve) => setTimeout(resolve, 250));
+      return answer;
+    };
+    const lost = ask(key);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    const [first, second] = await Promise.all([lost, ask(key)]);
+    expect([first.status, second.status, await readCode(second)]).toEqual([503, 409, 'idempotency_in_progress']);
+    expect([(await ask(key)).status, served.length, service.openUses]).toEqual([200, 1, 1]);
   });
 
   it('a request is served at most once for at most one unit, whatever answers are lost between two processes', async () => {

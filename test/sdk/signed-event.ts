@@ -23,7 +23,7 @@ export const sign = (
 export const pick = (headers: Signed, ...names: string[]): Signed => Object.fromEntries(names.map((name) => [name, headers[name]!]));
 
 export const verify = (
-  body: string | Uint8Array,
+  body: string | Uint8Array | ArrayBuffer,
   headers: Parameters<typeof verifyWebhook>[1],
   options: VerifyWebhookOptions = {},
   key: string | string[] = secret,

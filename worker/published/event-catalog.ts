@@ -253,7 +253,7 @@ export const envelopeOf = (type: EventType) =>
     type: z.literal(type).describe('Type of the event.'),
     data: z
       .object({
-        object: EVENT_CATALOG[type].object.describe('Object as its GET operation returns it.'),
+        object: EVENT_CATALOG[type].object.describe('Object of the event, as the API returns it.'),
         previous: z.record(z.string(), z.unknown()).optional().describe('Previous values of the changed fields, if known.'),
         ...mapped(type, ({ schema }) => schema),
       })

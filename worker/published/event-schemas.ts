@@ -1,5 +1,6 @@
 import { etag } from 'hono/etag';
 import { raise } from '#core/errors.ts';
+import { Memory } from '#core/isolate/memory.ts';
 import { router } from '#platform/http/openapi.ts';
 import { EVENT_TYPES, type EventType } from '#rules/events.ts';
 import { EVENT_CATALOG, exampleOf, pascalOf } from './event-catalog.ts';
@@ -15,11 +16,14 @@ interface Document {
 
 const COMPONENT = /"#\/components\/schemas\/(\w+)"/g;
 
+/** Drops that a request body allows no other fields, because an event may have new ones. */
+const openObjects = (key: string, value: unknown): unknown => (key === 'additionalProperties' && value === false ? undefined : value);
+
 /** Components that a text refers to, with those that they refer to, as JSON text. */
 function definitionsOf(text: string, components: Record<string, object>, found: Record<string, string> = {}): Record<string, string> {
   for (const [, name] of text.matchAll(COMPONENT)) {
     if (found[name!] !== undefined) continue;
-    found[name!] = JSON.stringify(components[name!]);
+    found[name!] = JSON.stringify(components[name!], openObjects);
     definitionsOf(found[name!]!, components, found);
   }
   return found;
@@ -43,6 +47,9 @@ function eventSchema({ components }: Document, baseUrl: string, type: EventType)
   return JSON.stringify(Object.assign({}, ...parts)).replace(COMPONENT, '"#/$$defs/$1"');
 }
 
+const TYPES_REMEMBERED = 2 * EVENT_TYPES.length;
+const written = new Memory<string, string>(TYPES_REMEMBERED);
+
 const PUBLIC_CACHE = { 'Cache-Control': 'public, max-age=3600' };
 
 /** `/schemas`: the events for programs that have no account here. `document`: the published one. */
@@ -60,7 +67,11 @@ export function eventSchemaRoutes(document: () => Document) {
     const name = c.req.param('file').slice(0, -'.json'.length);
     const type = EVENT_TYPES.find((one) => one === name) ?? raise('not_found');
     const headers = { ...PUBLIC_CACHE, 'Content-Type': 'application/schema+json' };
-    return c.body(eventSchema(document(), c.var.ctx.baseUrl, type), 200, headers);
+    const { baseUrl } = c.var.ctx;
+    const key = schemaUrl(baseUrl, type);
+    const schema = written.get(key) ?? eventSchema(document(), baseUrl, type);
+    written.set(key, schema);
+    return c.body(schema, 200, headers);
   });
   return app;
 }

@@ -11,7 +11,7 @@ const EventType = z
     schema: z.record(z.string(), z.unknown()).describe('JSON Schema of the event.'),
     example: z.record(z.string(), z.unknown()).describe('Example of an event of this type.'),
   })
-  .openapi('EventType');
+  .openapi('EventTypeInfo');
 
 /** Built once per isolate, because the schemas are expensive and never change. */
 let catalog: ReturnType<typeof eventTypes> | null = null;

@@ -20,6 +20,11 @@ export class AbandonedWrites {
     if (this.#abandoned.size > REMEMBERED_MAX) this.#abandoned.delete(this.#abandoned.keys().next().value as string);
   }
 
+  /** Returns true if a write of these contents can be resumed. */
+  has(slot: string): boolean {
+    return this.#abandoned.has(slot);
+  }
+
   /** Returns an abandoned write to exactly one request. */
   resume(slot: string): OwnWrite | null {
     const own = this.#abandoned.get(slot) ?? null;

@@ -1,4 +1,4 @@
-import type { Consumption, Customer, SettledPayment } from '../api/types.ts';
+import type { ConsumeResponse, Customer, SettleResponse } from '../generated/types.ts';
 import type { WaitUntil } from './refunds.ts';
 import type { Refusal } from './refusals.ts';
 
@@ -10,7 +10,7 @@ export interface Access {
   /** Units left afterwards. Null if use is not counted. */
   remaining: number | null;
   customer: Customer | null;
-  payment: SettledPayment | null;
+  payment: SettleResponse | null;
   /** True if this request was probably served before and runs again because of `onReplay: 'serve'`. */
   isReplay: boolean;
   isFailOpen: boolean;
@@ -23,11 +23,14 @@ export interface Incoming {
   waitUntil?: WaitUntil | undefined;
 }
 
+/** Options of calls for which a buyer waits. A longer Retry-After is given to the buyer. */
+export const WHILE_BUYER_WAITS = { maxRetryAfterSeconds: 10 };
+
 export type Admission =
   | { access: Access; paymentResponse: string | null; refusal?: never }
   | { refusal: Refusal; access?: never; paymentResponse?: never };
 
-export const accessOf = (use: Pick<Consumption, 'entitlement_id' | 'units' | 'remaining'> & { consumption_id?: string }) => ({
+export const accessOf = (use: Pick<ConsumeResponse, 'entitlement_id' | 'units' | 'remaining'> & { consumption_id?: string }) => ({
   consumptionId: use.consumption_id ?? null,
   entitlementId: use.entitlement_id,
   units: use.units,

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { SvcError } from '../api/errors.ts';
+import { SvcError } from '../errors/svc-error.ts';
 
 export const withMark = <R extends { url: string }>(resource: R, mark: string): R => ({ ...resource, url: `${resource.url}#${mark}` });
 

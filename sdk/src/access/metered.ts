@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.ts';
-import { SvcError } from '../api/errors.ts';
-import type { MeteredSession, MeteringDirective } from '../api/types.ts';
+import { SvcError } from '../errors/svc-error.ts';
+import type { MeteredAnnouncement, MeteredSession, MeteringDirective } from '../generated/types.ts';
+import { WHILE_BUYER_WAITS } from './access.ts';
 import { refusalResponse } from './present.ts';
 import { toRefusal, unavailable } from './refusals.ts';
 
@@ -127,7 +128,7 @@ export class MeteredGate {
     const text = await request.text();
     const body = text.length <= ANNOUNCEMENT_MAX ? parsed(text) : null;
     if (request.method !== 'POST' || body === null) return refuse(422, 'validation_error', 'An announcement is JSON, sent by POST.');
-    return this.#forward(() => this.#options.client.meteredSessions.announce(body), 201);
+    return this.#forward(() => this.#options.client.meteredSessions.announce(body as MeteredAnnouncement, WHILE_BUYER_WAITS), 201);
   }
 
   /**
@@ -137,7 +138,7 @@ export class MeteredGate {
   async #find({ sessionId, action }: Credential): Promise<MeteredSession | null> {
     const { client, product, metered } = this.#options;
     try {
-      const session = await client.meteredSessions.get(sessionId);
+      const session = await client.meteredSessions.get(sessionId, WHILE_BUYER_WAITS);
       const { product_id, unit_price: price } = session;
       if (product_id !== product || price === undefined) return null;
       return action !== 'open' || units(price) === unitsIn(metered.unitPrice) ? session : null;
@@ -154,14 +155,15 @@ export class MeteredGate {
       return refuse(429, 'rate_limited', 'Too many requests without a payment. Try again in a minute.', { 'Retry-After': '60' });
     const { unitPrice, cap, idleSeconds } = metered;
     const idle = idleSeconds === undefined ? {} : { idle_timeout_seconds: idleSeconds };
-    const made = await client.meteredSessions.create({ product_id: product, cap: usdc(cap), unit_price: usdc(unitPrice), ...idle });
+    const body = { product_id: product, cap: usdc(cap), unit_price: usdc(unitPrice), ...idle };
+    const made = await client.meteredSessions.create(body, WHILE_BUYER_WAITS);
     const detail = 'Open a payment session as WWW-Authenticate says, and repeat the request with its credential.';
     return refuse(402, 'payment_required', detail, { 'WWW-Authenticate': made.challenge!.header });
   }
 
   async #open(request: Request, session: MeteredSession, { action, sessionId, header }: Credential & { header: string }) {
     const { client } = this.#options;
-    const answer = await this.#forward(() => client.meteredSessions.authorize(sessionId, header), 200);
+    const answer = await this.#forward(() => client.meteredSessions.authorize(sessionId, header, WHILE_BUYER_WAITS), 200);
     if (answer.status === 410) return this.#challenge(request);
     // Credentials that pay, top up or close do not request the resource.
     if (!answer.ok || action !== 'open') return answer;
@@ -179,7 +181,8 @@ export class MeteredGate {
     const wanted = Number(free < most ? free : most);
     if (wanted < 1) return null;
     try {
-      return await this.#options.client.meteredSessions.reserve(session_id, { units: wanted, expires_in: RESERVED_SECONDS });
+      const body = { units: wanted, expires_in: RESERVED_SECONDS };
+      return await this.#options.client.meteredSessions.reserve(session_id, body, WHILE_BUYER_WAITS);
     } catch (error) {
       // A concurrent answer reserved the units.
       if (error instanceof SvcError && error.code === 'state_conflict') return null;

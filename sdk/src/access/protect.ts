@@ -1,16 +1,19 @@
+import type { Answer } from '../api/call.ts';
 import type { Client } from '../api/client.ts';
-import { SvcError } from '../api/errors.ts';
+import { UNDECIDED } from '../api/errors.ts';
 import { digestText, isIdempotencyKey } from '../api/keys.ts';
-import { type Answer, sleep } from '../api/transport.ts';
-import type { Consume, Customer, ProductReference, SettledPayment, Settlement } from '../api/types.ts';
+import { sleep } from '../api/signals.ts';
+import { SvcError } from '../errors/svc-error.ts';
+import type { ConsumeRequest, Customer, SettlePending, SettleResponse } from '../generated/types.ts';
 import { AbandonedWrites, type OwnWrite } from './abandoned-writes.ts';
-import { type Access, type Admission, accessOf, FAILED_OPEN, type Incoming } from './access.ts';
+import { type Access, type Admission, accessOf, FAILED_OPEN, type Incoming, WHILE_BUYER_WAITS } from './access.ts';
 import { withMark, withoutMark } from './mark.ts';
 import { RefundQueue, RefundsUnderWay, type WaitUntil } from './refunds.ts';
 import * as refuse from './refusals.ts';
 import { newReporter } from './report.ts';
 
-type Resource = NonNullable<Consume['resource']>;
+export type ProductReference = { product_id: string } | { external_product_id: string };
+type Resource = NonNullable<ConsumeRequest['resource']>;
 
 /** `R` is the framework's request: Hono's context, Express's request, a web `Request`. */
 export interface ProtectOptions<R> {
@@ -70,6 +73,7 @@ const RESOURCE_URL_MAX = 2_000;
 export const CLIENT_CLOSED = 499;
 
 const stranger = (): Customer => ({ customer_ref: `anon_${crypto.randomUUID()}` });
+const isUndecided = (error: unknown) => error instanceof SvcError && UNDECIDED.includes(error.code);
 const isRefunded = (error: unknown) => error instanceof SvcError && error.code === 'state_conflict' && error.meta.reason === 'refunded';
 
 /** Framework-independent gate: decides per request if the handler may run. Adapters call `admit`, and `refund` if the handler failed. */
@@ -135,7 +139,7 @@ export class Gate<R> {
       return this.#report(new Error('The handler failed, and the service named no consumption that could be refunded'), request);
     }
     const send = async () => {
-      const options = { idempotencyKey: `refund-${consumptionId}` };
+      const options = { ...WHILE_BUYER_WAITS, idempotencyKey: `refund-${consumptionId}` };
       await this.#options.client.entitlements.refund({ consumption_id: consumptionId, reason }, options);
       use.resume?.();
     };
@@ -172,14 +176,14 @@ export class Gate<R> {
   async #consume(ask: Ask): Promise<Admission> {
     const customer = ask.customer ?? stranger();
     const { callerKey, resource } = ask;
-    const body: Consume & { resource: Resource } = { ...ask.product, customer, units: ask.units, resource };
+    const body: ConsumeRequest & { resource: Resource } = { ...ask.product, customer, units: ask.units, resource };
     // With `serve`, identical requests need not be distinguished.
     const servesReplays = this.#options.onReplay === 'serve';
     const isMarked = callerKey !== null && !servesReplays;
     const send = async ({ key, mark }: OwnWrite) => {
       const marked = isMarked ? { ...body, resource: withMark(resource, mark) } : body;
       try {
-        return await this.#options.client.entitlements.consume(marked, { idempotencyKey: key });
+        return await this.#options.client.entitlements.consume(marked, { ...WHILE_BUYER_WAITS, idempotencyKey: key });
       } catch (error) {
         throw withoutMark(error, mark);
       }
@@ -218,7 +222,7 @@ export class Gate<R> {
       const access: Access = {
         ...accessOf({ ...answer, units: answer.consumed_units }),
         customer: customer ?? { wallet_address: answer.payer },
-        payment: answer as SettledPayment,
+        payment: answer as SettleResponse,
         isReplay: isDuplicate,
         isFailOpen: false,
       };
@@ -234,12 +238,15 @@ export class Gate<R> {
   }
 
   /** Settles. While the outcome is open, retries once under the same key like the reference resource server. */
-  async #settleOnce(body: Parameters<Client['x402']['settle']>[0], idempotencyKey: string): Promise<Answer<Settlement>> {
+  async #settleOnce(
+    body: Parameters<Client['x402']['settle']>[0],
+    idempotencyKey: string,
+  ): Promise<Answer<SettleResponse | SettlePending>> {
     const { settle } = this.#options.client.x402;
-    const first = await settle(body, { idempotencyKey });
+    const first = await settle(body, { ...WHILE_BUYER_WAITS, idempotencyKey });
     if (first.success || first.retry_after > PENDING_WAIT_MAX_SECONDS) return first;
     await sleep(first.retry_after * 1000);
-    const second = await settle(body, { idempotencyKey });
+    const second = await settle(body, { ...WHILE_BUYER_WAITS, idempotencyKey });
     // Either of the two calls may have stored the answer under this key.
     second.response.isAmbiguous = true;
     return second;
@@ -259,7 +266,8 @@ export class Gate<R> {
   /** Creates a 402 challenge by consuming for a random customer without units. */
   async #challenge(ask: Ask, code: string, detail: string, headers: Record<string, string> = {}): Promise<Admission> {
     const { product, units, resource } = ask;
-    const denial = await this.#options.client.entitlements.consume({ ...product, customer: stranger(), units, resource }).then(
+    const body = { ...product, customer: stranger(), units, resource };
+    const denial = await this.#options.client.entitlements.consume(body, WHILE_BUYER_WAITS).then(
       () => null,
       (error: unknown) => error,
     );
@@ -290,7 +298,9 @@ export class Gate<R> {
         }
         const isServedAnyway = this.#options.failOpen && refuse.isOutage(error);
         const hasNoVerdict = error instanceof SvcError && error.isAmbiguous && error.retryable;
-        if (!isServedAnyway && (hasNoVerdict || resumed !== null)) abandon();
+        // Under a caller's key another request may be in progress. It must not displace a write that is known to be abandoned.
+        const isDoubtful = resumed === null && isUndecided(error) && this.#ledger.has(slot);
+        if (!isServedAnyway && !isDoubtful && (hasNoVerdict || resumed !== null)) abandon();
         throw error;
       }
     }

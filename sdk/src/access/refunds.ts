@@ -1,4 +1,4 @@
-import { SvcError } from '../api/errors.ts';
+import { SvcError } from '../errors/svc-error.ts';
 
 /** Extends work beyond the answer on platforms that end it otherwise: `ctx.waitUntil` of Workers. */
 export type WaitUntil = (work: Promise<unknown>) => void;

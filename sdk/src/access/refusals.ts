@@ -1,4 +1,4 @@
-import { SvcError } from '../api/errors.ts';
+import { SvcError } from '../errors/svc-error.ts';
 
 export interface Refusal {
   status: 402 | 409 | 503;

@@ -1,4 +1,4 @@
-import { SvcError } from '../api/errors.ts';
+import { SvcError } from '../errors/svc-error.ts';
 
 /** Reports each kind of trouble once, on the console, if no `onError` is given. Without it a wrong key would go unnoticed. */
 export function newReporter(): (error: unknown) => void {
@@ -11,6 +11,6 @@ export function newReporter(): (error: unknown) => void {
     const where = error instanceof SvcError && error.docsUrl ? ` ${error.docsUrl}` : '';
     const said = error instanceof Error ? error.message : String(error);
     // biome-ignore lint/suspicious/noConsole: the only output of a merchant without `onError`.
-    console.error(`@svc/sdk protect: ${said}${fix}${where} (reported once; set onError to receive every failure)`);
+    console.error(`@paylatch/sdk protect: ${said}${fix}${where} (reported once; set onError to receive every failure)`);
   };
 }

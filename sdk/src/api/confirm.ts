@@ -1,48 +1,39 @@
-import { SvcError } from './errors.ts';
-import { type Answer, sleep, waitBeforeRetryMs } from './transport.ts';
-import type { Confirmation, ConfirmRequest, CurrentPayment, Payment } from './types.ts';
+import { SvcError } from '../errors/svc-error.ts';
+import type { ConfirmResponse, CurrentPayment } from '../generated/types.ts';
+import type { Answer } from './call.ts';
+import { withResponse } from './transport.ts';
 
 /**
- * Confirms, and after a failure without a verdict reads the payment before it confirms again: a confirm may have had its
- * effect although its answer was lost, and a payment that has ended is never confirmed twice.
+ * Reads the payment before a confirmation is sent again: it may have had its effect although its answer was lost, and a payment
+ * that has ended is never confirmed twice. Returns undefined for one that is still open.
  */
-export async function confirmPayment(
-  { tx_signature }: ConfirmRequest,
-  send: () => Promise<Answer<Confirmation>>,
+export async function readBeforeRepeat(
+  txSignature: string,
+  failure: SvcError,
   readPayment: () => Promise<Answer<CurrentPayment>>,
-  maxRetries: number,
-): Promise<Answer<Confirmation>> {
-  for (let n = 0; ; n++) {
-    try {
-      return await send();
-    } catch (thrown) {
-      const failure = thrown as SvcError;
-      const waitMs = failure.retryable && n < maxRetries ? waitBeforeRetryMs(failure, n) : null;
-      if (waitMs === null) throw failure;
-      await sleep(waitMs);
-      const payment = await readPayment().catch(() => {
-        throw failure;
-      });
-      if (payment.status === 'CONFIRMED' && payment.tx_signature === tx_signature) return toConfirmation(payment);
-      if (payment.status === 'CONFIRMED' || payment.status === 'FAILED') throw endedOtherwise(payment);
-    }
-  }
+): Promise<Answer<ConfirmResponse> | undefined> {
+  const payment = await readPayment().catch((error: unknown) => {
+    throw error instanceof SvcError ? failure : error;
+  });
+  if (payment.status === 'CONFIRMED' && payment.tx_signature === txSignature) return toConfirmation(payment);
+  if (payment.status === 'CONFIRMED' || payment.status === 'FAILED') throw endedOtherwise(payment);
+  return undefined;
 }
 
-function toConfirmation(payment: Answer<CurrentPayment>): Answer<Confirmation> {
+function toConfirmation(payment: Answer<CurrentPayment>): Answer<ConfirmResponse> {
   const { membership_id, receipt_id, replayed, response } = payment;
-  const confirmation: Confirmation = {
+  const confirmation: ConfirmResponse = {
     now: payment.now,
     payment,
     ...(membership_id === undefined ? {} : { membership_id }),
     ...(receipt_id === undefined ? {} : { receipt_id }),
     already_confirmed: true,
   };
-  return Object.defineProperties(confirmation, { replayed: { value: replayed }, response: { value: response } }) as Answer<Confirmation>;
+  return withResponse(confirmation, replayed, response);
 }
 
 /** Returns the error that the service would have given to the omitted confirm. */
-function endedOtherwise(payment: Answer<Payment>): SvcError {
+function endedOtherwise(payment: Answer<CurrentPayment>): SvcError {
   const { requestId } = payment.response;
   if (payment.status === 'CONFIRMED') {
     return new SvcError('payment_transaction_conflict', 'Another transaction has already paid this payment. Read the payment.', {

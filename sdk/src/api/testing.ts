@@ -1,34 +1,33 @@
-import type { Answer, CallOptions } from './transport.ts';
-import type * as T from './types.ts';
+import type { TestingResource } from '../generated/resources.ts';
+import type { SandboxSession, SandboxSessionRequest } from '../generated/types.ts';
+import type { CallOptions } from './call.ts';
+import { sleep } from './signals.ts';
 
 const POLL_MS = 1000;
 const RUN_MS = 120_000;
 
 export interface ScenarioRun {
-  session: T.SandboxSession;
-  events: T.SandboxSession['steps'];
+  session: SandboxSession;
+  events: SandboxSession['steps'];
 }
 
-interface Calls {
-  begin(body: object, o?: CallOptions): Promise<Answer<T.SandboxSession>>;
-  get(sessionId: string, o?: CallOptions): Promise<Answer<T.SandboxSession>>;
+/** Calls of the sandbox. */
+export interface Testing extends TestingResource {
+  /** Runs a scenario to its end. Returns its session and the events in order. Throws if it fails, or takes more than two minutes. */
+  run(scenario: string, body?: Omit<SandboxSessionRequest, 'scenario'>, options?: CallOptions): Promise<ScenarioRun>;
 }
 
-/**
- * Runs a scenario of the sandbox and waits for its end. Throws where the session fails, or is not over within two minutes.
- */
 export async function runScenario(
-  calls: Calls,
-  scenario: string,
-  asked: Partial<T.RunScenario> = {},
-  o?: CallOptions,
+  { createSession, getSession }: TestingResource,
+  ...[scenario, body, options]: Parameters<Testing['run']>
 ): Promise<ScenarioRun> {
-  let session: T.SandboxSession = await calls.begin({ scenario, ...asked }, o);
+  const signals = options?.signal ? [options.signal] : [];
+  let session: SandboxSession = await createSession({ scenario, ...body }, options);
   const endsAt = Date.now() + RUN_MS;
   while (session.status === 'running') {
     if (Date.now() > endsAt) throw new Error(`sandbox session ${session.session_id} is still running`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    session = await calls.get(session.session_id, o);
+    await sleep(POLL_MS, signals);
+    session = await getSession(session.session_id, options);
   }
   if (session.status === 'failed') throw new Error(`sandbox session ${session.session_id} failed`);
   return { session, events: session.steps.filter(({ event_id }) => event_id !== undefined) };

@@ -1,175 +1,198 @@
-import { parseJson, SvcError, toSvcError } from './errors.ts';
+import { SvcError, withFacts } from '../errors/svc-error.ts';
+import { API_VERSION } from '../generated/operations.ts';
+import type { Answer, Call, CallOptions, ClientOptions, RequestFacts, ResponseFacts } from './call.ts';
+import { parseJson, toSvcError, UNDECIDED } from './errors.ts';
 import { idempotencyKey } from './keys.ts';
+import type { Operation } from './operations.ts';
+import { type Prepared, prepareRequest, readHeaders, withoutCredentials, withoutToken } from './request.ts';
+import { abortable, sleep } from './signals.ts';
 
-export interface ClientOptions {
-  /** Base URL of the service, for example `https://api.example.com`. */
-  baseUrl: string;
-  /** API key (`svc_…`, server-side only) or session token. Absent: public routes only. */
-  key?: string;
-  fetch?: (request: Request) => Promise<Response>;
-  /** Timeout per attempt in milliseconds. Default 10 000. */
-  timeoutMs?: number;
-  /** Timeout per settlement attempt in milliseconds, which waits for the chain. Default 30 000. */
-  settleTimeoutMs?: number;
-  /** Maximum retries if repeating is safe. Default 2. */
-  maxRetries?: number;
-}
-
-export interface CallOptions {
-  /** Idempotency-Key of access writes. Generated if absent. Pass your own to make your own retry safe. */
-  idempotencyKey?: string;
-  timeoutMs?: number;
-}
-
-/** Transport facts of an answer, in its `response`, which JSON omits. */
-export interface ResponseFacts {
-  status: number;
-  headers: Headers;
-  requestId: string | null;
-  /** True if an earlier attempt of the call may have succeeded. */
+interface Attempt {
+  call: Call;
+  request: Prepared;
+  signals: AbortSignal[];
+  timeoutMs: number;
+  facts: RequestFacts;
+  /** True if an earlier attempt may have succeeded. */
   isAmbiguous: boolean;
 }
 
-/** Service's answer with `replayed`: true if it repeats the stored answer of an earlier request with this Idempotency-Key. */
-export type Answer<T> = T & { readonly replayed: boolean; readonly response: ResponseFacts };
-
-export interface Call {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  path: string;
-  query?: object | undefined;
-  body?: unknown;
-  /**
-   * `safe`: repeating changes nothing. `keyed`: sent with an Idempotency-Key, the same one in every attempt.
-   * `once`: never repeated by us, because it would leave a second record.
-   */
-  repeat: 'safe' | 'keyed' | 'once';
-  /** Buyer's credential, sent as `Authorization` instead of the client's key. */
-  credential?: string | undefined;
-  options?: CallOptions | undefined;
-}
-
 const DEFAULT_TIMEOUT_MS = 10_000;
+const DEFAULT_SETTLE_TIMEOUT_MS = 30_000;
+const DEFAULT_RETRIES = 2;
+const DEFAULT_RETRY_AFTER_SECONDS = 30;
 const BACKOFF_FIRST_MS = 200;
 const BACKOFF_MAX_MS = 4_000;
-/** Longer delays are left to the caller. The error carries Retry-After. */
-const RETRY_AFTER_MAX_SECONDS = 10;
+const REPEATED_REFUSALS = ['rate_limited', ...UNDECIDED];
 
-export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Returns the delay before attempt `n + 1`: the service's request, otherwise exponential with jitter. Null: too long. */
-export function waitBeforeRetryMs(error: SvcError, n: number): number | null {
-  const asked = error.retryAfterSeconds;
-  if (asked !== null) return asked <= RETRY_AFTER_MAX_SECONDS ? asked * 1000 : null;
-  const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** n);
-  return ceiling / 2 + Math.random() * (ceiling / 2);
-}
+/** Errors of runtimes for a connection that was not opened. After any other failure the service may have acted. */
+const REFUSED =
+  /ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|connection refused|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|dns error/i;
 
 /** Sends calls with one credential, a timeout per attempt, and retries only if harmless. */
 export class Transport {
-  readonly maxRetries: number;
   readonly #options: ClientOptions;
+  readonly #baseUrl: string;
   readonly #fetch: (request: Request) => Promise<Response>;
+  #hasWarned = false;
 
   constructor(options: ClientOptions) {
-    if (!/^https?:\/\/[^/]/.test(options.baseUrl) || !URL.canParse(options.baseUrl))
-      throw new TypeError(`baseUrl is ${JSON.stringify(options.baseUrl)}. It needs a scheme and a host, as in https://api.example.com`);
+    requireBaseUrl(options.baseUrl);
     // An empty key is usually an unset environment variable, which only the service would notice.
     if ('key' in options && !options.key) throw new TypeError('key is empty. Leave it out to call public routes only');
+    if (!/^[\x21-\x7e]*$/.test(options.key ?? ''))
+      throw new TypeError('key has a space, a line break or another character that no key has. Pass it exactly as it was shown');
     this.#options = options;
-    this.maxRetries = options.maxRetries ?? 2;
+    this.#baseUrl = options.baseUrl.replace(/\/+$/, '');
     // workerd refuses `fetch` called as a method, so each call resolves and calls it unbound.
     this.#fetch = options.fetch ?? ((request) => fetch(request));
   }
 
-  async call<T>(call: Call): Promise<Answer<T>> {
+  /** Sends a call, and repeats it as its operation allows. Rejects with an SvcError, or with the reason of a signal. */
+  async call(call: Call): Promise<unknown> {
     try {
-      return await this.#repeat<T>(call);
+      return await this.#repeat(call);
     } catch (thrown) {
-      throw this.documented(thrown as SvcError);
+      if (!(thrown instanceof SvcError) || thrown.docsUrl !== '') throw thrown;
+      throw withFacts(thrown, { docsUrl: `${this.#baseUrl}/docs/errors/${thrown.code}` });
     }
   }
 
-  /** Adds the documentation page of the code, also to errors that the service did not send. */
-  documented(error: SvcError): SvcError {
-    if (error.docsUrl !== '') return error;
-    const docsUrl = `${this.#baseUrl}/docs/errors/${error.code}`;
-    return new SvcError(error.code, error.message, { ...error, cause: error.cause, docsUrl });
-  }
-
-  get #baseUrl(): string {
-    return this.#options.baseUrl.replace(/\/+$/, '');
-  }
-
-  async #repeat<T>(call: Call): Promise<Answer<T>> {
-    const key = call.repeat === 'keyed' ? idempotencyKey(call.options?.idempotencyKey) : null;
+  async #repeat(call: Call): Promise<unknown> {
+    const { operation, options = {} } = call;
+    const key = operation.verb === 'GET' ? null : keyOf(options);
+    const signals = [this.#options.signal, options.signal].filter((one) => one !== undefined);
+    const maxRetries = options.maxRetries ?? this.#options.maxRetries ?? DEFAULT_RETRIES;
     let isAmbiguous = false;
-    for (let n = 0; ; n++) {
+    for (let attempt = 1; ; attempt++) {
+      for (const signal of signals) signal.throwIfAborted();
+      const sent = this.#newAttempt(call, { key, signals, attempt, isAmbiguous });
       try {
-        return await this.#attempt<T>(call, key, { isAmbiguous });
+        return await this.#send(sent);
       } catch (thrown) {
-        const error = thrown as SvcError;
-        isAmbiguous ||= error.isAmbiguous;
-        const waitMs = call.repeat !== 'once' && error.retryable && n < this.maxRetries ? waitBeforeRetryMs(error, n) : null;
-        if (waitMs === null)
-          throw isAmbiguous === error.isAmbiguous ? error : new SvcError(error.code, error.message, { ...error, isAmbiguous });
-        await sleep(waitMs);
+        if (!(thrown instanceof SvcError)) throw thrown;
+        isAmbiguous ||= thrown.isAmbiguous;
+        const failure = isAmbiguous === thrown.isAmbiguous ? thrown : withFacts(thrown, { isAmbiguous });
+        if (attempt > maxRetries || !mayRepeat(operation, thrown)) throw failure;
+        const waitMs = this.#waitMs(failure, attempt, options);
+        callHook(this.#options.onRetry, { ...sent.facts, error: failure, waitMs });
+        await sleep(waitMs, signals);
+        const answer = await call.beforeRepeat?.(failure);
+        if (answer !== undefined) return answer;
       }
     }
   }
 
-  async #attempt<T>(call: Call, key: string | null, { isAmbiguous }: { isAmbiguous: boolean }): Promise<Answer<T>> {
-    const { response, text } = await this.#exchange(call, key);
-    const replayed = response.headers.get('Idempotent-Replayed') === 'true';
-    // A failing server may have acted. A refusal changed nothing.
-    if (!response.ok) throw toSvcError(response, text, { isAmbiguous: response.status >= 500 });
-    const body = text === '' ? {} : parseJson(text);
-    if (typeof body !== 'object' || body === null) throw toSvcError(response, text, { isAmbiguous: true });
-    const { status, headers } = response;
-    const requestId = headers.get('X-Svc-Request-Id') ?? headers.get('X-Request-Id');
-    const facts: ResponseFacts = { status, headers, requestId, isAmbiguous };
-    return Object.defineProperties(body, { replayed: { value: replayed }, response: { value: facts } }) as Answer<T>;
+  #newAttempt(call: Call, sent: { key: string | null; signals: AbortSignal[]; attempt: number; isAmbiguous: boolean }): Attempt {
+    const { operation, options = {} } = call;
+    const mode = operation.takesMode ? (options.mode ?? this.#options.mode) : undefined;
+    const request = prepareRequest(call, { baseUrl: this.#baseUrl, credential: this.#options.key, key: sent.key, mode });
+    const { method, publicUrl: url } = request;
+    const { settleTimeoutMs, timeoutMs = operation.waitsForChain ? DEFAULT_SETTLE_TIMEOUT_MS : DEFAULT_TIMEOUT_MS } = this.#options;
+    return {
+      call,
+      request,
+      signals: sent.signals,
+      timeoutMs: options.timeoutMs ?? (operation.waitsForChain ? settleTimeoutMs : undefined) ?? timeoutMs,
+      facts: { operationId: operation.id, method, url, headers: withoutCredentials(request.headers), attempt: sent.attempt },
+      isAmbiguous: sent.isAmbiguous,
+    };
   }
 
-  /** Exchanges one request within the timeout, even if the given `fetch` ignores the signal. */
-  async #exchange(call: Call, key: string | null): Promise<{ response: Response; text: string }> {
-    const timeoutMs = call.options?.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    const abort = new AbortController();
-    const request = this.#request(call, key, abort.signal);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        const message = `${call.method} ${call.path} was not answered within ${timeoutMs} ms`;
-        reject(new SvcError('request_timeout', message, { retryable: true, isAmbiguous: true }));
-        abort.abort();
-      }, timeoutMs);
-    });
-    const exchange = async () => {
-      const response = await this.#fetch(request);
-      return { response, text: await response.text() };
+  async #send(attempt: Attempt): Promise<unknown> {
+    const { facts, isAmbiguous, request } = attempt;
+    callHook(this.#options.onRequest, facts);
+    const startedAt = Date.now();
+    const { response, text } = await this.#exchange(attempt);
+    const { status, headers } = response;
+    const requestId = headers.get('X-Svc-Request-Id') ?? headers.get('X-Request-Id');
+    callHook(this.#options.onResponse, { ...facts, status, requestId, durationMs: Date.now() - startedAt });
+    this.#warnOfOtherVersion(headers.get('X-Svc-Api-Version'));
+    if (!response.ok) throw toSvcError(response, withoutToken(text ?? '', request));
+    if (text === null) return response;
+    const body = status === 204 ? {} : parseJson(text);
+    if (typeof body !== 'object' || body === null) throw toSvcError(response, withoutToken(text, request));
+    const replayed = headers.get('Idempotent-Replayed') === 'true';
+    return withResponse(body, replayed, { status, headers, requestId, isAmbiguous });
+  }
+
+  /** Exchanges one request within the timeout, even if the given `fetch` ignores signals. The text of bytes is null. */
+  async #exchange({ call, request, signals, timeoutMs }: Attempt): Promise<{ response: Response; text: string | null }> {
+    const name = `${request.method} ${call.operation.path}`;
+    const exchange = async (signal: AbortSignal) => {
+      // The service never redirects, and another server must not get the key.
+      const { url, method, headers, body } = request;
+      const response = await this.#fetch(new Request(url, { method, headers, body, redirect: 'manual', signal }));
+      return { response, text: call.operation.answersBytes && response.ok ? null : await response.text() };
     };
+    const late = () =>
+      new SvcError('request_timeout', `${name} was not answered within ${timeoutMs} ms`, { retryable: true, isAmbiguous: true });
     try {
-      return await Promise.race([exchange(), late]);
+      return await abortable(exchange, { signals, timeoutMs, late });
     } catch (cause) {
+      for (const signal of signals) signal.throwIfAborted();
       if (cause instanceof SvcError) throw cause;
-      const message = `${call.method} ${call.path} got no answer: ${cause instanceof Error ? cause.message : String(cause)}`;
-      throw new SvcError('connection_failed', message, { cause, retryable: true, isAmbiguous: true });
-    } finally {
-      clearTimeout(timer);
+      const reason = withoutToken(reasonOf(cause), request);
+      const facts = { cause, retryable: true, isAmbiguous: !REFUSED.test(reason) };
+      throw new SvcError('connection_failed', `${name} got no answer: ${reason}`, facts);
     }
   }
 
-  #request(call: Call, key: string | null, signal: AbortSignal): Request {
-    const url = new URL(`${this.#baseUrl}${call.path}`);
-    for (const [name, value] of Object.entries(call.query ?? {})) if (value !== undefined) url.searchParams.set(name, String(value));
-    const headers = new Headers({ accept: 'application/json' });
-    const credential = this.#options.key;
-    if (call.credential !== undefined) headers.set('Authorization', call.credential);
-    else if (credential?.startsWith('svc_')) headers.set('X-Svc-Key', credential);
-    else if (credential) headers.set('Authorization', `Bearer ${credential}`);
-    if (key !== null) headers.set('Idempotency-Key', key);
-    if (call.body !== undefined) headers.set('Content-Type', 'application/json');
-    const body = call.body === undefined ? null : JSON.stringify(call.body);
-    // The service never redirects, and another server must not get the key.
-    return new Request(url, { method: call.method, headers, body, signal, redirect: 'manual' });
+  /** Returns the delay before the next attempt: the service's request, otherwise exponential with jitter. Throws if it is too long. */
+  #waitMs(failure: SvcError, attempt: number, options: CallOptions): number {
+    const max = options.maxRetryAfterSeconds ?? this.#options.maxRetryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS;
+    const asked = failure.retryAfterSeconds;
+    if (asked !== null && asked > max) {
+      const message = `${failure.message} Retry after ${asked} seconds: that is longer than maxRetryAfterSeconds (${max}).`;
+      throw withFacts(failure, { message });
+    }
+    if (asked !== null) return asked * 1000;
+    const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** (attempt - 1));
+    return ceiling / 2 + Math.random() * (ceiling / 2);
   }
+
+  #warnOfOtherVersion(version: string | null): void {
+    if (version === null || this.#hasWarned || Number.parseInt(version, 10) === Number.parseInt(API_VERSION, 10)) return;
+    this.#hasWarned = true;
+    // biome-ignore lint/suspicious/noConsole: the service's next version may answer what this client does not expect.
+    console.warn(`The service speaks version ${version} of its API, this client ${API_VERSION}. Update the package.`);
+  }
+}
+
+/** Throws for a base URL to which no path can be added. The text omits the value, which may have a password. */
+function requireBaseUrl(baseUrl: string): void {
+  if (!/^https?:\/\/[^/]/.test(baseUrl) || !URL.canParse(baseUrl))
+    throw new TypeError('baseUrl needs a scheme and a host, as in https://api.example.com');
+  const { username, password } = new URL(baseUrl);
+  if (username || password) throw new TypeError('baseUrl has a user or a password. Leave them out: the key is sent as a header');
+  if (/[?#]/.test(baseUrl)) throw new TypeError('baseUrl has a query or a fragment. Leave it out: paths are added to the base URL');
+}
+
+/** Adds the facts of the transport, which JSON omits. */
+export const withResponse = <T extends object>(body: T, replayed: boolean, response: ResponseFacts): Answer<T> =>
+  Object.defineProperties(body, { replayed: { value: replayed }, response: { value: response } }) as Answer<T>;
+
+/** Returns true if the same request may be sent again. An operation without idempotency only if nothing was sent. */
+function mayRepeat({ isRepeatable }: Operation, error: SvcError): boolean {
+  const { status, code, retryable } = error;
+  if (!isRepeatable) return code === 'connection_failed' && !error.isAmbiguous;
+  return status === 0 || status >= 500 ? retryable : REPEATED_REFUSALS.includes(code);
+}
+
+const keyOf = ({ idempotencyKey: given, headers }: CallOptions): string =>
+  idempotencyKey(given ?? readHeaders(headers).get('Idempotency-Key') ?? undefined);
+
+/** Returns the texts of a failure and its causes. Node names the reason in the cause only. */
+function reasonOf(failure: unknown): string {
+  if (!(failure instanceof Error)) return String(failure);
+  const { code } = failure as { code?: unknown };
+  const own = typeof code === 'string' && !failure.message.includes(code) ? `${failure.message} (${code})` : failure.message;
+  return failure.cause === undefined ? own : `${own}: ${reasonOf(failure.cause)}`;
+}
+
+/** Calls a hook of the caller. A hook that fails must not decide the call. */
+export function callHook<T>(hook: ((facts: T) => unknown) | undefined, facts: T): void {
+  try {
+    void Promise.resolve(hook?.(facts)).catch(() => {});
+  } catch {}
 }

@@ -1,4 +1,4 @@
-import type { Receipt, ReceiptVerification } from '../api/types.ts';
+import type { Receipt, ReceiptVerification } from '../generated/types.ts';
 
 /** Receipt as the API returns it. `receipt_id` and `tx_sig` are compared with the signed ones if they are present. */
 export type SignedReceipt = Pick<Receipt, 'document' | 'sha256' | 'signature' | 'key_id'> & Partial<Pick<Receipt, 'receipt_id' | 'tx_sig'>>;

@@ -5,7 +5,7 @@ import type { Merchant } from '../../support/world.ts';
 
 describe('membership deliveries of a deleted account', () => {
   const w = new MembersWorld();
-  let people = 4200;
+  let people = 420_000_000_000_000;
   let bob: Merchant;
   let chat: string;
   let club: { product_id: string; slug: string };

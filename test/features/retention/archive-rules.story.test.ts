@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { verifyReceipt } from '#features/receipts/document.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
+import { exampleOf } from '../../../worker/published/event-catalog.ts';
 import { archiveAll, countStored, ctxAt, fillBooks, readAnswers } from '../../support/fixtures/old-books.ts';
 import { consumer, deliveries, emit, received } from '../../support/people/consumer.ts';
 import { pause } from '../../support/runner/queues.ts';
@@ -212,8 +213,8 @@ describe('archive objects', () => {
       ada,
       Array.from({ length: 200 }, (_, i) => Date.UTC(2025, 6, 1) + i),
     );
-    const long = JSON.stringify({ object: { text: 'x'.repeat(60_000) } });
-    await run('UPDATE events SET data = ? WHERE merchant_id = ?', long, ada.userId);
+    const long = JSON.stringify({ text: 'x'.repeat(60_000) });
+    await run("UPDATE events SET data = json_set(data, '$.previous', json(?)) WHERE merchant_id = ?", long, ada.userId);
     await archiveAll(w);
     const { objects } = await w.env.ARCHIVE!.list({ prefix: `${ada.userId}/` });
     expect(objects).toHaveLength(3);
@@ -248,7 +249,9 @@ describe('lists over many archive objects', () => {
       Array.from({ length: 60 }, (_, i) => Date.UTC(2025, 5, 1 + Math.floor(i / 3)) + i),
     );
     const rare = ids.filter((_, i) => i % 3 === 1);
-    await run("UPDATE events SET type = 'payment.failed' WHERE id IN (SELECT value FROM json_each(?))", JSON.stringify(rare));
+    const data = JSON.stringify(exampleOf('payment.failed').data);
+    const renamed = "UPDATE events SET type = 'payment.failed', data = ? WHERE id IN (SELECT value FROM json_each(?))";
+    await run(renamed, data, JSON.stringify(rare));
     await archiveAll(w);
     let [underWay, most] = [0, 0];
     const get = async (key: string) => {

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,19 +10,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callChain } from '../../../local/chain/client.ts';
 import { Api } from '../../../local/cli/api.ts';
 import { freePort } from '../../../local/cli/ports.ts';
+import { examples, newProject, packSdk } from '../../package/pack.ts';
 import { DevProcess } from './dev-process.ts';
 
-const ROOT = join(import.meta.dirname, '../../..');
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 const home = mkdtempSync(join(tmpdir(), 'svc-fresh-projects-'));
 const dev = new DevProcess(join(home, 'state'));
 const ends: (() => unknown)[] = [];
 
-const examples = [...readFileSync(join(ROOT, 'sdk/README.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!);
-const exampleOf = (adapter: string): string => examples.find((one) => one.includes(`'${adapter}'`))!;
+const exampleOf = (...parts: string[]): string => examples.find((one) => parts.every((part) => one.includes(part)))!;
+const onPort = (code: string): string => code.replace(/\b3000\b/, 'Number(process.env.PORT)');
 
 let archive: string;
-let env: { SVC_URL: string; SVC_KEY: string; SVC_PRODUCT: string };
+let env: { SVC_BASE_URL: string; SVC_API_KEY: string; SVC_PRODUCT: string };
 let agent: KeyPairSigner;
 let rpcUrl: string;
 
@@ -31,23 +31,16 @@ import app from './index.ts';
 serve({ fetch: (request) => app.fetch(request), hostname: '127.0.0.1', port: Number(process.env.PORT) });
 `;
 
-/** Creates a project with the packed archive and its framework, installed by npm. */
-function newProject(name: string, packages: string[]): string {
-  const folder = join(home, name);
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'package.json'), '{"name":"shop","private":true,"type":"module"}');
-  execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', archive], { cwd: folder, stdio: 'pipe' });
-  for (const one of packages) {
-    mkdirSync(join(folder, 'node_modules', one, '..'), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules', one), join(folder, 'node_modules', one));
-  }
-  return folder;
-}
+/** Calls a route handler as Next.js does. */
+const ROUTE = `import { GET } from './route.ts';
+export default { fetch: (request: Request) => GET(request, { params: Promise.resolve({}) }) };
+`;
 
-async function startNode(folder: string, entry: string, port: number): Promise<string> {
+async function startNode(folder: string, entry: string, variables: Record<string, string> = env): Promise<string> {
+  const port = await freePort(0, 'PORT');
   const child: ChildProcess = spawn(process.execPath, ['--no-warnings', entry], {
     cwd: folder,
-    env: { ...process.env, ...env, PORT: String(port) },
+    env: { ...process.env, ...variables, PORT: String(port) },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   ends.push(() => child.kill());
@@ -83,20 +76,10 @@ beforeAll(async () => {
       live_mode_confirmed: true,
     },
   });
-  env = { SVC_URL: started.baseUrl, SVC_KEY: made.raw_key, SVC_PRODUCT: product.product_id };
+  env = { SVC_BASE_URL: started.baseUrl, SVC_API_KEY: made.raw_key, SVC_PRODUCT: product.product_id };
   agent = await generateKeyPairSigner();
   await callChain(rpcUrl, 'local_fundUsdc', [agent.address, '1000000']);
-  // Packs in a copy, which neither needs nor disturbs the build of the working tree.
-  const sdk = join(home, 'pack/sdk');
-  mkdirSync(join(home, 'pack/node_modules'), { recursive: true });
-  for (const name of ['hono', 'express', '@types']) symlinkSync(join(ROOT, 'node_modules', name), join(home, 'pack/node_modules', name));
-  execFileSync('cp', ['-r', join(ROOT, 'sdk'), sdk]);
-  execFileSync('npm', ['run', 'build'], {
-    cwd: sdk,
-    env: { ...process.env, PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}` },
-  });
-  execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', home], { cwd: sdk, stdio: 'pipe' });
-  archive = join(home, readdirSync(home).find((name) => name.endsWith('.tgz'))!);
+  archive = packSdk(home);
 }, 120_000);
 afterAll(async () => {
   for (const end of ends) await end();
@@ -107,23 +90,33 @@ afterAll(async () => {
 describe('packed package installed into a fresh project', () => {
   const projects: Record<string, () => Promise<string>> = {
     Hono: async () => {
-      const folder = newProject('hono', ['hono', '@hono/node-server']);
-      writeFileSync(join(folder, 'index.ts'), exampleOf('@svc/sdk/hono'));
+      const folder = newProject(join(home, 'hono'), archive, ['hono', '@hono/node-server']);
+      writeFileSync(join(folder, 'index.ts'), exampleOf('/hono'));
       writeFileSync(join(folder, 'serve.ts'), SERVE);
-      return startNode(folder, 'serve.ts', await freePort(0, 'PORT'));
+      return startNode(folder, 'serve.ts');
     },
     Express: async () => {
-      const folder = newProject('express', ['express']);
-      const code = exampleOf('@svc/sdk/express');
-      expect(code).toContain('app.listen(3000)');
-      writeFileSync(join(folder, 'index.ts'), code.replace('app.listen(3000)', 'app.listen(Number(process.env.PORT))'));
-      return startNode(folder, 'index.ts', await freePort(0, 'PORT'));
+      const folder = newProject(join(home, 'express'), archive, ['express']);
+      writeFileSync(join(folder, 'index.ts'), onPort(exampleOf('/express')));
+      return startNode(folder, 'index.ts');
+    },
+    Fastify: async () => {
+      const folder = newProject(join(home, 'fastify'), archive, ['fastify']);
+      writeFileSync(join(folder, 'index.ts'), onPort(exampleOf('/fastify')));
+      return startNode(folder, 'index.ts');
+    },
+    'a route handler of Next.js': async () => {
+      const folder = newProject(join(home, 'next'), archive, ['@hono/node-server', 'hono']);
+      writeFileSync(join(folder, 'route.ts'), exampleOf('/next'));
+      writeFileSync(join(folder, 'index.ts'), ROUTE);
+      writeFileSync(join(folder, 'serve.ts'), SERVE);
+      return startNode(folder, 'serve.ts');
     },
     'a plain fetch handler, as Workers have it': async () => {
-      const folder = newProject('fetch', ['@hono/node-server', 'hono']);
-      writeFileSync(join(folder, 'index.ts'), exampleOf('@svc/sdk/fetch'));
+      const folder = newProject(join(home, 'fetch'), archive, ['@hono/node-server', 'hono']);
+      writeFileSync(join(folder, 'index.ts'), exampleOf('/fetch', 'export default'));
       writeFileSync(join(folder, 'serve.ts'), SERVE);
-      return startNode(folder, 'serve.ts', await freePort(0, 'PORT'));
+      return startNode(folder, 'serve.ts');
     },
   };
 
@@ -140,4 +133,24 @@ describe('packed package installed into a fresh project', () => {
     },
     60_000,
   );
+
+  it('a newcomer installs it in an empty folder, runs the first README example and is paid by the demo wallet within a minute', async () => {
+    const begun = Date.now();
+    const folder = join(home, 'newcomer');
+    mkdirSync(folder);
+    execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', archive], { cwd: folder, stdio: 'pipe' });
+    writeFileSync(join(folder, 'shop.ts'), onPort(examples[0]!));
+    // Key and wallet that `npm run dev` prints.
+    const [, key] = await dev.says(/Live key +(\S+)/);
+    const [, wallet] = await dev.says(/paid to (\w+)/);
+    const url = await startNode(folder, 'shop.ts', { SVC_BASE_URL: env.SVC_BASE_URL, SVC_API_KEY: key!, PAYOUT_WALLET: wallet! });
+    const pay = join(import.meta.dirname, '../../../local/pay.ts');
+    const output = execFileSync(process.execPath, [pay, url, '--chain', rpcUrl], { encoding: 'utf8' });
+    expect(output).toMatch(/^402 without a payment\n200 with a payment from \w+: \{"weather":"sunny"\}\n$/);
+    expect(Date.now() - begun).toBeLessThan(60_000);
+    // A later start serves the product of the first one, also if its terms were edited.
+    writeFileSync(join(folder, 'shop.ts'), onPort(examples[0]!.replace("'0.01'", "'0.02'")));
+    const again = await startNode(folder, 'shop.ts', { SVC_BASE_URL: env.SVC_BASE_URL, SVC_API_KEY: key!, PAYOUT_WALLET: wallet! });
+    expect((await fetch(again)).status).toBe(402);
+  }, 60_000);
 });

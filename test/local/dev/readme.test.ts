@@ -31,6 +31,7 @@ const blocks = blocksOf('sh');
 /** Blocks that are not run, by their beginning, with the reason. */
 const ASIDE: Record<string, string> = {
   'npm ci': 'installs; the demo has a run of its own in the pipeline',
+  'npm i @paylatch/sdk': 'installs; test/local/dev/fresh-projects.test.ts does',
   'npm test': 'this is it',
   'npm run dev': 'is running',
   '# TX_SIGNATURE': 'takes the signature of a wallet of your own',
@@ -167,6 +168,11 @@ describe('code examples in a surrounding program', () => {
       after: "console.log((await app.request('/forecast')).status);",
       prints: '402',
     }),
+    verifyWebhook: () => ({
+      before: `const { rawBody, headers, secret } = ${JSON.stringify(delivery)};`,
+      after: 'console.log(event.type);',
+      prints: 'webhook.test',
+    }),
     constructEvent: () => ({
       before: `import Stripe from 'stripe';\nimport { Webhook } from 'standardwebhooks';
         const { rawBody, headers, secret } = ${JSON.stringify(delivery)};`,
@@ -213,8 +219,8 @@ describe('code examples in a surrounding program', () => {
     const piece = code.find((one) => one.includes(name))!;
     const { before, after, prints } = AROUND[name]!();
     const own = piece
-      .replaceAll("'@svc/sdk'", JSON.stringify(join(ROOT, 'sdk/src/index.ts')))
-      .replaceAll("'@svc/sdk/hono'", JSON.stringify(join(ROOT, 'sdk/src/hono.ts')))
+      .replaceAll("'@paylatch/sdk'", JSON.stringify(join(ROOT, 'sdk/src/index.ts')))
+      .replace(/'@paylatch\/sdk\/(\w+)'/g, (_, entry) => JSON.stringify(join(ROOT, `sdk/src/${entry}.ts`)))
       .replaceAll('https://pay.example.com', baseUrl)
       .replaceAll('<product_id>', shop.product)
       .replaceAll('<your payout wallet>', PAYOUT);
@@ -225,7 +231,7 @@ describe('code examples in a surrounding program', () => {
       ...process.env,
       BASE: baseUrl,
       RPC_URL: rpcUrl,
-      SVC_KEY: shop.key,
+      SVC_API_KEY: shop.key,
       ID: setup.setup_intent_id,
       SECRET: setup.setup_secret,
     };

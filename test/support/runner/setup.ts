@@ -30,9 +30,12 @@ afterAll(() => expect(unboundSoFar()).toEqual([]));
 
 // Resets objects with their file. A later alarm would ask the test runner for a module without getting an answer, and the worker would
 // hang.
-afterAll(reset);
-
-// Runs before the reset: hooks after all tests run in reverse order.
-afterAll(() => expectStoredEvents(testEnv.DB));
+afterAll(async () => {
+  try {
+    await expectStoredEvents(testEnv.DB);
+  } finally {
+    await reset();
+  }
+});
 
 await migrate(testEnv.DB);

@@ -15,6 +15,7 @@ export const sendRoutes = routes('Payments').viewer({
   path: 'POST /payments/{payment_id}/transaction',
   id: 'sendTransaction',
   sdk: 'payments.sendTransaction',
+  agent: { confirm: true },
   summary: 'Send a signed transaction',
   description:
     'Sends the signed transaction that connect prepared, or a signed subscription step. The signature is stored before the broadcast, so a closed page loses nothing. While another sent transaction may still land, returns 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.',

@@ -50,7 +50,7 @@ export const meteredRoutes = routes('Metered')
     bucket: 'challenges',
     body: MeteredSessionRequest,
     returns: created(MeteredSessionBody),
-    codes: ['idempotency_race', 'not_found', 'setup_not_ready', 'fee_wallet_missing', 'rpc_unavailable'],
+    codes: ['not_found', 'setup_not_ready', 'fee_wallet_missing', 'rpc_unavailable'],
     check: ({ scope, body }) => resolveProductId(scope, body),
     once: async ({ scope, body, checked: productId }, storeAnswer) => {
       const sale = await getSale(scope, productId, METERED_RAIL);

@@ -5,7 +5,7 @@ import { productRef, resolveProductId } from '#features/products/product-ref.ts'
 import { FEE_BUDGET_TEXT } from '#features/settlements/fee-budget.ts';
 import { RETRY_AFTER_SECONDS, SettlePending } from '#features/settlements/resource.ts';
 import { idempotentRequest } from '#platform/http/idempotency-key.ts';
-import { ok } from '#platform/http/openapi.ts';
+import { headersOf, ok } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { SettlementBody } from './resource.ts';
 import { type SettleResult, settlePayment } from './settle.ts';
@@ -46,8 +46,12 @@ export const x402Routes = routes('x402').write({
   bucket: 'metered',
   body: SettleRequest,
   returns: {
-    ...ok(SettlementBody, 'Settled'),
-    202: { description: 'Outcome not known yet', content: { 'application/json': { schema: SettlePending } } },
+    200: { ...ok(SettlementBody, 'Settled')[200], headers: headersOf('X-Svc-Duplicate-Settlement') },
+    202: {
+      description: 'Outcome not known yet',
+      headers: headersOf('Retry-After'),
+      content: { 'application/json': { schema: SettlePending } },
+    },
   },
   codes: [
     'idempotency_race',

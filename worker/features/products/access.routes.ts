@@ -16,7 +16,6 @@ export const accessProductRoutes = routes('Set-up')
     key: 'required',
     body: CreateAppRequest,
     returns: created(AppBody),
-    codes: ['idempotency_race'],
     once: ({ scope, body }, storeAnswer) => commitWithAnswer(scope, planApp(scope, body), storeAnswer),
     present: (app: Parameters<typeof toAppResource>[0]) => toAppResource(app),
   })
@@ -30,15 +29,7 @@ export const accessProductRoutes = routes('Set-up')
     key: 'required',
     body: CreateProductRequest,
     returns: created(CreatedProductBody),
-    codes: [
-      'idempotency_race',
-      'invalid_product_type',
-      'not_found',
-      'state_conflict',
-      'setup_not_ready',
-      'invalid_wallet_address',
-      'plan_limit_reached',
-    ],
+    codes: ['invalid_product_type', 'not_found', 'state_conflict', 'setup_not_ready', 'invalid_wallet_address', 'plan_limit_reached'],
     once: async ({ scope, actor, body }, storeAnswer) => {
       const planned = await planProduct(scope, actor, body);
       return commitWithAnswer(scope, planned, storeAnswer, (product) => explainRefusal(scope, actor, product));

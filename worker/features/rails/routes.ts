@@ -44,7 +44,7 @@ export const railRoutes = routes('Rails')
     }),
     body: RailSettingUpdate,
     returns: RailSettingBody,
-    codes: ['idempotency_race', 'invalid_wallet_address', 'not_found', 'plan_limit_reached'],
+    codes: ['invalid_wallet_address', 'not_found', 'plan_limit_reached'],
     check: ({ params: { rail_id: railId } }) => (isRailId(railId) ? railId : raise('not_found')),
     once: async ({ scope, actor, checked: railId, body }, storeAnswer) => {
       const plan = () => planRailSetting(scope, actor, railId, body);

@@ -141,7 +141,7 @@ export const cancellationRoutes = routes('Subscriptions')
     params,
     body: CancelProofRequest,
     returns: AuthorizationBody,
-    codes: ['idempotency_race', 'not_found', 'payment_mismatch', 'rpc_unavailable'],
+    codes: ['not_found', 'payment_mismatch', 'rpc_unavailable'],
     shard: ({ ctx, params }) => locate(ctx, ({ db }) => findAuthorization(db, params.authorization_id)),
     load: ({ shard, params }) => getAuthorization(shard, params.authorization_id),
     owner: (authorization) => authorization,

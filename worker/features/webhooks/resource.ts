@@ -185,7 +185,7 @@ export const EventBody = z
       .describe('Object of the event, and the version of the object.'),
     data: z
       .object({
-        object: z.record(z.string(), z.unknown()).describe('Object as its GET operation returns it.'),
+        object: z.record(z.string(), z.unknown()).describe('Object of the event, as the API returns it.'),
         previous: z.record(z.string(), z.unknown()).optional().describe('Previous values of the changed fields, if known.'),
         ...DETAIL_FIELDS,
       })

@@ -6,7 +6,7 @@ import { loadScope } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Tenant } from '#platform/context.ts';
 import type { Permission, SignIn } from '#rules/admission.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
-import { checkIdempotencyKey, idempotencyErrors, optionalKeyErrors, requireIdempotencyKey, requireSoundKey } from './idempotency-key.ts';
+import { checkIdempotencyKey, idempotencyErrors, racedKeyErrors, requireIdempotencyKey, requireSoundKey } from './idempotency-key.ts';
 import {
   type ActorEnv,
   type AppEnv,
@@ -146,11 +146,13 @@ const isRead = ({ path }: Asked): boolean => path.startsWith('GET ');
 const takesKey = ({ once, leased, key = once || leased ? 'optional' : 'none' }: Asked): Kind['key'] => key;
 const keyCheck = (key: Kind['key']): Check<AppEnv>[] =>
   key === 'none' ? [] : [key === 'required' ? requireIdempotencyKey : requireSoundKey];
-const keyErrors = (key: Kind['key']) => (key === 'none' ? [] : key === 'required' ? idempotencyErrors : optionalKeyErrors);
+/** Requests race for an answer in the database. An object stores its answers itself. */
+const keyErrors = (key: Kind['key'], { once, leased }: Asked) =>
+  key === 'none' ? [] : key === 'required' && !once && !leased ? idempotencyErrors : racedKeyErrors;
 const subjectOf = (by: string | Subject = () => ''): Subject => (typeof by === 'string' ? (c) => c.req.param(by) ?? '' : by);
 const openErrors = (asked: Asked, key: Kind['key']): readonly Failure[] => [
   ...(!isRead(asked) ? bodyErrors : asked.path.includes('{') || asked.query ? (['validation_error'] as const) : []),
-  ...keyErrors(key),
+  ...keyErrors(key, asked),
   ...(asked.codes?.includes('rate_limited') ? [] : (['rate_limited'] as const)),
 ];
 
@@ -169,7 +171,7 @@ export const KINDS = {
       middleware: requireActor('execute', bucket as CallBucket, ...modeChecks(asked), ...keyCheck(key)),
       key,
       takesMode: asked.mode !== 'live',
-      codes: [...callerErrors, ...bodyErrors, ...keyErrors(key)],
+      codes: [...callerErrors, ...bodyErrors, ...keyErrors(key, asked)],
     };
   },
   key: ({ bucket }: Asked): Kind => ({
@@ -186,7 +188,7 @@ export const KINDS = {
       middleware: requirePerson(...keyCheck(key), ...(limit ? [limit] : []), ...modeChecks(asked)),
       key,
       takesMode: false,
-      codes: [...callerErrors, ...(isRead(asked) ? (['validation_error'] as const) : bodyErrors), ...keyErrors(key)],
+      codes: [...callerErrors, ...(isRead(asked) ? (['validation_error'] as const) : bodyErrors), ...keyErrors(key, asked)],
     };
   },
   viewer: (asked: Asked): Kind => {

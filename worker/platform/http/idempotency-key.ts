@@ -39,7 +39,7 @@ export const OptionalIdempotencyHeader = z.object({ 'Idempotency-Key': KeyBody.o
 export const malformedKeyErrors = ['idempotency_key_required', 'idempotency_key_too_long', 'idempotency_key_invalid'] as const;
 export const idempotencyErrors = [...malformedKeyErrors, 'idempotency_conflict', 'idempotency_in_progress'] as const;
 
-export const optionalKeyErrors = [...idempotencyErrors, 'idempotency_race'] as const;
+export const racedKeyErrors = [...idempotencyErrors, 'idempotency_race'] as const;
 
 export interface KeyOptions {
   retentionMs?: number;

@@ -116,6 +116,10 @@ export const optionalJsonBody = <S extends z.ZodType>(schema: S): JsonBody<S, fa
   body: { required: false, content: { 'application/json': { schema } } },
 });
 
+/** References of a response to headers that the document names. */
+export const headersOf = <N extends string>(...names: N[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) as Record<N, { $ref: string }>;
+
 const content = <S extends z.ZodType>(schema: S) => ({ 'application/json': { schema } });
 export const ok = <S extends z.ZodType>(schema: S, description = 'Done') => ({ 200: { description, content: content(schema) } });
 export const created = <S extends z.ZodType>(schema: S, description = 'Created') => ({ 201: { description, content: content(schema) } });

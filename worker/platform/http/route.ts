@@ -65,7 +65,10 @@ type ParamsOf<P extends string, S> = S extends z.ZodType ? z.output<S> : { [N in
 type QueryOf<Q> = Q extends z.ZodType ? z.output<Q> : Q extends Shape ? z.output<z.ZodObject<Q>> : { mode?: 'live' | 'sandbox' };
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
 
-type Response2xx = Record<number, { description: string; content?: Record<string, { schema: z.ZodType }> }>;
+type Response2xx = Record<
+  number,
+  { description: string; headers?: Record<string, { $ref: string }>; content?: Record<string, { schema: z.ZodType }> }
+>;
 type SchemaIn<R> = { [Status in keyof R]: R[Status] extends { content: Record<string, { schema: infer S }> } ? S : never }[keyof R];
 type BodyOf<R> = R extends z.ZodType ? z.input<R> : [SchemaIn<R>] extends [never] ? undefined : z.input<SchemaIn<R> & z.ZodType>;
 
@@ -241,7 +244,7 @@ function operationOf(route: AnyRoute & { id: string }, method: string, key: Kind
   const { id, tag, summary, description, sdk, agent } = route;
   const [resource, name] = sdk === false ? [] : sdk!.split('.');
   const idempotency = key === 'required' ? 'required' : key === 'optional' ? 'honoured' : route.idempotency;
-  if (!READS.includes(method) && idempotency === undefined) throw new Error(`${id} says not what a repeated call does`);
+  if (!READS.includes(method) && idempotency === undefined) throw new Error(`${id} does not say what a repeated call does`);
   const pages = query && ['after', 'page'].find((field) => field in query.shape);
   return {
     operationId: id,

@@ -4,7 +4,7 @@
  */
 
 import type { ErrorCode } from '#core/errors.ts';
-import { CODES, isListed } from '#platform/http/openapi.ts';
+import { CODES, headersOf, isListed } from '#platform/http/openapi.ts';
 
 interface Reference {
   $ref: string;
@@ -63,20 +63,22 @@ const HEADERS: Record<string, Header> = {
   'X-RateLimit-Reset': { description: 'End of the window in Unix seconds.', schema: { type: 'integer' } },
   'PAYMENT-REQUIRED': { description: 'Challenge for an x402 client.', schema: { type: 'string' } },
   'WWW-Authenticate': { description: 'Challenge for an MPP client.', schema: { type: 'string' } },
+  'PAYMENT-RESPONSE': { description: 'Settlement, as an x402 client reads it.', schema: { type: 'string' } },
+  'Payment-Receipt': { description: 'Receipt, as an MPP client reads it.', schema: { type: 'string' } },
+  'X-Svc-Duplicate-Settlement': { description: '`true` if another request got the success of this payment.', schema: { const: 'true' } },
+  'X-Svc-Truncated': { description: '`true` if more rows exist.', schema: { const: 'true' } },
 };
 const RATE_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
-const CHALLENGED: ErrorCode[] = ['payment_required', 'entitlement_missing', 'subscription_expired'];
+/** Codes of answers that carry an x402 challenge. */
+const CHALLENGED: ErrorCode[] = ['payment_required', 'payment_mismatch', 'entitlement_missing', 'subscription_expired'];
 
-const refsTo = (names: string[]) => Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-
-function errorHeaders(status: string, codes: ErrorCode[]): Record<string, Reference> {
-  return refsTo([
+function errorHeaders(status: string, codes: ErrorCode[], isMpp: boolean): Record<string, Reference> {
+  return headersOf(
     'X-Svc-Request-Id',
     ...(['429', '503'].includes(status) || codes.includes('idempotency_in_progress') ? ['Retry-After'] : []),
     ...(status === '429' ? RATE_HEADERS : []),
-    ...(codes.some((code) => CHALLENGED.includes(code)) ? ['PAYMENT-REQUIRED'] : []),
-    ...(codes.includes('payment_required') ? ['WWW-Authenticate'] : []),
-  ]);
+    ...(codes.some((code) => CHALLENGED.includes(code)) ? [isMpp ? 'WWW-Authenticate' : 'PAYMENT-REQUIRED'] : []),
+  );
 }
 
 const narrowed = (name: string, codes: ErrorCode[]) => ({
@@ -92,9 +94,9 @@ function schemaOf(codes: ErrorCode[]): object {
   return second ? { anyOf: [first, second] } : first!;
 }
 
-function toErrorResponse(status: string, { [CODES]: codes = [], 'x-name': _, ...response }: ResponseNode) {
+function toErrorResponse(status: string, { [CODES]: codes = [], 'x-name': _, ...response }: ResponseNode, isMpp: boolean) {
   const content = codes.length > 0 ? { 'application/json': { schema: schemaOf(codes) } } : response.content;
-  return { ...response, headers: errorHeaders(status, codes), content };
+  return { ...response, headers: errorHeaders(status, codes, isMpp), content };
 }
 
 /** Parameters by name. A required header has another component than the optional one. */
@@ -127,17 +129,24 @@ function shareParameters(operations: Operation[]): Record<string, Parameter> {
 export function shareComponents<D extends Document>(document: D): D {
   const operations = Object.values(document.paths ?? {}).flatMap((methods: object) => Object.values(methods) as Operation[]);
   const responses: Record<string, object> = {};
-  for (const { responses: own, 'x-idempotency': idempotency } of operations)
+  const statuses = new Map<string, string>();
+  for (const { responses: own, 'x-idempotency': idempotency, parameters = [] } of operations) {
+    const takesMpp = (parameters as Parameter[]).some(({ in: location, name }) => location === 'header' && name === 'authorization');
     for (const [status, response] of Object.entries(own as Record<string, ResponseNode>)) {
       if (status < '400') {
         const isKeyed = idempotency === 'required' || idempotency === 'honoured';
-        response.headers = refsTo(['X-Svc-Request-Id', ...(isKeyed ? ['Idempotent-Replayed'] : [])]);
+        response.headers = { ...headersOf('X-Svc-Request-Id', ...(isKeyed ? ['Idempotent-Replayed'] : [])), ...response.headers };
         continue;
       }
-      const name = response['x-name'] ?? componentName(response[CODES] ?? []);
-      responses[name] ??= toErrorResponse(status, response);
+      const codes = componentName(response[CODES] ?? []);
+      const isMpp = takesMpp && status === '402';
+      const name = response['x-name'] ?? (isMpp ? `Channel${codes}` : codes);
+      responses[name] ??= toErrorResponse(status, response, isMpp);
+      if ((statuses.get(name) ?? status) !== status) throw new Error(`${name} is a response of two statuses`);
+      statuses.set(name, status);
       own[status] = { $ref: `#/components/responses/${name}` };
     }
+  }
   const parameters = shareParameters(operations);
   document.components = { ...document.components, responses, headers: HEADERS, parameters };
   return document;

@@ -10,7 +10,7 @@ import { getHeldPlan } from '#features/plans/store.ts';
 import { RETRY_AFTER_SECONDS, SettlePending } from '#features/settlements/resource.ts';
 import type { Actor } from '#platform/context.ts';
 import { merchantBodyErrors, setActor, showsCredential } from '#platform/http/callers.ts';
-import { AccountUuid, type ActorEnv, ModeQuery, ok, orNull, ReceiptUuid, Timestamp } from '#platform/http/openapi.ts';
+import { AccountUuid, type ActorEnv, headersOf, ModeQuery, ok, orNull, ReceiptUuid, Timestamp } from '#platform/http/openapi.ts';
 import { countRefusedCredential, hitBucket, rateHeaders } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { PAID_PLANS, type PaidPlan, PLAN_DAYS, PLAN_NAMES, PLANS, planAt } from '#rules/plans.ts';
@@ -142,8 +142,12 @@ for (const plan of PAID_PLANS) {
     }),
     query: ModeQuery,
     returns: {
-      ...ok(ActivationBody, 'Activated. The PAYMENT-RESPONSE header contains the transaction'),
-      202: { description: 'Outcome not known yet', content: { 'application/json': { schema: SettlePending } } },
+      200: { ...ok(ActivationBody, 'Activated')[200], headers: headersOf('PAYMENT-RESPONSE') },
+      202: {
+        description: 'Outcome not known yet',
+        headers: headersOf('Retry-After'),
+        content: { 'application/json': { schema: SettlePending } },
+      },
     },
     refusals: merchantBodyErrors(
       'payment_required',

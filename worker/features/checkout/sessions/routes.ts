@@ -73,7 +73,7 @@ export const paymentSessionRoutes = routes('Checkout').write({
   key: 'required',
   body: PaymentSessionRequest,
   returns: created(PaymentSessionBody),
-  codes: ['idempotency_race', 'not_found', 'setup_not_ready', 'fee_wallet_missing', 'price_unavailable', 'rpc_unavailable'],
+  codes: ['not_found', 'setup_not_ready', 'fee_wallet_missing', 'price_unavailable', 'rpc_unavailable'],
   check: ({ body: { rail_id: named } }) => {
     if (named && !CHECKOUT_RAILS.includes(named)) {
       const msg = `Expected a rail of the hosted checkout: ${CHECKOUT_RAILS.join(' or ')}`;

@@ -4,7 +4,7 @@ import { base58Bytes } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import { MONEY_UNITS_MAX } from '#core/money.ts';
 import { countForMerchant } from '#features/accounts/auth/authenticate.ts';
-import { type AppEnv, created, errors, protocolBodyErrors, type RouteContext } from '#platform/http/openapi.ts';
+import { type AppEnv, created, errors, headersOf, ok, protocolBodyErrors, type RouteContext } from '#platform/http/openapi.ts';
 import { hitCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { SignedVoucher } from '#protocols/mpp/session.ts';
@@ -54,6 +54,8 @@ const AnnounceRequest = z
   })
   .openapi('MeteredAnnouncement');
 
+const withReceipt = <S extends z.ZodType>(schema: S) => ({ 200: { ...ok(schema)[200], headers: headersOf('Payment-Receipt') } });
+
 const mismatch = (reason: CommitRefusal): ApiError =>
   new ApiError('payment_mismatch', {
     detail: 'The voucher does not pay for this delivery. Sign a voucher for its amount.',
@@ -66,13 +68,14 @@ export const meteredSessionRoutes = routes('Metered')
     id: 'authorizeMeteredSession',
     sdk: 'meteredSessions.authorize',
     idempotency: 'natural',
+    agent: { confirm: true },
     summary: 'Open, pay, top up or close',
     description:
       'Performs the action of the credential of scheme Payment. Without a credential, returns 402 with the challenge in `WWW-Authenticate`. A refused credential returns 402 with a new challenge and `meta.reason`. The response to action `commit` is the receipt of the delivery.',
     guards: [countRefused],
     params: sessionParam,
     headers: CredentialHeader,
-    returns: z.union([MeteredSessionBody, CommitReceiptBody]),
+    returns: withReceipt(z.union([MeteredSessionBody, CommitReceiptBody])),
     codes: ['payment_required', 'not_found', 'channel_closed', 'rpc_unavailable'],
     answer: async ({ c, ctx, params, headers }) => {
       const done = await authorizeSession(ctx, params.session_id, headers.authorization, countsUse(c));
@@ -87,6 +90,7 @@ export const meteredSessionRoutes = routes('Metered')
     id: 'commitMeteredDelivery',
     sdk: 'meteredSessions.commit',
     idempotency: 'natural',
+    agent: { confirm: true },
     summary: 'Pay for a delivery',
     description:
       'Pays for a delivery with a voucher, in the body or in the credential of scheme Payment. The same delivery with the same voucher again returns 200 and `replayed`. A refusal has its reason in `meta.reason`.',
@@ -94,7 +98,7 @@ export const meteredSessionRoutes = routes('Metered')
     params: sessionParam,
     headers: CredentialHeader,
     body: CommitRequest,
-    returns: CommitReceiptBody,
+    returns: withReceipt(CommitReceiptBody),
     refusals: errors('payment_mismatch', 'not_found', 'channel_closed', 'rate_limited', 'validation_error', ...protocolBodyErrors),
     answer: async ({ c, ctx, params, body, headers }) => {
       const commit = readCommit(headers.authorization, body);

@@ -108,7 +108,7 @@ export const subscriptionPlanRoutes = routes('Subscriptions')
       'Creates the transaction by which your payout wallet publishes the plan of the current price and period. Open `/sign#<transaction>` of this service to sign and send it, then confirm. A published plan never changes: another price requires another plan.',
     key: 'required',
     returns: SubscriptionPlanBody,
-    codes: ['idempotency_race', ...planErrors, 'plan_limit_reached', 'state_conflict'],
+    codes: [...planErrors, 'plan_limit_reached', 'state_conflict'],
     once: (call, storeAnswer) => publish(call, call.params.product_id, storeAnswer, preparePlan),
     present: toPlanResource,
   })
@@ -122,7 +122,7 @@ export const subscriptionPlanRoutes = routes('Subscriptions')
     key: 'required',
     body: z.object({ tx_signature: TxSignature.describe('Signature of the transaction.') }).openapi('ConfirmSubscriptionPlanRequest'),
     returns: SubscriptionPlanBody,
-    codes: ['idempotency_race', ...planErrors, 'plan_limit_reached', 'payment_mismatch'],
+    codes: [...planErrors, 'plan_limit_reached', 'payment_mismatch'],
     once: (call, storeAnswer) => publish(call, call.params.product_id, storeAnswer, confirmPlan),
     present: toPlanResource,
   });

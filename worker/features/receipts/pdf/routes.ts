@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { locate } from '#platform/db/directory.ts';
-import { Detail, type RouteContext, UpdateResponse } from '#platform/http/openapi.ts';
+import { Detail, headersOf, type RouteContext, UpdateResponse } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { ReceiptQuery } from '../routes.ts';
 import { getReceipt, getReceiptWithOutcome, hasReceipt } from '../store.ts';
@@ -63,7 +63,7 @@ export const pdfRoutes = routes('Receipts')
     description:
       "Exports receipts as CSV (RFC 4180, UTF-8), at most 100,000 rows; `X-Svc-Truncated: true` if more exist. A row has the price and its exchange rate, the buyer, the refunded amount in the asset of `amount`, and the paid time: the period of a subscription, else the days bought, counted from the payment. Cells that a spreadsheet would read as a formula begin with a `'`.",
     query: { ...ReceiptQuery },
-    returns: file('text/csv', 'One row per receipt'),
+    returns: { 200: { ...file('text/csv', 'One row per receipt')[200], headers: headersOf('X-Svc-Truncated') } },
     respond: async ({ c, scope, query: { wallet, q, product_id: productId, direction } }) => {
       const exported = await exportReceipts(scope, { wallet, q, productId, direction });
       if (exported.isTruncated) c.header('X-Svc-Truncated', 'true');

@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { generateFiles } from '../../sdk/generate.ts';
+import { surfaceText } from '../../sdk/surface.ts';
+
+const SDK = join(import.meta.dirname, '../../sdk');
+const GENERATED = join(SDK, 'src/generated');
+
+describe('sdk/src/generated', () => {
+  it('every file equals the output of `npm run sdk:generate`, and no other file exists', async () => {
+    const files = await generateFiles();
+    expect(readdirSync(GENERATED).sort()).toEqual(Object.keys(files).sort());
+    for (const [name, text] of Object.entries(files)) expect(readFileSync(join(GENERATED, name), 'utf8'), name).toBe(text);
+  }, 120_000);
+});
+
+describe('sdk/api-surface.txt', () => {
+  it('the exports of every entry are those of the file: `npm run sdk:generate` writes it', () => {
+    expect(surfaceText()).toBe(readFileSync(join(SDK, 'api-surface.txt'), 'utf8'));
+  }, 60_000);
+});
