@@ -115,7 +115,8 @@ export class Bindings implements Platform {
       now: () => this.#now(),
       afterTurn: scheduler.afterTurn,
       isolateFor: (name) => {
-        const { service } = this.isolateOf(`${binding}:${name}`);
+        // Chosen when the event was delivered that wakes the object.
+        const { service } = this.#isolates.get(`${binding}:${name}`)!;
         return { realm: globalThis, construct: (ctx, pass) => new service[CLASSES[binding]](ctx, this.#envThrough(pass)) };
       },
     });
