@@ -138,6 +138,9 @@ export class History {
     this.treasury = treasury;
   }
 
+  /** True while a node still has faults to answer with, which its next calls meet at any later time. */
+  areNodesSpoiled = false;
+
   /** Notes that something outside fails, which explains refusals for a while. */
   noteTrouble(): void {
     this.#troubledUntil = this.#host.now() + TROUBLE_MS;

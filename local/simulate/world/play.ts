@@ -54,6 +54,7 @@ function openWorld(host: Host, history: History, dice: Dice): World {
   history.landed = (wallet) => chain.landed(wallet);
   history.calm = () => {
     chain.clearFaults(NODES);
+    history.areNodesSpoiled = false;
     outside.calm();
   };
   return { chain, outside, nodes: NODES };

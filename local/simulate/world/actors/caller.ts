@@ -49,7 +49,8 @@ export class Caller {
       if (!isTroubled) this.history.find(`${method} ${path} had no answer and no fault: ${answer.lost.message}`);
       return null;
     }
-    if (answer.status >= 500 && !isTroubled)
+    const isOfNodes = this.history.areNodesSpoiled && answer.body?.code === 'rpc_unavailable';
+    if (answer.status >= 500 && !isTroubled && !isOfNodes)
       this.history.find(`${method} ${path} answered ${answer.status} without a fault: ${JSON.stringify(answer.body)}`);
     const pathname = path.split('?')[0]!;
     for (const problem of readPublished(this.host.document).check(method, pathname, answer.status, answer.body)) this.history.find(problem);

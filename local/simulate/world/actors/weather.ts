@@ -17,6 +17,7 @@ export class Weather extends Actor {
     const [node, kind, times] = [this.dice.oneOf(this.world.nodes), this.dice.oneOf(NODE_FAULTS), 1 + this.dice.below(3)];
     const method = kind === 'drop' ? { method: 'sendTransaction' } : {};
     this.history.noteTrouble();
+    this.history.areNodesSpoiled = true;
     this.note(`${node} answers ${times} calls with ${kind}`);
     this.world.chain.fault(node, { kind, times, ...method });
   }
