@@ -28,7 +28,7 @@ import { webhookTestRoutes } from './published/webhook-test.routes.ts';
  * all.
  */
 export const app = newApp((every) => {
-  for (const routes of [...versionedRouters, eventTypeRoutes, webhookTestRoutes]) every.route('/v1', routes);
+  for (const routes of [...versionedRouters, eventTypeRoutes(openApiDocument), webhookTestRoutes]) every.route('/v1', routes);
   for (const routes of [
     ...rootRouters,
     eventSchemaRoutes(openApiDocument),

@@ -159,17 +159,7 @@ const openToBrowsers = cors({
     'X-Svc-Identity-Session',
     'Access-Control-Expose-Headers',
   ],
-  exposeHeaders: [
-    'Date',
-    'PAYMENT-REQUIRED',
-    'PAYMENT-RESPONSE',
-    'WWW-Authenticate',
-    'Payment-Receipt',
-    'Retry-After',
-    'Idempotent-Replayed',
-    'X-Svc-Request-Id',
-    'X-Svc-Api-Version',
-  ],
+  exposeHeaders: ['Date', 'PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'WWW-Authenticate', 'Payment-Receipt', 'Retry-After', 'X-Svc-Request-Id'],
   maxAge: 86_400,
 });
 

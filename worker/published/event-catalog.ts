@@ -10,7 +10,7 @@ import { PaymentBody, UnmatchedBody } from '#features/payments/resource.ts';
 import { ReceiptBody } from '#features/receipts/receipt.ts';
 import { MessageBody, TicketBody } from '#features/support/resource.ts';
 import { EndpointBody, EventBody } from '#features/webhooks/resource.ts';
-import { EVENT_TYPES, type EventType, type NewEvent, type SubjectType } from '#rules/events.ts';
+import type { EventType, NewEvent, SubjectType } from '#rules/events.ts';
 import {
   AT,
   confirmed,
@@ -283,17 +283,3 @@ export function exampleOf(type: EventType) {
     data: { object: example, ...mapped(type, ({ example }) => example) },
   };
 }
-
-/** Unknown fields are allowed, so that new ones break no receiver. */
-const openObjects = ({ jsonSchema }: { jsonSchema: { additionalProperties?: unknown } }): void => {
-  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-};
-
-/** Every event type with a self-contained JSON Schema (2020-12) of its envelope, and an example. */
-export const eventTypes = () =>
-  EVENT_TYPES.map((type) => ({
-    type,
-    description: EVENT_CATALOG[type].description,
-    schema: z.toJSONSchema(envelopeOf(type), { target: 'draft-2020-12', override: openObjects }) as Record<string, unknown>,
-    example: exampleOf(type) as Record<string, unknown>,
-  }));

@@ -10,7 +10,7 @@ interface Schema {
   required?: string[];
   allOf?: Schema[];
 }
-interface Document {
+export interface Document {
   components?: { schemas?: object };
 }
 
@@ -32,10 +32,10 @@ function definitionsOf(text: string, components: Record<string, object>, found: 
 const schemaUrl = (baseUrl: string, type: EventType): string => `${baseUrl}/schemas/events/${type}.json`;
 
 /**
- * Self-contained JSON Schema (2020-12) of an event: the component of the document with what it refers to in `$defs`. Unknown fields are
+ * Writes the self-contained JSON Schema (2020-12) of an event: the component of the document with what it refers to in `$defs`. Unknown fields are
  * allowed, so that new ones break no receiver.
  */
-function eventSchema({ components }: Document, baseUrl: string, type: EventType): string {
+function writeSchema({ components }: Document, baseUrl: string, type: EventType): string {
   const schemas = components!.schemas as Record<string, Schema>;
   const [base, own] = [schemas.Event!, schemas[`${pascalOf(type)}Event`]!.allOf![1]!];
   const { description } = EVENT_CATALOG[type];
@@ -49,6 +49,14 @@ function eventSchema({ components }: Document, baseUrl: string, type: EventType)
 
 const TYPES_REMEMBERED = 2 * EVENT_TYPES.length;
 const written = new Memory<string, string>(TYPES_REMEMBERED);
+
+/** JSON Schema of an event, as text. */
+export function eventSchema(document: Document, baseUrl: string, type: EventType): string {
+  const url = schemaUrl(baseUrl, type);
+  const text = written.get(url) ?? writeSchema(document, baseUrl, type);
+  written.set(url, text);
+  return text;
+}
 
 const PUBLIC_CACHE = { 'Cache-Control': 'public, max-age=3600' };
 
@@ -67,11 +75,7 @@ export function eventSchemaRoutes(document: () => Document) {
     const name = c.req.param('file').slice(0, -'.json'.length);
     const type = EVENT_TYPES.find((one) => one === name) ?? raise('not_found');
     const headers = { ...PUBLIC_CACHE, 'Content-Type': 'application/schema+json' };
-    const { baseUrl } = c.var.ctx;
-    const key = schemaUrl(baseUrl, type);
-    const schema = written.get(key) ?? eventSchema(document(), baseUrl, type);
-    written.set(key, schema);
-    return c.body(schema, 200, headers);
+    return c.body(eventSchema(document(), c.var.ctx.baseUrl, type), 200, headers);
   });
   return app;
 }

@@ -2,7 +2,8 @@ import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { EVENT_TYPES } from '#rules/events.ts';
-import { EVENT_CATALOG, envelopeOf, eventTypes, pascalOf } from './event-catalog.ts';
+import { EVENT_CATALOG, envelopeOf, exampleOf, pascalOf } from './event-catalog.ts';
+import { type Document, eventSchema } from './event-schemas.ts';
 
 const EventType = z
   .object({
@@ -13,20 +14,23 @@ const EventType = z
   })
   .openapi('EventTypeInfo');
 
-/** Built once per isolate, because the schemas are expensive and never change. */
-let catalog: ReturnType<typeof eventTypes> | null = null;
-export const eventTypeRoutes = routes('Webhooks').public({
-  path: 'GET /webhooks/event-types',
-  id: 'listEventTypes',
-  sdk: 'events.listTypes',
-  summary: 'List event types',
-  description: 'Lists all event types, each with its JSON Schema and an example.',
-  returns: z.array(EventType),
-  answer: () => {
-    catalog ??= eventTypes();
-    return catalog;
-  },
-});
+/** Takes the published document, because its components are the schemas. */
+export const eventTypeRoutes = (document: () => Document) =>
+  routes('Webhooks').public({
+    path: 'GET /webhooks/event-types',
+    id: 'listEventTypes',
+    sdk: 'events.listTypes',
+    summary: 'List event types',
+    description: 'Lists all event types, each with its JSON Schema and an example.',
+    returns: z.array(EventType),
+    answer: ({ ctx }) =>
+      EVENT_TYPES.map((type) => ({
+        type,
+        description: EVENT_CATALOG[type].description,
+        schema: JSON.parse(eventSchema(document(), ctx.baseUrl, type)) as Record<string, unknown>,
+        example: exampleOf(type) as Record<string, unknown>,
+      })),
+  });
 
 /** Every event as a component, `SvcEvent` as one of them, and what an endpoint receives. */
 export function registerEvents({ openAPIRegistry: registry }: OpenAPIHono<AppEnv>): void {

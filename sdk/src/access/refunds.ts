@@ -45,7 +45,8 @@ export class RefundsUnderWay {
       const earlier = this.#recent.get(holder)?.work;
       // Moves to the end, so that the map stays in the order of `until`.
       this.#recent.delete(holder);
-      this.#recent.set(holder, { work: Promise.all([earlier, work]), until: now + REFUND_WAIT_MS });
+      const both = Promise.all([earlier, work]).then(() => {});
+      this.#recent.set(holder, { work: both, until: now + REFUND_WAIT_MS });
     }
   }
 

@@ -17,9 +17,13 @@ it('GET /v1/webhooks/event-types gives anyone every type with a schema and a val
   const types = await readTypes();
   expect(types.map(({ type }) => type)).toEqual([...EVENT_TYPES]);
   for (const { type, description, schema, example } of types) {
-    expect([description.length > 10, validate(schema, example)], type).toEqual([true, []]);
-    expect(validate(schema, { ...example, type: 'payment.exploded' }), type).not.toEqual([]);
-    expect(validate(schema, { ...example, data: { object: {} } }), type).not.toEqual([]);
+    const accepts = (value: object) => new Validator(schema, '2020-12', false).validate(value).valid;
+    expect([type, description.length > 10, accepts(example)]).toEqual([type, true, true]);
+    const wrong = [
+      { ...example, type: 'payment.exploded' },
+      { ...example, data: { object: {} } },
+    ];
+    expect([type, ...wrong.map(accepts)]).toEqual([type, false, false]);
     const { subject, data } = example;
     expect(Object.values(data.object), type).toContain(subject.id);
     if ('version' in data.object) expect(subject.version, type).toBe(data.object.version);

@@ -1,4 +1,4 @@
-/** One use of the package: create, list, verify an event, an error, a time-out, an abort. Runs on every runtime. */
+/** Uses the package once: create, list, verify an event, an error, a time-out, an abort. Runs on every runtime. */
 export async function runScenario({ sdk, webhooks, baseUrl, key }) {
   const client = sdk.createClient({ baseUrl, key });
 
