@@ -9,7 +9,7 @@ export async function judgeAccess(reader: Reader, history: History, books: reado
     for (const product of shop.products) {
       if (product.livemode !== livemode || product.units === null) continue;
       const listed = await reader.list(`/v1/access/entitlements?product_id=${product.productId}`, key);
-      const bought = payments.filter((payment) => payment.product_id === product.productId && isBooked(payment));
+      const bought = payments.filter((one) => one.product_id === product.productId && one.kind !== 'metered' && isBooked(one));
       const holdings = history.holdings.filter((holding) => holding.product === product);
       for (const entitlement of listed) {
         const holding = holdings.find(({ customer }) => isOf(customer, entitlement.customer));
