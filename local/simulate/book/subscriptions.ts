@@ -25,7 +25,7 @@ export async function judgeSubscriptions(reader: Reader, history: History, books
 }
 
 function judgeCollections(reader: Reader, history: History, subscription: Subscription, booked: readonly Body[]): void {
-  const { address, shop, product, periodMs } = subscription;
+  const { address, shop, product, periodMs, consentedAt } = subscription;
   const name = `the subscription ${address}`;
   const collected = history
     .landedAt(shop)
@@ -43,11 +43,11 @@ function judgeCollections(reader: Reader, history: History, subscription: Subscr
     reader.expect(landed !== undefined && landed.units === unitsOf(price), () => `payment ${payment_id} of ${name} has no collection`);
   }
   for (const signature of repeated(booked.map(({ tx_signature }) => tx_signature))) reader.find(`${name} counts ${signature} twice`);
-  const [first] = collected;
-  const ages = collected.map(({ blockTimeMs }) => Math.floor((blockTimeMs - first!.blockTimeMs + MARGIN_MS) / periodMs));
-  // A wallet that subscribes again begins periods anew, which the same address shows.
-  const isOne = history.subscriptions.filter((one) => one.address === address).length === 1;
-  for (const period of isOne ? repeated(ages) : []) reader.find(`${name} was collected twice in period ${period}`);
+  // Periods are counted from the consent. A wallet that subscribes again at the same address begins them anew.
+  const isOnce = history.subscriptions.filter((one) => one.address === address).length === 1;
+  if (consentedAt === null || !isOnce) return;
+  const periods = collected.map(({ blockTimeMs }) => Math.floor((blockTimeMs - consentedAt + MARGIN_MS) / periodMs));
+  for (const period of repeated(periods)) reader.find(`${name} was collected twice in period ${period}`);
 }
 
 /** Time before the end of a checkout that the first collection may take: the next crons, and the distance of two. */
