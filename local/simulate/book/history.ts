@@ -145,6 +145,8 @@ export class History {
   readonly holdings: Holding[] = [];
   /** Consumptions that were returned. */
   readonly returned = new Set<string>();
+  /** Successes of payments that merchants' own servers settled through the service. */
+  readonly facilitated: { shop: Shop; signature: string; units: bigint }[] = [];
   readonly streams: Stream[] = [];
   readonly subscriptions: Subscription[] = [];
   readonly received: Received[] = [];

@@ -4,7 +4,7 @@ import { judgeEvents } from './events.ts';
 import type { History } from './history.ts';
 import type { Host } from './host.ts';
 import { judgeStreams } from './metered.ts';
-import { type Books, judgeRefunds, judgeSales, judgeSettled, judgeTotals, judgeUniqueness } from './payments.ts';
+import { type Books, judgeFacilitated, judgeRefunds, judgeSales, judgeSettled, judgeTotals, judgeUniqueness } from './payments.ts';
 import { Reader } from './reader.ts';
 import { judgePlans, judgeReceipts } from './receipts.ts';
 import { judgeSubscriptions } from './subscriptions.ts';
@@ -42,10 +42,11 @@ export async function judge(host: Host, history: History): Promise<string[]> {
   judgeUniqueness(reader, books);
   judgeSales(reader, history, books);
   judgeSettled(reader, history, books);
+  judgeFacilitated(reader, history, books);
   judgeRefunds(reader, history, books);
   for (const book of books) {
     await judgeTotals(reader, history, book);
-    await judgeReceipts(reader, book);
+    await judgeReceipts(reader, history, book);
     await judgeEvents(reader, history, book);
   }
   await judgePlans(reader, history);

@@ -4,6 +4,7 @@ import type { Actor } from './actors/actor.ts';
 import { Agent } from './actors/agent.ts';
 import { Buyer } from './actors/buyer.ts';
 import { Caller } from './actors/caller.ts';
+import { Cashier } from './actors/cashier.ts';
 import { type Merchant, openShop, type World } from './actors/open-shop.ts';
 import { Owner } from './actors/owner.ts';
 import { Stranger } from './actors/stranger.ts';
@@ -26,7 +27,7 @@ const FEE_PAYER_LAMPORTS = 100_000_000_000n;
 
 export type Role = new (...given: ConstructorParameters<typeof Actor>) => Actor;
 
-export const ROLES: readonly Role[] = [Buyer, Agent, Weather, Tester, Owner, Stranger, Buyer, Agent, Streamer, Subscriber];
+export const ROLES: readonly Role[] = [Buyer, Agent, Weather, Tester, Owner, Stranger, Buyer, Agent, Streamer, Subscriber, Cashier];
 
 /** Plays one history: shops open, actors act side by side, and every write that has no answer is repeated after the faults. */
 export async function play(
