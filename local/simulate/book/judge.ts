@@ -1,4 +1,5 @@
 import { judgeAccess, judgeScenarios } from './access.ts';
+import { judgeClosed } from './closed.ts';
 import { judgeEnds } from './ends.ts';
 import { judgeEvents } from './events.ts';
 import type { History } from './history.ts';
@@ -54,6 +55,7 @@ export async function judge(host: Host, history: History): Promise<string[]> {
   await judgeScenarios(reader, history);
   await judgeStreams(reader, history, books);
   await judgeSubscriptions(reader, history, books);
+  await judgeClosed(reader, history);
   await judgeEnds(reader);
   return [...new Set([...history.findings, ...reader.findings])];
 }

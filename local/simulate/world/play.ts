@@ -1,5 +1,6 @@
 import { History } from '../book/history.ts';
 import type { Host } from '../book/host.ts';
+import { Administrator } from './accounts/administrator.ts';
 import type { Actor } from './actors/actor.ts';
 import { Agent } from './actors/agent.ts';
 import { Buyer } from './actors/buyer.ts';
@@ -27,7 +28,20 @@ const FEE_PAYER_LAMPORTS = 100_000_000_000n;
 
 export type Role = new (...given: ConstructorParameters<typeof Actor>) => Actor;
 
-export const ROLES: readonly Role[] = [Buyer, Agent, Weather, Tester, Owner, Stranger, Buyer, Agent, Streamer, Subscriber, Cashier];
+export const ROLES: readonly Role[] = [
+  Buyer,
+  Agent,
+  Weather,
+  Tester,
+  Owner,
+  Stranger,
+  Buyer,
+  Agent,
+  Streamer,
+  Subscriber,
+  Cashier,
+  Administrator,
+];
 
 /** Plays one history: shops open, actors act side by side, and every write that has no answer is repeated after the faults. */
 export async function play(
