@@ -202,20 +202,21 @@ export class SimulatedHost {
   }
 
   #fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-    const request = new Request(input, init);
+    // A request of Node lives as long as its signal, which would keep the history.
+    const { signal, ...plain } = init ?? {};
+    const request = new Request(input, plain);
     const { hostname } = new URL(request.url);
     const answering = this.scheduler.pass({ kind: 'fetch', target: hostname, verb: request.method }, () => {
       const handler = this.#handlers.get(hostname);
       if (!handler) throw new TypeError(`fetch failed: nobody answers at ${hostname}`);
       return handler(request);
     });
-    const signal = init?.signal;
     if (!signal) return answering;
     return new Promise((resolve, reject) => {
       const abort = () => reject(signal.reason);
       if (signal.aborted) abort();
       signal.addEventListener('abort', abort, { once: true });
-      answering.then(resolve, reject);
+      answering.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
     });
   }
 
