@@ -3,14 +3,14 @@ import type { History } from '../../local/simulate/book/history.ts';
 import { judge } from '../../local/simulate/book/judge.ts';
 import { type SimulatedHost, SimulatedService } from '../../local/simulate/runtime/host.ts';
 import { Random } from '../../local/simulate/runtime/random.ts';
-import { Administrator } from '../../local/simulate/world/accounts/administrator.ts';
 import { Agent } from '../../local/simulate/world/actors/agent.ts';
 import { Buyer } from '../../local/simulate/world/actors/buyer.ts';
-import { Cashier } from '../../local/simulate/world/actors/cashier.ts';
 import { Owner } from '../../local/simulate/world/actors/owner.ts';
 import { Streamer } from '../../local/simulate/world/actors/streamer.ts';
 import { Subscriber } from '../../local/simulate/world/actors/subscriber.ts';
 import { Tester } from '../../local/simulate/world/actors/tester.ts';
+import { Administrator } from '../../local/simulate/world/merchants/administrator.ts';
+import { Cashier } from '../../local/simulate/world/merchants/cashier.ts';
 import { play, type Role } from '../../local/simulate/world/play.ts';
 import { SETTINGS } from '../../local/simulate/world/settings.ts';
 

@@ -1,8 +1,8 @@
 import type { Shop } from '../../book/history.ts';
 import type { Body } from '../../book/host.ts';
+import { Actor } from '../actors/actor.ts';
+import { newWallet } from '../actors/open-shop.ts';
 import type { Wallet } from '../outside/wallet.ts';
-import { Actor } from './actor.ts';
-import { newWallet } from './open-shop.ts';
 
 const DOLLARS = 20n;
 const UNITS_MAX = 50_000;
