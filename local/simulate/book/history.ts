@@ -113,6 +113,8 @@ export class History {
   readonly received: Received[] = [];
   /** Receipts of plans that were answered. */
   readonly planReceipts: { shop: Shop; receiptId: string }[] = [];
+  /** Plans that a card pays, at the price of any time. */
+  readonly cardPlans: { shop: Shop; plan: string }[] = [];
   readonly scenarios: Scenario[] = [];
   /** Violations that the actors met themselves: answers outside the document, unexplained failures, leaks. */
   readonly findings: string[] = [];

@@ -3,7 +3,8 @@ export type Handler = (request: Request) => Promise<Response>;
 export interface CallOptions {
   body?: unknown;
   headers?: Record<string, string>;
-  raw?: string;
+  /** Body that is sent unchanged instead of JSON. */
+  raw?: string | Uint8Array<ArrayBuffer>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: every answer is checked against the published document.

@@ -5,7 +5,7 @@ import type { History } from './history.ts';
 import type { Host } from './host.ts';
 import { type Books, judgeRefunds, judgeSales, judgeSettled, judgeTotals, judgeUniqueness } from './payments.ts';
 import { Reader } from './reader.ts';
-import { judgePlans, judgeReceipts } from './receipts.ts';
+import { judgeCardPlans, judgePlans, judgeReceipts } from './receipts.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -42,6 +42,7 @@ export async function judge(host: Host, history: History): Promise<string[]> {
     await judgeEvents(reader, history, book);
   }
   await judgePlans(reader, history);
+  await judgeCardPlans(reader, history);
   await judgeAccess(reader, history, books);
   await judgeScenarios(reader, history);
   await judgeEnds(reader);

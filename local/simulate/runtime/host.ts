@@ -23,7 +23,7 @@ interface CallOptions {
   body?: unknown;
   headers?: Record<string, string>;
   /** Body that is sent unchanged instead of JSON. */
-  raw?: string;
+  raw?: string | Uint8Array<ArrayBuffer>;
 }
 
 const ISOLATES = 3;

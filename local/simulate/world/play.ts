@@ -44,7 +44,7 @@ export async function play(host: Host, random: () => number, size: { actors: num
   return history;
 }
 
-function openWorld(host: Host, history: History, dice: Dice): World {
+export function openWorld(host: Host, history: History, dice: Dice): World {
   const chain = new SimulatedChain(() => host.now(), dice.bytes(32));
   for (const node of NODES) host.serve(node, (request) => chain.answer(request));
   chain.fundLamports(new Wallet(FEE_PAYER_SEED).address, FEE_PAYER_LAMPORTS);

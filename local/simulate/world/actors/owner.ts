@@ -1,4 +1,5 @@
 import type { Sale } from '../../book/history.ts';
+import { FORMER_PLAN } from '../outside/processor.ts';
 import { Wallet } from '../outside/wallet.ts';
 import { Actor } from './actor.ts';
 import { type Merchant, newWallet, openEndpoint } from './open-shop.ts';
@@ -18,6 +19,7 @@ export class Owner extends Actor {
     this.refundPayment,
     this.buyPlan,
     this.buyPlan,
+    this.subscribeByCard,
     this.changePrice,
     this.changeWallet,
     this.rotateSecret,
@@ -72,6 +74,22 @@ export class Owner extends Actor {
         if (status === 200) this.history.planReceipts.push({ shop, receiptId: body.receipt_id });
       });
     }
+  }
+
+  /** Has a subscription by card, sold at a price of earlier times, which the service learns when its owner returns from the processor. */
+  async subscribeByCard(): Promise<void> {
+    const { shop } = this.anyMerchant();
+    if (this.history.cardPlans.some((one) => one.shop === shop)) return;
+    this.history.cardPlans.push({ shop, plan: FORMER_PLAN });
+    const asked = await this.persist('POST', '/v1/billing/checkout/processor', { key: shop.token, body: { plan: 'growth' } });
+    const isSubscribed = asked?.status === 200 && (await this.world.outside.processor.subscribe());
+    const read = isSubscribed ? await this.persist('POST', '/v1/billing/refresh/processor', { key: shop.token }) : null;
+    this.note(`subscribed by card: ${asked?.status} ${asked?.body?.code ?? ''}, read ${read?.status}`);
+    if (read?.status !== 200)
+      this.history.cardPlans.splice(
+        this.history.cardPlans.findIndex((one) => one.shop === shop),
+        1,
+      );
   }
 
   async changePrice(): Promise<void> {
