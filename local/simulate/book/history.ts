@@ -12,8 +12,8 @@ export interface Endpoint {
   endpointId: string;
   box: string;
   livemode: boolean;
-  /** Every secret that may sign, the newest last. */
-  secrets: string[];
+  /** Every secret that may sign, the newest last. Deliveries from `since` to `until` have a signature of it. */
+  secrets: { secret: string; since: number; until: number }[];
   since: number;
 }
 

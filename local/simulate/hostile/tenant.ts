@@ -39,7 +39,7 @@ export async function openTenant(host: Host, shop: Shop, dice: Dice): Promise<Te
     executeKey: '',
     revokedKey: '',
     pool: new Map(),
-    secrets: [secret, ...shop.endpoints.flatMap(({ secrets }) => secrets)],
+    secrets: [secret, ...shop.endpoints.flatMap(({ secrets }) => secrets.map(({ secret }) => secret))],
   };
   const spare: Body[] = [];
   for (const permissions of SPARE_KEYS) spare.push(await must(host, 'POST', '/v1/keys', shop.token, { name: secret, permissions }));

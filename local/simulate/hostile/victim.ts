@@ -23,6 +23,11 @@ const UNSTEADY = new Set([
   'finalized_at',
   'version',
   'checked_at',
+  // Health of endpoints: deliveries of earlier events go on.
+  'failure_streak',
+  'failing_since',
+  'disables_at',
+  'last_failure_at',
 ]);
 const PAGE = 100;
 

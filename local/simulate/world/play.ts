@@ -3,6 +3,7 @@ import type { Host } from '../book/host.ts';
 import { Agent } from './actors/agent.ts';
 import { Buyer } from './actors/buyer.ts';
 import { Caller } from './actors/caller.ts';
+import { Forger } from './actors/forger.ts';
 import { type Merchant, openShop, type World } from './actors/open-shop.ts';
 import { Owner } from './actors/owner.ts';
 import { Stranger } from './actors/stranger.ts';
@@ -18,7 +19,7 @@ import { FEE_PAYER_SEED, LATE_GRACE_SECONDS, TREASURY } from './settings.ts';
 const SHOPS = 2;
 const FEE_PAYER_LAMPORTS = 100_000_000_000n;
 
-const ROLES = [Buyer, Agent, Weather, Tester, Owner, Stranger, Buyer, Agent];
+const ROLES = [Buyer, Agent, Weather, Tester, Owner, Stranger, Buyer, Agent, Forger];
 
 /** Plays one history: shops open, actors act side by side, and every write that has no answer is repeated after the faults. */
 export async function play(host: Host, random: () => number, size: { actors: number; steps: number }): Promise<History> {

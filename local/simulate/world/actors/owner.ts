@@ -5,6 +5,7 @@ import { Actor } from './actor.ts';
 import { type Merchant, newWallet, openEndpoint } from './open-shop.ts';
 
 const OVERLAP_HOURS = 24;
+const HOUR_MS = 3_600_000;
 const DOLLARS = 2_000n;
 
 /** Person behind a shop: refunds, accepts money that came late, changes prices, rotates secrets, reads the books. */
@@ -120,9 +121,12 @@ export class Owner extends Actor {
     const endpoint = this.dice.oneOf(shop.endpoints);
     const key = endpoint.livemode ? shop.liveKey : shop.sandboxKey;
     const path = `/v1/webhooks/endpoints/${endpoint.endpointId}/rotate-secret`;
+    const until = this.host.now() + OVERLAP_HOURS * HOUR_MS;
     await this.write(path, { key, body: { overlap_hours: OVERLAP_HOURS } }, ({ status, body }) => {
       this.note(`rotated a secret: ${status}`);
-      if (status === 200) endpoint.secrets.push(body.secret);
+      if (status !== 200) return;
+      for (const one of endpoint.secrets) if (one.until === 0) one.until = until;
+      endpoint.secrets.push({ secret: body.secret, since: this.host.now(), until: 0 });
     });
   }
 
