@@ -32,6 +32,8 @@ export interface Host {
   readonly document: object;
   /** Number of faults that have struck so far. Absent: none ever does. */
   faults?(): number;
+  /** Alarms of objects, by binding and name. Absent: none is known. */
+  alarms?(): { target: string; at: number }[];
   /** Ends all faults. */
   calm?(): void;
 }

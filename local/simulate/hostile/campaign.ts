@@ -118,7 +118,7 @@ class Judged {
   readonly #find: (words: string) => void;
   /** Texts of the victim that no answer may contain, and those that only a request that names them may see again. */
   readonly #secrets: readonly string[];
-  readonly #names: readonly string[];
+  readonly #names: Set<string>;
   readonly #capabilities: readonly string[];
 
   constructor(host: Host, { victim }: { victim: Tenant }, counts: HostileCounts, find: (words: string) => void) {
@@ -126,7 +126,7 @@ class Judged {
     this.#counts = counts;
     this.#find = find;
     this.#secrets = [...victim.secrets, victim.shop.liveKey, victim.shop.sandboxKey, victim.shop.token, victim.readKey, victim.executeKey];
-    this.#names = rowNames(victim);
+    this.#names = new Set(rowNames(victim));
     this.#capabilities = capabilities(victim);
   }
 
@@ -141,6 +141,8 @@ class Judged {
     this.#count(route, answer);
     if (answer.status >= 500 && !UNCONFIGURED.includes(answer.body?.code))
       fail(`${route} answered ${answer.status} ${JSON.stringify(answer.body)}`);
+    // A row of the attacker may have the values that it was made with.
+    if (method !== 'GET' && answer.status < 300) for (const name of this.#names) if (sent.text.includes(name)) this.#names.delete(name);
     const pathname = new URL(path, 'https://svc.test').pathname;
     for (const problem of readPublished(this.#host.document).check(method, pathname, answer.status, answer.body)) fail(problem);
     const leaked = this.#leaksOf(
@@ -161,6 +163,6 @@ class Judged {
     if (secret !== undefined) return secret;
     // A page of the victim may show more of what its holder names.
     if (this.#capabilities.some((one) => text.includes(one))) return undefined;
-    return this.#names.find((one) => said.includes(one) && !text.includes(one));
+    return [...this.#names].find((one) => said.includes(one) && !text.includes(one));
   }
 }

@@ -74,7 +74,8 @@ async function addObjects(
   const make = (path: string, body: object) => must(host, 'POST', path, key, body);
   const product = shop.products.find((one) => one.livemode === livemode && one.units !== null) ?? shop.products[0]!;
   const { productId: product_id } = product;
-  const customer_ref = `${secret}-${livemode ? 'live' : 'sandbox'}`;
+  // Requests name it, so it must not contain the secret.
+  const customer_ref = `customer-of-${product.slug}`;
   const app = await make('/v1/access/apps', { name: `${secret} app`, homepage_url: `https://${secret}.example.com` });
   const endpoint = await make('/v1/webhooks/endpoints', { url: `https://${HOOKS}/${secret}`, description: `hears of ${secret}` });
   const sent = await make(`/v1/webhooks/endpoints/${endpoint.endpoint_id}/test`, {});

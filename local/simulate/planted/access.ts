@@ -1,7 +1,6 @@
 import type { PlantedFault } from './planted-fault.ts';
 
 /** The lookup of an operation in an object. */
-const TAKES_OVER = ['setWhere: sql`', '{idempotencyRecords.expiresAt} <= ', '{ctx.wallNow} OR ('].join('$');
 const RECORDED = ['operations.find(`', '{verb}:', '{key}`, Date.now())'].join('$');
 
 /** Faults of what was bought: units, and who is served for them. */
@@ -43,9 +42,15 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     finding: /was answered as new to \d+ requests/,
   },
   {
-    name: 'lease-taken-over-early',
-    breaks: 'A request takes over the lease of one that still runs.',
-    mutations: [{ find: TAKES_OVER, replace: 'setWhere: sql`1 OR (' }],
-    finding: /./,
+    name: 'answer-not-replayed',
+    breaks: 'A write that is repeated under its Idempotency-Key is stored again.',
+    mutations: [
+      { find: 'const known5 = await findStored();\n    if (known5) return known5;', replace: '' },
+      {
+        find: 'setWhere: isOver(ctx.wallNow) }),\n      abortUnlessChanged(ctx)\n    ];',
+        replace: 'setWhere: isOver(ctx.wallNow) })\n    ];',
+      },
+    ],
+    finding: /no valid signature/,
   },
 ];

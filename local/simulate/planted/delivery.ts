@@ -17,7 +17,7 @@ export const DELIVERY_FAULTS: readonly PlantedFault[] = [
     name: 'sweep-given-up',
     breaks: 'A sweep is not due again after its first failure.',
     mutations: [{ find: '{ dueAt: ctx.wallNow, succeededAt: null }', replace: '{ dueAt: ctx.wallNow + 1e10, succeededAt: null }' }],
-    finding: /./,
+    finding: /sweeps go on failing/,
   },
   {
     name: 'retry-without-end',
@@ -28,7 +28,7 @@ export const DELIVERY_FAULTS: readonly PlantedFault[] = [
         replace: 'if (page3) return page3;\n    const [first, last2]',
       },
     ],
-    finding: /./,
+    finding: /repeat for ever/,
   },
   {
     name: 'rotation-without-overlap',

@@ -3,16 +3,16 @@ import type { PlantedFault } from './planted-fault.ts';
 /** Faults of what is paid, and of what the books say of it. */
 export const PAYMENT_FAULTS: readonly PlantedFault[] = [
   {
-    name: 'claim-not-unique',
-    breaks: 'Two requests claim one transaction, and both book it.',
+    name: 'confirm-without-lock',
+    breaks: 'Two confirmations of one session are both stored, because neither takes its lock.',
     mutations: [
       {
-        find: 'insertClaim = (db, claim2, slot) => db.insert(txClaims).values({ ...claim2, ...slot === null ? { nextCheckAt: null } : watchedFrom(claim2.createdAt, slot) });',
-        replace:
-          'insertClaim = (db, claim2, slot) => db.insert(txClaims).values({ ...claim2, ...slot === null ? { nextCheckAt: null } : watchedFrom(claim2.createdAt, slot) }).onConflictDoNothing();',
+        find: 'const batch = [...events3.map((row) => ctx.db.insert(events).values(row)), ...change.writes];',
+        replace: 'const batch = [...events3.map((row) => ctx.db.insert(events).values(row).onConflictDoNothing()), ...change.writes];',
       },
+      { find: 'abortIf({ db }, sql`changes() <> 1`)', replace: 'abortIf({ db }, sql`1 = 0`)' },
     ],
-    finding: /confirmed two payments|bought two plans|counts transaction \w+ twice|answered as new/,
+    finding: /receipts of .* (are|list)|neither booked nor unmatched|receipt \S+ names/,
   },
   {
     name: 'amount-off-by-one',

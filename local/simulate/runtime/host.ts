@@ -190,6 +190,10 @@ export class SimulatedHost {
     return this.#faults.struck;
   }
 
+  alarms(): { target: string; at: number }[] {
+    return this.#bindings.alarms;
+  }
+
   get calls(): ReadonlyMap<string, number> {
     return this.scheduler.calls;
   }

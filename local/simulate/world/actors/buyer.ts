@@ -36,7 +36,7 @@ export class Buyer extends Actor {
     this.confirmTogether,
     this.confirmAnothers,
     this.fork,
-    this.fork,
+    this.forkConfirmed,
     this.landAgain,
     this.readPayment,
     this.dally,
@@ -155,9 +155,24 @@ export class Buyer extends Actor {
     const sale = this.#paidSale();
     const signature = sale?.signatures.at(-1);
     if (!sale || signature === undefined || sale.product.units !== null) return;
+    this.#take(sale, signature);
+  }
+
+  /** Pays, confirms, and lets a fork take the transaction at once: later it would be final. */
+  async forkConfirmed(): Promise<void> {
+    const sale = this.#anySale();
+    if (sale === null || sale.product.units !== null) return;
+    this.#transfer('paid before a fork', ({ priceUnits }) => priceUnits, sale);
+    const signature = sale.signatures.at(-1);
+    if (signature === undefined) return;
+    await this.#confirm(sale, signature);
+    this.#take(sale, signature);
+  }
+
+  #take({ paymentId }: Begun, signature: string): void {
     if (!this.world.chain.vanish(signature)) return;
     this.#vanished.push(signature);
-    this.note(`a fork takes transaction ${signature} of payment ${sale.paymentId}`);
+    this.note(`a fork takes transaction ${signature} of payment ${paymentId}`);
   }
 
   async landAgain(): Promise<void> {
