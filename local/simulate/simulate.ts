@@ -11,7 +11,14 @@ import { describeFinding } from './search/report.ts';
 import { runHistory } from './search/run-history.ts';
 
 const USAGE = `npm run simulate -- [--histories N] [--minutes M] [--seed N] [--resume] [--coverage]
-npm run simulate -- --seed N [--actors N] [--steps N] [--faults none|1,2,3] [--trace]`;
+  Plays histories, for a minute unless told otherwise. --resume continues where the last run with it ended.
+npm run simulate -- --seed N [--actors N] [--steps N] [--faults none|1,2,3] [--trace]
+  Plays one history again.
+npm run simulate -- --planted [NAME] [--seed N] [--histories N] [--minutes M]
+  Plants each fault of the catalogue, or one, and searches for it, for ten minutes at most.
+npm run simulate -- --hostile [N] [--seed N]
+  Sends N hostile requests, 200000 unless told otherwise.
+The exit code is 1 if something was found, or a planted fault was not.`;
 const STATE_FILE = join(ROOT, '.local/simulate.json');
 const PROGRESS_MS = 10_000;
 const HOSTILE_REQUESTS = 200_000;
@@ -30,6 +37,7 @@ const readFlags = () => {
       resume: { type: 'boolean', default: false },
       coverage: { type: 'boolean', default: false },
       planted: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
       hostile: { type: 'boolean', default: false },
     },
   });
@@ -121,6 +129,10 @@ async function attack(service: SimulatedService, asked = `${HOSTILE_REQUESTS}`, 
 
 async function main(): Promise<number> {
   const flags = readFlags();
+  if (flags.help) {
+    console.log(USAGE);
+    return 0;
+  }
   const seed = numberOf(flags, 'seed');
   const [historiesMax, minutesMax] = [numberOf(flags, 'histories'), numberOf(flags, 'minutes')];
   if (flags.planted) return huntAll(flags.argument, { seed, historiesMax, minutesMax });

@@ -15,6 +15,7 @@ export class Invocation {
   calls = 0;
   /** Faults that struck its calls, or those of what it called. */
   struck = 0;
+  hasEnded = false;
   /** Rejects the answer, because the isolate died. */
   abandon: () => void = () => {};
 
@@ -42,6 +43,7 @@ export class Invocation {
   }
 
   end(): void {
+    this.hasEnded = true;
     this.isolate.running.delete(this);
   }
 

@@ -145,7 +145,9 @@ export class Scheduler {
     if (fault) this.note(`FAULT ${fault.ordinal} ${fault.kind}: ${words} of ${invocation?.label}`);
     return new Promise<T>((resolve, reject) => {
       const add = () => this.add(words, () => this.#perform({ way, work, fault, invocation, resolve, reject }), invocation);
-      if (fault?.kind === 'paused') this.clock.set(this.clock.now + this.faults.pauseMs(fault), add);
+      // The platform cancels what an invocation has under way when it ends, so that a late call follows no answer.
+      const resume = () => (invocation?.hasEnded ? undefined : add());
+      if (fault?.kind === 'paused') this.clock.set(this.clock.now + this.faults.pauseMs(fault), resume);
       else add();
     });
   };
