@@ -1,15 +1,21 @@
 import type { Reader } from './reader.ts';
 
 const SLACK_MS = 3 * 60_000;
+/** A checkout is given up three minutes after its end at the earliest, by one of the next crons. */
+const GIVEN_UP_MS = 8 * 60_000;
 
 /** Rows that wait, by what they wait for. Rows of sandboxes are left out, because scenarios have clocks of their own. `?` is a time in the past. */
-const WAITING: readonly [what: string, sql: string][] = [
+const WAITING: readonly [what: string, sql: string, slackMs?: number][] = [
   ['events have no deliveries', 'SELECT count(*) AS n FROM events WHERE livemode = 1 AND fanned_out_at IS NULL AND created_at < ?'],
   [
     'deliveries are overdue',
     "SELECT count(*) AS n FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ?",
   ],
-  ['payments wait past their end', "SELECT count(*) AS n FROM payments WHERE livemode = 1 AND status LIKE 'PENDING%' AND expires_at < ?"],
+  [
+    'payments wait past their end',
+    "SELECT count(*) AS n FROM payments WHERE livemode = 1 AND status LIKE 'PENDING%' AND expires_at < ?",
+    GIVEN_UP_MS,
+  ],
   ['settlements are pending', "SELECT count(*) AS n FROM settlements WHERE livemode = 1 AND status = 'pending' AND created_at < ?"],
   ['settlements are overdue', "SELECT count(*) AS n FROM settlements WHERE livemode = 1 AND status <> 'settled' AND next_check_at < ?"],
   ['sweeps are overdue', 'SELECT count(*) AS n FROM sweeps WHERE due_at < ?'],
@@ -39,8 +45,8 @@ async function judgeAlarms(reader: Reader): Promise<void> {
 /** Judges that everything ends after the faults: no row waits, no lease lasts, no sweep goes on failing. */
 export async function judgeEnds(reader: Reader): Promise<void> {
   const now = reader.host.now();
-  for (const [what, sql] of WAITING) {
-    const count = await reader.count(sql, now - SLACK_MS);
+  for (const [what, sql, slackMs = SLACK_MS] of WAITING) {
+    const count = await reader.count(sql, now - slackMs);
     reader.expect(count === 0, () => `${count} ${what}`);
   }
   for (const [what, sql] of LEASED) {

@@ -10,6 +10,8 @@ export interface World {
   chain: SimulatedChain;
   outside: Outside;
   nodes: readonly string[];
+  /** Days that may still pass. */
+  daysLeft: number;
 }
 
 /** Merchant with the wallet that it is paid on. */
@@ -49,6 +51,7 @@ export async function openShop(caller: Caller, { chain, outside }: World): Promi
     sandboxKey: keys[1]!,
     wallets: [wallet.address],
     products: [],
+    plans: [],
     endpoints: [],
   };
   caller.history.shops.push(shop);
