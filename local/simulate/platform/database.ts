@@ -1,5 +1,5 @@
 import { isAnyArrayBuffer } from 'node:util/types';
-import { type Row, type Rows, SqlError, Sqlite, storedText, type Value } from './sqlite.ts';
+import { type Counters, isSchemaChange, type Row, type Rows, SqlError, Sqlite, storedText, type Value } from './sqlite.ts';
 import { type Pass, passAtOnce, type Realm } from './way.ts';
 
 /** D1's metadata without rows_read and rows_written, which node:sqlite does not count. */
@@ -62,6 +62,9 @@ interface DatabaseOptions {
   pass?: Pass;
 }
 
+/** Text that begins with a letter needs no second look. */
+const hasStatement = ({ sql }: Query): boolean => /^[a-z]/i.test(sql) || sql.replace(/^\s+--.*/gm, '').trim().length > 0;
+
 const NO_STATEMENTS = 'No SQL statements detected.';
 
 /**
@@ -72,8 +75,9 @@ export class SimulatedDatabase {
   readonly #sqlite: Sqlite;
   readonly #name: string;
   readonly #pass: Pass;
-  #bytes = 0;
-  #lastRowId = 0;
+  /** Size of the database. Null after a change, until it is asked for. */
+  #bytes: number | null = null;
+  #counters: Counters = { totalChanges: 0, lastRowId: 0 };
 
   constructor({ name = 'DB', image, pass = passAtOnce }: DatabaseOptions = {}) {
     this.#sqlite = new Sqlite(image);
@@ -122,7 +126,7 @@ export class SimulatedDatabase {
   }
 
   #execute(queries: readonly Query[]): Answer[] | SqlError {
-    if (!queries.some(({ sql }) => sql.replace(/^\s+--.*/gm, '').trim().length > 0)) return new SqlError(NO_STATEMENTS);
+    if (!queries.some(hasStatement)) return new SqlError(NO_STATEMENTS);
     try {
       return queries.length === 1 ? [this.#run(queries[0]!)] : this.#batch(queries);
     } catch (error) {
@@ -139,37 +143,49 @@ export class SimulatedDatabase {
       return answers;
     } catch (error) {
       this.#sqlite.control('ROLLBACK TO batch; RELEASE batch');
-      this.#bytes = this.#sqlite.bytes;
+      this.#count();
       throw error;
     }
   }
 
   #run({ sql, values }: Query): Answer {
     if (!this.#sqlite.isWrite(sql)) return { ...this.#sqlite.run(sql, values), meta: this.#meta(0, false) };
-    const [before, bytes] = [this.#sqlite.counters, this.#bytes];
+    const before = this.#counters;
     const rows = this.#sqlite.run(sql, values);
-    const { totalChanges, lastRowId } = this.#sqlite.counters;
+    this.#count();
+    const { totalChanges, lastRowId } = this.#counters;
     const changes = totalChanges - before.totalChanges;
-    this.#bytes = this.#sqlite.bytes;
-    this.#lastRowId = lastRowId;
-    return { ...rows, meta: this.#meta(changes, changes !== 0 || lastRowId !== before.lastRowId || bytes !== this.#bytes) };
+    return { ...rows, meta: this.#meta(changes, changes !== 0 || lastRowId !== before.lastRowId || isSchemaChange(sql)) };
+  }
+
+  /** Reads the counters after a write. The size, which only few ask for, is read when it is. */
+  #count(): void {
+    this.#counters = this.#sqlite.counters;
+    this.#bytes = null;
+  }
+
+  #size(): number {
+    this.#bytes ??= this.#sqlite.bytes;
+    return this.#bytes;
   }
 
   #meta(changes: number, isChanged: boolean): Meta {
+    const size = () => this.#size();
     return {
       served_by: 'simulated.db',
       duration: 0,
       changes,
-      last_row_id: this.#lastRowId,
+      last_row_id: this.#counters.lastRowId,
       changed_db: isChanged,
-      size_after: this.#bytes,
+      get size_after() {
+        return size();
+      },
     };
   }
 
   #begin(): void {
     this.#sqlite.control('BEGIN');
-    this.#bytes = this.#sqlite.bytes;
-    this.#lastRowId = this.#sqlite.counters.lastRowId;
+    this.#count();
   }
 }
 

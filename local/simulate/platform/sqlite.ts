@@ -49,8 +49,14 @@ const NO_TRANSACTIONS =
   'TRANSACTION or SAVEPOINT statements. The JavaScript API is safer because it will automatically roll back on exceptions, and because it ' +
   "interacts correctly with Durable Objects' automatic atomic write coalescing.";
 
+const BYTES = 'SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size';
+/** Statements that stay compiled. The service writes numbers into some texts, so their count has no bound. */
+const PREPARED_MAX = 1500;
+
 const IS_TRANSACTION = /^\s*(?:begin|savepoint|commit|end|rollback|release)\b/i;
 const IS_SCHEMA = /^\s*(?:create|alter|drop)\b/i;
+
+export const isSchemaChange = (sql: string): boolean => IS_SCHEMA.test(sql);
 
 const CODES: Record<number, string> = {
   1: 'SQLITE_ERROR',
@@ -94,25 +100,14 @@ const plainCell = (cell: Value): Value => (typeof cell === 'bigint' ? Number(cel
 /** SQLite database in memory with workerd's limits, error texts and conversions. */
 export class Sqlite {
   readonly #db: DatabaseSync;
+  /** Statements by their text, the oldest first. */
   readonly #prepared = new Map<string, Prepared[]>();
-  readonly #counters: StatementSync;
-  readonly #bytes: StatementSync;
+  #counting: StatementSync | null = null;
+  #measuring: StatementSync | null = null;
 
   constructor(image?: Uint8Array) {
     this.#db = new DatabaseSync(':memory:', { limits: LIMITS, enableDoubleQuotedStringLiterals: true } as object);
     if (image) this.#db.deserialize(image);
-    [this.#counters, this.#bytes] = this.#ownStatements();
-  }
-
-  #ownStatements(): [StatementSync, StatementSync] {
-    const counters = this.#db.prepare('SELECT total_changes(), last_insert_rowid()');
-    const bytes = this.#db.prepare(
-      'SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size',
-    );
-    counters.setReturnArrays(true);
-    counters.setReadBigInts(true);
-    bytes.setReturnArrays(true);
-    return [counters, bytes];
   }
 
   /** Runs statements without limits or conversions: migrations and transactions of the platform itself. */
@@ -121,12 +116,21 @@ export class Sqlite {
   }
 
   get counters(): Counters {
-    const [totalChanges, lastRowId] = this.#counters.get() as unknown as [bigint, bigint];
+    if (this.#counting === null) {
+      this.#counting = this.#db.prepare('SELECT total_changes(), last_insert_rowid()');
+      this.#counting.setReturnArrays(true);
+      this.#counting.setReadBigInts(true);
+    }
+    const [totalChanges, lastRowId] = this.#counting.get() as unknown as [bigint, bigint];
     return { totalChanges: Number(totalChanges), lastRowId: Number(lastRowId) };
   }
 
   get bytes(): number {
-    return (this.#bytes.get() as unknown as [number])[0];
+    if (this.#measuring === null) {
+      this.#measuring = this.#db.prepare(BYTES);
+      this.#measuring.setReturnArrays(true);
+    }
+    return (this.#measuring.get() as unknown as [number])[0];
   }
 
   serialize(): Uint8Array {
@@ -153,7 +157,7 @@ export class Sqlite {
         throw new SqlError('When executing multiple SQL statements in a single call, only the last statement can have parameters.');
       rows = this.#step(one, isLast ? values : []);
     }
-    if (IS_SCHEMA.test(sql)) this.#prepared.clear();
+    if (isSchemaChange(sql)) this.#prepared.clear();
     return rows;
   }
 
@@ -187,6 +191,7 @@ export class Sqlite {
         throw sqlErrorOf(error);
       }
     });
+    if (this.#prepared.size >= PREPARED_MAX) this.#prepared.delete(this.#prepared.keys().next().value!);
     this.#prepared.set(sql, prepared);
     return prepared;
   }

@@ -3,8 +3,6 @@ import type { Isolate } from './isolate.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 
-export const CRON_MS = 60_000;
-
 /** A batch as a queue of the platform hands it to its consumer. */
 export interface Delivery {
   queue: string;

@@ -1,8 +1,9 @@
 import type { SimulatedDatabase } from '../platform/database.ts';
 import { Bindings, migratedDatabase } from './bindings.ts';
 import { Clock, install } from './clock.ts';
+import { Crons } from './crons.ts';
 import { webCrypto } from './crypto.ts';
-import { CRON_MS, type Delivery, Dispatch } from './dispatch.ts';
+import { type Delivery, Dispatch } from './dispatch.ts';
 import { type FaultPlan, Faults, NO_FAULTS } from './faults.ts';
 import { currentInvocation } from './invocation.ts';
 import { Isolate } from './isolate.ts';
@@ -31,11 +32,6 @@ const BASE_URL = 'https://svc.test';
 const START_AT = Date.UTC(2026, 8, 1);
 /** Address of callers that send none. */
 const CALLER_IP = '203.0.113.7';
-/** Minutes between two crons. The service runs fifty sweeps at each: every minute, they would be most of a history. */
-const CRON_MINUTES = [1, 2, 4] as const;
-const CRON_MINUTES_IN_CALM = 2;
-const LONG_PAUSE_MS = 10 * 60_000;
-const CRON_MINUTES_IN_LONG_PAUSE = 8;
 /** By how much `settle` may move the clock until everything is quiet. */
 const SETTLE_MS = 30 * 60_000;
 
@@ -89,8 +85,7 @@ export class SimulatedHost {
   readonly #bindings: Bindings;
   readonly #dispatch: Dispatch;
   readonly #handlers = new Map<string, Handler>();
-  #cronMinutes: number;
-  #cronTimer = 0;
+  readonly #crons: Crons;
   readonly #restore: () => void;
 
   constructor(service: SimulatedService, { seed, variables, faults = NO_FAULTS, isTraced = false }: HistoryOptions) {
@@ -100,7 +95,6 @@ export class SimulatedHost {
     this.trace = new Trace({ isStored: isTraced });
     this.#clock = new Clock(START_AT);
     this.#faults = new Faults(seed, faults);
-    this.#cronMinutes = new Random(seed, 'cron').pick(CRON_MINUTES);
     const random = new Random(seed, 'service');
     this.#restore = install(this.#clock, random, webCrypto(random));
     this.scheduler = new Scheduler({ clock: this.#clock, random: new Random(seed, 'order'), faults: this.#faults, trace: this.trace });
@@ -124,7 +118,8 @@ export class SimulatedHost {
         },
       });
     }
-    this.#setCron(this.#cronMinutes);
+    const ring = () => void this.#dispatch.cron();
+    this.#crons = new Crons({ clock: this.#clock, random: new Random(seed, 'cron'), ring });
   }
 
   /** Sends one request of a caller. Rejects if the connection is lost before an answer. */
@@ -156,9 +151,9 @@ export class SimulatedHost {
     return Math.floor(this.#clock.now);
   }
 
-  /** Lets time pass, with all that is due by then. Crons come further apart in a long pause. */
+  /** Lets time pass, with all that is due by then. */
   async advance(ms: number): Promise<void> {
-    this.#setCron(ms > LONG_PAUSE_MS ? CRON_MINUTES_IN_LONG_PAUSE : this.#cronMinutes);
+    this.#crons.wait(ms);
     await this.scheduler.advanceTo(this.#clock.now + ms);
   }
 
@@ -199,7 +194,7 @@ export class SimulatedHost {
   }
 
   calm(): void {
-    this.#cronMinutes = CRON_MINUTES_IN_CALM;
+    this.#crons.calm();
     this.#faults.end();
   }
 
@@ -211,20 +206,21 @@ export class SimulatedHost {
   }
 
   #fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-    const request = new Request(input, init);
+    // A request of Node lives as long as its signal, which would keep the history.
+    const { signal, ...plain } = init ?? {};
+    const request = new Request(input, plain);
     const { hostname } = new URL(request.url);
     const answering = this.scheduler.pass({ kind: 'fetch', target: hostname, verb: request.method }, () => {
       const handler = this.#handlers.get(hostname);
       if (!handler) throw new TypeError(`fetch failed: nobody answers at ${hostname}`);
       return handler(request);
     });
-    const signal = init?.signal;
     if (!signal) return answering;
     return new Promise((resolve, reject) => {
       const abort = () => reject(signal.reason);
       if (signal.aborted) abort();
       signal.addEventListener('abort', abort, { once: true });
-      answering.then(resolve, reject);
+      answering.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
     });
   }
 
@@ -232,16 +228,6 @@ export class SimulatedHost {
     const invocation = currentInvocation();
     const ring = () => (ms > 0 && options?.isIdle ? run() : this.scheduler.add('timer', run, invocation));
     return this.#clock.set(this.#clock.now + Math.max(0, ms), ring, options);
-  }
-
-  #setCron(minutes: number): void {
-    this.#clock.clear(this.#cronTimer);
-    const everyMs = minutes * CRON_MS;
-    const ring = () => {
-      void this.#dispatch.cron();
-      this.#setCron(this.#cronMinutes);
-    };
-    this.#cronTimer = this.#clock.set((Math.floor(this.#clock.now / everyMs) + 1) * everyMs, ring, { isIdle: true });
   }
 }
 

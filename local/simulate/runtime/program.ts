@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { compileFunction } from 'node:vm';
 import { build, type Plugin } from 'esbuild';
@@ -23,6 +24,33 @@ const workersModule: Plugin = {
   setup: ({ onResolve, onLoad }) => {
     onResolve({ filter: /^cloudflare:workers$/ }, ({ path }) => ({ path, namespace: 'workers' }));
     onLoad({ filter: /./, namespace: 'workers' }, () => ({ contents: OBJECT_BASE }));
+  },
+};
+
+/**
+ * `is` of drizzle-orm with a memory of its answers by class: it walks the prototypes of each part of each query, a twelfth of a history. The
+ * answer depends on the two classes alone.
+ */
+const QUICK_IS = `
+const known = new Map();
+function is(value, type) {
+  if (!value || typeof value !== 'object') return false;
+  const cls = value.constructor;
+  if (typeof cls !== 'function' || cls.prototype !== Object.getPrototypeOf(value)) return walk(value, type);
+  let answers = known.get(type);
+  if (!answers) known.set(type, (answers = new Map()));
+  let answer = answers.get(cls);
+  if (answer === undefined) answers.set(cls, (answer = walk(value, type)));
+  return answer;
+}`;
+
+const quickQueries: Plugin = {
+  name: 'quick-queries',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /drizzle-orm\/entity\.js$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8').replace('function is(', 'function walk(');
+      return { contents: `${text}\n${QUICK_IS}` };
+    });
   },
 };
 
@@ -71,7 +99,7 @@ async function bundle(): Promise<string> {
     globalName: 'service',
     write: false,
     external: builtinModules.flatMap((name) => [name, `node:${name}`]),
-    plugins: [workersModule, ...WORKER_BUILD.plugins],
+    plugins: [workersModule, quickQueries, ...WORKER_BUILD.plugins],
   });
   return outputFiles[0]!.text;
 }

@@ -47,6 +47,8 @@ const CALLS_MAX = 1000;
 const EVENTS_MS = 200;
 /** A step takes less than this by the clock of the history. */
 const STEP_MS = 4;
+/** Characters of a trace that are hashed at once. */
+const HASHED_AT_ONCE = 32_768;
 /** How long a history may wait for one answer. */
 const PATIENCE_MS = 15 * 60_000;
 
@@ -59,6 +61,8 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 export class Trace {
   readonly #hash = createHash('sha256');
   readonly #lines: string[] | null;
+  /** Lines that the hash has yet to take. */
+  #pending = '';
   #count = 0;
 
   constructor({ isStored }: { isStored: boolean }) {
@@ -75,12 +79,19 @@ export class Trace {
 
   add(line: string): void {
     this.#count++;
-    this.#hash.update(line).update('\n');
+    this.#pending += `${line}\n`;
+    if (this.#pending.length > HASHED_AT_ONCE) this.#hashPending();
     this.#lines?.push(line);
   }
 
   digest(): string {
+    this.#hashPending();
     return this.#hash.copy().digest('hex');
+  }
+
+  #hashPending(): void {
+    this.#hash.update(this.#pending);
+    this.#pending = '';
   }
 }
 

@@ -1,0 +1,54 @@
+import type { Clock } from './clock.ts';
+import type { Random } from './random.ts';
+
+const MINUTE_MS = 60_000;
+/** Minutes to the next cron while the actors act: few come every minute, and some much later. */
+const GAPS = [1, 1, 2, 4, 8, 16] as const;
+/** Minutes to the next cron after the faults, while nobody waits. */
+const CALM_GAP = 4;
+
+/**
+ * Rings the cron. The service runs some thirty sweeps at each: every minute, they would be nine tenths of a history. After the faults one
+ * rings in the middle and one at the end of each wait, so that every sweep runs three times and more before the judge reads.
+ */
+export class Crons {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #ring: () => void;
+  #timer = 0;
+  #isCalm = false;
+
+  constructor({ clock, random, ring }: { clock: Clock; random: Random; ring: () => void }) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#ring = ring;
+    this.#setNext();
+  }
+
+  /** The actors are done, and the faults are over. */
+  calm(): void {
+    this.#isCalm = true;
+    this.#setNext();
+  }
+
+  /** Called when time is about to pass without requests. */
+  wait(ms: number): void {
+    if (!this.#isCalm || ms < MINUTE_MS) return;
+    const end = this.#clock.now + ms;
+    if (ms === MINUTE_MS) this.#set(end);
+    else this.#set(end - ms / 2, () => this.#set(end));
+  }
+
+  #setNext(): void {
+    this.#set(this.#clock.now + MINUTE_MS * (this.#isCalm ? CALM_GAP : this.#random.pick(GAPS)));
+  }
+
+  #set(at: number, then: () => void = () => this.#setNext()): void {
+    this.#clock.clear(this.#timer);
+    const run = () => {
+      this.#ring();
+      then();
+    };
+    this.#timer = this.#clock.set(at, run, { isIdle: true });
+  }
+}
