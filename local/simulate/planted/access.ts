@@ -45,7 +45,7 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     name: 'answer-not-replayed',
     breaks: 'A write that is repeated under its Idempotency-Key is stored again.',
     mutations: [
-      { find: 'const known5 = await findStored();\n    if (known5) return known5;', replace: '' },
+      { find: 'const known6 = await findStored();\n    if (known6) return known6;', replace: '' },
       {
         find: 'setWhere: isOver(ctx.wallNow) }),\n      abortUnlessChanged(ctx)\n    ];',
         replace: 'setWhere: isOver(ctx.wallNow) })\n    ];',
