@@ -27,6 +27,21 @@ const LEASED: readonly [what: string, sql: string][] = [
   ['deliveries hold leases', 'SELECT count(*) AS n FROM webhook_deliveries WHERE lease_until > ?'],
 ];
 
+/** Longest pause after which an object sends again what the database has not acknowledged. */
+const REPEAT_MS = 11 * 60_000;
+
+/** Judges that entitlements stop announcing what the database has stored. Faults may leave one last repetition. */
+async function judgeAlarms(reader: Reader): Promise<void> {
+  const { host } = reader;
+  const listRepeating = () =>
+    (host.alarms?.() ?? []).filter(({ target, at }) => target.startsWith('ENTITLEMENT') && at < host.now() + REPEAT_MS);
+  if (listRepeating().length === 0) return;
+  await host.advance(REPEAT_MS);
+  await host.settle();
+  const repeating = listRepeating().length;
+  reader.expect(repeating === 0, () => `${repeating} alarms of entitlements repeat for ever`);
+}
+
 /** Judges that everything ends after the faults: no row waits, no lease lasts, no sweep goes on failing. */
 export async function judgeEnds(reader: Reader): Promise<void> {
   const now = reader.host.now();
@@ -38,6 +53,7 @@ export async function judgeEnds(reader: Reader): Promise<void> {
     const count = await reader.count(sql, now);
     reader.expect(count === 0, () => `${count} ${what} though nothing runs`);
   }
+  await judgeAlarms(reader);
   const failing = (await reader.host.rows('SELECT name FROM sweeps WHERE failures > 0')) as { name: string }[];
   reader.expect(failing.length === 0, () => `sweeps go on failing: ${failing.map(({ name }) => name).join(', ')}`);
 }

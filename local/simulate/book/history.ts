@@ -12,8 +12,8 @@ export interface Endpoint {
   endpointId: string;
   box: string;
   livemode: boolean;
-  /** Every secret that may sign, the newest last. */
-  secrets: string[];
+  /** Every secret that may sign, the newest last. Deliveries from `since` to `until` have a signature of it. */
+  secrets: { secret: string; since: number; until: number }[];
   since: number;
 }
 
@@ -163,6 +163,8 @@ export class History {
   readonly received: Received[] = [];
   /** Receipts of plans that were answered. */
   readonly planReceipts: { shop: Shop; receiptId: string }[] = [];
+  /** Plans that a card pays, at the price of any time. */
+  readonly cardPlans: { shop: Shop; plan: string }[] = [];
   readonly scenarios: Scenario[] = [];
   /** Violations that the actors met themselves: answers outside the document, unexplained failures, leaks. */
   readonly findings: string[] = [];

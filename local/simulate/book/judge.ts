@@ -7,7 +7,7 @@ import type { Host } from './host.ts';
 import { judgeStreams } from './metered.ts';
 import { type Books, judgeFacilitated, judgeRefunds, judgeSales, judgeSettled, judgeTotals, judgeUniqueness } from './payments.ts';
 import { Reader } from './reader.ts';
-import { judgePlans, judgeReceipts } from './receipts.ts';
+import { judgeCardPlans, judgePlans, judgeReceipts } from './receipts.ts';
 import { judgeSubscriptions } from './subscriptions.ts';
 
 const SECOND = 1000;
@@ -51,6 +51,7 @@ export async function judge(host: Host, history: History): Promise<string[]> {
     await judgeEvents(reader, history, book);
   }
   await judgePlans(reader, history);
+  await judgeCardPlans(reader, history);
   await judgeAccess(reader, history, books);
   await judgeScenarios(reader, history);
   await judgeStreams(reader, history, books);

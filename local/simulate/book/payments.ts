@@ -167,6 +167,12 @@ export function judgeRefunds(reader: Reader, history: History, books: readonly B
     const back = sum((payment.refunded ?? []).map((one: Body) => unitsOf(one.amount)));
     reader.expect(back <= grossOf(payment), () => `payment ${payment.payment_id} gave back ${back} of ${grossOf(payment)}`);
   }
+  const sent = live.map(({ payer_wallet }) => payer_wallet as string | undefined).flatMap((payer) => (payer ? history.landed(payer) : []));
+  for (const { payment_id, tx_signature } of recorded)
+    reader.expect(
+      sent.some(({ signature }) => signature === tx_signature),
+      () => `payment ${payment_id} records refund ${tx_signature}, which the chain does not have`,
+    );
   for (const payer of new Set(live.map(({ payer_wallet }) => payer_wallet as string | undefined))) {
     if (payer === undefined) continue;
     const landed = history.landed(payer).filter(({ memos }) => memos.some((memo) => memo.startsWith('svc-refund:')));

@@ -85,6 +85,19 @@ export async function judgePlans(reader: Reader, history: History): Promise<void
   for (const { tx_sig } of paid) reader.expect(landed.includes(tx_sig), () => `plan payment ${tx_sig} is not on the chain`);
 }
 
+const PLANS = ['free', 'starter', 'growth', 'scale'];
+
+/** Judges that a shop has the plan that its card pays, at whatever price it was sold. */
+export async function judgeCardPlans(reader: Reader, history: History): Promise<void> {
+  for (const { shop, plan } of history.cardPlans) {
+    const summary = await reader.get('/v1/billing/summary', shop.liveKey);
+    reader.expect(
+      PLANS.indexOf(summary?.plan) >= PLANS.indexOf(plan),
+      () => `${shop.name} pays for plan ${plan} by card, and has ${summary?.plan}`,
+    );
+  }
+}
+
 function judgeChain(reader: Reader, name: string, receipts: readonly Body[]): void {
   const links = receipts.toSorted((a, b) => (a.link?.seq ?? 0) - (b.link?.seq ?? 0));
   let previous = FIRST_LINK;

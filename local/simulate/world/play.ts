@@ -4,6 +4,7 @@ import type { Actor } from './actors/actor.ts';
 import { Agent } from './actors/agent.ts';
 import { Buyer } from './actors/buyer.ts';
 import { Caller } from './actors/caller.ts';
+import { Forger } from './actors/forger.ts';
 import { type Merchant, openShop, type World } from './actors/open-shop.ts';
 import { Owner } from './actors/owner.ts';
 import { Stranger } from './actors/stranger.ts';
@@ -41,6 +42,7 @@ export const ROLES: readonly Role[] = [
   Subscriber,
   Cashier,
   Administrator,
+  Forger,
 ];
 
 /** Plays one history: shops open, actors act side by side, and every write that has no answer is repeated after the faults. */
@@ -72,7 +74,7 @@ export async function play(
   return history;
 }
 
-function openWorld(host: Host, history: History, dice: Dice): World {
+export function openWorld(host: Host, history: History, dice: Dice): World {
   const chain = new SimulatedChain(() => host.now(), dice.bytes(32));
   for (const node of NODES) host.serve(node, (request) => chain.answer(request));
   for (const seed of [FEE_PAYER_SEED, CHANNEL_SEED, PULLER_SEED]) chain.fundLamports(new Wallet(seed).address, FEE_PAYER_LAMPORTS);

@@ -1,4 +1,5 @@
-import { MAIL, NODES, PRICES } from './outside/hosts.ts';
+import { MAIL, NODES, PRICES, PROCESSOR } from './outside/hosts.ts';
+import { PROCESSOR_SETTINGS } from './outside/processor.ts';
 
 const seed = (fill: number): string => Buffer.alloc(32, fill).toString('base64url');
 
@@ -41,4 +42,5 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   MAIL_FROM: 'Payments <pay@svc.test>',
   RESEND_API_KEY: 're_simulated',
   RESEND_API_URL: `https://${MAIL}`,
+  ...PROCESSOR_SETTINGS(PROCESSOR),
 };

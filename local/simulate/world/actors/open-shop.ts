@@ -105,7 +105,13 @@ export async function openEndpoint(caller: Caller, shop: Shop, outside: Outside,
   const made = await must(caller, '/v1/webhooks/endpoints', key, { url: `https://${HOOKS}/${box}`, event_types: ['*'] });
   if (made === null) return;
   outside.trouble(box, caller.dice.chance(0.5) ? 0 : TROUBLE_MAX * caller.dice.below(2));
-  shop.endpoints.push({ endpointId: made.endpoint_id, box, livemode, secrets: [made.secret], since: Date.parse(made.created_at) });
+  shop.endpoints.push({
+    endpointId: made.endpoint_id,
+    box,
+    livemode,
+    secrets: [{ secret: made.secret, since: 0, until: 0 }],
+    since: Date.parse(made.created_at),
+  });
 }
 
 /** Makes a wallet with lamports for fees and `dollars` of USDC. */
