@@ -128,7 +128,8 @@ export class SimulatedHost {
       });
     }
     const ring = () => void this.#dispatch.cron();
-    this.#crons = new Crons({ clock: this.#clock, random: new Random(seed, 'cron'), ring });
+    const isAimedAt = /^(?:sweep |cron)/.test(faults.aim?.at ?? '');
+    this.#crons = new Crons({ clock: this.#clock, random: new Random(seed, 'cron'), isAimedAt, ring });
   }
 
   /** Sends one request of a caller. Rejects if the connection is lost before an answer. */
