@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ROOT } from '../bundle.ts';
+import { noHostileCounts, REQUESTS_EACH, runHostile } from './hostile/campaign.ts';
+import { huntAll } from './planted/hunt.ts';
 import { SimulatedService } from './runtime/host.ts';
 import { Campaign } from './search/campaign.ts';
 import { describeCoverage } from './search/coverage.ts';
@@ -9,12 +11,21 @@ import { describeFinding } from './search/report.ts';
 import { runHistory } from './search/run-history.ts';
 
 const USAGE = `npm run simulate -- [--histories N] [--minutes M] [--seed N] [--resume] [--coverage]
-npm run simulate -- --seed N [--actors N] [--steps N] [--faults none|1,2,3] [--trace]`;
+  Plays histories, for a minute unless told otherwise. --resume continues where the last run with it ended.
+npm run simulate -- --seed N [--actors N] [--steps N] [--faults none|1,2,3] [--trace]
+  Plays one history again.
+npm run simulate -- --planted [NAME] [--seed N] [--histories N] [--minutes M]
+  Plants each fault of the catalogue, or one, and searches for it, for ten minutes at most.
+npm run simulate -- --hostile [N] [--seed N]
+  Sends N hostile requests, 200000 unless told otherwise.
+The exit code is 1 if something was found, or a planted fault was not.`;
 const STATE_FILE = join(ROOT, '.local/simulate.json');
 const PROGRESS_MS = 10_000;
+const HOSTILE_REQUESTS = 200_000;
 
-const readFlags = () =>
-  parseArgs({
+const readFlags = () => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
       seed: { type: 'string' },
       histories: { type: 'string' },
@@ -25,8 +36,13 @@ const readFlags = () =>
       trace: { type: 'boolean', default: false },
       resume: { type: 'boolean', default: false },
       coverage: { type: 'boolean', default: false },
+      planted: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+      hostile: { type: 'boolean', default: false },
     },
-  }).values;
+  });
+  return { ...values, argument: positionals[0] };
+};
 
 type Flags = ReturnType<typeof readFlags>;
 
@@ -90,10 +106,38 @@ async function search(service: SimulatedService, flags: Flags, seed: number): Pr
   return Object.keys(found).length > 0 ? 1 : 0;
 }
 
+/** Sends hostile requests, some thousands of each seed. */
+async function attack(service: SimulatedService, asked = `${HOSTILE_REQUESTS}`, first = 1): Promise<number> {
+  const requests = Number(asked);
+  if (!Number.isInteger(requests) || requests < 1) throw new Error(`--hostile: ${asked} is not a number`);
+  const counts = noHostileCounts();
+  const startedAt = performance.now();
+  let found = 0;
+  const onFinding = (text: string) => {
+    found++;
+    console.log(`FOUND ${text}`);
+  };
+  for (let seed = first; counts.requests < requests; seed++) {
+    await runHostile(service, seed, Math.min(REQUESTS_EACH, requests - counts.requests), counts, onFinding);
+    const rate = (counts.requests * 1000) / (performance.now() - startedAt);
+    console.log(`${counts.requests} requests, ${rate.toFixed(0)} a second, seed ${seed}, ${found} findings`);
+  }
+  const statuses = Object.entries(counts.statuses).map(([status, times]) => `${times} × ${status}`);
+  console.log(`${counts.routes.size} routes, ${counts.succeeded.size} of them succeeded; ${statuses.join(', ')}; ${found} findings`);
+  return found > 0 ? 1 : 0;
+}
+
 async function main(): Promise<number> {
   const flags = readFlags();
+  if (flags.help) {
+    console.log(USAGE);
+    return 0;
+  }
   const seed = numberOf(flags, 'seed');
+  const [historiesMax, minutesMax] = [numberOf(flags, 'histories'), numberOf(flags, 'minutes')];
+  if (flags.planted) return huntAll(flags.argument, { seed, historiesMax, minutesMax });
   const service = await SimulatedService.load();
+  if (flags.hostile) return attack(service, flags.argument, seed);
   if (seed !== undefined && flags.histories === undefined && flags.minutes === undefined) {
     return replay(service, planFrom(flags, seed), flags.trace);
   }

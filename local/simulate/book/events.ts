@@ -9,6 +9,11 @@ const MARGIN_MS = 5_000;
 /** Age from which an event must have deliveries. Younger ones arose while the judge read. */
 const FAN_OUT_MS = 90_000;
 
+/** Time that an attempt may take from reading its endpoint to signing. */
+const SIGNING_MS = 90_000;
+/** Secrets that sign at once, as documented: the present one and five before. */
+const OVERLAPPING_MAX = 6;
+
 /** Judges that each event arrives at each endpoint at least once, signed and unchanged, with a version of its own. */
 export async function judgeEvents(reader: Reader, history: History, { shop, livemode, key }: Books): Promise<void> {
   const events = await reader.list('/v1/webhooks/events', key);
@@ -42,24 +47,33 @@ function judgeReceived(reader: Reader, endpoint: Endpoint, got: readonly Receive
   const texts = new Map<string, string>();
   for (const { body, headers } of got) {
     const { id, type, test } = JSON.parse(body);
-    reader.expect(
-      isSigned(body, headers['x-svc-signature'] ?? '', endpoint.secrets),
-      () => `a delivery of event ${id} has no valid signature`,
-    );
+    reader.expect(isSigned(body, headers['x-svc-signature'] ?? '', endpoint), () => `a delivery of event ${id} has no valid signature`);
     reader.expect(texts.get(id) === undefined || texts.get(id) === body, () => `event ${id} reached ${endpoint.box} with two contents`);
     texts.set(id, body);
     reader.expect(test === true || known.has(id), () => `event ${id} (${type}) reached ${endpoint.box}, and its shop does not list it`);
   }
 }
 
-function isSigned(body: string, header: string, secrets: readonly string[]): boolean {
-  const [, at] = /^t=(\d+),/.exec(header) ?? [];
+function isSigned(body: string, header: string, { secrets }: Endpoint): boolean {
+  const [, at = 0] = /^t=(\d+),/.exec(header) ?? [];
   const given = header.split(',').filter((part) => part.startsWith('v1='));
-  return secrets.some((secret) => given.includes(`v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`));
+  const signs = ({ secret }: { secret: string }) =>
+    given.includes(`v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`);
+  const isLive = ({ since, until }: Endpoint['secrets'][number]) =>
+    since < Number(at) * 1000 - SIGNING_MS && Number(at) * 1000 + MARGIN_MS < until;
+  return secrets.some(signs) && secrets.slice(-OVERLAPPING_MAX).filter(isLive).every(signs);
 }
 
-/** Judges that no event is listed twice, and that the events of one subject have versions of their own. */
+/** Judges that no event is listed twice, and that the versions of one subject tell the order of its events. */
 function judgeVersions(reader: Reader, events: readonly Body[]): void {
+  const subjects = Map.groupBy(events, ({ subject: { type, id } }) => `${type} ${id}`);
+  for (const [name, own] of subjects) {
+    const ordered = own.toSorted((a, b) => a.subject.version - b.subject.version);
+    ordered.forEach(({ created_at, type }, n) => {
+      const isLater = n === 0 || created_at >= ordered[n - 1]!.created_at;
+      reader.expect(isLater, () => `event ${type} of ${name} has a higher version than ${ordered[n - 1]!.type}, and an earlier time`);
+    });
+  }
   const versions = events.map(({ subject: { type, id, version } }) => `${type} ${id} version ${version}`);
   for (const version of repeated(versions)) reader.find(`two events of ${version}`);
   for (const id of repeated(events.map((event) => event.id))) reader.find(`event ${id} is listed twice`);

@@ -12,8 +12,8 @@ export interface Endpoint {
   endpointId: string;
   box: string;
   livemode: boolean;
-  /** Every secret that may sign, the newest last. */
-  secrets: string[];
+  /** Every secret that may sign, the newest last. Deliveries from `since` to `until` have a signature of it. */
+  secrets: { secret: string; since: number; until: number }[];
   since: number;
 }
 
@@ -35,6 +35,8 @@ export interface Shop {
   /** Wallets that it was ever paid on, the first one first. */
   wallets: string[];
   products: Product[];
+  /** Products that renew by themselves, which no other buyer may take. */
+  plans: Product[];
   endpoints: Endpoint[];
 }
 
@@ -83,6 +85,49 @@ export interface Holding {
   uses: { consumptionId: string; units: number }[];
 }
 
+/** Checkout of a product that renews by itself. */
+export interface Subscription {
+  shop: Shop;
+  product: Product;
+  wallet: string;
+  paymentId: string;
+  authorizationId: string;
+  /** Address of the subscription on the chain, which each collection names. */
+  address: string;
+  periodMs: number;
+  expiresAt: number;
+  /** Time at which the wallet subscribed. Null: it did not. */
+  consentedAt: number | null;
+  /** True if the buyer cancelled or the merchant stopped it, perhaps before the first collection. */
+  isUndone: boolean;
+}
+
+/** Metered session that a buyer opened, and what its answers and the buyer's vouchers say. */
+export interface Stream {
+  shop: Shop;
+  product: Product;
+  livemode: boolean;
+  sessionId: string;
+  /** Address of the channel. A sandbox has none on the chain. */
+  channelId: string;
+  /** Deposit that was claimed, for a sandbox without a chain. */
+  deposit: bigint;
+  /** Highest amount of any voucher that the buyer signed. */
+  signed: bigint;
+  /** Highest amount that an answer accepted. */
+  acknowledged: bigint;
+}
+
+/** Account that was deleted after a buyer had connected. */
+export interface Closed {
+  shop: Shop;
+  slug: string;
+  paymentId: string;
+  /** Transaction by which the buyer paid afterwards. Null: none. */
+  signature: string | null;
+  at: number;
+}
+
 export interface Received {
   box: string;
   at: number;
@@ -110,9 +155,16 @@ export class History {
   readonly holdings: Holding[] = [];
   /** Consumptions that were returned. */
   readonly returned = new Set<string>();
+  /** Successes of payments that merchants' own servers settled through the service. */
+  readonly facilitated: { shop: Shop; signature: string; units: bigint }[] = [];
+  readonly closed: Closed[] = [];
+  readonly streams: Stream[] = [];
+  readonly subscriptions: Subscription[] = [];
   readonly received: Received[] = [];
   /** Receipts of plans that were answered. */
   readonly planReceipts: { shop: Shop; receiptId: string }[] = [];
+  /** Plans that a card pays, at the price of any time. */
+  readonly cardPlans: { shop: Shop; plan: string }[] = [];
   readonly scenarios: Scenario[] = [];
   /** Violations that the actors met themselves: answers outside the document, unexplained failures, leaks. */
   readonly findings: string[] = [];
@@ -124,6 +176,10 @@ export class History {
   calm: () => void = () => {};
   /** Transactions that moved USDC to a wallet. */
   landed: (wallet: string) => Landed[] = () => [];
+  /** Changes of an owner's USDC in the transactions that name an account. */
+  moved: (account: string, owner: string) => bigint[] = () => [];
+  /** True if a transaction on the chain names an account. */
+  names: (account: string, signature: string) => boolean = () => false;
   /** Time after the end of a checkout session in which a block is on time. */
   readonly lateGraceMs: number;
   /** Wallet that is paid for plans. */
@@ -132,7 +188,7 @@ export class History {
   #faultsSeen = 0;
   #troubledUntil = 0;
 
-  constructor(host: Host, { lateGraceMs, treasury }: { lateGraceMs: number; treasury: string }) {
+  constructor(host: Host, { lateGraceMs, treasury }: Pick<History, 'lateGraceMs' | 'treasury'>) {
     this.#host = host;
     this.lateGraceMs = lateGraceMs;
     this.treasury = treasury;

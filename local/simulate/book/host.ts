@@ -3,7 +3,8 @@ export type Handler = (request: Request) => Promise<Response>;
 export interface CallOptions {
   body?: unknown;
   headers?: Record<string, string>;
-  raw?: string;
+  /** Body that is sent unchanged instead of JSON. */
+  raw?: string | Uint8Array<ArrayBuffer>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: every answer is checked against the published document.
@@ -31,6 +32,8 @@ export interface Host {
   readonly document: object;
   /** Number of faults that have struck so far. Absent: none ever does. */
   faults?(): number;
+  /** Alarms of objects, by binding and name. Absent: none is known. */
+  alarms?(): { target: string; at: number }[];
   /** Ends all faults. */
   calm?(): void;
 }

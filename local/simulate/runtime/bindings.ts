@@ -58,6 +58,12 @@ export class Bindings implements Platform {
     return this.#queues.pending;
   }
 
+  get alarms(): { target: string; at: number }[] {
+    return Object.entries(this.#namespaces).flatMap(([binding, { alarms }]) =>
+      alarms.map(({ name, at }) => ({ target: `${binding}:${name}`, at })),
+    );
+  }
+
   isolateOf(target: string): Isolate {
     const [namespace, name] = this.#find(target);
     const known = this.#isolates.get(target);

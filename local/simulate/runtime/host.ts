@@ -25,7 +25,7 @@ interface CallOptions {
   body?: unknown;
   headers?: Record<string, string>;
   /** Body that is sent unchanged instead of JSON. */
-  raw?: string;
+  raw?: string | Uint8Array<ArrayBuffer>;
 }
 
 const ISOLATES = 3;
@@ -199,6 +199,10 @@ export class SimulatedHost {
   /** Faults that struck, in order. */
   get struck(): Faults['struck'] {
     return this.#faults.struck;
+  }
+
+  alarms(): { target: string; at: number }[] {
+    return this.#bindings.alarms;
   }
 
   get calls(): ReadonlyMap<string, number> {

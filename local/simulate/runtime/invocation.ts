@@ -17,6 +17,7 @@ export class Invocation {
   calls = 0;
   /** Faults that struck its calls, or those of what it called. */
   struck = 0;
+  hasEnded = false;
   /** Rejects the answer, because the isolate died. */
   abandon: () => void = () => {};
 
@@ -51,6 +52,7 @@ export class Invocation {
   }
 
   end(): void {
+    this.hasEnded = true;
     this.isolate.running.delete(this);
   }
 

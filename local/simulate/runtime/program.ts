@@ -84,7 +84,10 @@ export type Program = (...globals: unknown[]) => Record<string, unknown>;
 
 let source: Promise<string> | null = null;
 
-async function bundleProgram(): Promise<string> {
+/** Text of the program, bundled once. */
+export const bundleProgram = (): Promise<string> => (source ??= bundle());
+
+async function bundle(): Promise<string> {
   const { outputFiles } = await build({
     ...WORKER_BUILD,
     stdin: { contents: ENTRY, resolveDir: ROOT, loader: 'ts' },
@@ -101,14 +104,19 @@ async function bundleProgram(): Promise<string> {
   return outputFiles[0]!.text;
 }
 
+/** Replaces pieces of the text. Throws if one of them does not occur once. */
+export function mutate(text: string, mutations: readonly Mutation[]): string {
+  let mutated = text;
+  for (const { find, replace } of mutations) {
+    const pieces = mutated.split(find);
+    if (pieces.length !== 2) throw new Error(`planted fault: the text occurs ${pieces.length - 1} times, not once: ${find}`);
+    mutated = pieces.join(replace);
+  }
+  return mutated;
+}
+
 /** The service as one function of its globals, compiled once for all isolates. */
 export async function compileProgram(mutations: readonly Mutation[] = []): Promise<Program> {
-  source ??= bundleProgram();
-  let text = await source;
-  for (const { find, replace } of mutations) {
-    const pieces = text.split(find);
-    if (pieces.length !== 2) throw new Error(`planted fault: the text occurs ${pieces.length - 1} times, not once: ${find}`);
-    text = pieces.join(replace);
-  }
+  const text = mutate(await bundleProgram(), mutations);
   return compileFunction(`${text}\nreturn service;`, [...OWN_GLOBALS], { filename: 'service.js' }) as Program;
 }

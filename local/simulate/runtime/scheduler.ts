@@ -164,7 +164,9 @@ export class Scheduler {
       if (isTrouble) this.faults.trouble(fault, this.clock.now);
       const slowMs = invocation ? this.faults.slownessMs(way, this.clock.now) : 0;
       const waitMs = slowMs + (fault ? this.faults.pauseMs(fault) : 0);
-      if (waitMs > 0) this.clock.set(this.clock.now + waitMs, add);
+      // The platform cancels what an invocation has under way when it ends, so that a late call follows no answer.
+      const resume = () => (invocation?.hasEnded ? undefined : add());
+      if (waitMs > 0) this.clock.set(this.clock.now + waitMs, resume);
       else add();
     });
   };

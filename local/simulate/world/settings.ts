@@ -1,4 +1,5 @@
-import { MAIL, NODES, PRICES } from './outside/hosts.ts';
+import { MAIL, NODES, PRICES, PROCESSOR } from './outside/hosts.ts';
+import { PROCESSOR_SETTINGS } from './outside/processor.ts';
 
 const seed = (fill: number): string => Buffer.alloc(32, fill).toString('base64url');
 
@@ -11,6 +12,9 @@ export const LATE_GRACE_SECONDS = 60;
 const SOL_USD_FEED = 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d';
 
 export const FEE_PAYER_SEED = Buffer.alloc(32, 6);
+/** Keys that open and settle payment channels, and that collect subscriptions. */
+export const CHANNEL_SEED = Buffer.alloc(32, 14);
+export const PULLER_SEED = Buffer.alloc(32, 15);
 
 /** Deployment variables of the simulated service. Rates are multiplied, because they would end most histories early. */
 export const SETTINGS: Readonly<Record<string, string>> = {
@@ -31,9 +35,12 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   HANDOFF_SECRETS: `${seed(9)},${seed(10)}`,
   LETTER_KEYS: `${seed(11)},${seed(12)}`,
   SANDBOX_SEED: seed(13),
+  CHANNEL_KEYS: CHANNEL_SEED.toString('base64url'),
+  SUBSCRIPTION_KEYS: PULLER_SEED.toString('base64url'),
   PRICE_URL: `https://${PRICES}/v2/updates/price/latest?ids[]=${SOL_USD_FEED}&parsed=true`,
   MAIL_PROVIDER: 'resend',
   MAIL_FROM: 'Payments <pay@svc.test>',
   RESEND_API_KEY: 're_simulated',
   RESEND_API_URL: `https://${MAIL}`,
+  ...PROCESSOR_SETTINGS(PROCESSOR),
 };

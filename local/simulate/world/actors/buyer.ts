@@ -36,7 +36,7 @@ export class Buyer extends Actor {
     this.confirmTogether,
     this.confirmAnothers,
     this.fork,
-    this.fork,
+    this.forkConfirmed,
     this.landAgain,
     this.readPayment,
     this.dally,
@@ -83,7 +83,8 @@ export class Buyer extends Actor {
   }
 
   async payShort(): Promise<void> {
-    const less = BigInt(1 + this.dice.below(9));
+    // One unit is the boundary, which few draws would meet.
+    const less = BigInt(this.dice.oneOf([1, 1, 9]));
     this.#transfer('underpaid', ({ priceUnits }) => priceUnits - less);
   }
 
@@ -91,6 +92,8 @@ export class Buyer extends Actor {
     const sale = this.#anySale();
     // Equal transactions of one slot are one, so the second brings a unit more.
     for (const more of [0n, 1n]) this.#transfer('paid twice', ({ priceUnits }) => priceUnits + more, sale);
+    if (sale === null || sale.signatures.length < 2 || this.dice.chance(0.5)) return;
+    await Promise.all(sale.signatures.slice(-2).map((signature) => this.#confirm(sale, signature)));
   }
 
   async payAstray(): Promise<void> {
@@ -154,9 +157,24 @@ export class Buyer extends Actor {
     const sale = this.#paidSale();
     const signature = sale?.signatures.at(-1);
     if (!sale || signature === undefined || sale.product.units !== null) return;
+    this.#take(sale, signature);
+  }
+
+  /** Pays, confirms, and lets a fork take the transaction at once: later it would be final. */
+  async forkConfirmed(): Promise<void> {
+    const sale = this.#anySale();
+    if (sale === null || sale.product.units !== null) return;
+    this.#transfer('paid before a fork', ({ priceUnits }) => priceUnits, sale);
+    const signature = sale.signatures.at(-1);
+    if (signature === undefined) return;
+    await this.#confirm(sale, signature);
+    this.#take(sale, signature);
+  }
+
+  #take({ paymentId }: Begun, signature: string): void {
     if (!this.world.chain.vanish(signature)) return;
     this.#vanished.push(signature);
-    this.note(`a fork takes transaction ${signature} of payment ${sale.paymentId}`);
+    this.note(`a fork takes transaction ${signature} of payment ${paymentId}`);
   }
 
   async landAgain(): Promise<void> {

@@ -10,6 +10,8 @@ export interface World {
   chain: SimulatedChain;
   outside: Outside;
   nodes: readonly string[];
+  /** Days that may still pass. */
+  daysLeft: number;
 }
 
 /** Merchant with the wallet that it is paid on. */
@@ -49,6 +51,7 @@ export async function openShop(caller: Caller, { chain, outside }: World): Promi
     sandboxKey: keys[1]!,
     wallets: [wallet.address],
     products: [],
+    plans: [],
     endpoints: [],
   };
   caller.history.shops.push(shop);
@@ -102,7 +105,13 @@ export async function openEndpoint(caller: Caller, shop: Shop, outside: Outside,
   const made = await must(caller, '/v1/webhooks/endpoints', key, { url: `https://${HOOKS}/${box}`, event_types: ['*'] });
   if (made === null) return;
   outside.trouble(box, caller.dice.chance(0.5) ? 0 : TROUBLE_MAX * caller.dice.below(2));
-  shop.endpoints.push({ endpointId: made.endpoint_id, box, livemode, secrets: [made.secret], since: Date.parse(made.created_at) });
+  shop.endpoints.push({
+    endpointId: made.endpoint_id,
+    box,
+    livemode,
+    secrets: [{ secret: made.secret, since: 0, until: 0 }],
+    since: Date.parse(made.created_at),
+  });
 }
 
 /** Makes a wallet with lamports for fees and `dollars` of USDC. */

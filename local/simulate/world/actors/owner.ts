@@ -1,9 +1,11 @@
 import type { Sale } from '../../book/history.ts';
+import { FORMER_PLAN } from '../outside/processor.ts';
 import { Wallet } from '../outside/wallet.ts';
 import { Actor } from './actor.ts';
 import { type Merchant, newWallet, openEndpoint } from './open-shop.ts';
 
 const OVERLAP_HOURS = 24;
+const HOUR_MS = 3_600_000;
 const DOLLARS = 2_000n;
 
 /** Person behind a shop: refunds, accepts money that came late, changes prices, rotates secrets, reads the books. */
@@ -18,6 +20,7 @@ export class Owner extends Actor {
     this.refundPayment,
     this.buyPlan,
     this.buyPlan,
+    this.subscribeByCard,
     this.changePrice,
     this.changeWallet,
     this.rotateSecret,
@@ -74,6 +77,22 @@ export class Owner extends Actor {
     }
   }
 
+  /** Has a subscription by card, sold at a price of earlier times, which the service learns when its owner returns from the processor. */
+  async subscribeByCard(): Promise<void> {
+    const { shop } = this.anyMerchant();
+    if (this.history.cardPlans.some((one) => one.shop === shop)) return;
+    this.history.cardPlans.push({ shop, plan: FORMER_PLAN });
+    const asked = await this.persist('POST', '/v1/billing/checkout/processor', { key: shop.token, body: { plan: 'growth' } });
+    const isSubscribed = asked?.status === 200 && (await this.world.outside.processor.subscribe());
+    const read = isSubscribed ? await this.persist('POST', '/v1/billing/refresh/processor', { key: shop.token }) : null;
+    this.note(`subscribed by card: ${asked?.status} ${asked?.body?.code ?? ''}, read ${read?.status}`);
+    if (read?.status !== 200)
+      this.history.cardPlans.splice(
+        this.history.cardPlans.findIndex((one) => one.shop === shop),
+        1,
+      );
+  }
+
   async changePrice(): Promise<void> {
     const { shop } = this.anyMerchant();
     const product = this.anyProduct(shop, true, 'time');
@@ -102,9 +121,12 @@ export class Owner extends Actor {
     const endpoint = this.dice.oneOf(shop.endpoints);
     const key = endpoint.livemode ? shop.liveKey : shop.sandboxKey;
     const path = `/v1/webhooks/endpoints/${endpoint.endpointId}/rotate-secret`;
+    const until = this.host.now() + OVERLAP_HOURS * HOUR_MS;
     await this.write(path, { key, body: { overlap_hours: OVERLAP_HOURS } }, ({ status, body }) => {
       this.note(`rotated a secret: ${status}`);
-      if (status === 200) endpoint.secrets.push(body.secret);
+      if (status !== 200) return;
+      for (const one of endpoint.secrets) if (one.until === 0) one.until = until;
+      endpoint.secrets.push({ secret: body.secret, since: this.host.now(), until: 0 });
     });
   }
 

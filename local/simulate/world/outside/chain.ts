@@ -27,6 +27,7 @@ export interface Transfer {
 /** Solana chain in process, on the clock of the history. Its nodes answer JSON-RPC and have faults of their own. */
 export class SimulatedChain {
   readonly #chain: Chain;
+  readonly usdc = USDC_MINT;
   readonly #never = new AbortController().signal;
 
   constructor(now: () => number, seed: Uint8Array) {
@@ -124,6 +125,22 @@ export class SimulatedChain {
         blockTimeMs: record.blockTime * 1000,
       }))
       .filter(({ units }) => units > 0n);
+  }
+
+  /** Signs instructions with a wallet that pays the fee, and sends them. Null if the chain refuses them. */
+  act(payer: Wallet, instructions: Instruction[]): string | null {
+    return this.send(payer.signInstructions(instructions, this.#lifetime()));
+  }
+
+  /** Changes of the USDC of `owner` in the successful transactions that name an account. */
+  moved(account: string, owner: string): bigint[] {
+    const holding = tokenAccountOf(owner);
+    const records = this.#chain.history.listByAddress(address(account), { limit: Number.POSITIVE_INFINITY }, isSuccessful);
+    return records.map((record) => heldAfter(record, holding) - heldBefore(record, holding));
+  }
+
+  names(account: string, signature: string): boolean {
+    return this.#chain.history.find(signature)?.keys.includes(address(account)) ?? false;
   }
 
   #lifetime(): Lifetime {

@@ -1,7 +1,8 @@
 import type { History } from '../../book/history.ts';
 import type { Handler, Host } from '../../book/host.ts';
 import type { Dice } from './dice.ts';
-import { HOOKS, MAIL, PRICES } from './hosts.ts';
+import { HOOKS, MAIL, PRICES, PROCESSOR } from './hosts.ts';
+import { CardProcessor } from './processor.ts';
 
 const FAILURES = [500, 503, 429, 302, null] as const;
 const SOL_PRICE = { price: '15000000000', conf: '7500000', expo: -8 };
@@ -14,6 +15,7 @@ export class Outside {
   /** Part of the deliveries that a receiver fails. */
   readonly #troubles = new Map<string, number>();
   readonly mails = new Map<string, string>();
+  readonly processor = new CardProcessor();
 
   constructor(host: Host, history: History, dice: Dice) {
     this.#host = host;
@@ -23,6 +25,7 @@ export class Outside {
       [HOOKS]: (request) => this.#receive(request),
       [MAIL]: (request) => this.#takeMail(request),
       [PRICES]: async (request) => this.#quote(request),
+      [PROCESSOR]: (request) => this.processor.answer(request),
     };
     for (const [hostname, handler] of Object.entries(handlers)) host.serve(hostname, handler);
   }

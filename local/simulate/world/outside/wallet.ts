@@ -37,7 +37,11 @@ export class Wallet {
   }
 
   signText(text: string): string {
-    return base58.encode(sign(null, Buffer.from(text), this.#key));
+    return this.signBytes(Buffer.from(text));
+  }
+
+  signBytes(bytes: Uint8Array): string {
+    return base58.encode(sign(null, bytes, this.#key));
   }
 
   /** Signs the exact message of a transaction in base64. */

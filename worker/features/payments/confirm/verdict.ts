@@ -166,7 +166,8 @@ function planConfirmed(
   subscription: Purchase['subscription'],
 ): Change<Payment> {
   const { txSignature, slot, blockTime, payer: payerWallet } = proof;
-  const submit = payment.status === 'PENDING_SIGNATURE' ? stepPayment(ctx, payment, 'submit', { txSignature }) : null;
+  // A checkout whose first period somebody else collected, or a crashed call of ours, waits for confirmation without a transaction.
+  const submit = payment.txSignature === null ? stepPayment(ctx, payment, 'submit', { txSignature }) : null;
   const bought = planPurchase(ctx, payment, merchantName, memberships, proof, subscription);
   const confirm = stepPayment(ctx, submit?.after ?? payment, 'confirm', {
     txSignature,
