@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedDatabase } from '../../local/simulate/platform/database.ts';
-import { Interleavings, subjectsOf } from '../../local/simulate/runtime/coverage/interleavings.ts';
+import { Interleavings, subjectsOf } from '../../local/simulate/runtime/counting/interleavings.ts';
 
 const running = new Set<unknown>();
 

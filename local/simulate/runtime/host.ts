@@ -1,7 +1,7 @@
 import type { SimulatedDatabase } from '../platform/database.ts';
 import { Bindings, migratedDatabase } from './bindings.ts';
 import { Clock, install } from './clock.ts';
-import { subjectsOf } from './coverage/interleavings.ts';
+import { subjectsOf } from './counting/interleavings.ts';
 import { Crons } from './crons.ts';
 import { webCrypto } from './crypto.ts';
 import { type Delivery, Dispatch } from './dispatch.ts';
@@ -135,7 +135,7 @@ export class SimulatedHost {
   /** Sends one request of a caller. Rejects if the connection is lost before an answer. */
   async call(method: string, path: string, { body, headers = {}, raw }: CallOptions = {}): Promise<Answer> {
     const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-    const subjects = subjectsOf(path, text);
+    const subjects = subjectsOf(path, typeof text === 'string' ? text : undefined);
     const request = new Request(new URL(path, BASE_URL), {
       method,
       headers: { 'cf-connecting-ip': CALLER_IP, ...(text === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
