@@ -64,8 +64,16 @@ function isSigned(body: string, header: string, { secrets }: Endpoint): boolean 
   return secrets.some(signs) && secrets.slice(-OVERLAPPING_MAX).filter(isLive).every(signs);
 }
 
-/** Judges that no event is listed twice, and that the events of one subject have versions of their own. */
+/** Judges that no event is listed twice, and that the versions of one subject tell the order of its events. */
 function judgeVersions(reader: Reader, events: readonly Body[]): void {
+  const subjects = Map.groupBy(events, ({ subject: { type, id } }) => `${type} ${id}`);
+  for (const [name, own] of subjects) {
+    const ordered = own.toSorted((a, b) => a.subject.version - b.subject.version);
+    ordered.forEach(({ created_at, type }, n) => {
+      const isLater = n === 0 || created_at >= ordered[n - 1]!.created_at;
+      reader.expect(isLater, () => `event ${type} of ${name} has a higher version than ${ordered[n - 1]!.type}, and an earlier time`);
+    });
+  }
   const versions = events.map(({ subject: { type, id, version } }) => `${type} ${id} version ${version}`);
   for (const version of repeated(versions)) reader.find(`two events of ${version}`);
   for (const id of repeated(events.map((event) => event.id))) reader.find(`event ${id} is listed twice`);

@@ -118,6 +118,16 @@ export interface Stream {
   acknowledged: bigint;
 }
 
+/** Account that was deleted after a buyer had connected. */
+export interface Closed {
+  shop: Shop;
+  slug: string;
+  paymentId: string;
+  /** Transaction by which the buyer paid afterwards. Null: none. */
+  signature: string | null;
+  at: number;
+}
+
 export interface Received {
   box: string;
   at: number;
@@ -145,6 +155,9 @@ export class History {
   readonly holdings: Holding[] = [];
   /** Consumptions that were returned. */
   readonly returned = new Set<string>();
+  /** Successes of payments that merchants' own servers settled through the service. */
+  readonly facilitated: { shop: Shop; signature: string; units: bigint }[] = [];
+  readonly closed: Closed[] = [];
   readonly streams: Stream[] = [];
   readonly subscriptions: Subscription[] = [];
   readonly received: Received[] = [];

@@ -1,10 +1,11 @@
 import { judgeAccess, judgeScenarios } from './access.ts';
+import { judgeClosed } from './closed.ts';
 import { judgeEnds } from './ends.ts';
 import { judgeEvents } from './events.ts';
 import type { History } from './history.ts';
 import type { Host } from './host.ts';
 import { judgeStreams } from './metered.ts';
-import { type Books, judgeRefunds, judgeSales, judgeSettled, judgeTotals, judgeUniqueness } from './payments.ts';
+import { type Books, judgeFacilitated, judgeRefunds, judgeSales, judgeSettled, judgeTotals, judgeUniqueness } from './payments.ts';
 import { Reader } from './reader.ts';
 import { judgeCardPlans, judgePlans, judgeReceipts } from './receipts.ts';
 import { judgeSubscriptions } from './subscriptions.ts';
@@ -42,10 +43,11 @@ export async function judge(host: Host, history: History): Promise<string[]> {
   judgeUniqueness(reader, books);
   judgeSales(reader, history, books);
   judgeSettled(reader, history, books);
+  judgeFacilitated(reader, history, books);
   judgeRefunds(reader, history, books);
   for (const book of books) {
     await judgeTotals(reader, history, book);
-    await judgeReceipts(reader, book);
+    await judgeReceipts(reader, history, book);
     await judgeEvents(reader, history, book);
   }
   await judgePlans(reader, history);
@@ -54,6 +56,7 @@ export async function judge(host: Host, history: History): Promise<string[]> {
   await judgeScenarios(reader, history);
   await judgeStreams(reader, history, books);
   await judgeSubscriptions(reader, history, books);
+  await judgeClosed(reader, history);
   await judgeEnds(reader);
   return [...new Set([...history.findings, ...reader.findings])];
 }

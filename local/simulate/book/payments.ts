@@ -118,6 +118,19 @@ export function judgeSettled(reader: Reader, history: History, books: readonly B
   }
 }
 
+/** Judges that a facilitated payment reached its merchant in full, and paid nothing else. */
+export function judgeFacilitated(reader: Reader, history: History, books: readonly Books[]): void {
+  const booked = new Set(books.flatMap(({ payments }) => payments.map(({ tx_signature }) => tx_signature as string)));
+  for (const { shop, signature, units } of history.facilitated) {
+    const landed = history.landedAt(shop).find((one) => one.signature === signature);
+    reader.expect(
+      landed?.units === units,
+      () => `facilitated payment ${signature} of ${units} units brought ${landed?.units ?? 'nothing'}`,
+    );
+    reader.expect(!booked.has(signature), () => `facilitated payment ${signature} is also a payment of the service`);
+  }
+}
+
 /** Judges that the chain has each payment of a shop, and that the summary adds up. */
 export async function judgeTotals(reader: Reader, history: History, { shop, livemode, key, payments }: Books): Promise<void> {
   const confirmed = payments.filter(({ status }) => status === 'CONFIRMED');

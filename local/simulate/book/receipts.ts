@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
+import { base58 } from '@scure/base';
 import type { History } from './history.ts';
 import type { Body } from './host.ts';
 import type { Books } from './payments.ts';
-import { type Reader, repeated } from './reader.ts';
+import { type Reader, repeated, unitsOf } from './reader.ts';
 
 const FIRST_LINK = '0'.repeat(64);
 
@@ -18,8 +19,10 @@ function canonical(value: unknown): string {
 }
 
 /** Judges that each confirmed payment has one receipt, the receipts of a shop form one chain, and each verifies. */
-export async function judgeReceipts(reader: Reader, { shop, livemode, key, payments }: Books): Promise<void> {
+export async function judgeReceipts(reader: Reader, history: History, { shop, livemode, key, payments }: Books): Promise<void> {
   const receipts = await reader.list('/v1/receipts', key);
+  const keys = await readKeys(reader);
+  const landed = new Map(history.landedAt(shop).map((one) => [one.signature, one]));
   const name = `the ${livemode ? 'live' : 'sandbox'} receipts of ${shop.name}`;
   const expected = payments.filter(({ status }) => status === 'CONFIRMED');
   const ids = receipts.map(({ receipt_id }) => receipt_id as string);
@@ -37,7 +40,26 @@ export async function judgeReceipts(reader: Reader, { shop, livemode, key, payme
       () => `receipt ${receipt.receipt_id} does not verify: ${JSON.stringify(verified)}`,
     );
     reader.expect(sha256(canonical(receipt.document)) === receipt.sha256, () => `receipt ${receipt.receipt_id} has another hash`);
+    judgeSignature(reader, receipt, keys);
+    if (!livemode || isOrphaned) continue;
+    const { amount, recipient } = receipt.document;
+    const units = landed.get(receipt.tx_sig)?.units;
+    const isPaid = units === undefined ? payment?.orphaned_at !== undefined : units === unitsOf(amount) && shop.wallets.includes(recipient);
+    reader.expect(isPaid, () => `receipt ${receipt.receipt_id} proves ${unitsOf(amount)} to ${recipient}, the chain shows ${units}`);
   }
+}
+
+/** Published keys of receipts by their ids. */
+async function readKeys(reader: Reader): Promise<Map<string, KeyObject>> {
+  const published: { keys: (JsonWebKey & { kid: string })[] } | null = await reader.get('/.well-known/svc-receipt-keys.json');
+  return new Map((published?.keys ?? []).map((jwk) => [jwk.kid, createPublicKey({ key: jwk, format: 'jwk' })]));
+}
+
+/** Verifies a receipt as anybody can: the document's canonical bytes, the signature, the published key. */
+function judgeSignature(reader: Reader, { receipt_id, document, signature, key_id }: Body, keys: ReadonlyMap<string, KeyObject>): void {
+  const key = keys.get(key_id);
+  const isSigned = key !== undefined && verify(null, Buffer.from(canonical(document)), key, base58.decode(signature));
+  reader.expect(isSigned, () => `receipt ${receipt_id} is not signed by the published key ${key_id}`);
 }
 
 /** Judges that the treasury was paid for each plan once, and that each payment has one receipt. */

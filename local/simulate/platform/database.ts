@@ -60,6 +60,8 @@ interface DatabaseOptions {
   /** Image of a migrated database, from `SimulatedDatabase.serialize`. */
   image?: Uint8Array;
   pass?: Pass;
+  /** Returns the text of the error that every write gets now, or null. */
+  refusal?: () => string | null;
 }
 
 /** Text that begins with a letter needs no second look. */
@@ -75,14 +77,16 @@ export class SimulatedDatabase {
   readonly #sqlite: Sqlite;
   readonly #name: string;
   readonly #pass: Pass;
+  readonly #refusal: () => string | null;
   /** Size of the database. Null after a change, until it is asked for. */
   #bytes: number | null = null;
   #counters: Counters = { totalChanges: 0, lastRowId: 0 };
 
-  constructor({ name = 'DB', image, pass = passAtOnce }: DatabaseOptions = {}) {
+  constructor({ name = 'DB', image, pass = passAtOnce, refusal = () => null }: DatabaseOptions = {}) {
     this.#sqlite = new Sqlite(image);
     this.#name = name;
     this.#pass = pass;
+    this.#refusal = refusal;
     this.#begin();
   }
 
@@ -128,6 +132,8 @@ export class SimulatedDatabase {
   #execute(queries: readonly Query[]): Answer[] | SqlError {
     if (!queries.some(hasStatement)) return new SqlError(NO_STATEMENTS);
     try {
+      const refusal = queries.some(({ sql }) => this.#sqlite.isWrite(sql)) ? this.#refusal() : null;
+      if (refusal !== null) return new SqlError(refusal);
       return queries.length === 1 ? [this.#run(queries[0]!)] : this.#batch(queries);
     } catch (error) {
       if (error instanceof SqlError) return error;

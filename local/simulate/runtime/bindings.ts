@@ -26,8 +26,8 @@ interface BindingsOptions {
 }
 
 /** An empty database with the schema of the migrations. */
-export function migratedDatabase(pass: Pass): SimulatedDatabase {
-  const database = new SimulatedDatabase({ pass });
+export function migratedDatabase(pass: Pass, refusal: () => string | null): SimulatedDatabase {
+  const database = new SimulatedDatabase({ pass, refusal });
   const folder = join(ROOT, 'migrations');
   const names = readdirSync(folder).filter((name) => name.endsWith('.sql'));
   for (const name of names.sort()) database.migrate(readFileSync(join(folder, name), 'utf8'));

@@ -1,3 +1,5 @@
+import type { MessageBatch } from '../platform/queue.ts';
+import { subjectsOf } from './coverage/interleavings.ts';
 import { Invocation, within } from './invocation.ts';
 import type { Isolate } from './isolate.ts';
 import type { Random } from './random.ts';
@@ -6,18 +8,20 @@ import type { Scheduler } from './scheduler.ts';
 /** A batch as a queue of the platform hands it to its consumer. */
 export interface Delivery {
   queue: string;
-  batch: unknown;
+  batch: MessageBatch;
 }
 
 /** Path with its ids replaced, as a verb of the coverage. */
 const routeOf = (path: string): string =>
   path
     .replace(/\?.*$/, '')
+    .replace(/\/p\/[^/]+/, '/p/:slug')
     .split('/')
     .map((part) => (/\d|^[A-Za-z]{25,}$/.test(part) && !/^v\d$/.test(part) ? ':id' : part))
     .join('/');
 
-type Handle = (isolate: Isolate, execution: object) => Promise<unknown>;
+type Handle<T> = (isolate: Isolate, execution: object) => Promise<T>;
+type Event = Pick<Invocation, 'kind' | 'name'> & { subjects?: readonly string[] };
 
 /** Brings events to the isolates: each to one that the seed picks, as an invocation with a budget of its own. */
 export class Dispatch {
@@ -40,31 +44,36 @@ export class Dispatch {
   }
 
   /** Answers a request, or rejects if its isolate dies first. */
-  request(request: Request): Promise<{ response: Response; text: string }> {
+  request(request: Request, subjects: readonly string[]): Promise<{ response: Response; text: string }> {
     const name = `${request.method} ${routeOf(new URL(request.url).pathname)}`;
-    return this.#arrive('request', name, async (isolate, execution) => {
+    const handle = async (isolate: Isolate, execution: object) => {
       const response = await isolate.service.worker.fetch(request, this.#env, execution);
       return { response, text: await response.text() };
-    });
+    };
+    return this.#arrive({ kind: 'request', name, subjects }, handle);
   }
 
   deliver({ queue, batch }: Delivery): Promise<void> {
-    return this.#arrive('queue', `queue ${queue}`, (isolate, execution) => isolate.service.worker.queue(batch, this.#env, execution));
+    const bodies = batch.messages.map(({ body }) => body as { sweep?: string; kind?: string });
+    const [{ sweep, kind } = {}] = bodies;
+    const name = sweep === undefined ? `queue ${queue}${kind === undefined ? '' : ` ${kind}`}` : `sweep ${sweep}`;
+    const handle: Handle<void> = (isolate, execution) => isolate.service.worker.queue(batch, this.#env, execution);
+    return this.#arrive({ kind: 'queue', name, subjects: sweep === undefined ? subjectsOf('', JSON.stringify(bodies)) : [] }, handle);
   }
 
   async cron(): Promise<void> {
     const controller = { cron: '* * * * *', scheduledTime: this.#scheduler.clock.now, noRetry: () => {} };
-    const handle: Handle = (isolate, execution) => isolate.service.worker.scheduled(controller, this.#env, execution);
+    const handle: Handle<void> = (isolate, execution) => isolate.service.worker.scheduled(controller, this.#env, execution);
     // The next minute brings the next one, whatever becomes of this.
-    await this.#arrive('cron', 'cron', handle).catch(() => {});
+    await this.#arrive({ kind: 'cron', name: 'cron' }, handle).catch(() => {});
   }
 
-  #arrive<T>(kind: Invocation['kind'], name: string, handle: (isolate: Isolate, execution: object) => Promise<T>): Promise<T> {
+  #arrive<T>({ kind, name, subjects = [] }: Event, handle: Handle<T>): Promise<T> {
     this.#open++;
     return new Promise<T>((resolve, reject) => {
       this.#scheduler.add(`arrives: ${name}`, () => {
         const isolate = this.#random.pick(this.#isolates);
-        const invocation = new Invocation(this.#scheduler.nextInvocation(), { kind, name, isolate });
+        const invocation = new Invocation(this.#scheduler.nextInvocation(), { kind, name, isolate, subjects });
         invocation.abandon = () => {
           this.#open--;
           reject(new Error('The connection is lost: the isolate died.'));
@@ -76,7 +85,7 @@ export class Dispatch {
 
   async #invoke<T>(
     invocation: Invocation,
-    handle: (isolate: Isolate, execution: object) => Promise<T>,
+    handle: Handle<T>,
     resolve: (value: T) => void,
     reject: (error: unknown) => void,
   ): Promise<void> {

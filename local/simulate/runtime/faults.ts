@@ -2,7 +2,20 @@ import type { Way } from '../platform/way.ts';
 import type { Invocation } from './invocation.ts';
 
 /** Kinds of faults, at calls of the service and at events that it handles. */
-export const FAULTS = ['refused', 'lost', 'died', 'died_after', 'paused', 'evicted', 'full', 'doubled', 'late', 'spent'] as const;
+export const FAULTS = [
+  'refused',
+  'lost',
+  'died',
+  'died_after',
+  'paused',
+  'evicted',
+  'full',
+  'readonly',
+  'slow',
+  'doubled',
+  'late',
+  'spent',
+] as const;
 export type FaultKind = (typeof FAULTS)[number];
 
 export interface Fault {
@@ -11,10 +24,19 @@ export interface Fault {
   ordinal: number;
 }
 
+/** Fault and what it is aimed at: calls of a way, or those of an invocation. */
+export interface Aim {
+  kind: FaultKind;
+  /** `d1.batch`, or the name of an invocation. */
+  at: string;
+}
+
 /** Faults of a history: their kinds, how often they strike, and which of them are left out. */
 export interface FaultPlan {
   kinds: readonly FaultKind[];
   rate: number;
+  /** Strikes at its target far more often than at random. */
+  aim?: Aim;
   /** Ordinals that strike. Absent: each one that the seed names. */
   only?: ReadonlySet<number>;
 }
@@ -24,11 +46,23 @@ export const NO_FAULTS: FaultPlan = { kinds: [], rate: 0 };
 const PAUSES_MS = [5, 50, 500, 3_000, 12_000, 40_000] as const;
 /** Calls that an invocation has spent before it begins, of a thousand. */
 const SPENT_CALLS = [600, 800, 830, 845] as const;
+/** Calls after which a sweep may begin no more work, and the calls that a sweep has left when it begins: it is cut at each of its trips. */
+const SWEEP_CALLS = 850;
+const LEFT_CALLS = Array.from({ length: 16 }, (_, left) => left);
+const AIM_RATE = 0.3;
+/** Strikes of an aim in one history. With more, nothing would work that could be harmed. */
+const AIMED_MAX = 8;
 const LATE_MS = [2_000, 30_000, 600_000] as const;
-const FULL_MS = 60_000;
+const TROUBLE_MS = 60_000;
+/** Time that each call of a slow database takes. */
+const SLOW_MS = [300, 2_000, 9_000] as const;
+const REFUSALS = {
+  full: 'Exceeded maximum DB size: SQLITE_FULL',
+  readonly: 'attempt to write a readonly database: SQLITE_READONLY',
+} as const;
 
-const FITTING: Record<Way['kind'] | 'start' | 'answer' | 'delivery', readonly FaultKind[]> = {
-  d1: ['refused', 'lost', 'died', 'died_after', 'paused', 'full'],
+export const FITTING: Record<Way['kind'] | 'start' | 'answer' | 'delivery', readonly FaultKind[]> = {
+  d1: ['refused', 'lost', 'died', 'died_after', 'paused', 'full', 'readonly', 'slow'],
   object: ['refused', 'lost', 'died', 'died_after', 'paused', 'evicted'],
   queue: ['refused', 'lost', 'died', 'died_after', 'paused'],
   r2: ['refused', 'lost', 'died', 'died_after', 'paused'],
@@ -53,11 +87,13 @@ export class Faults {
   readonly #plan: FaultPlan;
   #count = 0;
   #isOver = false;
-  #fullUntil = 0;
+  #aimed = 0;
+  /** State of the database after a fault, and its end. */
+  #trouble: { kind: FaultKind; until: number; slowMs: number } = { kind: 'full', until: 0, slowMs: 0 };
   /** Grows when a fault strikes, and again when it has an effect: a pause, or an isolate's death, may do harm much later. */
   disturbances = 0;
   /** Faults that struck, in order. */
-  readonly struck: (Fault & { way: string; invocation: string })[] = [];
+  readonly struck: (Fault & { way: string; invocation: string; trip: number })[] = [];
 
   constructor(seed: number, plan: FaultPlan) {
     this.#seed = Math.floor(seed % 2 ** 32);
@@ -67,7 +103,7 @@ export class Faults {
   /** From now on nothing strikes. */
   end(): void {
     this.#isOver = true;
-    this.#fullUntil = 0;
+    this.#trouble.until = 0;
   }
 
   #draw<T>(ordinal: number, values: readonly T[]): T {
@@ -76,17 +112,32 @@ export class Faults {
 
   #decide(at: keyof typeof FITTING, way: string, invocation: Invocation | null): Fault | null {
     const ordinal = this.#count++;
-    const { kinds, rate, only } = this.#plan;
-    if (this.#isOver || rate === 0 || fraction(this.#seed, ordinal, 0) >= rate) return null;
-    if (only && !only.has(ordinal)) return null;
-    const fitting = FITTING[at].filter((kind) => kinds.includes(kind));
-    if (fitting.length === 0) return null;
-    const kind = fitting[Math.floor(fraction(this.#seed, ordinal, 1) * fitting.length)]!;
+    const kind = this.#isOver ? null : (this.#aimedKind(ordinal, at, way, invocation) ?? this.#randomKind(ordinal, at));
+    if (kind === null) return null;
     const fault = { kind, ordinal };
-    this.struck.push({ ...fault, way, invocation: invocation?.name ?? '' });
+    this.struck.push({ ...fault, way, invocation: invocation?.name ?? '', trip: invocation?.calls ?? 0 });
     this.disturbances++;
     invocation?.strike();
     return fault;
+  }
+
+  #isLeftOut(ordinal: number): boolean {
+    return this.#plan.only?.has(ordinal) === false;
+  }
+
+  #aimedKind(ordinal: number, at: keyof typeof FITTING, way: string, invocation: Invocation | null): FaultKind | null {
+    const { aim } = this.#plan;
+    if (!aim || this.#aimed >= AIMED_MAX || (aim.at !== way && aim.at !== invocation?.name)) return null;
+    if (!FITTING[at].includes(aim.kind) || fraction(this.#seed, ordinal, 3) >= AIM_RATE || this.#isLeftOut(ordinal)) return null;
+    this.#aimed++;
+    return aim.kind;
+  }
+
+  #randomKind(ordinal: number, at: keyof typeof FITTING): FaultKind | null {
+    const { kinds, rate } = this.#plan;
+    if (rate === 0 || fraction(this.#seed, ordinal, 0) >= rate || this.#isLeftOut(ordinal)) return null;
+    const fitting = FITTING[at].filter((kind) => kinds.includes(kind));
+    return fitting[Math.floor(fraction(this.#seed, ordinal, 1) * fitting.length)] ?? null;
   }
 
   /** The fault of a call. Only calls of the service fail: what the people of a history do arrives. */
@@ -94,14 +145,20 @@ export class Faults {
     return invocation ? this.#decide(way.kind, `${way.kind}.${way.verb}`, invocation) : null;
   }
 
-  pauseMs({ ordinal }: Fault): number {
-    return this.#draw(ordinal, PAUSES_MS);
+  /** Time that a call waits before its turn: 0 for most. */
+  pauseMs({ kind, ordinal }: Fault): number {
+    if (kind === 'late') return this.#draw(ordinal, LATE_MS);
+    return kind === 'paused' ? this.#draw(ordinal, PAUSES_MS) : 0;
   }
 
   /** Calls that are spent when an invocation begins. 0: none. */
   spentCalls(invocation: Invocation): number {
     const fault = this.#decide('start', 'start', invocation);
-    return fault ? this.#draw(fault.ordinal, SPENT_CALLS) : 0;
+    if (!fault) return 0;
+    if (!invocation.name.startsWith('sweep ')) return this.#draw(fault.ordinal, SPENT_CALLS);
+    const left = this.#draw(fault.ordinal, LEFT_CALLS);
+    this.struck.at(-1)!.trip = left;
+    return SWEEP_CALLS - left;
   }
 
   /** True if the caller of a request does not get its answer. */
@@ -115,19 +172,29 @@ export class Faults {
     return { isDoubled: fault?.kind === 'doubled', lateMs: fault?.kind === 'late' ? this.#draw(fault.ordinal, LATE_MS) : 0 };
   }
 
-  /** From now on the database refuses writes, for a minute. */
-  fill(now: number): void {
-    this.#fullUntil = now + FULL_MS;
+  /** Begins a minute in which the database is full, read-only or slow. */
+  trouble({ kind, ordinal }: Fault, now: number): void {
+    this.#trouble = { kind, until: now + TROUBLE_MS, slowMs: this.#draw(ordinal, SLOW_MS) };
   }
 
-  isFull(way: Way, now: number): boolean {
-    return way.kind === 'd1' && now < this.#fullUntil && (way.verb === 'batch' || way.verb === 'run');
+  /** Text of the error of a write to a full or read-only database. Null: it may write. */
+  refusal(now: number): string | null {
+    const { kind, until } = this.#trouble;
+    if (now >= until || (kind !== 'full' && kind !== 'readonly')) return null;
+    this.disturbances++;
+    return REFUSALS[kind];
+  }
+
+  /** Time that a call takes more than usual. */
+  slownessMs({ kind }: Way, now: number): number {
+    if (kind !== 'd1' || this.#trouble.kind !== 'slow' || now >= this.#trouble.until) return 0;
+    this.disturbances++;
+    return this.#trouble.slowMs;
   }
 }
 
 /** The error that a caller sees, as the platform words it. */
-export function failureOf({ kind, target }: Way, { kind: fault }: Pick<Fault, 'kind'>): Error {
-  if (kind === 'd1' && fault === 'full') return new Error('D1_ERROR: Exceeded maximum DB size: SQLITE_FULL');
+export function failureOf({ kind, target }: Way): Error {
   if (kind === 'd1') return new Error('D1_ERROR: Network connection lost.');
   if (kind === 'object') return Object.assign(new Error('Network connection lost.'), { retryable: true, remote: true });
   if (kind === 'fetch') return new TypeError(`fetch failed: ${target}`);

@@ -1,6 +1,7 @@
 import type { SimulatedDatabase } from '../platform/database.ts';
 import { Bindings, migratedDatabase } from './bindings.ts';
 import { Clock, install } from './clock.ts';
+import { subjectsOf } from './coverage/interleavings.ts';
 import { Crons } from './crons.ts';
 import { webCrypto } from './crypto.ts';
 import { type Delivery, Dispatch } from './dispatch.ts';
@@ -46,7 +47,8 @@ export class SimulatedService {
 
   private constructor(isolates: readonly Isolate[]) {
     this.isolates = isolates;
-    this.database = migratedDatabase((way, work) => this.history!.scheduler.pass(way, work));
+    const refusal = () => this.history!.refusal();
+    this.database = migratedDatabase((way, work) => this.history!.scheduler.pass(way, work), refusal);
     this.document = isolates[0]!.service.openApiDocument();
   }
 
@@ -96,7 +98,14 @@ export class SimulatedHost {
     this.#clock = new Clock(START_AT);
     this.#faults = new Faults(seed, faults);
     const random = new Random(seed, 'service');
-    this.#restore = install(this.#clock, random, webCrypto(random));
+    const { stackTraceLimit } = Error;
+    // The service makes an error for each refusal, and nobody reads the stacks of a history that is not shown.
+    if (!isTraced) Error.stackTraceLimit = 0;
+    const restore = install(this.#clock, random, webCrypto(random));
+    this.#restore = () => {
+      Error.stackTraceLimit = stackTraceLimit;
+      restore();
+    };
     this.scheduler = new Scheduler({ clock: this.#clock, random: new Random(seed, 'order'), faults: this.#faults, trace: this.trace });
     const placing = new Random(seed, 'isolates');
     const { database, isolates } = service;
@@ -125,6 +134,7 @@ export class SimulatedHost {
   /** Sends one request of a caller. Rejects if the connection is lost before an answer. */
   async call(method: string, path: string, { body, headers = {}, raw }: CallOptions = {}): Promise<Answer> {
     const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const subjects = subjectsOf(path, text);
     const request = new Request(new URL(path, BASE_URL), {
       method,
       headers: { 'cf-connecting-ip': CALLER_IP, ...(text === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
@@ -132,7 +142,7 @@ export class SimulatedHost {
       redirect: 'manual',
     });
     let isOver = false;
-    const answering = this.#dispatch.request(request).finally(() => {
+    const answering = this.#dispatch.request(request, subjects).finally(() => {
       isOver = true;
     });
     answering.catch(() => {});
@@ -173,6 +183,11 @@ export class SimulatedHost {
   /** Answers the service's requests to a host outside. */
   serve(hostname: string, handler: Handler): void {
     this.#handlers.set(hostname, handler);
+  }
+
+  /** Text of the error of a write to the database now. Null: none. */
+  refusal(): string | null {
+    return this.#faults.refusal(this.#clock.now);
   }
 
   /** Grows with each fault and each of its effects. */

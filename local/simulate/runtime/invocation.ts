@@ -11,6 +11,8 @@ export class Invocation {
   readonly name: string;
   readonly isolate: Isolate;
   readonly caller: Invocation | null;
+  /** Ids of what it is about. */
+  readonly subjects: readonly string[];
   readonly #life: number;
   calls = 0;
   /** Faults that struck its calls, or those of what it called. */
@@ -21,13 +23,20 @@ export class Invocation {
 
   constructor(
     id: number,
-    { kind, name, isolate, caller = null }: Pick<Invocation, 'kind' | 'name' | 'isolate'> & { caller?: Invocation | null },
+    {
+      kind,
+      name,
+      isolate,
+      caller = null,
+      subjects = [],
+    }: Pick<Invocation, 'kind' | 'name' | 'isolate'> & { caller?: Invocation | null; subjects?: readonly string[] },
   ) {
     this.id = id;
     this.kind = kind;
     this.name = name;
     this.isolate = isolate;
     this.caller = caller;
+    this.subjects = subjects;
     this.#life = isolate.life;
     isolate.running.add(this);
   }

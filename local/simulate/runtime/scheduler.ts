@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import type { Way } from '../platform/way.ts';
 import type { Clock } from './clock.ts';
+import { Interleavings } from './coverage/interleavings.ts';
 import { type Fault, type Faults, failureOf } from './faults.ts';
 import { currentInvocation, Invocation, outside, within } from './invocation.ts';
 import type { Isolate } from './isolate.ts';
@@ -111,6 +112,9 @@ export class Scheduler {
   platform: Platform | null = null;
   /** Calls of the service by way and verb. */
   readonly calls = new Map<string, number>();
+  /** Most calls that one run of each sweep made. */
+  readonly trips = new Map<string, number>();
+  readonly interleavings = new Interleavings();
   /** Failures that no caller receives. */
   readonly problems: string[] = [];
 
@@ -151,19 +155,25 @@ export class Scheduler {
       return Promise.reject(new Error('Too many subrequests.'));
     }
     const words = `${way.kind} ${way.target} ${way.verb}`;
-    if (invocation) this.#count(way);
+    if (invocation) this.#count(way, invocation);
     const fault = this.faults.ofCall(way, invocation);
     if (fault) this.note(`FAULT ${fault.ordinal} ${fault.kind}: ${words} of ${invocation?.label}`);
     return new Promise<T>((resolve, reject) => {
       const add = () => this.add(words, () => this.#perform({ way, work, fault, invocation, resolve, reject }), invocation);
+      const isTrouble = fault?.kind === 'full' || fault?.kind === 'readonly' || fault?.kind === 'slow';
+      if (isTrouble) this.faults.trouble(fault, this.clock.now);
+      const slowMs = invocation ? this.faults.slownessMs(way, this.clock.now) : 0;
+      const waitMs = slowMs + (fault ? this.faults.pauseMs(fault) : 0);
       // The platform cancels what an invocation has under way when it ends, so that a late call follows no answer.
       const resume = () => (invocation?.hasEnded ? undefined : add());
-      if (fault?.kind === 'paused') this.clock.set(this.clock.now + this.faults.pauseMs(fault), resume);
+      if (waitMs > 0) this.clock.set(this.clock.now + waitMs, resume);
       else add();
     });
   };
 
-  #count({ kind, target, verb }: Way): void {
+  #count({ kind, target, verb }: Way, invocation: Invocation): void {
+    if (invocation.name.startsWith('sweep '))
+      this.trips.set(invocation.name, Math.max(this.trips.get(invocation.name) ?? 0, invocation.calls));
     const name = `${kind} ${classOf(target)} ${verb}`;
     this.calls.set(name, (this.calls.get(name) ?? 0) + 1);
   }
@@ -171,14 +181,10 @@ export class Scheduler {
   #perform<T>(call: Call<T>): void {
     const { way, fault, invocation, resolve, reject } = call;
     if (fault) this.faults.disturbances++;
-    if (fault?.kind === 'full') this.faults.fill(this.clock.now);
     if (fault?.kind === 'evicted') this.platform?.evict(way.target);
     if (fault?.kind === 'died') invocation?.isolate.kill('dies before a call');
-    else if (fault?.kind === 'refused') reject(failureOf(way, fault));
-    else if (this.faults.isFull(way, this.clock.now)) {
-      this.faults.disturbances++;
-      reject(failureOf(way, { kind: 'full' }));
-    } else {
+    else if (fault?.kind === 'refused') reject(failureOf(way));
+    else {
       const refuse = (error: unknown) => this.#answer(call, () => reject(error));
       try {
         const value = isInbound(way) ? this.#receive(call) : call.work();
@@ -194,7 +200,7 @@ export class Scheduler {
   #answer<T>({ way, fault, invocation, reject }: Call<T>, settle: () => void): void {
     if (invocation && !invocation.isAlive) return;
     if (fault?.kind === 'died_after') invocation?.isolate.kill('dies before an answer');
-    else if (fault?.kind === 'lost') reject(failureOf(way, fault));
+    else if (fault?.kind === 'lost') reject(failureOf(way));
     else settle();
   }
 
@@ -207,9 +213,10 @@ export class Scheduler {
       name: `${classOf(way.target)}.${way.verb}`,
       isolate,
       caller,
+      subjects: [way.target],
     });
     return new Promise<T>((resolve, reject) => {
-      invocation.abandon = () => reject(failureOf(way, { kind: 'died' }));
+      invocation.abandon = () => reject(failureOf(way));
       within(invocation, async () => work())
         .finally(() => invocation.end())
         .then(
@@ -274,6 +281,7 @@ export class Scheduler {
     if (invocation && !invocation.isAlive) return;
     this.clock.now += this.#random.below(STEP_MS);
     this.note(invocation ? `${words} of ${invocation.label}` : words);
+    if (invocation && invocation.subjects.length > 0) this.interleavings.step(invocation);
     run();
   }
 

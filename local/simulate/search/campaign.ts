@@ -43,6 +43,8 @@ export class Campaign {
     const { stateFile, seed } = options;
     const isResumed = stateFile !== null && existsSync(stateFile);
     this.progress = isResumed ? JSON.parse(readFileSync(stateFile, 'utf8')) : { nextSeed: seed, counts: noCounts(), found: {} };
+    // An older file lacks newer counts.
+    this.progress.counts = { ...noCounts(), ...this.progress.counts };
     this.#before = this.progress.counts.histories;
   }
 

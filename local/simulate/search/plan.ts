@@ -1,5 +1,6 @@
 import { FAULTS, type FaultPlan, NO_FAULTS } from '../runtime/faults.ts';
 import { Random } from '../runtime/random.ts';
+import { aimOf } from './targets.ts';
 
 export interface Size {
   actors: number;
@@ -24,8 +25,10 @@ export function planOf(seed: number): Plan {
   const random = new Random(seed, 'plan');
   const size = { actors: 1 + random.below(ACTORS_MAX), steps: STEPS.min + random.below(STEPS.max - STEPS.min + 1) };
   if (random.chance(CALM)) return { seed, size, faults: NO_FAULTS };
+  // Every other seed aims a fault at a verb, in addition to what strikes at random.
+  const aim = seed % 2 === 1 ? { aim: aimOf((seed - 1) / 2) } : {};
   const kinds = FAULTS.filter(() => random.chance(0.4));
-  return { seed, size, faults: { kinds: kinds.length > 0 ? kinds : [random.pick(FAULTS)], rate: random.pick(RATES) } };
+  return { seed, size, faults: { kinds: kinds.length > 0 ? kinds : [random.pick(FAULTS)], rate: random.pick(RATES), ...aim } };
 }
 
 /** Command that runs the history again. */

@@ -15,6 +15,9 @@ export interface Outcome {
   passedMs: number;
   struck: SimulatedHost['struck'];
   calls: ReadonlyMap<string, number>;
+  /** Most calls of a run of each sweep, and verbs that made steps between those of another on one subject. */
+  trips: ReadonlyMap<string, number>;
+  interleavings: ReadonlyMap<string, number>;
   /** Actions of the actors in plain words, and every step. The trace is empty unless asked for. */
   log: readonly string[];
   trace: readonly string[];
@@ -45,6 +48,8 @@ export async function runHistory(service: SimulatedService, plan: Plan, { isTrac
     passedMs: host.now() - startedAt,
     struck,
     calls,
+    trips: host.scheduler.trips,
+    interleavings: host.scheduler.interleavings.counts,
     log,
     trace: trace.lines,
   };

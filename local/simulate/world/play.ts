@@ -12,6 +12,8 @@ import { Streamer } from './actors/streamer.ts';
 import { Subscriber } from './actors/subscriber.ts';
 import { Tester } from './actors/tester.ts';
 import { Weather } from './actors/weather.ts';
+import { Administrator } from './merchants/administrator.ts';
+import { Cashier } from './merchants/cashier.ts';
 import { SimulatedChain } from './outside/chain.ts';
 import { Dice } from './outside/dice.ts';
 import { NODES } from './outside/hosts.ts';
@@ -27,7 +29,21 @@ const FEE_PAYER_LAMPORTS = 100_000_000_000n;
 
 export type Role = new (...given: ConstructorParameters<typeof Actor>) => Actor;
 
-export const ROLES: readonly Role[] = [Buyer, Agent, Weather, Tester, Owner, Stranger, Buyer, Agent, Streamer, Subscriber, Forger];
+export const ROLES: readonly Role[] = [
+  Buyer,
+  Agent,
+  Weather,
+  Tester,
+  Owner,
+  Stranger,
+  Buyer,
+  Agent,
+  Streamer,
+  Subscriber,
+  Cashier,
+  Administrator,
+  Forger,
+];
 
 /** Plays one history: shops open, actors act side by side, and every write that has no answer is repeated after the faults. */
 export async function play(

@@ -32,7 +32,8 @@ export interface Reset {
 
 export type Outcome = { ok: true; value: unknown } | { ok: false; reset: Reset };
 
-const NEVER = new Promise<never>(() => {});
+/** A promise of its own each time: one for all would hold everyone who ever waited for it. */
+const never = () => new Promise<never>(() => {});
 
 interface InstanceOptions {
   id: ObjectContext['id'];
@@ -141,7 +142,7 @@ export class Instance {
       },
       durable: async () => {
         await this.durable();
-        if (this.#isGone) await NEVER;
+        if (this.#isGone) await never();
       },
       hasAlarmHandler: () => this.#object === null || typeof (this.#object as { alarm?: unknown }).alarm === 'function',
     });
@@ -175,11 +176,11 @@ export class Instance {
   /** Carries what the object sends: not before its writes are durable, and its answer enters like an event. */
   readonly #pass: Pass = async (way, work) => {
     if (way.kind !== 'timer') await this.durable();
-    if (this.#isGone) return NEVER;
+    if (this.#isGone) return never();
     try {
       return await this.#options.pass(way, work);
     } finally {
-      if (this.#isGone) await NEVER;
+      if (this.#isGone) await never();
       await this.#gate.enter();
     }
   };

@@ -10,6 +10,7 @@ const UNITS_MAX = 4;
 interface Signed {
   holding: Holding;
   header: string;
+  isSettled: boolean;
 }
 
 /** Agent that pays by x402, and the merchant's server that asks for its units, returns some, and grants others. */
@@ -26,6 +27,7 @@ export class Agent extends Actor {
     this.pay,
     this.settleAgain,
     this.settleTogether,
+    this.settleElsewhere,
     this.grant,
     this.refund,
   ];
@@ -59,7 +61,7 @@ export class Agent extends Actor {
     const refused = await this.#consume(holding, UNITS_MAX);
     const header = refused?.headers.get('PAYMENT-REQUIRED');
     if (!header) return;
-    const signed = { holding, header: this.world.chain.signRequired(this.#payer, header, this.dice.nonce()) };
+    const signed = { holding, isSettled: false, header: this.world.chain.signRequired(this.#payer, header, this.dice.nonce()) };
     this.#signed.push(signed);
     await this.#settle(signed);
   }
@@ -74,13 +76,35 @@ export class Agent extends Actor {
     await Promise.all([this.#settle(signed), this.#settle(signed)]);
   }
 
-  async #settle({ holding, header }: Signed): Promise<void> {
+  /** Brings a payment that was settled to another product, another customer or another merchant, where it buys nothing. */
+  async settleElsewhere(): Promise<void> {
+    const settled = this.#signed.filter(({ isSettled }) => isSettled);
+    if (settled.length === 0) return;
+    const { holding, header } = this.dice.oneOf(settled);
+    const [{ shop: other }, product] = [this.anyMerchant(), this.anyProduct(holding.shop, true, 'time')];
+    const theirs = this.anyProduct(other, true, 'units');
+    if (product === null || theirs === null) return;
+    const another = { customer_ref: `not ${this.name}` };
+    const [shop, named] = this.dice.oneOf([
+      [holding.shop, { product_id: product.productId, customer: holding.customer }],
+      [holding.shop, { product_id: holding.product.productId, customer: another }],
+      [other, { product_id: theirs.productId, customer: other === holding.shop ? another : holding.customer }],
+    ] as const);
+    const body = { ...named, payment_signature: header };
+    const answer = await this.persist('POST', '/v1/access/x402/settle', { key: shop.liveKey, body });
+    this.note(`brought a settled payment elsewhere: ${answer?.status} ${answer?.body?.code}`);
+    if (answer?.status === 200) this.history.find(`a settled payment bought something else: ${JSON.stringify(answer.body)}`);
+  }
+
+  async #settle(signed: Signed): Promise<void> {
+    const { holding, header } = signed;
     const { shop, product, customer } = holding;
     const consume_units = 1 + this.dice.below(product.units ?? 1);
     const body = { product_id: product.productId, payment_signature: header, customer, consume_units };
     await this.write('/v1/access/x402/settle', { key: shop.liveKey, body }, ({ status, body: paid }) => {
       this.note(`settle: ${status} ${paid?.code ?? (paid?.duplicate ? 'duplicate' : paid?.payment_id)}`);
       if (status !== 200) return;
+      signed.isSettled = true;
       const { payment_id: paymentId, tx_signature: signature, payer, consumed_units: consumed } = paid;
       if (!paid.duplicate)
         this.history.settled.push({ shop, product, livemode: true, paymentId, signature, payer, consumptionId: paid.consumption_id });

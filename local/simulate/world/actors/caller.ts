@@ -103,5 +103,7 @@ export class Caller {
 
 function isDecided({ status, body }: Answer): boolean {
   if (status === 202) return body?.error_reason !== 'settlement_pending';
-  return status < 500 && status !== 429 && !UNDECIDED.includes(body?.code);
+  // Waiting does not help against a quota.
+  const isLimited = status === 429 && body?.code !== 'plan_limit_reached';
+  return status < 500 && !isLimited && !UNDECIDED.includes(body?.code);
 }

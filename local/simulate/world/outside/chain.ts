@@ -27,6 +27,7 @@ export interface Transfer {
 /** Solana chain in process, on the clock of the history. Its nodes answer JSON-RPC and have faults of their own. */
 export class SimulatedChain {
   readonly #chain: Chain;
+  readonly usdc = USDC_MINT;
   readonly #never = new AbortController().signal;
 
   constructor(now: () => number, seed: Uint8Array) {
