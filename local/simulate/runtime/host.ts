@@ -134,7 +134,7 @@ export class SimulatedHost {
   /** Sends one request of a caller. Rejects if the connection is lost before an answer. */
   async call(method: string, path: string, { body, headers = {}, raw }: CallOptions = {}): Promise<Answer> {
     const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-    const subjects = subjectsOf(path, text);
+    const subjects = subjectsOf(path, typeof text === 'string' ? text : undefined);
     const request = new Request(new URL(path, BASE_URL), {
       method,
       headers: { 'cf-connecting-ip': CALLER_IP, ...(text === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
