@@ -16,7 +16,7 @@ export async function judgeSubscriptions(reader: Reader, history: History, books
     const ids = new Set(authorizations.map(({ authorizationId }) => authorizationId));
     const booked = payments.filter((one) => ids.has(one.authorization_id) && isBooked(one));
     judgeCollections(reader, history, subscription, booked);
-    if (authorizations.length === 1) judgeFirst(reader, subscription, booked);
+    if (authorizations.length === 1 && !history.haveDaysPassed) judgeFirst(reader, subscription, booked);
     for (const { authorizationId } of authorizations) {
       const own = booked.filter(({ authorization_id }) => authorization_id === authorizationId);
       await judgeAuthorization(reader, { ...subscription, authorizationId }, own);
