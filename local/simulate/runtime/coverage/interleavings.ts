@@ -35,7 +35,10 @@ export class Interleavings {
       const known = this.#open.get(subject) ?? [];
       const open = known.filter(({ invocation: one }) => one === invocation || (one.isAlive && one.isolate.running.has(one)));
       let own = open.find((one) => one.invocation === invocation);
-      if (!own) open.push((own = { invocation, others: new Set() }));
+      if (!own) {
+        own = { invocation, others: new Set() };
+        open.push(own);
+      }
       for (const other of own.others) this.#count(`${name} @ ${calls} | ${other}`);
       own.others.clear();
       for (const one of open) if (one !== own) one.others.add(name);
