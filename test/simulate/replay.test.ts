@@ -3,6 +3,7 @@ import { SimulatedService } from '../../local/simulate/runtime/host.ts';
 import { planOf } from '../../local/simulate/search/plan.ts';
 import { runHistory } from '../../local/simulate/search/run-history.ts';
 
+/** The odd ones aim at a verb. */
 const SEEDS = [1, 2, 3];
 
 describe('the same seed', () => {

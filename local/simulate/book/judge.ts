@@ -1,6 +1,5 @@
 import { judgeAccess, judgeScenarios } from './access.ts';
-import { judgeClosed } from './closed.ts';
-import { judgeEnds } from './ends.ts';
+import { judgeClosed, judgeEnds } from './ends.ts';
 import { judgeEvents } from './events.ts';
 import type { History } from './history.ts';
 import type { Host } from './host.ts';
@@ -61,9 +60,11 @@ export async function judge(host: Host, history: History): Promise<string[]> {
   return [...new Set([...history.findings, ...reader.findings])];
 }
 
-/** Counts transactions that the service found on the chain and has yet to read: after failures it waits longer each time. */
-const countUnread = (reader: Reader): Promise<number> =>
-  reader.count("SELECT count(*) AS n FROM payment_candidates WHERE origin <> 'judged'");
+/** Transactions that the service has yet to read, and events that it has yet to hand on: after failures it waits longer each time. */
+const UNREAD = `SELECT (SELECT count(*) FROM payment_candidates WHERE origin <> 'judged')
+  + (SELECT count(*) FROM events WHERE fanned_out_at IS NULL AND next_try_at IS NOT NULL AND request_id NOT LIKE 'sandbox!_%' ESCAPE '!') AS n`;
+
+const countUnread = (reader: Reader): Promise<number> => reader.count(UNREAD);
 
 async function rest(reader: Reader): Promise<void> {
   await reader.host.settle().catch((error: Error) => reader.find(error.message));

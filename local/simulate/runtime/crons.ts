@@ -4,6 +4,8 @@ import type { Random } from './random.ts';
 const MINUTE_MS = 60_000;
 /** Minutes to the next cron while the actors act: few come every minute, and some much later. */
 const GAPS = [1, 1, 2, 4, 8, 16] as const;
+/** The same where a fault is aimed at what the cron begins. */
+const GAPS_OF_AIM = [1] as const;
 /** Minutes to the next cron after the faults, while nobody waits. */
 const CALM_GAP = 4;
 
@@ -15,13 +17,15 @@ export class Crons {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #ring: () => void;
+  readonly #gaps: readonly number[];
   #timer = 0;
   #isCalm = false;
 
-  constructor({ clock, random, ring }: { clock: Clock; random: Random; ring: () => void }) {
+  constructor({ clock, random, isAimedAt, ring }: { clock: Clock; random: Random; isAimedAt: boolean; ring: () => void }) {
     this.#clock = clock;
     this.#random = random;
     this.#ring = ring;
+    this.#gaps = isAimedAt ? GAPS_OF_AIM : GAPS;
     this.#setNext();
   }
 
@@ -40,7 +44,7 @@ export class Crons {
   }
 
   #setNext(): void {
-    this.#set(this.#clock.now + MINUTE_MS * (this.#isCalm ? CALM_GAP : this.#random.pick(GAPS)));
+    this.#set(this.#clock.now + MINUTE_MS * (this.#isCalm ? CALM_GAP : this.#random.pick(this.#gaps)));
   }
 
   #set(at: number, then: () => void = () => this.#setNext()): void {

@@ -1,5 +1,5 @@
 import type { MessageBatch } from '../platform/queue.ts';
-import { subjectsOf } from './coverage/interleavings.ts';
+import { subjectsOf } from './counting/interleavings.ts';
 import { Invocation, within } from './invocation.ts';
 import type { Isolate } from './isolate.ts';
 import type { Random } from './random.ts';

@@ -49,7 +49,8 @@ const SPENT_CALLS = [600, 800, 830, 845] as const;
 /** Calls after which a sweep may begin no more work, and the calls that a sweep has left when it begins: it is cut at each of its trips. */
 const SWEEP_CALLS = 850;
 const LEFT_CALLS = Array.from({ length: 16 }, (_, left) => left);
-const AIM_RATE = 0.3;
+/** How often an aim strikes at a call of its target, and at the beginning of an invocation, which comes far more rarely. */
+const AIM_RATES = { call: 0.3, start: 0.9 };
 /** Strikes of an aim in one history. With more, nothing would work that could be harmed. */
 const AIMED_MAX = 8;
 const LATE_MS = [2_000, 30_000, 600_000] as const;
@@ -128,7 +129,8 @@ export class Faults {
   #aimedKind(ordinal: number, at: keyof typeof FITTING, way: string, invocation: Invocation | null): FaultKind | null {
     const { aim } = this.#plan;
     if (!aim || this.#aimed >= AIMED_MAX || (aim.at !== way && aim.at !== invocation?.name)) return null;
-    if (!FITTING[at].includes(aim.kind) || fraction(this.#seed, ordinal, 3) >= AIM_RATE || this.#isLeftOut(ordinal)) return null;
+    const rate = at === 'start' ? AIM_RATES.start : AIM_RATES.call;
+    if (!FITTING[at].includes(aim.kind) || fraction(this.#seed, ordinal, 3) >= rate || this.#isLeftOut(ordinal)) return null;
     this.#aimed++;
     return aim.kind;
   }

@@ -1,7 +1,7 @@
 import type { SimulatedDatabase } from '../platform/database.ts';
 import { Bindings, migratedDatabase } from './bindings.ts';
 import { Clock, install } from './clock.ts';
-import { subjectsOf } from './coverage/interleavings.ts';
+import { subjectsOf } from './counting/interleavings.ts';
 import { Crons } from './crons.ts';
 import { webCrypto } from './crypto.ts';
 import { type Delivery, Dispatch } from './dispatch.ts';
@@ -128,7 +128,8 @@ export class SimulatedHost {
       });
     }
     const ring = () => void this.#dispatch.cron();
-    this.#crons = new Crons({ clock: this.#clock, random: new Random(seed, 'cron'), ring });
+    const isAimedAt = /^(?:sweep |cron)/.test(faults.aim?.at ?? '');
+    this.#crons = new Crons({ clock: this.#clock, random: new Random(seed, 'cron'), isAimedAt, ring });
   }
 
   /** Sends one request of a caller. Rejects if the connection is lost before an answer. */

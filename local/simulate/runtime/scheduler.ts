@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import type { Way } from '../platform/way.ts';
 import type { Clock } from './clock.ts';
-import { Interleavings } from './coverage/interleavings.ts';
+import { Interleavings } from './counting/interleavings.ts';
 import { type Fault, type Faults, failureOf } from './faults.ts';
 import { currentInvocation, Invocation, outside, within } from './invocation.ts';
 import type { Isolate } from './isolate.ts';
