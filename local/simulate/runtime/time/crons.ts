@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 const MINUTE_MS = 60_000;
-/** Minutes to the next cron while the actors act: few come every minute, and some much later. */
-const GAPS = [1, 1, 2, 4, 8, 16] as const;
+/** Minutes to the next cron while the actors act. A longer gap is an outage of the platform, in which a checkout may end unread. */
+const GAPS = [1, 2, 4, 4] as const;
 /** The same where a fault is aimed at what the cron begins. */
 const GAPS_OF_AIM = [1] as const;
 /** Minutes to the next cron after the faults, between two waits. */
