@@ -20,7 +20,7 @@ describe('Interleavings', () => {
     expect([...interleavings.counts]).toEqual([['consume @ 1 | refund', 1]]);
   });
 
-  it('counts no verb whose invocation had ended before', () => {
+  it('counts no verb of an invocation that had ended before', () => {
     const interleavings = new Interleavings();
     const [ended, next] = [invocationOf('consume', ['a']), invocationOf('refund', ['a'])];
     interleavings.step(ended);

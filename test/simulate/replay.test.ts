@@ -6,7 +6,7 @@ import { runHistory } from '../../local/simulate/search/run-history.ts';
 /** The odd ones aim at a verb. */
 const SEEDS = [1, 2, 3];
 
-describe('the same seed', () => {
+describe('the same seed', { timeout: 240_000 }, () => {
   it('gives the same history in another copy of the service, whatever ran before it', async () => {
     const [one, other] = [await SimulatedService.load(), await SimulatedService.load()];
     const first = [];

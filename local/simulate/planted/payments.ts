@@ -48,6 +48,7 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
     name: 'refund-counted-twice',
     breaks: 'A refund is recorded again at each report of its transaction.',
     mutations: [
+      { find: 'if (hasRefund(payment2, txSignature)) return payment2;', replace: '' },
       {
         find: 'if (hasRefund(payment2, transaction.signature)) return unchangedWithAnswer(payment2, storeAnswer2);\n      if (refund2.seenAt !== null)',
         replace: 'if (false)',

@@ -64,7 +64,7 @@ interface DatabaseOptions {
   refusal?: () => string | null;
 }
 
-/** Text that begins with a letter needs no second look. */
+/** False for a text of comments and blanks. */
 const hasStatement = ({ sql }: Query): boolean => /^[a-z]/i.test(sql) || sql.replace(/^\s+--.*/gm, '').trim().length > 0;
 
 const NO_STATEMENTS = 'No SQL statements detected.';

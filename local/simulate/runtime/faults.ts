@@ -46,7 +46,7 @@ export const NO_FAULTS: FaultPlan = { kinds: [], rate: 0 };
 const PAUSES_MS = [5, 50, 500, 3_000, 12_000, 40_000] as const;
 /** Calls that an invocation has spent before it begins, of a thousand. */
 const SPENT_CALLS = [600, 800, 830, 845] as const;
-/** Calls after which a sweep may begin no more work, and the calls that a sweep has left when it begins: it is cut at each of its trips. */
+/** Calls after which a sweep begins no further work, and calls that are left to it when it begins: each of its trips is cut. */
 const SWEEP_CALLS = 850;
 const LEFT_CALLS = Array.from({ length: 16 }, (_, left) => left);
 /** How often an aim strikes at a call of its target, and at the beginning of an invocation, which comes far more rarely. */

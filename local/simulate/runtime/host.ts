@@ -1,8 +1,6 @@
 import type { SimulatedDatabase } from '../platform/database.ts';
 import { Bindings, migratedDatabase } from './bindings.ts';
-import { Clock, install } from './clock.ts';
 import { subjectsOf } from './counting/interleavings.ts';
-import { Crons } from './crons.ts';
 import { webCrypto } from './crypto.ts';
 import { type Delivery, Dispatch } from './dispatch.ts';
 import { type FaultPlan, Faults, NO_FAULTS } from './faults.ts';
@@ -11,6 +9,8 @@ import { Isolate } from './isolate.ts';
 import { compileProgram, type Mutation } from './program.ts';
 import { Random } from './random.ts';
 import { Scheduler, Trace } from './scheduler.ts';
+import { Clock, install } from './time/clock.ts';
+import { Crons } from './time/crons.ts';
 
 export type Handler = (request: Request) => Promise<Response>;
 
@@ -99,7 +99,7 @@ export class SimulatedHost {
     this.#faults = new Faults(seed, faults);
     const random = new Random(seed, 'service');
     const { stackTraceLimit } = Error;
-    // The service makes an error for each refusal, and nobody reads the stacks of a history that is not shown.
+    // The service makes an error for each refusal. Stacks are shown with the trace only.
     if (!isTraced) Error.stackTraceLimit = 0;
     const restore = install(this.#clock, random, webCrypto(random));
     this.#restore = () => {
@@ -129,7 +129,8 @@ export class SimulatedHost {
     }
     const ring = () => void this.#dispatch.cron();
     const isAimedAt = /^(?:sweep |cron)/.test(faults.aim?.at ?? '');
-    this.#crons = new Crons({ clock: this.#clock, random: new Random(seed, 'cron'), isAimedAt, ring });
+    const gaps = new Random(seed, 'cron');
+    this.#crons = new Crons({ clock: this.#clock, pick: (from) => gaps.pick(from), isAimedAt, ring });
   }
 
   /** Sends one request of a caller. Rejects if the connection is lost before an answer. */
@@ -222,7 +223,7 @@ export class SimulatedHost {
   }
 
   #fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-    // A request of Node lives as long as its signal, which would keep the history.
+    // Node frees a request after its signal, and a listener of the signal refers to the history.
     const { signal, ...plain } = init ?? {};
     const request = new Request(input, plain);
     const { hostname } = new URL(request.url);

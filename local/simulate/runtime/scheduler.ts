@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import type { Way } from '../platform/way.ts';
-import type { Clock } from './clock.ts';
 import { Interleavings } from './counting/interleavings.ts';
 import { type Fault, type Faults, failureOf } from './faults.ts';
 import { currentInvocation, Invocation, outside, within } from './invocation.ts';
 import type { Isolate } from './isolate.ts';
 import type { Random } from './random.ts';
+import type { Clock } from './time/clock.ts';
 
 interface Step {
   words: string;

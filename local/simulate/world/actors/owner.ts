@@ -56,8 +56,10 @@ export class Owner extends Actor {
     const tx_signature = this.world.chain.send(merchant.wallet.signWire(prepared.body.transaction));
     this.note(`sent the refund: ${tx_signature}`);
     if (tx_signature === null || this.dice.chance(0.3)) return;
-    const answer = await this.persist('POST', `${path}/refund-confirm`, { key: liveKey, body: { tx_signature } });
-    this.note(`reported the refund: ${answer?.status} ${answer?.body?.code ?? ''}`);
+    for (let times = this.dice.chance(0.4) ? 2 : 1; times > 0; times--) {
+      const answer = await this.persist('POST', `${path}/refund-confirm`, { key: liveKey, body: { tx_signature } });
+      this.note(`reported the refund: ${answer?.status} ${answer?.body?.code ?? ''}`);
+    }
   }
 
   /** Buys a plan for thirty days by x402, and sometimes sends the payment again. */

@@ -41,6 +41,7 @@ export class Streamer extends Actor {
     this.use,
     this.useTogether,
     this.payWithoutDelivery,
+    this.payBelow,
     this.commitAgain,
     this.overdraw,
     this.topUp,
@@ -130,6 +131,14 @@ export class Streamer extends Actor {
     const before = BigInt(state.cumulative.base_units);
     const directives = [await this.#reserve(stream, units), await this.#reserve(stream, units)];
     await Promise.all(directives.map((one, n) => one && this.#commit(stream, one.deliveryId, before + units * BigInt(n + 1))));
+  }
+
+  /** Signs a voucher below the last one, which owes nothing new. The session must not fall back to it. */
+  async payBelow(): Promise<void> {
+    const stream = this.#anyOpen();
+    if (!stream || stream.acknowledged < 2n) return;
+    const cumulative = stream.acknowledged - 1n - BigInt(this.dice.below(Number(stream.acknowledged) - 1));
+    await this.#authorize(stream, { action: 'voucher', voucher: this.#sign(stream, cumulative) }, 'paid below the last', true);
   }
 
   async payWithoutDelivery(): Promise<void> {

@@ -1,13 +1,19 @@
 import type { Clock } from './clock.ts';
-import type { Random } from './random.ts';
 
 const MINUTE_MS = 60_000;
-/** Minutes to the next cron while the actors act: few come every minute, and some much later. */
-const GAPS = [1, 1, 2, 4, 8, 16] as const;
+/** Minutes to the next cron while the actors act. A longer gap is an outage of the platform, in which a checkout may end unread. */
+const GAPS = [1, 2, 4, 4] as const;
 /** The same where a fault is aimed at what the cron begins. */
 const GAPS_OF_AIM = [1] as const;
-/** Minutes to the next cron after the faults, while nobody waits. */
+/** Minutes to the next cron after the faults, between two waits. */
 const CALM_GAP = 4;
+
+interface CronsOptions {
+  clock: Clock;
+  pick(gaps: readonly number[]): number;
+  isAimedAt: boolean;
+  ring(): void;
+}
 
 /**
  * Rings the cron. The service runs some thirty sweeps at each: every minute, they would be nine tenths of a history. After the faults one
@@ -15,15 +21,15 @@ const CALM_GAP = 4;
  */
 export class Crons {
   readonly #clock: Clock;
-  readonly #random: Random;
+  readonly #pick: CronsOptions['pick'];
   readonly #ring: () => void;
   readonly #gaps: readonly number[];
   #timer = 0;
   #isCalm = false;
 
-  constructor({ clock, random, isAimedAt, ring }: { clock: Clock; random: Random; isAimedAt: boolean; ring: () => void }) {
+  constructor({ clock, pick, isAimedAt, ring }: CronsOptions) {
     this.#clock = clock;
-    this.#random = random;
+    this.#pick = pick;
     this.#ring = ring;
     this.#gaps = isAimedAt ? GAPS_OF_AIM : GAPS;
     this.#setNext();
@@ -44,7 +50,7 @@ export class Crons {
   }
 
   #setNext(): void {
-    this.#set(this.#clock.now + MINUTE_MS * (this.#isCalm ? CALM_GAP : this.#random.pick(this.#gaps)));
+    this.#set(this.#clock.now + MINUTE_MS * (this.#isCalm ? CALM_GAP : this.#pick(this.#gaps)));
   }
 
   #set(at: number, then: () => void = () => this.#setNext()): void {

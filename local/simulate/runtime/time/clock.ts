@@ -1,5 +1,3 @@
-import type { Random } from './random.ts';
-
 interface Timer {
   id: number;
   dueAt: number;
@@ -112,7 +110,7 @@ const put = (name: 'Date' | 'crypto', value: unknown): void => {
  * Gives the process the clock, randomness and WebCrypto of a history, until the returned function is called. The actors of a history and
  * the simulated platform read them too.
  */
-export function install(clock: Clock, random: Random, crypto: unknown): () => void {
+export function install(clock: Clock, random: { next: () => number }, crypto: unknown): () => void {
   put(
     'Date',
     dateOf(() => Math.floor(clock.now)),
