@@ -64,7 +64,7 @@ function isSigned(body: string, header: string, { secrets }: Endpoint): boolean 
   return secrets.some(signs) && secrets.slice(-OVERLAPPING_MAX).filter(isLive).every(signs);
 }
 
-/** Judges that no event is listed twice, and that the versions of one subject tell the order of its events. */
+/** Judges that no event is listed twice, and that the versions of one subject follow the order of its events. */
 function judgeVersions(reader: Reader, events: readonly Body[]): void {
   const subjects = Map.groupBy(events, ({ subject: { type, id } }) => `${type} ${id}`);
   for (const [name, own] of subjects) {

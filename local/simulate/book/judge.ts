@@ -1,6 +1,5 @@
 import { judgeAccess, judgeScenarios } from './access.ts';
-import { judgeClosed } from './closed.ts';
-import { judgeEnds } from './ends.ts';
+import { judgeClosed, judgeEnds } from './ends.ts';
 import { judgeEvents } from './events.ts';
 import type { History } from './history.ts';
 import type { Host } from './host.ts';

@@ -45,7 +45,7 @@ function judgeChannel(reader: Reader, history: History, stream: Stream, session:
   reader.expect(paid <= settled, () => `${name} says ${settled} were settled, the merchant got ${paid}`);
   const isLost = OVER.includes(session.status) && session.status !== 'expired' && paid < acknowledged;
   reader.expect(!isLost, () => `${name} acknowledged ${acknowledged}, and the merchant got ${paid}`);
-  // What is not paid yet must still be in the escrow.
+  // The rest must still be in the escrow.
   reader.expect(paid + left >= acknowledged, () => `${name} acknowledged ${acknowledged}: ${paid} paid and ${left} left in the channel`);
   const booked = payments.filter(({ kind, tx_signature }) => kind === 'metered' && history.names(channelId, tx_signature));
   const total = sum(booked.map(({ price }) => unitsOf(price)));

@@ -118,7 +118,7 @@ export function judgeSettled(reader: Reader, history: History, books: readonly B
   }
 }
 
-/** Judges that a facilitated payment reached its merchant in full, and paid nothing else. */
+/** Judges that a facilitated payment brought its merchant the full amount, and paid nothing else. */
 export function judgeFacilitated(reader: Reader, history: History, books: readonly Books[]): void {
   const booked = new Set(books.flatMap(({ payments }) => payments.map(({ tx_signature }) => tx_signature as string)));
   for (const { shop, signature, units } of history.facilitated) {

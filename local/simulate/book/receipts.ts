@@ -55,7 +55,7 @@ async function readKeys(reader: Reader): Promise<Map<string, KeyObject>> {
   return new Map((published?.keys ?? []).map((jwk) => [jwk.kid, createPublicKey({ key: jwk, format: 'jwk' })]));
 }
 
-/** Verifies a receipt as anybody can: the document's canonical bytes, the signature, the published key. */
+/** Verifies a receipt without the service: the document's canonical bytes, the signature, the published key. */
 function judgeSignature(reader: Reader, { receipt_id, document, signature, key_id }: Body, keys: ReadonlyMap<string, KeyObject>): void {
   const key = keys.get(key_id);
   const isSigned = key !== undefined && verify(null, Buffer.from(canonical(document)), key, base58.decode(signature));

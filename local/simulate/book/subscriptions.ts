@@ -16,7 +16,7 @@ export async function judgeSubscriptions(reader: Reader, history: History, books
     const ids = new Set(authorizations.map(({ authorizationId }) => authorizationId));
     const booked = payments.filter((one) => ids.has(one.authorization_id) && isBooked(one));
     judgeCollections(reader, history, subscription, booked);
-    if (authorizations.length === 1) judgeFirst(reader, subscription, booked);
+    if (authorizations.length === 1 && !history.haveDaysPassed) judgeFirst(reader, subscription, booked);
     for (const { authorizationId } of authorizations) {
       const own = booked.filter(({ authorization_id }) => authorization_id === authorizationId);
       await judgeAuthorization(reader, { ...subscription, authorizationId }, own);
@@ -43,7 +43,7 @@ function judgeCollections(reader: Reader, history: History, subscription: Subscr
     reader.expect(landed !== undefined && landed.units === unitsOf(price), () => `payment ${payment_id} of ${name} has no collection`);
   }
   for (const signature of repeated(booked.map(({ tx_signature }) => tx_signature))) reader.find(`${name} counts ${signature} twice`);
-  // Periods are counted from the consent. A wallet that subscribes again at the same address begins them anew.
+  // Periods are counted from the consent. A wallet that subscribes again at the same address begins new ones.
   const isOnce = history.subscriptions.filter((one) => one.address === address).length === 1;
   if (consentedAt === null || !isOnce) return;
   const periods = collected.map(({ blockTimeMs }) => Math.floor((blockTimeMs - consentedAt + MARGIN_MS) / periodMs));
@@ -72,7 +72,7 @@ async function judgeAuthorization(reader: Reader, one: Subscription, payments: r
   reader.expect(payments.length > 0 === (through !== null), () => `${name} has ${payments.length} payments, paid through ${through}`);
   reader.expect(!OPEN.includes(authorization.status) || payments.length > 0, () => `${name} was never paid`);
   if (through === null || payments.length === 0) return;
-  // A period is paid as a whole, also if a later checkout takes it up. So access ends with the period of the last payment.
+  // A period has one price, also if a later checkout takes it up. So access ends with the period of the last payment.
   const last = Math.max(...payments.map(({ block_time }) => Date.parse(block_time)));
   const isExact = through > last - MARGIN_MS && through <= last + periodMs + MARGIN_MS;
   reader.expect(isExact, () => `${name} ends at ${authorization.paid_through}, and was last paid at ${new Date(last).toISOString()}`);

@@ -24,7 +24,7 @@ const STEPS = 12;
 const DOLLARS = 5_000n;
 const QUIET_MS = 10 * 60_000;
 const OPERATOR_SECRET = 'the secret of the operator of a simulated service';
-/** A deployment with every provider, apart from sign-in by others: nobody answers for them here. */
+/** Variables of a deployment with every provider, apart from sign-in by OAuth. */
 const VARIABLES: Readonly<Record<string, string>> = {
   ...SETTINGS,
   OPERATOR_SECRET,

@@ -14,7 +14,7 @@ export interface Sent {
   text: string;
 }
 
-/** Sender of requests and the victim whose ids they name. */
+/** Sender of requests, and the victim of the ids that they name. */
 export interface Cast {
   attacker: Tenant;
   victim: Tenant;
@@ -72,7 +72,7 @@ function credentialsOf(kind: CallerKind, { attacker, victim, operatorSecret }: C
     'read key': { 'X-Svc-Key': readKey },
     'execute key': { 'X-Svc-Key': executeKey },
     'revoked key': { 'X-Svc-Key': revokedKey },
-    // The victim's key with other letters: a lookup by its first ones must not admit it.
+    // The victim's key with another end: a lookup by its beginning must not admit it.
     'forged key': { 'X-Svc-Key': `${victim.shop.liveKey.slice(0, -4)}AAAA` },
     garbage: { Authorization: 'Bearer garbage', 'X-Svc-Key': 'svc_live_' },
     operator: { 'X-Svc-Operator-Secret': operatorSecret.slice(1) },

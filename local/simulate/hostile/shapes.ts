@@ -31,7 +31,7 @@ export interface Target {
   template: string;
   parameters: Parameter[];
   body: Schema | undefined;
-  /** Names of the schemes that admit a caller. Empty: everybody. */
+  /** Names of the schemes that admit a caller. Empty for a public route. */
   schemes: string[];
 }
 

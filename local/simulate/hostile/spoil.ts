@@ -79,7 +79,7 @@ function positionsIn(root: Holder): [Holder, string][] {
   return positions;
 }
 
-/** Changes a body in up to three places: other values, removed, added, renamed and wrapped fields. */
+/** Changes up to three fields of a body: other values, removed, added, renamed and wrapped fields. */
 export function spoilBody(dice: Dice, body: unknown): unknown {
   const root: Holder = { body };
   for (let times = 1 + dice.below(SPOILED_MAX); times > 0; times--) {

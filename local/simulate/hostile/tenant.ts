@@ -13,11 +13,11 @@ export interface Tenant {
   revokedKey: string;
   /** Values that a request may name. */
   pool: Pool;
-  /** Texts that no answer to anybody else may contain, whatever it names. */
+  /** Texts that no answer to another caller may contain. */
   secrets: string[];
 }
 
-/** Values that identify a purchase or a sale to whoever holds them. */
+/** Values that open a purchase or a sale to their holder. */
 const CAPABILITIES = [
   'payment_id',
   'receipt_id',
@@ -141,7 +141,7 @@ async function readIds(host: Host, { shop, pool, secrets }: Tenant): Promise<voi
   }
 }
 
-/** Values that identify rows of the tenant, apart from those that open a page to whoever holds them. */
+/** Values that identify rows of the tenant, apart from those that open a page to their holder. */
 export const rowNames = ({ pool }: Tenant): string[] =>
   [...pool]
     .filter(([name]) => !CAPABILITIES.includes(name) && name !== 'product_id' && name !== 'delivery_id')

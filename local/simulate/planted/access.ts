@@ -42,6 +42,21 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     finding: /was answered as new to \d+ requests/,
   },
   {
+    name: 'voucher-below-the-last',
+    breaks: 'A metered session accepts a voucher lower than the last one.',
+    mutations: [
+      { find: 'if (voucher.cumulative <= channel.cumulative) return err("cumulative-not-monotonic");', replace: '' },
+      { find: 'if (voucher.cumulative - channel.cumulative < terms2.minVoucherDelta) return err("below-min-delta");', replace: '' },
+    ],
+    finding: /owes \d+, and acknowledged|answered 500 without a fault|acknowledged \d+/,
+  },
+  {
+    name: 'membership-without-end',
+    breaks: 'A membership stays active after the time that was paid for.',
+    mutations: [{ find: '[await sweep("active"), await sweep("grace")]', replace: '[await sweep("grace"), await sweep("grace")]' }],
+    finding: /its membership is active after its end/,
+  },
+  {
     name: 'answer-not-replayed',
     breaks: 'A write that is repeated under its Idempotency-Key is stored again.',
     mutations: [

@@ -19,6 +19,12 @@ export const SEVERE_FAULTS: readonly PlantedFault[] = [
     finding: /which the chain does not have/,
   },
   {
+    name: 'sweep-without-budget',
+    breaks: 'A sweep takes more rows than its invocation has calls for, so that a backlog starves what saves money.',
+    mutations: [{ find: 'return Math.max(0, CALLS_MAX - RESERVED_CALLS - this.#spent);', replace: 'return CALLS_MAX;' }],
+    finding: /makes more than \d+ calls/,
+  },
+  {
     name: 'plan-of-a-former-price',
     breaks: 'A card subscription at a price of earlier times gives no plan.',
     mutations: [{ find: 'pricesOf(config2, plan).includes(id2)', replace: 'pricesOf(config2, plan)[0] === id2' }],

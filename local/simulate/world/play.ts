@@ -78,7 +78,7 @@ export function openWorld(host: Host, history: History, dice: Dice): World {
   const chain = new SimulatedChain(() => host.now(), dice.bytes(32));
   for (const node of NODES) host.serve(node, (request) => chain.answer(request));
   for (const seed of [FEE_PAYER_SEED, CHANNEL_SEED, PULLER_SEED]) chain.fundLamports(new Wallet(seed).address, FEE_PAYER_LAMPORTS);
-  // The operator of channels is the payee, whose account must exist.
+  // A channel pays its operator first, so the operator needs an account.
   chain.fundUsdc(new Wallet(CHANNEL_SEED).address, 0n);
   // The payment of a plan creates no account.
   chain.fundUsdc(TREASURY, 1n);

@@ -83,7 +83,7 @@ export class Buyer extends Actor {
   }
 
   async payShort(): Promise<void> {
-    // One unit is the boundary, which few draws would meet.
+    // The boundary is one unit, which few draws would meet.
     const less = BigInt(this.dice.oneOf([1, 1, 9]));
     this.#transfer('underpaid', ({ priceUnits }) => priceUnits - less);
   }

@@ -9,7 +9,7 @@ interface OpenApi {
   paths: Record<string, Record<string, { security?: Record<string, unknown>[] }>>;
 }
 
-/** Writes with a valid body, so that the object is looked up. */
+/** Writes with a valid body, so that the service loads the object. */
 const WRITES: readonly Write[] = [
   ['PATCH', '/v1/products/{product_id}', { name: 'Mine' }],
   ['POST', '/v1/products/{product_id}/archive'],
@@ -42,7 +42,7 @@ const FILTERS = [
   '/v1/webhooks/timeline?membership_id={membership_id}',
 ] as const;
 
-/** Where the ids of a shop are listed. */
+/** Lists of a shop's ids. */
 const LISTS: Record<string, string> = {
   payment_id: '/v1/payments',
   receipt_id: '/v1/receipts',

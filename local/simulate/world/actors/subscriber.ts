@@ -122,6 +122,7 @@ export class Subscriber extends Actor {
   async renew(): Promise<void> {
     if (this.world.daysLeft === 0 || this.#subscriptions.length === 0) return;
     this.world.daysLeft--;
+    this.history.haveDaysPassed = true;
     this.note('a period passes');
     await this.host.advance(PERIOD_DAYS * 24 * HOUR_MS + 1000 * this.dice.below(1_200));
   }

@@ -13,7 +13,7 @@ import type { Wallet } from './wallet.ts';
 
 export type Generation = keyof typeof CHANNEL_PROGRAMS;
 
-/** What a buyer chooses of a channel. The rest stands in the challenge. */
+/** Terms that a buyer chooses. The challenge has the others. */
 export interface ChannelChoice {
   payer: Wallet;
   signer: Wallet;

@@ -37,7 +37,7 @@ export class CardProcessor {
     return Response.json(body ?? null, { status });
   }
 
-  /** Makes the customer of the last checkout a subscriber at a price of earlier times. False if nobody began one. */
+  /** Makes the customer of the last checkout a subscriber at a price of earlier times. False if there was none. */
   async subscribe(): Promise<boolean> {
     const { body: calls } = await this.#control('requests', {});
     const checkout = (calls as Call[]).findLast(({ method, path }) => method === 'POST' && path === '/checkout/sessions');

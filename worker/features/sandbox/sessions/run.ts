@@ -31,7 +31,7 @@ const WAITS_MAX = 90;
 const FAILURES_MAX = 15;
 /** Waits after which time passes for the session, and between two such moves. By then the request leases of a crashed run have ended. */
 const [MOVES_AFTER_WAITS, MOVES_EVERY_WAITS] = [60, 2];
-/** Moves as short as the leases and blockhashes that a crashed run leaves. Later ones reach what is due next. */
+/** Moves as short as the leases and blockhashes that a crashed run leaves. Later moves go on to the next due time. */
 const SHORT_MOVES = 6;
 const SHORT_MOVE_MS = 30 * SECOND;
 /** Limit after which a session without any completed step fails, because every run of it crashes. */
