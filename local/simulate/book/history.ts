@@ -197,7 +197,7 @@ export class History {
   /** True while a node still has faults to answer with, which its next calls meet at any later time. */
   areNodesSpoiled = false;
 
-  /** True if days passed at once. Simulated crons are then further apart than a checkout lasts. The platform's come every minute. */
+  /** True if days passed at once. Simulated crons are then further apart than a checkout lasts, unlike those of the platform. */
   haveDaysPassed = false;
 
   /** Notes that something outside fails, which explains refusals for a while. */
