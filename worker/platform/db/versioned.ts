@@ -29,9 +29,22 @@ type UnversionedPatch<T extends Versioned> = T['_']['name'] extends keyof Unvers
   ? Pick<Values<T>, Unversioned[T['_']['name']] & keyof Values<T>>
   : never;
 
+/** Removes values that the row already has, because an index counts as written if a statement names its column, changed or not. */
+const changesOf = (before: object, patch: object): object =>
+  Object.fromEntries(Object.entries(patch).filter(([name, value]) => !(name in before) || !isSame((before as Row)[name], value)));
+
+type Row = Record<string, unknown>;
+
+const isSame = (one: unknown, other: unknown): boolean =>
+  one === other || (isPlain(one) && isPlain(other) && JSON.stringify(one) === JSON.stringify(other));
+
+/** True for the value of a JSON column. Bytes and SQL are compared by identity alone. */
+const isPlain = (value: unknown): boolean =>
+  Array.isArray(value) || (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype);
+
 /**
- * Sets a row to its next version, or to the one in `patch` if several steps are stored at once. The second statement aborts the batch if
- * the row is gone, has another version, or `provided` does not hold.
+ * Sets a row to its next version, or to the one in `patch` if several steps are stored at once. Writes the columns that differ from
+ * `before`. The second statement aborts the batch if the row is gone, has another version, or `provided` does not hold.
  */
 export const casUpdate = <T extends Versioned>(
   { db }: Pick<Shard, 'db'>,
@@ -42,7 +55,7 @@ export const casUpdate = <T extends Versioned>(
 ): Write[] => [
   db
     .update(table)
-    .set({ ...patch, version: Math.max(patch.version ?? 0, before.version + 1) } as Values<T>)
+    .set({ ...changesOf(before, patch), version: Math.max(patch.version ?? 0, before.version + 1) } as Values<T>)
     .where(and(isRow(table, before), eq(table.version, before.version), provided)),
   abortIf({ db }, sql`changes() <> 1`),
 ];
