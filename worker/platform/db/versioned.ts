@@ -4,8 +4,7 @@ import { formatErrorChain } from '#core/errors.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { jsonRows } from './among.ts';
-import { abortIf, announceEvents, eventRow, forEach, type Write } from './commit.ts';
-import { events as eventsTable } from './tables/events.ts';
+import { abortIf, announceEvents, forEach, insertEvents, outboxRow, type Write, waitingOf } from './commit.ts';
 
 /** Table with optimistic locking: the version that a verb has read is its lock. */
 type Versioned = SQLiteTable & { version: SQLiteColumn };
@@ -119,15 +118,9 @@ export async function commitMany<V extends PlainValues>(ctx: Shard, table: Liste
 const of = (key: string): SQL => sql.raw(`j.value ->> '${key}'`);
 
 async function storeTogether<V extends PlainValues>(ctx: Shard, table: Listed, steps: RowStep<V>[]): Promise<string[]> {
-  const rows = steps.map(({ event }) => eventRow(ctx, event));
-  const values = sql.join(Object.keys(getTableColumns(eventsTable)).map(of), sql`, `);
-  const stored = ctx.db
-    .insert(eventsTable)
-    .select(
-      sql`SELECT ${values} FROM ${jsonRows(rows)} CROSS JOIN ${table} t
-        WHERE t.id = ${of('subjectId')} AND t.version = ${of('subjectVersion')} - 1 ORDER BY j.key`,
-    )
-    .returning({ id: eventsTable.id });
+  const rows = steps.map(({ event }) => outboxRow(ctx, event));
+  const isNext = sql`CROSS JOIN ${table} t WHERE t.id = ${of('subjectId')} AND t.version = ${of('subjectVersion')} - 1`;
+  const stored = insertEvents(ctx, rows, isNext);
   // Updates rows still at the previous version. Both statements read the same state.
   const patches = steps.map(({ event, values }) => ({ ...values, id: event.subject.id, version: event.subject.version }));
   const set = Object.fromEntries([...Object.keys(steps[0]!.values), 'version'].map((key) => [key, of(key)]));
@@ -137,5 +130,5 @@ async function storeTogether<V extends PlainValues>(ctx: Shard, table: Listed, s
     .from(jsonRows(patches))
     .where(sql`${table.id} = ${of('id')} AND ${table.version} = ${of('version')} - 1`);
   const [events] = await ctx.db.batch([stored, moved]);
-  return events.map(({ id }) => id);
+  return waitingOf(events);
 }
