@@ -1,5 +1,11 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
-import { getTableConfig, type SQLiteColumn, type SQLiteTable, type SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core';
+import {
+  getTableConfig,
+  type SQLiteColumn,
+  SQLiteSyncDialect,
+  type SQLiteTable,
+  type SQLiteUpdateSetSource,
+} from 'drizzle-orm/sqlite-core';
 import { formatErrorChain } from '#core/errors.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { NewEvent } from '#rules/events.ts';
@@ -28,22 +34,35 @@ type UnversionedPatch<T extends Versioned> = T['_']['name'] extends keyof Unvers
   ? Pick<Values<T>, Unversioned[T['_']['name']] & keyof Values<T>>
   : never;
 
-/** Removes values that the row already has, because an index counts as written if a statement names its column, changed or not. */
-const changesOf = (before: object, patch: object): object =>
-  Object.fromEntries(Object.entries(patch).filter(([name, value]) => !(name in before) || !isSame((before as Row)[name], value)));
+const indexedColumns = new WeakMap<Versioned, ReadonlySet<string>>();
 
-type Row = Record<string, unknown>;
+function indexedColumnsOf(table: Versioned): ReadonlySet<string> {
+  const known = indexedColumns.get(table);
+  if (known) return known;
+  const { indexes } = getTableConfig(table);
+  const indexed = new Set(indexes.flatMap(({ config }) => config.columns));
+  const conditions = indexes.flatMap(({ config: { where } }) => (where ? [new SQLiteSyncDialect().sqlToQuery(where).sql] : [])).join(' ');
+  const isNamed = (column: SQLiteColumn): boolean => new RegExp(`\\b${column.name}\\b`).test(conditions);
+  const columns = Object.entries(getTableColumns(table) as Record<string, SQLiteColumn>);
+  const names = columns.filter(([, column]) => column.primary || indexed.has(column) || isNamed(column));
+  const found = new Set(names.map(([name]) => name));
+  indexedColumns.set(table, found);
+  return found;
+}
 
-const isSame = (one: unknown, other: unknown): boolean =>
-  one === other || (isPlain(one) && isPlain(other) && JSON.stringify(one) === JSON.stringify(other));
-
-/** True for the value of a JSON column. Bytes and SQL are compared by identity alone. */
-const isPlain = (value: unknown): boolean =>
-  Array.isArray(value) || (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype);
+/** Leaves out columns of indexes that keep their value: an entry counts as written if a statement names a column of its index. */
+function changesOf<T extends Versioned>(table: T, before: object, patch: object): object {
+  const indexed = indexedColumnsOf(table);
+  return Object.fromEntries(
+    Object.entries(patch).filter(
+      ([name, value]) => !(indexed.has(name) && name in before && (before as Record<string, unknown>)[name] === value),
+    ),
+  );
+}
 
 /**
- * Sets a row to its next version, or to the one in `patch` if several steps are stored at once. Writes the columns that differ from
- * `before`. The second statement aborts the batch if the row is gone, has another version, or `provided` does not hold.
+ * Sets a row to its next version, or to the one in `patch` if several steps are stored at once. Names no indexed
+ * column that keeps its value. The second statement aborts the batch if the row is gone, has another version, or `provided` does not hold.
  */
 export const casUpdate = <T extends Versioned>(
   { db }: Pick<Shard, 'db'>,
@@ -54,7 +73,7 @@ export const casUpdate = <T extends Versioned>(
 ): Write[] => [
   db
     .update(table)
-    .set({ ...changesOf(before, patch), version: Math.max(patch.version ?? 0, before.version + 1) } as Values<T>)
+    .set({ ...changesOf(table, before, patch), version: Math.max(patch.version ?? 0, before.version + 1) } as Values<T>)
     .where(and(isRow(table, before), eq(table.version, before.version), provided)),
   abortIf({ db }, sql`changes() <> 1`),
 ];
