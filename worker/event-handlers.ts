@@ -13,13 +13,13 @@ import { deliverEvents } from '#features/webhooks/deliveries/fan-out.ts';
 import { loadFanOut } from '#features/webhooks/deliveries/store.ts';
 import type { Shard } from '#platform/context.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
-import type { EventType } from '#rules/events.ts';
+import type { FOLLOWED_EVENT_TYPES } from '#rules/events.ts';
 
 /** Handles events of one type, which arrive at least once, late and in any order. Returns the events that failed, for redelivery. */
 type EventHandler = (ctx: Shard, events: StoredEvent[]) => Promise<StoredEvent[]>;
 
 /** Handlers that run before an event's webhook deliveries, in this order. Webhook deliveries follow every event and run last. */
-const HANDLERS: { readonly [T in EventType]?: readonly EventHandler[] } = {
+const HANDLERS: { readonly [T in (typeof FOLLOWED_EVENT_TYPES)[number]]: readonly EventHandler[] } = {
   'payment.confirmed': [creditConfirmed],
   'payment.orphaned': [revokeOrphaned, handleCollectionOutcomes],
   'payment.finalized': [followFinalized, handleCollectionOutcomes],

@@ -41,6 +41,29 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** Event types that the service itself acts on. Others wait for the merchant's endpoints alone. */
+export const FOLLOWED_EVENT_TYPES = [
+  'payment.confirmed',
+  'payment.finalized',
+  'payment.unmatched',
+  'payment.orphaned',
+  'payment.refunded',
+  'receipt.created',
+  'membership.activated',
+  'membership.renewed',
+  'membership.expired',
+  'membership.access_revoked',
+  'membership.cancelled',
+  'subscription.authorized',
+  'subscription.renewed',
+  'subscription.past_due',
+  'subscription.cancel_requested',
+  'subscription.cancelled',
+  'subscription.requires_reapproval',
+  'webhook.endpoint_failing',
+  'webhook.endpoint_disabled',
+] as const satisfies readonly EventType[];
+
 export type SubjectType =
   | 'payment'
   | 'unmatched_payment'
@@ -74,6 +97,8 @@ export interface NewEvent {
   productId?: string;
   paymentId?: string;
   membershipId?: string;
+  /** False if the service has nothing to do about this event, though it acts on others of its type. */
+  isFollowed?: boolean;
 }
 
 /** JSON paths of personal data in events (text written by a person, provider identity, address), for erasure. */

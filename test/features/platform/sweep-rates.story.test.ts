@@ -4,6 +4,7 @@ import { DAY } from '#core/time.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { copyReceipt, multiply } from '../../support/fixtures/multiply.ts';
 import { Setup } from '../../support/people/bootstrap.ts';
+import { consumer } from '../../support/people/consumer.ts';
 import { SOAK } from '../../support/runner/env.ts';
 import { LIMITS } from '../../support/runner/limits.ts';
 import { type Merchant, World } from '../../support/world.ts';
@@ -18,7 +19,7 @@ const RECEIPTS = 6_000;
 const RECEIPT_PAGE = 200;
 
 describe('sweep throughput', () => {
-  const w = new World();
+  const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   let merchant: Merchant;
   let product: { product_id: string; slug: string };
   beforeAll(async () => {
@@ -36,6 +37,8 @@ describe('sweep throughput', () => {
   it(`${SESSIONS} sessions expire in two trips per ${PAGE}, with one event each`, async () => {
     const { payment_id } = await w.connect(product);
     await w.sweep();
+    // Events are announced if an endpoint waits for them.
+    await consumer(w, merchant, 'ok');
     await multiply(w.env.DB, 'payments', 'id', payment_id, SESSIONS, {
       id: "printf('01900000-0000-7000-8000-%012d', i)",
       nonce: "'many-' || i",

@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { getTableColumns, isNull, type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { ApiError, formatErrorChain } from '#core/errors.ts';
@@ -6,7 +6,8 @@ import { newEventId } from '#core/ids.ts';
 import type { Ctx, Job, Shard } from '#platform/context.ts';
 import { parkJob } from '#platform/queues/parked-messages.store.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
-import type { NewEvent } from '#rules/events.ts';
+import { FOLLOWED_EVENT_TYPES, type NewEvent } from '#rules/events.ts';
+import { jsonRows, setOf } from './among.ts';
 import { events as eventsTable, type NewStoredEvent } from './tables/events.ts';
 import { guard } from './tables/idempotency.ts';
 
@@ -36,24 +37,50 @@ export const abortIfExists = (ctx: Pick<Shard, 'db'>, table: SQLiteTable, condit
  * errors, and nothing is stored then.
  */
 export async function commit<T>(ctx: Shard, change: Change<T>): Promise<T> {
-  const events = change.events.map((event) => eventRow(ctx, event));
-  const batch = [...events.map((row) => ctx.db.insert(eventsTable).values(row)), ...change.writes];
-  const [first, ...rest] = batch;
-  const announce = () =>
-    announceEvents(
-      ctx,
-      events.map(({ id }) => id),
-    );
-  try {
+  const rows = change.events.map((event) => outboxRow(ctx, event));
+  const [first, ...rest] = change.writes;
+  if (rows.length === 0) {
     if (first) await ctx.db.batch([first, ...rest]);
+    return change.result;
+  }
+  try {
+    const [stored] = await ctx.db.batch([insertEvents(ctx, rows), ...change.writes]);
+    announceEvents(ctx, waitingOf(stored));
   } catch (error) {
     // If only the answer was lost, the events are announced. If nothing was stored, the job finds no events.
-    if (!isConstraint(error)) announce();
+    if (!isConstraint(error)) announceEvents(ctx, idsOf(rows));
     throw error;
   }
-  announce();
   return change.result;
 }
+
+type OutboxRow = NewStoredEvent & { isFollowed: boolean };
+
+export const outboxRow = (ctx: Ctx, event: NewEvent): OutboxRow => ({ ...eventRow(ctx, event), isFollowed: event.isFollowed ?? true });
+
+const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
+const of = (key: string): SQL => sql.raw(`j.value ->> '${key}'`);
+
+/** SQL condition: a handler of the service or an enabled endpoint waits for the event in `j`. */
+const IS_AWAITED = sql`${of('isFollowed')} AND ${of('type')} IN ${setOf(FOLLOWED_EVENT_TYPES)}
+  OR EXISTS (SELECT 1 FROM webhook_endpoints w WHERE w.merchant_id = ${of('merchantId')} AND w.livemode = ${of('livemode')} AND w.status = 'enabled')`;
+
+/**
+ * Plans one INSERT of the events, in order, from `source` or `j` alone. An event that nothing waits for is stored as fanned out. The
+ * statement returns id and state of each stored event.
+ */
+export function insertEvents(ctx: Shard, rows: readonly OutboxRow[], source = sql`WHERE true`) {
+  const values = Object.keys(getTableColumns(eventsTable)).map((name) =>
+    name === 'fannedOutAt' ? sql`CASE WHEN ${IS_AWAITED} THEN NULL ELSE ${ctx.wallNow} END` : of(name),
+  );
+  return ctx.db
+    .insert(eventsTable)
+    .select(sql`SELECT ${sql.join(values, sql`, `)} FROM ${jsonRows(rows)} ${source} ORDER BY j.key`)
+    .returning({ id: eventsTable.id, isWaiting: sql<number>`${isNull(eventsTable.fannedOutAt)}` });
+}
+
+export const waitingOf = (stored: readonly { id: string; isWaiting: number }[]): string[] =>
+  idsOf(stored.filter(({ isWaiting }) => isWaiting));
 
 /** Events per message, so that one invocation can handle them. */
 const ANNOUNCED_MAX = 50;
@@ -82,22 +109,19 @@ export async function commitProjection<S extends Pick<NewEvent, 'merchantId' | '
   const { snapshot, events } = job.projection;
   const rows = events.map(({ type, snapshot, requestId = ctx.cause }) => {
     const { merchantId, livemode, productId } = snapshot;
-    return { ...eventRow(ctx, { merchantId, livemode, productId, type, ...describe(snapshot) }), requestId };
+    return { ...outboxRow(ctx, { merchantId, livemode, productId, type, ...describe(snapshot) }), requestId };
   });
   // UNIQUE(subject, version) ignores an event that is already stored.
-  const once = rows.map((row) => ctx.db.insert(eventsTable).values(row).onConflictDoNothing());
+  const once = insertEvents(ctx, rows).onConflictDoNothing();
   try {
-    await commit(ctx, { events: [], writes: [...once, ...copy], result: undefined });
+    const [stored] = await ctx.db.batch([once, ...copy]);
+    announceEvents(ctx, waitingOf(stored));
   } catch (error) {
     if (!isConstraint(error)) throw error;
     ctx.note(`copy refused: ${formatErrorChain(error)}`);
-    await commit(ctx, { events: [], writes: once, result: undefined });
+    announceEvents(ctx, waitingOf(await once));
     await parkJob(ctx, `refused_${describe(snapshot).subject.id}`, job);
   }
-  announceEvents(
-    ctx,
-    rows.map(({ id }) => id),
-  );
 }
 
 /**

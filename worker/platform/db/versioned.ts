@@ -1,11 +1,16 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
-import { getTableConfig, type SQLiteColumn, type SQLiteTable, type SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core';
+import {
+  getTableConfig,
+  type SQLiteColumn,
+  SQLiteSyncDialect,
+  type SQLiteTable,
+  type SQLiteUpdateSetSource,
+} from 'drizzle-orm/sqlite-core';
 import { formatErrorChain } from '#core/errors.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { jsonRows } from './among.ts';
-import { abortIf, announceEvents, eventRow, forEach, type Write } from './commit.ts';
-import { events as eventsTable } from './tables/events.ts';
+import { abortIf, announceEvents, forEach, insertEvents, outboxRow, type Write, waitingOf } from './commit.ts';
 
 /** Table with optimistic locking: the version that a verb has read is its lock. */
 type Versioned = SQLiteTable & { version: SQLiteColumn };
@@ -29,9 +34,35 @@ type UnversionedPatch<T extends Versioned> = T['_']['name'] extends keyof Unvers
   ? Pick<Values<T>, Unversioned[T['_']['name']] & keyof Values<T>>
   : never;
 
+const indexedColumns = new WeakMap<Versioned, ReadonlySet<string>>();
+
+function indexedColumnsOf(table: Versioned): ReadonlySet<string> {
+  const known = indexedColumns.get(table);
+  if (known) return known;
+  const { indexes } = getTableConfig(table);
+  const indexed = new Set(indexes.flatMap(({ config }) => config.columns));
+  const conditions = indexes.flatMap(({ config: { where } }) => (where ? [new SQLiteSyncDialect().sqlToQuery(where).sql] : [])).join(' ');
+  const isNamed = (column: SQLiteColumn): boolean => new RegExp(`\\b${column.name}\\b`).test(conditions);
+  const columns = Object.entries(getTableColumns(table) as Record<string, SQLiteColumn>);
+  const names = columns.filter(([, column]) => column.primary || indexed.has(column) || isNamed(column));
+  const found = new Set(names.map(([name]) => name));
+  indexedColumns.set(table, found);
+  return found;
+}
+
+/** Leaves out columns of indexes that keep their value: an entry counts as written if a statement names a column of its index. */
+function changesOf<T extends Versioned>(table: T, before: object, patch: object): object {
+  const indexed = indexedColumnsOf(table);
+  return Object.fromEntries(
+    Object.entries(patch).filter(
+      ([name, value]) => !(indexed.has(name) && name in before && (before as Record<string, unknown>)[name] === value),
+    ),
+  );
+}
+
 /**
- * Sets a row to its next version, or to the one in `patch` if several steps are stored at once. The second statement aborts the batch if
- * the row is gone, has another version, or `provided` does not hold.
+ * Sets a row to its next version, or to the one in `patch` if several steps are stored at once. Names no indexed
+ * column that keeps its value. The second statement aborts the batch if the row is gone, has another version, or `provided` does not hold.
  */
 export const casUpdate = <T extends Versioned>(
   { db }: Pick<Shard, 'db'>,
@@ -42,7 +73,7 @@ export const casUpdate = <T extends Versioned>(
 ): Write[] => [
   db
     .update(table)
-    .set({ ...patch, version: Math.max(patch.version ?? 0, before.version + 1) } as Values<T>)
+    .set({ ...changesOf(table, before, patch), version: Math.max(patch.version ?? 0, before.version + 1) } as Values<T>)
     .where(and(isRow(table, before), eq(table.version, before.version), provided)),
   abortIf({ db }, sql`changes() <> 1`),
 ];
@@ -106,15 +137,9 @@ export async function commitMany<V extends PlainValues>(ctx: Shard, table: Liste
 const of = (key: string): SQL => sql.raw(`j.value ->> '${key}'`);
 
 async function storeTogether<V extends PlainValues>(ctx: Shard, table: Listed, steps: RowStep<V>[]): Promise<string[]> {
-  const rows = steps.map(({ event }) => eventRow(ctx, event));
-  const values = sql.join(Object.keys(getTableColumns(eventsTable)).map(of), sql`, `);
-  const stored = ctx.db
-    .insert(eventsTable)
-    .select(
-      sql`SELECT ${values} FROM ${jsonRows(rows)} CROSS JOIN ${table} t
-        WHERE t.id = ${of('subjectId')} AND t.version = ${of('subjectVersion')} - 1 ORDER BY j.key`,
-    )
-    .returning({ id: eventsTable.id });
+  const rows = steps.map(({ event }) => outboxRow(ctx, event));
+  const isNext = sql`CROSS JOIN ${table} t WHERE t.id = ${of('subjectId')} AND t.version = ${of('subjectVersion')} - 1`;
+  const stored = insertEvents(ctx, rows, isNext);
   // Updates rows still at the previous version. Both statements read the same state.
   const patches = steps.map(({ event, values }) => ({ ...values, id: event.subject.id, version: event.subject.version }));
   const set = Object.fromEntries([...Object.keys(steps[0]!.values), 'version'].map((key) => [key, of(key)]));
@@ -124,5 +149,5 @@ async function storeTogether<V extends PlainValues>(ctx: Shard, table: Listed, s
     .from(jsonRows(patches))
     .where(sql`${table.id} = ${of('id')} AND ${table.version} = ${of('version')} - 1`);
   const [events] = await ctx.db.batch([stored, moved]);
-  return events.map(({ id }) => id);
+  return waitingOf(events);
 }
