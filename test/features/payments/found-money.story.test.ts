@@ -200,7 +200,7 @@ describe('payment candidates', REPEATED, () => {
       prepare: (sql: string) => w.env.DB.prepare(sql),
       // A batch with events always loses its race.
       batch: (statements: D1PreparedStatement[]) =>
-        statements.length > 8
+        statements.length > 7
           ? Promise.reject(new Error('D1_ERROR: UNIQUE constraint failed: events.subject_id'))
           : w.env.DB.batch(statements),
     } as unknown as D1Database;
