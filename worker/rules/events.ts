@@ -97,8 +97,6 @@ export interface NewEvent {
   productId?: string;
   paymentId?: string;
   membershipId?: string;
-  /** False if the service has nothing to do about this event, though it acts on others of its type. */
-  isFollowed?: boolean;
 }
 
 /** JSON paths of personal data in events (text written by a person, provider identity, address), for erasure. */

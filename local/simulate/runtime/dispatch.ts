@@ -17,7 +17,7 @@ const routeOf = (path: string): string =>
     .replace(/\?.*$/, '')
     .replace(/\/p\/[^/]+/, '/p/:slug')
     .split('/')
-    .map((part) => (/\d|^[A-Za-z]{25,}$/.test(part) && !/^v\d$/.test(part) ? ':id' : part))
+    .map((part) => (/\d|^[A-Za-z]{25,}$/.test(part) && !/^(?:v\d|x402)$/.test(part) ? ':id' : part))
     .join('/');
 
 type Handle<T> = (isolate: Isolate, execution: object) => Promise<T>;

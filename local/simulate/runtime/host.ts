@@ -79,8 +79,6 @@ export class SimulatedHost {
   readonly trace: Trace;
   readonly plan: FaultPlan;
   readonly scheduler: Scheduler;
-  /** Log lines of the service. */
-  readonly logs: string[] = [];
   readonly #service: SimulatedService;
   readonly #clock: Clock;
   readonly #faults: Faults;
@@ -119,7 +117,7 @@ export class SimulatedHost {
         fetch: (input, init) => this.#fetch(input, init),
         setTimer: (ms, run, options) => this.#setTimer(ms, run, options),
         clearTimer: (id) => this.#clock.clear(id),
-        log: (_, line) => void this.logs.push(line),
+        log: () => {},
         onDeath: (dead, cause) => {
           this.#faults.disturbances++;
           this.scheduler.note(`${dead.name} ${cause}, with ${dead.running.size} invocations`);
@@ -246,18 +244,4 @@ export class SimulatedHost {
     const ring = () => (ms > 0 && options?.isIdle ? run() : this.scheduler.add('timer', run, invocation));
     return this.#clock.set(this.#clock.now + Math.max(0, ms), ring, options);
   }
-}
-
-let loading: Promise<SimulatedService> | null = null;
-
-/** The service without faults. `end` must be called before the next one is made. */
-export async function createTestService({
-  variables,
-  seed = 1,
-}: {
-  variables: Readonly<Record<string, string>>;
-  seed?: number;
-}): Promise<SimulatedHost> {
-  loading ??= SimulatedService.load();
-  return (await loading).begin({ seed, variables });
 }

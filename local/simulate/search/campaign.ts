@@ -68,7 +68,7 @@ export class Campaign {
 
   async #note(outcome: Outcome): Promise<void> {
     const kinds = [...new Set(outcome.findings.map(kindOf))];
-    const isNew = kinds.every((kind) => this.progress.found[kind] === undefined);
+    const isNew = kinds.some((kind) => this.progress.found[kind] === undefined);
     for (const kind of kinds) {
       this.progress.found[kind] ??= { seeds: [], histories: 0 };
       const known = this.progress.found[kind];

@@ -37,7 +37,7 @@ export const abortIfExists = (ctx: Pick<Shard, 'db'>, table: SQLiteTable, condit
  * errors, and nothing is stored then.
  */
 export async function commit<T>(ctx: Shard, change: Change<T>): Promise<T> {
-  const rows = change.events.map((event) => outboxRow(ctx, event));
+  const rows = change.events.map((event) => eventRow(ctx, event));
   const [first, ...rest] = change.writes;
   if (rows.length === 0) {
     if (first) await ctx.db.batch([first, ...rest]);
@@ -54,22 +54,18 @@ export async function commit<T>(ctx: Shard, change: Change<T>): Promise<T> {
   return change.result;
 }
 
-type OutboxRow = NewStoredEvent & { isFollowed: boolean };
-
-export const outboxRow = (ctx: Ctx, event: NewEvent): OutboxRow => ({ ...eventRow(ctx, event), isFollowed: event.isFollowed ?? true });
-
 const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
 const of = (key: string): SQL => sql.raw(`j.value ->> '${key}'`);
 
 /** SQL condition: a handler of the service or an enabled endpoint waits for the event in `j`. */
-const IS_AWAITED = sql`${of('isFollowed')} AND ${of('type')} IN ${setOf(FOLLOWED_EVENT_TYPES)}
+const IS_AWAITED = sql`${of('type')} IN ${setOf(FOLLOWED_EVENT_TYPES)}
   OR EXISTS (SELECT 1 FROM webhook_endpoints w WHERE w.merchant_id = ${of('merchantId')} AND w.livemode = ${of('livemode')} AND w.status = 'enabled')`;
 
 /**
  * Plans one INSERT of the events, in order, from `source` or `j` alone. An event that nothing waits for is stored as fanned out. The
  * statement returns id and state of each stored event.
  */
-export function insertEvents(ctx: Shard, rows: readonly OutboxRow[], source = sql`WHERE true`) {
+export function insertEvents(ctx: Shard, rows: readonly NewStoredEvent[], source = sql`WHERE true`) {
   const values = Object.keys(getTableColumns(eventsTable)).map((name) =>
     name === 'fannedOutAt' ? sql`CASE WHEN ${IS_AWAITED} THEN NULL ELSE ${ctx.wallNow} END` : of(name),
   );
@@ -109,7 +105,7 @@ export async function commitProjection<S extends Pick<NewEvent, 'merchantId' | '
   const { snapshot, events } = job.projection;
   const rows = events.map(({ type, snapshot, requestId = ctx.cause }) => {
     const { merchantId, livemode, productId } = snapshot;
-    return { ...outboxRow(ctx, { merchantId, livemode, productId, type, ...describe(snapshot) }), requestId };
+    return { ...eventRow(ctx, { merchantId, livemode, productId, type, ...describe(snapshot) }), requestId };
   });
   // UNIQUE(subject, version) ignores an event that is already stored.
   const once = insertEvents(ctx, rows).onConflictDoNothing();

@@ -10,7 +10,7 @@ import { formatErrorChain } from '#core/errors.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { jsonRows } from './among.ts';
-import { abortIf, announceEvents, forEach, insertEvents, outboxRow, type Write, waitingOf } from './commit.ts';
+import { abortIf, announceEvents, eventRow, forEach, insertEvents, type Write, waitingOf } from './commit.ts';
 
 /** Table with optimistic locking: the version that a verb has read is its lock. */
 type Versioned = SQLiteTable & { version: SQLiteColumn };
@@ -20,37 +20,43 @@ type Patch<T extends Versioned> = Omit<SQLiteUpdateSetSource<T>, 'version'> & { 
 type Values<T extends Versioned> = SQLiteUpdateSetSource<T>;
 
 /** Columns that change without a new version: schedules, sealed secrets, health, and copies guarded by another row's version. */
-interface Unversioned {
-  accounts: 'passwordHash';
-  billing_customers: 'erasingSince' | 'nextReadAt';
-  memberships: 'delivery' | 'authorizationId' | 'subscriptionStatus';
-  payments: 'isRetained';
-  setup_intents: 'secretHash' | 'isRetained';
-  subscription_authorizations: 'nextAttemptAt' | 'nextCheckAt' | 'collectAt' | 'askedReadAt';
-  webhook_endpoints: 'failureStreak' | 'failingSince' | 'lastSuccessAt' | 'lastFailureAt' | 'warningsSent';
-}
+const UNVERSIONED = {
+  accounts: ['passwordHash'],
+  billing_customers: ['erasingSince', 'nextReadAt'],
+  memberships: ['delivery', 'authorizationId', 'subscriptionStatus'],
+  payments: ['isRetained'],
+  setup_intents: ['secretHash', 'isRetained'],
+  subscription_authorizations: ['nextAttemptAt', 'nextCheckAt', 'collectAt', 'askedReadAt'],
+  webhook_endpoints: ['failureStreak', 'failingSince', 'lastSuccessAt', 'lastFailureAt', 'warningsSent'],
+} as const;
+type Unversioned = { [Table in keyof typeof UNVERSIONED]: (typeof UNVERSIONED)[Table][number] };
 
 type UnversionedPatch<T extends Versioned> = T['_']['name'] extends keyof Unversioned
   ? Pick<Values<T>, Unversioned[T['_']['name']] & keyof Values<T>>
   : never;
 
+/** Versioned columns in indexes and in the conditions of indexes. */
 const indexedColumns = new WeakMap<Versioned, ReadonlySet<string>>();
 
 function indexedColumnsOf(table: Versioned): ReadonlySet<string> {
   const known = indexedColumns.get(table);
   if (known) return known;
-  const { indexes } = getTableConfig(table);
+  const { name, indexes } = getTableConfig(table);
   const indexed = new Set(indexes.flatMap(({ config }) => config.columns));
   const conditions = indexes.flatMap(({ config: { where } }) => (where ? [new SQLiteSyncDialect().sqlToQuery(where).sql] : [])).join(' ');
   const isNamed = (column: SQLiteColumn): boolean => new RegExp(`\\b${column.name}\\b`).test(conditions);
   const columns = Object.entries(getTableColumns(table) as Record<string, SQLiteColumn>);
-  const names = columns.filter(([, column]) => column.primary || indexed.has(column) || isNamed(column));
-  const found = new Set(names.map(([name]) => name));
+  const unversioned: readonly string[] = UNVERSIONED[name as keyof Unversioned] ?? [];
+  const named = columns.filter(([, column]) => column.primary || indexed.has(column) || isNamed(column)).map(([property]) => property);
+  const found = new Set(named.filter((property) => !unversioned.includes(property)));
   indexedColumns.set(table, found);
   return found;
 }
 
-/** Leaves out columns of indexes that keep their value: an entry counts as written if a statement names a column of its index. */
+/**
+ * Leaves out unchanged columns of indexes: an entry counts as written if a statement names a column of its index. Only a versioned column
+ * surely has the value that was read.
+ */
 function changesOf<T extends Versioned>(table: T, before: object, patch: object): object {
   const indexed = indexedColumnsOf(table);
   return Object.fromEntries(
@@ -61,8 +67,8 @@ function changesOf<T extends Versioned>(table: T, before: object, patch: object)
 }
 
 /**
- * Sets a row to its next version, or to the one in `patch` if several steps are stored at once. Names no indexed
- * column that keeps its value. The second statement aborts the batch if the row is gone, has another version, or `provided` does not hold.
+ * Sets a row to its next version, or to the one in `patch` if several steps are stored at once. Names no unchanged
+ * column of an index. The second statement aborts the batch if the row is gone, has another version, or `provided` does not hold.
  */
 export const casUpdate = <T extends Versioned>(
   { db }: Pick<Shard, 'db'>,
@@ -137,7 +143,7 @@ export async function commitMany<V extends PlainValues>(ctx: Shard, table: Liste
 const of = (key: string): SQL => sql.raw(`j.value ->> '${key}'`);
 
 async function storeTogether<V extends PlainValues>(ctx: Shard, table: Listed, steps: RowStep<V>[]): Promise<string[]> {
-  const rows = steps.map(({ event }) => outboxRow(ctx, event));
+  const rows = steps.map(({ event }) => eventRow(ctx, event));
   const isNext = sql`CROSS JOIN ${table} t WHERE t.id = ${of('subjectId')} AND t.version = ${of('subjectVersion')} - 1`;
   const stored = insertEvents(ctx, rows, isNext);
   // Updates rows still at the previous version. Both statements read the same state.

@@ -30,7 +30,8 @@ const WAITS_MAX = 90;
 /** Failures of a step in a row. Each waits a second longer, so that a database that is away for a minute ends no session. */
 const FAILURES_MAX = 15;
 /** Waits after which time passes for the session, and between two such moves. By then the request leases of a crashed run have ended. */
-const [MOVES_AFTER_WAITS, MOVES_EVERY_WAITS] = [60, 2];
+const MOVES_AFTER_WAITS = 60;
+const MOVES_EVERY_WAITS = 2;
 /** Moves as short as the leases and blockhashes that a crashed run leaves. Later moves go on to the next due time. */
 const SHORT_MOVES = 6;
 const SHORT_MOVE_MS = 30 * SECOND;
@@ -119,7 +120,7 @@ function isMissing({ expected }: Scenario, { steps }: SandboxSession): boolean {
 }
 
 /**
- * Waits once more for the outcome of a step. A crashed run leaves leases, claims and transactions that never left, all on the session's
+ * Waits once more for the outcome of a step. A crashed run leaves leases, claims and transactions that were never sent, all on the session's
  * clock. Live, time ends them. So time passes for a session too that waits unusually long.
  */
 async function waitOn({ scope, session, notes }: ScriptStage, after: SandboxSession): Promise<SandboxSession> {

@@ -1,7 +1,7 @@
 import { validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { isSecretKey } from '#core/crypto.ts';
-import { base58Bytes, base64Bytes, hex } from '#core/encoding.ts';
+import { base58Bytes, base64Bytes, hex, isComparable } from '#core/encoding.ts';
 
 export type Unacceptable = 'secret_refused' | 'not_unicode' | 'not_comparable';
 
@@ -42,16 +42,6 @@ export function findUnacceptable(body: unknown): Unacceptable | null {
     }
   }
   return null;
-}
-
-/** False for an object without a usable `toString`, and for lists too deep to join. The library reads both fields of values of any type. */
-function isComparable(value: unknown): boolean {
-  try {
-    Number(value);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 interface PathNode {
