@@ -3,6 +3,7 @@ import { judgeClosed, judgeEnds } from './ends.ts';
 import { judgeEvents } from './events.ts';
 import type { History } from './history.ts';
 import type { Host } from './host.ts';
+import { judgeMemberships } from './memberships.ts';
 import { judgeStreams } from './metered.ts';
 import { type Books, judgeFacilitated, judgeRefunds, judgeSales, judgeSettled, judgeTotals, judgeUniqueness } from './payments.ts';
 import { Reader } from './reader.ts';
@@ -57,6 +58,7 @@ export async function judge(host: Host, history: History): Promise<string[]> {
   await judgeSubscriptions(reader, history, books);
   await judgeClosed(reader, history);
   await judgeEnds(reader);
+  await judgeMemberships(reader, books);
   return [...new Set([...history.findings, ...reader.findings])];
 }
 

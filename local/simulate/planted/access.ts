@@ -54,7 +54,7 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     name: 'membership-without-end',
     breaks: 'A membership stays active after the time that was paid for.',
     mutations: [{ find: '[await sweep("active"), await sweep("grace")]', replace: '[await sweep("grace"), await sweep("grace")]' }],
-    finding: /its membership is active after its end/,
+    finding: /membership \S+ is active after its end/,
   },
   {
     name: 'answer-not-replayed',
@@ -66,6 +66,6 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
         replace: 'setWhere: isOver(ctx.wallNow) })\n    ];',
       },
     ],
-    finding: /no valid signature/,
+    finding: /repeated under its key created something else/,
   },
 ];

@@ -7,10 +7,15 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
     breaks: 'Two confirmations of one session are both stored, because neither takes its lock.',
     mutations: [
       {
-        find: 'const batch = [...events3.map((row) => ctx.db.insert(events).values(row)), ...change.writes];',
-        replace: 'const batch = [...events3.map((row) => ctx.db.insert(events).values(row).onConflictDoNothing()), ...change.writes];',
+        find: 'ctx.db.batch([insertEvents(ctx, rows), ...change.writes])',
+        replace: 'ctx.db.batch([insertEvents(ctx, rows).onConflictDoNothing(), ...change.writes])',
       },
       { find: 'abortIf({ db }, sql`changes() <> 1`)', replace: 'abortIf({ db }, sql`1 = 0`)' },
+      // A payment has one receipt, which alone would refuse the second confirmation.
+      {
+        find: 'insertReceipt = (db, receipt2) => db.insert(receipts).values(receipt2);',
+        replace: 'insertReceipt = (db, receipt2) => db.insert(receipts).values(receipt2).onConflictDoNothing();',
+      },
     ],
     finding: /receipts of .* (are|list)|neither booked nor unmatched|receipt \S+ names/,
   },
@@ -71,9 +76,8 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
     breaks: 'A change and its event are stored by two batches, and a crash between them loses the event.',
     mutations: [
       {
-        find: 'if (first) await ctx.db.batch([first, ...rest]);',
-        replace:
-          'if (change.writes.length > 0) await ctx.db.batch(change.writes);\n      for (const row of events3) await ctx.db.insert(events).values(row);',
+        find: 'const [stored] = await ctx.db.batch([insertEvents(ctx, rows), ...change.writes]);',
+        replace: 'if (first) await ctx.db.batch([first, ...rest]);\n      const stored = await insertEvents(ctx, rows);',
       },
     ],
     finding: /summary of .* (says|counts)|never reached endpoint|goes? on failing|gave nobody units/,
