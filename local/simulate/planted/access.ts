@@ -1,3 +1,4 @@
+import { Streamer } from '../world/actors/streamer.ts';
 import type { PlantedFault } from './planted-fault.ts';
 
 /** The lookup of an operation in an object. */
@@ -48,6 +49,7 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
       { find: 'if (voucher.cumulative <= channel.cumulative) return err("cumulative-not-monotonic");', replace: '' },
       { find: 'if (voucher.cumulative - channel.cumulative < terms2.minVoucherDelta) return err("below-min-delta");', replace: '' },
     ],
+    roles: [Streamer],
     finding: /owes \d+, and acknowledged|answered 500 without a fault|acknowledged \d+/,
   },
   {

@@ -1,3 +1,5 @@
+import { Buyer } from '../world/actors/buyer.ts';
+import { Owner } from '../world/actors/owner.ts';
 import type { PlantedFault } from './planted-fault.ts';
 
 /** Faults of what is paid, and of what the books say of it. */
@@ -10,13 +12,26 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
         find: 'ctx.db.batch([insertEvents(ctx, rows), ...change.writes])',
         replace: 'ctx.db.batch([insertEvents(ctx, rows).onConflictDoNothing(), ...change.writes])',
       },
-      { find: 'abortIf({ db }, sql`changes() <> 1`)', replace: 'abortIf({ db }, sql`1 = 0`)' },
-      // A payment has one receipt, which alone would refuse the second confirmation.
+      {
+        find: 'where(and(isRow(table2, before), eq(table2.version, before.version), provided))',
+        replace: 'where(and(isRow(table2, before), provided))',
+      },
+      {
+        find: 'insertMembership = (db, membership2) => db.insert(memberships).values(membership2);',
+        replace: 'insertMembership = (db, membership2) => db.insert(memberships).values(membership2).onConflictDoNothing();',
+      },
+      // A payment has one claim, one receipt and one membership. Each alone would refuse the second confirmation.
+      {
+        find: 'insertClaim = (db, claim2, slot) => db.insert(txClaims).values({ ...claim2, ...slot === null ? { nextCheckAt: null } : watchedFrom(claim2.createdAt, slot) });',
+        replace:
+          'insertClaim = (db, claim2, slot) => db.insert(txClaims).values({ ...claim2, ...slot === null ? { nextCheckAt: null } : watchedFrom(claim2.createdAt, slot) }).onConflictDoNothing({ target: txClaims.subjectId });',
+      },
       {
         find: 'insertReceipt = (db, receipt2) => db.insert(receipts).values(receipt2);',
         replace: 'insertReceipt = (db, receipt2) => db.insert(receipts).values(receipt2).onConflictDoNothing();',
       },
     ],
+    roles: [Buyer],
     finding: /receipts of .* (are|list)|neither booked nor unmatched|receipt \S+ names/,
   },
   {
@@ -63,6 +78,7 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
         replace: '...(refund2.seenAt === null ? storeSeenRefund(ctx, seen2, transaction.slot) : []),\n        ...change.writes',
       },
     ],
+    roles: [Buyer, Owner],
     finding: /refund \w+ is recorded twice|gave back/,
   },
   {

@@ -50,6 +50,7 @@ export class Owner extends Actor {
     if (sale === null || merchant?.wallet.address !== sale.recipient) return;
     const { liveKey } = sale.shop;
     const path = `/v1/payments/${sale.paymentId}`;
+    await this.#confirm(sale);
     const prepared = await this.persist('POST', `${path}/refund-transaction`, { key: liveKey, body: {} });
     this.note(`prepared a refund of payment ${sale.paymentId}: ${prepared?.status} ${prepared?.body?.code ?? ''}`);
     if (prepared?.status !== 200 || this.dice.chance(0.2)) return;
@@ -161,9 +162,19 @@ export class Owner extends Actor {
       await this.read(path, shop.liveKey);
   }
 
+  /** Reports a transaction that came for a sale, as a merchant's server does. Only a confirmed payment can be refunded. */
+  async #confirm({ paymentId, shop, recipient, memo }: Sale): Promise<void> {
+    const [first] = this.history.landed(recipient).filter(({ memos }) => memos.includes(memo));
+    if (first === undefined || this.dice.chance(0.3)) return;
+    const body = { payment_id: paymentId, tx_signature: first.signature };
+    await this.persist('POST', '/v1/pay/confirm', { key: shop.liveKey, body });
+  }
+
   /** Mostly a sale that was paid: few others can be refunded. */
   #paidSale(): Sale | null {
-    const hasCome = ({ recipient, memo }: Sale) => this.history.landed(recipient).some(({ memos }) => memos.includes(memo));
+    const hasCome = ({ recipient, memo, shop }: Sale) =>
+      this.merchants.some((one) => one.shop === shop && one.wallet.address === recipient) &&
+      this.history.landed(recipient).some(({ memos }) => memos.includes(memo));
     const paid = this.#ownSales().filter(hasCome);
     return paid.length === 0 || this.dice.chance(0.2) ? this.#anySale() : this.dice.oneOf(paid);
   }
