@@ -3,12 +3,11 @@ import { judgeClosed, judgeEnds } from './ends.ts';
 import { judgeEvents } from './events.ts';
 import type { History } from './history.ts';
 import type { Host } from './host.ts';
-import { judgeMemberships } from './memberships.ts';
 import { judgeStreams } from './metered.ts';
 import { type Books, judgeFacilitated, judgeRefunds, judgeSales, judgeSettled, judgeTotals, judgeUniqueness } from './payments.ts';
 import { Reader } from './reader.ts';
 import { judgeCardPlans, judgePlans, judgeReceipts } from './receipts.ts';
-import { judgeSubscriptions } from './subscriptions.ts';
+import { judgeMemberships, judgeSubscriptions } from './subscriptions.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -12,7 +12,7 @@ export interface Request {
 const TRIES = 5;
 const TRIES_AFTER_FAULTS = 30;
 const WAIT_MS = 5_000;
-/** How often a client sends a request again whose answer it has, as after a lost connection. */
+/** Part of the creating requests that a caller repeats under their key. */
 const REPEATED = 0.06;
 const UNDECIDED = ['idempotency_in_progress', 'idempotency_race'];
 
