@@ -158,6 +158,8 @@ export class History {
   /** Successes of payments that merchants' own servers settled through the service. */
   readonly facilitated: { shop: Shop; signature: string; units: bigint }[] = [];
   readonly closed: Closed[] = [];
+  /** First block times of transactions that a fork took. Some land again much later. */
+  readonly taken = new Map<string, number>();
   readonly streams: Stream[] = [];
   readonly subscriptions: Subscription[] = [];
   readonly received: Received[] = [];

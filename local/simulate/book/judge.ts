@@ -7,7 +7,7 @@ import { judgeStreams } from './metered.ts';
 import { type Books, judgeFacilitated, judgeRefunds, judgeSales, judgeSettled, judgeTotals, judgeUniqueness } from './payments.ts';
 import { Reader } from './reader.ts';
 import { judgeCardPlans, judgePlans, judgeReceipts } from './receipts.ts';
-import { judgeSubscriptions } from './subscriptions.ts';
+import { judgeMemberships, judgeSubscriptions } from './subscriptions.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -57,6 +57,7 @@ export async function judge(host: Host, history: History): Promise<string[]> {
   await judgeSubscriptions(reader, history, books);
   await judgeClosed(reader, history);
   await judgeEnds(reader);
+  await judgeMemberships(reader, books);
   return [...new Set([...history.findings, ...reader.findings])];
 }
 

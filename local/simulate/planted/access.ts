@@ -1,3 +1,4 @@
+import { Streamer } from '../world/actors/streamer.ts';
 import type { PlantedFault } from './planted-fault.ts';
 
 /** The lookup of an operation in an object. */
@@ -48,13 +49,14 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
       { find: 'if (voucher.cumulative <= channel.cumulative) return err("cumulative-not-monotonic");', replace: '' },
       { find: 'if (voucher.cumulative - channel.cumulative < terms2.minVoucherDelta) return err("below-min-delta");', replace: '' },
     ],
+    roles: [Streamer],
     finding: /owes \d+, and acknowledged|answered 500 without a fault|acknowledged \d+/,
   },
   {
     name: 'membership-without-end',
     breaks: 'A membership stays active after the time that was paid for.',
     mutations: [{ find: '[await sweep("active"), await sweep("grace")]', replace: '[await sweep("grace"), await sweep("grace")]' }],
-    finding: /its membership is active after its end/,
+    finding: /membership \S+ is active after its end/,
   },
   {
     name: 'answer-not-replayed',
@@ -66,6 +68,6 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
         replace: 'setWhere: isOver(ctx.wallNow) })\n    ];',
       },
     ],
-    finding: /no valid signature/,
+    finding: /repeated under its key created something else/,
   },
 ];

@@ -24,13 +24,13 @@ interface Limits {
 }
 
 /** Runs histories of a service with a planted fault until one shows the fault. */
-export async function hunt({ mutations, finding }: PlantedFault, limits: Limits = {}): Promise<Hunt> {
+export async function hunt({ mutations, roles, finding }: PlantedFault, limits: Limits = {}): Promise<Hunt> {
   const { seed: first = FIRST_SEED, historiesMax = Number.POSITIVE_INFINITY, minutesMax = MINUTES_MAX } = limits;
   const service = await SimulatedService.load(mutations);
   const startedAt = performance.now();
   const others = new Set<string>();
   for (let seed = first; ; seed++) {
-    const { findings } = await runHistory(service, planOf(seed));
+    const { findings } = await runHistory(service, { ...planOf(seed), ...(roles ? { roles } : {}) });
     const found = findings.find((sentence) => finding.test(sentence)) ?? null;
     const [histories, seconds] = [seed - first + 1, (performance.now() - startedAt) / 1000];
     if (found === null) for (const other of findings) others.add(kindOf(other));

@@ -1,3 +1,5 @@
+import { Buyer } from '../world/actors/buyer.ts';
+import { Owner } from '../world/actors/owner.ts';
 import type { PlantedFault } from './planted-fault.ts';
 
 /** Faults of what is paid, and of what the books say of it. */
@@ -7,11 +9,29 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
     breaks: 'Two confirmations of one session are both stored, because neither takes its lock.',
     mutations: [
       {
-        find: 'const batch = [...events3.map((row) => ctx.db.insert(events).values(row)), ...change.writes];',
-        replace: 'const batch = [...events3.map((row) => ctx.db.insert(events).values(row).onConflictDoNothing()), ...change.writes];',
+        find: 'ctx.db.batch([insertEvents(ctx, rows), ...change.writes])',
+        replace: 'ctx.db.batch([insertEvents(ctx, rows).onConflictDoNothing(), ...change.writes])',
       },
-      { find: 'abortIf({ db }, sql`changes() <> 1`)', replace: 'abortIf({ db }, sql`1 = 0`)' },
+      {
+        find: 'where(and(isRow(table2, before), eq(table2.version, before.version), provided))',
+        replace: 'where(and(isRow(table2, before), provided))',
+      },
+      {
+        find: 'insertMembership = (db, membership2) => db.insert(memberships).values(membership2);',
+        replace: 'insertMembership = (db, membership2) => db.insert(memberships).values(membership2).onConflictDoNothing();',
+      },
+      // A payment has one claim, one receipt and one membership. Each alone would refuse the second confirmation.
+      {
+        find: 'insertClaim = (db, claim2, slot) => db.insert(txClaims).values({ ...claim2, ...slot === null ? { nextCheckAt: null } : watchedFrom(claim2.createdAt, slot) });',
+        replace:
+          'insertClaim = (db, claim2, slot) => db.insert(txClaims).values({ ...claim2, ...slot === null ? { nextCheckAt: null } : watchedFrom(claim2.createdAt, slot) }).onConflictDoNothing({ target: txClaims.subjectId });',
+      },
+      {
+        find: 'insertReceipt = (db, receipt2) => db.insert(receipts).values(receipt2);',
+        replace: 'insertReceipt = (db, receipt2) => db.insert(receipts).values(receipt2).onConflictDoNothing();',
+      },
     ],
+    roles: [Buyer],
     finding: /receipts of .* (are|list)|neither booked nor unmatched|receipt \S+ names/,
   },
   {
@@ -58,6 +78,7 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
         replace: '...(refund2.seenAt === null ? storeSeenRefund(ctx, seen2, transaction.slot) : []),\n        ...change.writes',
       },
     ],
+    roles: [Buyer, Owner],
     finding: /refund \w+ is recorded twice|gave back/,
   },
   {
@@ -71,9 +92,8 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
     breaks: 'A change and its event are stored by two batches, and a crash between them loses the event.',
     mutations: [
       {
-        find: 'if (first) await ctx.db.batch([first, ...rest]);',
-        replace:
-          'if (change.writes.length > 0) await ctx.db.batch(change.writes);\n      for (const row of events3) await ctx.db.insert(events).values(row);',
+        find: 'const [stored] = await ctx.db.batch([insertEvents(ctx, rows), ...change.writes]);',
+        replace: 'if (first) await ctx.db.batch([first, ...rest]);\n      const stored = await insertEvents(ctx, rows);',
       },
     ],
     finding: /summary of .* (says|counts)|never reached endpoint|goes? on failing|gave nobody units/,

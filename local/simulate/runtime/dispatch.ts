@@ -93,6 +93,7 @@ export class Dispatch {
     const deferred: Promise<unknown>[] = [];
     const execution = { waitUntil: (work: Promise<unknown>) => void deferred.push(work), passThroughOnException: () => {}, props: {} };
     const spent = this.#scheduler.faults.spentCalls(invocation);
+    invocation.spent = spent;
     if (spent > 0) this.#scheduler.note(`FAULT: ${invocation.label} begins with ${spent} calls spent`);
     try {
       const value = await isolate.service.withBudget(() => {

@@ -44,11 +44,21 @@ export interface FaultPlan {
 export const NO_FAULTS: FaultPlan = { kinds: [], rate: 0 };
 
 const PAUSES_MS = [5, 50, 500, 3_000, 12_000, 40_000] as const;
-/** Calls that an invocation has spent before it begins, of a thousand. */
+/** Calls of one invocation that the platform allows. */
+export const CALLS_MAX = 1000;
+/** Calls that an invocation has spent before it begins. */
 const SPENT_CALLS = [600, 800, 830, 845] as const;
 /** Calls after which a sweep begins no further work, and calls that are left to it when it begins: each of its trips is cut. */
 const SWEEP_CALLS = 850;
 const LEFT_CALLS = Array.from({ length: 16 }, (_, left) => left);
+/**
+ * Calls that a sweep has when all others were spent before it began, and how often: enough to lease it, to take no row, and to end it. A
+ * sweep that goes on without a budget needs more with any backlog, which in a deployment takes a flood.
+ */
+const ENDING_CALLS = 10;
+const EMPTY_RATE = 0.4;
+/** Sweeps over samples of a fixed size, which no backlog makes longer. */
+const SAMPLES: readonly string[] = ['sweep analytics', 'sweep audit', 'sweep feePayer', 'sweep sandboxes'];
 /** How often an aim strikes at a call of its target, and at the beginning of an invocation, which comes far more rarely. */
 const AIM_RATES = { call: 0.3, start: 0.9 };
 /** Strikes of an aim in one history. With more, nothing would work that could be harmed. */
@@ -158,9 +168,10 @@ export class Faults {
     const fault = this.#decide('start', 'start', invocation);
     if (!fault) return 0;
     if (!invocation.name.startsWith('sweep ')) return this.#draw(fault.ordinal, SPENT_CALLS);
-    const left = this.#draw(fault.ordinal, LEFT_CALLS);
+    const isEmpty = !SAMPLES.includes(invocation.name) && fraction(this.#seed, fault.ordinal, 4) < EMPTY_RATE;
+    const left = isEmpty ? 0 : this.#draw(fault.ordinal, LEFT_CALLS);
     this.struck.at(-1)!.trip = left;
-    return SWEEP_CALLS - left;
+    return isEmpty ? CALLS_MAX - ENDING_CALLS : SWEEP_CALLS - left;
   }
 
   /** True if the caller of a request does not get its answer. */

@@ -15,6 +15,8 @@ export class Invocation {
   readonly subjects: readonly string[];
   readonly #life: number;
   calls = 0;
+  /** Calls that a fault had spent before it began. The platform counts them too. */
+  spent = 0;
   /** Faults that struck its calls, or those of what it called. */
   struck = 0;
   hasEnded = false;

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import type { Way } from '../platform/way.ts';
 import { Interleavings } from './counting/interleavings.ts';
-import { type Fault, type Faults, failureOf } from './faults.ts';
+import { CALLS_MAX, type Fault, type Faults, failureOf } from './faults.ts';
 import { currentInvocation, Invocation, outside, within } from './invocation.ts';
 import type { Isolate } from './isolate.ts';
 import type { Random } from './random.ts';
@@ -42,8 +42,6 @@ export interface Platform {
 
 /** True if the work of a call is an event of an object, in the isolate that it lives in. */
 const isInbound = ({ kind, verb }: Way): boolean => (kind === 'object' && verb !== 'commit') || kind === 'alarm';
-/** Subrequests that the platform allows an invocation. */
-const CALLS_MAX = 1000;
 /** How late an alarm or message may be while there is other work. */
 const EVENTS_MS = 200;
 /** A step takes less than this by the clock of the history. */
@@ -150,8 +148,9 @@ export class Scheduler {
   /** The one way out of the service: does `work` when its turn comes, unless a fault strikes. */
   pass = <T>(way: Way, work: () => T | Promise<T>): Promise<T> => {
     const invocation = currentInvocation();
-    if (invocation && way.kind !== 'timer' && ++invocation.calls > CALLS_MAX) {
-      if (invocation.calls === CALLS_MAX + 1) this.problems.push(`${invocation.name} makes more than ${CALLS_MAX} calls`);
+    if (invocation && way.kind !== 'timer' && ++invocation.calls + invocation.spent > CALLS_MAX) {
+      if (invocation.calls + invocation.spent === CALLS_MAX + 1)
+        this.problems.push(`${invocation.name} makes more than ${CALLS_MAX} calls`);
       return Promise.reject(new Error('Too many subrequests.'));
     }
     const words = `${way.kind} ${way.target} ${way.verb}`;

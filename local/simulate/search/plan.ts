@@ -1,5 +1,6 @@
 import { FAULTS, type FaultPlan, NO_FAULTS } from '../runtime/faults.ts';
 import { Random } from '../runtime/random.ts';
+import type { Role } from '../world/play.ts';
 import { aimOf } from './targets.ts';
 
 export interface Size {
@@ -12,6 +13,8 @@ export interface Plan {
   seed: number;
   size: Size;
   faults: FaultPlan;
+  /** Roles that the actors are drawn from. Absent: all. */
+  roles?: readonly Role[];
 }
 
 const ACTORS_MAX = 8;

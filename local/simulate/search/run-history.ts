@@ -24,13 +24,13 @@ export interface Outcome {
 }
 
 export async function runHistory(service: SimulatedService, plan: Plan, { isTraced = false } = {}): Promise<Outcome> {
-  const { seed, size, faults } = plan;
+  const { seed, size, faults, roles } = plan;
   const host = service.begin({ seed, variables: SETTINGS, faults, isTraced });
   const startedAt = host.now();
   const findings: string[] = [];
   let log: readonly string[] = [];
   try {
-    const history = await play(host, new Random(seed, 'people').next, size);
+    const history = await play(host, new Random(seed, 'people').next, size, roles);
     log = history.log;
     findings.push(...(await judge(host, history)));
   } catch (error) {

@@ -171,8 +171,10 @@ export class Buyer extends Actor {
     this.#take(sale, signature);
   }
 
-  #take({ paymentId }: Begun, signature: string): void {
+  #take({ paymentId, recipient }: Begun, signature: string): void {
+    const landed = this.history.landed(recipient).find((one) => one.signature === signature);
     if (!this.world.chain.vanish(signature)) return;
+    if (landed && !this.history.taken.has(signature)) this.history.taken.set(signature, landed.blockTimeMs);
     this.#vanished.push(signature);
     this.note(`a fork takes transaction ${signature} of payment ${paymentId}`);
   }

@@ -12,6 +12,8 @@ export interface Request {
 const TRIES = 5;
 const TRIES_AFTER_FAULTS = 30;
 const WAIT_MS = 5_000;
+/** Part of the creating requests that a caller repeats under their key. */
+const REPEATED = 0.06;
 const UNDECIDED = ['idempotency_in_progress', 'idempotency_race'];
 
 /** Client of the service, with an address of its own. It checks every answer against the document. */
@@ -66,10 +68,23 @@ export class Caller {
     const headers = method === 'GET' ? request.headers : { 'Idempotency-Key': this.dice.key(), ...request.headers };
     for (let attempt = 1; attempt <= tries; attempt++) {
       const answer = await this.call(method, path, { ...request, ...(headers ? { headers } : {}) });
-      if (answer !== null && isDecided(answer)) return answer;
+      if (answer !== null && isDecided(answer)) {
+        if (answer.status === 201 && this.dice.chance(REPEATED))
+          await this.#repeat(method, path, { ...request, ...(headers ? { headers } : {}) }, answer);
+        return answer;
+      }
       if (attempt < tries) await this.host.advance(WAIT_MS);
     }
     return null;
+  }
+
+  /** Sends a request again under its Idempotency-Key. It must create nothing more: what was created is answered again. */
+  async #repeat(method: string, path: string, request: Request, { body }: Answer): Promise<void> {
+    const again = await this.call(method, path, request);
+    if (again?.status !== 201 || JSON.stringify(again.body) === JSON.stringify(body)) return;
+    this.history.find(
+      `${method} ${path} repeated under its key created something else: ${JSON.stringify(again.body)}, before ${JSON.stringify(body)}`,
+    );
   }
 
   /** Writes until decided. If no try decides, the write is repeated under its key once the faults have stopped. `then` runs once. */

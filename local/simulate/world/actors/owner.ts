@@ -45,21 +45,24 @@ export class Owner extends Actor {
 
   /** Prepares a refund, signs and sends it, and often reports it. */
   async refundPayment(): Promise<void> {
-    const sale = this.#anySale();
+    const sale = this.#paidSale();
     const merchant = this.merchants.find(({ shop }) => shop === sale?.shop);
     if (sale === null || merchant?.wallet.address !== sale.recipient) return;
     const { liveKey } = sale.shop;
     const path = `/v1/payments/${sale.paymentId}`;
+    await this.#confirm(sale);
     const prepared = await this.persist('POST', `${path}/refund-transaction`, { key: liveKey, body: {} });
     this.note(`prepared a refund of payment ${sale.paymentId}: ${prepared?.status} ${prepared?.body?.code ?? ''}`);
     if (prepared?.status !== 200 || this.dice.chance(0.2)) return;
     const tx_signature = this.world.chain.send(merchant.wallet.signWire(prepared.body.transaction));
     this.note(`sent the refund: ${tx_signature}`);
     if (tx_signature === null || this.dice.chance(0.3)) return;
-    for (let times = this.dice.chance(0.4) ? 2 : 1; times > 0; times--) {
+    const report = async () => {
       const answer = await this.persist('POST', `${path}/refund-confirm`, { key: liveKey, body: { tx_signature } });
       this.note(`reported the refund: ${answer?.status} ${answer?.body?.code ?? ''}`);
-    }
+    };
+    await Promise.all(Array.from({ length: this.dice.chance(0.4) ? 2 : 1 }, report));
+    if (this.dice.chance(0.3)) await report();
   }
 
   /** Buys a plan for thirty days by x402, and sometimes sends the payment again. */
@@ -159,8 +162,29 @@ export class Owner extends Actor {
       await this.read(path, shop.liveKey);
   }
 
+  /** Reports a transaction that came for a sale, as a merchant's server does. Only a confirmed payment can be refunded. */
+  async #confirm({ paymentId, shop, recipient, memo }: Sale): Promise<void> {
+    const [first] = this.history.landed(recipient).filter(({ memos }) => memos.includes(memo));
+    if (first === undefined || this.dice.chance(0.3)) return;
+    const body = { payment_id: paymentId, tx_signature: first.signature };
+    await this.persist('POST', '/v1/pay/confirm', { key: shop.liveKey, body });
+  }
+
+  /** Mostly a sale that was paid: few others can be refunded. */
+  #paidSale(): Sale | null {
+    const hasCome = ({ recipient, memo, shop }: Sale) =>
+      this.merchants.some((one) => one.shop === shop && one.wallet.address === recipient) &&
+      this.history.landed(recipient).some(({ memos }) => memos.includes(memo));
+    const paid = this.#ownSales().filter(hasCome);
+    return paid.length === 0 || this.dice.chance(0.2) ? this.#anySale() : this.dice.oneOf(paid);
+  }
+
   #anySale(): Sale | null {
-    const own = this.history.sales.filter(({ livemode, shop }) => livemode && this.merchants.some((one: Merchant) => one.shop === shop));
+    const own = this.#ownSales();
     return own.length === 0 ? null : this.dice.oneOf(own);
+  }
+
+  #ownSales(): Sale[] {
+    return this.history.sales.filter(({ livemode, shop }) => livemode && this.merchants.some((one: Merchant) => one.shop === shop));
   }
 }

@@ -120,6 +120,7 @@ export class Streamer extends Actor {
     const state = await this.#read(stream);
     const directive = state && (await this.#reserve(stream, units));
     if (directive) await this.#commit(stream, directive.deliveryId, BigInt(state.cumulative.base_units) + units);
+    if (this.dice.chance(0.2)) await this.payBelow(stream);
   }
 
   /** Two deliveries are paid at once, so that one voucher overtakes the other. */
@@ -134,8 +135,7 @@ export class Streamer extends Actor {
   }
 
   /** Signs a voucher below the last one, which owes nothing new. The session must not fall back to it. */
-  async payBelow(): Promise<void> {
-    const stream = this.#anyOpen();
+  async payBelow(stream: Opened | null = this.#anyOpen()): Promise<void> {
     if (!stream || stream.acknowledged < 2n) return;
     const cumulative = stream.acknowledged - 1n - BigInt(this.dice.below(Number(stream.acknowledged) - 1));
     await this.#authorize(stream, { action: 'voucher', voucher: this.#sign(stream, cumulative) }, 'paid below the last', true);
