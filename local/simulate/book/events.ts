@@ -65,8 +65,8 @@ function isSigned(body: string, header: string, { secrets }: Endpoint): boolean 
 }
 
 /**
- * Judges that no event is listed twice, and that no two have the same version of a subject. Versions tell the order. `created_at` does not:
- * it is the clock of the call that stored the event, and a late call may have begun before an earlier version was stored.
+ * Judges that no event is listed twice, and that no two have the same version of a subject. Versions define the order. `created_at` does
+ * not: it is the clock of the call that stored the event, which may have begun before an earlier version was stored.
  */
 function judgeVersions(reader: Reader, events: readonly Body[]): void {
   const versions = events.map(({ subject: { type, id, version } }) => `${type} ${id} version ${version}`);
