@@ -11,13 +11,13 @@ import { describeFinding } from './search/report.ts';
 import { runHistory } from './search/run-history.ts';
 
 const USAGE = `npm run simulate -- [--histories N] [--minutes M] [--seed N] [--resume] [--coverage]
-  Plays histories, for a minute unless told otherwise. --resume continues where the last run with it ended.
+  Plays histories, for a minute by default. --resume continues where the last run with it ended.
 npm run simulate -- --seed N [--actors N] [--steps N] [--faults none|1,2,3] [--trace]
   Plays one history again.
 npm run simulate -- --planted [NAME] [--seed N] [--histories N] [--minutes M]
   Plants each fault of the catalogue, or one, and searches for it, for ten minutes at most.
 npm run simulate -- --hostile [N] [--seed N]
-  Sends N hostile requests, 200000 unless told otherwise.
+  Sends N hostile requests, 200000 by default.
 The exit code is 1 if something was found, or a planted fault was not.`;
 const STATE_FILE = join(ROOT, '.local/simulate.json');
 const PROGRESS_MS = 10_000;
