@@ -122,7 +122,7 @@ export default defineConfig({
       {
         test: {
           name: 'node',
-          include: ['test/{local,clients}/**/*.test.ts', 'test/**/*.node.test.ts'],
+          include: ['test/{local,clients,simulate}/**/*.test.ts', 'test/**/*.node.test.ts'],
           exclude: [...IN_CHAIN, ...LEFT_OUT],
           testTimeout: 60_000,
         },

@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, join } from 'node:path';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 export const ROOT = join(import.meta.dirname, '..');
 const ENTRY = join(ROOT, 'worker/index.ts');
@@ -42,32 +42,31 @@ const leaveOut: Plugin = {
   },
 };
 
+/** Build options of the Worker, shared by its deployment and its simulation. */
+export const WORKER_BUILD = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  splitting: true,
+  chunkNames: 'part-[name]-[hash]',
+  minify: true,
+  sourcemap: true,
+  sourcesContent: false,
+  format: 'esm',
+  target: 'es2024',
+  platform: 'browser',
+  conditions: ['workerd', 'worker', 'browser', 'module'],
+  mainFields: ['browser', 'module', 'main'],
+  external: ['cloudflare:*', 'node:*'],
+  alias: REPLACED,
+  define: { 'process.env.NODE_ENV': '"production"' },
+  jsx: 'automatic',
+  jsxImportSource: 'hono/jsx',
+  plugins: [nodeModules, leaveOut],
+  logLevel: 'error',
+} satisfies BuildOptions;
+
 export async function bundle(entry: string = ENTRY, outDir: string = OUT_DIR): Promise<Metafile> {
-  const { outputFiles, metafile } = await build({
-    entryPoints: [entry],
-    absWorkingDir: ROOT,
-    outdir: outDir,
-    bundle: true,
-    splitting: true,
-    chunkNames: 'part-[name]-[hash]',
-    write: false,
-    metafile: true,
-    minify: true,
-    sourcemap: true,
-    sourcesContent: false,
-    format: 'esm',
-    target: 'es2024',
-    platform: 'browser',
-    conditions: ['workerd', 'worker', 'browser', 'module'],
-    mainFields: ['browser', 'module', 'main'],
-    external: ['cloudflare:*', 'node:*'],
-    alias: REPLACED,
-    define: { 'process.env.NODE_ENV': '"production"' },
-    jsx: 'automatic',
-    jsxImportSource: 'hono/jsx',
-    plugins: [nodeModules, leaveOut],
-    logLevel: 'error',
-  });
+  const { outputFiles, metafile } = await build({ ...WORKER_BUILD, entryPoints: [entry], outdir: outDir, write: false, metafile: true });
   mkdirSync(outDir, { recursive: true });
   for (const { path, contents } of outputFiles) {
     // A running service watches the files, so unchanged ones are skipped and changed ones replaced atomically.

@@ -267,7 +267,7 @@ CREATE INDEX `entitlements_by_status` ON `entitlements` (`merchant_id`,`livemode
 CREATE INDEX `entitlements_by_wallet` ON `entitlements` (`merchant_id`,`livemode`,`wallet_address`) WHERE wallet_address IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `entitlements_by_ref` ON `entitlements` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `acts` (
-	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
 	`merchant_id` text NOT NULL,
 	`livemode` integer NOT NULL,
@@ -286,10 +286,9 @@ CREATE INDEX `acts_due` ON `acts` (CASE WHEN next_try_at IS NULL THEN created_at
 CREATE INDEX `sandbox_acts_due` ON `acts` (CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END) WHERE fanned_out_at IS NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `sandbox_acts_by_session` ON `acts` (`request_id`) WHERE livemode = 0;--> statement-breakpoint
 CREATE INDEX `acts_by_merchant` ON `acts` (`merchant_id`,`livemode`);--> statement-breakpoint
-CREATE INDEX `acts_by_time` ON `acts` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `acts_by_rare_type` ON `acts` (`merchant_id`,`livemode`,`rare_type`) WHERE rare_type IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `acts_by_payment` ON `acts` (`payment_id`,`created_at`) WHERE payment_id IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `acts_by_membership` ON `acts` (`membership_id`,`created_at`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `acts_by_payment` ON `acts` (`payment_id`) WHERE payment_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `acts_by_membership` ON `acts` (`membership_id`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `guard` (
 	`veto` integer NOT NULL
 );
@@ -1229,7 +1228,7 @@ CREATE INDEX `webhook_endpoints_sealed` ON `webhook_endpoints` (substr(secret_se
 CREATE INDEX `webhook_endpoints_by_merchant` ON `webhook_endpoints` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `webhook_endpoints_by_status` ON `webhook_endpoints` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
 -- Events of all acts. `substr(id, 15)` of an act is the key of its unique index. Positions are digits of Crockford's base 32.
-CREATE VIEW `events` AS SELECT a.seq * 32 + j.key AS seq, a.id || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', j.key + 1, 1) AS id, a.merchant_id, a.livemode, j.value ->> 'subjectType' AS subject_type, j.value ->> 'subjectId' AS subject_id, j.value ->> 'subjectVersion' AS subject_version, j.value ->> 'type' AS type, j.value -> 'data' AS data, j.value ->> 'productId' AS product_id, j.value ->> 'paymentId' AS payment_id, j.value ->> 'membershipId' AS membership_id, a.request_id, a.created_at, a.fanned_out_at, a.seq AS act_seq, substr(a.id, 15) AS act_key, a.payment_id AS act_payment_id, a.membership_id AS act_membership_id, a.rare_type AS act_rare_type FROM acts a JOIN json_each(a.events) j;
+CREATE VIEW `events` AS SELECT a.seq * 32 + j.key AS seq, a.id || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', j.key + 1, 1) AS id, a.merchant_id, a.livemode, j.value ->> 'subjectType' AS subject_type, j.value ->> 'subjectId' AS subject_id, j.value ->> 'subjectVersion' AS subject_version, j.value ->> 'type' AS type, j.value -> 'data' AS data, j.value ->> 'productId' AS product_id, j.value ->> 'paymentId' AS payment_id, j.value ->> 'membershipId' AS membership_id, a.request_id, a.created_at, a.fanned_out_at, a.seq AS act_seq, substr(a.id, 15) AS act_key, a.rare_type AS act_rare_type FROM acts a JOIN json_each(a.events) j;
 --> statement-breakpoint
 -- Full-text index of receipts. Every row begins with the term of its merchant and mode, so a search reads that merchant's receipts alone.
 CREATE VIRTUAL TABLE `receipt_words` USING fts5(words, content='', columnsize=0, tokenize='unicode61');

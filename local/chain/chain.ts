@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { EncodedAccount, ReadonlyUint8Array } from '@solana/kit';
 import { CallCounts } from './calls.ts';
 import { encodeReturnData } from './encode-transaction.ts';
@@ -22,6 +22,11 @@ interface CommitmentDepth {
   finalizedAfterSlots: number;
 }
 
+interface ChainOrigin {
+  now?: () => number;
+  seed?: Uint8Array;
+}
+
 export class ChainNode {
   readonly faults = new Faults();
   readonly calls = new CallCounts();
@@ -29,16 +34,19 @@ export class ChainNode {
 
 export class Chain {
   readonly id: string;
-  readonly clock = new ChainClock(Date.now());
-  readonly blockhashes = new BlockhashWindow();
+  readonly clock: ChainClock;
+  readonly blockhashes: BlockhashWindow;
   readonly history = new History();
   readonly skippedSlots = new Set<number>();
   readonly #nodes = new Map<string, ChainNode>();
   commitmentDepth: CommitmentDepth;
   #machine: Machine | null = null;
 
-  constructor(id: string, commitmentDepth: CommitmentDepth) {
+  /** `now` and `seed` make a chain that repeats itself: its clock and its blockhashes depend on nothing else. */
+  constructor(id: string, commitmentDepth: CommitmentDepth, { now = Date.now, seed = randomBytes(32) }: ChainOrigin = {}) {
     this.id = id;
+    this.clock = new ChainClock(now);
+    this.blockhashes = new BlockhashWindow(seed);
     this.commitmentDepth = commitmentDepth;
   }
 

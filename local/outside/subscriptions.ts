@@ -1,10 +1,10 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Said } from './http.ts';
 
 export const webhookSecretOf = (apiKey: string): string => `whsec_of_${apiKey}`;
 
 const MONTH_SECONDS = 30 * 86_400;
-export const newId = (kind: string): string => `${kind}_${randomBytes(9).toString('hex')}`;
+export const newId = (kind: string): string => `${kind}_${Buffer.from(crypto.getRandomValues(new Uint8Array(9))).toString('hex')}`;
 
 /** `lookup_key` is absent if the price was created manually. */
 interface Price {

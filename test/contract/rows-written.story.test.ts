@@ -58,7 +58,7 @@ describe('rows written', () => {
     await sell({ confirm: 56, jobs: 3, attempts: 0 });
   });
 
-  it('a connect and its message write nothing more if no endpoint waits', async () => {
+  it('a connect sends no message if no endpoint waits', async () => {
     w.queue.sent.length = 0;
     await w.connect(product);
     expect(w.queue.sent).toEqual([]);

@@ -123,6 +123,10 @@ describe('parsePaymentSignature, hostile headers', () => {
     expect(reasonOf(withField({ x402Version }))).toBe('invalid_x402_version');
   });
 
+  it.each(['length', 'size'])('a %s that no number compares with is refused without throwing', (name) => {
+    expect(reasonOf(withField({ extensions: { [name]: { toString: 1 } } }))).toBe('invalid_payload');
+  });
+
   it('any header gets an answer without throwing', () => {
     const anything = fc.oneof(
       fc.string({ unit: 'binary' }),

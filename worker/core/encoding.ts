@@ -56,3 +56,30 @@ export function base58Bytes(text: string, length: number): Uint8Array | null {
     return null;
   }
 }
+
+/**
+ * Parses JSON in UTF-8 that a stranger sent. Returns undefined if it is invalid, or if a `length` or `size` in it is not comparable.
+ */
+export function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), (name, value) => {
+      if ((name === 'length' || name === 'size') && !isComparable(value)) throw new RangeError(name);
+      return value;
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * False for an object without a usable `toString`, and for lists too deep to join. The schema library compares `length` and `size` of values
+ * of any type with numbers, and throws at these.
+ */
+export function isComparable(value: unknown): boolean {
+  try {
+    Number(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

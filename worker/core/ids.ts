@@ -96,6 +96,9 @@ export const newEventId = (now: number): string => `evt_${newUlid(now)}`;
 export const actIdOf = (now: number, subjectId: string, version: number): string =>
   `evt_${ulid(now, sha256(utf8(`${subjectId}:${version}`)).slice(0, 10)).slice(0, -1)}`;
 
+/** Part of an act's id without the time. */
+export const actKeyOf = (subjectId: string, version: number): string => actIdOf(0, subjectId, version).slice(14);
+
 export const eventIdOf = (actId: string, position: number): string => actId + CROCKFORD[position]!;
 
 /** Act of an event: the id without the position. */

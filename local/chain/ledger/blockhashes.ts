@@ -1,12 +1,16 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { type Blockhash, getBase58Decoder, blockhash as toBlockhash } from '@solana/kit';
 import { BLOCKHASH_VALID_SLOTS } from './network.ts';
 
 /** Blockhashes of one chain: one per slot, derived from a secret seed, valid for 150 more slots. */
 export class BlockhashWindow {
-  readonly #seed = randomBytes(32);
+  readonly #seed: Uint8Array;
   readonly #slotByHash = new Map<string, number>();
   #derivedThrough = -1;
+
+  constructor(seed: Uint8Array) {
+    this.#seed = seed;
+  }
 
   at(slot: number): Blockhash {
     const digest = createHash('sha256').update(this.#seed).update(String(slot)).digest();

@@ -7,13 +7,15 @@ const START_SLOT = 1_000;
 /** Time of one chain, without timers: every reading is computed on request. Slot and time are one quantity, so they always agree. */
 export class ChainClock {
   readonly startSlot = START_SLOT;
+  readonly #wallNow: () => number;
   readonly #startMs: number;
   #skewMs = 0;
   #warpedMs = 0;
   #frozenMs: number | null = null;
 
-  constructor(startMs: number) {
-    this.#startMs = startMs;
+  constructor(wallNow: () => number) {
+    this.#wallNow = wallNow;
+    this.#startMs = wallNow();
   }
 
   get mode(): ClockMode {
@@ -21,7 +23,7 @@ export class ChainClock {
   }
 
   get nowMs(): number {
-    return this.#frozenMs ?? Date.now() + this.#skewMs;
+    return this.#frozenMs ?? this.#wallNow() + this.#skewMs;
   }
 
   get slot(): number {
@@ -52,7 +54,7 @@ export class ChainClock {
     if (this.#frozenMs === null) {
       this.#frozenMs = this.nowMs;
     } else {
-      this.#skewMs = this.#frozenMs - Date.now();
+      this.#skewMs = this.#frozenMs - this.#wallNow();
       this.#frozenMs = null;
     }
   }

@@ -83,7 +83,8 @@ async function respond(
   else reply(response, 200, encodeJson(outcome.answer), 'application/json; charset=utf-8');
 }
 
-async function answerBody(chain: Chain, nodeName: string, body: string, signal: AbortSignal): Promise<Outcome> {
+/** Answers the body of one HTTP request, a batch included. */
+export async function answerBody(chain: Chain, nodeName: string, body: string, signal: AbortSignal): Promise<Outcome> {
   const node = chain.node(nodeName);
   let requests: unknown;
   try {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { setInAct } from '../../support/fixtures/acts.ts';
+import { IS_LED_BY, setInAct } from '../../support/fixtures/acts.ts';
 import { World } from '../../support/world.ts';
 
 const w = new World();
@@ -14,7 +14,7 @@ it('live metrics are folded while a sandbox event cannot be, and the sandbox con
   await w.sweepAlone('analytics');
   const payment = await w.connect(await w.product({ ...eve, key: eve.sandboxKey }));
   // An event that cannot be folded blocks all later ones of its mode.
-  await w.env.DB.prepare(`UPDATE acts SET events = ${setInAct('data', "json('{}')")} WHERE payment_id = ?`)
+  await w.env.DB.prepare(`UPDATE acts SET events = ${setInAct('data', "json('{}')")} WHERE ${IS_LED_BY}`)
     .bind(payment.payment_id)
     .run();
   await w.purchase(await w.product(ada), await w.chain.wallet());
@@ -23,7 +23,7 @@ it('live metrics are folded while a sandbox event cannot be, and the sandbox con
   expect(await readFolded(eve.userId, false)).toBeNull();
   const { body } = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: eve.sandboxKey });
   const { now: _, ...object } = body;
-  await w.env.DB.prepare(`UPDATE acts SET events = ${setInAct('data', 'json(?)')} WHERE payment_id = ?`)
+  await w.env.DB.prepare(`UPDATE acts SET events = ${setInAct('data', 'json(?)')} WHERE ${IS_LED_BY}`)
     .bind(JSON.stringify({ object }), payment.payment_id)
     .run();
   await w.sweepAlone('analytics');

@@ -196,13 +196,18 @@ describe('payment candidates', REPEATED, () => {
 
   it('a contended confirmation is finished by the next sweep if its message is lost', async () => {
     const { id, signature } = await paid();
+    let hasEvents = false;
     const database = {
-      prepare: (sql: string) => w.env.DB.prepare(sql),
+      prepare: (sql: string) => {
+        hasEvents ||= sql.startsWith('insert into "acts"');
+        return w.env.DB.prepare(sql);
+      },
       // A batch with events always loses its race.
-      batch: (statements: D1PreparedStatement[]) =>
-        statements.length > 8
-          ? Promise.reject(new Error('D1_ERROR: UNIQUE constraint failed: events.subject_id'))
-          : w.env.DB.batch(statements),
+      batch: (statements: D1PreparedStatement[]) => {
+        const loses = hasEvents;
+        hasEvents = false;
+        return loses ? Promise.reject(new Error('D1_ERROR: UNIQUE constraint failed: index acts_once')) : w.env.DB.batch(statements);
+      },
     } as unknown as D1Database;
     const contended = await w.confirm(id, signature, { env: { ...w.env, DB: database } });
     expect([contended.status, contended.body.payment.status]).toEqual([200, 'PENDING_SIGNATURE']);

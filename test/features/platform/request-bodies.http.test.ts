@@ -49,6 +49,18 @@ describe('request body encoding', () => {
     expect(await names()).toEqual([]);
   });
 
+  it.each<[string, string]>([
+    ['an object without a usable toString', '{"name":{"length":{"toString":1}},"price":{"asset":"USDC","amount":"1"}}'],
+    ['a list of such objects', '{"name":{"length":[{"toString":1}]},"price":{"asset":"USDC","amount":"1"}}'],
+    ['a list too deep to join', `{"name":{"length":${'['.repeat(15_000)}${']'.repeat(15_000)}},"price":{"asset":"USDC","amount":"1"}}`],
+    ['the size of a record', '{"name":"x","price":{"asset":"USDC","amount":"1"},"metadata":{"size":{"toString":null}}}'],
+  ])('a length or size that no number compares with is 422, not a failure: %s', async (_what, raw) => {
+    const { status, body } = await post(raw);
+    expect([status, body.code]).toEqual([422, 'validation_error']);
+    expect(body.detail).toEqual([{ loc: ['body'], msg: expect.stringContaining('plain values'), type: 'invalid_type' }]);
+    expect(await names()).toEqual([]);
+  });
+
   it.each<[string, unknown, (string | number)[]]>([
     ['a field', { name: 'a\ud800' }, ['body', 'name']],
     ['a field of an object', { price: { asset: '\udc00', amount: '1' } }, ['body', 'price', 'asset']],

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { actIdOf } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import { withFaults } from '../../support/faults/faults.ts';
+import { IS_LED_BY } from '../../support/fixtures/acts.ts';
 import { copyReceipt, multiply } from '../../support/fixtures/multiply.ts';
 import { Setup } from '../../support/people/bootstrap.ts';
 import { consumer } from '../../support/people/consumer.ts';
@@ -120,7 +121,7 @@ describe('sweep throughput', () => {
         expires_at: String(Date.now() - DAY / 2),
       });
     // An event of the next version exists already, which cannot happen in production: the batch always fails.
-    await w.env.DB.prepare('UPDATE acts SET id = ? WHERE payment_id = ?')
+    await w.env.DB.prepare(`UPDATE acts SET id = ? WHERE ${IS_LED_BY}`)
       .bind(actIdOf(0, ids[0]!, 2), payment_id)
       .run();
     const batch = async (statements: D1PreparedStatement[]) => {

@@ -66,6 +66,9 @@ describe('first period of a subscription', () => {
     await life.sign();
     const signature = await seller.pull(life);
     expect(await life.collectFirst()).toMatchObject({ kind: 'collected', payment: { txSignature: signature } });
+    const submitted = "SELECT count(*) AS n FROM events WHERE payment_id = ? AND type = 'payment.submitted'";
+    const { id } = await life.payment();
+    expect(await w.env.DB.prepare(submitted).bind(id).first('n')).toBe(1);
     expect(await life.read()).toMatchObject({ status: 'active' });
     expect(await w.chain.held(life.subscriber.wallet.address)).toBe(999n * PRICE);
   });

@@ -8,7 +8,7 @@ import { DevProcess } from './dev-process.ts';
 
 const CLIENTS = 8;
 const CALLS_EACH = 20;
-const UNITS = CLIENTS * CALLS_EACH;
+export const UNITS = CLIENTS * CALLS_EACH;
 /** Pause between attempts while no worker is running. Retrying without a pause would take the processor from the starting worker. */
 const PAUSE_MS = 50;
 
@@ -18,7 +18,10 @@ interface Consumed {
 }
 
 /** Runs `npm run dev` with clients that count units while one of its processes is killed. */
-export function countUnits(): { dev: () => DevProcess; countThrough: (part: Parameters<DevProcess['kill']>[0]) => Promise<void> } {
+export function countUnits(): {
+  dev: () => DevProcess;
+  countThrough: (part: Parameters<DevProcess['kill']>[0], customer?: string) => Promise<void>;
+} {
   const home = mkdtempSync(join(tmpdir(), 'svc-restart-test-'));
   let dev: DevProcess;
   let api: Api;
@@ -54,13 +57,13 @@ export function countUnits(): { dev: () => DevProcess; countThrough: (part: Para
     }
   };
 
-  /** Kills the process during counting, then checks that every answered unit was counted exactly once. */
-  const countThrough = async (part: Parameters<DevProcess['kill']>[0]): Promise<void> => {
-    const grant = { product_id: productId, customer: { customer_ref: part }, units: UNITS, reason: 'test' };
-    await api.must('POST', '/v1/access/entitlements/grant', { credential: key, body: grant, idempotencyKey: `grant-${part}` });
+  /** Kills the process while a customer's units are counted, then checks that every answered unit was counted exactly once. */
+  const countThrough = async (part: Parameters<DevProcess['kill']>[0], customer: string = part): Promise<void> => {
+    const grant = { product_id: productId, customer: { customer_ref: customer }, units: UNITS, reason: 'test' };
+    await api.must('POST', '/v1/access/entitlements/grant', { credential: key, body: grant, idempotencyKey: `grant-${customer}` });
     const answers = new Map<string, Consumed>();
     const clients = Array.from({ length: CLIENTS }, async (_, client) => {
-      for (let call = 0; call < CALLS_EACH; call++) answers.set(`${client}-${call}`, await consume(part, `${client}-${call}`));
+      for (let call = 0; call < CALLS_EACH; call++) answers.set(`${client}-${call}`, await consume(customer, `${client}-${call}`));
     });
     while (answers.size < UNITS / 4) await sleep(1);
     const before = [...answers];
@@ -74,7 +77,7 @@ export function countUnits(): { dev: () => DevProcess; countThrough: (part: Para
     expect(new Set([...answers.values()].map(({ consumption_id: id }) => id)).size).toBe(UNITS);
     const remaining = [...answers.values()].map((answer) => answer.remaining).sort((a, b) => a - b);
     expect(remaining).toEqual(Array.from({ length: UNITS }, (_, left) => left));
-    for (const [name, answer] of before.slice(0, CLIENTS)) expect(await consume(part, name)).toEqual(answer);
+    for (const [name, answer] of before.slice(0, CLIENTS)) expect(await consume(customer, name)).toEqual(answer);
   };
   return { dev: () => dev, countThrough };
 }

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { IN_ORDER } from '#platform/db/acts.ts';
+import { actsOfPayments, IN_ORDER } from '#platform/db/acts.ts';
 import { amongIds, jsonRows, setOf } from '#platform/db/among.ts';
 import { type StoredPayment, type StoredReceipt, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
@@ -17,7 +17,7 @@ import {
   archives,
 } from '#platform/db/tables/archives.ts';
 import { ACT_EVENTS_MAX, acts, events } from '#platform/db/tables/events.ts';
-import { payments } from '#platform/db/tables/payments.ts';
+import { type Payment, payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 
@@ -209,11 +209,22 @@ export async function listMovable(db: Db, { merchantId, livemode }: Owner, { rec
       .where(sql`id IN ${setOf(paymentIds)} AND ${IS_OVER}`),
     db.select().from(settlements).where(amongIds('payment_id', paymentIds)),
   ]);
+  const over = await withoutWaitingActs(db, paid);
   const settlementOf = new Map(brought.map((settlement) => [settlement.paymentId, settlement]));
   return {
     issued,
-    paid: paid.map((payment) => ({ ...payment, settlement: settlementOf.get(payment.id) })),
+    paid: over.map((payment) => ({ ...payment, settlement: settlementOf.get(payment.id) })),
   };
+}
+
+/** Leaves out payments with acts that are not fanned out yet. At this version of a payment no further act becomes so. */
+async function withoutWaitingActs(db: Db, paid: Payment[]): Promise<Payment[]> {
+  if (paid.length === 0) return [];
+  const waiting = await db.all<{ about: string }>(
+    sql`SELECT about FROM (${actsOfPayments(paid)}) t JOIN acts a ON a.seq = t.seq WHERE a.fanned_out_at IS NULL`,
+  );
+  const held = new Set(waiting.map(({ about }) => about));
+  return paid.filter(({ id }) => !held.has(id));
 }
 
 interface Named {
@@ -221,10 +232,9 @@ interface Named {
   paymentIds: string[];
 }
 
-/** SQL condition on `payments`: final, paid, and nothing left to read from the chain or to send. */
+/** SQL condition on `payments`: final, paid, and nothing left to read from the chain. */
 const IS_OVER = sql`status = 'CONFIRMED' AND finalized_at IS NOT NULL AND orphaned_at IS NULL AND recovers_payment_id IS NULL
   AND access_revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM refunds f WHERE f.payment_id = payments.id AND f.seen_at IS NULL)
   AND EXISTS (SELECT 1 FROM tx_claims c WHERE c.subject_id = payments.id AND c.final_at IS NOT NULL AND c.dropped_at IS NULL)
   AND NOT EXISTS (SELECT 1 FROM settlements s WHERE s.payment_id = payments.id AND s.status <> 'settled')
-  AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id)
-  AND NOT EXISTS (SELECT 1 FROM acts a WHERE a.payment_id = payments.id AND a.fanned_out_at IS NULL)`;
+  AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id)`;

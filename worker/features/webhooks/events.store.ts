@@ -1,21 +1,24 @@
-import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
-import { COUNTED_ROWS_MAX } from '#core/limits.ts';
+import { COUNTED_FILTERED_MAX, COUNTED_ROWS_MAX } from '#core/limits.ts';
 import { type Scope, type Shard, scopeIn } from '#platform/context.ts';
-import { IN_ORDER, isAfter, isAt, isEvent, isOfType } from '#platform/db/acts.ts';
+import { IN_ORDER, isAfter, isAt, isEvent, isInActsAbout, isOfType } from '#platform/db/acts.ts';
 import { setOf } from '#platform/db/among.ts';
 import { lineOfType, readArchivedEvents, subjectIdOf } from '#platform/db/archive.ts';
 import { countTo, type Listed, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { ANY_TYPE } from '#platform/db/tables/archives.ts';
-import { events, type StoredEvent } from '#platform/db/tables/events.ts';
+import { ACT_EVENTS_MAX, events, type StoredEvent } from '#platform/db/tables/events.ts';
 import { type Delivery, webhookDeliveries } from '#platform/db/tables/webhooks.ts';
-import type { EventType } from '#rules/events.ts';
+import { type EventType, isRare } from '#rules/events.ts';
 
 interface EventFilter {
   eventType?: string | undefined;
   /** Event id that the list starts after. Must be of this merchant and mode. */
   after?: string | undefined;
 }
+
+/** `next`: last event that the search read, if it ended there and the page contains its last match. */
+type ListedEvents = Listed<StoredEvent> & { next: string | null };
 
 /** List position: archive object, events skipped in it, and last sequence number in the database. */
 interface Start {
@@ -26,10 +29,11 @@ interface Start {
 
 /**
  * Lists events in storage order, archive first, so a page is stable while events arrive or move to the archive. Pages end at row 10,000:
- * continue with `after`. Index and rows are read in one batch, so each event is in exactly one of them.
+ * continue with `after`. Index and rows are read in one batch, so each event is in exactly one of them. A common type is searched in a
+ * limited number of acts.
  * Throws 422 validation_error if `after` does not exist.
  */
-export async function listEvents(scope: Scope, filter: EventFilter, page: PageRequest): Promise<Listed<StoredEvent>> {
+export async function listEvents(scope: Scope, filter: EventFilter, page: PageRequest): Promise<ListedEvents> {
   const { db, merchantId, livemode } = scope;
   const { eventType: type, after } = filter;
   const start: Start = after === undefined ? { archiveId: 0, skip: 0, seq: 0 } : await startBehind(scope, after, type);
@@ -38,16 +42,13 @@ export async function listEvents(scope: Scope, filter: EventFilter, page: PageRe
     AND archive_id >= ${start.archiveId}`;
   const archived = sql`(SELECT coalesce(sum(events), 0) FROM (SELECT events FROM ${counts} LIMIT ${COUNTED_ROWS_MAX + 1}))`;
   const beyondArchive = (position: number): SQL => sql`max(0, ${position} - ${archived})`;
-  const mine = and(
-    rowsOf(events, scope),
-    type === undefined ? undefined : isOfType(type as EventType),
-    start.seq > 0 ? isAfter(start.seq) : undefined,
-  );
+  const behind = and(rowsOf(events, scope), start.seq > 0 ? isAfter(start.seq) : undefined);
+  const mine = type === undefined ? behind : and(behind, isOfType(type as EventType, lastSearched(scope, start.seq)));
   // Each object contains at least one match, so a page spans at most as many objects as it has rows.
   const sums = sql`SELECT archive_id, events, sum(events) OVER (ORDER BY archive_id) - events AS preceding FROM ${counts}
     ORDER BY archive_id LIMIT ${end}`;
   const hot = db.select().from(events).where(mine).orderBy(IN_ORDER);
-  const [pieces, [before], rows, [count], [begin]] = await db.batch([
+  const [pieces, [before], rows, [count], [begin], [last]] = await db.batch([
     db
       .select({ key: sql<string>`a.key`, preceding: sql<number>`s.preceding` })
       .from(sql`(${sums}) s JOIN archives a ON a.id = s.archive_id`)
@@ -58,12 +59,24 @@ export async function listEvents(scope: Scope, filter: EventFilter, page: PageRe
     hot.limit(sql`${beyondArchive(end)} - ${beyondArchive(from)}` as never).offset(beyondArchive(from) as never),
     countTo(db, events, mine, page),
     db.select({ seq: events.seq }).from(events).where(isAt(start.seq)),
+    db
+      .select({ id: events.id })
+      .from(events)
+      .where(type === undefined || isRare(type as EventType) ? sql`false` : sql`act_seq = ${lastSearched(scope, start.seq)}`)
+      .orderBy(desc(events.seq))
+      .limit(1),
   ]);
   // The `after` event moved to the archive concurrently, with events behind it.
   if (start.seq > 0 && !begin) return listEvents(scope, filter, page);
   const total = (before?.events ?? 0) - start.skip + (count?.total ?? 0);
-  return { items: [...(await readPieces(scope, pieces, type, from, end)), ...rows].slice(0, page.perPage), total };
+  const items = [...(await readPieces(scope, pieces, type, from, end)), ...rows].slice(0, page.perPage);
+  return { items, total, next: from + items.length < start.skip + total ? null : (last?.id ?? null) };
 }
+
+/** SQL: number of the last act that a search for a common type reads, behind the event of number `seq`. Null if there are not as many. */
+const lastSearched = ({ merchantId, livemode }: Scope, seq: number): SQL =>
+  sql`(SELECT seq FROM acts WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND seq > ${Math.floor(seq / ACT_EVENTS_MAX)}
+    ORDER BY seq LIMIT 1 OFFSET ${COUNTED_FILTERED_MAX - 1})`;
 
 /** Objects in memory at once: each takes some megabytes of the isolate's limit. */
 const READ_AT_ONCE = 4;
@@ -126,14 +139,22 @@ export async function findArchivedEvent(ctx: Shard, delivery: Delivery): Promise
   return found?.object.find(({ id }) => id === delivery.eventId) ?? null;
 }
 
+/** Version that no archived payment exceeds. */
+const ARCHIVED_VERSION_MAX = 32;
+
 /** Loads all events of a payment or membership in storage order, with their deliveries. */
 export async function loadTimeline(scope: Scope, about: { paymentId: string } | { membershipId: string }) {
   const { db, merchantId, livemode } = scope;
   // The plus signs force the index of the subject: the merchant has many more events.
   const isMine = sql`+${events.merchantId} = ${merchantId} AND +${events.livemode} = ${livemode}`;
   const name = 'paymentId' in about ? 'paymentId' : 'membershipId';
-  const ofAct = 'paymentId' in about ? 'act_payment_id' : 'act_membership_id';
   const subjectId = 'paymentId' in about ? about.paymentId : about.membershipId;
+  const ofMembership = sql`SELECT id, version FROM memberships WHERE id = ${subjectId} UNION ALL SELECT id, version FROM payments WHERE membership_id = ${subjectId}`;
+  const leads = await db.all<{ id: string; version: number }>(
+    'paymentId' in about
+      ? sql`SELECT id, version FROM payments WHERE id = ${subjectId} UNION ALL SELECT ${subjectId}, ${ARCHIVED_VERSION_MAX}`
+      : ofMembership,
+  );
   const [objects, rows] = await db.batch([
     db
       .select({ key: sql<string>`a.key` })
@@ -143,7 +164,9 @@ export async function loadTimeline(scope: Scope, about: { paymentId: string } | 
     db
       .select({ id: events.id, type: events.type, createdAt: events.createdAt })
       .from(events)
-      .where(and(sql`${sql.raw(ofAct)} = ${subjectId}`, eq(events[name], subjectId), isMine))
+      .where(
+        and(isInActsAbout('paymentId' in about ? 'payment_id' : 'membership_id', subjectId, leads), eq(events[name], subjectId), isMine),
+      )
       .orderBy(asc(events.createdAt), asc(events.seq)),
   ]);
   const all: Pick<StoredEvent, 'id' | 'type' | 'createdAt'>[] = [];

@@ -3,9 +3,21 @@ import type { ProductId } from '#core/ids.ts';
 import { ENDPOINT_FAILING_DAYS } from '#core/limits.ts';
 import { addDays, iso, isoOrNull } from '#core/time.ts';
 import { VERSION } from '#core/version.ts';
-import type { NewStoredEvent } from '#platform/db/tables/events.ts';
+import { type Listed, type PageRequest, toPage } from '#platform/db/page.ts';
+import type { NewStoredEvent, StoredEvent } from '#platform/db/tables/events.ts';
 import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
-import { AccountUuid, CreatedAt, given, idOf, Livemode, ObjectVersion, orNull, Timestamp, UpdatedAt } from '#platform/http/openapi.ts';
+import {
+  AccountUuid,
+  CreatedAt,
+  given,
+  idOf,
+  Livemode,
+  ObjectVersion,
+  orNull,
+  pageOf,
+  Timestamp,
+  UpdatedAt,
+} from '#platform/http/openapi.ts';
 import { EVENT_TYPES, isTypePattern } from '#rules/events.ts';
 import { DELIVERY, ENDPOINT } from '#rules/states.ts';
 
@@ -192,6 +204,20 @@ export const EventBody = z
       .describe('Data of the event.'),
   })
   .openapi('Event');
+
+export const EventPage = pageOf(EventBody, 'EventPage', {
+  next: z
+    .string()
+    .optional()
+    .describe(
+      'Present if the search for `event_type` ended before the last event, so the list may contain further entries: continue with it as `after`. `has_more` is then true.',
+    ),
+});
+
+export const toEventPage = (page: PageRequest, { next, ...found }: Listed<StoredEvent> & { next: string | null }) => {
+  const body = toPage(page, found, (event) => toEventResource(event));
+  return next === null ? body : { ...body, has_more: true, total_exact: false as const, next };
+};
 
 /** Builds the event envelope of lists and deliveries. Serialized from the stored row, so every attempt sends identical bytes. */
 export const toEventResource = (event: NewStoredEvent, { isTest = false } = {}): z.infer<typeof EventBody> => ({

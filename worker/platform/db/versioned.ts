@@ -1,5 +1,11 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
-import { getTableConfig, type SQLiteColumn, type SQLiteTable, type SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core';
+import {
+  getTableConfig,
+  type SQLiteColumn,
+  SQLiteSyncDialect,
+  type SQLiteTable,
+  type SQLiteUpdateSetSource,
+} from 'drizzle-orm/sqlite-core';
 import { formatErrorChain } from '#core/errors.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { NewEvent } from '#rules/events.ts';
@@ -15,33 +21,43 @@ type Patch<T extends Versioned> = Omit<SQLiteUpdateSetSource<T>, 'version'> & { 
 type Values<T extends Versioned> = SQLiteUpdateSetSource<T>;
 
 /** Columns that change without a new version: schedules, sealed secrets, health, and copies guarded by another row's version. */
-interface Unversioned {
-  accounts: 'passwordHash';
-  billing_customers: 'erasingSince' | 'nextReadAt';
-  memberships: 'delivery' | 'authorizationId' | 'subscriptionStatus';
-  payments: 'isRetained';
-  setup_intents: 'secretHash' | 'isRetained';
-  subscription_authorizations: 'nextAttemptAt' | 'nextCheckAt' | 'collectAt' | 'askedReadAt';
-  webhook_endpoints: 'failureStreak' | 'failingSince' | 'lastSuccessAt' | 'lastFailureAt' | 'warningsSent';
-}
+const UNVERSIONED = {
+  accounts: ['passwordHash'],
+  billing_customers: ['erasingSince', 'nextReadAt'],
+  memberships: ['delivery', 'authorizationId', 'subscriptionStatus'],
+  payments: ['isRetained'],
+  setup_intents: ['secretHash', 'isRetained'],
+  subscription_authorizations: ['nextAttemptAt', 'nextCheckAt', 'collectAt', 'askedReadAt'],
+  webhook_endpoints: ['failureStreak', 'failingSince', 'lastSuccessAt', 'lastFailureAt', 'warningsSent'],
+} as const;
+type Unversioned = { [Table in keyof typeof UNVERSIONED]: (typeof UNVERSIONED)[Table][number] };
 
 type UnversionedPatch<T extends Versioned> = T['_']['name'] extends keyof Unversioned
   ? Pick<Values<T>, Unversioned[T['_']['name']] & keyof Values<T>>
   : never;
 
+/** Versioned columns in indexes and in the conditions of indexes. */
 const indexedColumns = new WeakMap<Versioned, ReadonlySet<string>>();
 
 function indexedColumnsOf(table: Versioned): ReadonlySet<string> {
   const known = indexedColumns.get(table);
   if (known) return known;
-  const indexed = new Set(getTableConfig(table).indexes.flatMap(({ config }) => config.columns));
-  const names = Object.entries(getTableColumns(table) as Record<string, SQLiteColumn>).filter(([, column]) => indexed.has(column));
-  const found = new Set(names.map(([name]) => name));
+  const { name, indexes } = getTableConfig(table);
+  const indexed = new Set(indexes.flatMap(({ config }) => config.columns));
+  const conditions = indexes.flatMap(({ config: { where } }) => (where ? [new SQLiteSyncDialect().sqlToQuery(where).sql] : [])).join(' ');
+  const isNamed = (column: SQLiteColumn): boolean => new RegExp(`\\b${column.name}\\b`).test(conditions);
+  const columns = Object.entries(getTableColumns(table) as Record<string, SQLiteColumn>);
+  const unversioned: readonly string[] = UNVERSIONED[name as keyof Unversioned] ?? [];
+  const named = columns.filter(([, column]) => column.primary || indexed.has(column) || isNamed(column)).map(([property]) => property);
+  const found = new Set(named.filter((property) => !unversioned.includes(property)));
   indexedColumns.set(table, found);
   return found;
 }
 
-/** Leaves out indexed columns that keep their value: an index entry counts as written if a statement names its column. */
+/**
+ * Leaves out unchanged columns of indexes: an entry counts as written if a statement names a column of its index. Only a versioned column
+ * surely has the value that was read.
+ */
 function changesOf<T extends Versioned>(table: T, before: object, patch: object): object {
   const indexed = indexedColumnsOf(table);
   return Object.fromEntries(
@@ -52,8 +68,8 @@ function changesOf<T extends Versioned>(table: T, before: object, patch: object)
 }
 
 /**
- * Sets a row to its next version, or to the one in `patch` if several steps are stored at once. Names no indexed
- * column that keeps its value. The second statement aborts the batch if the row is gone, has another version, or `provided` does not hold.
+ * Sets a row to its next version, or to the one in `patch` if several steps are stored at once. Names no unchanged
+ * column of an index. The second statement aborts the batch if the row is gone, has another version, or `provided` does not hold.
  */
 export const casUpdate = <T extends Versioned>(
   { db }: Pick<Shard, 'db'>,

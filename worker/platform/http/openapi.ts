@@ -222,7 +222,7 @@ export const ModeQuery = {
 export const countedLessWith = (filter: string): string =>
   `With ${filter}, \`total\` is exact up to ${COUNTED_FILTERED_MAX.toLocaleString('en')}.`;
 
-export const pageOf = <S extends z.ZodType>(item: S, name: string) =>
+export const pageOf = <S extends z.ZodType, F extends z.ZodRawShape = Record<never, never>>(item: S, name: string, further = {} as F) =>
   z
     .object({
       items: z.array(item).describe('Entries of this page.'),
@@ -236,6 +236,7 @@ export const pageOf = <S extends z.ZodType>(item: S, name: string) =>
       total_pages: z.int().describe('Number of pages.'),
       has_more: z.boolean().describe('True if another page follows.'),
       total_exact: z.literal(false).optional().describe('False if the list has more entries than `total`.'),
+      ...further,
     })
     .openapi(name);
 

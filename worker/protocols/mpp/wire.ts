@@ -6,7 +6,7 @@
 
 import { z } from '@hono/zod-openapi';
 import { equalBytes, hmacSha256, macRing } from '#core/crypto.ts';
-import { base64url, canonicalJson, utf8 } from '#core/encoding.ts';
+import { base64url, canonicalJson, parseJson, utf8 } from '#core/encoding.ts';
 import { err, ok, type Result } from '#core/errors.ts';
 import { iso } from '#core/time.ts';
 
@@ -77,8 +77,8 @@ export const formatChallenge = (challenge: Challenge): string =>
 
 export function readRequest({ request }: Challenge): Record<string, unknown> | null {
   const bytes = bytesOf(request);
-  const value = bytes && jsonOf(bytes);
-  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+  const value = bytes && parseJson(bytes);
+  return value && typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
 }
 
 /** Parses the credential from `Authorization`, which may name other schemes too. */
@@ -86,7 +86,7 @@ export function parseCredential(header: string): Result<PaymentCredential, 'abse
   const token = header.split(',').flatMap((part) => /^\s*payment\s+(\S+)\s*$/i.exec(part)?.[1] ?? [])[0];
   if (token === undefined) return err('absent');
   const bytes = bytesOf(token);
-  const parsed = CredentialText.safeParse(bytes && jsonOf(bytes));
+  const parsed = CredentialText.safeParse(bytes && parseJson(bytes));
   return parsed.success ? ok(parsed.data) : err('malformed');
 }
 
@@ -99,14 +99,6 @@ export const formatReceipt = (receipt: { reference: string; at: number } & Recor
 function bytesOf(text: string): Uint8Array | null {
   try {
     return base64url.decode(text.replace(/=+$/, ''));
-  } catch {
-    return null;
-  }
-}
-
-function jsonOf(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { base64, utf8 } from '#core/encoding.ts';
+import { base64, parseJson, utf8 } from '#core/encoding.ts';
 import { err, ok, type Result } from '#core/errors.ts';
 
 /**
@@ -113,7 +113,7 @@ function decodeHeader(header: string): unknown {
   // base64url and unpadded text are refused, like the reference client does.
   if (header.length > HEADER_MAX || header.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(header)) return undefined;
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(base64.decode(header)));
+    return parseJson(base64.decode(header));
   } catch {
     return undefined;
   }

@@ -166,7 +166,8 @@ function planConfirmed(
   subscription: Purchase['subscription'],
 ): Change<Payment> {
   const { txSignature, slot, blockTime, payer: payerWallet } = proof;
-  const submit = payment.status === 'PENDING_SIGNATURE' ? stepPayment(ctx, payment, 'submit', { txSignature }) : null;
+  // A checkout without a transaction of its own may wait for confirmation: its plan's owner, or a call that crashed, collected the period.
+  const submit = payment.txSignature === null ? stepPayment(ctx, payment, 'submit', { txSignature }) : null;
   const bought = planPurchase(ctx, payment, merchantName, memberships, proof, subscription);
   const confirm = stepPayment(ctx, submit?.after ?? payment, 'confirm', {
     txSignature,

@@ -2,6 +2,7 @@ import { and, eq, lte, type SQL, sql } from 'drizzle-orm';
 import type { PaymentId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { actsOfPayments } from '#platform/db/acts.ts';
 import { amongIds, setOf } from '#platform/db/among.ts';
 import { endedSessions } from '#platform/db/tables/checkout.ts';
 import { acts } from '#platform/db/tables/events.ts';
@@ -62,15 +63,21 @@ const HAS_MONEY = sql`(failure_code NOT IN ('session_expired', 'replaced') OR re
   OR EXISTS (SELECT 1 FROM payments r WHERE r.recovers_payment_id = payments.id))`;
 
 export const listReducible = (db: Db, before: number, limit: number) =>
-  db.select({ id: payments.id }).from(payments).where(isReducible(before)).orderBy(payments.expiresAt).limit(limit);
+  db
+    .select({ id: payments.id, version: payments.version })
+    .from(payments)
+    .where(isReducible(before))
+    .orderBy(payments.expiresAt)
+    .limit(limit);
 
 /**
  * Retains payments with money and reduces the others to ended sessions: deletes their events, deliveries and rows in one batch. Includes
  * money seen since the list was read.
  */
-export async function endSessions(db: Db, ids: PaymentId[], before: number): Promise<void> {
-  const listed = setOf(ids);
+export async function endSessions(db: Db, over: { id: PaymentId; version: number }[], before: number): Promise<void> {
+  const listed = setOf(over.map(({ id }) => id));
   const ended = sql`(SELECT id FROM ended_sessions WHERE id IN ${listed})`;
+  const theirs = sql`SELECT seq FROM (${actsOfPayments(over)}) WHERE about IN ${ended}`;
   await db.batch([
     updateUnversioned(db, payments, { isRetained: true }, sql`id IN ${listed} AND ${isReducible(before)} AND ${HAS_MONEY}`),
     db.insert(endedSessions).select(
@@ -78,8 +85,8 @@ export async function endSessions(db: Db, ids: PaymentId[], before: number): Pro
           expires_at, late_grace_seconds, created_at, updated_at, version
         FROM payments WHERE id IN ${listed} AND ${isReducible(before)}`,
     ),
-    db.delete(webhookDeliveries).where(sql`event_id IN (SELECT id FROM events WHERE act_payment_id IN ${ended})`),
-    db.delete(acts).where(sql`payment_id IN ${ended}`),
+    db.delete(webhookDeliveries).where(sql`event_id IN (SELECT id FROM events WHERE act_seq IN (${theirs}))`),
+    db.delete(acts).where(sql`seq IN (${theirs})`),
     db.delete(payments).where(sql`id IN ${ended}`),
   ]);
 }

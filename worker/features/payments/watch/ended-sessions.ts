@@ -13,9 +13,8 @@ export const sweepEndedSessions = (ctx: Shard): Promise<Swept> => {
   const before = ctx.now - RETENTION_MS;
   return sweepRounds(ctx, ROUNDS, async (max) => {
     const over = await listReducible(ctx.db, before, max);
-    const ids = over.map(({ id }) => id);
-    if (ids.length > 0) await endSessions(ctx.db, ids, before);
-    return ids.length;
+    if (over.length > 0) await endSessions(ctx.db, over, before);
+    return over.length;
   });
 };
 

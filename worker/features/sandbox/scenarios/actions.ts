@@ -10,18 +10,18 @@ import { findListing, type Listing } from '#features/products/product.ts';
 import { commit } from '#platform/db/commit.ts';
 import type { EventType } from '#rules/events.ts';
 import { type Paying, planCheckoutPayment, send, type TestWallet, testWallet } from '../wallet.ts';
-import { done, type ScriptStage, type Step, type StepResult } from './script.ts';
+import { done, later, type ScriptStage, type Step, type StepResult } from './script.ts';
 
 /** Customer of a session. The reference starts with the session's id, which assigns it to the session's clock. */
 export const customerIn = ({ id }: ScriptStage['session']): { customerRef: string } => ({ customerRef: `${id}:buyer` });
 
-/** Returns the call's result, or its error code: some scenarios expect a refusal. */
+/** Returns the call's result, or its error code: some scenarios expect a refusal. Waits while a crashed run still holds the call's key. */
 export async function readAnswer(call: () => Promise<string | undefined>): Promise<StepResult> {
   try {
     return done(await call());
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
-    return done(error.code);
+    return error.code === 'idempotency_in_progress' || error.code === 'idempotency_race' ? later : done(error.code);
   }
 }
 

@@ -27,6 +27,14 @@ export const STEPS_MAX = 6;
 export const PAUSE_MS = 20;
 const WAIT_SECONDS = 1;
 const WAITS_MAX = 90;
+/** Failures of a step in a row. Each waits a second longer, so that a database that is away for a minute ends no session. */
+const FAILURES_MAX = 15;
+/** Waits after which time passes for the session, and between two such moves. By then the request leases of a crashed run have ended. */
+const MOVES_AFTER_WAITS = 60;
+const MOVES_EVERY_WAITS = 2;
+/** Moves as short as the leases and blockhashes that a crashed run leaves. Later moves go on to the next due time. */
+const SHORT_MOVES = 6;
+const SHORT_MOVE_MS = 30 * SECOND;
 /** Limit after which a session without any completed step fails, because every run of it crashes. */
 const ABANDONED_MS = DAY;
 const EVENTS_MAX = 200;
@@ -48,7 +56,7 @@ export async function runSession(ctx: Shard, sessionId: SandboxSessionId, follow
       throw error;
     }
     await scheduler.wait(PAUSE_MS);
-    if (after.waits > 0) return queueRun(ctx, sessionId, WAIT_SECONDS);
+    if (after.waits > 0) return queueRun(ctx, sessionId, failuresOf(after) + WAIT_SECONDS);
   }
   await queueRun(ctx, sessionId);
 }
@@ -57,17 +65,21 @@ export async function queueRun(ctx: Shard, sessionId: SandboxSessionId, delaySec
   await ctx.env.SANDBOX.send({ kind: 'runSandboxSession', sessionId, requestId: ctx.cause, ...addressOf(ctx) }, { delaySeconds });
 }
 
-/** Retries a failed step like a waiting one, a sixth as often. */
+const failuresOf = ({ notes }: SandboxSession): number => Number(notes.failures ?? 0);
+
+/** Retries a failed step. Failures are counted apart from waits, because a step that waits long may fail once. */
 async function stepSafely(ctx: Shard, session: SandboxSession, follow: Follow): Promise<SandboxSession> {
   const scenario = SCENARIOS[session.scenario];
-  const waited = { ...session, waits: session.waits + 1 };
   try {
     if (!scenario) return ended(ctx, session, 'fail');
     const after = await stepOn(ctx, session, scenario, follow);
-    return after.waits > WAITS_MAX ? ended(ctx, after, 'fail') : after;
+    const { failures: _, ...notes } = after.notes;
+    return after.waits > WAITS_MAX ? ended(ctx, after, 'fail') : { ...after, notes };
   } catch (error) {
     ctx.note(`sandbox ${session.id} step ${session.nextStep}: ${formatErrorChain(error)}`);
-    return waited.waits > WAITS_MAX / 6 ? ended(ctx, session, 'fail') : waited;
+    const failures = failuresOf(session) + 1;
+    if (failures > FAILURES_MAX) return ended(ctx, session, 'fail');
+    return { ...session, waits: Math.max(session.waits, 1), notes: { ...session.notes, failures: String(failures) } };
   }
 }
 
@@ -92,11 +104,33 @@ async function stepOn(ctx: Shard, session: SandboxSession, scenario: Scenario, f
   return callStep(stage, step, scenario, follow);
 }
 
+/** Ends a script once its events are there: what a crashed run left undone falls due again after its lease. */
 async function finish(stage: ScriptStage, scenario: Scenario, follow: Follow): Promise<SandboxSession> {
-  const { advance_after: seconds, ...notes } = stage.notes;
   const after = await collect(stage, scenario, follow, 'end');
+  if (stage.notes.wares !== undefined && isMissing(scenario, after)) return waitOn(stage, after);
+  const { advance_after: seconds, waited: _, ...notes } = stage.notes;
   if (seconds === undefined) return ended(stage.scope, after, 'complete');
-  return { ...after, notes, advancingToMs: after.advancedMs + Number(seconds) * SECOND };
+  return { ...after, notes, waits: 0, advancingToMs: after.advancedMs + Number(seconds) * SECOND };
+}
+
+function isMissing({ expected }: Scenario, { steps }: SandboxSession): boolean {
+  const countIn = (types: readonly (string | undefined)[], type: string) => types.filter((one) => one === type).length;
+  const recorded = steps.map(({ eventType }) => eventType);
+  return expected.some((type) => countIn(recorded, type) < countIn(expected, type));
+}
+
+/**
+ * Waits once more for the outcome of a step. A crashed run leaves leases, claims and transactions that were never sent, all on the session's
+ * clock. Live, time ends them. So time passes for a session too that waits unusually long.
+ */
+async function waitOn({ scope, session, notes }: ScriptStage, after: SandboxSession): Promise<SandboxSession> {
+  const waits = Math.max(session.waits, Number(notes.waited ?? 0)) + 1;
+  const moves = (waits - MOVES_AFTER_WAITS) / MOVES_EVERY_WAITS;
+  if (moves < 0 || !Number.isInteger(moves)) return { ...after, notes, waits };
+  const dueAt = moves < SHORT_MOVES ? null : await nextDueAt(scope);
+  const ms = dueAt === null ? SHORT_MOVE_MS : Math.min(Math.max(Math.ceil((dueAt - scope.now) / SECOND) * SECOND, 0) + SECOND, DAY);
+  // The move has waits of its own.
+  return { ...after, waits: 0, notes: { ...notes, waited: String(waits) }, advancingToMs: after.advancedMs + ms };
 }
 
 const stageOf = (ctx: Shard, session: SandboxSession): ScriptStage => ({
@@ -112,8 +146,8 @@ async function callStep(stage: ScriptStage, step: Call, scenario: Scenario, foll
   const after = await collect(stage, scenario, follow, step.action);
   const since = after.steps.slice(Number(notes.since));
   const isOver = result.kind === 'done' && (step.until ?? []).every((type) => since.some(({ eventType }) => eventType === type));
-  if (!isOver) return { ...after, notes, waits: session.waits + 1 };
-  const { since: _, ...remaining } = notes;
+  if (!isOver) return waitOn(stage, after);
+  const { since: _, waited: __, ...remaining } = notes;
   const said: SandboxStep[] =
     since.length === 0 && result.state !== undefined ? [{ at: stage.scope.now, action: step.action, state: result.state }] : [];
   return { ...after, notes: remaining, steps: [...after.steps, ...said], nextStep: session.nextStep + 1, waits: 0 };

@@ -55,7 +55,10 @@ export async function beginSession(
     advancingToMs: 0,
     nextStep: 0,
     waits: 0,
-    notes: input.advanceSeconds > 0 ? { advance_after: String(input.advanceSeconds) } : {},
+    notes: {
+      ...(made ? { wares: 'own' } : {}),
+      ...(input.advanceSeconds > 0 ? { advance_after: String(input.advanceSeconds) } : {}),
+    },
     steps: [],
     eventSeq: 0,
     movedAt: ctx.wallNow,

@@ -2,15 +2,15 @@ import { z } from '@hono/zod-openapi';
 import { ApiError, raise } from '#core/errors.ts';
 import { COUNTED_FILTERED_MAX, PER_PAGE } from '#core/limits.ts';
 import { DAY, isoOrNull, SECOND } from '#core/time.ts';
-import { pageRequest, toPage } from '#platform/db/page.ts';
+import { pageRequest } from '#platform/db/page.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
-import { created, given, PageQuery, pageOf, positiveInteger, Timestamp } from '#platform/http/openapi.ts';
+import { created, given, PageQuery, positiveInteger, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { isTypePattern } from '#rules/events.ts';
 import { loadIntegrationHealth } from '../deliveries/breaker.store.ts';
 import { createEndpoint, disableEndpoint } from '../endpoints/endpoint.ts';
 import { listEvents } from '../events.store.ts';
-import { CreateEndpointRequest, EndpointBody, EventBody, EventQuery, toEndpointResource, toEventResource } from '../resource.ts';
+import { CreateEndpointRequest, EndpointBody, EventPage, EventQuery, toEndpointResource, toEventPage } from '../resource.ts';
 import { getEndpoint } from '../store.ts';
 
 export const HookBody = EndpointBody.extend({
@@ -99,7 +99,7 @@ export const integrationRoutes = routes('Integrations')
         .describe('Maximum number of entries.'),
       ...EventQuery,
     },
-    returns: pageOf(EventBody, 'EventPage'),
+    returns: EventPage,
     answer: async ({ scope, query: { event_type: eventType, after, limit, per_page: perPage, page: number } }) => {
       if (limit !== undefined && perPage !== undefined) {
         throw new ApiError('validation_error', {
@@ -108,7 +108,7 @@ export const integrationRoutes = routes('Integrations')
       }
       const size = { page: number, per_page: limit ?? perPage ?? PER_PAGE.default };
       const page = pageRequest(size, eventType === undefined ? undefined : COUNTED_FILTERED_MAX);
-      return toPage(page, await listEvents(scope, { eventType, after }, page), toEventResource);
+      return toEventPage(page, await listEvents(scope, { eventType, after }, page));
     },
   })
   .write({

@@ -140,7 +140,7 @@ export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since:
   const from = Math.max(since, ctx.now - RECOVER_DAYS * DAY);
   const types = EVENT_TYPES.filter((type) => matchesType(endpoint.eventTypes, type));
   let scheduled = 0;
-  let after: { createdAt: number; seq: number } | null = null;
+  let after: number | null = null;
   for (let page = 0; page < RECOVER_PAGES_MAX; page++) {
     const missed: Awaited<ReturnType<typeof listMissed>> = await listMissed(
       ctx.db,
@@ -159,7 +159,7 @@ export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since:
     );
     scheduled += written.length;
     if (missed.length < RECOVER_PAGE) break;
-    after = missed.at(-1)!.event;
+    after = missed.at(-1)!.event.seq;
   }
   return scheduled;
 }

@@ -7,7 +7,7 @@ import { countedLessWith, idOf, orNull, PageQuery, pageOf, positiveInteger } fro
 import { routes } from '#platform/http/route.ts';
 import { DELIVERY } from '#rules/states.ts';
 import { listEvents } from '../events.store.ts';
-import { DeliveryBody, EventBody, EventQuery, toDeliveryResource, toEventResource } from '../resource.ts';
+import { DeliveryBody, EventPage, EventQuery, toDeliveryResource, toEventPage } from '../resource.ts';
 import { listDeliveries } from '../store.ts';
 import { readTimeline, TimelineItem } from '../timeline.ts';
 import { replayDelivery } from './replay.ts';
@@ -87,9 +87,9 @@ export const deliveryRoutes = routes('Webhooks')
     summary: 'List events',
     description: `Lists events in chronological order. ${countedLessWith('`event_type`')}`,
     query: { ...PageQuery, ...EventQuery },
-    returns: pageOf(EventBody, 'EventPage'),
+    returns: EventPage,
     answer: async ({ scope, query: { event_type: eventType, after, ...rest } }) => {
       const page = pageRequest(rest, eventType === undefined ? undefined : COUNTED_FILTERED_MAX);
-      return toPage(page, await listEvents(scope, { eventType, after }, page), toEventResource);
+      return toEventPage(page, await listEvents(scope, { eventType, after }, page));
     },
   });

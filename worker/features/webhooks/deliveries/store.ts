@@ -1,7 +1,7 @@
 import { and, asc, eq, getViewSelectedFields, inArray, isNull, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { clockFilterForEvents } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { isAct, isEvent, isOfActs } from '#platform/db/acts.ts';
+import { firstSeqAt, IN_ORDER, isAct, isAfter, isEvent, isOfActs } from '#platform/db/acts.ts';
 import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { acts, EVENT_DUE_AT, events, type NewStoredEvent } from '#platform/db/tables/events.ts';
@@ -140,18 +140,18 @@ function countsOf(ctx: Shard, delivery: Delivery, { status, responseStatus, resp
 }
 
 /**
- * Lists what an endpoint subscribes to and never received in a window: failed and cancelled deliveries, and events without one. By event
- * time, from `since` or after the previous page's last item, so that no older rows are read.
+ * Lists what an endpoint subscribes to and never received in a window: failed and cancelled deliveries, and events without one. In storage
+ * order, from the previous page's last item. Reads no live acts before `since`: a session's clock may be ahead of their numbers.
  */
 export async function listMissed(
   db: Db,
   endpoint: Endpoint,
   types: string[],
-  window: { since: number; until: number; after: { createdAt: number; seq: number } | null },
+  window: { since: number; until: number; after: number | null },
   limit: number,
 ) {
   const isOneOf = (column: typeof events.type | typeof events.productId, values: string[]) =>
-    // The plus forces SQLite to use the time index.
+    // The plus forces SQLite to use the order of the acts.
     sql`+${amongIds(column, values)}`;
   const isDelivered = sql`EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id} AND d.status IN ('succeeded', 'pending', 'retrying'))`;
   const lastFailed = sql<
@@ -164,8 +164,8 @@ export async function listMissed(
       and(
         eq(events.merchantId, endpoint.merchantId),
         eq(events.livemode, endpoint.livemode),
-        sql`${events.createdAt} BETWEEN ${window.after?.createdAt ?? window.since} AND ${window.until}`,
-        window.after ? sql`(${events.createdAt}, ${events.seq}) > (${window.after.createdAt}, ${window.after.seq})` : undefined,
+        sql`${events.createdAt} BETWEEN ${window.since} AND ${window.until}`,
+        window.after !== null ? isAfter(window.after) : endpoint.livemode ? isAfter(firstSeqAt(window.since)) : undefined,
         isOneOf(events.type, types),
         endpoint.productIds.length > 0
           ? sql`(${isOneOf(events.productId, endpoint.productIds)} OR (${events.productId} IS NULL AND ${events.type} LIKE 'support.%'))`
@@ -175,7 +175,7 @@ export async function listMissed(
         sql`NOT ${isDelivered}`,
       ),
     )
-    .orderBy(events.createdAt, events.seq)
+    .orderBy(IN_ORDER)
     .limit(limit);
 }
 

@@ -21,19 +21,24 @@ export interface ActEvent {
 }
 
 /**
- * Events of one change, in one row: lock, audit trail, timeline and outbox of every named state change. An act names at most one payment,
- * one membership and one rare type, by which its events are found.
+ * Events of one change, in one row: lock, audit trail, timeline and outbox of every named state change. An act is about at most one
+ * payment, one membership and one rare type.
  */
 export const acts = sqliteTable(
   'acts',
   {
-    /** Paging order of lists: insertion order, stable while new acts arrive. */
-    seq: integer('seq').primaryKey({ autoIncrement: true }),
+    /**
+     * Paging order of lists: insertion order, stable while new acts arrive. At least the wall time in units of 1/64 ms, so a number is never
+     * used twice, and acts of a time are found by it.
+     */
+    seq: integer('seq').primaryKey(),
     /** Beginning of the ids of its events: time, then a hash of the first event's subject and version. */
     id: text('id').notNull(),
     merchantId: text('merchant_id').notNull(),
     livemode: flag('livemode').notNull(),
+    /** Payment of its events, if another subject leads the act. Acts led by a payment are found by their ids. */
     paymentId: text('payment_id'),
+    /** Membership of its events, if neither it nor a payment leads the act. Payments name their membership. */
     membershipId: text('membership_id'),
     rareType: text('rare_type').$type<EventType>(),
     events: json<ActEvent[]>('events').notNull(),
@@ -50,12 +55,14 @@ export const acts = sqliteTable(
     index('sandbox_acts_by_session').on(table.requestId).where(sql`livemode = 0`),
     // Every index ends in the rowid, which is `seq`.
     index('acts_by_merchant').on(table.merchantId, table.livemode),
-    index('acts_by_time').on(table.merchantId, table.livemode, table.createdAt),
     index('acts_by_rare_type').on(table.merchantId, table.livemode, table.rareType).where(sql`rare_type IS NOT NULL`),
-    index('acts_by_payment').on(table.paymentId, table.createdAt).where(sql`payment_id IS NOT NULL`),
-    index('acts_by_membership').on(table.membershipId, table.createdAt).where(sql`membership_id IS NOT NULL`),
+    index('acts_by_payment').on(table.paymentId).where(sql`payment_id IS NOT NULL`),
+    index('acts_by_membership').on(table.membershipId).where(sql`membership_id IS NOT NULL`),
   ],
 );
+
+/** Numbers of acts a millisecond. */
+export const ACTS_PER_MS = 64;
 
 /** Most events of one act. The last character of an event's id is its position. */
 export const ACT_EVENTS_MAX = 32;

@@ -1,9 +1,9 @@
 import { validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { isSecretKey } from '#core/crypto.ts';
-import { base58Bytes, base64Bytes, hex } from '#core/encoding.ts';
+import { base58Bytes, base64Bytes, hex, isComparable } from '#core/encoding.ts';
 
-export type Unacceptable = 'secret_refused' | 'not_unicode';
+export type Unacceptable = 'secret_refused' | 'not_unicode' | 'not_comparable';
 
 /** Suspected secrets verified per body. Each costs a curve multiplication or a checksum, so this limits the cost of a request. */
 const SUSPECTS_MAX = 4;
@@ -14,7 +14,8 @@ const BIP39_TERMS: ReadonlySet<string> = new Set(wordlist);
 
 /**
  * Finds private keys and seed phrases, so that a body with one is refused before it is stored or logged. A secret key is verified by its
- * public half, a phrase by its checksum. Also finds text that is not Unicode (a lone surrogate), which no database returns unchanged.
+ * public half, a phrase by its checksum. Also finds text that is not Unicode (a lone surrogate), which no database returns unchanged, and a
+ * `length` or `size` that throws when the schema compares it with a number.
  */
 export function findUnacceptable(body: unknown): Unacceptable | null {
   const rest: unknown[] = [body];
@@ -34,7 +35,10 @@ export function findUnacceptable(body: unknown): Unacceptable | null {
       if (isByteList(value) && suspects++ < SUSPECTS_MAX && isSecretKey(Uint8Array.from(value))) return 'secret_refused';
       for (const item of value) rest.push(item);
     } else if (typeof value === 'object' && value !== null) {
-      for (const [name, member] of Object.entries(value)) rest.push(name, member);
+      for (const [name, member] of Object.entries(value)) {
+        if ((name === 'length' || name === 'size') && !isComparable(member)) return 'not_comparable';
+        rest.push(name, member);
+      }
     }
   }
   return null;

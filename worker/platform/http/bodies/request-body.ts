@@ -9,8 +9,8 @@ const PLEA = 'The text is probably a private key or seed phrase. Never send one 
 const NO_JSON = '\ufffd';
 
 /**
- * Reads, parses and caches a JSON body once. Throws 422 validation_error for a private key or a lone surrogate. Invalid JSON is left for
- * the route to refuse.
+ * Reads, parses and caches a JSON body once. Throws 422 validation_error for a private key, a lone surrogate, or a value that the schema
+ * cannot compare. Invalid JSON is left for the route to refuse.
  */
 export async function readJsonBody(c: Context<AppEnv>): Promise<void> {
   cacheText(c, textOf(await c.req.arrayBuffer()) ?? NO_JSON);
@@ -20,6 +20,10 @@ export async function readJsonBody(c: Context<AppEnv>): Promise<void> {
   if (found === 'not_unicode') {
     const loc = ['body', ...notUnicodeAt(body)];
     throw new ApiError('validation_error', { problems: [{ loc, msg: 'Expected text without a lone surrogate', type: found }] });
+  }
+  if (found === 'not_comparable') {
+    const msg = 'Expected `length` and `size` to be plain values';
+    throw new ApiError('validation_error', { problems: [{ loc: ['body'], msg, type: 'invalid_type' }] });
   }
   c.set('body', body);
 }

@@ -1,0 +1,3 @@
+declare module 'cloudflare:workers' {
+  export class DurableObject {}
+}
