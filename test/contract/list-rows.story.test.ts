@@ -31,7 +31,7 @@ const SEARCH_ROWS_MAX = 8 * FILTERED_COUNT_ROWS_MAX;
 const most = (table: string, column: string) => `CASE WHEN n % 3 > 0 THEN '${table}-${column}-most' ELSE '${table}-${column}-' || n END`;
 const UUID_OF_MOST = '01900000-0000-7000-8000-000000000001';
 const UUID_OF_ONE = '01900000-0000-7000-8000-000000000002';
-/** One act in 2,000 is about this subject. */
+/** Names the subject in one act of 2,000. */
 const ofOne = (rest: number) => `CASE WHEN n % 2000 = ${rest} THEN '${UUID_OF_ONE}' END`;
 const uuids = `CASE WHEN n = 3 THEN '${UUID_OF_ONE}' WHEN n % 3 > 0 THEN '${UUID_OF_MOST}' ELSE 'other-' || n END`;
 

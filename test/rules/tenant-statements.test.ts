@@ -1,3 +1,4 @@
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import { describe, expect, it } from 'vitest';
 import { MINTED, OF_ALL_MERCHANTS, ON_CHAIN, tenantTables, unboundParts } from '../support/faults/tenant-statements.ts';
 
@@ -57,7 +58,9 @@ describe('unique keys of tenant tables', () => {
     ...uniqueConstraints.map((key) => key.columns.map(({ name }) => name)),
     ...indexes
       .filter(({ config }) => config.unique)
-      .map(({ config }) => config.columns.map((column) => ('name' in column ? String(column.name) : ''))),
+      .map(({ config }) =>
+        config.columns.map((column) => ('name' in column ? String(column.name) : new SQLiteSyncDialect().sqlToQuery(column).sql)),
+      ),
   ];
   const keys = tenantTables.flatMap((table) => {
     const hasMode = table.columns.some(({ name }) => name === 'livemode');

@@ -80,7 +80,7 @@ describe('interrupted archive run', () => {
     expect(await readAnswers(w, books)).toEqual(before);
     const { userId } = books.merchant;
     const objects = async () => (await w.env.ARCHIVE!.list({ prefix: `${userId}/` })).objects.map(({ key }) => key);
-    const isOrphaned = trip > 6 || (trip === 6 && side === 'after');
+    const isOrphaned = trip > 7 || (trip === 7 && side === 'after');
     const isIndexed = trip === 9 && side === 'after';
     expect((await objects()).length).toBe(isOrphaned && !isIndexed ? 2 : 1);
     await sweepArchive(ctxAt(w.env, OLD + 2 * 3_600_000));

@@ -24,6 +24,10 @@ export const MINTED: Rule[] = [
     names: /^(?:(?:identity|payment|sandbox)_session|session|setup_intent|(?:settling|recovers|recovered|last)_payment|access_app)_id$/,
     why: 'A column that refers to such an id holds nothing else.',
   },
+  {
+    names: /^substr\(id, 15\)$/,
+    why: 'The part of an act’s id behind the time is a hash of its subject, which has one merchant and one mode.',
+  },
   { names: /^(?:rowid|row_number|seq)$/, why: 'A row number comes from another statement, never from a caller.' },
   { names: /^slug$/, why: 'A slug is unique over both modes and ends in random characters: it is the public address of one product.' },
   { names: /^key_hash$/, why: 'The hash of a key is as unguessable as the key, which is of one merchant and one mode.' },

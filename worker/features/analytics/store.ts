@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Db, Shard } from '#platform/context.ts';
-import { IN_ORDER, isAfter } from '#platform/db/acts.ts';
+import { IN_ORDER, isAfter } from '#platform/db/acts/find.ts';
 import { jsonRows } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { ACT_EVENTS_MAX, acts, events, type StoredEvent } from '#platform/db/tables/events.ts';

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { actsOfPayments, IN_ORDER } from '#platform/db/acts.ts';
+import { actsOfPayments, IN_ORDER } from '#platform/db/acts/find.ts';
 import { amongIds, jsonRows, setOf } from '#platform/db/among.ts';
 import { type StoredPayment, type StoredReceipt, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';

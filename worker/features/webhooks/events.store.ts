@@ -2,7 +2,7 @@ import { and, asc, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import { COUNTED_FILTERED_MAX, COUNTED_ROWS_MAX } from '#core/limits.ts';
 import { type Scope, type Shard, scopeIn } from '#platform/context.ts';
-import { IN_ORDER, isAfter, isAt, isEvent, isInActsAbout, isOfType } from '#platform/db/acts.ts';
+import { IN_ORDER, isAfter, isAt, isEvent, isInActsAbout, isOfType } from '#platform/db/acts/find.ts';
 import { setOf } from '#platform/db/among.ts';
 import { lineOfType, readArchivedEvents, subjectIdOf } from '#platform/db/archive.ts';
 import { countTo, type Listed, type PageRequest, rowsOf } from '#platform/db/page.ts';
@@ -28,9 +28,8 @@ interface Start {
 }
 
 /**
- * Lists events in storage order, archive first, so a page is stable while events arrive or move to the archive. Pages end at row 10,000:
- * continue with `after`. Index and rows are read in one batch, so each event is in exactly one of them. A common type is searched in a
- * limited number of acts.
+ * Lists events in storage order, archive first and in one batch, so a page is stable while events arrive or move there. Pages end at row
+ * 10,000: continue with `after`. A common type is searched in a limited number of acts.
  * Throws 422 validation_error if `after` does not exist.
  */
 export async function listEvents(scope: Scope, filter: EventFilter, page: PageRequest): Promise<ListedEvents> {

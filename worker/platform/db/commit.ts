@@ -7,7 +7,7 @@ import type { Ctx, Job, Shard } from '#platform/context.ts';
 import { parkJob } from '#platform/queues/parked-messages.store.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
 import type { NewEvent } from '#rules/events.ts';
-import { actEventOf, actOf, actsOf, insertActs, type NewAct, waitingOf } from './acts.ts';
+import { actEventOf, actOf, actsOf, insertActs, type NewAct, waitingOf } from './acts/acts.ts';
 import type { NewStoredEvent } from './tables/events.ts';
 import { guard } from './tables/idempotency.ts';
 

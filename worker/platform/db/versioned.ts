@@ -9,7 +9,7 @@ import {
 import { formatErrorChain } from '#core/errors.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { NewEvent } from '#rules/events.ts';
-import { actOf, insertActs, waitingOf } from './acts.ts';
+import { actOf, insertActs, waitingOf } from './acts/acts.ts';
 import { jsonRows } from './among.ts';
 import { abortIf, announceActs, forEach, type Write } from './commit.ts';
 

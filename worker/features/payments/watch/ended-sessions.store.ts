@@ -2,7 +2,7 @@ import { and, eq, lte, type SQL, sql } from 'drizzle-orm';
 import type { PaymentId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { actsOfPayments } from '#platform/db/acts.ts';
+import { actsOfPayments } from '#platform/db/acts/find.ts';
 import { amongIds, setOf } from '#platform/db/among.ts';
 import { endedSessions } from '#platform/db/tables/checkout.ts';
 import { acts } from '#platform/db/tables/events.ts';

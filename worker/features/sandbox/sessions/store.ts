@@ -6,7 +6,7 @@ import { findQuietSince } from '#features/support/store.ts';
 import { clockFilter, clockFilterForClaims, clockFilterForPayment } from '#platform/chain/clock-filter.store.ts';
 import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { IN_ORDER, isAfter } from '#platform/db/acts.ts';
+import { IN_ORDER, isAfter } from '#platform/db/acts/find.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
 import { events } from '#platform/db/tables/events.ts';
 import { type SandboxSession, sandboxSessions } from '#platform/db/tables/sandbox.ts';

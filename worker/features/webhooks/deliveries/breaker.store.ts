@@ -4,7 +4,7 @@ import { actOfEvent, type EndpointId } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
 import { OF_NO_SESSION } from '#platform/chain/clock-filter.store.ts';
 import type { Ctx, Db, Scope, Shard } from '#platform/context.ts';
-import { isAct } from '#platform/db/acts.ts';
+import { isAct } from '#platform/db/acts/find.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { countTo, pageRequest, rowsOf } from '#platform/db/page.ts';
 import { endedDeliveries } from '#platform/db/tables/office/analytics.ts';

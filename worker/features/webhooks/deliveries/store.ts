@@ -1,7 +1,7 @@
 import { and, asc, eq, getViewSelectedFields, inArray, isNull, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { clockFilterForEvents } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { firstSeqAt, IN_ORDER, isAct, isAfter, isEvent, isOfActs } from '#platform/db/acts.ts';
+import { firstSeqAt, IN_ORDER, isAct, isAfter, isEvent, isOfActs } from '#platform/db/acts/find.ts';
 import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { acts, EVENT_DUE_AT, events, type NewStoredEvent } from '#platform/db/tables/events.ts';
