@@ -673,7 +673,8 @@ CREATE TABLE `payments` (
 CREATE INDEX `payments_unpaid` ON `payments` (`expires_at`) WHERE status = 'FAILED' AND is_retained = 0;--> statement-breakpoint
 CREATE UNIQUE INDEX `payments_by_nonce` ON `payments` (`livemode`,`nonce`) WHERE recovers_payment_id IS NULL AND reference <> '';--> statement-breakpoint
 CREATE INDEX `payments_by_merchant` ON `payments` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
-CREATE INDEX `payments_by_status` ON `payments` (`merchant_id`,`livemode`,`status`,`created_at`);--> statement-breakpoint
+CREATE INDEX `payments_confirmed` ON `payments` (`merchant_id`,`livemode`,`created_at`) WHERE status = 'CONFIRMED';--> statement-breakpoint
+CREATE INDEX `payments_failed` ON `payments` (`merchant_id`,`livemode`,`created_at`) WHERE status = 'FAILED';--> statement-breakpoint
 CREATE INDEX `payments_by_product` ON `payments` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `payments_by_payer` ON `payments` (`merchant_id`,`livemode`,`payer_wallet`,`created_at`) WHERE payer_wallet IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `payments_by_ref` ON `payments` (`merchant_id`,`livemode`,`customer_ref`,`created_at`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
@@ -683,7 +684,6 @@ CREATE INDEX `payments_expiring` ON `payments` (`expires_at`) WHERE status IN ('
 CREATE INDEX `sandbox_payments_expiring` ON `payments` (`expires_at`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `payments_recovering` ON `payments` (`recovers_payment_id`) WHERE recovers_payment_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `payments_by_membership` ON `payments` (`membership_id`,`confirmed_at`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `payments_unfinalized` ON `payments` (`confirmed_at`) WHERE status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL AND livemode = 1;--> statement-breakpoint
 CREATE TABLE `refunds` (
 	`id` text PRIMARY KEY NOT NULL,
 	`nonce` text NOT NULL,

@@ -63,7 +63,7 @@ export async function judge(host: Host, history: History): Promise<string[]> {
 
 /** Transactions that the service has yet to read, and events that it has yet to hand on: after failures it waits longer each time. */
 const UNREAD = `SELECT (SELECT count(*) FROM payment_candidates WHERE origin <> 'judged')
-  + (SELECT count(*) FROM events WHERE fanned_out_at IS NULL AND next_try_at IS NOT NULL AND request_id NOT LIKE 'sandbox!_%' ESCAPE '!') AS n`;
+  + (SELECT count(*) FROM acts WHERE fanned_out_at IS NULL AND next_try_at IS NOT NULL AND request_id NOT LIKE 'sandbox!_%' ESCAPE '!') AS n`;
 
 const countUnread = (reader: Reader): Promise<number> => reader.count(UNREAD);
 

@@ -58,7 +58,10 @@ describe('GET /v1/operator/metrics', () => {
     expect((await page()).of('svc_oldest_seconds{queue="outbox"}')).toBe(0);
     const hourAgo = Date.now() - 3_600_000;
     await put('outbox', `UPDATE acts SET fanned_out_at = NULL, created_at = ${hourAgo} WHERE seq = (SELECT max(seq) FROM acts)`);
-    await put('unfinal', `UPDATE payments SET finalized_at = NULL, confirmed_at = ${hourAgo} WHERE id = '${payment.payment_id}'`);
+    await put(
+      'unfinal',
+      `UPDATE tx_claims SET next_check_at = ${hourAgo}, confirmed_at = ${hourAgo} WHERE subject_id = '${payment.payment_id}'`,
+    );
     const { payment_id } = await w.connect(product);
     for (const origin of ['found', 'sent', 'named'])
       await put(

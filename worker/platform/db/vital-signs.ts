@@ -95,13 +95,18 @@ const expiringDueAt = (now: number) => sql`(SELECT min(at) FROM (SELECT next_che
   INDEXED BY metered_sessions_expiring WHERE status = 'open' AND voucher_ends_at IS NOT NULL AND cumulative <> settled AND livemode = 1
   AND voucher_ends_at > ${now} AND voucher_ends_at <= ${now + HOUR} ORDER BY voucher_ends_at LIMIT ${EXPIRING_MAX}))`;
 
+/** Of a long backlog, the oldest of those that are checked next. */
+const UNFINAL_MAX = 1000;
+const unfinalSince = sql`(SELECT min(confirmed_at) FROM (SELECT confirmed_at FROM tx_claims
+  WHERE next_check_at IS NOT NULL AND livemode = 1 ORDER BY next_check_at LIMIT ${UNFINAL_MAX}))`;
+
 const mailDueAt = sql`(SELECT min(next_attempt_at) FROM mails WHERE next_attempt_at IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM switched_off WHERE subject = 'mail'))`;
 
 export async function readVitalSigns(db: Db, now: number): Promise<VitalSigns> {
   const waiting = sql`SELECT
     (SELECT ${eventDueAt} FROM acts WHERE fanned_out_at IS NULL AND livemode = 1 ORDER BY ${eventDueAt} LIMIT 1) AS outbox,
-    (SELECT min(confirmed_at) FROM payments WHERE status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL AND livemode = 1) AS unfinal,
+    ${unfinalSince} AS unfinal,
     (SELECT min(next_attempt_at) FROM webhook_deliveries WHERE status IN ('pending', 'retrying')) AS webhook,
     (SELECT min(next_check_at) FROM settlements WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1) AS settlement,
     ${mailDueAt} AS mail,
@@ -116,7 +121,7 @@ export async function readVitalSigns(db: Db, now: number): Promise<VitalSigns> {
     (SELECT created_at FROM acts ORDER BY seq LIMIT 1) AS oldestEventAt,
     ${parked('unknown_kind')} AS unknown_kind, ${parked('failed')} AS failed`;
   const served = sql`SELECT d.completed_at - p.block_time AS ms FROM webhook_deliveries d
-    CROSS JOIN acts a ON substr(a.id, 15) = substr(d.event_id, 15, 15) CROSS JOIN payments p ON p.id = a.payment_id
+    CROSS JOIN acts a ON substr(a.id, 15) = substr(d.event_id, 15, 15) CROSS JOIN payments p ON p.id = a.events ->> '$[0].paymentId'
     WHERE d.id > (SELECT max(id) FROM webhook_deliveries) - ${DELIVERIES_MAX} AND d.event_type = 'payment.confirmed'
       AND d.status = 'succeeded' AND d.replay_of IS NULL`;
   const [first, times, runs] = await Promise.all([

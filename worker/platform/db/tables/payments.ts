@@ -74,7 +74,8 @@ export const payments = sqliteTable(
     // Only sessions own a nonce: recovered money carries the memo of another payment, and one x402 challenge may be paid twice.
     uniqueIndex('payments_by_nonce').on(table.livemode, table.nonce).where(sql`recovers_payment_id IS NULL AND reference <> ''`),
     index('payments_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
-    index('payments_by_status').on(table.merchantId, table.livemode, table.status, table.createdAt),
+    index('payments_confirmed').on(table.merchantId, table.livemode, table.createdAt).where(sql`status = 'CONFIRMED'`),
+    index('payments_failed').on(table.merchantId, table.livemode, table.createdAt).where(sql`status = 'FAILED'`),
     index('payments_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
     index('payments_by_payer')
       .on(table.merchantId, table.livemode, table.payerWallet, table.createdAt)
@@ -89,9 +90,6 @@ export const payments = sqliteTable(
       .where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 0`),
     index('payments_recovering').on(table.recoversPaymentId).where(sql`recovers_payment_id IS NOT NULL`),
     index('payments_by_membership').on(table.membershipId, table.confirmedAt).where(sql`membership_id IS NOT NULL`),
-    index('payments_unfinalized')
-      .on(table.confirmedAt)
-      .where(sql`status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL AND livemode = 1`),
   ],
 );
 
