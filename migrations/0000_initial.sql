@@ -380,18 +380,16 @@ CREATE TABLE `memberships` (
 	`updated_at` integer NOT NULL,
 	`version` integer NOT NULL,
 	CONSTRAINT "memberships_status" CHECK(status IN ('pending', 'active', 'grace', 'expired', 'cancelled'))
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `memberships_by_customer` ON `memberships` (`merchant_id`,`livemode`,`product_id`,`customer_key`);--> statement-breakpoint
+CREATE UNIQUE INDEX `memberships_by_customer` ON `memberships` (`merchant_id`,`livemode`,`customer_key`,`product_id`);--> statement-breakpoint
 CREATE INDEX `memberships_ending` ON `memberships` (`paid_through`) WHERE status = 'active' AND livemode = 1;--> statement-breakpoint
-CREATE INDEX `memberships_renewing` ON `memberships` (`merchant_id`,`livemode`,`paid_through`) WHERE status = 'active';--> statement-breakpoint
 CREATE INDEX `memberships_in_grace` ON `memberships` (`grace_until`) WHERE status = 'grace' AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_memberships_ending` ON `memberships` (`paid_through`) WHERE status = 'active' AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `sandbox_memberships_in_grace` ON `memberships` (`grace_until`) WHERE status = 'grace' AND livemode = 0;--> statement-breakpoint
-CREATE INDEX `memberships_by_merchant` ON `memberships` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
-CREATE INDEX `memberships_by_status` ON `memberships` (`merchant_id`,`livemode`,`status`,`created_at`);--> statement-breakpoint
+CREATE INDEX `memberships_by_status` ON `memberships` (`merchant_id`,`livemode`,`status`,`created_at`,`id`,`paid_through`);--> statement-breakpoint
 CREATE INDEX `memberships_by_product` ON `memberships` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
-CREATE INDEX `memberships_by_wallet` ON `memberships` (`merchant_id`,`livemode`,`wallet_address`,`created_at`) WHERE wallet_address IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `memberships_by_wallet` ON `memberships` (`merchant_id`,`livemode`,`wallet_address`,`created_at`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `memberships_by_ref` ON `memberships` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `memberships_by_email` ON `memberships` (`merchant_id`,`livemode`,`email`) WHERE email IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `analytics_cursors` (

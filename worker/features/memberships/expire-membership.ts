@@ -4,7 +4,7 @@ import type { Membership } from '#platform/db/tables/memberships.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
 import { type MembershipEvent, membershipChange } from './membership.ts';
 import { graceEndOf, isCancelled } from './resource.ts';
-import { type ExpiringMembership, expireMembershipsTogether, listExpiringMemberships } from './store.ts';
+import { expireMembershipsTogether, listExpiringMemberships } from './store.ts';
 
 const PAGES = { pageMax: 250, pagesMax: 20 };
 
@@ -14,7 +14,7 @@ const PAGES = { pageMax: 250, pagesMax: 20 };
  */
 export async function sweepMemberships(ctx: Shard): Promise<Swept> {
   const sweep = (status: 'active' | 'grace') =>
-    sweepPages<ExpiringMembership>(
+    sweepPages<Membership>(
       ctx,
       PAGES,
       (last) => listExpiringMemberships(ctx, status, ctx.now, last, PAGES.pageMax),
@@ -28,7 +28,7 @@ export async function sweepMemberships(ctx: Shard): Promise<Swept> {
   return { taken: active.taken + inGrace.taken, isFinished: active.isFinished && inGrace.isFinished };
 }
 
-function expireMembership(ctx: Shard, { rowNumber: _, ...membership }: ExpiringMembership) {
+function expireMembership(ctx: Shard, membership: Membership) {
   const graceEnd = membership.graceUntil ?? graceEndOf(membership)!;
   const isGrace = membership.status === 'active' && graceEnd > ctx.now;
   const { status, cancelledAt } = membership;

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, isNull, lte, ne, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, isNotNull, isNull, lte, ne, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AuthorizationId, MembershipId, PaymentId, ProductId } from '#core/ids.ts';
 import { clockFilter } from '#platform/chain/clock-filter.store.ts';
@@ -6,14 +6,14 @@ import type { Db, Scope, Shard } from '#platform/context.ts';
 import { jsonRows } from '#platform/db/among.ts';
 import { subjectIdOf, uuidOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
+import { countedRows, type Listed, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { listNamedMemberships, productsNamed, SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { casUpdate, commitMany, type RowStep, updateUnversioned } from '#platform/db/versioned.ts';
 import { purchasedDeliveryOf } from '#rules/members/placement.ts';
-import type { MembershipStatus } from '#rules/states.ts';
+import { MEMBERSHIP, type MembershipStatus } from '#rules/states.ts';
 import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
 import { SERVED_AFTER_MS } from '#rules/subscriptions/schedule.ts';
 
@@ -25,24 +25,64 @@ interface MembershipFilter {
   q?: string | undefined;
 }
 
-export async function listMemberships(scope: Scope, { status, productId, walletAddress, q }: MembershipFilter, page: PageRequest) {
-  const narrowed = rowsOf(memberships, scope, [
-    [memberships.status, status],
-    [memberships.productId, productId],
-    [memberships.walletAddress, walletAddress],
-  ]);
-  const order = newestFirst(memberships.createdAt);
-  if (q === undefined) return listPage(scope.db, memberships, narrowed, order, page);
-  const within = (rowIds: SQL, and = sql``) =>
-    listPage(scope.db, memberships, sql`${memberships}.rowid IN (${rowIds}) ${and}`, order, page);
+export async function listMemberships(scope: Scope, { q, ...filter }: MembershipFilter, page: PageRequest) {
+  const selected = selectNewest(scope, filter);
+  if (q === undefined) return readPage(scope.db, selected, page);
   const ids = await listNamedMemberships(scope, q);
-  const named = await within(
-    sql`SELECT memberships.rowid FROM ${jsonRows(ids)} CROSS JOIN ${memberships} ON ${memberships.id} = j.value WHERE ${narrowed}`,
+  const named = await readPage(
+    scope.db,
+    sql`SELECT m.id, m.created_at FROM ${jsonRows(ids)} CROSS JOIN memberships m ON m.id = j.value
+      WHERE ${and(...conditionsOf(scope, filter), filter.walletAddress === undefined ? undefined : or(...ofWallet(filter.walletAddress)))}`,
+    page,
   );
   if (named.total > 0) return named;
-  const newest = sql`SELECT rowid FROM ${memberships} WHERE ${narrowed} ORDER BY created_at DESC, rowid DESC LIMIT ${SEARCHED_MAX}`;
-  const isSaid = sql`AND (instr(lower(coalesce(customer_ref, '')), lower(${q})) > 0 OR product_id IN (${productsNamed(scope, q)}))`;
-  return within(newest, isSaid);
+  const isSaid = sql`instr(lower(coalesce(m.customer_ref, '')), lower(${q})) > 0 OR m.product_id IN (${productsNamed(scope, q)})`;
+  const newest = sql`SELECT id FROM (${selected} ${NEWEST_FIRST} LIMIT ${SEARCHED_MAX})`;
+  return readPage(scope.db, sql`SELECT m.id, m.created_at FROM memberships m WHERE m.id IN (${newest}) AND (${isSaid})`, page);
+}
+
+const NEWEST_FIRST = sql.raw('ORDER BY created_at DESC, id DESC');
+
+type Narrowed = Omit<MembershipFilter, 'q'>;
+
+const conditionsOf = ({ merchantId, livemode }: Scope, { status, productId }: Narrowed): (SQL | undefined)[] => [
+  sql`m.merchant_id = ${merchantId} AND m.livemode = ${livemode ? 1 : 0}`,
+  productId && sql`m.product_id = ${productId}`,
+  status && sql`m.status = ${status}`,
+];
+
+/** SQL conditions of a wallet's memberships, each with an index: those of the wallet itself, and those of its references. */
+const ofWallet = (wallet: string): SQL[] => [
+  sql`m.customer_key = ${`wallet:${wallet}`}`,
+  sql`(m.wallet_address = ${wallet} AND m.customer_ref IS NOT NULL)`,
+];
+
+/** SELECT of ids and times. Each branch has an index in the order of time, so that SQLite merges the branches and reads one page. */
+function selectNewest(scope: Scope, filter: Narrowed): SQL {
+  const { status, productId, walletAddress } = filter;
+  const branches =
+    walletAddress !== undefined
+      ? ofWallet(walletAddress)
+      : status === undefined && productId === undefined
+        ? MEMBERSHIP.states.map((state) => sql`m.status = ${state}`)
+        : [undefined];
+  const selections = branches.map(
+    (branch) => sql`SELECT m.id, m.created_at FROM memberships m WHERE ${and(...conditionsOf(scope, filter), branch)}`,
+  );
+  return sql.join(selections, sql` UNION ALL `);
+}
+
+async function readPage(db: Db, selected: SQL, page: PageRequest): Promise<Listed<Membership>> {
+  const slice = sql`${selected} ${NEWEST_FIRST} LIMIT ${page.perPage} OFFSET ${page.offset}`;
+  const [items, [count]] = await db.batch([
+    db
+      .select(getTableColumns(memberships))
+      .from(sql`(${slice}) page`)
+      .innerJoin(memberships, sql`${memberships.id} = page.id`)
+      .orderBy(sql`page.created_at DESC, page.id DESC`),
+    db.select({ total: sql<number>`count(*)` }).from(sql`(${selected} LIMIT ${countedRows(page)})`),
+  ]);
+  return { items, total: count?.total ?? 0 };
 }
 
 export const findMembership = (db: Db, membershipId: MembershipId) =>
@@ -112,8 +152,13 @@ export async function getMembershipBy(scope: Scope, by: MembershipLookup): Promi
     .from(memberships)
     .where(
       and(
+        by.walletAddress === undefined
+          ? undefined
+          : or(
+              eq(memberships.customerKey, `wallet:${by.walletAddress}`),
+              and(eq(memberships.walletAddress, by.walletAddress), isNotNull(memberships.customerRef)),
+            ),
         rowsOf(memberships, scope, [
-          [memberships.walletAddress, by.walletAddress],
           [memberships.customerRef, by.customerRef],
           [memberships.email, by.email],
           [memberships.productId, by.productId],
@@ -153,8 +198,6 @@ export const noteSubscription = (
     and(eq(memberships.id, membershipId), isNew ? undefined : eq(memberships.authorizationId, authorizationId)),
   );
 
-export type ExpiringMembership = Awaited<ReturnType<typeof listExpiringMemberships>>[number];
-
 const ENDS = { active: memberships.paidThrough, grace: memberships.graceUntil };
 
 /** Lists active memberships past their end, or those with grace over, longest due first, after `last`. The bounds limit the rows read. */
@@ -162,31 +205,27 @@ export function listExpiringMemberships(
   ctx: Shard,
   status: keyof typeof ENDS,
   now: number,
-  last: { paidThrough: number | null; graceUntil: number | null; rowNumber: number } | null,
+  last: { id: MembershipId; paidThrough: number | null; graceUntil: number | null } | null,
   limit: number,
 ) {
   const endsAt = ENDS[status];
   const lastEnd = last && (status === 'active' ? last.paidThrough : last.graceUntil);
   return (
     ctx.db
-      .select({
-        ...getTableColumns(memberships),
-        /** Must match the index, in the order of the list. */
-        rowNumber: sql<number>`memberships.rowid`.as('rowNumber'),
-      })
+      .select()
       .from(memberships)
       // Must match each index expression exactly. A bound status would not use the index.
       .where(
         and(
           status === 'active' ? sql`${memberships.status} = 'active'` : sql`${memberships.status} = 'grace'`,
           clockFilter(ctx, 'memberships.customer_ref', 'memberships'),
-          last ? sql`(${endsAt}, memberships.rowid) > (${lastEnd}, ${last.rowNumber})` : undefined,
+          last ? sql`(${endsAt}, ${memberships.id}) > (${lastEnd}, ${last.id})` : undefined,
           lte(endsAt, now),
           // An active subscription gets an hour for the next collection.
           status === 'active' ? sql`(subscription_status IS NOT 'active' OR ${lte(endsAt, now - SERVED_AFTER_MS)})` : undefined,
         ),
       )
-      .orderBy(asc(endsAt), sql`memberships.rowid`)
+      .orderBy(asc(endsAt), asc(memberships.id))
       .limit(limit)
   );
 }

@@ -62,7 +62,7 @@ export async function listPage<T extends SQLiteTable>(
 }
 
 /** Returns how many rows to count: one above both the exact limit and the page's end, so that `has_more` is exact. */
-const countedRows = ({ countMax, offset, perPage }: PageRequest): number => Math.max(countMax, offset + perPage) + 1;
+export const countedRows = ({ countMax, offset, perPage }: PageRequest): number => Math.max(countMax, offset + perPage) + 1;
 
 export const countTo = (
   db: Db,

@@ -1,4 +1,4 @@
-import { and, eq, gte, lt, ne, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gte, inArray, isNotNull, lt, ne, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY } from '#core/time.ts';
 import type { Scope, Tenant } from '#platform/context.ts';
@@ -11,6 +11,7 @@ import { products } from '#platform/db/tables/products.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 import { channelPayouts } from '#platform/db/tables/settlements.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
+import { MEMBERSHIP } from '#rules/states.ts';
 import { amongIds, jsonRows } from '../among.ts';
 
 type Owner = Pick<Scope, 'db' | 'merchantId' | 'livemode'>;
@@ -45,8 +46,10 @@ function withId(table: Named, tenant: Tenant, q: string): SQL | null {
   const [lowest, highest] = span.map((id) => sql.param(id, table.id));
   if (q.length >= TIME_LENGTH) return sql`${table.id} BETWEEN ${lowest} AND ${highest} AND ${checked(table, tenant)}`;
   const [from, to] = [timeOf(span[0]) - DAY, timeOf(span[1]) + DAY];
-  return sql`${rowsOf(table, tenant)} AND ${table.createdAt} BETWEEN ${from} AND ${to} AND +${table.id} BETWEEN ${lowest} AND ${highest}
-    ORDER BY ${table.createdAt} DESC`;
+  const isWithin = sql`${rowsOf(table, tenant)} AND ${table.createdAt} BETWEEN ${from} AND ${to} AND +${table.id} BETWEEN ${lowest} AND ${highest}`;
+  // Memberships have no index of the time alone.
+  if (table === memberships) return and(isWithin, inArray(memberships.status, MEMBERSHIP.states))!;
+  return sql`${isWithin} ORDER BY ${table.createdAt} DESC`;
 }
 
 const begins = (column: SQLiteColumn, start: string): SQL => and(gte(column, start), lt(column, `${start}\uffff`))!;
@@ -66,7 +69,7 @@ async function readIds(db: Owner['db'], lookups: Lookup[]): Promise<string[]> {
   return [...new Set(found.flat().flatMap(({ named }) => named ?? []))];
 }
 
-function lookupsOf(owner: Owner, q: string, id: SQL, from: Named, by: { wallet: SQLiteColumn; email?: SQLiteColumn }): Lookup[] {
+function lookupsOf(owner: Owner, q: string, id: SQL, from: Named, by: { wallet?: SQLiteColumn; email?: SQLiteColumn }): Lookup[] {
   const withOwnId = withId(from, owner, q);
   const begun = (column: SQLiteColumn): Lookup => [
     id,
@@ -75,7 +78,7 @@ function lookupsOf(owner: Owner, q: string, id: SQL, from: Named, by: { wallet: 
   ];
   return [
     ...(withOwnId ? [[id, from, withOwnId] as Lookup] : []),
-    ...(BASE58.test(q) ? [begun(by.wallet)] : []),
+    ...(by.wallet && BASE58.test(q) ? [begun(by.wallet)] : []),
     ...(by.email && !/\s/.test(q) ? [begun(by.email)] : []),
   ];
 }
@@ -126,10 +129,17 @@ export async function listNamedPayments(owner: Owner, q: string): Promise<string
 
 export async function listNamedMemberships(owner: Owner, q: string): Promise<string[]> {
   if (q.length < PREFIX_MIN) return [];
-  const own = lookupsOf(owner, q, sql`${memberships.id}`, memberships, { wallet: memberships.walletAddress, email: memberships.email });
+  const id = sql`${memberships.id}`;
+  const own = lookupsOf(owner, q, id, memberships, { email: memberships.email });
+  const having = (...conditions: SQL[]): Lookup => [id, memberships, and(rowsOf(memberships, owner), ...conditions)!];
+  const ofWallet = [
+    having(begins(memberships.customerKey, `wallet:${q}`)),
+    having(begins(memberships.walletAddress, q), isNotNull(memberships.customerRef)),
+  ];
   const paid = await listNamedPayments(owner, q);
   return readIds(owner.db, [
     ...own,
+    ...(BASE58.test(q) ? ofWallet : []),
     [sql`${payments.membershipId}`, payments, sql`${amongIds(payments.id, paid)} AND ${checked(payments, owner)}`],
     [
       uuidOf(sql`${archivedPayments.membershipId}`),

@@ -14,6 +14,7 @@ export interface ShownDelivery {
   deliveredAt?: number;
 }
 
+/** Memberships by customer and product. WITHOUT ROWID: ids have the order of creation. */
 export const memberships = sqliteTable(
   'memberships',
   {
@@ -21,7 +22,7 @@ export const memberships = sqliteTable(
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     productId: text('product_id').$type<ProductId>().notNull(),
-    /** `ref:<customer_ref>` or `wallet:<address>`. With the three columns above, the lock between two concurrent first purchases. */
+    /** `ref:<customer_ref>`, or else `wallet:<address>`. With the three columns above, the lock between two concurrent first purchases. */
     customerKey: text('customer_key').notNull(),
     walletAddress: text('wallet_address'),
     customerRef: text('customer_ref'),
@@ -45,18 +46,18 @@ export const memberships = sqliteTable(
   },
   (table) => [
     oneOf('memberships_status', 'status', MEMBERSHIP.states),
-    uniqueIndex('memberships_by_customer').on(table.merchantId, table.livemode, table.productId, table.customerKey),
+    uniqueIndex('memberships_by_customer').on(table.merchantId, table.livemode, table.customerKey, table.productId),
     index('memberships_ending').on(table.paidThrough).where(sql`status = 'active' AND livemode = 1`),
-    index('memberships_renewing').on(table.merchantId, table.livemode, table.paidThrough).where(sql`status = 'active'`),
     index('memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace' AND livemode = 1`),
     index('sandbox_memberships_ending').on(table.paidThrough).where(sql`status = 'active' AND livemode = 0`),
     index('sandbox_memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace' AND livemode = 0`),
-    index('memberships_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
-    index('memberships_by_status').on(table.merchantId, table.livemode, table.status, table.createdAt),
+    // The end is read from this index alone, to count renewals.
+    index('memberships_by_status').on(table.merchantId, table.livemode, table.status, table.createdAt, table.id, table.paidThrough),
     index('memberships_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
+    // Customers without a reference are found by their key.
     index('memberships_by_wallet')
       .on(table.merchantId, table.livemode, table.walletAddress, table.createdAt)
-      .where(sql`wallet_address IS NOT NULL`),
+      .where(sql`customer_ref IS NOT NULL`),
     index('memberships_by_ref').on(table.merchantId, table.livemode, table.customerRef).where(sql`customer_ref IS NOT NULL`),
     index('memberships_by_email').on(table.merchantId, table.livemode, table.email).where(sql`email IS NOT NULL`),
   ],
