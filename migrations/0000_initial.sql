@@ -304,15 +304,14 @@ CREATE TABLE `claims` (
 	`key` text NOT NULL,
 	`fingerprint` text NOT NULL,
 	`status` integer,
-	`body` text,
-	`sealed_body` text,
 	`fence` integer NOT NULL,
 	`lease_until` integer,
 	`expires_at` integer NOT NULL,
+	`body` text,
+	`sealed_body` text,
 	PRIMARY KEY(`scope`, `key`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE INDEX `claims_expiring` ON `claims` (`expires_at`);--> statement-breakpoint
 CREATE INDEX `claims_sealed` ON `claims` (substr(sealed_body, 1, 8)) WHERE sealed_body IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`id` text PRIMARY KEY NOT NULL,

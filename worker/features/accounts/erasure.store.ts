@@ -145,7 +145,7 @@ function eraseRepeated({ db }: Shard, accountId: AccountId, max: number): Write[
         .set({ data: sql`json_replace(data, ${blanks})` })
         .where(upTo(db, events, and(ofTypes, isSaid), max));
     }),
-    db.delete(idempotencyRecords).where(upTo(db, idempotencyRecords, ofAnswers, max)),
+    db.delete(idempotencyRecords).where(sql`(scope, key) IN (SELECT scope, key FROM claims WHERE ${ofAnswers} LIMIT ${max})`),
   ];
 }
 
