@@ -1151,7 +1151,7 @@ CREATE TABLE `tx_claims` (
 	`next_check_at` integer DEFAULT 0,
 	`answered_by` text,
 	`created_at` integer NOT NULL
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `tx_claims_by_signature` ON `tx_claims` (`livemode`,`tx_signature`) WHERE tx_signature IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX `tx_claims_by_message` ON `tx_claims` (`livemode`,`message_hash`) WHERE message_hash IS NOT NULL;--> statement-breakpoint

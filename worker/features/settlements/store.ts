@@ -81,11 +81,15 @@ export const findPendingSettlement = async (db: Db, paymentId: PaymentId): Promi
     .where(and(eq(settlements.paymentId, paymentId), sql`status = 'pending'`))
     .get()) ?? null;
 
-/** Plans the claim. Both inserts fail if any merchant's request claimed this message or signature before. */
+/** Purposes with a message that the service signs alone. No agent sends it, and its signature is as unique as the message. */
+const OWN_PURPOSES: readonly Settlement['purpose'][] = ['metered', 'subscription'];
+
+/** Plans the claim. The insert fails if any merchant's request claimed this message or signature before. */
 export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
-  const { txSignature, livemode, messageHash, paymentId: subjectId, createdAt } = settlement;
+  const { txSignature, livemode, purpose, paymentId: subjectId, createdAt } = settlement;
+  const messageHash = OWN_PURPOSES.includes(purpose) ? null : settlement.messageHash;
   return [
-    insertClaim(db, { txSignature, livemode, messageHash, kind: KIND_OF[settlement.purpose], subjectId, createdAt }, null),
+    insertClaim(db, { txSignature, livemode, messageHash, kind: KIND_OF[purpose], subjectId, createdAt }, null),
     db.insert(settlements).values(settlement),
   ];
 };
