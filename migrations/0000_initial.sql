@@ -1010,11 +1010,9 @@ CREATE TABLE `settlements` (
 	`answered_by` text,
 	`created_at` integer NOT NULL,
 	CONSTRAINT "settlements_status" CHECK(status IN ('pending', 'settled', 'failed'))
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `settlements_failed` ON `settlements` (`created_at`) WHERE status = 'failed' AND next_check_at IS NULL;--> statement-breakpoint
-CREATE UNIQUE INDEX `settlements_by_message` ON `settlements` (`livemode`,`message_hash`) WHERE message_hash IS NOT NULL;--> statement-breakpoint
-CREATE UNIQUE INDEX `settlements_by_signature` ON `settlements` (`livemode`,`tx_signature`) WHERE tx_signature IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `settlements_due` ON `settlements` (`next_check_at`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_settlements_due` ON `settlements` (`next_check_at`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `settlements_fee_payers` ON `settlements` (`fee_payer`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint

@@ -67,7 +67,7 @@ describe('rows written', () => {
   it('an x402 payment is bounded', async () => {
     const denied = await writes(0, (env) => shop.consume({}, { env }));
     const payment = await shop.agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
-    const settled = await writes(50, (env) => shop.settle(payment, {}, { env }));
+    const settled = await writes(46, (env) => shop.settle(payment, {}, { env }));
     expect(settled.status).toBe(200);
     await writes(2, (env) => w.deliver(undefined, env));
   });
