@@ -12,7 +12,8 @@ const ROOT = join(import.meta.dirname, '..');
 const TABLES = 'worker/platform/db/tables';
 
 /** Tables read by key need no rowid tree. drizzle cannot express WITHOUT ROWID. */
-const WITHOUT_ROWID = /(CREATE TABLE `(?:archived_subjects|archived_types|claims|settlements|tx_claims)` \([^;]*\));/g;
+const WITHOUT_ROWID =
+  /(CREATE TABLE `(?:archived_subjects|archived_types|claims|ended_deliveries|endpoint_hours|settlements|tx_claims)` \([^;]*\));/g;
 
 const [folder = join(ROOT, 'migrations')] = process.argv.slice(2);
 rmSync(folder, { recursive: true, force: true });

@@ -439,7 +439,7 @@ CREATE TABLE `ended_deliveries` (
 	`answer_class` integer NOT NULL,
 	`count` integer NOT NULL,
 	PRIMARY KEY(`merchant_id`, `livemode`, `quarter`, `has_succeeded`, `answer_class`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `billing_customers` (
 	`account_id` text PRIMARY KEY NOT NULL,
@@ -1163,7 +1163,7 @@ CREATE TABLE `endpoint_hours` (
 	`succeeded` integer NOT NULL,
 	`ended` integer NOT NULL,
 	PRIMARY KEY(`merchant_id`, `livemode`, `hour`, `endpoint_id`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `endpoint_hours_ending` ON `endpoint_hours` (`hour`);--> statement-breakpoint
 CREATE TABLE `webhook_deliveries` (
@@ -1189,14 +1189,12 @@ CREATE TABLE `webhook_deliveries` (
 	CONSTRAINT "webhook_deliveries_status" CHECK(status IN ('pending', 'retrying', 'succeeded', 'failed', 'cancelled'))
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `webhook_deliveries_once` ON `webhook_deliveries` (`event_id`,`endpoint_id`) WHERE replay_of IS NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_deliveries_once` ON `webhook_deliveries` (`event_id`,`endpoint_id`,CASE WHEN replay_of IS NULL THEN 0 ELSE id END);--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`next_attempt_at`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_waiting` ON `webhook_deliveries` (`endpoint_id`,`next_attempt_at`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_by_merchant` ON `webhook_deliveries` (`merchant_id`,`livemode`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_by_status` ON `webhook_deliveries` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_unsucceeded` ON `webhook_deliveries` (`merchant_id`,`livemode`,`status`) WHERE status <> 'succeeded';--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_by_endpoint` ON `webhook_deliveries` (`merchant_id`,`livemode`,`endpoint_id`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_by_event` ON `webhook_deliveries` (`event_id`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_oldest` ON `webhook_deliveries` (`merchant_id`,`livemode`,`created_at`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_ended` ON `webhook_deliveries` (`completed_at`) WHERE completed_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `webhook_endpoints` (
 	`id` text PRIMARY KEY NOT NULL,

@@ -45,7 +45,7 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
     db
       .update(webhookDeliveries)
       .set({ status: 'cancelled', nextAttemptAt: null, completedAt: wallNow })
-      .where(upTo(db, webhookDeliveries, and(ofDeliveries, sql`status IN ('pending', 'retrying')`), max)),
+      .where(upTo(db, webhookDeliveries, and(ofDeliveries, sql`status <> 'succeeded' AND status IN ('pending', 'retrying')`), max)),
     db
       .update(apiKeys)
       .set({ name: '' })

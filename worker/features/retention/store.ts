@@ -83,7 +83,7 @@ async function deleteOver(db: Db, table: SQLiteTable, isOver: SQL | undefined, l
     .from(table)
     .where(isOver)
     .limit(limit);
-  return (await db.delete(table).where(sql`${sql.raw(key)} IN ${over}`)).meta.changes;
+  return (await db.delete(table).where(sql`(${sql.raw(key)}) IN ${over}`)).meta.changes;
 }
 
 export const forgetNonces: Forget = (db, before, limit) => deleteOver(db, loginNonces, lte(loginNonces.expiresAt, before), limit);
@@ -103,7 +103,8 @@ export const forgetIdentities: Forget = (db, before, limit) =>
 export const forgetDeliveries: Forget = (db, before, limit) =>
   deleteOver(db, webhookDeliveries, lte(webhookDeliveries.completedAt, before), limit);
 
-export const forgetHours: Forget = (db, before, limit) => deleteOver(db, endpointHours, lte(endpointHours.hour, before), limit);
+export const forgetHours: Forget = (db, before, limit) =>
+  deleteOver(db, endpointHours, lte(endpointHours.hour, before), limit, 'merchant_id, livemode, hour, endpoint_id');
 
 export const forgetMails: Forget = (db, before, limit) => deleteOver(db, mails, lte(mails.endedAt, before), limit);
 
