@@ -48,8 +48,9 @@ export const listDueTransactions = (ctx: Shard, source: Source, max: number): Pr
     WHERE next_check_at IS NOT NULL AND next_check_at <= ${ctx.now} AND ${source.clockFilter(ctx)} ORDER BY next_check_at LIMIT ${max}`);
 
 /** Reschedules checked transactions that are due still. Unknown ones are checked less and less often, and never given up. */
-export const postponeDue = ({ db, now }: Shard, source: Source, checked: readonly Watched[]): Write =>
-  db
+export const postponeDue = (ctx: Shard, source: Source, checked: readonly Watched[]): Write => {
+  const { db, now } = ctx;
+  return db
     .update(source.table)
     .set({
       nextCheckAt: sql`${now} + CASE WHEN dropped_at IS NOT NULL THEN ${slowingDown(now, DROPPED_AT, HOUR)}
@@ -59,8 +60,9 @@ export const postponeDue = ({ db, now }: Shard, source: Source, checked: readonl
       sql`${amongIds(
         source.subjectId,
         checked.map(({ subjectId }) => subjectId),
-      )} AND next_check_at IS NOT NULL AND next_check_at <= ${now}`,
+      )} AND next_check_at IS NOT NULL AND next_check_at <= ${now} AND ${source.clockFilter(ctx)}`,
     );
+};
 
 const STEPS = {
   final: {
