@@ -72,8 +72,8 @@ describe('retention rules', () => {
 
   it('settlements that are pending, settled or due for a check are not deleted', async () => {
     await w.env.DB.prepare(
-      `UPDATE settlements SET created_at = 1, status = CASE rowid % 3 WHEN 0 THEN 'failed' WHEN 1 THEN 'pending' ELSE 'settled' END,
-        next_check_at = CASE rowid % 3 WHEN 0 THEN ${now} END`,
+      `UPDATE settlements SET created_at = 1, next_check_at = CASE unicode(substr(payment_id, -1)) % 3 WHEN 0 THEN ${now} END,
+        status = CASE unicode(substr(payment_id, -1)) % 3 WHEN 0 THEN 'failed' WHEN 1 THEN 'pending' ELSE 'settled' END`,
     ).run();
     expect((await sweepOf('failedSettlements')(ctxAt(now))).taken).toBe(0);
   });

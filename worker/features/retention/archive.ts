@@ -7,7 +7,6 @@ import type { Shard } from '#platform/context.ts';
 import { type ArchivedLine, archivedTextOf, type StoredPayment, type StoredReceipt } from '#platform/db/archive.ts';
 import { commit } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweeps.ts';
-import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { inTime } from '#platform/deadline.ts';
 import {
   type ArchivableEvent,
@@ -95,7 +94,7 @@ const namedIn = (happened: ArchivableEvent[]) => ({
   paymentIds: [...new Set(happened.flatMap(({ paymentId }) => paymentId ?? []))],
 });
 
-function objectOf(happened: ArchivableEvent[], paid: (StoredPayment & { settlement?: Settlement | undefined })[], issued: StoredReceipt[]) {
+function objectOf(happened: ArchivableEvent[], paid: StoredPayment[], issued: StoredReceipt[]) {
   const lines: Uint8Array[] = [];
   let length = 0;
   const prefix = <T>(row: T, line: ArchivedLine): ArchivedRow<T> => {
@@ -105,9 +104,7 @@ function objectOf(happened: ArchivableEvent[], paid: (StoredPayment & { settleme
     return { row, lineAt: length - bytes.length, lineLength: bytes.length };
   };
   for (const event of happened) prefix(event, { event });
-  const payments = paid.map(({ settlement, ...payment }) =>
-    prefix<StoredPayment>(payment, { payment, ...(settlement ? { settlement } : {}) }),
-  );
+  const payments = paid.map((payment) => prefix<StoredPayment>(payment, { payment }));
   const receipts = issued.map((receipt) => prefix(receipt, { receipt }));
   const bytes = new Uint8Array(length);
   let end = 0;

@@ -12,7 +12,7 @@ import { CHALLENGE_SECONDS } from '#protocols/x402/challenge.ts';
 import { ANY_TIME, type Expectation, matchPayment } from '#solana/match.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
 import { noteFailedFee } from './fee-budget.ts';
-import { endSettlement, loadSettlement, settleSettlement } from './store.ts';
+import { endSettlement, loadSettlement, replaceSettlement, settleSettlement } from './store.ts';
 
 export { assignSuccess, claimSuccess } from './store.ts';
 
@@ -125,7 +125,7 @@ function planSold(ctx: Shard, settlement: Settlement, transaction: ChainTransact
   const paid = planSessionlessPayment(ctx, sale, proofOf(settlement, transaction));
   return {
     events: paid.events,
-    writes: [...paid.writes, ...settleSettlement(ctx, settlement, transaction.slot)],
+    writes: [...paid.writes, ...replaceSettlement(ctx, settlement, transaction.slot)],
     result: { status: 'settled', receiptId: paid.result.receiptId! },
   };
 }
@@ -138,7 +138,7 @@ async function planPeriod(ctx: Shard, settlement: Settlement, transaction: Chain
   const renewed = await planRenewal(ctx, terms.authorizationId!, { paymentId, nonce, period: terms.period!, proof, isOwners: false });
   return {
     events: renewed.events,
-    writes: [...renewed.writes, ...settleSettlement(ctx, settlement, transaction.slot)],
+    writes: [...renewed.writes, ...replaceSettlement(ctx, settlement, transaction.slot)],
     result: { status: 'settled', receiptId: renewed.result.receiptId },
   };
 }

@@ -192,13 +192,11 @@ async function book(ctx: Scope, session: OpenedSession, group: Payout[], listing
     },
     { txSignature, slot, blockTime: blockTimeSeconds! * SECOND, payer, paidUnits: paid, feePaidUnits: 0n },
   );
-  const claimed = channelClaim(txSignature, channelId);
   const claim = {
     livemode,
     kind: 'metered' as const,
     subjectId: paymentId,
-    txSignature: claimed,
-    messageHash: claimed,
+    txSignature: channelClaim(txSignature, channelId),
     createdAt: ctx.now,
   };
   const payouts = insertPayouts(ctx.db, { livemode, channelId, paymentId }, group);
