@@ -39,7 +39,10 @@ export const followLinks = ({ anchorHash }: Anchor, receipts: readonly NumberedR
 /** Anchor of the receipt after `end`, which is the last receipt of a chain and those between it and its anchor. */
 export function anchorAfter(end: readonly (NumberedReceipt & Anchor)[]): Anchor {
   const last = end.at(-1);
-  return last ? { anchorSeq: last.seq, anchorHash: followLinks(last, end) } : GENESIS;
+  if (!last) return GENESIS;
+  // Receipts between may be in the archive, after an erasure of the later ones.
+  if (end.length < last.seq - last.anchorSeq) return { anchorSeq: last.anchorSeq, anchorHash: last.anchorHash };
+  return { anchorSeq: last.seq, anchorHash: followLinks(last, end) };
 }
 
 export const loadAnchor = async (ctx: Shard, key: ReceiptChainKey): Promise<Anchor> => anchorAfter(await receiptChainEndQuery(ctx.db, key));

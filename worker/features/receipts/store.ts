@@ -94,7 +94,7 @@ export const receiptChainEndQuery = (db: Db, key: ReceiptChainKey) =>
     .select({ seq: receipts.seq, sha256: receipts.sha256, anchorSeq: receipts.anchorSeq, anchorHash: receipts.anchorHash })
     .from(receipts)
     .where(
-      sql`${ofReceiptChain('receipts', key)} AND receipts.seq > (SELECT e.anchor_seq FROM receipts e WHERE ${ofReceiptChain('e', key)} ORDER BY e.seq DESC LIMIT 1)`,
+      sql`${ofReceiptChain('receipts', key)} AND receipts.seq > (SELECT min(e.anchor_seq, e.seq - 1) FROM receipts e WHERE ${ofReceiptChain('e', key)} ORDER BY e.seq DESC LIMIT 1)`,
     )
     .orderBy(asc(receipts.seq));
 
@@ -164,10 +164,15 @@ export async function listSales(ctx: Shard, paymentIds: readonly PaymentId[]): P
 
 export type NewReceipt = Omit<StoredReceipt, 'seq' | 'afterSeq'>;
 
-/** Inserts a receipt as the next of its chain. D1 runs one batch at a time, so no two take the same number. */
+/**
+ * Inserts a receipt as the next of its chain. D1 runs one batch at a time, so no two take the same number. The archive has the end of a
+ * sandbox chain if a session with the later receipts was erased.
+ */
 export function insertReceipt(db: Db, receipt: NewReceipt): Write {
+  const endIn = (table: string, merchantId: AccountId | SQL, isPaidByOwner: boolean) =>
+    sql`coalesce((SELECT max(r.seq) FROM ${sql.raw(table)} r WHERE ${ofReceiptChain('r', { ...receipt, merchantId, isPaidByOwner })}), 0)`;
   const last = (isPaidByOwner: boolean) =>
-    sql`(SELECT coalesce(max(r.seq), 0) FROM receipts r WHERE ${ofReceiptChain('r', { ...receipt, isPaidByOwner })})`;
+    sql`max(${endIn('receipts', receipt.merchantId, isPaidByOwner)}, ${endIn('archived_receipts', subjectIdOf(receipt.merchantId), isPaidByOwner)})`;
   const afterSeq = receipt.isPaidByOwner ? last(false) : null;
   return db.insert(receipts).values({ ...receipt, seq: sql`${last(receipt.isPaidByOwner)} + 1`, afterSeq });
 }
