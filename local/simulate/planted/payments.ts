@@ -58,8 +58,8 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
           'db.select({ payment: payments, priceNow: products.priceAmount, merchantName: accounts.displayName, requiresIdentity: products.requiresIdentity }).from(payments)',
       },
       {
-        find: 'return found ? { ...found, memberships: held3',
-        replace: 'if (found) found.payment.priceAmount = found.priceNow;\n    return found ? { ...found, memberships: held3',
+        find: 'memberships: held3.map(',
+        replace: 'memberships: (found.payment.priceAmount = found.priceNow, held3).map(',
       },
     ],
     finding: /confirmed without a payment in full|was paid in full and on time, and is|the books say/,
