@@ -90,6 +90,9 @@ CREATE TABLE `archived_receipts` (
 	`id` blob NOT NULL,
 	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
+	`is_paid_by_owner` integer NOT NULL,
+	`seq` integer NOT NULL,
+	`after_seq` integer,
 	`product_id` blob NOT NULL,
 	`payment_id` blob NOT NULL,
 	`payer` text NOT NULL,
@@ -103,6 +106,7 @@ CREATE TABLE `archived_receipts` (
 CREATE UNIQUE INDEX `archived_receipts_id_unique` ON `archived_receipts` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `archived_receipts_payment_id_unique` ON `archived_receipts` (`payment_id`);--> statement-breakpoint
 CREATE INDEX `archived_receipts_by_merchant` ON `archived_receipts` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE UNIQUE INDEX `archived_receipts_chain` ON `archived_receipts` (`merchant_id`,`livemode`,`is_paid_by_owner`,`seq`);--> statement-breakpoint
 CREATE INDEX `archived_receipts_by_product` ON `archived_receipts` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `archived_receipts_by_payer` ON `archived_receipts` (`merchant_id`,`livemode`,`payer`,`created_at`);--> statement-breakpoint
 CREATE TABLE `archived_subjects` (
@@ -839,17 +843,17 @@ CREATE TABLE `receipts` (
 	`key_id` text NOT NULL,
 	`payer` text NOT NULL,
 	`is_paid_by_owner` integer NOT NULL,
-	`link_seq` integer,
-	`link_prev_hash` text,
+	`seq` integer NOT NULL,
+	`after_seq` integer,
+	`anchor_seq` integer NOT NULL,
+	`anchor_hash` text NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `receipts_payment_id_unique` ON `receipts` (`payment_id`);--> statement-breakpoint
-CREATE INDEX `receipts_by_merchant` ON `receipts` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `receipts_by_product` ON `receipts` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `receipts_by_payer` ON `receipts` (`merchant_id`,`livemode`,`payer`,`created_at`);--> statement-breakpoint
-CREATE UNIQUE INDEX `receipts_chain` ON `receipts` (`merchant_id`,`livemode`,`is_paid_by_owner`,`link_seq`);--> statement-breakpoint
-CREATE INDEX `receipts_unlinked` ON `receipts` (`created_at`) WHERE link_seq IS NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `receipts_chain` ON `receipts` (`merchant_id`,`livemode`,`is_paid_by_owner`,`seq`);--> statement-breakpoint
 CREATE TABLE `sandbox_accounts` (
 	`merchant_id` text NOT NULL,
 	`session_id` text NOT NULL,

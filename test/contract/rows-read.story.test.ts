@@ -11,7 +11,7 @@ import { rowsOf, withRowCount, worstOf } from '../support/runner/rows-read.ts';
 import { type Answer, World } from '../support/world.ts';
 
 /** A confirmation reads most: each event that no handler follows reads one endpoint. */
-const ROWS_MAX = 41;
+const ROWS_MAX = 58;
 const SIZES = [200, 20_000];
 
 /** Rows read per operation must not grow with the amount of stored data. */

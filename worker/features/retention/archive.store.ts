@@ -145,8 +145,8 @@ function moveReceipts(db: Db, moved: ArchivedRow<StoredReceipt>[]): Write[] {
   const rows = moved.map(({ row: { id, document, sha256, signature }, ...position }) => ({ id, document, sha256, signature, ...position }));
   return [
     db.insert(archivedReceipts).select(
-      sql`SELECT r.rowid, ${bytesOf('r.id')}, ${bytesOf('r.merchant_id')}, r.livemode, ${bytesOf('r.product_id')},
-          ${bytesOf('r.payment_id')}, r.payer, coalesce(r.document ->> 'product_name', ''), r.created_at, ${LINE_POSITION}
+      sql`SELECT r.rowid, ${bytesOf('r.id')}, ${bytesOf('r.merchant_id')}, r.livemode, r.is_paid_by_owner, r.seq, r.after_seq,
+          ${bytesOf('r.product_id')}, ${bytesOf('r.payment_id')}, r.payer, coalesce(r.document ->> 'product_name', ''), r.created_at, ${LINE_POSITION}
         FROM ${jsonRows(rows)} JOIN receipts r ON r.id = j.value ->> 'id' AND r.document = j.value ->> 'document'
           AND r.sha256 = j.value ->> 'sha256' AND r.signature = j.value ->> 'signature'`,
     ),
@@ -186,18 +186,18 @@ export interface Owner {
 }
 
 /**
- * Lists the receipts and payments that may move. Receipts: linked in a hash chain, but never the end of a chain (the next link needs its
- * hash) nor the newest receipt (its rowid must not be reused). Payments: `IS_OVER` holds.
+ * Lists the receipts and payments that may move. Receipts: up to the anchor of the end of their chain (the next receipt needs the end's
+ * number and hash), but not the newest receipt (its rowid must not be reused). Payments: `IS_OVER` holds.
  */
 export async function listMovable(db: Db, { merchantId, livemode }: Owner, { receiptIds, paymentIds }: Named) {
-  const chainEnd = (isPaidByOwner: 0 | 1) => sql`(SELECT max(r.link_seq) FROM receipts r WHERE r.merchant_id = ${merchantId}
-    AND r.livemode = ${livemode ? 1 : 0} AND r.is_paid_by_owner = ${isPaidByOwner})`;
+  const endAnchor = (isPaidByOwner: 0 | 1) => sql`(SELECT r.anchor_seq FROM receipts r WHERE r.merchant_id = ${merchantId}
+    AND r.livemode = ${livemode ? 1 : 0} AND r.is_paid_by_owner = ${isPaidByOwner} ORDER BY r.seq DESC LIMIT 1)`;
   const [issued, paid] = await db.batch([
     db
       .select()
       .from(receipts)
       .where(
-        sql`id IN ${setOf(receiptIds)} AND link_seq < CASE is_paid_by_owner WHEN 1 THEN ${chainEnd(1)} ELSE ${chainEnd(0)} END
+        sql`id IN ${setOf(receiptIds)} AND seq <= CASE is_paid_by_owner WHEN 1 THEN ${endAnchor(1)} ELSE ${endAnchor(0)} END
           AND rowid < (SELECT max(rowid) FROM receipts)`,
       ),
     db

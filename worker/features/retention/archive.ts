@@ -3,6 +3,7 @@ import { utf8 } from '#core/encoding.ts';
 import { formatErrorChain } from '#core/errors.ts';
 import { type AccountId, newId } from '#core/ids.ts';
 import { DAY, HOUR, iso } from '#core/time.ts';
+import { anchorToPrevious } from '#features/receipts/hash-chain.ts';
 import type { Shard } from '#platform/context.ts';
 import { type ArchivedLine, archivedTextOf, type StoredPayment, type StoredReceipt } from '#platform/db/archive.ts';
 import { commit } from '#platform/db/commit.ts';
@@ -71,7 +72,7 @@ async function archiveDay(ctx: Shard, bucket: R2Bucket, owner: Owner, day: numbe
   const readAt = ctx.now + ctx.elapsedMs();
   const happened = await listRun(ctx.db, owner, day + DAY, OBJECT);
   const { issued, paid } = await listMovable(ctx.db, owner, namedIn(happened));
-  const { bytes, ...archivedRows } = objectOf(happened, paid, issued);
+  const { bytes, ...archivedRows } = objectOf(happened, paid, await anchorToPrevious(ctx, issued));
   const prefix = `${merchantId}/${livemode ? 'live' : 'sandbox'}/${iso(day).slice(0, 10)}`;
   const key = `${prefix}/${happened[0]!.seq}-${sha256Hex(bytes)}-${newId(ctx.now)}.jsonl`;
   await beginDraft(ctx.db, key, ctx.now);
