@@ -27,7 +27,8 @@ import { addOutcome, type CallOutcome, emptyUsage, type KeyUsage } from '#rules/
 import { PLANS, type PlanName, planAt, rateOf } from '#rules/plans.ts';
 import { ConsumeForwarder } from './consume-forwarder.ts';
 
-const FLUSH_MS = MINUTE;
+/** Less than the ten idle seconds after which an object leaves memory. */
+const FLUSH_MS = 8 * SECOND;
 /** Upper bound of a database write. After this time, whether a staged change was stored is decided. */
 const STAGE_MS = MINUTE;
 
@@ -53,6 +54,8 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   readonly #usage = new Map<string, KeyUsage>();
   readonly #hits = new Map<string, AddressHits>();
   readonly #unsaved = new Set<string>();
+  #usageStoredAt = 0;
+  #hasUsageAlarm = false;
   readonly #passing: ConsumeForwarder;
   #hasAlarm = false;
   #hasTables: boolean;
@@ -142,9 +145,21 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     await this.putKey({ ...(key ?? { keyId: '', keyHash, permissions: [], livemode: true }), revokedAt: key?.revokedAt ?? revokedAt });
   }
 
+  /** Stores the usage at once if none was stored lately, which is one row without an alarm. Under load an alarm stores it for many calls. */
   async record(outcome: CallOutcome): Promise<void> {
     this.#usage.set(outcome.keyId, addOutcome(this.#usage.get(outcome.keyId) ?? emptyUsage(), outcome));
-    await this.#saveSoon(outcome.keyId);
+    this.#unsaved.add(outcome.keyId);
+    if (Date.now() - this.#usageStoredAt >= FLUSH_MS) this.#storeUsage();
+    else if (!this.#hasUsageAlarm) {
+      this.#hasUsageAlarm = true;
+      await this.ctx.storage.setAlarm(Date.now() + FLUSH_MS);
+    }
+  }
+
+  #storeUsage(): void {
+    for (const keyId of this.#unsaved) this.#save(`usage:${keyId}`, this.#usage.get(keyId));
+    this.#unsaved.clear();
+    this.#usageStoredAt = Date.now();
   }
 
   async usage(): Promise<Record<string, KeyUsage>> {
@@ -201,8 +216,8 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   /** Stores the usage of keys, or deletes ended windows of an address. A crash loses at most FLUSH_MS of usage. */
   override async alarm(): Promise<void> {
     if (this.#hits.size > 0) return this.#dropEndedWindows();
-    for (const keyId of this.#unsaved) this.#save(`usage:${keyId}`, this.#usage.get(keyId));
-    this.#unsaved.clear();
+    this.#hasUsageAlarm = false;
+    this.#storeUsage();
   }
 
   async #dropEndedWindows(): Promise<void> {
@@ -227,11 +242,6 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   #setStage(staged: Staged | null): void {
     this.#staged = staged;
     this.#save('staged', staged);
-  }
-
-  async #saveSoon(keyId: string): Promise<void> {
-    if (this.#unsaved.size === 0) await this.ctx.storage.setAlarm(Date.now() + FLUSH_MS);
-    this.#unsaved.add(keyId);
   }
 
   #shortHits(now: number): [string, AddressHits][] {
