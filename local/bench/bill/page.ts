@@ -20,7 +20,8 @@ export const POLLS = 6;
 const MINUTES = 30 * 24 * 60;
 const dollars = (amount: number): string =>
   amount < 20 ? `$${amount.toFixed(2)}` : `$${Math.round(Number(amount.toPrecision(3))).toLocaleString('en-US')}`;
-const figure = (count: number): string => (count >= 10 ? String(Math.round(count)) : String(Number(count.toPrecision(2))));
+const figure = (count: number): string =>
+  count >= 100 ? String(Math.round(count / 10) * 10) : count >= 10 ? String(Math.round(count)) : String(Number(count.toPrecision(2)));
 
 const table = (head: string[], rows: string[][]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
