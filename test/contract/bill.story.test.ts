@@ -42,7 +42,7 @@ describe('bill', () => {
 
   const customerOf = (name: string) => ({ customer_ref: `bill-${name}` });
   async function spend(run: (spent: Spent) => Promise<unknown>): Promise<Counts> {
-    // Time stands still, because the counts of some calls depend on how soon they follow others.
+    // Freezes the time, because the counts of some calls depend on how soon they follow others.
     setTime(Date.now() + MINUTE);
     const spent = new Spent(w);
     await spent.watch();
