@@ -27,9 +27,13 @@ import { addOutcome, type CallOutcome, emptyUsage, type KeyUsage } from '#rules/
 import { PLANS, type PlanName, planAt, rateOf } from '#rules/plans.ts';
 import { ConsumeForwarder } from './consume-forwarder.ts';
 
-const FLUSH_MS = 5 * SECOND;
+/** Less than the ten idle seconds after which an object leaves memory. */
+const FLUSH_MS = 8 * SECOND;
 /** Upper bound of a database write. After this time, whether a staged change was stored is decided. */
 const STAGE_MS = MINUTE;
+
+type AddressHits = Window & { endsAt: number };
+const isShort = ({ openedAt, endsAt }: AddressHits): boolean => endsAt - openedAt <= MINUTE;
 
 interface Staged {
   account: AdmittedAccount;
@@ -48,8 +52,10 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   readonly #keys = new Map<string, AdmittedKey>();
   readonly #windows = new Map<string, Window>();
   readonly #usage = new Map<string, KeyUsage>();
-  readonly #hits = new Map<string, Window & { endsAt: number }>();
+  readonly #hits = new Map<string, AddressHits>();
   readonly #unsaved = new Set<string>();
+  #usageStoredAt = 0;
+  #hasUsageAlarm = false;
   readonly #passing: ConsumeForwarder;
   #hasAlarm = false;
   #hasTables: boolean;
@@ -68,7 +74,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     const key = request.credential.kind === 'key' ? this.#keys.get(request.credential.keyHash) : undefined;
     const judged = judgeCaller(this.#staged?.account ?? this.#account, key, request);
     if (!judged.ok) return judged;
-    const counted = await this.#count({ ...request, livemode: judged.caller.livemode }, judged.caller.plan);
+    const counted = this.#count({ ...request, livemode: judged.caller.livemode }, judged.caller.plan);
     return counted.ok ? { ...counted, caller: judged.caller } : { ...counted, ...(key && { keyId: key.keyId }) };
   }
 
@@ -76,12 +82,12 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     return this.#account ? this.#count(call, planAt(this.#account, call.now)) : { ok: false, reason: 'unknown' };
   }
 
-  async #count({ bucket, livemode, rateMultiplier, now, wallNow = now }: CountedCall, plan: PlanName): Promise<Counted> {
+  #count({ bucket, livemode, rateMultiplier, now, wallNow = now }: CountedCall, plan: PlanName): Counted {
     const name = `${bucket}-${livemode ? 'live' : 'sandbox'}`;
     const { limit, windowSeconds } = rateOf(plan, bucket, livemode, rateMultiplier);
     const { allowed, window, rate } = hitWindow(this.#windows.get(name), limit, windowSeconds * SECOND, wallNow);
+    // In memory only: a plan's window lasts a minute at most, and a stored count would be a row for nearly every call.
     this.#windows.set(name, window);
-    await this.#saveSoon(`window:${name}`);
     return allowed ? { ok: true, rate } : { ok: false, reason: 'rate', rate };
   }
 
@@ -139,9 +145,21 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     await this.putKey({ ...(key ?? { keyId: '', keyHash, permissions: [], livemode: true }), revokedAt: key?.revokedAt ?? revokedAt });
   }
 
+  /** Stores the usage at once if none was stored lately, which is one row without an alarm. Under load an alarm stores it for many calls. */
   async record(outcome: CallOutcome): Promise<void> {
     this.#usage.set(outcome.keyId, addOutcome(this.#usage.get(outcome.keyId) ?? emptyUsage(), outcome));
-    await this.#saveSoon(`usage:${outcome.keyId}`);
+    this.#unsaved.add(outcome.keyId);
+    if (Date.now() - this.#usageStoredAt >= FLUSH_MS) this.#storeUsage();
+    else if (!this.#hasUsageAlarm) {
+      this.#hasUsageAlarm = true;
+      await this.ctx.storage.setAlarm(Date.now() + FLUSH_MS);
+    }
+  }
+
+  #storeUsage(): void {
+    for (const keyId of this.#unsaved) this.#save(`usage:${keyId}`, this.#usage.get(keyId));
+    this.#unsaved.clear();
+    this.#usageStoredAt = Date.now();
   }
 
   async usage(): Promise<Record<string, KeyUsage>> {
@@ -149,8 +167,8 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   }
 
   /**
-   * Counts one hit in every window of an address, or in none if one is full. Every hit is stored, because the object may hibernate. The
-   * alarm deletes ended windows and, after the last one, the object's storage.
+   * Counts one hit in every window of an address, or in none if one is full. Every hit is stored, because the object may hibernate: windows
+   * of a minute and less in one row, the others in one each. The alarm deletes ended windows and, after the last, the object's storage.
    */
   async hit(asked: AddressWindow[], now: number): Promise<AddressAnswer> {
     const counted = asked.filter(({ unlessOpen = '' }) => (this.#hits.get(unlessOpen)?.endsAt ?? 0) <= now);
@@ -160,8 +178,9 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     for (const [index, [name, window]] of windows.entries()) {
       const held = { ...window, endsAt: window.openedAt + ends[index]! };
       this.#hits.set(name, held);
-      this.#save(`hit:${name}`, held);
+      if (!isShort(held)) this.#save(`hit:${name}`, held);
     }
+    if (windows.some(([name]) => isShort(this.#hits.get(name)!))) this.#save('hits', this.#shortHits(now));
     if (windows.length > 0 && !this.#hasAlarm) {
       this.#hasAlarm = true;
       await this.ctx.storage.setAlarm(Date.now() + Math.max(...ends));
@@ -194,23 +213,21 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     this.#save('feeCount', this.#fees);
   }
 
-  /** Flushes counters from memory, or deletes ended windows of an address. A crash loses at most FLUSH_MS of counting. */
+  /** Stores the usage of keys, or deletes ended windows of an address. A crash loses at most FLUSH_MS of usage. */
   override async alarm(): Promise<void> {
     if (this.#hits.size > 0) return this.#dropEndedWindows();
-    for (const name of this.#unsaved) {
-      const [kind, id = ''] = name.split(':');
-      this.#save(name, kind === 'usage' ? this.#usage.get(id) : this.#windows.get(id));
-    }
-    this.#unsaved.clear();
+    this.#hasUsageAlarm = false;
+    this.#storeUsage();
   }
 
   async #dropEndedWindows(): Promise<void> {
     const now = Date.now();
-    for (const [name, { endsAt }] of this.#hits) {
-      if (endsAt > now) continue;
+    for (const [name, held] of this.#hits) {
+      if (held.endsAt > now) continue;
       this.#hits.delete(name);
-      this.ctx.storage.sql.exec('DELETE FROM facts WHERE name = ?', `hit:${name}`);
+      if (!isShort(held)) this.ctx.storage.sql.exec('DELETE FROM facts WHERE name = ?', `hit:${name}`);
     }
+    if (this.#shortHits(now).length === 0) this.ctx.storage.sql.exec("DELETE FROM facts WHERE name = 'hits'");
     this.#hasAlarm = this.#hits.size > 0;
     if (this.#hasAlarm) return this.ctx.storage.setAlarm(Math.max(...[...this.#hits.values()].map(({ endsAt }) => endsAt)));
     this.#windows.clear();
@@ -227,9 +244,8 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     this.#save('staged', staged);
   }
 
-  async #saveSoon(name: string): Promise<void> {
-    if (this.#unsaved.size === 0) await this.ctx.storage.setAlarm(Date.now() + FLUSH_MS);
-    this.#unsaved.add(name);
+  #shortHits(now: number): [string, AddressHits][] {
+    return [...this.#hits].filter(([, held]) => isShort(held) && held.endsAt > now);
   }
 
   #save(name: string, value: unknown): void {
@@ -252,7 +268,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
       if (name === 'feeCount') this.#fees = fact;
       if (kind === 'key') this.#keys.set(id, fact);
       if (kind === 'hit') this.#hits.set(name.slice('hit:'.length), fact);
-      if (kind === 'window') this.#windows.set(id, fact);
+      if (name === 'hits') for (const [window, held] of fact) this.#hits.set(window, held);
       if (kind === 'usage') this.#usage.set(id, fact);
     }
   }

@@ -6,6 +6,7 @@ import {
   type Addition,
   type EntitlementKey,
   type EntitlementSnapshot,
+  isUse,
   planAddition,
   planConsume,
   planRefund,
@@ -54,10 +55,11 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
       versionOf: ({ balance }) => balance.version,
       dueAt,
       passTime: () => this.#holding.passTime(),
-      publish: async ({ identity, balance, renewal }, events, { now, requestId }) => {
+      isUse: (before, after) => before.endsSeenThrough === after.endsSeenThrough && isUse(before.balance, after.balance),
+      publish: async ({ identity, balance, renewal }, events, { now, requestId, isUseOnly }) => {
         const snapshot = snapshotOf(balance, identity!, judgedAt(renewal, now));
         const queue = identity!.livemode ? this.env.JOBS : this.env.SANDBOX;
-        await queue.send({ kind: 'projectEntitlement', projection: { snapshot, events }, requestId });
+        await queue.send({ kind: 'projectEntitlement', projection: { snapshot, events, ...(isUseOnly && { isUseOnly }) }, requestId });
       },
     });
     this.#holding = new Holding(this.#ledger);
@@ -202,7 +204,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     { identity, key, fingerprint, ...called }: Operation<unknown>,
     { replay, judge }: { replay(recorded: Recorded<Verb<Name>>): Answer; judge(operationKey: string): Answer },
   ): Promise<Answer | Full | { ok: false; reason: 'conflict' }> {
-    return this.#ledger.run(called, () => {
+    return this.#ledger.run({ ...called, isRoutine: verb === 'consume' }, () => {
       this.#holding.assertSame(identity);
       const { operations } = this.#ledger;
       // Keys expire by wall time, so advancing a sandbox clock expires none.

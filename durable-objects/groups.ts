@@ -1,5 +1,5 @@
 import { formatErrorChain } from '#core/errors.ts';
-import { type LogLine, logRequest } from '#platform/log.ts';
+import { isSampled, type LogLine, logRequest } from '#platform/log.ts';
 import type { Called } from '#rules/entitlement-rpc.ts';
 
 export interface Waiting {
@@ -73,6 +73,8 @@ export function logCommit<State>(
   { group, outcomes, startedAt }: { group: readonly Waiting[]; outcomes: readonly Outcome[]; startedAt: number },
 ): void {
   const notes = outcomes.flatMap((outcome) => (outcome.ok ? [] : [formatErrorChain(outcome.error)]));
+  const isQuiet = ({ called: { isRoutine, requestId = '' } }: Waiting): boolean => isRoutine === true && !isSampled(requestId);
+  if (notes.length === 0 && group.every(isQuiet)) return;
   logRequest({
     request_id: `${kind}_${idOf(state)}`,
     object: kind,

@@ -3,7 +3,18 @@ import type { Called, Projected } from '#rules/entitlement-rpc.ts';
 import { BLOCK_TABLES } from './blocks.ts';
 import { Groups, type LogName, logCommit, type Outcome, type Waiting } from './groups.ts';
 import { Operations, type Packing, readRow, rowText } from './operations.ts';
-import { acknowledge, EMPTY_OUTBOX, noteChange, OUTBOX_TABLE, type OutboxPage, sendAt, takeMessages } from './outbox.ts';
+import {
+  acknowledge,
+  EMPTY_OUTBOX,
+  isUseFlush,
+  noteChange,
+  OUTBOX_TABLE,
+  type OutboxPage,
+  sendAt,
+  takeMessages,
+  withPastFlush,
+  withUseFlush,
+} from './outbox.ts';
 import { Tables } from './tables.ts';
 
 /** Tolerance for a caller's clock. A clock that is a day ahead must not end access or expire keys. */
@@ -23,8 +34,13 @@ interface LedgerRules<State, Content, Event> extends LogName<State>, Packing<Con
   dueAt(state: State): number | null;
   /** Runs before the first operation after `dueAt` and with every alarm. */
   passTime(): void;
-  /** Queues the message that updates the database, which acknowledges with `published`. May repeat the same message. */
-  publish(state: State, events: Event[], called: Called): Promise<void>;
+  /** True if the steps between two states are uses alone, so that their projection may wait. Absent if none may. */
+  isUse?(before: State, after: State): boolean;
+  /**
+   * Queues the message that updates the database. May repeat the same message. The database acknowledges with `published`, unless the
+   * message is of uses alone.
+   */
+  publish(state: State, events: Event[], called: Called & { isUseOnly: boolean }): Promise<void>;
 }
 
 interface LedgerRow<State> extends OutboxPage {
@@ -36,6 +52,8 @@ interface LedgerRow<State> extends OutboxPage {
   lastTick: number;
   /** Request id of the last change, logged by the alarm that publishes the change. Null if time alone caused it. */
   changedBy: string | null;
+  /** Alarm at the time of the write, so that an object that wakes does not set the same one again. */
+  alarmAt: number | null;
 }
 
 /**
@@ -54,6 +72,8 @@ export class Ledger<State, Content, Event> {
   /** Null if unknown to this instance: the next write sets the alarm. */
   #alarmAt: number | null = null;
   #isAwake = false;
+  #isJustLoaded = false;
+  #hasEmitted = false;
   #backoffUntil = 0;
 
   constructor(storage: DurableObjectStorage, rules: LedgerRules<State, Content, Event>) {
@@ -121,6 +141,7 @@ export class Ledger<State, Content, Event> {
 
   /** Queues an event at the state's current version, which carries one event at most. */
   emit(event: Event): void {
+    this.#hasEmitted = true;
     this.tables.write('INSERT INTO outbox VALUES (?, ?)', this.#version(), JSON.stringify(event));
   }
 
@@ -156,17 +177,28 @@ export class Ledger<State, Content, Event> {
 
   #transact(perform: () => Outcome[]): Outcome[] {
     this.tables.isDirty = false;
+    this.#hasEmitted = false;
+    const before = this.#page.state;
     return this.#storage.transactionSync(() => {
       const outcomes = perform();
       if (!this.tables.isDirty) return outcomes;
-      this.#page = noteChange(this.#page, this.#version(), Date.now());
+      this.#page = this.#withFlush(before);
+      this.#scheduleAlarm();
+      this.#page = { ...this.#page, alarmAt: this.#alarmAt };
       this.tables.write(
         'INSERT INTO page VALUES (1, ?) ON CONFLICT DO UPDATE SET content = excluded.content',
         rowText(this.#page, this.operations.tail),
       );
-      this.#scheduleAlarm();
       return outcomes;
     });
+  }
+
+  #withFlush(before: State): LedgerRow<State> {
+    const now = Date.now();
+    const page = this.#isJustLoaded ? withPastFlush(this.#page, now) : this.#page;
+    this.#isJustLoaded = false;
+    if (this.#version() === this.#rules.versionOf(before)) return page;
+    return noteChange(page, { isUse: !this.#hasEmitted && this.#rules.isUse?.(before, page.state) === true, now });
   }
 
   #perform({ called: { now, aheadMs = 0, requestId }, operation }: Waiting): unknown {
@@ -205,13 +237,24 @@ export class Ledger<State, Content, Event> {
 
   async #publish(): Promise<void> {
     const requestId = this.#page.changedBy ?? undefined;
+    if (isUseFlush(this.#page)) return this.#publishUses(requestId);
     // Recorded before sending: a crash in between repeats the message and never loses it.
     const due = await this.#runHere(() => {
       const { page, messages } = takeMessages<LedgerRow<State>, Event>(this.#page, this.#version(), Date.now(), this.tables);
       this.#turnPage(page);
       return { ...page, messages };
     }, requestId);
-    for (const events of due.messages) await this.#rules.publish(due.state, events, { now: due.seenAt, requestId });
+    for (const events of due.messages) await this.#rules.publish(due.state, events, { now: due.seenAt, requestId, isUseOnly: false });
+  }
+
+  /** Stores nothing if the flush was due: the stored page shows that. After a crash the alarm repeats the message. */
+  async #publishUses(requestId: string | undefined): Promise<void> {
+    const { state, seenAt, flushAt } = this.#page;
+    const version = this.#version();
+    await this.#rules.publish(state, [], { now: seenAt, requestId, isUseOnly: true });
+    const flush = () => withUseFlush(this.#page, version, this.#version(), Date.now());
+    if (Date.now() < flushAt!) await this.run({ now: Date.now(), requestId, isRoutine: true }, () => this.#turnPage(flush()));
+    else this.#page = flush();
   }
 
   /** Sets the object's single alarm to the earliest of publishing, the state's own time and purging. */
@@ -226,13 +269,22 @@ export class Ledger<State, Content, Event> {
   }
 
   load(): void {
-    this.#alarmAt = null;
+    this.#isJustLoaded = true;
     this.tables.load();
     const stored = readRow<LedgerRow<State>>(this.tables.rows<{ content: string }>('SELECT content FROM page')[0]?.content);
     this.operations.load(stored?.tail ?? '');
-    const empty = { state: this.#rules.empty, seenAt: 0, followsCallers: false, lastTick: 0, changedBy: null, ...EMPTY_OUTBOX };
+    const empty = {
+      state: this.#rules.empty,
+      seenAt: 0,
+      followsCallers: false,
+      lastTick: 0,
+      changedBy: null,
+      alarmAt: null,
+      ...EMPTY_OUTBOX,
+    };
     const { seenAt, ...page } = stored?.page ?? empty;
     this.#page = { ...page, seenAt: page.followsCallers ? seenAt : believable(seenAt) };
+    this.#alarmAt = page.alarmAt !== null && page.alarmAt > Date.now() ? page.alarmAt : null;
   }
 }
 

@@ -3,6 +3,12 @@ import type { Projected } from '#rules/entitlement-rpc.ts';
 import type { Tables } from './tables.ts';
 
 const FLUSH_MS = 2 * SECOND;
+/** Longest delay of a projection of uses, and the pause after which uses count as the first again. */
+export const USE_FLUSH_MAX_MS = MINUTE;
+/** Past time in ms, at which an alarm rings at once. */
+const AT_ONCE = 1;
+/** Tolerance for an alarm that rings late. */
+const LATE_MS = 5 * SECOND;
 /** Pauses before unacknowledged messages are sent again. The last one repeats forever. */
 const REPEAT_MS = [5 * SECOND, MINUTE, 10 * MINUTE];
 /** Events per message. A queue message holds 128 KB. */
@@ -14,24 +20,61 @@ export interface OutboxPage {
   publishedVersion: number;
   /** Everything up to this version was sent at least once since the last repetition began. */
   sentVersion: number;
-  changedAt: number | null;
+  /** Time at which unsent changes go out. */
+  flushAt: number | null;
+  /** True if the unsent changes are uses alone, which go out later and without an acknowledgement. */
+  isUseOnly: boolean;
+  flushedAt: number;
+  useDelayMs: number;
   /** Oldest incompletely acknowledged message: version covered, time of the last attempt, and number of attempts. */
   awaited: { version: number; sentAt: number; times: number } | null;
 }
 
-export const EMPTY_OUTBOX: OutboxPage = { publishedVersion: 0, sentVersion: 0, changedAt: null, awaited: null };
+export const EMPTY_OUTBOX: OutboxPage = {
+  publishedVersion: 0,
+  sentVersion: 0,
+  flushAt: null,
+  isUseOnly: true,
+  flushedAt: 0,
+  useDelayMs: 0,
+  awaited: null,
+};
 export const OUTBOX_TABLE = { outbox: 'version INTEGER PRIMARY KEY, event TEXT NOT NULL' };
 
 const repeatAt = ({ sentAt, times }: { sentAt: number; times: number }): number =>
   sentAt + REPEAT_MS[Math.min(times, REPEAT_MS.length) - 1]!;
 
-export function sendAt({ changedAt, awaited }: OutboxPage): number | null {
-  const moments = [changedAt === null ? null : changedAt + FLUSH_MS, awaited && repeatAt(awaited)].filter((at) => at !== null);
+export function sendAt({ flushAt, awaited }: OutboxPage): number | null {
+  const moments = [flushAt, awaited && repeatAt(awaited)].filter((at) => at !== null);
   return moments.length > 0 ? Math.min(...moments) : null;
 }
 
-export const noteChange = <Page extends OutboxPage>(page: Page, version: number, now: number): Page =>
-  version > page.sentVersion && page.changedAt === null ? { ...page, changedAt: now } : page;
+/** Plans the flush of a change: after two seconds, and for uses that go on after a delay that doubles up to a minute. */
+export function noteChange<Page extends OutboxPage>(page: Page, { isUse, now }: { isUse: boolean; now: number }): Page {
+  if (!isUse) return { ...page, flushAt: Math.min(page.flushAt ?? now + FLUSH_MS, now + FLUSH_MS), isUseOnly: false };
+  if (page.flushAt !== null) return page;
+  const goesOn = now - page.flushedAt <= USE_FLUSH_MAX_MS && page.useDelayMs > 0;
+  const useDelayMs = goesOn ? Math.min(2 * page.useDelayMs, USE_FLUSH_MAX_MS) : FLUSH_MS;
+  return { ...page, flushAt: now + useDelayMs, isUseOnly: true, useDelayMs };
+}
+
+/**
+ * Completes the page of an object that wakes for a call. A flush of uses is not stored, so one that was due counts as done. If its alarm is
+ * only late, the next flush covers the same uses.
+ */
+export const withPastFlush = <Page extends OutboxPage>(page: Page, now: number): Page =>
+  page.isUseOnly && page.flushAt !== null && page.flushAt < now - LATE_MS ? { ...page, flushedAt: page.flushAt, flushAt: null } : page;
+
+/** True if the next message needs neither a stored page nor an acknowledgement: the following one says the same and more. */
+export const isUseFlush = ({ flushAt, isUseOnly, awaited }: OutboxPage): boolean => flushAt !== null && isUseOnly && awaited === null;
+
+/** Page after a flush of uses up to `sentVersion` was accepted by the queue. Changes made meanwhile get a flush of their own. */
+export function withUseFlush<Page extends OutboxPage>(page: Page, sentVersion: number, version: number, now: number): Page {
+  const flushed = { ...page, sentVersion, flushedAt: now };
+  if (!page.isUseOnly) return flushed;
+  const idle = { ...flushed, flushAt: null };
+  return version > sentVersion ? noteChange(idle, { isUse: true, now }) : idle;
+}
 
 /**
  * Returns the messages to send now and the page after sending. New changes go out with every call. Unacknowledged events go out again, all
@@ -44,7 +87,7 @@ export function takeMessages<Page extends OutboxPage, Event>(
   tables: Tables,
 ): { page: Page; messages: Event[][] } {
   const repeated = page.awaited && now >= repeatAt(page.awaited) ? page.awaited : null;
-  if (!repeated && page.changedAt === null) return { page, messages: [] };
+  if (!repeated && page.flushAt === null) return { page, messages: [] };
   const rows = tables.rows<{ version: number; event: string }>(
     'SELECT version, event FROM outbox WHERE version > ? ORDER BY version LIMIT ?',
     repeated ? 0 : page.sentVersion,
@@ -56,7 +99,11 @@ export function takeMessages<Page extends OutboxPage, Event>(
   const messages = [events.splice(0, EVENTS_MAX)];
   while (events.length > 0) messages.push(events.splice(0, EVENTS_MAX));
   const awaited = repeated ? sent : (page.awaited ?? sent);
-  return { page: { ...page, sentVersion, changedAt: sentVersion < version ? 0 : null, awaited }, messages };
+  const hasMore = sentVersion < version;
+  return {
+    page: { ...page, sentVersion, flushAt: hasMore ? AT_ONCE : null, isUseOnly: !hasMore, flushedAt: now, awaited },
+    messages,
+  };
 }
 
 /** Deletes acknowledged events. Acknowledgements arrive in any order, so each covers only its own events. */

@@ -11,8 +11,9 @@ import { join, relative } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const TABLES = 'worker/platform/db/tables';
 
-/** Tables read only by key need no rowid tree. drizzle cannot express WITHOUT ROWID. */
-const WITHOUT_ROWID = /(CREATE TABLE `(?:archived_subjects|archived_types|memberships)` \([^;]*\));/g;
+/** Tables read by key need no rowid tree. drizzle cannot express WITHOUT ROWID. */
+const WITHOUT_ROWID =
+  /(CREATE TABLE `(?:archived_subjects|archived_types|claims|ended_deliveries|endpoint_hours|memberships|settlements|tx_claims)` \([^;]*\));/g;
 
 const [folder = join(ROOT, 'migrations')] = process.argv.slice(2);
 rmSync(folder, { recursive: true, force: true });

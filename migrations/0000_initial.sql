@@ -90,6 +90,9 @@ CREATE TABLE `archived_receipts` (
 	`id` blob NOT NULL,
 	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
+	`is_paid_by_owner` integer NOT NULL,
+	`seq` integer NOT NULL,
+	`after_seq` integer,
 	`product_id` blob NOT NULL,
 	`payment_id` blob NOT NULL,
 	`payer` text NOT NULL,
@@ -103,6 +106,7 @@ CREATE TABLE `archived_receipts` (
 CREATE UNIQUE INDEX `archived_receipts_id_unique` ON `archived_receipts` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `archived_receipts_payment_id_unique` ON `archived_receipts` (`payment_id`);--> statement-breakpoint
 CREATE INDEX `archived_receipts_by_merchant` ON `archived_receipts` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE UNIQUE INDEX `archived_receipts_chain` ON `archived_receipts` (`merchant_id`,`livemode`,`is_paid_by_owner`,`seq`);--> statement-breakpoint
 CREATE INDEX `archived_receipts_by_product` ON `archived_receipts` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `archived_receipts_by_payer` ON `archived_receipts` (`merchant_id`,`livemode`,`payer`,`created_at`);--> statement-breakpoint
 CREATE TABLE `archived_subjects` (
@@ -298,15 +302,14 @@ CREATE TABLE `claims` (
 	`key` text NOT NULL,
 	`fingerprint` text NOT NULL,
 	`status` integer,
-	`body` text,
-	`sealed_body` text,
 	`fence` integer NOT NULL,
 	`lease_until` integer,
 	`expires_at` integer NOT NULL,
+	`body` text,
+	`sealed_body` text,
 	PRIMARY KEY(`scope`, `key`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE INDEX `claims_expiring` ON `claims` (`expires_at`);--> statement-breakpoint
 CREATE INDEX `claims_sealed` ON `claims` (substr(sealed_body, 1, 8)) WHERE sealed_body IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -432,7 +435,7 @@ CREATE TABLE `ended_deliveries` (
 	`answer_class` integer NOT NULL,
 	`count` integer NOT NULL,
 	PRIMARY KEY(`merchant_id`, `livemode`, `quarter`, `has_succeeded`, `answer_class`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `billing_customers` (
 	`account_id` text PRIMARY KEY NOT NULL,
@@ -838,17 +841,17 @@ CREATE TABLE `receipts` (
 	`key_id` text NOT NULL,
 	`payer` text NOT NULL,
 	`is_paid_by_owner` integer NOT NULL,
-	`link_seq` integer,
-	`link_prev_hash` text,
+	`seq` integer NOT NULL,
+	`after_seq` integer,
+	`anchor_seq` integer NOT NULL,
+	`anchor_hash` text NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `receipts_payment_id_unique` ON `receipts` (`payment_id`);--> statement-breakpoint
-CREATE INDEX `receipts_by_merchant` ON `receipts` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `receipts_by_product` ON `receipts` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `receipts_by_payer` ON `receipts` (`merchant_id`,`livemode`,`payer`,`created_at`);--> statement-breakpoint
-CREATE UNIQUE INDEX `receipts_chain` ON `receipts` (`merchant_id`,`livemode`,`is_paid_by_owner`,`link_seq`);--> statement-breakpoint
-CREATE INDEX `receipts_unlinked` ON `receipts` (`created_at`) WHERE link_seq IS NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `receipts_chain` ON `receipts` (`merchant_id`,`livemode`,`is_paid_by_owner`,`seq`);--> statement-breakpoint
 CREATE TABLE `sandbox_accounts` (
 	`merchant_id` text NOT NULL,
 	`session_id` text NOT NULL,
@@ -1003,11 +1006,9 @@ CREATE TABLE `settlements` (
 	`answered_by` text,
 	`created_at` integer NOT NULL,
 	CONSTRAINT "settlements_status" CHECK(status IN ('pending', 'settled', 'failed'))
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `settlements_failed` ON `settlements` (`created_at`) WHERE status = 'failed' AND next_check_at IS NULL;--> statement-breakpoint
-CREATE UNIQUE INDEX `settlements_by_message` ON `settlements` (`livemode`,`message_hash`) WHERE message_hash IS NOT NULL;--> statement-breakpoint
-CREATE UNIQUE INDEX `settlements_by_signature` ON `settlements` (`livemode`,`tx_signature`) WHERE tx_signature IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `settlements_due` ON `settlements` (`next_check_at`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_settlements_due` ON `settlements` (`next_check_at`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `settlements_fee_payers` ON `settlements` (`fee_payer`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
@@ -1144,7 +1145,7 @@ CREATE TABLE `tx_claims` (
 	`next_check_at` integer DEFAULT 0,
 	`answered_by` text,
 	`created_at` integer NOT NULL
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `tx_claims_by_signature` ON `tx_claims` (`livemode`,`tx_signature`) WHERE tx_signature IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX `tx_claims_by_message` ON `tx_claims` (`livemode`,`message_hash`) WHERE message_hash IS NOT NULL;--> statement-breakpoint
@@ -1158,7 +1159,7 @@ CREATE TABLE `endpoint_hours` (
 	`succeeded` integer NOT NULL,
 	`ended` integer NOT NULL,
 	PRIMARY KEY(`merchant_id`, `livemode`, `hour`, `endpoint_id`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `endpoint_hours_ending` ON `endpoint_hours` (`hour`);--> statement-breakpoint
 CREATE TABLE `webhook_deliveries` (
@@ -1184,14 +1185,12 @@ CREATE TABLE `webhook_deliveries` (
 	CONSTRAINT "webhook_deliveries_status" CHECK(status IN ('pending', 'retrying', 'succeeded', 'failed', 'cancelled'))
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `webhook_deliveries_once` ON `webhook_deliveries` (`event_id`,`endpoint_id`) WHERE replay_of IS NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_deliveries_once` ON `webhook_deliveries` (`event_id`,`endpoint_id`,CASE WHEN replay_of IS NULL THEN 0 ELSE id END);--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`next_attempt_at`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_waiting` ON `webhook_deliveries` (`endpoint_id`,`next_attempt_at`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_by_merchant` ON `webhook_deliveries` (`merchant_id`,`livemode`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_by_status` ON `webhook_deliveries` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_unsucceeded` ON `webhook_deliveries` (`merchant_id`,`livemode`,`status`) WHERE status <> 'succeeded';--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_by_endpoint` ON `webhook_deliveries` (`merchant_id`,`livemode`,`endpoint_id`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_by_event` ON `webhook_deliveries` (`event_id`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_oldest` ON `webhook_deliveries` (`merchant_id`,`livemode`,`created_at`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_ended` ON `webhook_deliveries` (`completed_at`) WHERE completed_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `webhook_endpoints` (
 	`id` text PRIMARY KEY NOT NULL,

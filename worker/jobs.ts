@@ -21,7 +21,7 @@ import {
 import { shardNamed } from '#platform/db/directory.ts';
 import { type Swept, sweepPages, sweepRounds } from '#platform/db/sweeps.ts';
 import type { ParkedMessage } from '#platform/db/tables/operations.ts';
-import { deferring, logRequest } from '#platform/log.ts';
+import { deferring, isSampled, logRequest } from '#platform/log.ts';
 import { deleteParked, endParked, listParked, parkMessages } from '#platform/queues/parked-messages.store.ts';
 import { followActs } from './event-handlers.ts';
 
@@ -84,6 +84,8 @@ async function consumeJob(queue: string, messages: readonly Message<Job>[], env:
     notes.push(formatErrorChain(error));
     for (const message of messages) message.retry({ delaySeconds: RETRY_SECONDS });
   }
+  const isRoutine = job.kind === 'projectEntitlement' && job.projection.isUseOnly === true && notes.length === 0;
+  if (isRoutine && !isSampled(cause ?? '')) return;
   logRequest({
     ...ids,
     job: isKnown(kind) ? kind : `unknown kind, parked: ${String(kind).slice(0, 64)}`,

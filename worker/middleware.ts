@@ -6,6 +6,7 @@ import { routePath } from 'hono/route';
 import { ApiError } from '#core/errors.ts';
 import { BODY_KB } from '#core/limits.ts';
 import { authenticate } from '#features/accounts/auth/authenticate.ts';
+import { CONSUME_ENDPOINT } from '#features/pay-per-request/plain-consume.ts';
 import { newCtx } from '#platform/context.ts';
 import { readJsonBody, refuseBody } from '#platform/http/bodies/request-body.ts';
 import { requireComplete, requireConfiguration } from '#platform/http/configuration.ts';
@@ -17,7 +18,7 @@ import { isPublished, matcherOf } from '#platform/http/paths/route-patterns.ts';
 import { unknownPath } from '#platform/http/paths/unknown-path.ts';
 import { hitCeiling, requireCeilingLeft, underCeiling } from '#platform/http/rate-limit.ts';
 import { nameRequest } from '#platform/http/request-id.ts';
-import { deferring, logRequest } from '#platform/log.ts';
+import { deferring, isSampled, logRequest } from '#platform/log.ts';
 
 const LONG_BODIES = /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|receipt\/[^/]+\/invoice-metadata)$/;
 const RAW_BODIES = /^\/v1\/(?:products\/webhook|billing\/webhooks|integrations\/mail\/webhooks)\//;
@@ -45,6 +46,8 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
     const outcome = { keyId: key.keyId, at: ctx.wallNow, method: c.req.method, endpoint, status, requestId, units: c.var.unitsConsumed };
     ctx.defer(c.env.ADMISSION.getByName(`account:${key.admissionId}`).record(outcome));
   }
+  const isRoutine = endpoint === CONSUME_ENDPOINT && status === 200 && notes.length === 0;
+  if (isRoutine && !isSampled(requestId)) return;
   logRequest({
     request_id: requestId,
     method: c.req.method,

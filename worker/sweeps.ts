@@ -21,7 +21,6 @@ import { sweepExpired } from '#features/payments/watch/expire.ts';
 import { sweepCandidates } from '#features/payments/watch/recheck.ts';
 import { sweepReference } from '#features/payments/watch/reference-scan.ts';
 import { sweepPlans } from '#features/plans/expire-plan.ts';
-import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { eraseArchived } from '#features/retention/erase.ts';
 import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
@@ -94,7 +93,6 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'archive', nextDueAt: every(10 * MINUTE), run: sweepArchive },
   { name: 'endedSetups', nextDueAt: every(10 * MINUTE), run: sweepEndedSetups },
   { name: 'endedSessions', nextDueAt: every(10 * MINUTE), run: sweepEndedSessions },
-  { name: 'receiptChains', nextDueAt: atEachCron, run: sweepReceiptChains },
   { name: 'fanOut', nextDueAt: atEachCron, run: (ctx) => sweepFanOut(ctx, followActs) },
   { name: 'deliveries', nextDueAt: atEachCron, run: sweepDeliveries },
   { name: 'mails', nextDueAt: atEachCron, run: sweepMails },

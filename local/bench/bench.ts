@@ -7,6 +7,7 @@ import { childrenOf } from '../cli/processes.ts';
 import { endOnSignals } from '../cli/signals.ts';
 import { Teardown } from '../cli/teardown.ts';
 import { isMet, judgeAims, otherRatios } from './aims.ts';
+import { writeBill } from './bill/write.ts';
 import { changesSince, changesText, readEarlier } from './compare.ts';
 import { type CostMeasured, measureCost } from './journeys/costs.ts';
 import { measureJourney } from './journeys/journeys.ts';
@@ -122,7 +123,9 @@ const asJson = (measured: Measured) => ({
 const teardown = new Teardown();
 endOnSignals(teardown, INTERRUPTED);
 try {
-  await bench(readBenchOptions(process.argv.slice(2)), teardown);
+  const args = process.argv.slice(2);
+  if (args.length === 1 && args[0] === '--bill') process.exitCode = writeBill();
+  else await bench(readBenchOptions(args), teardown);
 } catch (error) {
   if (!teardown.hasBegun) console.error(error instanceof Refusal ? error.message : error);
   process.exitCode = 1;

@@ -19,7 +19,7 @@ export interface BenchOptions extends MeasureOptions {
 }
 
 const USAGE =
-  'npm run bench -- [--quick] [--rounds 5] [--seconds 2] [--clients 1,32,128] [--rows empty,authed,peer] [--compare dist/bench-before.json] [--out dist/bench.json]';
+  'npm run bench -- [--quick] [--rounds 5] [--seconds 2] [--clients 1,32,128] [--rows empty,authed,peer] [--compare dist/bench-before.json] [--out dist/bench.json], or npm run bench -- --bill';
 const OUT_FILE = join(import.meta.dirname, '../../dist/bench.json');
 
 /**

@@ -1,8 +1,6 @@
+import { ASSUMED, CPU_MS_PER_MILLION, OBJECT_GB_SECOND_PER_MILLION, PER_MILLION } from './bill/prices.ts';
 import { type Measured, typical } from './load/measure.ts';
 
-/** Cloudflare list prices beyond the included volume, in dollars per million. */
-const PRICES = { request: 0.3, cpuMs: 0.02, objectRequest: 0.15, gbSecond: 12.5, rowWritten: 1 };
-const OBJECT_GB = 0.128;
 const OBJECTS = 2;
 
 export interface Price {
@@ -12,7 +10,7 @@ export interface Price {
   dollars: number;
 }
 
-/** Prices a million consumes with a key from this run's measurements. Excludes the reports to the database every two seconds. */
+/** Prices a million consumes with a key from this run's measurements. `--bill` counts the reports to the database too. */
 export function pricesOf(measured: Measured[]): Price[] {
   return measured
     .filter(({ row }) => row.id === 'authed')
@@ -21,11 +19,11 @@ export function pricesOf(measured: Measured[]): Price[] {
       if (objectCalls === undefined || rowsWritten === undefined) return [];
       const busySeconds = OBJECTS / perSecond;
       const dollars =
-        PRICES.request +
-        (cpuMicros / 1000) * PRICES.cpuMs +
-        objectCalls * PRICES.objectRequest +
-        rowsWritten * PRICES.rowWritten +
-        busySeconds * OBJECT_GB * PRICES.gbSecond;
+        PER_MILLION.requests +
+        (cpuMicros / 1000) * CPU_MS_PER_MILLION +
+        objectCalls * PER_MILLION.objectRequests +
+        rowsWritten * PER_MILLION.objectRows +
+        busySeconds * ASSUMED.objectGb * OBJECT_GB_SECOND_PER_MILLION;
       return [{ clients: one.clients, group: 1 / (objectCalls - 1), rowsWritten, dollars }];
     });
 }

@@ -15,7 +15,7 @@ const BEYOND = 2;
 /** References of a twin row, which point to other twin rows. */
 const OF_ANOTHER = ['payment_id', 'last_payment_id', 'membership_id', 'event_id', 'receipt_id'];
 const OF_BOTH_MODES =
-  /^(?:sandboxes|endedSandboxes|deliveries|idempotency|handoffs|identities|paymentSessions|failedSettlements|endedDeliveries|endedMails|endpointHours|archive|endedSessions|entitlements|refunds|analytics|endedSetups|receiptChains|audit)$/;
+  /^(?:sandboxes|endedSandboxes|deliveries|idempotency|handoffs|identities|paymentSessions|failedSettlements|endedDeliveries|endedMails|endpointHours|archive|endedSessions|entitlements|refunds|analytics|endedSetups|audit)$/;
 
 interface Column {
   name: string;

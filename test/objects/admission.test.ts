@@ -151,13 +151,14 @@ describe('rate limits', () => {
     expect(await readRemaining(stub)).toBe(59);
   });
 
-  it('the count survives an eviction once the alarm has written it', async () => {
+  it('a counted call writes no row and sets no alarm', async () => {
     const stub = await loaded();
+    const rowsWritten = () => runInDurableObject(stub, (_, { storage }) => storage.sql.exec('SELECT name, value FROM facts').toArray());
+    const before = await rowsWritten();
     for (let call = 0; call < 10; call++) await ask(stub);
-    expect(await readAlarm(stub)).not.toBeNull();
-    expect(await runDurableObjectAlarm(stub)).toBe(true);
-    await evictDurableObject(stub);
     expect(await readRemaining(stub)).toBe(49);
+    expect(await rowsWritten()).toEqual(before);
+    expect(await readAlarm(stub)).toBeNull();
   });
 });
 
@@ -174,14 +175,14 @@ describe('usage of a key', () => {
     expect(await stub.usage()).toEqual(usage);
   });
 
-  it('usage is written within five seconds, and again after each alarm', async () => {
+  it('usage is written within eight seconds, and again after each alarm', async () => {
     const stub = await loaded();
     for (let round = 1; round <= 3; round++) {
       const before = Date.now();
       await Promise.all(Array.from({ length: 20 }, () => stub.record(outcome())));
       const alarm = await readAlarm(stub);
       expect(alarm).toBeGreaterThanOrEqual(before);
-      expect(alarm).toBeLessThanOrEqual(Date.now() + 5 * SECOND);
+      expect(alarm).toBeLessThanOrEqual(Date.now() + 8 * SECOND);
       expect(await runDurableObjectAlarm(stub)).toBe(true);
       expect(await readAlarm(stub)).toBeNull();
       // The object sets its alarm both while awake and after an eviction.
@@ -190,6 +191,14 @@ describe('usage of a key', () => {
     }
     await evictDurableObject(stub);
     expect((await stub.usage())['key-1']!.totalCalls).toBe(60);
+  });
+
+  it('a lone call is stored at once without an alarm, so that it survives an eviction', async () => {
+    const stub = await loaded();
+    await stub.record(outcome());
+    expect(await readAlarm(stub)).toBeNull();
+    await evictDurableObject(stub);
+    expect((await stub.usage())['key-1']!.totalCalls).toBe(1);
   });
 
   it('concurrent calls are counted exactly, and the last twenty are listed', async () => {
@@ -229,6 +238,14 @@ describe('windows of an address', () => {
       expect(allowed(await hitTimes(stub, 7, windowMs))).toBe(left);
       await evictDurableObject(stub);
     }
+  });
+
+  it('the windows of a minute share one row, and each longer window has its own', async () => {
+    const stub = newObject('address');
+    const windows = ['one', 'two', 'three'].map((name) => ({ name, max: 9, windowMs: MINUTE }));
+    for (let i = 0; i < 3; i++) await stub.hit([...windows, { name: 'long', max: 9, windowMs: HOUR }], Date.now());
+    const rows = await runInDurableObject(stub, (_, { storage }) => storage.sql.exec('SELECT name FROM facts ORDER BY name').toArray());
+    expect(rows).toEqual([{ name: 'hit:long' }, { name: 'hits' }]);
   });
 
   it('a call counts in all its windows, or in none if one is full', async () => {

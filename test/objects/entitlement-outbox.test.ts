@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
-import { type EntitlementProjection, projectedOf } from '#rules/entitlement-rpc.ts';
+import { type EntitlementProjection, type EntitlementRpc, projectedOf } from '#rules/entitlement-rpc.ts';
 import { type Holder, interceptJobs, newHolder, readAlarm } from '../support/clients/entitlement.ts';
 import { seededRandom, shuffled } from '../support/faults/faults.ts';
 import { letTimeRun, setTime } from '../support/runner/clock.ts';
@@ -189,5 +189,141 @@ describe('projection to the database', () => {
     await stub.finalize({ paymentIds: ['pay-1'], now: Date.now() });
     expect(await stub.read({ now: Date.now() })).toBeNull();
     expect(await readAlarm(stub)).toBeNull();
+  });
+});
+
+describe('projection of uses', () => {
+  /**
+   * Rings each alarm that is due until `end`, and uses a unit at each of the times. `evicts`: after ten idle seconds, as the platform does.
+   * Returns when projections left, in seconds.
+   */
+  async function play(holder: Holder, start: number, { useAt, end, evicts }: { useAt: number[]; end: number; evicts: boolean }) {
+    const sentAt: number[] = [];
+    const uses = [...useAt];
+    let activeAt = 0;
+    for (let at = 0; at <= end; at++) {
+      setTime(start + at * SECOND);
+      if (evicts && at - activeAt >= 10) await evictDurableObject(holder.stub);
+      const jobs = await interceptJobs(holder.stub);
+      const alarm = await readAlarm(holder.stub);
+      if (alarm !== null && alarm <= Date.now()) {
+        await runDurableObjectAlarm(holder.stub);
+        activeAt = at;
+      }
+      if (jobs.sent.length > 0) sentAt.push(at);
+      for (const { isUseOnly, events } of jobs.sent) expect([isUseOnly, events]).toEqual([true, []]);
+      if (uses[0] !== at) continue;
+      await holder.consume(`use-${uses.shift()}`);
+      activeAt = at;
+    }
+    return sentAt;
+  }
+
+  async function openHolder() {
+    const holder = newHolder();
+    const start = ahead();
+    setTime(start - 10 * MINUTE);
+    await holder.grant('grant-1', { units: 1000 });
+    const jobs = await interceptJobs(holder.stub);
+    await ring(holder);
+    await jobs.acknowledge();
+    return { holder, start };
+  }
+
+  it.each([true, false])(
+    'leaves after 2 s, then after a delay that doubles to a minute while use goes on (evicted: %s)',
+    async (evicts) => {
+      const { holder, start } = await openHolder();
+      const useAt = Array.from({ length: 14 }, (_, i) => i * 20);
+      expect(await play(holder, start, { useAt, end: 330, evicts })).toEqual([2, 24, 48, 76, 112, 180, 240, 300]);
+    },
+  );
+
+  it('leaves after 2 s again once a minute passed without a use', async () => {
+    const { holder, start } = await openHolder();
+    expect(await play(holder, start, { useAt: [0, 20, 120], end: 130, evicts: true })).toEqual([2, 24, 122]);
+  });
+
+  it('writes one row a use, none at the flush, and needs no acknowledgement', async () => {
+    const { holder, start } = await openHolder();
+    const readPage = () =>
+      runInDurableObject(holder.stub, (_, { storage }) => storage.sql.exec<{ content: string }>('SELECT content FROM page').one().content);
+    setTime(start);
+    await holder.consume('use-1');
+    const page = await readPage();
+    setTime(start + 2 * SECOND);
+    const jobs = await interceptJobs(holder.stub);
+    await ring(holder);
+    expect(jobs.sent).toMatchObject([{ isUseOnly: true, snapshot: { usedUnits: 1 } }]);
+    expect(await readPage()).toBe(page);
+    for (const later of [7 * SECOND, MINUTE, HOUR]) {
+      setTime(start + later);
+      await ring(holder);
+    }
+    expect(jobs.sent).toHaveLength(1);
+  });
+
+  it('leaves two seconds after a grant, an exhaustion or a refund that ends it, whatever use planned', async () => {
+    const { holder, start } = await openHolder();
+    await play(holder, start, { useAt: [0, 10, 20, 40, 70], end: 71, evicts: false });
+    expect(await readAlarm(holder.stub)).toBeGreaterThan(Date.now() + 10 * SECOND);
+    for (const change of [
+      () => holder.grant('grant-2', { units: 1 }),
+      () => holder.consume('all', 996),
+      async () => holder.refund('free', ((await holder.consume('all', 996)) as { consumptionId: string }).consumptionId),
+    ]) {
+      await change();
+      expect(await readAlarm(holder.stub)).toBe(Date.now() + 2 * SECOND);
+      const jobs = await interceptJobs(holder.stub);
+      setTime(Date.now() + 2 * SECOND);
+      await ring(holder);
+      expect(jobs.sent[0]!.isUseOnly).toBeUndefined();
+      await jobs.acknowledge();
+      setTime(Date.now() + SECOND);
+    }
+  });
+
+  it('the projection of a use is repeated by the alarm if the queue refuses it or the object crashes while sending', async () => {
+    const { holder, start } = await openHolder();
+    setTime(start);
+    await holder.consume('use-1');
+    setTime(start + 2 * SECOND);
+    const jobs = await interceptJobs(holder.stub);
+    jobs.isFailing = true;
+    await expect(ring(holder)).rejects.toThrow('queue is down');
+    await evictDurableObject(holder.stub);
+    const dying = runInDurableObject(holder.stub, (instance, state) => {
+      const send = async () => state.abort('killed by the test');
+      Object.assign(instance, { env: { JOBS: { send } } });
+      return instance.alarm!();
+    });
+    await expect(dying).rejects.toThrow();
+    holder.reconnect();
+    setTime(start + 30 * SECOND);
+    const { sent } = await interceptJobs(holder.stub);
+    await ring(holder);
+    expect(sent).toMatchObject([{ isUseOnly: true, snapshot: { usedUnits: 1 } }]);
+  });
+
+  it('covers uses made while it is being sent by another flush', async () => {
+    const { holder, start } = await openHolder();
+    setTime(start);
+    await holder.consume('use-1');
+    setTime(start + 2 * SECOND);
+    const versions: number[] = [];
+    const use = { key: 'consume:use-2', fingerprint: 'use-2', now: Date.now(), units: 1 };
+    await runInDurableObject(holder.stub, async (instance) => {
+      const object = instance as unknown as EntitlementRpc;
+      const send = async (job: { projection: EntitlementProjection }) => {
+        versions.push(job.projection.snapshot.usedUnits);
+        if (versions.length === 1) await object.consumeMany(holder.identity, [use]);
+      };
+      Object.assign(instance, { env: { JOBS: { send } } });
+      await instance.alarm!();
+    });
+    expect(await readAlarm(holder.stub)).toBe(Date.now() + 4 * SECOND);
+    setTime(Date.now() + 4 * SECOND);
+    await ring(holder);
+    expect(versions).toEqual([1, 2]);
   });
 });

@@ -1,43 +1,49 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ReceiptId } from '#core/ids.ts';
-import { extendReceiptChain, type Link, linkHash } from '#features/receipts/hash-chain.ts';
-
-type Chain = ReturnType<typeof extendReceiptChain>;
-type End = Parameters<typeof extendReceiptChain>[0];
+import { type Anchor, anchorAfter, followLinks, type Link, linkHash } from '#features/receipts/hash-chain.ts';
 
 const ZEROS = '0'.repeat(64);
 const sha256 = fc.stringMatching(/^[0-9a-f]{64}$/);
-const receipt = fc.record({ id: fc.uuid({ version: 7 }).map((id) => id as ReceiptId), sha256 });
-const receipts = fc.array(receipt, { maxLength: 40 });
-const some = fc.array(receipt, { minLength: 1, maxLength: 40 });
+const hashes = fc.array(sha256, { minLength: 1, maxLength: 40 });
+/** Receipt hashes in order, each with how many of its predecessors were inserted after its anchor was read. */
+const history = fc.array(fc.record({ sha256, missed: fc.nat({ max: 6 }) }), { minLength: 1, maxLength: 40 });
 const link: fc.Arbitrary<Link> = fc.record({ seq: fc.integer({ min: 1, max: 2 ** 40 }), prevHash: sha256 });
-const end: fc.Arbitrary<End> = fc.option(fc.record({ seq: fc.integer({ min: 1, max: 2 ** 40 }), prevHash: sha256, sha256 }));
 
 /** Computes the hash from the published contract alone: SHA-256 of the canonical JSON with sorted members. */
 const hashElsewhere = ({ seq, prevHash }: Link, sha256: string): string =>
   createHash('sha256').update(`{"prev_hash":"${prevHash}","seq":${seq},"sha256":"${sha256}"}`).digest('hex');
 
-const endOf = (before: End, chain: Chain, of: { sha256: string }[]): End =>
-  chain.length === 0 ? before : { seq: chain.at(-1)!.seq, prevHash: chain.at(-1)!.prevHash, sha256: of.at(-1)!.sha256 };
+type Row = { seq: number; sha256: string } & Anchor;
 
-/** First index at which the chain and its receipts disagree, or null. */
-function breakOf(chain: Link[], of: { sha256: string }[]): number | null {
-  const index = chain.findIndex(({ seq, prevHash }, i) => {
-    if (i === 0) return seq !== 1 || prevHash !== ZEROS;
-    return seq !== chain[i - 1]!.seq + 1 || prevHash !== hashElsewhere(chain[i - 1]!, of[i - 1]!.sha256);
-  });
-  return index === -1 ? null : index;
+/** Inserts receipts as the service does: each reads the end of the chain as it was some receipts ago. */
+function insertAll(list: { sha256: string; missed: number }[]): Row[] {
+  const rows: Row[] = [];
+  for (const { sha256, missed } of list) {
+    const seen = rows.slice(0, Math.max(0, rows.length - missed));
+    const last = seen.at(-1);
+    rows.push({ seq: rows.length + 1, sha256, ...anchorAfter(seen.filter(({ seq }) => seq > (last?.anchorSeq ?? 0))) });
+  }
+  return rows;
 }
 
-const changed = <T extends { sha256: string }>(list: T[], at: number, sha256: string): T[] =>
-  list.map((item, i) => (i === at ? { ...item, sha256 } : item));
+const prevHashOf = (rows: Row[], { seq, ...anchor }: Row): string =>
+  followLinks(
+    anchor,
+    rows.filter((row) => row.seq > anchor.anchorSeq && row.seq < seq),
+  );
 
-const someWithChange = fc
-  .tuple(some, fc.nat(), sha256)
-  .map(([list, n, other]) => ({ list, at: n % list.length, other }))
-  .filter(({ list, at, other }) => list[at]!.sha256 !== other);
+function linksOf(list: string[]): string[] {
+  const rows = insertAll(list.map((sha256) => ({ sha256, missed: 0 })));
+  return rows.map((row) => prevHashOf(rows, row));
+}
+
+/** Previous hashes from the published contract alone. */
+function linksElsewhere(list: string[]): string[] {
+  const links = [ZEROS];
+  for (const [i, sha256] of list.entries()) links.push(hashElsewhere({ seq: i + 1, prevHash: links[i]! }, sha256));
+  return links.slice(0, -1);
+}
 
 describe('linkHash', () => {
   it('the hash equals the documented formula, computed independently', () => {
@@ -72,84 +78,36 @@ describe('linkHash', () => {
   });
 });
 
-describe('extendReceiptChain', () => {
-  it('a chain starts at 1 with 64 zeros and is consistent to its end', () => {
+describe('followLinks and anchorAfter', () => {
+  it('every link equals the contract’s, however late the anchors were read', () => {
     fc.assert(
-      fc.property(receipts, (list) => {
-        const chain = extendReceiptChain(null, list);
-        expect(chain.map(({ receiptId }) => receiptId)).toEqual(list.map(({ id }) => id));
-        expect(chain.map(({ seq }) => seq)).toEqual(list.map((_, i) => i + 1));
-        expect(breakOf(chain, list)).toBeNull();
-        for (const { prevHash } of chain) expect(prevHash).toMatch(/^[0-9a-f]{64}$/);
-      }),
-    );
-    expect(extendReceiptChain(null, [])).toEqual([]);
-  });
-
-  it('a chain continues from its stored end', () => {
-    fc.assert(
-      fc.property(end, some, (end, list) => {
-        const [first] = extendReceiptChain(end, list);
-        expect(first).toEqual({
-          receiptId: list[0]!.id,
-          seq: end ? end.seq + 1 : 1,
-          prevHash: end ? hashElsewhere(end, end.sha256) : ZEROS,
-        });
+      fc.property(history, (list) => {
+        const rows = insertAll(list);
+        expect(rows.map((row) => prevHashOf(rows, row))).toEqual(linksElsewhere(list.map(({ sha256 }) => sha256)));
       }),
     );
   });
 
-  it('the same receipts give the same chain, and the inputs stay unchanged', () => {
-    fc.assert(
-      fc.property(end, receipts, (end, list) => {
-        const before = structuredClone({ end, list });
-        expect(extendReceiptChain(end, list)).toEqual(extendReceiptChain(structuredClone(end), structuredClone(list)));
-        expect({ end, list }).toEqual(before);
-      }),
-    );
+  it('the first receipt follows 64 zeros', () => {
+    expect(anchorAfter([])).toEqual({ anchorSeq: 0, anchorHash: ZEROS });
   });
 
-  it('a chain extended in parts equals the one extended at once', () => {
+  it('an anchor read without others between is the previous link', () => {
     fc.assert(
-      fc.property(end, fc.array(receipts, { maxLength: 5 }), (end, parts) => {
-        let last = end;
-        const chain: Chain = [];
-        for (const part of parts) {
-          const links = extendReceiptChain(last, part);
-          last = endOf(last, links, part);
-          chain.push(...links);
-        }
-        expect(chain).toEqual(extendReceiptChain(end, parts.flat()));
-        expect(last).toEqual(endOf(end, chain, parts.flat()));
+      fc.property(hashes, (list) => {
+        const rows = insertAll(list.map((sha256) => ({ sha256, missed: 0 })));
+        expect(rows.map(({ anchorSeq, anchorHash }) => [anchorSeq, anchorHash])).toEqual(linksElsewhere(list).map((hash, i) => [i, hash]));
       }),
     );
   });
 
   it('a changed receipt changes every later link and no earlier one', () => {
     fc.assert(
-      fc.property(someWithChange, ({ list, at, other }) => {
-        const honest = extendReceiptChain(null, list);
-        const forged = extendReceiptChain(null, changed(list, at, other));
-        for (const [i, { seq, prevHash }] of honest.entries()) {
-          expect(forged[i]!.seq).toBe(seq);
-          expect(forged[i]!.prevHash === prevHash, `link ${i} after a change at ${at}`).toBe(i <= at);
-        }
-      }),
-    );
-  });
-
-  it('a receipt changed, removed or swapped under stored links breaks the chain at the next link', () => {
-    fc.assert(
-      fc.property(someWithChange, ({ list, at, other }) => {
-        const chain = extendReceiptChain(null, list);
-        const isLast = at === list.length - 1;
-        // The last receipt is sealed only by the next link.
-        expect(breakOf(chain, changed(list, at, other))).toBe(isLast ? null : at + 1);
-        const without = <T>(items: T[]) => items.filter((_, i) => i !== at);
-        expect(breakOf(without(chain), without(list))).toBe(isLast ? null : at);
-        if (isLast || list[at]!.sha256 === list[at + 1]!.sha256) return;
-        const swapped = changed(changed(list, at, list[at + 1]!.sha256), at + 1, list[at]!.sha256);
-        expect(breakOf(chain, swapped)).toBe(at + 1);
+      fc.property(hashes, fc.nat(), sha256, (list, n, other) => {
+        const at = n % list.length;
+        fc.pre(list[at] !== other);
+        const forged = linksOf(list.with(at, other));
+        for (const [i, hash] of linksOf(list).entries()) expect(forged[i] === hash, `link ${i} after a change at ${at}`).toBe(i <= at);
       }),
     );
   });
@@ -157,8 +115,7 @@ describe('extendReceiptChain', () => {
   it('receipts with the same hash still give different links', () => {
     fc.assert(
       fc.property(sha256, fc.integer({ min: 2, max: 50 }), (sha256, length) => {
-        const list = Array.from({ length }, (_, i) => ({ id: `${i}` as ReceiptId, sha256 }));
-        expect(new Set(extendReceiptChain(null, list).map(({ prevHash }) => prevHash)).size).toBe(length);
+        expect(new Set(linksOf(Array.from({ length }, () => sha256))).size).toBe(length);
       }),
     );
   });

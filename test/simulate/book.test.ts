@@ -57,7 +57,7 @@ const LIES: [lie: string, plant: Plant, finding: RegExp][] = [
   ['a payment taken back', (at) => at.rows(`UPDATE payments SET orphaned_at = 1 WHERE ${LIVE}`), /summary/],
   ['unmatched money that is gone', (at) => at.rows('DELETE FROM unmatched_payments'), /neither booked nor unmatched/],
   ['a unit too many', (at) => at.rows('UPDATE entitlements SET remaining = remaining + 1'), /has \d+ units left/],
-  ['a receipt out of its chain', (at) => at.rows("UPDATE receipts SET link_prev_hash = 'x'"), /does not follow/],
+  ['a receipt out of its chain', (at) => at.rows("UPDATE receipts SET anchor_hash = 'x'"), /does not follow/],
   ['a receipt with another signature', (at) => at.rows(`UPDATE receipts SET signature = '${'2'.repeat(88)}'`), /not signed by/],
   ['a receipt above what was paid', (_, history) => payMore(history), /proves \d+ to/],
   ['events that never arrived', (_, { received }) => received.splice(0).length, /never reached/],

@@ -45,6 +45,18 @@ export function takeNotesCounted(): { about: string; times: number }[] {
   return [...counted].map(([about, times]) => ({ about, times: times - (before.get(about) ?? 0) })).filter(({ times }) => times > 0);
 }
 
+const SAMPLED_EACH = 100;
+
+/**
+ * True for one in a hundred request ids, the same ones everywhere, so that the lines of one call are logged together. Only successes of
+ * consume are sampled.
+ */
+export function isSampled(requestId: string): boolean {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < requestId.length; i++) hash = Math.imul(hash ^ requestId.charCodeAt(i), 0x01000193);
+  return ((hash ^ (hash >>> 15)) >>> 0) % SAMPLED_EACH === 0;
+}
+
 export function logRequest(line: LogLine): void {
   const noted = (line.notes ?? []).map((note) => ABOUT.find((prefix) => note.startsWith(`${prefix}:`)));
   // The status of a job's line is the merchant server's answer to us, not a refusal of ours.

@@ -112,6 +112,15 @@ export function entitlementStatusOf(balance: Balance, now: number): EntitlementS
   return balance.unlimitedThrough !== 0 || leftOf(balance) > 0 ? 'expired' : 'exhausted';
 }
 
+/** True if units were used or freed between two balances, and grants, ends and status are the same. */
+export const isUse = (before: Balance, after: Balance): boolean =>
+  before.version > 0 &&
+  after.grantedUnits === before.grantedUnits &&
+  after.writtenOffUnits === before.writtenOffUnits &&
+  after.unitsThrough === before.unitsThrough &&
+  after.unlimitedThrough === before.unlimitedThrough &&
+  leftOf(after) > 0 === leftOf(before) > 0;
+
 export function snapshotOf(balance: Balance, identity: EntitlementKey, now: number): EntitlementSnapshot {
   const remaining = remainingOf(balance, now);
   const usedUnits = balance.drawnUnits + balance.uncountedUnits;

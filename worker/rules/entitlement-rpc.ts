@@ -13,6 +13,8 @@ export interface Called {
   requestId?: string | undefined;
   /** Remaining time of the caller. An operation that waited longer for its commit is not started. */
   leftMs?: number;
+  /** True for uses, of which one in a hundred commits is logged. */
+  isRoutine?: boolean;
 }
 
 /** Idempotent operation, once per key while the key is retained. `fingerprint` detects key reuse with another request. */
@@ -133,6 +135,8 @@ export type EntitlementEventType = 'entitlement.granted' | 'entitlement.exhauste
 export interface EntitlementProjection {
   snapshot: EntitlementSnapshot;
   events: { type: EntitlementEventType; snapshot: EntitlementSnapshot; requestId?: string | undefined }[];
+  /** Set if only units were used since the last message. The object awaits no acknowledgement. */
+  isUseOnly?: true;
 }
 
 export interface Projected {

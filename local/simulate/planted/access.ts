@@ -23,8 +23,8 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     breaks: 'An object answers a use before it stores the balance, which a crash then forgets.',
     mutations: [
       {
-        find: 'if (!this.tables.isDirty) return outcomes;\n        this.#page = noteChange',
-        replace: 'if (!this.tables.isDirty || Math.random() < 0.5) return outcomes;\n        this.#page = noteChange',
+        find: 'if (!this.tables.isDirty) return outcomes;\n        this.#page = this.#withFlush',
+        replace: 'if (!this.tables.isDirty || Math.random() < 0.5) return outcomes;\n        this.#page = this.#withFlush',
       },
     ],
     finding: /units left|units more than it had/,

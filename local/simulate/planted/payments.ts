@@ -27,8 +27,8 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
           'insertClaim = (db, claim2, slot) => db.insert(txClaims).values({ ...claim2, ...slot === null ? { nextCheckAt: null } : watchedFrom(claim2.createdAt, slot) }).onConflictDoNothing({ target: txClaims.subjectId });',
       },
       {
-        find: 'insertReceipt = (db, receipt2) => db.insert(receipts).values(receipt2);',
-        replace: 'insertReceipt = (db, receipt2) => db.insert(receipts).values(receipt2).onConflictDoNothing();',
+        find: ' + 1`, afterSeq });',
+        replace: ' + 1`, afterSeq }).onConflictDoNothing();',
       },
     ],
     roles: [Buyer],
@@ -58,8 +58,8 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
           'db.select({ payment: payments, priceNow: products.priceAmount, merchantName: accounts.displayName, requiresIdentity: products.requiresIdentity }).from(payments)',
       },
       {
-        find: 'return found ? { ...found, memberships: held3',
-        replace: 'if (found) found.payment.priceAmount = found.priceNow;\n    return found ? { ...found, memberships: held3',
+        find: 'memberships: held3.map(',
+        replace: 'memberships: (found.payment.priceAmount = found.priceNow, held3).map(',
       },
     ],
     finding: /confirmed without a payment in full|was paid in full and on time, and is|the books say/,
@@ -112,7 +112,7 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
   {
     name: 'receipt-number-skipped',
     breaks: 'A receipt takes a place of its chain that does not follow the one before.',
-    mutations: [{ find: '{ seq: last2.seq + 1, prevHash: linkHash(', replace: '{ seq: last2.seq + 2, prevHash: linkHash(' }],
+    mutations: [{ find: ' + 1`, afterSeq });', replace: ' + 2`, afterSeq });' }],
     finding: /has place \d+ of the chain/,
   },
 ];

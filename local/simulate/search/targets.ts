@@ -72,7 +72,7 @@ const SWEEPS = [
   ...['memberships', 'entitlements', 'setups', 'plans', 'customers', 'cardPlans', 'erasures', 'idempotency', 'loginNonces'],
   ...['usedSignInStates', 'handoffs', 'identities', 'paymentSessions', 'endedMeteredSessions', 'endedAuthorizations'],
   ...['failedSettlements', 'refunds', 'sandboxTransactions', 'sandboxAccounts', 'processorEvents', 'endedDeliveries'],
-  ...['endpointHours', 'archive', 'endedSetups', 'endedSessions', 'receiptChains', 'fanOut', 'deliveries', 'mails'],
+  ...['endpointHours', 'archive', 'endedSetups', 'endedSessions', 'fanOut', 'deliveries', 'mails'],
   ...['placements', 'duePlans', 'communityCodes', 'endedMails', 'peppers', 'seals', 'parked', 'reference', 'candidates'],
   ...['expired', 'sentCandidates', 'namedCandidates', 'finality', 'closingChannels', 'activeChannels', 'channelOpenings'],
   ...['endedChannels', 'unopenedSessions', 'collections', 'subscriptionCheckouts', 'subscriptions', 'settlements'],

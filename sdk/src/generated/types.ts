@@ -614,7 +614,7 @@ export interface WebhookEndpoint {
   signed_payload: 'timestamp.body' | 'body';
   /** Last characters of the secret. */
   secret_hint: string;
-  /** Time of the last successful attempt. */
+  /** Time of the last successful attempt. Successes within a minute count as one. */
   last_success_at?: string;
   /** Time of the last failed attempt. */
   last_failure_at?: string;

@@ -129,7 +129,7 @@ it('a voucher about to expire is settled before others, however many are due ear
   }
   await skipTime(w.chain, 3_660);
   for (const name of ['closingChannels', 'activeChannels']) await w.sweepAlone(name);
-  const sql = "SELECT product_id AS product FROM settlements WHERE merchant_id = ? AND purpose = 'metered' ORDER BY rowid";
+  const sql = "SELECT product_id AS product FROM payments WHERE merchant_id = ? AND terms ->> 'isMetered' ORDER BY rowid";
   const { results } = await w.env.DB.prepare(sql).bind(merchant.userId).all<{ product: string }>();
   const order = results.map(({ product }) => shops.findIndex(({ session }) => session.product_id === product));
   expect(order).toHaveLength(13);

@@ -2,12 +2,14 @@ import type { KeyPairSigner } from '@solana/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { base64url } from '#core/encoding.ts';
 import { findTrouble } from '#features/operator/health-checks.ts';
+import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import { listNamedKeys } from '#platform/chain/fee-payer-readings.store.ts';
 import { checkedConfig, type Env, newCtx } from '#platform/context.ts';
+import { settlements } from '#platform/db/tables/settlements.ts';
 import { type VariableName, variables } from '#platform/variables.ts';
 import { CHANNEL_KEYS, fundChannels, LiveShop, operatorOf } from '../../support/chain/live-channel.ts';
 import { COLLECTING_KEYS, collectorOf, SubscriptionSeller } from '../../support/models/subscription-life.ts';
-import { feePayerOf, openShop } from '../../support/people/agent.ts';
+import { feePayerOf, openShop, restateSettlement } from '../../support/people/agent.ts';
 import { endSkips } from '../../support/runner/clock.ts';
 import { TestProcessor } from '../../support/servers/processor.ts';
 import { World } from '../../support/world.ts';
@@ -76,10 +78,10 @@ describe('replaced variables with open sales of every kind', () => {
     expect((await shop.authorize(await shop.pull({ deposit: 1_000_000n }))).status).toBe(200);
     await shop.project();
     const agents = await openShop(w);
-    await agents.settle(await agents.agent.pay((await agents.consume()).headers.get('PAYMENT-REQUIRED')!));
-    await w.env.DB.prepare("UPDATE settlements SET status = 'pending', next_check_at = ? WHERE purpose = 'access'")
-      .bind(Date.now() + 1e9)
-      .run();
+    const { body } = await agents.settle(await agents.agent.pay((await agents.consume()).headers.get('PAYMENT-REQUIRED')!));
+    const settlement = await restateSettlement(w, body.payment_id);
+    const feePayer = feePayersOf(checkedConfig(w.env).config!).current;
+    await w.db.insert(settlements).values({ ...settlement, status: 'pending', feePayer, nextCheckAt: Date.now() + 1e9 });
     const stripe = new TestProcessor(w);
     for (const event of (await stripe.buy(await w.merchant('free'), 'growth')).events) await stripe.deliver(event);
     before = await openRows();

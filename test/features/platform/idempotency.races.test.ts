@@ -270,4 +270,19 @@ describe('sweep of idempotency records', () => {
     expect((await sweepIdempotencyRecords(ctxAt(NOW + 24 * 3_600_000))).taken).toBe(2);
     expect(await left()).toEqual([]);
   });
+
+  it('a run of the sweep walks at most 20,000 records, and the next run continues behind them', async () => {
+    const { DB } = w.env;
+    await DB.prepare('DELETE FROM claims').run();
+    const insert = (scope: string, count: number, expiresAt: number) =>
+      DB.prepare(`WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
+        INSERT INTO claims (scope, key, fingerprint, fence, expires_at) SELECT ?, printf('%06d', n), '', 1, ? FROM n`)
+        .bind(count, scope, expiresAt)
+        .run();
+    await insert('a', 20_000, NOW + 1);
+    await insert('b', 30, NOW);
+    expect([await sweepIdempotencyRecords(ctxAt()), await sweepIdempotencyRecords(ctxAt())].map(({ taken }) => taken)).toEqual([0, 30]);
+    expect((await sweepIdempotencyRecords(ctxAt(NOW + 1))).taken).toBe(20_000);
+    expect((await sweepIdempotencyRecords(ctxAt(NOW + 1))).taken).toBe(0);
+  });
 });

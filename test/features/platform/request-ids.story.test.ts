@@ -2,6 +2,7 @@ import { runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { base58 } from '#core/encoding.ts';
 import { entitlementIdOf } from '#core/ids.ts';
+import { isSampled } from '#platform/log.ts';
 import { interceptJobs } from '../../support/clients/entitlement.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
@@ -70,6 +71,54 @@ describe('request id', () => {
     expect(new Set(lines)).toEqual(new Set(['/v1/access/entitlements/grant', 'entitlement', 'projectEntitlement', 'fanOut', 'attempt']));
     // The grant, the alarm that projected it, and its acknowledgement.
     expect(lines.filter((line) => line === 'entitlement')).toHaveLength(3);
+  });
+
+  describe('consume', () => {
+    const idWhere = (sampled: boolean, name: string): string =>
+      Array.from({ length: 5000 }, (_, i) => `req-${name}-${i}`).find((id) => isSampled(id) === sampled)!;
+    const grant = async (customerRef: string) => {
+      const body = { product_id: product.product_id, customer: { customer_ref: customerRef }, units: 3, reason: 'a gift' };
+      await w.call('POST', '/v1/access/entitlements/grant', { key: ada.key, body, headers: headers(`grant-${customerRef}`) });
+    };
+    const consume = (id: string, customerRef: string, query = '') => {
+      const body = { product_id: product.product_id, customer: { customer_ref: customerRef } };
+      return w.call('POST', `/v1/access/entitlements/consume${query}`, { key: ada.key, body, headers: headers(id, `key-of-${id}`) });
+    };
+
+    it('one in a hundred request ids is sampled', () => {
+      const ids = Array.from({ length: 20_000 }, () => crypto.randomUUID());
+      const sampled = ids.filter(isSampled).length;
+      expect(sampled).toBeGreaterThan(120);
+      expect(sampled).toBeLessThan(300);
+    });
+
+    it.each(['', '?mode=live'])(
+      'a success is logged by worker, object and projection if its id is sampled, and by none otherwise (%s)',
+      async (query) => {
+        for (const sampled of [true, false]) {
+          const name = `rita-${sampled}${query.length}`;
+          const id = idWhere(sampled, name);
+          const jobs = await interceptJobs(objectOf(name));
+          await grant(name);
+          await runDurableObjectAlarm(objectOf(name));
+          await jobs.acknowledge();
+          jobs.messages.splice(0);
+          expect((await consume(id, name, query)).status).toBe(200);
+          await runDurableObjectAlarm(objectOf(name));
+          await w.deliver(jobs.messages.splice(0));
+          const sources = ['/v1/access/entitlements/consume', 'entitlement', 'projectEntitlement'];
+          expect(new Set(loggedSources(id)), id).toEqual(new Set(sampled ? sources : []));
+        }
+      },
+    );
+
+    it('every failure is logged', async () => {
+      for (const query of ['', '?mode=live']) {
+        const id = idWhere(false, `rolf${query.length}`);
+        expect((await consume(id, 'rolf', query)).status).toBe(403);
+        expect(loggedSources(id)).toContain('/v1/access/entitlements/consume');
+      }
+    });
   });
 
   it('concurrent grants in one commit have their own ids in log and events', async () => {

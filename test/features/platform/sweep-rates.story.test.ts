@@ -4,7 +4,7 @@ import { actIdOf } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { IS_LED_BY } from '../../support/fixtures/acts.ts';
-import { copyReceipt, multiply } from '../../support/fixtures/multiply.ts';
+import { multiply } from '../../support/fixtures/multiply.ts';
 import { Setup } from '../../support/people/bootstrap.ts';
 import { consumer } from '../../support/people/consumer.ts';
 import { SOAK } from '../../support/runner/env.ts';
@@ -16,9 +16,6 @@ const SESSIONS = SOAK > 1 ? 10_000 : 6_500;
 const MEMBERSHIPS = SOAK > 1 ? 10_000 : 5_500;
 const SETUPS = 10_000;
 const PAGE = 250;
-/** A hundred receipts a second, which is more than the service confirms. */
-const RECEIPTS = 6_000;
-const RECEIPT_PAGE = 200;
 
 describe('sweep throughput', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
@@ -85,29 +82,6 @@ describe('sweep throughput', () => {
     expect(rounds).toBe(Math.ceil((MEMBERSHIPS + 1) / (20 * PAGE)));
     expect(trips).toBeLessThanOrEqual(2 * Math.ceil(MEMBERSHIPS / PAGE) + 8 * rounds);
     expect(ms).toBeLessThan((180_000 * MEMBERSHIPS) / 10_000);
-  });
-
-  it(`${RECEIPTS} receipts of a minute are linked within a minute, in three trips per ${RECEIPT_PAGE}`, async () => {
-    const own = await w.product(await w.merchant());
-    const { confirmed } = await w.purchase(own, await w.chain.wallet());
-    await multiply(w.env.DB, 'receipts', 'id', confirmed.receipt_id, RECEIPTS, {
-      id: "printf('01900000-0000-7000-a000-%012d', i)",
-      payment_id: "'linked-' || i",
-      tx_signature: "'linked-' || i",
-      created_at: 'receipts.created_at + i',
-      link_seq: 'NULL',
-      link_prev_hash: 'NULL',
-    });
-    const { rounds, trips, ms } = await sweepAll('receiptChains');
-    const chain = w.env.DB.prepare('SELECT count(DISTINCT link_seq) AS links, max(link_seq) AS last FROM receipts WHERE product_id = ?');
-    expect(await chain.bind(own.product_id).first()).toEqual({ links: RECEIPTS + 1, last: RECEIPTS + 1 });
-    expect(trips).toBeLessThanOrEqual(3 * Math.ceil((RECEIPTS + 1) / RECEIPT_PAGE) + 8 * rounds);
-    expect(ms).toBeLessThan(60_000);
-    // The benchmark copies receipts next to an existing chain.
-    await copyReceipt(w.env.DB, confirmed.receipt_id, RECEIPTS);
-    await w.purchase(own, await w.chain.wallet());
-    await sweepAll('receiptChains');
-    expect(await chain.bind(own.product_id).first()).toMatchObject({ last: RECEIPTS + 2 });
   });
 
   it('a row that the database refuses and a row changed meanwhile do not delay others', async () => {

@@ -88,7 +88,7 @@ describe('receipt export above its limit', () => {
       id: "printf('01900000-0000-7000-8000-%012d', i)",
       payment_id: "printf('01900000-0000-7000-9000-%012d', i)",
       tx_signature: "'copy-' || i",
-      link_seq: 'NULL',
+      seq: 'receipts.seq - i',
       created_at: 'receipts.created_at - i',
     });
     const begun = await openExport(w, ada.key, async (response) => {

@@ -1,10 +1,9 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { describe, expect, it } from 'vitest';
-import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import type { Env } from '#platform/context.ts';
 import { newReferenceWorld } from '../../support/chain/own-reference.ts';
 import { withFaults } from '../../support/faults/faults.ts';
-import { archiveAll, ctxAt } from '../../support/fixtures/old-books.ts';
+import { archiveAll } from '../../support/fixtures/old-books.ts';
 import { openShop } from '../../support/people/agent.ts';
 import type { Merchant, World } from '../../support/world.ts';
 
@@ -33,7 +32,6 @@ async function oldSale(w: World): Promise<Sale> {
 
 async function finish(w: World): Promise<void> {
   while (w.queue.sent.length > 0) await w.deliver();
-  await sweepReceiptChains(ctxAt(w.env, 0));
   await w.env.DB.batch([
     w.env.DB.prepare('UPDATE payments SET finalized_at = confirmed_at WHERE finalized_at IS NULL'),
     w.env.DB.prepare('UPDATE tx_claims SET final_at = confirmed_at, next_check_at = NULL WHERE final_at IS NULL'),

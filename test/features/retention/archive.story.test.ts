@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
+import { sha256Hex } from '#core/crypto.ts';
+import { canonicalJson, utf8 } from '#core/encoding.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { archiveAll, countStored, ctxAt, fillBooks, OLD, readAnswers } from '../../support/fixtures/old-books.ts';
@@ -36,25 +37,42 @@ describe('archived receipt chains', () => {
       );
     for (let i = 0; i < 2; i++) await buyPlan();
     while (w.queue.sent.length > 0) await w.deliver();
-    await sweepReceiptChains(ctxAt(w.env, 0));
     const before = [await links('received'), await links('paid')];
     expect(before.map((chain) => chain.map(({ seq }: { seq: number }) => seq))).toEqual([
       [3, 2, 1],
       [2, 1],
     ]);
     await archiveAll(w);
-    const ends = 'SELECT link_seq FROM receipts WHERE merchant_id = ? ORDER BY created_at';
+    const ends = 'SELECT seq FROM receipts WHERE merchant_id = ? ORDER BY created_at';
     const left = await w.env.DB.prepare(ends).bind(merchant.userId).raw();
     expect(left).toEqual([[3], [2]]);
     expect([await links('received'), await links('paid')]).toEqual(before);
     await w.purchase(await w.product(merchant), await w.chain.wallet());
     await buyPlan();
-    await sweepReceiptChains(ctxAt(w.env, 0));
     for (const [i, direction] of ['received', 'paid'].entries()) {
       const [next, ...rest] = await links(direction);
       expect(rest).toEqual(before[i]);
       expect(next).toMatchObject({ seq: rest.length + 1, prev_hash: expect.stringMatching(/^(?!0{64})[0-9a-f]{64}$/) });
     }
+  });
+
+  it('a chain continues from the archive if its end was erased with a sandbox session', async () => {
+    const { merchant } = await fillBooks(w, 3);
+    const { key, userId } = merchant;
+    const list = async () => (await w.call('GET', '/v1/receipts', { key })).body.items;
+    const linkAfter = ({ link: { seq, prev_hash }, sha256 }: { link: { seq: number; prev_hash: string }; sha256: string }) => ({
+      seq: seq + 1,
+      prev_hash: sha256Hex(utf8(canonicalJson({ seq, prev_hash, sha256 }))),
+    });
+    const [, second] = await list();
+    await archiveAll(w);
+    await w.purchase(await w.product(await w.merchant()), await w.chain.wallet());
+    await w.env.DB.prepare('DELETE FROM receipts WHERE merchant_id = ?').bind(userId).run();
+    const product = await w.product(merchant);
+    for (let i = 0; i < 2; i++) await w.purchase(product, await w.chain.wallet());
+    const [fourth, third] = await list();
+    expect(third.link).toEqual(linkAfter(second));
+    expect(fourth.link).toEqual(linkAfter(third));
   });
 });
 

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { setInAct } from '../../support/fixtures/acts.ts';
@@ -39,7 +38,6 @@ describe('names in the archive of a deleted account', () => {
     const ticket = { subject: TICKET_TEXT, body: `${TICKET_TEXT} once more` };
     expect((await w.call('POST', '/v1/support/tickets', { key: merchant.key, body: ticket })).status).toBe(200);
     await w.settleDown();
-    await sweepReceiptChains(ctxAt(w.env, 0));
     await DB.batch([
       DB.prepare('UPDATE payments SET finalized_at = confirmed_at + 20000 WHERE finalized_at IS NULL AND confirmed_at IS NOT NULL'),
       DB.prepare('UPDATE tx_claims SET final_at = confirmed_at + 20000, next_check_at = NULL WHERE final_at IS NULL'),

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AccountId, PaymentId } from '#core/ids.ts';
 import { listCarrying } from '#features/memberships/store.ts';
-import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { hasPaidBefore } from '#features/settlements/store.ts';
 import { newReferenceWorld } from '../../support/chain/own-reference.ts';
 import { bytesPerCopy, legibleRows } from '../../support/fixtures/full-size-data.ts';
@@ -17,7 +16,6 @@ const SUBJECT_BYTES = 70;
 /** Makes every payment final, delivers every event, and archives all of it. */
 async function grow(w: World): Promise<void> {
   while (w.queue.sent.length > 0) await w.deliver();
-  await sweepReceiptChains(ctxAt(w.env, 0));
   await w.env.DB.batch([
     w.env.DB.prepare('UPDATE payments SET finalized_at = confirmed_at WHERE finalized_at IS NULL'),
     w.env.DB.prepare('UPDATE tx_claims SET final_at = confirmed_at, next_check_at = NULL WHERE final_at IS NULL'),

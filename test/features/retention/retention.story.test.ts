@@ -72,8 +72,8 @@ describe('retention rules', () => {
 
   it('settlements that are pending, settled or due for a check are not deleted', async () => {
     await w.env.DB.prepare(
-      `UPDATE settlements SET created_at = 1, status = CASE rowid % 3 WHEN 0 THEN 'failed' WHEN 1 THEN 'pending' ELSE 'settled' END,
-        next_check_at = CASE rowid % 3 WHEN 0 THEN ${now} END`,
+      `UPDATE settlements SET created_at = 1, next_check_at = CASE unicode(substr(payment_id, -1)) % 3 WHEN 0 THEN ${now} END,
+        status = CASE unicode(substr(payment_id, -1)) % 3 WHEN 0 THEN 'failed' WHEN 1 THEN 'pending' ELSE 'settled' END`,
     ).run();
     expect((await sweepOf('failedSettlements')(ctxAt(now))).taken).toBe(0);
   });
@@ -196,7 +196,7 @@ describe('expired setup without a payment', () => {
     await w.env.DB.prepare(
       `INSERT INTO acts (id, merchant_id, livemode, events, request_id, created_at, fanned_out_at)
         WITH RECURSIVE rows(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < 4100)
-        SELECT printf('evt_%025d', n), ?, 0, '[]', 'req', 1, 1 FROM rows`,
+        SELECT printf('evt_0000000000m%014d', n), ?, 0, '[]', 'req', 1, 1 FROM rows`,
     )
       .bind(setup.created.account_id)
       .run();

@@ -52,7 +52,6 @@ const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {
   entitlements: 'both',
   analytics: 'both',
   endedSetups: 'both',
-  receiptChains: 'both',
   audit: 'both',
   loginNonces: 'none',
   communityCodes: 'none',

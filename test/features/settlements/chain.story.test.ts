@@ -16,7 +16,7 @@ import {
 import { REPEATED } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
-const PENDING = { ...ONE, payments: 0, receipts: 0 };
+const PENDING = { ...ONE, settlements: 1, payments: 0, receipts: 0 };
 
 describe('broadcast with an unknown outcome', REPEATED, () => {
   const w = new World();
@@ -175,10 +175,8 @@ describe('payment that can never land', REPEATED, () => {
     const { results } = await w.env.DB.prepare('SELECT status, failure_reason FROM settlements WHERE product_id = ? ORDER BY created_at')
       .bind(own.product.product_id)
       .all();
-    expect(results).toEqual([
-      { status: 'failed', failure_reason: 'blockhash_expired' },
-      { status: 'settled', failure_reason: null },
-    ]);
+    expect(results).toEqual([{ status: 'failed', failure_reason: 'blockhash_expired' }]);
+    expect(await own.books()).toEqual({ ...ONE, settlements: 1, claims: 2 });
   });
 
   it('the sweep fails an expired payment only after the finalized chain has passed it', async () => {

@@ -1,12 +1,14 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { admissionIdOf } from '#core/ids.ts';
+import { settlements } from '#platform/db/tables/settlements.ts';
 import { PLANS } from '#rules/plans.ts';
 import {
   feePayerOf,
   mayServe,
   newAgent,
   newKey,
+  restateSettlement,
   type Shop,
   sellToAgents,
   stall,
@@ -50,7 +52,7 @@ describe('daily budget of network fees', () => {
     expect(refused.body.meta).toEqual({ reason: 'fee_budget', limit: LIMIT, left: 0, plan: 'free' });
     const leftOfDay = 86_400 - ((Date.now() / 1000) % 86_400);
     expect(Math.abs(Number(refused.headers.get('Retry-After')) - leftOfDay)).toBeLessThan(60);
-    expect([await feePayerHas(), (await own.books()).settlements]).toEqual([before, 2]);
+    expect([await feePayerHas(), (await own.books()).claims]).toEqual([before, 2]);
     expect((await own.settle(first, {}, { env })).headers.get('X-Svc-Duplicate-Settlement')).toBe('true');
     // Another merchant is not affected, and the refused payment is valid under a higher budget.
     const other = await newStall(await w.merchant('free'));
@@ -113,12 +115,10 @@ describe('limits per payer', () => {
     const wallet = own.agent.wallet.address;
     const failures = async (reason: string) => {
       for (let i = 0; i < 10; i++) {
-        const payment = await own.pay();
-        await own.settle(payment);
+        const { body } = await own.settle(await own.pay());
+        const settlement = await restateSettlement(w, body.payment_id);
+        await w.db.insert(settlements).values({ ...settlement, status: 'failed', failureReason: reason });
       }
-      await w.env.DB.prepare("UPDATE settlements SET status = 'failed', failure_reason = ?1 WHERE payer_wallet = ?2 AND status = 'settled'")
-        .bind(reason, wallet)
-        .run();
     };
     await failures('blockhash_expired');
     expect((await own.settle(await own.pay(), {}, { env })).status).toBe(200);

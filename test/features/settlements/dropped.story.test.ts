@@ -14,11 +14,10 @@ describe('payment dropped by the cluster before its success was answered', REPEA
     await sell();
     await w.chain.call('local_clearFaults');
     await sweepAll(w);
-    const last = await testEnv.DB.prepare('SELECT status, tx_signature FROM settlements ORDER BY created_at DESC, rowid DESC').first<{
-      status: string;
-      tx_signature: string;
-    }>();
-    expect(last!.status).toBe('settled');
+    const last = await testEnv.DB.prepare(
+      "SELECT confirmed_at, tx_signature FROM tx_claims WHERE kind IN ('x402', 'facilitator') ORDER BY subject_id DESC",
+    ).first<{ confirmed_at: number | null; tx_signature: string }>();
+    expect(last!.confirmed_at).not.toBeNull();
     await w.chain.fault({ kind: 'vanish', signature: last!.tx_signature });
     await sweepUntilBelieved(w);
     await w.deliver();

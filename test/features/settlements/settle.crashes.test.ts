@@ -106,7 +106,7 @@ describe('settle with a dying worker', REPEATED, () => {
     const payment = await own.pay();
     await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 2 });
     expect((await own.settle(payment)).status).toBe(202);
-    expect(await own.books()).toEqual({ ...ONE, payments: 0, receipts: 0 });
+    expect(await own.books()).toEqual({ ...ONE, settlements: 1, payments: 0, receipts: 0 });
     await w.env.DB.prepare('UPDATE settlements SET next_check_at = 0').run();
     await w.sweep();
     await w.sweep();
@@ -120,7 +120,7 @@ describe('settle with a dying worker', REPEATED, () => {
     const own = await newStall(shop);
     const payment = await own.pay();
     expect((await own.settle(payment, {}, { env: diesAt(3) })).status).toBe(202);
-    expect(await own.books()).toEqual({ ...ONE, payments: 0, receipts: 0 });
+    expect(await own.books()).toEqual({ ...ONE, settlements: 1, payments: 0, receipts: 0 });
     await w.env.DB.prepare('UPDATE settlements SET next_check_at = 0').run();
     await Promise.all([w.sweep(), w.sweep()]);
     expect(await own.books()).toEqual(ONE);

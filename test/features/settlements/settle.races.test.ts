@@ -154,7 +154,7 @@ describe('concurrent settles of one payment', REPEATED, () => {
     const payments = [await own.pay(), await own.pay()];
     const answers = await Promise.all(payments.map((payment) => own.settle(payment, { consume_units: 0 })));
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    expect(await own.books()).toEqual({ settlements: 2, claims: 2, payments: 2, receipts: 2, memberships: 0 });
+    expect(await own.books()).toEqual({ settlements: 0, claims: 2, payments: 2, receipts: 2, memberships: 0 });
     expect(await own.entitlement()).toMatchObject({ granted_units: 2, used_units: 0, remaining: 2 });
   });
 
@@ -181,6 +181,6 @@ describe('concurrent settles of one payment', REPEATED, () => {
     const answers = [await own.settle(payments[0]!), await rival.settle(payments[1]!)];
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(answers.every(mayServe)).toBe(true);
-    expect(await own.books()).toEqual({ settlements: 2, claims: 2, payments: 2, receipts: 2, memberships: 0 });
+    expect(await own.books()).toEqual({ settlements: 0, claims: 2, payments: 2, receipts: 2, memberships: 0 });
   });
 });

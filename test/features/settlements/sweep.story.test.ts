@@ -5,7 +5,7 @@ import { chargeCall, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
 import { newCtx } from '#platform/context.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
-import { ONE, openShop, sweepAll } from '../../support/people/agent.ts';
+import { ONE, openShop, restateSettlement, sweepAll } from '../../support/people/agent.ts';
 import { SOAK } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
@@ -17,21 +17,21 @@ describe('settlement sweep', () => {
       const shop = await openShop(w);
       const COUNT = 300;
       const settled = await shop.settle(await shop.pay(), { consume_units: 0 });
-      const [known] = await w.db.select().from(settlements);
+      const known = await restateSettlement(w, settled.body.payment_id);
       const copies = [];
       for (let i = 0; i < COUNT; i++) {
         const nonce = `copy-${i}`;
-        const bill = { recipient: known!.recipientWallet, memo: `svc:${nonce}`, price: { base_units: '10000' }, references: [] };
+        const bill = { recipient: known.recipientWallet, memo: `svc:${nonce}`, price: { base_units: '10000' }, references: [] };
         const txSignature = await w.chain.pay(shop.agent.wallet, bill, { skipPreflight: true });
         const paymentId = newId<PaymentId>(Date.now());
-        copies.push({ ...known!, paymentId, nonce, txSignature, messageHash: nonce, status: 'pending' as const, nextCheckAt: 0 });
+        copies.push({ ...known, paymentId, nonce, txSignature, messageHash: nonce, status: 'pending' as const, nextCheckAt: 0 });
       }
       for (const copy of copies) await w.db.insert(settlements).values(copy);
       await w.chain.call('local_resetCalls');
       await w.sweepAlone('settlements');
       const left = () => w.env.DB.prepare("SELECT count(*) AS n FROM settlements WHERE status = 'pending'").first<number>('n');
       expect(await left()).toBe(0);
-      expect(await shop.entitlement({ wallet_address: known!.payerWallet })).toMatchObject({ granted_units: COUNT + 1 });
+      expect(await shop.entitlement({ wallet_address: known.payerWallet })).toMatchObject({ granted_units: COUNT + 1 });
       const calls = await w.chain.call<Record<string, number>>('local_calls');
       expect(calls.getTransaction).toBe(COUNT);
       expect(calls.sendTransaction ?? 0).toBe(0);
@@ -46,11 +46,11 @@ describe('settlement sweep', () => {
   it('the sweep claims only as many settlements as the remaining call budget allows', async () => {
     const w = new World();
     const shop = await openShop(w);
-    await shop.settle(await shop.pay(), { consume_units: 0 });
-    const [known] = await w.db.select().from(settlements);
+    const settled = await shop.settle(await shop.pay(), { consume_units: 0 });
+    const known = { ...(await restateSettlement(w, settled.body.payment_id)), lastValidBlockHeight: 1_000_000 };
     for (let i = 0; i < 20; i++)
       await w.db.insert(settlements).values({
-        ...known!,
+        ...known,
         paymentId: newId<PaymentId>(Date.now()),
         txSignature: base58.encode(crypto.getRandomValues(new Uint8Array(64))),
         messageHash: `left-${i}`,
@@ -84,6 +84,6 @@ describe('settlement sweep', () => {
     expect(await sends()).toBe(1);
     await w.chain.call('local_warp', 90);
     expect(await sends()).toBe(0);
-    expect(await shop.books()).toEqual({ ...ONE, payments: 0, receipts: 0 });
+    expect(await shop.books()).toEqual({ ...ONE, settlements: 1, payments: 0, receipts: 0 });
   });
 });

@@ -4,8 +4,10 @@ import type { PaymentRequired } from '@x402/core/types';
 import { ExactSvmScheme } from '@x402/svm';
 import { keyRing } from '#core/crypto.ts';
 import { base58, base64 } from '#core/encoding.ts';
-import { entitlementIdOf } from '#core/ids.ts';
-import type { Env } from '#platform/context.ts';
+import { entitlementIdOf, type PaymentId } from '#core/ids.ts';
+import { loadSettlement } from '#features/settlements/store.ts';
+import { type Env, newCtx } from '#platform/context.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { NETWORKS } from '#solana/assets.ts';
 import type { Answer, Merchant, World } from '../world.ts';
 
@@ -107,11 +109,12 @@ export function stall(w: World, merchant: Merchant, product: Body, agent: Agent)
       const id = entitlementIdOf(merchant.userId, true, named.product_id, asCustomer(who));
       return (await w.call('GET', `/v1/access/entitlements/${id}`, { key: merchant.key })).body;
     },
-    /** Counts the rows that payments of this product left behind. */
+    /** Counts the rows that payments of this product left behind. A payment replaces its settlement. */
     books: async () => {
       const count = async (sql: string) => (await w.env.DB.prepare(sql).bind(named.product_id).first<number>('n'))!;
       const of = (table: string, column: string) =>
-        count(`SELECT count(*) AS n FROM ${table} WHERE ${column} IN (SELECT payment_id FROM settlements WHERE product_id = ?)`);
+        count(`SELECT count(*) AS n FROM ${table} WHERE ${column} IN
+          (SELECT payment_id FROM settlements WHERE product_id = ?1 UNION SELECT id FROM payments WHERE product_id = ?1)`);
       return {
         settlements: await count('SELECT count(*) AS n FROM settlements WHERE product_id = ?'),
         claims: await of('tx_claims', 'subject_id'),
@@ -123,7 +126,11 @@ export function stall(w: World, merchant: Merchant, product: Body, agent: Agent)
   };
 }
 
-export const ONE = { settlements: 1, claims: 1, payments: 1, receipts: 1, memberships: 0 };
+export const ONE = { settlements: 0, claims: 1, payments: 1, receipts: 1, memberships: 0 };
+
+/** Restates the settlement of a payment, for tests that insert copies. */
+export const restateSettlement = async (w: World, paymentId: string): Promise<Settlement> =>
+  (await loadSettlement(newCtx(w.env, { requestId: 'req_restate', defer: () => {} }), paymentId as PaymentId))!.settlement;
 
 const asCustomer = (who: { wallet_address?: string; customer_ref?: string }) =>
   who.wallet_address === undefined ? { customerRef: who.customer_ref } : { walletAddress: who.wallet_address };

@@ -46,7 +46,7 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
     db
       .update(webhookDeliveries)
       .set({ status: 'cancelled', nextAttemptAt: null, completedAt: wallNow })
-      .where(upTo(db, webhookDeliveries, and(ofDeliveries, sql`status IN ('pending', 'retrying')`), max)),
+      .where(upTo(db, webhookDeliveries, and(ofDeliveries, sql`status <> 'succeeded' AND status IN ('pending', 'retrying')`), max)),
     db
       .update(apiKeys)
       .set({ name: '' })
@@ -149,7 +149,7 @@ function eraseRepeated({ db }: Shard, accountId: AccountId, max: number): Write[
         .set({ events: sql`(SELECT json_group_array(json(${blanked})) FROM json_each(acts.events) j)` })
         .where(upTo(db, acts, and(mine, sql`EXISTS (SELECT 1 FROM json_each(acts.events) j WHERE ${isOfTypes} AND ${isSaid})`), max));
     }),
-    db.delete(idempotencyRecords).where(upTo(db, idempotencyRecords, ofAnswers, max)),
+    db.delete(idempotencyRecords).where(sql`(scope, key) IN (SELECT scope, key FROM claims WHERE ${ofAnswers} LIMIT ${max})`),
   ];
 }
 

@@ -160,13 +160,14 @@ export async function projectEntitlement(ctx: Shard, projection: EntitlementProj
     ctx,
     { kind: 'projectEntitlement', projection },
     {
-      copy: [upsertCopy(ctx, snapshot)],
+      copy: upsertCopy(ctx, snapshot),
       describe: (published) => ({
         subject: { type: 'entitlement', id: published.entitlementId, version: published.version },
         object: toEntitlementResource(published),
       }),
     },
   );
+  if (projection.isUseOnly) return;
   await callEntitlement(ctx, snapshot, snapshot.entitlementId, (object) =>
     object.published({ ...projectedOf(projection), requestId: ctx.cause }),
   );

@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, lte, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm';
 import type { AccountId, EntitlementId, PaymentId, ProductId } from '#core/ids.ts';
 import { clockFilter, isOfNoSession } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
@@ -28,37 +28,33 @@ export const listPaid = (db: Db, paymentIds: PaymentId[]) =>
 
 export type Paid = Omit<Awaited<ReturnType<typeof listPaid>>[number], 'orphanedAt' | 'accessRevokedAt' | 'version'>;
 
-/** Upserts a copy. An older one never overwrites a newer one. */
-export function upsertCopy({ db }: Shard, snapshot: EntitlementSnapshot): Write {
+/**
+ * Upserts a copy. An older one never overwrites a newer one. The first statement leaves out the status if it is the same, because an index
+ * entry counts as written if a statement names its column.
+ */
+export function upsertCopy({ db }: Shard, snapshot: EntitlementSnapshot): Write[] {
   const row = toCopy(snapshot);
-  return db
-    .insert(entitlements)
-    .values(row)
-    .onConflictDoUpdate({ target: entitlements.id, set: stateOf(row), setWhere: sql`${entitlements.version} < excluded.version` });
+  const { status, grantedUnits, usedUnits, remaining, paidThrough, unlimited, version, updatedAt } = row;
+  const figures = { grantedUnits, usedUnits, remaining, paidThrough, unlimited, version, updatedAt };
+  const isSame = sql`${entitlements.version} < excluded.version AND ${entitlements.status} = excluded.status`;
+  const isOlder = and(eq(entitlements.id, row.id), lt(entitlements.version, version));
+  return [
+    db.insert(entitlements).values(row).onConflictDoUpdate({ target: entitlements.id, set: figures, setWhere: isSame }),
+    db
+      .update(entitlements)
+      .set({ ...figures, status })
+      .where(isOlder),
+  ];
 }
 
 /** Overwrites the copy that was read, even a newer one, unless another write came in between. */
 export const overwriteCopy = ({ db }: Shard, snapshot: EntitlementSnapshot, readVersion: number): Write =>
   db
     .update(entitlements)
-    .set(stateOf(toCopy(snapshot)))
+    .set(toCopy(snapshot))
     .where(and(eq(entitlements.id, snapshot.entitlementId as EntitlementId), eq(entitlements.version, readVersion)));
 
-/** Leaves out what an id determines: an index entry counts as written if a statement names its column. */
-const stateOf = ({ status, grantedUnits, usedUnits, remaining, paidThrough, unlimited, version, updatedAt }: Copy) => ({
-  status,
-  grantedUnits,
-  usedUnits,
-  remaining,
-  paidThrough,
-  unlimited,
-  version,
-  updatedAt,
-});
-
-type Copy = typeof entitlements.$inferInsert;
-
-function toCopy(snapshot: EntitlementSnapshot): Copy {
+function toCopy(snapshot: EntitlementSnapshot): typeof entitlements.$inferInsert {
   const { customer } = snapshot;
   return {
     id: snapshot.entitlementId as EntitlementId,

@@ -3,7 +3,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
 import { clockFilterForClaims, clockFilterForPayment } from '#platform/chain/clock-filter.store.ts';
 import type { Shard } from '#platform/context.ts';
-import { jsonRows } from '#platform/db/among.ts';
+import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
 import { CLAIMED_TRANSACTION, type OutcomeStep, type Watched } from '#platform/db/outcome.ts';
 import { unmatchedPayments } from '#platform/db/tables/payments.ts';
@@ -41,19 +41,27 @@ const slowingDown = (now: number, since: SQL, atLeastMs: number): SQL => sql`max
 const DROPPED_AT = sql.raw('dropped_at');
 const DOUBTED_AT = sql.raw('doubted_at');
 
-/**
- * Claims due transactions and reschedules them in one statement, before a node is asked: a crash costs one check, and concurrent sweeps
- * claim different rows. Unknown ones are checked less and less often, and never given up.
- */
-export const takeDue = (ctx: Shard, source: Source, max: number): Promise<Watched[]> => {
+/** Lists due transactions, and writes nothing: nearly all are final at their first check. */
+export const listDueTransactions = (ctx: Shard, source: Source, max: number): Promise<Watched[]> =>
+  ctx.db.all<Watched>(sql`SELECT ${source.kind} AS kind, ${sql.raw(source.subjectId.name)} AS subjectId, ${CLAIMED_TRANSACTION} AS txSignature, slot,
+    doubted_at AS doubtedAt, dropped_at AS droppedAt FROM ${source.table}
+    WHERE next_check_at IS NOT NULL AND next_check_at <= ${ctx.now} AND ${source.clockFilter(ctx)} ORDER BY next_check_at LIMIT ${max}`);
+
+/** Reschedules checked transactions that are due still. Unknown ones are checked less and less often, and never given up. */
+export const postponeDue = (ctx: Shard, source: Source, checked: readonly Watched[]): Write => {
   const { db, now } = ctx;
-  return db.all<Watched>(sql`UPDATE ${source.table}
-    SET next_check_at = ${now} + CASE WHEN dropped_at IS NOT NULL THEN ${slowingDown(now, DROPPED_AT, HOUR)}
-      WHEN doubted_at IS NOT NULL THEN ${slowingDown(now, DOUBTED_AT, DOUBT_MS)} ELSE ${slowingDown(now, source.confirmedAt, MINUTE)} END
-    WHERE rowid IN (SELECT rowid FROM ${source.table} WHERE next_check_at IS NOT NULL AND next_check_at <= ${now} AND ${source.clockFilter(ctx)}
-      ORDER BY next_check_at LIMIT ${max})
-    RETURNING ${source.kind} AS kind, ${sql.raw(source.subjectId.name)} AS subjectId, ${CLAIMED_TRANSACTION} AS txSignature, slot, doubted_at AS doubtedAt,
-      dropped_at AS droppedAt`);
+  return db
+    .update(source.table)
+    .set({
+      nextCheckAt: sql`${now} + CASE WHEN dropped_at IS NOT NULL THEN ${slowingDown(now, DROPPED_AT, HOUR)}
+        WHEN doubted_at IS NOT NULL THEN ${slowingDown(now, DOUBTED_AT, DOUBT_MS)} ELSE ${slowingDown(now, source.confirmedAt, MINUTE)} END`,
+    })
+    .where(
+      sql`${amongIds(
+        source.subjectId,
+        checked.map(({ subjectId }) => subjectId),
+      )} AND next_check_at IS NOT NULL AND next_check_at <= ${now} AND ${source.clockFilter(ctx)}`,
+    );
 };
 
 const STEPS = {

@@ -10,7 +10,7 @@ import { commit, forEach } from '#platform/db/commit.ts';
 import type { OutcomeHandler, Watched } from '#platform/db/outcome.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
 import { DOUBT_MS, type Finality, STATUSES_MAX } from '#solana/finality.ts';
-import { CLAIMS_SOURCE, noteReadings, type Source, stepTogether, takeDue, UNMATCHED_SOURCE } from './store.ts';
+import { CLAIMS_SOURCE, listDueTransactions, noteReadings, postponeDue, type Source, stepTogether, UNMATCHED_SOURCE } from './store.ts';
 
 const OUTCOME_HANDLERS: Record<Watched['kind'], OutcomeHandler> = {
   checkout: paymentOutcome,
@@ -49,12 +49,21 @@ async function watchSource(ctx: Shard, source: Source, leftOver = 0): Promise<Sw
   let taken = 0;
   const endsAtMs = ctx.elapsedMs() + SHARE_MS;
   while (ctx.elapsedMs() < endsAtMs && ctx.budget.left > PAGE_CALLS + leftOver) {
-    const due = await takeDue(ctx, source, STATUSES_MAX);
+    const due = await listDueTransactions(ctx, source, STATUSES_MAX);
     taken += due.length;
-    if (due.length > 0 && !(await checkWatched(ctx, source, due))) return { taken, isFinished: true };
+    if (due.length > 0 && !(await checkAndPostpone(ctx, source, due))) return { taken, isFinished: true };
     if (due.length < STATUSES_MAX) return { taken, isFinished: true };
   }
   return { taken, isFinished: false };
+}
+
+/** Reschedules transactions that are due still, so that a failing check delays no other. Two concurrent runs check twice and store once. */
+async function checkAndPostpone(ctx: Shard, source: Source, due: Watched[]): Promise<boolean> {
+  try {
+    return await checkWatched(ctx, source, due);
+  } finally {
+    await commit(ctx, { events: [], writes: [postponeDue(ctx, source, due)], result: null });
+  }
 }
 
 async function checkWatched(ctx: Shard, source: Source, due: Watched[]): Promise<boolean> {

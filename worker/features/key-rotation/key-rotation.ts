@@ -42,13 +42,13 @@ export async function sweepSeals(ctx: Shard): Promise<Swept> {
       const swept = await sweepPages<SealedRow>(
         ctx,
         PAGES,
-        (last) => listSealed(ctx.db, kind, version, last?.rowid ?? 0, PAGES.pageMax),
+        (last) => listSealed(ctx.db, kind, version, last, PAGES.pageMax),
         async (rows) => {
           const tried = await Promise.all(rows.map(async (row) => ({ ...row, resealed: await reseal(row).catch(noted(ctx, kind)) })));
           await replaceSealed(
             ctx.db,
             kind,
-            tried.flatMap(({ rowid, sealed, resealed }) => (resealed ? [{ rowid, sealed, resealed }] : [])),
+            tried.flatMap(({ position, sealed, resealed }) => (resealed ? [{ position, sealed, resealed }] : [])),
           );
         },
       );

@@ -9,9 +9,9 @@ import type { Db } from '#platform/context.ts';
 import { jsonRows, setOf } from '#platform/db/among.ts';
 
 const SEALED = {
-  webhook_secrets: { table: 'webhook_endpoints', column: 'secret_sealed', owner: 'id' },
-  kept_answers: { table: 'claims', column: 'sealed_body', owner: 'scope || char(10) || key' },
-  password_hashes: { table: 'accounts', column: 'password_hash', owner: 'id' },
+  webhook_secrets: { table: 'webhook_endpoints', column: 'secret_sealed', owner: 'id', position: ['rowid'] },
+  kept_answers: { table: 'claims', column: 'sealed_body', owner: 'scope || char(10) || key', position: ['scope', 'key'] },
+  password_hashes: { table: 'accounts', column: 'password_hash', owner: 'id', position: ['rowid'] },
 } as const;
 export type SealedKind = keyof typeof SEALED;
 export const SEALED_KINDS = Object.keys(SEALED) as SealedKind[];
@@ -21,22 +21,34 @@ const VERSION_LENGTH = 8;
 const sealVersionOf = (column: string) => sql.raw(`substr(${column}, 1, ${VERSION_LENGTH})`);
 
 const partsOf = (kind: SealedKind) => {
-  const { table, column, owner } = SEALED[kind];
-  const version = sealVersionOf(column);
-  return { table: sql.raw(table), column: sql.raw(column), owner: sql.raw(owner), version, isSealed: sql.raw(`${column} IS NOT NULL`) };
+  const { table, column, owner, position } = SEALED[kind];
+  return {
+    table: sql.raw(table),
+    column: sql.raw(column),
+    owner: sql.raw(owner),
+    position,
+    order: sql.raw(position.join(', ')),
+    version: sealVersionOf(column),
+    isSealed: sql.raw(`${column} IS NOT NULL`),
+  };
 };
 
 export interface SealedRow {
-  rowid: number;
+  /** Position in the index, which ends in the row number or in the key of a table without one. */
+  position: (string | number)[];
   /** Row that the value is sealed for. */
   owner: string;
   sealed: string;
 }
 
-export function listSealed(db: Db, kind: SealedKind, version: string, after: number, max: number): Promise<SealedRow[]> {
-  const { table, column, owner, version: begins, isSealed } = partsOf(kind);
-  return db.all<SealedRow>(sql`SELECT rowid, ${owner} AS owner, ${column} AS sealed FROM ${table}
-    WHERE ${isSealed} AND ${begins} = ${version} AND rowid > ${after} ORDER BY rowid LIMIT ${max}`);
+export async function listSealed(db: Db, kind: SealedKind, version: string, last: SealedRow | null, max: number): Promise<SealedRow[]> {
+  const { table, column, owner, order, version: begins, isSealed } = partsOf(kind);
+  const isAfter = last ? sql`AND (${order}) > ${last.position}` : sql``;
+  const rows = await db.all<
+    SealedRow & { position: string }
+  >(sql`SELECT json_array(${order}) AS position, ${owner} AS owner, ${column} AS sealed
+    FROM ${table} WHERE ${isSealed} AND ${begins} = ${version} ${isAfter} ORDER BY ${order} LIMIT ${max}`);
+  return rows.map((row) => ({ ...row, position: JSON.parse(row.position) }));
 }
 
 /**
@@ -46,11 +58,12 @@ export function listSealed(db: Db, kind: SealedKind, version: string, after: num
 export async function replaceSealed(
   db: Db,
   kind: SealedKind,
-  rows: readonly { rowid: number; sealed: string; resealed: string }[],
+  rows: readonly { position: SealedRow['position']; sealed: string; resealed: string }[],
 ): Promise<number> {
-  const { table, column } = partsOf(kind);
+  const { table, column, position } = partsOf(kind);
+  const isRow = sql.raw(position.map((name, i) => `${SEALED[kind].table}.${name} = j.value ->> '$.position[${i}]'`).join(' AND '));
   const { meta } = await db.run(sql`UPDATE ${table} SET ${column} = j.value ->> 'resealed' FROM ${jsonRows(rows)}
-    WHERE ${table}.rowid = j.value ->> 'rowid' AND ${column} = j.value ->> 'sealed'`);
+    WHERE ${isRow} AND ${column} = j.value ->> 'sealed'`);
   return meta.changes;
 }
 

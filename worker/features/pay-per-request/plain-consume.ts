@@ -15,13 +15,14 @@ import { isKnownComplete } from '#platform/http/configuration.ts';
 import { forwardToRouter } from '#platform/http/forwarded.ts';
 import { rateHeaders } from '#platform/http/rate-limit.ts';
 import { answerHeaders, NO_STORE, requestIdOf } from '#platform/http/request-id.ts';
-import { logRequest } from '#platform/log.ts';
+import { isSampled, logRequest } from '#platform/log.ts';
 import { admissionObject } from '#platform/objects.ts';
-import type { AdmissionRequest, PassedAnswer, PassedUse } from '#rules/admission.ts';
+import type { AdmissionRequest, Caller, PassedAnswer, PassedUse } from '#rules/admission.ts';
 import type { ConsumeAnswer } from '#rules/entitlement-rpc.ts';
 
 export const CONSUME_PATH = '/access/entitlements/consume';
-const PATH = `/v1${CONSUME_PATH}`;
+export const CONSUME_ENDPOINT = `/v1${CONSUME_PATH}`;
+const PATH = CONSUME_ENDPOINT;
 const BODY_BYTES_MAX = 4096;
 const UNITS_MAX = 1_000_000_000;
 /** After this timeout the route asks the objects again under the same key, within the request's time limit. */
@@ -123,16 +124,7 @@ export async function answerPlainConsume(request: Request, env: Env): Promise<Re
     return forwardToRouter(request, bytes, { requestId });
   const { admission, used, entitlementId } = answer;
   if (!admission.ok || !used?.ok) return forwardToRouter(request, bytes, { requestId, admitted: { admission, ...(used && { used }) } });
-  const { accountId, keyId } = admission.caller;
-  logRequest({
-    request_id: requestId,
-    method: 'POST',
-    endpoint: PATH,
-    status: 200,
-    ms: plain.clocks.elapsedMs(),
-    account_id: accountId,
-    ...(keyId === null ? {} : { key_id: keyId }),
-  });
+  if (isSampled(requestId)) logSuccess(plain, requestId, admission.caller);
   return new Response(JSON.stringify(toConsumeResponse(entitlementId!, used)), {
     headers: {
       'Content-Type': 'application/json',
@@ -141,6 +133,18 @@ export async function answerPlainConsume(request: Request, env: Env): Promise<Re
       ...NO_STORE,
       ...(used.replayed ? { 'Idempotent-Replayed': 'true' } : {}),
     },
+  });
+}
+
+function logSuccess({ clocks }: Pick<PlainConsume, 'clocks'>, requestId: string, { accountId, keyId }: Caller): void {
+  logRequest({
+    request_id: requestId,
+    method: 'POST',
+    endpoint: PATH,
+    status: 200,
+    ms: clocks.elapsedMs(),
+    account_id: accountId,
+    ...(keyId === null ? {} : { key_id: keyId }),
   });
 }
 

@@ -6,6 +6,7 @@ import { getAccount } from '#features/accounts/store.ts';
 import { noteCollected, overAt, stepAuthorization } from '#features/authorizations/authorization.ts';
 import { findAuthorization } from '#features/authorizations/store.ts';
 import { findMembership } from '#features/memberships/store.ts';
+import { loadAnchor } from '#features/receipts/hash-chain.ts';
 import type { Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
@@ -140,12 +141,14 @@ interface CollectedRenewal {
 export async function planRenewal(ctx: Shard, authorizationId: AuthorizationId, renewal: CollectedRenewal): Promise<Change<Payment>> {
   const authorization = (await findAuthorization(ctx.db, authorizationId)) ?? raise('not_found');
   const { membershipId } = authorization;
-  const [merchant, held] = await Promise.all([
+  const [merchant, anchor, held] = await Promise.all([
     getAccount(ctx.db, authorization.merchantId),
+    loadAnchor(ctx, { ...authorization, isPaidByOwner: false }),
     membershipId === null ? undefined : findMembership(ctx.db, membershipId),
   ]);
   const payment = paymentOf(ctx, authorization, renewal);
-  const bought = planPurchase(ctx, payment, merchant.displayName, held ? [held] : [], renewal.proof, subscribedBy(authorization));
+  const sale = { merchantName: merchant.displayName, memberships: held ? [held] : [], anchor };
+  const bought = planPurchase(ctx, payment, sale, renewal.proof, subscribedBy(authorization));
   const row = { ...payment, membershipId: bought.result.membership.id, receiptId: bought.result.receipt.id };
   const collected = planCollected(ctx, authorization, { payment: row, period: renewal.period });
   return {

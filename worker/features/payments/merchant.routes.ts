@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
+import { listLinks } from '#features/receipts/hash-chain.ts';
 import { ReceiptBody, toReceiptResource } from '#features/receipts/receipt.ts';
 import { MONEY_RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
@@ -68,7 +69,10 @@ export const merchantPaymentRoutes = routes('Payments')
       'identity_verification_required',
       'rpc_unavailable',
     ],
-    leased: ({ scope, body }) => claimReceipt(scope, body.tx_sig),
-    present: (claimed, { scope }) => toReceiptResource(claimed, scope.baseUrl, 'merchant'),
+    leased: async ({ scope, body }) => {
+      const receipt = await claimReceipt(scope, body.tx_sig);
+      return { receipt, link: (await listLinks(scope, [receipt])).get(receipt.id) };
+    },
+    present: ({ receipt, link }, { scope }) => toReceiptResource(receipt, scope.baseUrl, { link }),
     retentionMs: MONEY_RETENTION_MS,
   });

@@ -2,7 +2,8 @@ import { formatErrorChain } from '#core/errors.ts';
 import { Memory } from '#core/isolate/memory.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { type Purchase, planMembership } from '#features/memberships/membership.ts';
-import { planReceipt, type Receipt } from '#features/receipts/receipt.ts';
+import type { Anchor } from '#features/receipts/hash-chain.ts';
+import { type NewReceipt, planReceipt } from '#features/receipts/receipt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
@@ -22,13 +23,12 @@ export interface Proof {
 export function planPurchase(
   ctx: Shard,
   payment: Payment,
-  merchantName: string,
-  held: Membership[],
+  { merchantName, memberships, anchor }: { merchantName: string; memberships: Membership[]; anchor: Anchor },
   proof: Proof,
   subscription: Purchase['subscription'] = null,
-): Change<{ membership: Membership; receipt: Receipt }> {
+): Change<{ membership: Membership; receipt: NewReceipt }> {
   const { payer: payerWallet } = proof;
-  const existing = held.find(({ customerKey }) => payment.customerRef !== null || customerKey === `wallet:${payerWallet}`) ?? null;
+  const existing = memberships.find(({ customerKey }) => payment.customerRef !== null || customerKey === `wallet:${payerWallet}`) ?? null;
   const membership = planMembership(ctx, existing, {
     ...payment,
     paymentId: payment.id,
@@ -39,7 +39,7 @@ export function planPurchase(
     ...purchasedDeliveryOf(payment),
     subscription,
   });
-  const receipt = planReceipt(ctx, payment.id, {
+  const facts = {
     txSignature: proof.txSignature,
     slot: proof.slot,
     blockTime: proof.blockTime,
@@ -54,7 +54,8 @@ export function planPurchase(
     memo: payment.terms.isOwnersCollection ? '' : memoOf(payment),
     livemode: payment.livemode,
     quote: payment.terms.quote ?? null,
-  });
+  };
+  const receipt = planReceipt(ctx, payment.id, facts, anchor);
   return {
     events: [...membership.events, ...receipt.events],
     writes: [...membership.writes, ...receipt.writes],

@@ -1,5 +1,6 @@
 import type { AccountId, PaymentId, ProductId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
+import type { Anchor } from '#features/receipts/hash-chain.ts';
 import { planReceipt } from '#features/receipts/receipt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
@@ -36,9 +37,9 @@ interface PerRequestSale {
 }
 
 /** Plans a confirmed payment: the row, its receipt and two events. There is no session and no membership. */
-export function planSessionlessPayment(ctx: Shard, sale: PerRequestSale, proof: Proof): Change<Payment> {
+export function planSessionlessPayment(ctx: Shard, sale: PerRequestSale, proof: Proof, anchor: Anchor): Change<Payment> {
   const payment = confirmedPayment(ctx, sale, proof);
-  const receipt = planReceipt(ctx, payment.id, {
+  const facts = {
     txSignature: proof.txSignature,
     slot: proof.slot,
     blockTime: proof.blockTime,
@@ -51,7 +52,8 @@ export function planSessionlessPayment(ctx: Shard, sale: PerRequestSale, proof: 
     merchant: { accountId: payment.merchantId, displayName: sale.merchantName },
     memo: sale.channelId === undefined ? memoOf(payment) : '',
     livemode: payment.livemode,
-  });
+  };
+  const receipt = planReceipt(ctx, payment.id, facts, anchor);
   const row = { ...payment, receiptId: receipt.result.id };
   return {
     events: [paymentEvent(ctx, 'payment.confirmed', row), ...receipt.events],

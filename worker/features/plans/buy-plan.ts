@@ -1,6 +1,7 @@
 import { assert } from '#core/errors.ts';
 import { planProductIdOf, type ReceiptId, SERVICE_ACCOUNT_ID } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
+import type { Anchor } from '#features/receipts/hash-chain.ts';
 import { planReceipt } from '#features/receipts/receipt.ts';
 import type { Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
@@ -28,6 +29,7 @@ export function planActivation(
   settlement: Settlement,
   transaction: ChainTransaction,
   held: Awaited<ReturnType<typeof getHolding>>,
+  anchor: Anchor,
 ): { values: HeldPlan; events: NewEvent[]; writes: Write[]; receiptId: ReceiptId } {
   const { paymentId, merchantId: accountId, setupIntentId } = settlement;
   const plan = boughtPlan(settlement);
@@ -48,7 +50,7 @@ export function planActivation(
     livemode: settlement.livemode,
   };
   // The service sells, and the buying account owns the receipt and reads it like those of its own sales.
-  const receipt = planReceipt(ctx, paymentId, facts, accountId);
+  const receipt = planReceipt(ctx, paymentId, facts, anchor, accountId);
   const activation = {
     paymentId,
     accountId,

@@ -1,70 +1,63 @@
 /**
- * Hash chains over an account's receipts, one for received and one for paid receipts per mode. Appended after the confirmation, because a
- * sequence inside would serialise confirmations. Signatures prove a receipt, the chain proves that none was removed.
+ * Hash chains over an account's receipts, one for received and one for paid receipts per mode: proof that none was removed. The INSERT makes
+ * the number. A receipt stores an anchor, the hash of the last link read before it. Receipts inserted since lead from there to `prev_hash`,
+ * so that confirmations do not wait for each other.
  * @module
  */
 
 import { sha256Hex } from '#core/crypto.ts';
 import { canonicalJson, utf8 } from '#core/encoding.ts';
+import type { ReceiptId } from '#core/ids.ts';
 import type { Shard } from '#platform/context.ts';
-import { commit, forEach, isConstraint } from '#platform/db/commit.ts';
-import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
-import { linkReceipts, listReceiptChainEnds, listUnlinked, type Receipt } from './store.ts';
+import { listBetween, type Receipt, type ReceiptChainKey, receiptChainEndQuery } from './store.ts';
 
-const GENESIS = '0'.repeat(64);
-/** Sized for pages in which each receipt is of another merchant and stored alone. */
-const PAGES = { pageMax: 200, pagesMax: 4 };
+export { receiptChainEndQuery } from './store.ts';
 
 export interface Link {
   seq: number;
   prevHash: string;
 }
 
+/** Hash of an earlier link of the same chain. */
+export interface Anchor {
+  anchorSeq: number;
+  anchorHash: string;
+}
+
+type NumberedReceipt = Pick<Receipt, 'seq' | 'sha256'>;
+
+const GENESIS: Anchor = { anchorSeq: 0, anchorHash: '0'.repeat(64) };
+
 /** Hash in the next link: SHA-256 over the RFC 8785 bytes of this link and its receipt's hash. */
 export const linkHash = ({ seq, prevHash }: Link, receiptSha256: string): string =>
   sha256Hex(utf8(canonicalJson({ seq, prev_hash: prevHash, sha256: receiptSha256 })));
 
-export function extendReceiptChain(
-  end: (Link & { sha256: string }) | null,
-  receipts: Pick<Receipt, 'id' | 'sha256'>[],
-): (Link & { receiptId: string })[] {
-  let last = end;
-  return receipts.map(({ id, sha256 }) => {
-    const link: Link = last ? { seq: last.seq + 1, prevHash: linkHash(last, last.sha256) } : { seq: 1, prevHash: GENESIS };
-    last = { ...link, sha256 };
-    return { receiptId: id, ...link };
-  });
+/** Hash after the receipts that follow an anchor, in order: the `prevHash` of the next one. */
+export const followLinks = ({ anchorHash }: Anchor, receipts: readonly NumberedReceipt[]): string =>
+  receipts.reduce((prevHash, { seq, sha256 }) => linkHash({ seq, prevHash }, sha256), anchorHash);
+
+/** Anchor of the receipt after `end`, which is the last receipt of a chain and those between it and its anchor. */
+export function anchorAfter(end: readonly (NumberedReceipt & Anchor)[]): Anchor {
+  const last = end.at(-1);
+  if (!last) return GENESIS;
+  // Receipts between may be in the archive, after an erasure of the later ones.
+  if (end.length < last.seq - last.anchorSeq) return { anchorSeq: last.anchorSeq, anchorHash: last.anchorHash };
+  return { anchorSeq: last.seq, anchorHash: followLinks(last, end) };
 }
 
-/** Links unlinked receipts, oldest first, with one read and one batch per page. */
-export const sweepReceiptChains = (ctx: Shard): Promise<Swept> =>
-  sweepPages(
-    ctx,
-    PAGES,
-    () => listUnlinked(ctx.db, PAGES.pageMax),
-    (unlinked) => linkPage(ctx, unlinked),
-  );
+export const loadAnchor = async (ctx: Shard, key: ReceiptChainKey): Promise<Anchor> => anchorAfter(await receiptChainEndQuery(ctx.db, key));
 
-async function linkPage(ctx: Shard, unlinked: Awaited<ReturnType<typeof listUnlinked>>): Promise<void> {
-  const receiptChains = Map.groupBy(unlinked, receiptChainOf);
-  const ends = new Map(
-    (
-      await listReceiptChainEnds(
-        ctx.db,
-        [...receiptChains.values()].map(([first]) => first!),
-      )
-    ).map((end) => [receiptChainOf(end), end]),
+/** Links of receipts by id. Reads others only for receipts that were inserted at the same time. */
+export async function listLinks(ctx: Shard, receipts: readonly Receipt[]): Promise<Map<ReceiptId, Link>> {
+  const raced = receipts.filter(({ seq, anchorSeq }) => anchorSeq + 1 < seq);
+  const between = raced.length === 0 ? null : await listBetween(ctx, raced);
+  return new Map(
+    receipts.map((receipt) => [receipt.id, { seq: receipt.seq, prevHash: followLinks(receipt, between?.get(receipt.id) ?? []) }]),
   );
-  const links = [...receiptChains].map(([receiptChain, receipts]) => extendReceiptChain(ends.get(receiptChain) ?? null, receipts));
-  const store = (some: ReturnType<typeof extendReceiptChain>) =>
-    commit(ctx, { events: [], writes: linkReceipts(ctx, some), result: null }).catch((error: unknown) => {
-      // Another sweep appended at the same moment. The next run takes the rest.
-      if (isConstraint(error)) return 'taken';
-      throw error;
-    });
-  // If another sweep appended to one chain, the other chains are stored one by one.
-  if ((await store(links.flat())) === 'taken' && links.length > 1) await forEach(ctx, links, store);
 }
 
-const receiptChainOf = ({ merchantId, livemode, isPaidByOwner }: Pick<Receipt, 'merchantId' | 'livemode' | 'isPaidByOwner'>): string =>
-  `${merchantId}:${livemode}:${isPaidByOwner}`;
+/** Anchors receipts to their previous link, so that no other receipt is needed to read their links from the archive. */
+export async function anchorToPrevious(ctx: Shard, receipts: readonly Receipt[]): Promise<Receipt[]> {
+  const links = await listLinks(ctx, receipts);
+  return receipts.map((receipt) => ({ ...receipt, anchorSeq: receipt.seq - 1, anchorHash: links.get(receipt.id)!.prevHash }));
+}

@@ -1,9 +1,9 @@
-import { and, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Scope, Tenant } from '#platform/context.ts';
 import { jsonRows } from '#platform/db/among.ts';
 import { subjectIdOf } from '#platform/db/archive.ts';
-import { listWithArchive, type PageRequest, type RowQuery, readSlice, rowsOf } from '#platform/db/page.ts';
+import { countRows, listWithArchive, type PageRequest, type RowQuery, readSlice, rowsOf } from '#platform/db/page.ts';
 import { listNamedPayments } from '#platform/db/search/named.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
@@ -24,10 +24,7 @@ export interface ReceiptFilter {
   q?: string;
 }
 
-interface Cursor {
-  createdAt: number;
-  rowNumber: number;
-}
+type Cursor = Pick<Slice[number]['item'], 'createdAt' | 'isPaidByOwner' | 'seq' | 'afterSeq'> & { rowNumber: number };
 
 const ofPlans = (table: Table) => inArray(table.productId, PLAN_PRODUCTS);
 
@@ -54,6 +51,21 @@ const narrowed = (table: Table, { wallet, productId }: ReceiptFilter): [SQLiteCo
 
 /** Lists the merchant's receipts, newest first. A search reads little more than its matches. */
 export async function listReceipts(ctx: Scope, filter: ReceiptFilter, page: PageRequest) {
+  if (isPlain(filter)) {
+    const [found, total] = await Promise.all([
+      ctx.livemode && filter.direction !== 'all'
+        ? readNumbered(ctx, filter.direction === 'paid', page)
+        : readSlice(ctx.db, receipts, archivedReceipts, byReceiptChain(ctx, filter)(null), page),
+      countReceiptChains(ctx, filter, page),
+    ]);
+    return {
+      items: await loadArchivedReceipts(
+        ctx,
+        found.map(({ item }) => item),
+      ),
+      total,
+    };
+  }
   const [first, second] = await chooseQueries(ctx, filter);
   const read = (rows: RowQuery) => listWithArchive(ctx.db, receipts, archivedReceipts, rows, page);
   const found = await read(first(null));
@@ -70,7 +82,7 @@ export async function* walkReceipts(ctx: Scope, filter: ReceiptFilter, { max, pa
     const found: Slice = await readSlice(ctx.db, receipts, archivedReceipts, rows(cursor), page);
     const last = found.at(-1);
     if (!last) return;
-    cursor = { createdAt: last.item.createdAt, rowNumber: last.rowNumber };
+    cursor = { ...last.item, rowNumber: last.rowNumber };
     left -= found.length;
     yield await loadArchivedReceipts(
       ctx,
@@ -87,7 +99,61 @@ export async function hasMoreReceipts(ctx: Owner, filter: ReceiptFilter, max: nu
 
 type RowsAfter = (cursor: Cursor | null) => RowQuery;
 
+const isPlain = ({ wallet, productId, q }: ReceiptFilter): boolean => wallet === undefined && productId === undefined && !q;
+
+const receiptChainsOf = ({ direction = 'received' }: ReceiptFilter): boolean[] =>
+  direction === 'all' ? [false, true] : [direction === 'paid'];
+
+/**
+ * Lists all receipts of a direction, newest first. In a list of both, a paid receipt follows the received ones that were there before it:
+ * few are paid, so sorting them reads little.
+ */
+const byReceiptChain =
+  (owner: Owner, filter: ReceiptFilter): RowsAfter =>
+  (cursor) => {
+    const receiptChains = receiptChainsOf(filter);
+    const position = (isPaid: boolean) => sql.raw(isPaid && receiptChains.length > 1 ? 'after_seq' : 'seq');
+    const isAfterCursor = (isPaid: boolean, { isPaidByOwner, seq, afterSeq }: Cursor): SQL => {
+      if (isPaid === isPaidByOwner) return sql`seq < ${seq}`;
+      return isPaid ? sql`after_seq < ${seq}` : sql`seq <= ${afterSeq}`;
+    };
+    const branch = (table: Table, isPaid: boolean) => sql`SELECT ${sql.raw(table === receipts ? '0' : '1')} AS is_archived,
+      ${table}.rowid AS rowNumber, ${position(isPaid)} AS position, ${sql.raw(isPaid ? '1' : '0')} AS is_paid, seq
+      FROM ${table} WHERE ${ofReceiptChain(table, owner, isPaid)}${cursor ? sql` AND ${isAfterCursor(isPaid, cursor)}` : sql``}`;
+    const branches = receiptChains.flatMap((isPaid) => [branch(receipts, isPaid), branch(archivedReceipts, isPaid)]);
+    return { rows: sql.join(branches, sql` UNION ALL `), order: ['position', 'is_paid', 'seq'] };
+  };
+
+const ofReceiptChain = (table: Table, owner: Owner, isPaid: boolean): SQL => and(rowsOf(table, owner), eq(table.isPaidByOwner, isPaid))!;
+
+/** Reads a page of live receipts by number: they have no gaps, so no earlier page is read. */
+async function readNumbered(owner: Owner, isPaid: boolean, { offset, perPage }: PageRequest) {
+  const end = sql`(SELECT max(seq) FROM receipts WHERE ${ofReceiptChain(receipts, owner, isPaid)}) - ${offset}`;
+  const read = <T extends Table>(table: T) =>
+    owner.db
+      .select()
+      .from(table as typeof receipts)
+      .where(sql`${ofReceiptChain(table, owner, isPaid)} AND ${table.seq} <= ${end} AND ${table.seq} > ${end} - ${perPage}`)
+      .orderBy(desc(table.seq)) as unknown as Promise<T['$inferSelect'][]>;
+  const current = await read(receipts);
+  // Read second, because a receipt moves only from the database to the archive.
+  const moved = current.length < perPage ? await read(archivedReceipts) : [];
+  const ids = new Set(current.map(({ id }) => id));
+  return [...current, ...moved.filter(({ id }) => !ids.has(id))].sort((a, b) => b.seq - a.seq).map((item) => ({ item }));
+}
+
+/** Counts all receipts of a direction. Live receipts are never deleted and the last one is never archived, so its number is the total. */
+async function countReceiptChains(owner: Owner, filter: ReceiptFilter, page: PageRequest): Promise<number> {
+  if (!owner.livemode) return countRows(owner.db, byReceiptChain(owner, filter)(null), page);
+  const ends = receiptChainsOf(filter).map(
+    (isPaid) => sql`coalesce((SELECT max(seq) FROM receipts WHERE ${ofReceiptChain(receipts, owner, isPaid)}), 0)`,
+  );
+  const [{ total }] = (await owner.db.all<{ total: number }>(sql`SELECT ${sql.join(ends, sql` + `)} AS total`)) as [{ total: number }];
+  return total;
+}
+
 async function rowsToWalk(ctx: Owner, filter: ReceiptFilter): Promise<RowsAfter> {
+  if (isPlain(filter)) return byReceiptChain(ctx, filter);
   const [first, second] = await chooseQueries(ctx, filter);
   const isFound = async ({ rows }: RowQuery) => (await ctx.db.all(sql`SELECT 1 FROM (${rows} LIMIT 1)`)).length > 0;
   return second && !(await isFound(first(null))) ? second : first;

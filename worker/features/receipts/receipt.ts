@@ -19,10 +19,11 @@ import {
 } from '#platform/http/openapi.ts';
 import { isPlanProduct } from '#rules/plans.ts';
 import { type ReceiptFacts, signReceipt } from './document.ts';
+import type { Anchor, Link } from './hash-chain.ts';
 import { InvoiceMetadataBody } from './pdf/invoice-metadata.ts';
-import { insertReceipt, type Receipt } from './store.ts';
+import { insertReceipt, type NewReceipt } from './store.ts';
 
-export { findReceiptOfTransaction, getReceiptWithOutcome, loadArchivedReceipts, type Receipt } from './store.ts';
+export { findReceiptOfTransaction, getReceiptWithOutcome, loadArchivedReceipts, type NewReceipt, type Receipt } from './store.ts';
 
 const DocumentBody = z
   .object({
@@ -88,12 +89,11 @@ export const ReceiptBody = z
   })
   .openapi('Receipt');
 
-/** Formats a receipt. The public proof has the same shape without the merchant's private fields. */
+/** Formats a receipt. The public proof has the same shape without the merchant's `own` fields. */
 export const toReceiptResource = (
-  receipt: Receipt,
+  receipt: NewReceipt,
   baseUrl: string,
-  view: 'public' | 'merchant',
-  invoice?: InvoiceMetadata,
+  own: { invoice?: InvoiceMetadata | undefined; link?: Link | undefined } = {},
 ): z.infer<typeof ReceiptBody> => ({
   receipt_id: receipt.id,
   tx_sig: receipt.txSignature,
@@ -104,28 +104,27 @@ export const toReceiptResource = (
   key_id: receipt.keyId,
   verify_url: `${baseUrl}/v1/receipt/${receipt.id}/verify`,
   public_url: `${baseUrl}/v1/receipt/${receipt.id}/public`,
-  ...(view === 'merchant' && receipt.linkSeq !== null && receipt.linkPrevHash !== null
-    ? { link: { seq: receipt.linkSeq, prev_hash: receipt.linkPrevHash } }
-    : {}),
-  ...(view === 'merchant' && invoice && Object.keys(invoice).length > 0 ? { invoice_metadata: invoice } : {}),
+  ...(own.link ? { link: { seq: own.link.seq, prev_hash: own.link.prevHash } } : {}),
+  ...(own.invoice && Object.keys(own.invoice).length > 0 ? { invoice_metadata: own.invoice } : {}),
   created_at: iso(receipt.createdAt),
 });
 
 /**
- * Plans the signed receipt of a confirmed payment, for the confirming batch. One per transaction. `owner`: the seller, or the buying
- * account if the service sold.
+ * Plans the signed receipt of a confirmed payment, for the confirming batch. One per transaction. `anchor`: of its chain, read before.
+ * `owner`: the seller, or the buying account if the service sold.
  */
 export function planReceipt(
   ctx: Shard,
   paymentId: PaymentId,
   facts: Omit<ReceiptFacts, 'receiptId' | 'issuedAt' | 'network' | 'operator'>,
+  anchor: Anchor,
   owner = facts.merchant.accountId as AccountId,
-): Change<Receipt> {
+): Change<NewReceipt> {
   const receiptId = newId<ReceiptId>(ctx.now);
   const { RECEIPT_KEYS, OPERATOR_NAME, OPERATOR_URL, network } = ctx.config;
   const operator = OPERATOR_NAME && OPERATOR_URL ? { name: OPERATOR_NAME, url: OPERATOR_URL } : null;
   const signed = signReceipt({ ...facts, receiptId, issuedAt: ctx.now, network: network.caip2, operator }, RECEIPT_KEYS);
-  const receipt: Receipt = {
+  const receipt: NewReceipt = {
     id: receiptId,
     merchantId: owner,
     livemode: facts.livemode,
@@ -135,8 +134,7 @@ export function planReceipt(
     ...signed,
     payer: facts.payer,
     isPaidByOwner: isPlanProduct(facts.productId),
-    linkSeq: null,
-    linkPrevHash: null,
+    ...anchor,
     createdAt: ctx.now,
   };
   return {
@@ -146,7 +144,7 @@ export function planReceipt(
         livemode: receipt.livemode,
         type: 'receipt.created',
         subject: { type: 'receipt', id: receipt.id, version: 1 },
-        object: toReceiptResource(receipt, ctx.baseUrl, 'merchant'),
+        object: toReceiptResource(receipt, ctx.baseUrl),
         productId: receipt.productId,
         paymentId,
       },

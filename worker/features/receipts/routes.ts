@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { ProductId } from '#core/ids.ts';
+import type { ProductId, ReceiptId } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import { locate } from '#platform/db/directory.ts';
@@ -7,6 +7,7 @@ import { pageRequest, toPage } from '#platform/db/page.ts';
 import { countedLessWith, idOf, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { receiptKeySet, verifyReceipt } from './document.ts';
+import { listLinks } from './hash-chain.ts';
 import { DIRECTIONS, listReceipts } from './list.store.ts';
 import { ReceiptBody, toReceiptResource } from './receipt.ts';
 import { findMetadata, getPublicReceipt, getReceipt, getReceiptWithOutcome, hasReceipt, listMetadata } from './store.ts';
@@ -49,8 +50,8 @@ export const receiptRoutes = routes('Receipts')
     codes: ['not_found'],
     answer: async ({ scope, params }) => {
       const receipt = await getReceipt(scope, params.receipt_id);
-      const known = await findMetadata(scope.db, receipt.id);
-      return toReceiptResource(receipt, scope.baseUrl, 'merchant', known?.metadata);
+      const [known, links] = await Promise.all([findMetadata(scope.db, receipt.id), listLinks(scope, [receipt])]);
+      return toReceiptResource(receipt, scope.baseUrl, { invoice: known?.metadata, link: links.get(receipt.id) });
     },
   })
   .read({
@@ -64,11 +65,10 @@ export const receiptRoutes = routes('Receipts')
     answer: async ({ scope, query: { wallet, q, product_id: productId, direction, ...query } }) => {
       const page = pageRequest(query, q === undefined ? undefined : COUNTED_FILTERED_MAX);
       const found = await listReceipts(scope, { wallet, q, productId, direction }, page);
-      const invoices = await listMetadata(
-        scope.db,
-        found.items.map(({ id }) => id),
-      );
-      return toPage(page, found, (receipt) => toReceiptResource(receipt, scope.baseUrl, 'merchant', invoices.get(receipt.id)));
+      const ids = found.items.map(({ id }) => id);
+      const [invoices, links] = await Promise.all([listMetadata(scope.db, ids), listLinks(scope, found.items)]);
+      const own = (id: ReceiptId) => ({ invoice: invoices.get(id), link: links.get(id) });
+      return toPage(page, found, (receipt) => toReceiptResource(receipt, scope.baseUrl, own(receipt.id)));
     },
   })
   .public({
@@ -81,7 +81,7 @@ export const receiptRoutes = routes('Receipts')
     returns: ReceiptBody,
     codes: ['not_found'],
     shard: ({ ctx, params }) => locate(ctx, ({ db }) => hasReceipt(db, params.receipt_id)),
-    answer: async ({ shard, params }) => toReceiptResource(await getPublicReceipt(shard, params.receipt_id), shard.baseUrl, 'public'),
+    answer: async ({ shard, params }) => toReceiptResource(await getPublicReceipt(shard, params.receipt_id), shard.baseUrl),
   })
   .public({
     path: 'GET /receipt/{receipt_id}/verify',

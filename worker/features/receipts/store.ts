@@ -1,6 +1,7 @@
-import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
-import type { PaymentId, ReceiptId } from '#core/ids.ts';
+import type { AccountId, PaymentId, ReceiptId } from '#core/ids.ts';
+import { PER_PAGE } from '#core/limits.ts';
 import type { InvoiceMetadata, ReceiptDocument } from '#pdf/facts.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { amongIds, jsonRows } from '#platform/db/among.ts';
@@ -13,7 +14,7 @@ import {
   type StoredReceipt,
   subjectIdOf,
 } from '#platform/db/archive.ts';
-import { abortIf, type Write } from '#platform/db/commit.ts';
+import type { Write } from '#platform/db/commit.ts';
 import { subjectsOfTransaction } from '#platform/db/outcome.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
@@ -72,29 +73,56 @@ export async function getReceiptWithOutcome(ctx: Shard, receiptId: ReceiptId): P
   return { receipt, isOrphaned: claim !== undefined && claim.droppedAt !== null };
 }
 
-const receiptChainKey = { merchantId: receipts.merchantId, livemode: receipts.livemode, isPaidByOwner: receipts.isPaidByOwner };
+/** Owner and direction of a receipt chain, as values or SQL. */
+export interface ReceiptChainKey {
+  merchantId: AccountId | SQL;
+  livemode: boolean | SQL;
+  isPaidByOwner: boolean;
+}
 
-export const listUnlinked = (db: Db, limit: number) =>
+type LinkedRow = Pick<StoredReceipt, 'seq' | 'sha256' | 'anchorSeq' | 'anchorHash'>;
+
+const ofReceiptChain = (alias: string, { merchantId, livemode, isPaidByOwner }: ReceiptChainKey): SQL => {
+  const column = (name: string) => sql.raw(`${alias}.${name}`);
+  return sql`${column('merchant_id')} = ${merchantId} AND ${column('livemode')} = ${typeof livemode === 'boolean' ? Number(livemode) : livemode}
+    AND ${column('is_paid_by_owner')} = ${isPaidByOwner ? 1 : 0}`;
+};
+
+/** Reads the last receipt of a chain, and those between it and its anchor, in order: `anchorAfter` makes the next anchor of them. */
+export const receiptChainEndQuery = (db: Db, key: ReceiptChainKey) =>
   db
-    .select({ id: receipts.id, sha256: receipts.sha256, ...receiptChainKey })
-    .from(receipts)
-    .where(isNull(receipts.linkSeq))
-    .orderBy(asc(receipts.createdAt), asc(receipts.id))
-    .limit(limit);
-
-/** Lists the newest link of each chain with its receipt's hash. Omits empty chains. */
-export async function listReceiptChainEnds(db: Db, receiptChains: Pick<StoredReceipt, keyof typeof receiptChainKey>[]) {
-  const named = receiptChains.map(({ merchantId, livemode, isPaidByOwner }) => ({ merchantId, livemode, isPaidByOwner }));
-  const ends = await db
-    .select({ ...receiptChainKey, seq: receipts.linkSeq, prevHash: receipts.linkPrevHash, sha256: receipts.sha256 })
+    .select({ seq: receipts.seq, sha256: receipts.sha256, anchorSeq: receipts.anchorSeq, anchorHash: receipts.anchorHash })
     .from(receipts)
     .where(
-      sql`receipts.rowid IN (SELECT (SELECT r.rowid FROM receipts r WHERE r.merchant_id = j.value ->> 'merchantId'
-        AND r.livemode = j.value ->> 'livemode' AND r.is_paid_by_owner = j.value ->> 'isPaidByOwner'
-        AND r.link_seq IS NOT NULL ORDER BY r.link_seq DESC LIMIT 1)
-        FROM ${jsonRows(named)})`,
-    );
-  return ends.map((end) => ({ ...end, seq: end.seq!, prevHash: end.prevHash! }));
+      sql`${ofReceiptChain('receipts', key)} AND receipts.seq > (SELECT min(e.anchor_seq, e.seq - 1) FROM receipts e WHERE ${ofReceiptChain('e', key)} ORDER BY e.seq DESC LIMIT 1)`,
+    )
+    .orderBy(asc(receipts.seq));
+
+/** Lists the receipts between each of these and its anchor, in order, under the id of the later one. */
+export async function listBetween(ctx: Shard, later: readonly StoredReceipt[]): Promise<Map<ReceiptId, LinkedRow[]>> {
+  const ranges = later.map(({ id, merchantId, livemode, isPaidByOwner, seq, anchorSeq }) => ({
+    ...{ id, merchantId, livemode, isPaidByOwner, seq, anchorSeq },
+  }));
+  const within = (table: Table, merchantId: SQL) => sql`${table.merchantId} = ${merchantId} AND ${table.livemode} = j.value ->> 'livemode'
+    AND ${table.isPaidByOwner} = j.value ->> 'isPaidByOwner' AND ${table.seq} > j.value ->> 'anchorSeq' AND ${table.seq} < j.value ->> 'seq'`;
+  const laterId = sql<ReceiptId>`j.value ->> 'id'`;
+  const merchantId = sql`j.value ->> 'merchantId'`;
+  const moved = await ctx.db
+    .select({ laterId, row: archivedReceipts })
+    .from(jsonRows(ranges))
+    .innerJoin(archivedReceipts, within(archivedReceipts, subjectIdOf(merchantId)));
+  const current = await ctx.db.select({ laterId, row: receipts }).from(jsonRows(ranges)).innerJoin(receipts, within(receipts, merchantId));
+  const found = [...moved, ...current];
+  const rows = await loadArchivedReceipts(
+    ctx,
+    found.map(({ row }) => row),
+  );
+  const between = Map.groupBy(
+    found.map((one, i) => ({ ...rows[i]!, laterId: one.laterId })),
+    (row) => row.laterId,
+  );
+  for (const list of between.values()) list.sort((a, b) => a.seq - b.seq);
+  return between;
 }
 
 /** Facts of a sale outside the receipt, because they come later or are private. */
@@ -134,17 +162,20 @@ export async function listSales(ctx: Shard, paymentIds: readonly PaymentId[]): P
   );
 }
 
-/** Stores many links in one update. Aborts the batch if another sweep took a number. */
-export const linkReceipts = (ctx: Shard, links: { receiptId: string; seq: number; prevHash: string }[]): Write[] => [
-  ctx.db
-    .update(receipts)
-    .set({ linkSeq: sql`j.value ->> 'seq'`, linkPrevHash: sql`j.value ->> 'prevHash'` })
-    .from(jsonRows(links))
-    .where(sql`${receipts.id} = j.value ->> 'receiptId' AND ${receipts.linkSeq} IS NULL`),
-  abortIf(ctx, sql`changes() <> ${links.length}`),
-];
+export type NewReceipt = Omit<StoredReceipt, 'seq' | 'afterSeq'>;
 
-export const insertReceipt = (db: Db, receipt: StoredReceipt): Write => db.insert(receipts).values(receipt);
+/**
+ * Inserts a receipt as the next of its chain. D1 runs one batch at a time, so no two take the same number. The archive has the end of a
+ * sandbox chain if a session with the later receipts was erased.
+ */
+export function insertReceipt(db: Db, receipt: NewReceipt): Write {
+  const endIn = (table: string, merchantId: AccountId | SQL, isPaidByOwner: boolean) =>
+    sql`coalesce((SELECT max(r.seq) FROM ${sql.raw(table)} r WHERE ${ofReceiptChain('r', { ...receipt, merchantId, isPaidByOwner })}), 0)`;
+  const last = (isPaidByOwner: boolean) =>
+    sql`max(${endIn('receipts', receipt.merchantId, isPaidByOwner)}, ${endIn('archived_receipts', subjectIdOf(receipt.merchantId), isPaidByOwner)})`;
+  const afterSeq = receipt.isPaidByOwner ? last(false) : null;
+  return db.insert(receipts).values({ ...receipt, seq: sql`${last(receipt.isPaidByOwner)} + 1`, afterSeq });
+}
 
 type ArchivedReceipt = typeof archivedReceipts.$inferSelect;
 
@@ -170,7 +201,11 @@ export async function listMetadata(db: Db, receiptIds: readonly ReceiptId[]): Pr
   const rows = await db
     .select({ receiptId: receiptMetadata.receiptId, metadata: receiptMetadata.metadata })
     .from(receiptMetadata)
-    .where(amongIds(receiptMetadata.receiptId, receiptIds));
+    .where(
+      receiptIds.length > PER_PAGE.max
+        ? amongIds(receiptMetadata.receiptId, receiptIds)
+        : inArray(receiptMetadata.receiptId, [...receiptIds]),
+    );
   return new Map(rows.map(({ receiptId, metadata }) => [receiptId, metadata]));
 }
 

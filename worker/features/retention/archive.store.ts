@@ -19,7 +19,6 @@ import {
 import { ACT_EVENTS_MAX, acts, events } from '#platform/db/tables/events.ts';
 import { type Payment, payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
-import { settlements } from '#platform/db/tables/settlements.ts';
 
 export type ArchivableEvent = typeof events.$inferSelect;
 
@@ -146,8 +145,8 @@ function moveReceipts(db: Db, moved: ArchivedRow<StoredReceipt>[]): Write[] {
   const rows = moved.map(({ row: { id, document, sha256, signature }, ...position }) => ({ id, document, sha256, signature, ...position }));
   return [
     db.insert(archivedReceipts).select(
-      sql`SELECT r.rowid, ${bytesOf('r.id')}, ${bytesOf('r.merchant_id')}, r.livemode, ${bytesOf('r.product_id')},
-          ${bytesOf('r.payment_id')}, r.payer, coalesce(r.document ->> 'product_name', ''), r.created_at, ${LINE_POSITION}
+      sql`SELECT r.rowid, ${bytesOf('r.id')}, ${bytesOf('r.merchant_id')}, r.livemode, r.is_paid_by_owner, r.seq, r.after_seq,
+          ${bytesOf('r.product_id')}, ${bytesOf('r.payment_id')}, r.payer, coalesce(r.document ->> 'product_name', ''), r.created_at, ${LINE_POSITION}
         FROM ${jsonRows(rows)} JOIN receipts r ON r.id = j.value ->> 'id' AND r.document = j.value ->> 'document'
           AND r.sha256 = j.value ->> 'sha256' AND r.signature = j.value ->> 'signature'`,
     ),
@@ -160,7 +159,6 @@ function moveReceipts(db: Db, moved: ArchivedRow<StoredReceipt>[]): Write[] {
 function movePayments(db: Db, moved: ArchivedRow<StoredPayment>[]): Write[] {
   const rows = moved.map(({ row: { id, version }, ...position }) => ({ id, version, ...position }));
   const ids = setOf(rows.map(({ id }) => id));
-  const isMoved = (column: string) => sql`EXISTS (SELECT 1 FROM archived_payments a WHERE a.id = ${bytesOf(column)})`;
   return [
     db.insert(archivedPayments).select(
       sql`SELECT ${bytesOf('p.id')}, ${bytesOf('p.merchant_id')}, p.livemode, ${bytesOf('p.product_id')}, ${bytesOf('p.membership_id')},
@@ -170,8 +168,7 @@ function movePayments(db: Db, moved: ArchivedRow<StoredPayment>[]): Write[] {
         FROM ${jsonRows(rows)} JOIN payments p ON p.id = j.value ->> 'id' AND p.version = j.value ->> 'version'
         WHERE EXISTS (SELECT 1 FROM payments WHERE payments.id = p.id AND ${IS_OVER})`,
     ),
-    db.delete(settlements).where(sql`payment_id IN ${ids} AND ${isMoved('settlements.payment_id')}`),
-    db.delete(payments).where(sql`id IN ${ids} AND ${isMoved('payments.id')}`),
+    db.delete(payments).where(sql`id IN ${ids} AND EXISTS (SELECT 1 FROM archived_payments a WHERE a.id = ${bytesOf('payments.id')})`),
   ];
 }
 
@@ -189,32 +186,26 @@ export interface Owner {
 }
 
 /**
- * Lists the receipts and payments that may move. Receipts: linked in a hash chain, but never the end of a chain (the next link needs its
- * hash) nor the newest receipt (its rowid must not be reused). Payments: `IS_OVER` holds.
+ * Lists the receipts and payments that may move. Receipts: up to the anchor of the end of their chain (the next receipt needs the end's
+ * number and hash), but not the newest receipt (its rowid must not be reused). Payments: `IS_OVER` holds.
  */
 export async function listMovable(db: Db, { merchantId, livemode }: Owner, { receiptIds, paymentIds }: Named) {
-  const chainEnd = (isPaidByOwner: 0 | 1) => sql`(SELECT max(r.link_seq) FROM receipts r WHERE r.merchant_id = ${merchantId}
-    AND r.livemode = ${livemode ? 1 : 0} AND r.is_paid_by_owner = ${isPaidByOwner})`;
-  const [issued, paid, brought] = await db.batch([
+  const endAnchor = (isPaidByOwner: 0 | 1) => sql`(SELECT r.anchor_seq FROM receipts r WHERE r.merchant_id = ${merchantId}
+    AND r.livemode = ${livemode ? 1 : 0} AND r.is_paid_by_owner = ${isPaidByOwner} ORDER BY r.seq DESC LIMIT 1)`;
+  const [issued, paid] = await db.batch([
     db
       .select()
       .from(receipts)
       .where(
-        sql`id IN ${setOf(receiptIds)} AND link_seq < CASE is_paid_by_owner WHEN 1 THEN ${chainEnd(1)} ELSE ${chainEnd(0)} END
+        sql`id IN ${setOf(receiptIds)} AND seq <= CASE is_paid_by_owner WHEN 1 THEN ${endAnchor(1)} ELSE ${endAnchor(0)} END
           AND rowid < (SELECT max(rowid) FROM receipts)`,
       ),
     db
       .select()
       .from(payments)
       .where(sql`id IN ${setOf(paymentIds)} AND ${IS_OVER}`),
-    db.select().from(settlements).where(amongIds('payment_id', paymentIds)),
   ]);
-  const over = await withoutWaitingActs(db, paid);
-  const settlementOf = new Map(brought.map((settlement) => [settlement.paymentId, settlement]));
-  return {
-    issued,
-    paid: over.map((payment) => ({ ...payment, settlement: settlementOf.get(payment.id) })),
-  };
+  return { issued, paid: await withoutWaitingActs(db, paid) };
 }
 
 /** Leaves out payments with acts that are not fanned out yet. At this version of a payment no further act becomes so. */
@@ -236,5 +227,4 @@ interface Named {
 const IS_OVER = sql`status = 'CONFIRMED' AND finalized_at IS NOT NULL AND orphaned_at IS NULL AND recovers_payment_id IS NULL
   AND access_revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM refunds f WHERE f.payment_id = payments.id AND f.seen_at IS NULL)
   AND EXISTS (SELECT 1 FROM tx_claims c WHERE c.subject_id = payments.id AND c.final_at IS NOT NULL AND c.dropped_at IS NULL)
-  AND NOT EXISTS (SELECT 1 FROM settlements s WHERE s.payment_id = payments.id AND s.status <> 'settled')
   AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id)`;

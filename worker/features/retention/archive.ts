@@ -3,11 +3,11 @@ import { utf8 } from '#core/encoding.ts';
 import { formatErrorChain } from '#core/errors.ts';
 import { type AccountId, newId } from '#core/ids.ts';
 import { DAY, HOUR, iso } from '#core/time.ts';
+import { anchorToPrevious } from '#features/receipts/hash-chain.ts';
 import type { Shard } from '#platform/context.ts';
 import { type ArchivedLine, archivedTextOf, type StoredPayment, type StoredReceipt } from '#platform/db/archive.ts';
 import { commit } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweeps.ts';
-import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { inTime } from '#platform/deadline.ts';
 import {
   type ArchivableEvent,
@@ -72,7 +72,7 @@ async function archiveDay(ctx: Shard, bucket: R2Bucket, owner: Owner, day: numbe
   const readAt = ctx.now + ctx.elapsedMs();
   const happened = await listRun(ctx.db, owner, day + DAY, OBJECT);
   const { issued, paid } = await listMovable(ctx.db, owner, namedIn(happened));
-  const { bytes, ...archivedRows } = objectOf(happened, paid, issued);
+  const { bytes, ...archivedRows } = objectOf(happened, paid, await anchorToPrevious(ctx, issued));
   const prefix = `${merchantId}/${livemode ? 'live' : 'sandbox'}/${iso(day).slice(0, 10)}`;
   const key = `${prefix}/${happened[0]!.seq}-${sha256Hex(bytes)}-${newId(ctx.now)}.jsonl`;
   await beginDraft(ctx.db, key, ctx.now);
@@ -95,7 +95,7 @@ const namedIn = (happened: ArchivableEvent[]) => ({
   paymentIds: [...new Set(happened.flatMap(({ paymentId }) => paymentId ?? []))],
 });
 
-function objectOf(happened: ArchivableEvent[], paid: (StoredPayment & { settlement?: Settlement | undefined })[], issued: StoredReceipt[]) {
+function objectOf(happened: ArchivableEvent[], paid: StoredPayment[], issued: StoredReceipt[]) {
   const lines: Uint8Array[] = [];
   let length = 0;
   const prefix = <T>(row: T, line: ArchivedLine): ArchivedRow<T> => {
@@ -105,9 +105,7 @@ function objectOf(happened: ArchivableEvent[], paid: (StoredPayment & { settleme
     return { row, lineAt: length - bytes.length, lineLength: bytes.length };
   };
   for (const event of happened) prefix(event, { event });
-  const payments = paid.map(({ settlement, ...payment }) =>
-    prefix<StoredPayment>(payment, { payment, ...(settlement ? { settlement } : {}) }),
-  );
+  const payments = paid.map((payment) => prefix<StoredPayment>(payment, { payment }));
   const receipts = issued.map((receipt) => prefix(receipt, { receipt }));
   const bytes = new Uint8Array(length);
   let end = 0;

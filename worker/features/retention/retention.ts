@@ -41,7 +41,7 @@ interface Rule {
 
 /**
  * Retention rules. Deleted elsewhere: idempotency records (platform/db), judged candidates and unpaid sessions (payments/watch), unsigned
- * refunds (payments/refunds). Archived: events, receipts, final payments with settlements (archive.ts).
+ * refunds (payments/refunds). Archived: events, receipts, final payments (archive.ts).
  * Never deleted: confirmed payments, claims, channel payouts, memberships, entitlements, activations, unmatched payments.
  */
 const RULES = {

@@ -77,9 +77,13 @@ export async function deleteTestSales(db: Db, accountIds: SQL, limit: number): P
 /** Deletes up to `limit` rows that ended before `before`. The condition must start with the columns of an index. Returns how many. */
 export type Forget = (db: Db, before: number, limit: number) => Promise<number>;
 
-async function deleteOver(db: Db, table: SQLiteTable, isOver: SQL | undefined, limit: number): Promise<number> {
-  const over = db.select({ rowid: sql`rowid` }).from(table).where(isOver).limit(limit);
-  return (await db.delete(table).where(sql`rowid IN ${over}`)).meta.changes;
+async function deleteOver(db: Db, table: SQLiteTable, isOver: SQL | undefined, limit: number, key = 'rowid'): Promise<number> {
+  const over = db
+    .select({ key: sql.raw(key) })
+    .from(table)
+    .where(isOver)
+    .limit(limit);
+  return (await db.delete(table).where(sql`(${sql.raw(key)}) IN ${over}`)).meta.changes;
 }
 
 export const forgetNonces: Forget = (db, before, limit) => deleteOver(db, loginNonces, lte(loginNonces.expiresAt, before), limit);
@@ -99,7 +103,8 @@ export const forgetIdentities: Forget = (db, before, limit) =>
 export const forgetDeliveries: Forget = (db, before, limit) =>
   deleteOver(db, webhookDeliveries, lte(webhookDeliveries.completedAt, before), limit);
 
-export const forgetHours: Forget = (db, before, limit) => deleteOver(db, endpointHours, lte(endpointHours.hour, before), limit);
+export const forgetHours: Forget = (db, before, limit) =>
+  deleteOver(db, endpointHours, lte(endpointHours.hour, before), limit, 'merchant_id, livemode, hour, endpoint_id');
 
 export const forgetMails: Forget = (db, before, limit) => deleteOver(db, mails, lte(mails.endedAt, before), limit);
 
@@ -128,7 +133,13 @@ export const forgetSandboxTransactions: Forget = (db, before, limit) =>
 
 export const forgetFailedSettlements: Forget = (db, before, limit) =>
   // Repeats the partial index's expression literally, otherwise SQLite does not use the index.
-  deleteOver(db, settlements, sql`status = 'failed' AND next_check_at IS NULL AND ${lte(settlements.createdAt, before)}`, limit);
+  deleteOver(
+    db,
+    settlements,
+    sql`status = 'failed' AND next_check_at IS NULL AND ${lte(settlements.createdAt, before)}`,
+    limit,
+    'payment_id',
+  );
 
 const holdsAny = (tables: readonly string[], condition: string): SQL =>
   sql.join(

@@ -5,6 +5,7 @@ import { changeAccount } from '#features/accounts/change-account.ts';
 import { planSessionlessPayment } from '#features/payments/sessionless-payment.ts';
 import { planActivation } from '#features/plans/buy-plan.ts';
 import { getHolding } from '#features/plans/holding.ts';
+import { loadAnchor } from '#features/receipts/hash-chain.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
@@ -12,7 +13,7 @@ import { CHALLENGE_SECONDS } from '#protocols/x402/challenge.ts';
 import { ANY_TIME, type Expectation, matchPayment } from '#solana/match.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
 import { noteFailedFee } from './fee-budget.ts';
-import { endSettlement, loadSettlement, settleSettlement } from './store.ts';
+import { endSettlement, loadSettlement, replaceSettlement, settleSettlement } from './store.ts';
 
 export { assignSuccess, claimSuccess } from './store.ts';
 
@@ -113,7 +114,7 @@ const proofOf = ({ txSignature, payerWallet: payer, amount: paidUnits }: Settlem
   feePaidUnits: 0n,
 });
 
-function planSold(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Change<SettlementOutcome> {
+async function planSold(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<Change<SettlementOutcome>> {
   const { productId } = settlement as Settlement & { productId: NonNullable<Settlement['productId']> };
   const sale = {
     ...settlement,
@@ -122,10 +123,11 @@ function planSold(ctx: Shard, settlement: Settlement, transaction: ChainTransact
     isMetered: settlement.purpose === 'metered',
     expiresAt: settlement.createdAt + CHALLENGE_SECONDS * SECOND,
   };
-  const paid = planSessionlessPayment(ctx, sale, proofOf(settlement, transaction));
+  const anchor = await loadAnchor(ctx, { ...settlement, isPaidByOwner: false });
+  const paid = planSessionlessPayment(ctx, sale, proofOf(settlement, transaction), anchor);
   return {
     events: paid.events,
-    writes: [...paid.writes, ...settleSettlement(ctx, settlement, transaction.slot)],
+    writes: [...paid.writes, ...replaceSettlement(ctx, settlement, transaction.slot)],
     result: { status: 'settled', receiptId: paid.result.receiptId! },
   };
 }
@@ -138,7 +140,7 @@ async function planPeriod(ctx: Shard, settlement: Settlement, transaction: Chain
   const renewed = await planRenewal(ctx, terms.authorizationId!, { paymentId, nonce, period: terms.period!, proof, isOwners: false });
   return {
     events: renewed.events,
-    writes: [...renewed.writes, ...settleSettlement(ctx, settlement, transaction.slot)],
+    writes: [...renewed.writes, ...replaceSettlement(ctx, settlement, transaction.slot)],
     result: { status: 'settled', receiptId: renewed.result.receiptId },
   };
 }
@@ -161,7 +163,7 @@ async function finishActivation(ctx: Shard, settlement: Settlement, transaction:
     await changeAccount(ctx, settlement.merchantId, async (account, attempt) => {
       if (attempt > 1 && (await hasEnded())) return null;
       const held = await getHolding(ctx.db, account, settlement);
-      const { receiptId: _, ...change } = planActivated(ctx, settlement, transaction, held);
+      const { receiptId: _, ...change } = await planActivated(ctx, settlement, transaction, held);
       // Two concurrent payments change the account identically. Only the settlement shows if this one was stored.
       return { ...change, wasStored: hasEnded };
     });
@@ -175,14 +177,20 @@ async function finishActivation(ctx: Shard, settlement: Settlement, transaction:
 /** Stores answer, receipt and event of a test purchase. Account and limits stay unchanged. */
 async function finishTestActivation(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
   const held = await getHolding(ctx.db, { id: settlement.merchantId, plan: 'free', planThrough: null }, settlement);
-  return storeEnd(ctx, settlement, () => {
-    const { events, writes, receiptId } = planActivated(ctx, settlement, transaction, held);
+  return storeEnd(ctx, settlement, async () => {
+    const { events, writes, receiptId } = await planActivated(ctx, settlement, transaction, held);
     return { events, writes, result: { status: 'settled', receiptId } };
   });
 }
 
-function planActivated(ctx: Shard, settlement: Settlement, transaction: ChainTransaction, held: Awaited<ReturnType<typeof getHolding>>) {
-  const activated = planActivation(ctx, settlement, transaction, held);
+async function planActivated(
+  ctx: Shard,
+  settlement: Settlement,
+  transaction: ChainTransaction,
+  held: Awaited<ReturnType<typeof getHolding>>,
+) {
+  const anchor = await loadAnchor(ctx, { ...settlement, isPaidByOwner: true });
+  const activated = planActivation(ctx, settlement, transaction, held, anchor);
   return { ...activated, writes: [...activated.writes, ...settleSettlement(ctx, settlement, transaction.slot)] };
 }
 

@@ -4,7 +4,7 @@ import type { AnswerId, PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { clockFilter, rowsOnChainOf } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { paymentOf, readLines, settlementOf, subjectIdOf } from '#platform/db/archive.ts';
+import { paymentOf, readLines, type StoredPayment, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim, watchClaim } from '#platform/db/outcome.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
@@ -12,24 +12,52 @@ import { payments } from '#platform/db/tables/payments.ts';
 import { activations } from '#platform/db/tables/plans.ts';
 import { type Settlement, settlements } from '#platform/db/tables/settlements.ts';
 import { type ClaimKind, txClaims } from '#platform/db/tables/tx-claims.ts';
+import { kindOf, type PaymentKind } from '#rules/payment-terms.ts';
 import { PAYER_LIMITS } from '#rules/plans.ts';
 import { SETTLEMENT } from '#rules/states.ts';
 
 const { archiveId, lineAt, lineLength } = archivedPayments;
 const LINE_POSITION = { archiveId, lineAt, lineLength };
 
-/** Finds the claim of a message, of any merchant: a message is claimed once per mode. Old payments are read from the archive. */
+const PURPOSES: Partial<Record<PaymentKind, Settlement['purpose']>> = { x402: 'access', metered: 'metered', renewal: 'subscription' };
+
+/** Restates the settlement that the insert of a payment deleted. Facts that only an open settlement needs are empty. */
+function settlementOf(payment: StoredPayment, messageHash = ''): Settlement {
+  const { merchantId, livemode, productId, customerRef, customerWallet, asset, mint, recipientWallet, recipientAta, nonce } = payment;
+  const { productName, accessPeriodDays, usageUnits } = payment.terms;
+  return {
+    ...{ merchantId, livemode, productId, customerRef, customerWallet, asset, mint, recipientWallet, recipientAta, nonce, messageHash },
+    paymentId: payment.id,
+    purpose: PURPOSES[kindOf(payment)]!,
+    amount: payment.priceAmount,
+    txSignature: payment.txSignature!,
+    payerWallet: payment.payerWallet!,
+    terms: { productName, slug: payment.slug, accessPeriodDays, usageUnits, merchantName: '' },
+    status: 'settled',
+    createdAt: payment.createdAt,
+    ...{ wire: '', feePayer: '', lastValidBlockHeight: 0 },
+    ...{ setupIntentId: null, failureReason: null, doubtedAt: null, nextCheckAt: null, answeredBy: null },
+  };
+}
+
+/**
+ * Finds the claim of a message, of any merchant: a message is claimed once per mode. A paid one is restated from its payment, an old
+ * payment from the archive.
+ */
 export async function findSettlement(ctx: Shard, messageHash: string): Promise<Settlement | null> {
   const found = await ctx.db
-    .select({ settlement: settlements, position: LINE_POSITION })
+    .select({ settlement: settlements, payment: payments, position: LINE_POSITION })
     .from(txClaims)
     .leftJoin(settlements, eq(settlements.paymentId, txClaims.subjectId))
+    .leftJoin(payments, eq(payments.id, txClaims.subjectId))
     .leftJoin(archivedPayments, sql`${archivedPayments.id} = ${subjectIdOf(sql`${txClaims.subjectId}`)}`)
     .where(and(eq(txClaims.messageHash, messageHash), eq(txClaims.livemode, ctx.sandbox === null)))
     .get();
-  if (!found?.position || found.settlement) return found?.settlement ?? null;
-  const [line] = await readLines(ctx, [found.position]);
-  return settlementOf(line!);
+  if (!found) return null;
+  if (found.settlement) return found.settlement;
+  if (found.payment) return settlementOf(found.payment, messageHash);
+  const [line] = found.position ? await readLines(ctx, [found.position]) : [];
+  return line === undefined ? null : settlementOf(paymentOf(line), messageHash);
 }
 
 export async function getSettlement(db: Db, paymentId: PaymentId): Promise<Settlement> {
@@ -41,29 +69,34 @@ export async function getSettlement(db: Db, paymentId: PaymentId): Promise<Settl
  * answered with its success.
  */
 export async function loadSettlement(ctx: Shard, paymentId: PaymentId) {
-  const { droppedAt, answeredBy } = txClaims;
-  const found = await ctx.db
-    .select({ settlement: settlements, sold: payments.receiptId, activated: activations.receiptId, droppedAt, answeredBy })
-    .from(settlements)
-    .leftJoin(txClaims, eq(txClaims.subjectId, settlements.paymentId))
-    .leftJoin(payments, eq(payments.id, settlements.paymentId))
-    .leftJoin(activations, eq(activations.paymentId, settlements.paymentId))
-    .where(eq(settlements.paymentId, paymentId))
-    .get();
-  if (!found) return loadArchived(ctx, paymentId);
-  return {
-    settlement: found.settlement,
-    receiptId: found.sold ?? found.activated,
-    isLost: found.droppedAt !== null && found.answeredBy === null,
-  };
+  // Renamed, because a batch returns rows by column name, and a settlement has a column of that name.
+  const answeredBy = sql<string | null>`${txClaims.answeredBy}`.as('claim_answered_by');
+  const claim = { droppedAt: txClaims.droppedAt, answeredBy };
+  const [[open], [paid]] = await ctx.db.batch([
+    ctx.db
+      .select({ settlement: settlements, receiptId: activations.receiptId, ...claim })
+      .from(settlements)
+      .leftJoin(txClaims, eq(txClaims.subjectId, settlements.paymentId))
+      .leftJoin(activations, eq(activations.paymentId, settlements.paymentId))
+      .where(eq(settlements.paymentId, paymentId)),
+    ctx.db
+      .select({ payment: payments, ...claim })
+      .from(payments)
+      .leftJoin(txClaims, eq(txClaims.subjectId, payments.id))
+      .where(eq(payments.id, paymentId)),
+  ]);
+  const isLost = (known: NonNullable<typeof open | typeof paid>) => known.droppedAt !== null && known.answeredBy === null;
+  if (open) return { settlement: open.settlement, receiptId: open.receiptId, isLost: isLost(open) };
+  if (paid) return { settlement: settlementOf(paid.payment), receiptId: paid.payment.receiptId, isLost: isLost(paid) };
+  return loadArchived(ctx, paymentId);
 }
 
-/** Loads from the archive, which contains only final settlements. */
+/** Loads from the archive, which contains only final payments. */
 async function loadArchived(ctx: Shard, paymentId: PaymentId) {
   const position = await ctx.db.select(LINE_POSITION).from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
   const [line] = position ? await readLines(ctx, [position]) : [];
-  const settlement = line === undefined ? null : settlementOf(line);
-  return settlement && { settlement, receiptId: paymentOf(line!).receiptId, isLost: false };
+  const payment = line === undefined ? null : paymentOf(line);
+  return payment && { settlement: settlementOf(payment), receiptId: payment.receiptId, isLost: false };
 }
 
 const KIND_OF: Record<Settlement['purpose'], ClaimKind> = {
@@ -81,21 +114,32 @@ export const findPendingSettlement = async (db: Db, paymentId: PaymentId): Promi
     .where(and(eq(settlements.paymentId, paymentId), sql`status = 'pending'`))
     .get()) ?? null;
 
-/** Plans the claim. Both inserts fail if any merchant's request claimed this message or signature before. */
+/** Purposes with a message that the service signs alone. No agent sends it, and its signature is as unique as the message. */
+const OWN_PURPOSES: readonly Settlement['purpose'][] = ['metered', 'subscription'];
+
+/** Plans the claim. The insert fails if any merchant's request claimed this message or signature before. */
 export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
-  const { txSignature, livemode, messageHash, paymentId: subjectId, createdAt } = settlement;
+  const { txSignature, livemode, purpose, paymentId: subjectId, createdAt } = settlement;
+  const messageHash = OWN_PURPOSES.includes(purpose) ? null : settlement.messageHash;
   return [
-    insertClaim(db, { txSignature, livemode, messageHash, kind: KIND_OF[settlement.purpose], subjectId, createdAt }, null),
+    insertClaim(db, { txSignature, livemode, messageHash, kind: KIND_OF[purpose], subjectId, createdAt }, null),
     db.insert(settlements).values(settlement),
   ];
 };
 
 /**
- * Plans a successful end: from now on the finality of the transaction in this slot is watched. Aborts like `endSettlement` if ended
- * already.
+ * Plans a successful end without a payment: from now on the finality of the transaction in this slot is watched. Aborts like
+ * `endSettlement` if ended already.
  */
 export const settleSettlement = (ctx: Shard, settlement: Settlement, slot: number): Write[] => [
   ...endSettlement(ctx, settlement, 'settle'),
+  watchClaim(ctx, settlement, slot),
+];
+
+/** Variant of `settleSettlement` for the batch that inserts the payment, which says everything that the settlement said. */
+export const replaceSettlement = (ctx: Shard, settlement: Settlement, slot: number): Write[] => [
+  ctx.db.delete(settlements).where(isUnchanged(settlement)),
+  abortUnlessChanged(ctx),
   watchClaim(ctx, settlement, slot),
 ];
 
@@ -110,15 +154,14 @@ export const endSettlement = (
   ctx.db
     .update(settlements)
     .set({ status: SETTLEMENT.next(settlement.status, transition), failureReason, nextCheckAt, wire: '' })
-    .where(and(eq(settlements.paymentId, settlement.paymentId), eq(settlements.status, settlement.status))),
+    .where(isUnchanged(settlement)),
   abortUnlessChanged(ctx),
 ];
 
+const isUnchanged = ({ paymentId, status }: Settlement) => and(eq(settlements.paymentId, paymentId), eq(settlements.status, status));
+
 export const noteReading = (db: Db, settlement: Settlement, seen: { doubtedAt: number | null } | { nextCheckAt: null }): Write =>
-  db
-    .update(settlements)
-    .set(seen)
-    .where(and(eq(settlements.paymentId, settlement.paymentId), eq(settlements.status, settlement.status)));
+  db.update(settlements).set(seen).where(isUnchanged(settlement));
 
 /**
  * Claims due settlements and sets their next check in one statement, before the node is asked: a crash costs one check, and concurrent
@@ -225,7 +268,7 @@ export async function hasPaidBefore(
   { merchantId, livemode, payerWallet }: Pick<Settlement, 'merchantId' | 'livemode' | 'payerWallet'>,
 ): Promise<boolean> {
   const { merchantId: seller, livemode: mode, payerWallet: payer, nonce } = archivedPayments;
-  const [settled, archived] = await db.batch([
+  const [settled, paid, archived] = await db.batch([
     db
       .select({ paymentId: settlements.paymentId })
       .from(settlements)
@@ -238,12 +281,24 @@ export async function hasPaidBefore(
         ),
       )
       .limit(1),
-    // Excludes checkout payments: only they have a nonce.
+    // Excludes checkout payments, here by their reference key and below by their nonce.
+    db
+      .select({ id: payments.id })
+      .from(payments)
+      .where(
+        and(
+          eq(payments.merchantId, merchantId),
+          eq(payments.livemode, livemode),
+          eq(payments.payerWallet, payerWallet),
+          sql`reference = '' AND recovers_payment_id IS NULL`,
+        ),
+      )
+      .limit(1),
     db
       .select({ id: archivedPayments.id })
       .from(archivedPayments)
       .where(and(eq(seller, merchantId), eq(mode, livemode), eq(payer, payerWallet), isNull(nonce)))
       .limit(1),
   ]);
-  return settled.length + archived.length > 0;
+  return settled.length + paid.length + archived.length > 0;
 }

@@ -81,7 +81,7 @@ export const EndpointBody = z
       .enum(['timestamp.body', 'body'])
       .describe('Bytes that `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone.'),
     secret_hint: z.string().describe('Last characters of the secret.'),
-    last_success_at: Timestamp.optional().describe('Time of the last successful attempt.'),
+    last_success_at: Timestamp.optional().describe('Time of the last successful attempt. Successes within a minute count as one.'),
     last_failure_at: Timestamp.optional().describe('Time of the last failed attempt.'),
     failure_streak: z.int().describe('Number of failed attempts since the last success.'),
     failing_since: Timestamp.optional().describe('Time since which all deliveries fail.'),

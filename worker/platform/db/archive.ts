@@ -7,7 +7,6 @@ import { archives } from './tables/archives.ts';
 import type { events } from './tables/events.ts';
 import type { payments } from './tables/payments.ts';
 import type { receipts } from './tables/receipts.ts';
-import type { Settlement } from './tables/settlements.ts';
 
 type EventRow = typeof events.$inferSelect;
 export type StoredReceipt = typeof receipts.$inferSelect;
@@ -17,7 +16,7 @@ export type StoredPayment = typeof payments.$inferSelect;
  * Line of an archive object: a row under the column names of its time. Objects are never rewritten, so readers must also accept the old
  * name of a renamed column.
  */
-export type ArchivedLine = { event: EventRow } | { receipt: StoredReceipt } | { payment: StoredPayment; settlement?: Settlement };
+export type ArchivedLine = { event: EventRow } | { receipt: StoredReceipt } | { payment: StoredPayment };
 
 const AMOUNTS = ['priceAmount', 'feeAmount', 'feeOwedAmount', 'overpaidAmount'] as const satisfies (keyof StoredPayment)[];
 
@@ -28,11 +27,6 @@ export function paymentOf(line: string): StoredPayment {
   const { payment } = JSON.parse(line) as { payment: StoredPayment };
   const amounts = AMOUNTS.map((name) => [name, payment[name] === null ? null : BigInt(payment[name])]);
   return { ...payment, ...Object.fromEntries(amounts) };
-}
-
-export function settlementOf(line: string): Settlement | null {
-  const { settlement } = JSON.parse(line) as { settlement?: Settlement };
-  return settlement ? { ...settlement, amount: BigInt(settlement.amount) } : null;
 }
 
 export const receiptOf = (line: string): StoredReceipt => (JSON.parse(line) as { receipt: StoredReceipt }).receipt;

@@ -10,7 +10,8 @@ import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { abortUnlessChanged, type Write } from './commit.ts';
-import { type Swept, sweepRounds } from './sweeps.ts';
+import { mayGoOn, type Swept } from './sweeps.ts';
+import { cursors } from './tables/candidates.ts';
 import { idempotencyRecords } from './tables/idempotency.ts';
 
 export interface IdempotentRequest {
@@ -142,10 +143,41 @@ function canonicalTextOf(text: string): string {
   }
 }
 
-const ROUNDS = { max: 500, roundsMax: 40 };
+const PAGE_MAX = 2_000;
+const PAGES_MAX = 10;
+const CURSOR = 'idempotency';
+type Position = Pick<IdempotencyRecord, 'scope' | 'key'>;
 
-export const sweepIdempotencyRecords = (ctx: Shard): Promise<Swept> =>
-  sweepRounds(ctx, ROUNDS, async (max) => {
-    const ended = sql`rowid IN (SELECT rowid FROM claims WHERE expires_at <= ${ctx.wallNow} ORDER BY expires_at LIMIT ${max})`;
-    return (await ctx.db.delete(idempotencyRecords).where(ended)).meta.changes;
-  });
+const at = ({ scope, key }: Position): SQL => sql`(${scope}, ${key})`;
+
+async function findPosition({ db }: Shard): Promise<Position> {
+  const [known] = await db.select({ last: cursors.walkBefore }).from(cursors).where(eq(cursors.name, CURSOR));
+  return JSON.parse(known?.last ?? '{"scope":"","key":""}');
+}
+
+const savePosition = ({ db, wallNow }: Shard, last: Position) =>
+  db
+    .insert(cursors)
+    .values({ name: CURSOR, walkBefore: JSON.stringify(last), passedAt: wallNow, version: 1 })
+    .onConflictDoUpdate({ target: cursors.name, set: { walkBefore: JSON.stringify(last), passedAt: wallNow } });
+
+/**
+ * Deletes expired records on a walk through the table, and continues where the last run ended. An index of expiries would cost a row for
+ * each record, while a record may be deleted late: `findRecord` ignores it from its expiry on.
+ */
+export async function sweepIdempotencyRecords(ctx: Shard): Promise<Swept> {
+  const start = await findPosition(ctx);
+  let [taken, last]: [number, Position] = [0, start];
+  for (let page = 0; page < PAGES_MAX && mayGoOn(ctx); page++) {
+    const isAhead = sql`(scope, key) > ${at(last)}`;
+    const end = await ctx.db.all<Position>(
+      sql`SELECT scope, key FROM claims WHERE ${isAhead} ORDER BY scope, key LIMIT 1 OFFSET ${PAGE_MAX - 1}`,
+    );
+    const isOfPage = end[0] ? sql`${isAhead} AND (scope, key) <= ${at(end[0])}` : isAhead;
+    taken += (await ctx.db.delete(idempotencyRecords).where(sql`${isOfPage} AND expires_at <= ${ctx.wallNow}`)).meta.changes;
+    last = end[0] ?? { scope: '', key: '' };
+    if (!end[0]) break;
+  }
+  if (last.key !== start.key || last.scope !== start.scope) await savePosition(ctx, last);
+  return { taken, isFinished: true };
+}

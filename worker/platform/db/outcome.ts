@@ -40,8 +40,8 @@ type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'messageHash'
 };
 
 /**
- * Claim on a payout that other parties triggered on a channel, instead of the signature and message hash. The key is their newest
- * transaction, which may pay something else too.
+ * Claim on a payout that other parties triggered on a channel, instead of the signature. The key is their newest transaction, which may pay
+ * something else too.
  */
 export const channelClaim = (txSignature: string, channelId: string): string => `${txSignature}:${channelId}`;
 export const claimedTransaction = (claim: string): string => claim.split(':')[0]!;

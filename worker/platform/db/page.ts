@@ -94,11 +94,13 @@ export async function listWithArchive<T extends SQLiteTable, A extends SQLiteTab
   page: PageRequest,
 ): Promise<Listed<T['$inferSelect'] | A['$inferSelect']>> {
   // No batch: D1 batches return objects, in which equal column names of two tables collide.
-  const [found, [count]] = await Promise.all([
-    readSlice(db, table, archived, rowQuery, page),
-    db.select({ total: sql<number>`count(*)` }).from(sql`(${rowQuery.rows} LIMIT ${countedRows(page)})`),
-  ]);
-  return { items: found.map(({ item }) => item), total: count?.total ?? 0 };
+  const [found, total] = await Promise.all([readSlice(db, table, archived, rowQuery, page), countRows(db, rowQuery, page)]);
+  return { items: found.map(({ item }) => item), total };
+}
+
+export async function countRows(db: Db, { rows }: RowQuery, page: PageRequest): Promise<number> {
+  const [count] = await db.select({ total: sql<number>`count(*)` }).from(sql`(${rows} LIMIT ${countedRows(page)})`);
+  return count?.total ?? 0;
 }
 
 /** Reads rows of both tables with their row numbers, for a reader that continues after the last. */

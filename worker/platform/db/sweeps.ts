@@ -139,10 +139,9 @@ const RESEND_MS = 50 * SECOND;
  */
 export async function takeDueSweeps(db: Db, known: { name: string; patienceMs: number }[], now: number): Promise<string[]> {
   const rows = await db.all<{ name: string }>(sql`INSERT INTO sweeps (name, due_at, sent_at, lease_until, fence, failures)
-    SELECT value ->> 'name', ${now}, ${now}, 0, 0, 0 FROM ${jsonRows(known)} WHERE true
+    SELECT value ->> 'name', ${now} - (value ->> 'patienceMs'), ${now}, 0, 0, 0 FROM ${jsonRows(known)} WHERE true
     ON CONFLICT (name) DO UPDATE SET sent_at = ${now}
-      WHERE lease_until <= ${now} AND sent_at <= ${now - RESEND_MS} AND due_at <= ${now} - (
-        SELECT value ->> 'patienceMs' FROM ${jsonRows(known)} WHERE value ->> 'name' = sweeps.name)
+      WHERE lease_until <= ${now} AND sent_at <= ${now - RESEND_MS} AND due_at <= excluded.due_at
     RETURNING name`);
   return rows.map(({ name }) => name);
 }

@@ -3,6 +3,7 @@ import { type AccountId, newId, type PaymentId, type ProductId } from '#core/ids
 import { MINUTE, SECOND, unixSeconds } from '#core/time.ts';
 import { planSessionlessPayment } from '#features/payments/sessionless-payment.ts';
 import { findListing, type Listing } from '#features/products/product.ts';
+import { loadAnchor } from '#features/receipts/hash-chain.ts';
 import { customerColumns } from '#features/settlements/co-sign.ts';
 import type { Scope } from '#platform/context.ts';
 import { commit, isConstraint } from '#platform/db/commit.ts';
@@ -191,14 +192,13 @@ async function book(ctx: Scope, session: OpenedSession, group: Payout[], listing
       expiresAt: ctx.now,
     },
     { txSignature, slot, blockTime: blockTimeSeconds! * SECOND, payer, paidUnits: paid, feePaidUnits: 0n },
+    await loadAnchor(ctx, { merchantId: session.merchantId as AccountId, livemode, isPaidByOwner: false }),
   );
-  const claimed = channelClaim(txSignature, channelId);
   const claim = {
     livemode,
     kind: 'metered' as const,
     subjectId: paymentId,
-    txSignature: claimed,
-    messageHash: claimed,
+    txSignature: channelClaim(txSignature, channelId),
     createdAt: ctx.now,
   };
   const payouts = insertPayouts(ctx.db, { livemode, channelId, paymentId }, group);

@@ -1,6 +1,7 @@
 import { and, eq, inArray, ne, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
+import { anchorAfter, receiptChainEndQuery } from '#features/receipts/hash-chain.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { StoredPayment } from '#platform/db/archive.ts';
 import { rowsOf } from '#platform/db/page.ts';
@@ -17,8 +18,8 @@ import { findArchived } from '../store.ts';
 const rivals = alias(subscriptionAuthorizations, 'rivals');
 
 /**
- * Loads everything `confirmPayment` needs in one D1 batch: payment, seller, product, claim, unmatched record, authorization, candidate
- * origin, memberships of possible payers and the count of payments recovered from it. An archived payment takes three more round trips.
+ * Loads everything `confirmPayment` needs in one D1 batch: payment, seller, product, end of the receipt chain, claim, unmatched record,
+ * authorization, candidate origin, memberships of possible payers and the count of payments recovered from it. An archived payment takes three more round trips.
  */
 export async function loadConfirmation(ctx: Shard, paymentId: PaymentId, txSignature: string, payers: string[]) {
   const { db } = ctx;
@@ -31,8 +32,10 @@ export async function loadConfirmation(ctx: Shard, paymentId: PaymentId, txSigna
     eq(memberships.productId, payments.productId),
     sql`${memberships.customerKey} IN (${sql.join(keys, sql`, `)})`,
   );
-  const facts = transactionFactQueries(db, paymentId, txSignature, sql`(SELECT livemode FROM payments WHERE id = ${paymentId})`);
-  const [[found], held, ...known] = await db.batch([
+  const ofPayment = (column: string) => sql`(SELECT ${sql.raw(column)} FROM payments WHERE id = ${paymentId})`;
+  const facts = transactionFactQueries(db, paymentId, txSignature, ofPayment('livemode'));
+  const chain = { merchantId: ofPayment('merchant_id'), livemode: ofPayment('livemode'), isPaidByOwner: false };
+  const [[found], held, receiptChainEnd, ...known] = await db.batch([
     db
       .select({ payment: payments, merchantName: accounts.displayName, requiresIdentity: products.requiresIdentity })
       .from(payments)
@@ -40,10 +43,16 @@ export async function loadConfirmation(ctx: Shard, paymentId: PaymentId, txSigna
       .innerJoin(products, eq(products.id, payments.productId))
       .where(eq(payments.id, paymentId)),
     db.select({ membership: memberships }).from(payments).innerJoin(memberships, sameCustomer).where(eq(payments.id, paymentId)),
+    receiptChainEndQuery(db, chain),
     ...facts,
   ]);
   return found
-    ? { ...found, memberships: held.map(({ membership }) => membership), ...toTransactionFacts(known) }
+    ? {
+        ...found,
+        memberships: held.map(({ membership }) => membership),
+        anchor: anchorAfter(receiptChainEnd),
+        ...toTransactionFacts(known),
+      }
     : loadArchived(ctx, paymentId, txSignature, payers);
 }
 
@@ -51,7 +60,7 @@ async function loadArchived(ctx: Shard, paymentId: PaymentId, txSignature: strin
   const { db } = ctx;
   const payment = await findArchived(ctx, eq(archivedPayments.id, paymentId));
   if (!payment) return null;
-  const [[seller], held, ...known] = await db.batch([
+  const [[seller], held, receiptChainEnd, ...known] = await db.batch([
     db
       .select({ merchantName: accounts.displayName, requiresIdentity: products.requiresIdentity })
       .from(products)
@@ -66,9 +75,10 @@ async function loadArchived(ctx: Shard, paymentId: PaymentId, txSignature: strin
           inArray(memberships.customerKey, keysOf(payment, payers)),
         ),
       ),
+    receiptChainEndQuery(db, { ...payment, isPaidByOwner: false }),
     ...transactionFactQueries(db, paymentId, txSignature, sql`${payment.livemode ? 1 : 0}`),
   ]);
-  return seller ? { payment, ...seller, memberships: held, ...toTransactionFacts(known) } : null;
+  return seller ? { payment, ...seller, memberships: held, anchor: anchorAfter(receiptChainEnd), ...toTransactionFacts(known) } : null;
 }
 
 const keysOf = ({ customerRef, expectedWallet }: StoredPayment, payers: string[]): string[] =>

@@ -161,14 +161,14 @@ const periodTerms = (payment: Payment, { endsAt }: PeriodTimes, { memos }: Chain
 
 function planConfirmed(
   ctx: Shard,
-  { payment, memberships, merchantName }: Loaded,
+  { payment, ...sale }: Loaded,
   { proof, paid }: { proof: Proof; paid: PaidTransfer },
   subscription: Purchase['subscription'],
 ): Change<Payment> {
   const { txSignature, slot, blockTime, payer: payerWallet } = proof;
   // A checkout without a transaction of its own may wait for confirmation: its plan's owner, or a call that crashed, collected the period.
   const submit = payment.txSignature === null ? stepPayment(ctx, payment, 'submit', { txSignature }) : null;
-  const bought = planPurchase(ctx, payment, merchantName, memberships, proof, subscription);
+  const bought = planPurchase(ctx, payment, sale, proof, subscription);
   const confirm = stepPayment(ctx, submit?.after ?? payment, 'confirm', {
     txSignature,
     slot,

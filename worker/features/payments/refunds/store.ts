@@ -2,12 +2,11 @@ import { and, eq, inArray, isNotNull, isNull, lte, sql } from 'drizzle-orm';
 import type { PaymentId, RefundId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { paymentOf, readLines, settlementOf } from '#platform/db/archive.ts';
+import { paymentOf, readLines } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, commit, isAborted, type Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/outcome.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Payment, payments, type RefundRow, refunds } from '#platform/db/tables/payments.ts';
-import { settlements } from '#platform/db/tables/settlements.ts';
 import { casUpdate } from '#platform/db/versioned.ts';
 
 export const findRefundByNonce = (ctx: Shard, nonce: string) =>
@@ -116,7 +115,7 @@ export const storeSeenRefund = (ctx: Shard, refund: RefundRow, slot: number): Wr
 ];
 
 /**
- * Restores an archived payment as a row, with its settlement. The row's version is one above the archived one, because archiving was a
+ * Restores an archived payment as a row. The row's version is one above the archived one, because archiving was a
  * step: a verb that read the payment before sees a conflict. Idempotent.
  */
 export async function restoreArchived(ctx: Shard, paymentId: PaymentId): Promise<void> {
@@ -124,7 +123,6 @@ export async function restoreArchived(ctx: Shard, paymentId: PaymentId): Promise
   const archived = await db.select().from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
   if (!archived) return;
   const [line] = await readLines(ctx, [archived]);
-  const settlement = settlementOf(line!);
   const payment = paymentOf(line!);
   const { archiveId, lineAt } = archived;
   const isArchivedRow = and(
@@ -136,7 +134,6 @@ export async function restoreArchived(ctx: Shard, paymentId: PaymentId): Promise
     db.delete(archivedPayments).where(isArchivedRow),
     abortUnlessChanged(ctx),
     db.insert(payments).values({ ...payment, version: payment.version + 1 }),
-    ...(settlement ? [db.insert(settlements).values(settlement)] : []),
   ];
   await commit(ctx, { events: [], writes, result: undefined }).catch((error: unknown) => {
     if (!isAborted(error)) throw error;

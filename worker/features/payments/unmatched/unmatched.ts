@@ -64,7 +64,7 @@ export function planUnmatched(ctx: Shard, { payment, unmatched }: Loaded, proof:
  */
 export function planRecovery(
   ctx: Shard,
-  { payment, memberships, merchantName }: Loaded,
+  { payment, ...sale }: Loaded,
   proof: Proof,
   subscription: Purchase['subscription'] = null,
 ): Change<Payment> {
@@ -90,7 +90,7 @@ export function planRecovery(
     updatedAt: ctx.now,
     version: 1,
   };
-  const bought = planPurchase(ctx, recovered, merchantName, memberships, proof, subscription);
+  const bought = planPurchase(ctx, recovered, sale, proof, subscription);
   const row = { ...recovered, membershipId: bought.result.membership.id, receiptId: bought.result.receipt.id };
   return {
     events: [paymentEvent(ctx, 'payment.confirmed', row), ...bought.events],

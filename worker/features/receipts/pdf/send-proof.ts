@@ -9,6 +9,7 @@ import { getMailCount } from '#features/email/store.ts';
 import type { Scope } from '#platform/context.ts';
 import { commitWithAnswer, type StoreAnswer } from '#platform/db/once.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
+import { listLinks } from '../hash-chain.ts';
 import { toReceiptResource } from '../receipt.ts';
 import { documentOf, getReceipt } from '../store.ts';
 
@@ -54,13 +55,14 @@ export async function sendProof(ctx: Scope, receiptId: ReceiptId, proof: ProofEm
     locale: proof.locale ?? null,
     subjectId: receiptId,
   });
+  const links = await listLinks(ctx, [receipt]);
   const event = {
     merchantId: accountId,
     livemode,
     type: 'receipt.proof_sent',
     // Id of the email, because one receipt may be sent to many.
     subject: { type: 'receipt_proof', id, version: 1 },
-    object: toReceiptResource(receipt, ctx.baseUrl, 'merchant'),
+    object: toReceiptResource(receipt, ctx.baseUrl, { link: links.get(receiptId) }),
     related: { proof: { message_id: id, email: proof.email } },
     productId: receipt.productId,
     paymentId: receipt.paymentId,

@@ -127,6 +127,8 @@ export async function loadIntegrationHealth(scope: Scope, since: number) {
   const { db } = scope;
   const mine = rowsOf(webhookEndpoints, scope);
   const ofStatus = (status: SQL) => and(mine, sql`${webhookEndpoints.status} = ${status}`);
+  const oldestOf = (status: SQL) => sql`(SELECT min(id) FROM ${webhookDeliveries}
+    WHERE ${rowsOf(webhookDeliveries, scope)} AND status = ${status} AND status <> 'succeeded')`;
   const [enabled, [disabled], [recent], [waiting]] = await db.batch([
     db
       .select({
@@ -147,7 +149,7 @@ export async function loadIntegrationHealth(scope: Scope, since: number) {
     db
       .select({ oldestAt: sql<number | null>`min(${webhookDeliveries.createdAt})` })
       .from(webhookDeliveries)
-      .where(and(rowsOf(webhookDeliveries, scope), isWaiting)),
+      .where(sql`id IN (${oldestOf(sql`'pending'`)}, ${oldestOf(sql`'retrying'`)})`),
   ]);
   return {
     enabled,

@@ -36,6 +36,13 @@ const timeOf = (id: string): number => Number.parseInt(id.replaceAll('-', '').sl
 const checked = (table: MerchantTable, { merchantId, livemode }: Tenant): SQL =>
   sql`+${table.merchantId} = ${sql.param(merchantId, table.merchantId)} AND +${table.livemode} = ${sql.param(livemode, table.livemode)}`;
 
+/** Receipts have no index by time: received ones are found by their payments, paid ones are few. */
+const receiptsWithId = (tenant: Tenant, { from, to }: { from: number; to: number }, isIt: SQL): SQL => sql`receipts.rowid IN (
+  SELECT rowid FROM ${receipts} WHERE ${receipts.id} IN (SELECT ${payments.receiptId} FROM ${payments} WHERE ${rowsOf(payments, tenant)}
+    AND ${payments.createdAt} BETWEEN ${from} AND ${to} AND +${payments.receiptId} ${isIt} ORDER BY ${payments.createdAt} DESC LIMIT ${NAMED_MAX})
+  UNION ALL SELECT rowid FROM ${receipts} WHERE ${rowsOf(receipts, tenant, [[receipts.isPaidByOwner, true]])} AND +${receipts.id} ${isIt})
+  ORDER BY receipts.created_at DESC`;
+
 /**
  * A prefix with the full millisecond is read by id. A shorter prefix is a time range of the merchant, because a row is stored within a day
  * of its id.
@@ -46,6 +53,7 @@ function withId(table: Named, tenant: Tenant, q: string): SQL | null {
   const [lowest, highest] = span.map((id) => sql.param(id, table.id));
   if (q.length >= TIME_LENGTH) return sql`${table.id} BETWEEN ${lowest} AND ${highest} AND ${checked(table, tenant)}`;
   const [from, to] = [timeOf(span[0]) - DAY, timeOf(span[1]) + DAY];
+  if (table === receipts) return receiptsWithId(tenant, { from, to }, sql`BETWEEN ${lowest} AND ${highest}`);
   const isWithin = sql`${rowsOf(table, tenant)} AND ${table.createdAt} BETWEEN ${from} AND ${to} AND +${table.id} BETWEEN ${lowest} AND ${highest}`;
   // Memberships have no index of the time alone.
   if (table === memberships) return and(isWithin, inArray(memberships.status, MEMBERSHIP.states))!;

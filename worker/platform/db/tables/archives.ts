@@ -111,6 +111,9 @@ export const archivedReceipts = sqliteTable(
     id: uuidBytes('id').$type<ReceiptId>().notNull().unique(),
     merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
+    isPaidByOwner: flag('is_paid_by_owner').notNull(),
+    seq: integer('seq').notNull(),
+    afterSeq: integer('after_seq'),
     productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     paymentId: uuidBytes('payment_id').$type<PaymentId>().notNull().unique(),
     payer: text('payer').notNull(),
@@ -121,6 +124,7 @@ export const archivedReceipts = sqliteTable(
   },
   (table) => [
     index('archived_receipts_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    uniqueIndex('archived_receipts_chain').on(table.merchantId, table.livemode, table.isPaidByOwner, table.seq),
     index('archived_receipts_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
     index('archived_receipts_by_payer').on(table.merchantId, table.livemode, table.payer, table.createdAt),
   ],

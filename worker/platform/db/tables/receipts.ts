@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
 import type { InvoiceMetadata } from '#pdf/facts.ts';
@@ -24,16 +23,20 @@ export const receipts = sqliteTable(
     payer: text('payer').notNull(),
     /** True if the account paid for a plan, false if the account received the payment. Selects the hash chain. */
     isPaidByOwner: flag('is_paid_by_owner').notNull(),
-    linkSeq: integer('link_seq'),
-    linkPrevHash: text('link_prev_hash'),
+    /** Position in the hash chain, from 1. Numbered inside the INSERT. */
+    seq: integer('seq').notNull(),
+    /** Number of received receipts before a paid one: its position in the list of both. */
+    afterSeq: integer('after_seq'),
+    /** Hash of an earlier link of the chain, usually the previous one. The hash of the previous link follows from it (hash-chain.ts). */
+    anchorSeq: integer('anchor_seq').notNull(),
+    anchorHash: text('anchor_hash').notNull(),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
-    index('receipts_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     index('receipts_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
     index('receipts_by_payer').on(table.merchantId, table.livemode, table.payer, table.createdAt),
-    uniqueIndex('receipts_chain').on(table.merchantId, table.livemode, table.isPaidByOwner, table.linkSeq),
-    index('receipts_unlinked').on(table.createdAt).where(sql`link_seq IS NULL`),
+    // Also the order of the list.
+    uniqueIndex('receipts_chain').on(table.merchantId, table.livemode, table.isPaidByOwner, table.seq),
   ],
 );
 

@@ -27,8 +27,8 @@ export interface SettlementTerms {
 }
 
 /**
- * x402 payments, claimed permanently by message and signature before broadcast. The payment row follows once the chain shows the
- * transaction. Until then this row alone allows recovery after a crash.
+ * Transactions of the service that are not recorded as payments: under way, failed, or of a plan or a facilitated sale. `tx_claims` holds
+ * message and signature from before the broadcast on. The batch that inserts a payment deletes its settlement. WITHOUT ROWID.
  */
 export const settlements = sqliteTable(
   'settlements',
@@ -70,8 +70,6 @@ export const settlements = sqliteTable(
   (table) => [
     oneOf('settlements_status', 'status', SETTLEMENT.states),
     index('settlements_failed').on(table.createdAt).where(sql`status = 'failed' AND next_check_at IS NULL`),
-    uniqueIndex('settlements_by_message').on(table.livemode, table.messageHash).where(sql`message_hash IS NOT NULL`),
-    uniqueIndex('settlements_by_signature').on(table.livemode, table.txSignature).where(sql`tx_signature IS NOT NULL`),
     index('settlements_due').on(table.nextCheckAt).where(sql`status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1`),
     index('sandbox_settlements_due').on(table.nextCheckAt).where(sql`status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 0`),
     index('settlements_fee_payers').on(table.feePayer).where(sql`status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1`),

@@ -7,14 +7,14 @@ export type ClaimKind = 'checkout' | 'x402' | 'activation' | 'facilitator' | 're
 
 /**
  * A transaction pays one subject per mode, permanently: claims are never deleted. A claim also holds the transaction's outcome on the
- * chain.
+ * chain. WITHOUT ROWID.
  */
 export const txClaims = sqliteTable(
   'tx_claims',
   {
     txSignature: text('tx_signature').notNull(),
     livemode: flag('livemode').notNull().default(true),
-    /** Hash of the message, for claims made before our signature was visible on the chain. */
+    /** Hash of the message of an x402 payment, which an agent may send again. null: the service signs the message alone. */
     messageHash: text('message_hash'),
     kind: text('kind').$type<ClaimKind>().notNull(),
     subjectId: text('subject_id').primaryKey(),

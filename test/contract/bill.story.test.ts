@@ -1,0 +1,183 @@
+import type { KeyPairSigner } from '@solana/kit';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { HOUR, MINUTE, SECOND } from '#core/time.ts';
+import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
+import { entitlementObjectName } from '#platform/objects.ts';
+import { sum, times, zero } from '../../local/bench/bill/bill.ts';
+import { costPage, type Measured, POLLS } from '../../local/bench/bill/page.ts';
+import type { Counts } from '../../local/bench/bill/prices.ts';
+import { FIRST_CHECK, letTimePass } from '../support/faults/finality.ts';
+import { openShop, type Shop } from '../support/people/agent.ts';
+import { consumer } from '../support/people/consumer.ts';
+import { letTimeRun, setTime } from '../support/runner/clock.ts';
+import { testEnv } from '../support/runner/env.ts';
+import { Spent } from '../support/runner/spent.ts';
+import { World } from '../support/world.ts';
+
+/** Id that the log does not sample. The samples are added to the counts. */
+const UNSAMPLED = 'req-not-sampled';
+const LINES_OF_CONSUME = 2;
+const GROUP = 12;
+
+describe('bill', () => {
+  const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+  let shop: Shop;
+  let product: { slug: string };
+  let buyer: KeyPairSigner;
+  const measured: Partial<Measured> = {};
+
+  beforeAll(async () => {
+    shop = await openShop(w, { usage_units: 100_000 });
+    product = await w.product(shop.merchant, { access_period_days: 30 });
+    buyer = await w.chain.wallet();
+    await spend(() =>
+      Promise.all(['alone', 'each10', 'each20', 'hot'].map((name) => shop.grant({ customer: customerOf(name), units: 100_000 }))),
+    );
+    await sell();
+    await letTimePass(w, FIRST_CHECK);
+    await w.sweepAll();
+    await spend(async () => {});
+  });
+  afterEach(letTimeRun);
+
+  const customerOf = (name: string) => ({ customer_ref: `bill-${name}` });
+  async function spend(run: (spent: Spent) => Promise<unknown>): Promise<Counts> {
+    // Freezes the time, because the counts of some calls depend on how soon they follow others.
+    setTime(Date.now() + MINUTE);
+    const spent = new Spent(w);
+    await spent.watch();
+    try {
+      await run(spent);
+      await spent.drain();
+    } finally {
+      spent.end();
+    }
+    return spent.counts;
+  }
+
+  const consume = async (spent: Spent, name: string, key: string) => {
+    spent.counts.requests++;
+    const answer = await w.call('POST', '/v1/access/entitlements/consume', {
+      key: shop.merchant.key,
+      body: { product_id: shop.product.product_id, customer: customerOf(name) },
+      headers: { 'Idempotency-Key': `bill-${name}-${key}`, 'X-Svc-Request-Id': UNSAMPLED },
+      env: spent.env,
+    });
+    expect(answer.status).toBe(200);
+  };
+  const withSampledLines = (counts: Counts): Counts => sum(counts, { ...zero(), logLines: LINES_OF_CONSUME / 100 });
+
+  async function sell(env = w.env): Promise<string> {
+    const { body: payment } = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {}, env });
+    const signature = await w.chain.pay(buyer, payment);
+    expect((await w.confirm(payment.payment_id, signature, { env })).status).toBe(200);
+    return payment.payment_id;
+  }
+
+  /** Runs the sweeps that follow a payment. Their leases are those of every minute, so they are left out. */
+  async function finish(spent: Spent): Promise<void> {
+    await spent.drain();
+    await letTimePass(w, FIRST_CHECK);
+    for (const name of ['finality', 'receiptChains']) await w.sweepAlone(name, spent.env);
+  }
+
+  it('a minute without work is counted', async () => {
+    setTime(Date.now() + MINUTE);
+    measured.idle = await spend(async (spent) => {
+      const messages = await w.cron(spent.env);
+      spent.counts.requests += 1;
+      for (let next = messages.shift(); next; next = messages.shift()) {
+        spent.counts.requests++;
+        messages.push(...(await w.runSweep(next, spent.env)));
+      }
+    });
+  });
+
+  it('a sale is counted', async () => {
+    measured.sale = await spend(async (spent) => {
+      spent.counts.requests += 2;
+      await sell(spent.env);
+      await finish(spent);
+    });
+  });
+
+  it('an abandoned session is counted', async () => {
+    measured.unpaid = await spend(async (spent) => {
+      spent.counts.requests += 1 + POLLS;
+      const { body } = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {}, env: spent.env });
+      for (let poll = 0; poll < POLLS; poll++) await w.call('GET', `/v1/payments/${body.payment_id}`, { env: spent.env });
+      await w.env.DB.prepare('UPDATE payments SET expires_at = ? WHERE id = ?')
+        .bind(Date.now() - 24 * HOUR, body.payment_id)
+        .run();
+      await w.sweepAlone('expired', spent.env);
+    });
+  });
+
+  it('an x402 payment is counted', async () => {
+    measured.x402 = await spend(async (spent) => {
+      spent.counts.requests += 2;
+      const denied = await shop.consume({}, { env: spent.env });
+      const payment = await shop.agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
+      expect((await shop.settle(payment, {}, { env: spent.env })).status).toBe(200);
+      await finish(spent);
+    });
+  });
+
+  it('a use alone is counted', async () => {
+    setTime(Date.now() + HOUR);
+    measured.alone = withSampledLines(await spend((spent) => consume(spent, 'alone', '1')));
+  });
+
+  it.each([
+    ['each10', 10],
+    ['each20', 20],
+  ] as const)('a use %s seconds after the last is counted, in the second ten minutes', async (name, seconds) => {
+    const start = Date.now() + 2 * HOUR;
+    const play = (from: number) => async (spent: Spent) => {
+      for (let at = from; at < from + 600; at++) {
+        setTime(start + at * SECOND);
+        await spent.drain(0);
+        if (at % seconds > 0) continue;
+        await spent.evictIdle();
+        await consume(spent, name, String(at));
+      }
+    };
+    await spend(play(0));
+    measured[name] = withSampledLines(times(await spend(play(600)), seconds / 600));
+  });
+
+  it('uses in groups of twelve are counted', async () => {
+    const start = Date.now() + 2 * MINUTE;
+    const groups = 600;
+    const identity = entitlementKeyOf({ merchantId: shop.merchant.userId, livemode: true }, shop.product.product_id, {
+      customerRef: 'bill-hot',
+    });
+    const object = () => testEnv.ENTITLEMENT.getByName(entitlementObjectName(identity, identity.entitlementId));
+    const counts = await spend(async (spent) => {
+      for (let i = 0; i < groups; i++) {
+        setTime(start + i * 100);
+        const use = (j: number) => ({ key: `consume:${i}-${j}`, fingerprint: '', now: Date.now(), requestId: UNSAMPLED, units: 1 });
+        await object().consumeMany(
+          identity,
+          Array.from({ length: GROUP }, (_, j) => use(j)),
+        );
+        await spent.drain(0);
+      }
+    });
+    const each = times(counts, 1 / (groups * GROUP));
+    measured.group = withSampledLines(sum(each, { ...zero(), requests: 1, objectRequests: 1 }));
+  });
+
+  it('an endpoint adds its deliveries to a sale', async () => {
+    await consumer(w, shop.merchant, 'ok', { event_types: ['payment.confirmed', 'payment.finalized'] });
+    measured.saleDelivered = await spend(async (spent) => {
+      spent.counts.requests += 2;
+      await sell(spent.env);
+      await finish(spent);
+    });
+  });
+
+  it('the page of costs holds these counts: npm run bench -- --bill', async () => {
+    await expect(costPage(measured as Measured)).toMatchFileSnapshot('../../docs/operations/cost.md');
+  });
+});
