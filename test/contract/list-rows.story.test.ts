@@ -64,7 +64,7 @@ describe(`first pages with ${ROWS} rows of the merchant in every table`, () => {
         },
         entitlements: { wallet_address: most('e', 'wallet'), customer_ref: most('e', 'ref'), product_id: uuids },
         subscription_authorizations: { product_id: uuids, status: "'active'" },
-        memberships: { wallet_address: most('m', 'wallet'), status: "'active'", email: most('m', 'email') },
+        memberships: { wallet_address: most('m', 'wallet'), customer_ref: "'ref-' || n", status: "'active'", email: most('m', 'email') },
         acts: {
           rare_type: 'NULL',
           payment_id: ofOne(0),

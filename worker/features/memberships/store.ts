@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, isNotNull, isNull, lte, ne, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, isNull, lte, ne, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AuthorizationId, MembershipId, PaymentId, ProductId } from '#core/ids.ts';
 import { clockFilter } from '#platform/chain/clock-filter.store.ts';
@@ -41,14 +41,16 @@ export async function listMemberships(scope: Scope, { q, ...filter }: Membership
   return readPage(scope.db, sql`SELECT m.id, m.created_at FROM memberships m WHERE m.id IN (${newest}) AND (${isSaid})`, page);
 }
 
-const NEWEST_FIRST = sql.raw('ORDER BY created_at DESC, id DESC');
+/** By the positions of time and id, because the rows of a list of ids have an `id` too. */
+const NEWEST_FIRST = sql.raw('ORDER BY 2 DESC, 1 DESC');
 
 type Narrowed = Omit<MembershipFilter, 'q'>;
 
-const conditionsOf = ({ merchantId, livemode }: Scope, { status, productId }: Narrowed): (SQL | undefined)[] => [
+/** The plus signs force the index of the wallet. */
+const conditionsOf = ({ merchantId, livemode }: Scope, { status, productId, walletAddress }: Narrowed): (SQL | undefined)[] => [
   sql`m.merchant_id = ${merchantId} AND m.livemode = ${livemode ? 1 : 0}`,
-  productId && sql`m.product_id = ${productId}`,
-  status && sql`m.status = ${status}`,
+  productId && sql`${sql.raw(walletAddress === undefined ? '' : '+')}m.product_id = ${productId}`,
+  status && sql`${sql.raw(walletAddress === undefined ? '' : '+')}m.status = ${status}`,
 ];
 
 /** SQL conditions of a wallet's memberships, each with an index: those of the wallet itself, and those of its references. */
@@ -152,17 +154,13 @@ export async function getMembershipBy(scope: Scope, by: MembershipLookup): Promi
     .from(memberships)
     .where(
       and(
+        // The ids of a wallet, which are few, are read through their own index.
         by.walletAddress === undefined
-          ? undefined
-          : or(
-              eq(memberships.customerKey, `wallet:${by.walletAddress}`),
-              and(eq(memberships.walletAddress, by.walletAddress), isNotNull(memberships.customerRef)),
-            ),
-        rowsOf(memberships, scope, [
-          [memberships.customerRef, by.customerRef],
-          [memberships.email, by.email],
-          [memberships.productId, by.productId],
-        ]),
+          ? rowsOf(memberships, scope)
+          : sql`${memberships.id} IN (SELECT id FROM (${selectNewest(scope, { walletAddress: by.walletAddress })}))`,
+        by.customerRef === undefined ? undefined : eq(memberships.customerRef, by.customerRef),
+        by.email === undefined ? undefined : eq(memberships.email, by.email),
+        by.productId === undefined ? undefined : eq(memberships.productId, by.productId),
         ofPayment,
       ),
     )
