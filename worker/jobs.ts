@@ -1,6 +1,7 @@
 import { formatErrorChain } from '#core/errors.ts';
-import type { AccountId, SandboxSessionId } from '#core/ids.ts';
+import type { AccountId, PaymentId, SandboxSessionId } from '#core/ids.ts';
 import { attemptMail } from '#features/email-delivery/attempt.ts';
+import { hintFinal } from '#features/entitlements/credit-payments.ts';
 import { projectEntitlement } from '#features/entitlements/entitlement.ts';
 import { attemptPlacement } from '#features/membership-delivery/attempt.ts';
 import { projectMeteredSession, scopeOfSession } from '#features/metered/session.ts';
@@ -33,6 +34,7 @@ const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promi
   recheckCandidate: recheckQueued,
   fanOut: (ctx, { actIds }) => followActs(ctx, actIds),
   findPayment: findQueued,
+  hintFinal: (ctx, { paymentIds }) => hintFinal(ctx, paymentIds as PaymentId[]),
   projectEntitlement: async (ctx, { projection }) => {
     const { merchantId, livemode, customer } = projection.snapshot;
     const customerRef = 'customerRef' in customer ? customer.customerRef : null;

@@ -19,6 +19,8 @@ export type Job = { requestId?: string | undefined; database?: string | undefine
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
   | { kind: 'findPayment'; txSignature: string; attempt: number }
   | { kind: 'fanOut'; actIds: string[] }
+  /** Payments that became final, for their buyers' objects. */
+  | { kind: 'hintFinal'; paymentIds: string[] }
   /** Projections of entitlement and metered session objects. Only these jobs carry state, with its version. */
   | { kind: 'projectEntitlement'; projection: EntitlementProjection }
   | { kind: 'projectMeteredSession'; projection: MeteredProjection }

@@ -113,6 +113,8 @@ export interface NewEvent {
   productId?: string;
   paymentId?: string;
   membershipId?: string;
+  /** False if the service has nothing to do about this event, though it acts on others of its type. */
+  isFollowed?: boolean;
   /** True if a write of the same batch aborts unless the subject has the version before this one. */
   isLockedByRow?: boolean;
 }

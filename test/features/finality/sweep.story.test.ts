@@ -68,7 +68,7 @@ describe('finality sweep', REPEATED, () => {
     expect(await countFinal(product.product_id)).toEqual({ payments: 451, claims: 451, events: 451 });
     expect(trips.length).toBeLessThan(60);
     expect((await w.chain.call<Record<string, number>>('local_calls')).getSignatureStatuses).toBeLessThanOrEqual(3);
-    const recorded = w.queue.sent.flatMap(({ job }) => (job.kind === 'fanOut' ? [job.actIds.length] : []));
+    const recorded = w.queue.sent.flatMap(({ job }) => (job.kind === 'hintFinal' ? [job.paymentIds.length] : []));
     expect([Math.max(...recorded) <= 50, recorded.reduce((sum, count) => sum + count, 0)]).toEqual([true, 451]);
   });
 

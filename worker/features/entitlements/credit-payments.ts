@@ -33,17 +33,14 @@ export async function revokeOrphaned(ctx: Shard, orphaned: StoredEvent[]): Promi
   return bringEach(ctx, orphaned, dropped, revokePayment);
 }
 
-/** Handles payment.finalized: reinstates payments that were dropped and are on the chain after all, and marks the others as final. */
+/** Handles payment.finalized: reinstates payments that were dropped and are on the chain after all. */
 export async function followFinalized(ctx: Shard, finalized: StoredEvent[]): Promise<StoredEvent[]> {
-  const paid = (await loadPaid(ctx, finalized)).filter(({ orphanedAt }) => orphanedAt === null);
-  const [returned = [], final = []] = [true, false].map((isReturned) => finalized.filter((event) => wasOrphaned(event) === isReturned));
-  const unrevoked = paid.filter(({ accessRevokedAt }) => accessRevokedAt === null);
-  const failed = await bringEach(ctx, returned, unrevoked, reinstatePayment);
-  await hintFinal(
-    ctx,
-    paid.filter(({ id }) => final.some(({ paymentId }) => paymentId === id)),
+  const returned = finalized.filter(wasOrphaned);
+  if (returned.length === 0) return [];
+  const given = (await loadPaid(ctx, returned)).filter(
+    ({ orphanedAt, accessRevokedAt }) => orphanedAt === null && accessRevokedAt === null,
   );
-  return failed;
+  return bringEach(ctx, returned, given, reinstatePayment);
 }
 
 /** Handles refunds: revokes what a refunded payment bought if the refund says so, and reinstates it if the chain dropped the refund. */
@@ -61,13 +58,14 @@ export async function followRefunded(ctx: Shard, refunded: StoredEvent[]): Promi
 
 const wasOrphaned = ({ data }: StoredEvent): boolean => 'orphaned_at' in (data.previous ?? {});
 
-async function loadPaid({ db }: Shard, events: StoredEvent[]): Promise<Read[]> {
-  const paid = await listPaid(
-    db,
+const loadPaid = (ctx: Shard, events: StoredEvent[]): Promise<Read[]> =>
+  loadGiven(
+    ctx,
     events.map(({ paymentId }) => paymentId as PaymentId),
   );
-  return paid.filter(({ terms }) => terms.isMetered !== true);
-}
+
+const loadGiven = async ({ db }: Shard, paymentIds: PaymentId[]): Promise<Read[]> =>
+  (await listPaid(db, paymentIds)).filter(({ terms }) => terms.isMetered !== true);
 
 /** Timeout of one buyer's object, so that enough of the invocation's time is left for other events. */
 const OBJECT_MS = 5 * SECOND;
@@ -95,7 +93,8 @@ async function bringEach(
 }
 
 /** Reports final payments to each buyer's object. The hint only shortens its reads, so a failure is only noted. */
-async function hintFinal(ctx: Ctx, payments: Paid[]): Promise<void> {
+export async function hintFinal(ctx: Shard, paymentIds: PaymentId[]): Promise<void> {
+  const payments = (await loadGiven(ctx, paymentIds)).filter(({ orphanedAt }) => orphanedAt === null);
   const byObject = Map.groupBy(payments, (payment) => entitlementKeyOfPaid(payment).entitlementId);
   await Promise.all(
     Array.from(byObject, ([entitlementId, [first, ...more]]) => {

@@ -14,6 +14,7 @@ import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { OutcomeHandler, OutcomeStep } from '#platform/db/outcome.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow, CollectionRow } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { sendJob } from '#platform/queues/send-jobs.ts';
 import { isCollected } from '#rules/subscriptions/authorization.ts';
 import { firstAttemptAt, jitterFraction } from '#rules/subscriptions/schedule.ts';
 import { notePayment, paymentAfter, paymentEvent } from '../payment.ts';
@@ -25,9 +26,19 @@ export const paymentOutcome: OutcomeHandler = {
   onReturned: (ctx, paymentId, step) => finalizeGroup(ctx, [paymentId as PaymentId], step),
 };
 
-const finalizeGroup = (ctx: Shard, paymentIds: PaymentId[], step: OutcomeStep) =>
+/** Payments per message: each may be of another buyer's object. */
+const HINTED_MAX = 50;
+
+/** Marks payments as final. A lost message costs nothing but longer reads of the buyers' objects, so these events need no fan-out. */
+async function finalizeGroup(ctx: Shard, paymentIds: PaymentId[], step: OutcomeStep): Promise<void> {
+  const finalized = await planFinal(ctx, paymentIds, step);
+  for (let from = 0; from < finalized.length; from += HINTED_MAX)
+    ctx.defer(sendJob(ctx, { kind: 'hintFinal', paymentIds: finalized.slice(from, from + HINTED_MAX) }));
+}
+
+const planFinal = (ctx: Shard, paymentIds: PaymentId[], step: OutcomeStep): Promise<PaymentId[]> =>
   transact(ctx, { reload: () => Promise.all([step.isOver(), listPaymentsById(ctx.db, paymentIds)]) }, async ([isOver, payments]) => {
-    if (isOver) return unchanged(null);
+    if (isOver) return unchanged([]);
     const isFinal = ({ finalizedAt, orphanedAt }: Payment) => finalizedAt !== null && orphanedAt === null;
     const plain = payments.filter((payment) => !isFinal(payment) && payment.orphanedAt === null);
     const after = plain.map((payment) => paymentAfter(ctx, payment, { finalizedAt: ctx.now }));
@@ -35,9 +46,12 @@ const finalizeGroup = (ctx: Shard, paymentIds: PaymentId[], step: OutcomeStep) =
       payments.filter(({ orphanedAt }) => orphanedAt !== null).map((payment) => planRestored(ctx, payment)),
     );
     return {
-      events: [...after.map((payment) => paymentEvent(ctx, 'payment.finalized', payment)), ...restored.flatMap(({ events }) => events)],
+      events: [
+        ...after.map((payment) => ({ ...paymentEvent(ctx, 'payment.finalized', payment), isFollowed: false })),
+        ...restored.flatMap(({ events }) => events),
+      ],
       writes: [...step.writes, ...(after.length > 0 ? finalizePayments(ctx, plain) : []), ...restored.flatMap(({ writes }) => writes)],
-      result: null,
+      result: plain.map(({ id }) => id),
     };
   });
 

@@ -36,11 +36,12 @@ export const actOf = (ctx: Ctx, event: NewEvent, requestId: string = ctx.cause):
   events: [actEventOf(event)],
   requestId,
   createdAt: ctx.now,
-  isFollowed: FOLLOWED.has(event.type),
+  isFollowed: isFollowed(event),
 });
 
 const rareTypeOf = ({ type }: NewEvent) => (isRare(type) ? type : null);
 const FOLLOWED: ReadonlySet<string> = new Set(FOLLOWED_EVENT_TYPES);
+const isFollowed = ({ type, isFollowed = true }: NewEvent): boolean => isFollowed && FOLLOWED.has(type);
 const agree = (one: unknown, other: unknown): boolean => one === other || (one ?? null) === null || (other ?? null) === null;
 
 function mayJoin(act: NewAct, event: NewEvent): boolean {
@@ -61,7 +62,7 @@ function join(act: NewAct, event: NewEvent): void {
   act.paymentId ??= event.paymentId ?? null;
   act.membershipId ??= event.membershipId ?? null;
   act.rareType ??= rareTypeOf(event);
-  act.isFollowed ||= FOLLOWED.has(event.type);
+  act.isFollowed ||= isFollowed(event);
   act.events.push(actEventOf(event));
 }
 
