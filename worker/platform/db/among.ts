@@ -9,3 +9,6 @@ export const amongIds = (column: SQLiteColumn | SQL | string, ids: readonly (str
 
 /** Objects or values as table `j` in one parameter. Read a field with `j.value ->> 'name'`. */
 export const jsonRows = (rows: readonly unknown[]): SQL => sql`json_each(${JSON.stringify(rows)}) j`;
+
+/** SQL of a field of `jsonRows`. `path`: `name` or `outer.inner`. */
+export const fieldOf = (path: string): SQL => sql.raw(`j.value ->> '$.${path}'`);

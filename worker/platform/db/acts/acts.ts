@@ -2,7 +2,7 @@ import { getTableColumns, isNull, type SQL, sql } from 'drizzle-orm';
 import { actIdOf, eventIdOf } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { FOLLOWED_EVENT_TYPES, isRare, type NewEvent } from '#rules/events.ts';
-import { jsonRows } from '../among.ts';
+import { fieldOf, jsonRows } from '../among.ts';
 import { ACT_EVENTS_MAX, ACTS_PER_MS, type ActEvent, acts } from '../tables/events.ts';
 
 export type NewAct = Omit<typeof acts.$inferInsert, 'seq' | 'fannedOutAt' | 'nextTryAt'> & {
@@ -77,11 +77,9 @@ export const actEventOf = ({ type, subject, object, previous, related, productId
   membershipId: membershipId ?? null,
 });
 
-const of = (key: string): SQL => sql.raw(`j.value ->> '${key}'`);
-
 /** SQL condition: a handler of the service or an enabled endpoint waits for the act in `j`. */
-const IS_AWAITED = sql`${of('isFollowed')} OR EXISTS (SELECT 1 FROM webhook_endpoints w
-  WHERE w.merchant_id = ${of('merchantId')} AND w.livemode = ${of('livemode')} AND w.status = 'enabled')`;
+const IS_AWAITED = sql`${fieldOf('isFollowed')} OR EXISTS (SELECT 1 FROM webhook_endpoints w
+  WHERE w.merchant_id = ${fieldOf('merchantId')} AND w.livemode = ${fieldOf('livemode')} AND w.status = 'enabled')`;
 
 /**
  * Plans one INSERT of the acts, in order, from `source` or `j` alone. An act that nothing waits for is stored as fanned out. The statement
@@ -92,7 +90,7 @@ export function insertActs(ctx: Shard, made: readonly NewAct[], source = sql`WHE
     seq: sql`max((SELECT coalesce(max(seq), 0) FROM acts) + 1, ${ctx.wallNow * ACTS_PER_MS}) + j.key`,
     fannedOutAt: sql`CASE WHEN ${IS_AWAITED} THEN NULL ELSE ${ctx.wallNow} END`,
   };
-  const values = Object.keys(getTableColumns(acts)).map((name) => computed[name] ?? of(name));
+  const values = Object.keys(getTableColumns(acts)).map((name) => computed[name] ?? fieldOf(name));
   return ctx.db
     .insert(acts)
     .select(sql`SELECT ${sql.join(values, sql`, `)} FROM ${jsonRows(made.map(indexed))} ${source}`)
