@@ -48,6 +48,6 @@ export const ASSUMED = {
   objectMsPerRequest: 5,
   objectGb: 0.128,
   /** With indexes. Rows of three months are stored. */
-  bytes: { sale: 16_800, x402: 13_100 },
+  bytes: { sale: 14_600, x402: 13_100 },
   monthsStored: 3,
 };

@@ -124,7 +124,7 @@ describe('sweep throughput', () => {
     const key = { id: copies('key'), key_hash: copies('hash'), merchant_id: copies('account') };
     await multiply(w.env.DB, 'api_keys', 'merchant_id', accountId, SETUPS, key);
     // An account with a membership stays and does not delay others.
-    await w.env.DB.prepare("UPDATE memberships SET merchant_id = 'account-7' WHERE rowid = (SELECT max(rowid) FROM memberships)").run();
+    await w.env.DB.prepare("UPDATE memberships SET merchant_id = 'account-7' WHERE id = (SELECT max(id) FROM memberships)").run();
     const { rounds, trips, ms } = await sweepAll('endedSetups', LIMITS.rows / 2);
     const left = async (table: string, column: string) =>
       w.env.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${column} LIKE 'account-%'`).first<number>('n');

@@ -22,8 +22,8 @@ import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhook
 import { stepRows, updateUnversioned } from '#platform/db/versioned.ts';
 import { NAMED_IN_EVENTS } from '#rules/events.ts';
 
-const upTo = (db: Db, table: SQLiteTable, isLeft: SQL | undefined, max: number) =>
-  sql`rowid IN ${db.select({ rowid: sql`rowid` }).from(table).where(isLeft).limit(max)}`;
+const upTo = (db: Db, table: SQLiteTable, isLeft: SQL | undefined, max: number, key = sql`rowid`) =>
+  sql`${key} IN ${db.select({ key }).from(table).where(isLeft).limit(max)}`;
 
 /**
  * Disables all endpoints, cancels their pending deliveries and erases personal data, at most `max` rows of each kind. All enabled endpoints
@@ -118,7 +118,7 @@ function eraseMembers({ db, wallNow }: Shard, accountId: AccountId, max: number)
       db,
       memberships,
       { deliverTo: null, delivery: null },
-      upTo(db, memberships, and(of(memberships), isNotNull(memberships.deliverTo)), max),
+      upTo(db, memberships, and(of(memberships), isNotNull(memberships.deliverTo)), max, sql`id`),
     ),
     // An open session retains the platform of the buyer's identity, so that its payment is judged the same.
     stepRows(
