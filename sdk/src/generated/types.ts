@@ -1902,6 +1902,8 @@ export interface EventPage {
   has_more: boolean;
   /** False if the list has more entries than `total`. */
   total_exact?: false;
+  /** Present if the search for `event_type` ended before the last event, so the list may contain further entries: continue with it as `after`. `has_more` is then true. */
+  next?: string;
 }
 
 export interface IntegrationHealth {
