@@ -37,7 +37,7 @@ describe('rows written', () => {
   }
 
   async function sell({ confirm, jobs, attempts }: { confirm: number; jobs: number; attempts: number }) {
-    const connected = await writes(16, (env) => w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {}, env }));
+    const connected = await writes(10, (env) => w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {}, env }));
     const { payment_id: paymentId } = connected.body;
     await w.deliver();
     await w.attempt();
@@ -48,14 +48,14 @@ describe('rows written', () => {
     await writes(attempts, (env) => w.attempt(undefined, env));
     await letTimePass(w, FIRST_CHECK);
     // Two rows are the lease of the sweep.
-    await writes(2 + 13, (env) => w.sweepAlone('finality', env));
+    await writes(2 + 6, (env) => w.sweepAlone('finality', env));
     expect((await w.call('GET', `/v1/payments/${paymentId}`)).body.finalized_at).toBeTypeOf('string');
     await writes(1, (env) => w.deliver(undefined, env));
   }
 
   it('a checkout is bounded, for a new customer and for a known one', async () => {
-    await sell({ confirm: 61, jobs: 3, attempts: 0 });
-    await sell({ confirm: 55, jobs: 3, attempts: 0 });
+    await sell({ confirm: 26, jobs: 1, attempts: 0 });
+    await sell({ confirm: 20, jobs: 1, attempts: 0 });
   });
 
   it('a connect sends no message if no endpoint waits', async () => {
@@ -67,9 +67,9 @@ describe('rows written', () => {
   it('an x402 payment is bounded', async () => {
     const denied = await writes(0, (env) => shop.consume({}, { env }));
     const payment = await shop.agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
-    const settled = await writes(46, (env) => shop.settle(payment, {}, { env }));
+    const settled = await writes(28, (env) => shop.settle(payment, {}, { env }));
     expect(settled.status).toBe(200);
-    await writes(2, (env) => w.deliver(undefined, env));
+    await writes(1, (env) => w.deliver(undefined, env));
   });
 
   it('an event that one endpoint receives is bounded', async () => {

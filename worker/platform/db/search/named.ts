@@ -74,7 +74,7 @@ async function readIds(db: Owner['db'], lookups: Lookup[]): Promise<string[]> {
   return [...new Set(found.flat().flatMap(({ named }) => named ?? []))];
 }
 
-function lookupsOf(owner: Owner, q: string, id: SQL, from: Named, by: { wallet: SQLiteColumn; email?: SQLiteColumn }): Lookup[] {
+function lookupsOf(owner: Owner, q: string, id: SQL, from: Named, by: { wallet?: SQLiteColumn; email?: SQLiteColumn }): Lookup[] {
   const withOwnId = withId(from, owner, q);
   const begun = (column: SQLiteColumn): Lookup => [
     id,
@@ -83,7 +83,7 @@ function lookupsOf(owner: Owner, q: string, id: SQL, from: Named, by: { wallet: 
   ];
   return [
     ...(withOwnId ? [[id, from, withOwnId] as Lookup] : []),
-    ...(BASE58.test(q) ? [begun(by.wallet)] : []),
+    ...(by.wallet && BASE58.test(q) ? [begun(by.wallet)] : []),
     ...(by.email && !/\s/.test(q) ? [begun(by.email)] : []),
   ];
 }
@@ -101,6 +101,12 @@ function lookupsByTransaction(owner: Owner, q: string): Lookup[] {
     [sql`${payments.id}`, payments, unconfirmed],
   ];
 }
+
+/** Received receipts have the wallet of their payment. Paid ones are few. */
+const paidByWallet = (owner: Owner, q: string): Lookup[] =>
+  BASE58.test(q)
+    ? [[sql`${receipts.paymentId}`, receipts, and(rowsOf(receipts, owner, [[receipts.isPaidByOwner, true]]), begins(receipts.payer, q))!]]
+    : [];
 
 /** Archived payments have no email address, so their membership's address is searched. */
 function archivedByEmail(owner: Owner, q: string): Lookup[] {
@@ -125,7 +131,8 @@ export async function listNamedPayments(owner: Owner, q: string): Promise<string
   return readIds(owner.db, [
     ...lookupsOf(owner, q, sql`${payments.id}`, payments, { wallet: payments.payerWallet, email: payments.email }),
     ...lookupsOf(owner, q, uuidOf(sql`${archivedPayments.id}`), archivedPayments, { wallet: archivedPayments.payerWallet }),
-    ...lookupsOf(owner, q, sql`${receipts.paymentId}`, receipts, { wallet: receipts.payer }),
+    ...lookupsOf(owner, q, sql`${receipts.paymentId}`, receipts, {}),
+    ...paidByWallet(owner, q),
     ...lookupsOf(owner, q, uuidOf(sql`${archivedReceipts.paymentId}`), archivedReceipts, { wallet: archivedReceipts.payer }),
     ...lookupsByTransaction(owner, q),
     ...archivedByEmail(owner, q),

@@ -33,9 +33,7 @@ export const receipts = sqliteTable(
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
-    index('receipts_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
-    index('receipts_by_payer').on(table.merchantId, table.livemode, table.payer, table.createdAt),
-    // Also the order of the list.
+    // Also the order of the list. Lists of a product or wallet go through the payments.
     uniqueIndex('receipts_chain').on(table.merchantId, table.livemode, table.isPaidByOwner, table.seq),
   ],
 );
