@@ -1,9 +1,9 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
 import type { Scope, Tenant } from '#platform/context.ts';
-import { jsonRows } from '#platform/db/among.ts';
+import { jsonRows, setOf } from '#platform/db/among.ts';
 import { subjectIdOf } from '#platform/db/archive.ts';
 import { countRows, listWithArchive, type PageRequest, type RowQuery, readSlice, rowsOf } from '#platform/db/page.ts';
-import { listNamedPayments } from '#platform/db/search/named.ts';
+import { listNamedPayments, receiptsOfPayments } from '#platform/db/search/named.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
@@ -155,10 +155,10 @@ async function chooseQueries(owner: Owner, filter: ReceiptFilter): Promise<[Rows
   const searched = bySearchTerms(owner, q, checked);
   const named = await listNamedPayments(owner, q);
   if (named.length === 0) return [searched];
-  const ofNamed = (table: Table) => {
-    const id = table === receipts ? sql`j.value` : subjectIdOf(sql`j.value`);
-    return sql`${table.paymentId} IN (SELECT ${id} FROM ${jsonRows(named)})`;
-  };
+  const ofNamed = (table: Table) =>
+    table === receipts
+      ? receiptsOfPayments(setOf(named))
+      : sql`${table.paymentId} IN (SELECT ${subjectIdOf(sql`j.value`)} FROM ${jsonRows(named)})`;
   const branch = (table: Table) => selectFrom(table, sql`${ofNamed(table)} AND ${checked(table)}`);
   return [byTime([branch(receipts), branch(archivedReceipts)]), searched];
 }
