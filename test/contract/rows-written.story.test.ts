@@ -54,8 +54,8 @@ describe('rows written', () => {
   }
 
   it('a checkout is bounded, for a new customer and for a known one', async () => {
-    await sell({ confirm: 24, jobs: 1, attempts: 0 });
-    await sell({ confirm: 22, jobs: 1, attempts: 0 });
+    await sell({ confirm: 21, jobs: 1, attempts: 0 });
+    await sell({ confirm: 19, jobs: 1, attempts: 0 });
   });
 
   it('a connect sends no message if no endpoint waits', async () => {
@@ -67,7 +67,7 @@ describe('rows written', () => {
   it('an x402 payment is bounded', async () => {
     const denied = await writes(0, (env) => shop.consume({}, { env }));
     const payment = await shop.agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
-    const settled = await writes(30, (env) => shop.settle(payment, {}, { env }));
+    const settled = await writes(27, (env) => shop.settle(payment, {}, { env }));
     expect(settled.status).toBe(200);
     await writes(1, (env) => w.deliver(undefined, env));
   });

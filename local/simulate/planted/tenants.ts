@@ -22,7 +22,7 @@ export const TENANT_FAULTS: readonly PlantedFault[] = [
   {
     name: 'rows-of-the-other-mode',
     breaks: 'Lists of a key contain the rows of the other mode.',
-    mutations: [{ find: 'eq(table2.livemode, livemode2),\n        ...narrowed4.map', replace: '...narrowed4.map' }],
+    mutations: [{ find: 'eq(table2.livemode, livemode2),\n        ...narrowed3.map', replace: '...narrowed3.map' }],
     finding: /listed in the other mode|of the other mode|was answered 20\d to/,
   },
 ];

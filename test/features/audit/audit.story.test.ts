@@ -118,7 +118,8 @@ describe('daily audit', () => {
     ['receipt, which is gone,', 'receipts', 'payment_id', null, 'receipt_missing'],
     ['receipt’s amount', 'receipts', 'payment_id', `document = replace(document, '"5000000"', '"6000000"')`, 'receipt_sha256_mismatch'],
     ['receipt’s signature', 'receipts', 'payment_id', "signature = 'other'", 'receipt_signature_invalid'],
-    ['receipt’s id', 'receipts', 'payment_id', "id = 'other'", 'receipt_of_another'],
+    ['receipt’s id', 'receipts', 'payment_id', "id = 'other'", 'receipt_missing'],
+    ['receipt’s transaction', 'receipts', 'payment_id', "tx_signature = 'other'", 'receipt_of_another'],
   ])('a payment with a tampered %s is reported in one line of ids, and nothing changes', async (_what, table, key, change, code) => {
     const before = (await row(`SELECT * FROM ${table} WHERE ${key} = ?`, bought.id))!;
     await run(change ? `UPDATE ${table} SET ${change} WHERE ${key} = ?` : `DELETE FROM ${table} WHERE ${key} = ?`, bought.id);

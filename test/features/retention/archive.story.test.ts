@@ -16,7 +16,7 @@ describe('archived data', () => {
     const { rows } = await countStored(w, books);
     expect(rows).toBeGreaterThan(15);
     expect(await archiveAll(w)).toEqual({ taken: expect.any(Number), isFinished: true });
-    expect(await countStored(w, books)).toEqual({ rows: 0, archived: rows, objects: expect.any(Number), payments: 3, receipts: 2 });
+    expect(await countStored(w, books)).toEqual({ rows: 0, archived: rows, objects: expect.any(Number), payments: 2, receipts: 2 });
     expect(await readAnswers(w, books)).toEqual(before);
     expect(before.filter((answer) => answer.includes('"valid":true'))).toHaveLength(3);
   });
@@ -94,7 +94,7 @@ describe('interrupted archive run', () => {
     expect([between.rows + between.archived, between.objects]).toEqual([rows, trip === 9 && side === 'after' ? 1 : 0]);
     expect(await readAnswers(w, books)).toEqual(before);
     await archiveAll(w);
-    expect(await countStored(w, books)).toEqual({ rows: 0, archived: rows, objects: 1, payments: 2, receipts: 1 });
+    expect(await countStored(w, books)).toEqual({ rows: 0, archived: rows, objects: 1, payments: 1, receipts: 1 });
     expect(await readAnswers(w, books)).toEqual(before);
     const { userId } = books.merchant;
     const objects = async () => (await w.env.ARCHIVE!.list({ prefix: `${userId}/` })).objects.map(({ key }) => key);

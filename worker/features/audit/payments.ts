@@ -72,7 +72,10 @@ function recordProblem({ claim, payment, receipt }: Omit<AuditedPayment, 'isRead
   if (payment.txSignature !== claim.txSignature || !payment.livemode) return 'payment_transaction';
   if (!receipt) return 'receipt_missing';
   const isItsOwn =
-    receipt.id === payment.receiptId && receipt.txSignature === claim.txSignature && receipt.merchantId === payment.merchantId;
+    receipt.id === payment.receiptId &&
+    receipt.paymentId === payment.id &&
+    receipt.txSignature === claim.txSignature &&
+    receipt.merchantId === payment.merchantId;
   if (!isItsOwn) return 'receipt_of_another';
   const { valid, reason } = verifyReceipt(receipt, receiptKeys);
   return valid ? null : `receipt_${reason}`;

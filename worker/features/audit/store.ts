@@ -76,17 +76,24 @@ export async function samplePayments(db: Db, cursor: string, count: number) {
     );
   const [paid, issued, oldPaid, oldIssued, payouts] = await db.batch([
     db.select().from(payments).where(among(payments.id)),
-    db.select().from(receipts).where(among(receipts.paymentId)),
+    db
+      .select()
+      .from(receipts)
+      .where(sql`${receipts.id} IN (SELECT ${payments.receiptId} FROM ${payments} WHERE ${among(payments.id)})`),
     db.select().from(archivedPayments).where(amongBytes(archivedPayments.id)),
     db.select().from(archivedReceipts).where(amongBytes(archivedReceipts.paymentId)),
     db.select().from(channelPayouts).where(among(channelPayouts.paymentId)),
   ]);
-  return claims.map((claim) => ({
-    claim: { ...claim, txSignature: claimedTransaction(claim.txSignature) },
-    payment: [...paid, ...oldPaid].find(({ id }) => id === claim.subjectId) ?? null,
-    receipt: [...issued, ...oldIssued].find(({ paymentId }) => paymentId === claim.subjectId) ?? null,
-    payouts: payouts.filter(({ paymentId }) => paymentId === claim.subjectId),
-  }));
+  return claims.map((claim) => {
+    const payment = paid.find(({ id }) => id === claim.subjectId);
+    return {
+      claim: { ...claim, txSignature: claimedTransaction(claim.txSignature) },
+      payment: payment ?? oldPaid.find(({ id }) => id === claim.subjectId) ?? null,
+      receipt:
+        issued.find(({ id }) => id === payment?.receiptId) ?? oldIssued.find(({ paymentId }) => paymentId === claim.subjectId) ?? null,
+      payouts: payouts.filter(({ paymentId }) => paymentId === claim.subjectId),
+    };
+  });
 }
 
 export type RecordedPayment = Awaited<ReturnType<typeof samplePayments>>[number];

@@ -1,13 +1,12 @@
-import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
 import type { Scope, Tenant } from '#platform/context.ts';
-import { jsonRows } from '#platform/db/among.ts';
+import { jsonRows, setOf } from '#platform/db/among.ts';
 import { subjectIdOf } from '#platform/db/archive.ts';
 import { countRows, listWithArchive, type PageRequest, type RowQuery, readSlice, rowsOf } from '#platform/db/page.ts';
-import { listNamedPayments } from '#platform/db/search/named.ts';
+import { listNamedPayments, receiptsOfPayments } from '#platform/db/search/named.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
+import { payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
-import { isPlanProduct, PLAN_PRODUCTS } from '#rules/plans.ts';
 import { loadArchivedReceipts } from './store.ts';
 
 type Table = typeof receipts | typeof archivedReceipts;
@@ -24,30 +23,19 @@ export interface ReceiptFilter {
   q?: string;
 }
 
-type Cursor = Pick<Slice[number]['item'], 'createdAt' | 'isPaidByOwner' | 'seq' | 'afterSeq'> & { rowNumber: number };
+type Cursor = Pick<Slice[number]['item'], 'isPaidByOwner' | 'seq' | 'afterSeq'> & Pick<Slice[number], 'position' | 'rowNumber'>;
 
-const ofPlans = (table: Table) => inArray(table.productId, PLAN_PRODUCTS);
-
-type InDirection = (table: Table) => SQL | undefined;
-
-/**
- * Filters by direction. Paid receipts are found by their products. Received ones exclude the few row numbers of paid ones, read first,
- * because every index contains the row number and no row needs to be read.
- */
-async function directionFilter(owner: Owner, { direction = 'received', productId }: ReceiptFilter): Promise<InDirection> {
-  if (direction === 'all') return () => undefined;
-  if (direction === 'paid') return ofPlans;
-  if (productId !== undefined) return () => (isPlanProduct(productId) ? sql`false` : undefined);
-  const paid = (table: Table) => sql`SELECT rowid AS rowNumber FROM ${table} WHERE ${rowsOf(table, owner)} AND ${ofPlans(table)}`;
-  const rows = await owner.db.all<{ rowNumber: number }>(sql`${paid(receipts)} UNION ALL ${paid(archivedReceipts)}`);
-  const numbers = sql.raw(rows.map(({ rowNumber }) => Number(rowNumber)).join());
-  return (table) => (rows.length === 0 ? undefined : sql`${table}.rowid NOT IN (${numbers})`);
-}
-
-const narrowed = (table: Table, { wallet, productId }: ReceiptFilter): [SQLiteColumn, unknown][] => [
-  [table.payer, wallet],
-  [table.productId, productId],
-];
+/** Compares by value, not by index: the unary plus makes SQLite use the index of the search, or of the receipt chain. */
+const isInFilter = (table: Table, owner: Tenant, { wallet, productId, direction = 'received' }: ReceiptFilter): SQL =>
+  and(
+    ...[
+      [table.merchantId, owner.merchantId] as const,
+      [table.livemode, owner.livemode] as const,
+      [table.payer, wallet] as const,
+      [table.productId, productId] as const,
+      [table.isPaidByOwner, direction === 'all' ? undefined : direction === 'paid'] as const,
+    ].map(([column, value]) => (value === undefined ? undefined : sql`+${column} = ${sql.param(value, column)}`)),
+  )!;
 
 /** Lists the merchant's receipts, newest first. A search reads little more than its matches. */
 export async function listReceipts(ctx: Scope, filter: ReceiptFilter, page: PageRequest) {
@@ -82,7 +70,7 @@ export async function* walkReceipts(ctx: Scope, filter: ReceiptFilter, { max, pa
     const found: Slice = await readSlice(ctx.db, receipts, archivedReceipts, rows(cursor), page);
     const last = found.at(-1);
     if (!last) return;
-    cursor = { ...last.item, rowNumber: last.rowNumber };
+    cursor = { ...last.item, position: last.position, rowNumber: last.rowNumber };
     left -= found.length;
     yield await loadArchivedReceipts(
       ctx,
@@ -161,44 +149,73 @@ async function rowsToWalk(ctx: Owner, filter: ReceiptFilter): Promise<RowsAfter>
 
 /** Returns the queries of a filter. The second runs only if the first finds nothing. */
 async function chooseQueries(owner: Owner, filter: ReceiptFilter): Promise<[RowsAfter] | [RowsAfter, RowsAfter]> {
-  const { merchantId, livemode } = owner;
   const { q } = filter;
-  const inDirection = await directionFilter(owner, filter);
-  const mine = (table: Table) => and(rowsOf(table, owner, narrowed(table, filter)), inDirection(table))!;
-  if (!q) return [byTime(mine)];
-  // The unary pluses make SQLite use the index of the search: it has few rows, or returns them newest first.
-  const checked = (table: Table): SQL =>
-    and(
-      ...[[table.merchantId, merchantId] as const, [table.livemode, livemode] as const, ...narrowed(table, filter)].map(
-        ([column, value]) => (value === undefined ? undefined : sql`+${column} = ${sql.param(value, column)}`),
-      ),
-      // Compares a paid plan's product by value, not by index.
-      inDirection === ofPlans ? sql`+${ofPlans(table)}` : inDirection(table),
-    )!;
+  if (!q) return [byPayment(owner, filter)];
+  const checked = (table: Table) => isInFilter(table, owner, filter);
   const searched = bySearchTerms(owner, q, checked);
   const named = await listNamedPayments(owner, q);
   if (named.length === 0) return [searched];
-  const ofNamed = (table: Table) => {
-    const id = table === receipts ? sql`j.value` : subjectIdOf(sql`j.value`);
-    return sql`${table.paymentId} IN (SELECT ${id} FROM ${jsonRows(named)})`;
-  };
-  return [byTime((table) => sql`${ofNamed(table)} AND ${checked(table)}`), searched];
+  const ofNamed = (table: Table) =>
+    table === receipts
+      ? receiptsOfPayments(setOf(named))
+      : sql`${table.paymentId} IN (SELECT ${subjectIdOf(sql`j.value`)} FROM ${jsonRows(named)})`;
+  const branch = (table: Table) => selectFrom(table, sql`${ofNamed(table)} AND ${checked(table)}`);
+  return [byTime([branch(receipts), branch(archivedReceipts)]), searched];
+}
+
+interface Branch {
+  columns: SQL;
+  where: SQL;
+  position: SQL;
+  rowNumber: SQL;
+}
+
+const selectFrom = (table: Table, where: SQL, from = sql`${table}`, position = sql`${table.createdAt}`): Branch => ({
+  columns: sql`SELECT ${sql.raw(table === receipts ? '0' : '1')} AS is_archived, ${table}.rowid AS rowNumber, ${position} AS position FROM ${from}`,
+  where,
+  position,
+  rowNumber: sql`${table}.rowid`,
+});
+
+/**
+ * Lists receipts of a wallet or product, newest first. Received ones are found by their payments, paid ones are few. A payment moves to the
+ * archive after its receipt, and the archived receipt retains the position and the row number.
+ */
+function byPayment(owner: Owner, filter: ReceiptFilter): RowsAfter {
+  const { wallet, productId } = filter;
+  const ofPayments = rowsOf(payments, owner, [
+    [payments.payerWallet, wallet],
+    [payments.productId, productId],
+  ]);
+  const ofArchived = rowsOf(archivedReceipts, owner, [
+    [archivedReceipts.payer, wallet],
+    [archivedReceipts.productId, productId],
+  ]);
+  const received = [
+    selectFrom(
+      receipts,
+      ofPayments,
+      sql`${payments} CROSS JOIN ${receipts} ON ${receipts.id} = ${payments.receiptId}`,
+      sql`${payments.createdAt}`,
+    ),
+    selectFrom(archivedReceipts, sql`${ofArchived} AND +${archivedReceipts.isPaidByOwner} = 0`),
+  ];
+  const paid = ([receipts, archivedReceipts] as const).map((table) =>
+    selectFrom(table, sql`${ofReceiptChain(table, owner, true)} AND ${isInFilter(table, owner, filter)}`),
+  );
+  return byTime(receiptChainsOf(filter).flatMap((isPaid) => (isPaid ? paid : received)));
 }
 
 const byTime =
-  (where: (table: Table) => SQL): RowsAfter =>
+  (branches: Branch[]): RowsAfter =>
   (cursor) => {
-    const branch = (
-      table: Table,
-      isArchived: 0 | 1,
-    ) => sql`SELECT ${sql.raw(String(isArchived))} AS is_archived, rowid AS rowNumber, created_at
-      FROM ${table} WHERE ${where(table)}${cursor ? sql` AND ${isAfter(table, cursor)}` : sql``}`;
-    return { rows: sql`${branch(receipts, 0)} UNION ALL ${branch(archivedReceipts, 1)}`, order: ['created_at', 'rowNumber'] };
+    const rows = branches.map(({ columns, where, position, rowNumber }) =>
+      cursor
+        ? sql`${columns} WHERE ${where} AND ${position} <= ${cursor.position} AND (${position} < ${cursor.position} OR ${rowNumber} < ${cursor.rowNumber})`
+        : sql`${columns} WHERE ${where}`,
+    );
+    return { rows: sql.join(rows, sql` UNION ALL `), order: ['position', 'rowNumber'] };
   };
-
-/** A row retains its number in the archive. */
-const isAfter = (table: Table, { createdAt, rowNumber }: Cursor): SQL =>
-  sql`${table.createdAt} <= ${createdAt} AND (${table.createdAt} < ${createdAt} OR ${table}.rowid < ${rowNumber})`;
 
 /** Lists receipts that contain all search terms, newest first: a row of the search index has the row number of its receipt. */
 const bySearchTerms =

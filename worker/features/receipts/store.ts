@@ -17,6 +17,7 @@ import {
 import type { Write } from '#platform/db/commit.ts';
 import { subjectsOfTransaction } from '#platform/db/outcome.ts';
 import { rowsOf } from '#platform/db/page.ts';
+import { receiptsOfPayments } from '#platform/db/search/named.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { receiptMetadata, receipts } from '#platform/db/tables/receipts.ts';
@@ -56,7 +57,9 @@ export async function findReceiptOfTransaction(scope: Scope, txSignature: string
   const subjects = subjectsOfTransaction(txSignature, [scope.livemode]);
   const paid = await scope.db.all<{ id: PaymentId }>(sql`SELECT DISTINCT subject_id AS id FROM (${subjects}) ORDER BY subject_id`);
   for (const { id } of paid) {
-    const receipt = await findReceipt(scope, (table) => and(rowsOf(table, scope), eq(table.paymentId, id)));
+    const receipt = await findReceipt(scope, (table) =>
+      and(rowsOf(table, scope), table === receipts ? receiptsOfPayments(sql`(${id})`) : eq(table.paymentId, id)),
+    );
     if (receipt && documentOf(receipt).merchant.account_id === scope.merchantId) return receipt;
   }
   return null;

@@ -146,7 +146,8 @@ function moveReceipts(db: Db, moved: ArchivedRow<StoredReceipt>[]): Write[] {
   return [
     db.insert(archivedReceipts).select(
       sql`SELECT r.rowid, ${bytesOf('r.id')}, ${bytesOf('r.merchant_id')}, r.livemode, r.is_paid_by_owner, r.seq, r.after_seq,
-          ${bytesOf('r.product_id')}, ${bytesOf('r.payment_id')}, r.payer, coalesce(r.document ->> 'product_name', ''), r.created_at, ${LINE_POSITION}
+          ${bytesOf('r.product_id')}, ${bytesOf('r.payment_id')}, r.payer, coalesce(r.document ->> 'product_name', ''),
+          coalesce((SELECT p.created_at FROM payments p WHERE p.id = r.payment_id), r.created_at), ${LINE_POSITION}
         FROM ${jsonRows(rows)} JOIN receipts r ON r.id = j.value ->> 'id' AND r.document = j.value ->> 'document'
           AND r.sha256 = j.value ->> 'sha256' AND r.signature = j.value ->> 'signature'`,
     ),
@@ -166,7 +167,7 @@ function movePayments(db: Db, moved: ArchivedRow<StoredPayment>[]): Write[] {
           p.fee_amount, p.terms ->> 'accessPeriodDays', p.terms ->> 'periodEndsAt', p.terms ->> 'isMetered' IS NOT NULL,
           p.confirmed_at, p.created_at, ${LINE_POSITION}
         FROM ${jsonRows(rows)} JOIN payments p ON p.id = j.value ->> 'id' AND p.version = j.value ->> 'version'
-        WHERE EXISTS (SELECT 1 FROM payments WHERE payments.id = p.id AND ${IS_OVER})`,
+        WHERE EXISTS (SELECT 1 FROM payments WHERE payments.id = p.id AND ${IS_OVER} AND NOT ${HAS_RECEIPT})`,
     ),
     db.delete(payments).where(sql`id IN ${ids} AND EXISTS (SELECT 1 FROM archived_payments a WHERE a.id = ${bytesOf('payments.id')})`),
   ];
@@ -187,7 +188,8 @@ export interface Owner {
 
 /**
  * Lists the receipts and payments that may move. Receipts: up to the anchor of the end of their chain (the next receipt needs the end's
- * number and hash), but not the newest receipt (its rowid must not be reused). Payments: `IS_OVER` holds.
+ * number and hash), but not the newest receipt (its rowid must not be reused). Payments: `IS_OVER` holds and the receipt moves too, because
+ * a receipt is found by its payment.
  */
 export async function listMovable(db: Db, { merchantId, livemode }: Owner, { receiptIds, paymentIds }: Named) {
   const endAnchor = (isPaidByOwner: 0 | 1) => sql`(SELECT r.anchor_seq FROM receipts r WHERE r.merchant_id = ${merchantId}
@@ -201,11 +203,19 @@ export async function listMovable(db: Db, { merchantId, livemode }: Owner, { rec
           AND rowid < (SELECT max(rowid) FROM receipts)`,
       ),
     db
-      .select()
+      .select({ payment: payments, hasReceipt: sql<number>`${HAS_RECEIPT}` })
       .from(payments)
       .where(sql`id IN ${setOf(paymentIds)} AND ${IS_OVER}`),
   ]);
-  return { issued, paid: await withoutWaitingActs(db, paid) };
+  const moved = new Set<string | null>(issued.map(({ id }) => id));
+  const movable = paid.filter(({ payment, hasReceipt }) => !hasReceipt || moved.has(payment.receiptId));
+  return {
+    issued,
+    paid: await withoutWaitingActs(
+      db,
+      movable.map(({ payment }) => payment),
+    ),
+  };
 }
 
 /** Leaves out payments with acts that are not fanned out yet. At this version of a payment no further act becomes so. */
@@ -222,6 +232,8 @@ interface Named {
   receiptIds: string[];
   paymentIds: string[];
 }
+
+const HAS_RECEIPT = sql`EXISTS (SELECT 1 FROM receipts r WHERE r.id = payments.receipt_id)`;
 
 /** SQL condition on `payments`: final, paid, and nothing left to read from the chain. */
 const IS_OVER = sql`status = 'CONFIRMED' AND finalized_at IS NOT NULL AND orphaned_at IS NULL AND recovers_payment_id IS NULL

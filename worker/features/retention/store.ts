@@ -54,9 +54,10 @@ export async function deleteTestSales(db: Db, accountIds: SQL, limit: number): P
   ]);
   const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);
   const ids = setOf(idsOf(paid));
+  const receiptIds = sql`(SELECT receipt_id FROM payments WHERE id IN ${ids})`;
   await db.batch([
-    db.delete(receiptMetadata).where(sql`receipt_id IN (SELECT id FROM receipts WHERE payment_id IN ${ids})`),
-    db.delete(receipts).where(sql`payment_id IN ${ids}`),
+    db.delete(receiptMetadata).where(sql`receipt_id IN ${receiptIds}`),
+    db.delete(receipts).where(sql`id IN ${receiptIds}`),
     db.delete(unmatchedPayments).where(sql`payment_id IN ${ids}`),
     db.delete(paymentCandidates).where(sql`payment_id IN ${ids}`),
     db.delete(txClaims).where(sql`subject_id IN (SELECT id FROM refunds WHERE payment_id IN ${ids})`),

@@ -103,26 +103,27 @@ export async function countRows(db: Db, { rows }: RowQuery, page: PageRequest): 
   return count?.total ?? 0;
 }
 
-/** Reads rows of both tables with their row numbers, for a reader that continues after the last. */
+/** Reads rows of both tables with their position (first order column) and row number, for a reader that continues after the last. */
 export async function readSlice<T extends SQLiteTable, A extends SQLiteTable>(
   db: Db,
   table: T,
   archived: A,
   { rows, order }: RowQuery,
   { perPage, offset }: Pick<PageRequest, 'perPage' | 'offset'>,
-): Promise<{ item: T['$inferSelect'] | A['$inferSelect']; rowNumber: number }[]> {
+): Promise<{ item: T['$inferSelect'] | A['$inferSelect']; position: number; rowNumber: number }[]> {
   const slice = sql`${rows} ORDER BY ${sql.raw(order.map((name) => `${name} DESC`).join())} LIMIT ${perPage} OFFSET ${offset}`;
   const found = await db
     .select({
       current: getTableColumns(table as SQLiteTable),
       archived: getTableColumns(archived as SQLiteTable),
+      position: sql<number>`page.${sql.raw(order[0]!)}`,
       rowNumber: sql<number>`page.rowNumber`,
     })
     .from(sql`(${slice}) page`)
     .leftJoin(table, sql`page.is_archived = 0 AND ${table}.rowid = page.rowNumber`)
     .leftJoin(archived, sql`page.is_archived = 1 AND ${archived}.rowid = page.rowNumber`)
     .orderBy(...order.map((name) => sql.raw(`page.${name} DESC`)));
-  return found.map(({ current, archived, rowNumber }) => ({ item: current ?? archived!, rowNumber }));
+  return found.map(({ current, archived, ...at }) => ({ item: current ?? archived!, ...at }));
 }
 
 export interface Listed<T> {

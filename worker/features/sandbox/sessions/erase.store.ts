@@ -45,11 +45,12 @@ export function sessionErasure(scope: Scope): Write[] {
   const sessionId = scope.sandbox!.sessionId!;
   const theirs = eventsOfSession(scope);
   const ofPayments = clockFilterForPayment(scope, 'payment_id');
+  const receiptIds = sql`(SELECT receipt_id FROM payments WHERE ${clockFilter(scope)})`;
   return [
     db.delete(webhookDeliveries).where(sql`event_id IN (SELECT id FROM events WHERE ${theirs})`),
     db.delete(acts).where(theirs),
-    db.delete(receiptMetadata).where(sql`receipt_id IN (SELECT id FROM receipts WHERE ${ofPayments})`),
-    db.delete(receipts).where(ofPayments),
+    db.delete(receiptMetadata).where(sql`receipt_id IN ${receiptIds}`),
+    db.delete(receipts).where(sql`id IN ${receiptIds}`),
     db.delete(unmatchedPayments).where(ofPayments),
     db.delete(paymentCandidates).where(ofPayments),
     db.delete(txClaims).where(clockFilterForClaims(scope)),

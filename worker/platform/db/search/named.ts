@@ -7,6 +7,7 @@ import { type MerchantTable, rowsOf } from '#platform/db/page.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
+import { activations } from '#platform/db/tables/plans.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 import { channelPayouts } from '#platform/db/tables/settlements.ts';
@@ -105,6 +106,17 @@ function lookupsByTransaction(owner: Owner, q: string): Lookup[] {
   ];
 }
 
+/** SQL condition for receipts in the database of payments in `ids`, an SQL set. A payment moves to the archive after its receipt. */
+export const receiptsOfPayments = (ids: SQL): SQL => sql`${receipts.id} IN (
+  SELECT ${payments.receiptId} FROM ${payments} WHERE ${payments.id} IN ${ids}
+  UNION ALL SELECT ${activations.receiptId} FROM ${activations} WHERE ${activations.paymentId} IN ${ids})`;
+
+/** Received receipts have the wallet of their payment. Paid ones are few. */
+const paidByWallet = (owner: Owner, q: string): Lookup[] =>
+  BASE58.test(q)
+    ? [[sql`${receipts.paymentId}`, receipts, and(rowsOf(receipts, owner, [[receipts.isPaidByOwner, true]]), begins(receipts.payer, q))!]]
+    : [];
+
 /** Archived payments have no email address, so their membership's address is searched. */
 function archivedByEmail(owner: Owner, q: string): Lookup[] {
   if (/\s/.test(q)) return [];
@@ -128,7 +140,8 @@ export async function listNamedPayments(owner: Owner, q: string): Promise<string
   return readIds(owner.db, [
     ...lookupsOf(owner, q, sql`${payments.id}`, payments, { wallet: payments.payerWallet, email: payments.email }),
     ...lookupsOf(owner, q, uuidOf(sql`${archivedPayments.id}`), archivedPayments, { wallet: archivedPayments.payerWallet }),
-    ...lookupsOf(owner, q, sql`${receipts.paymentId}`, receipts, { wallet: receipts.payer }),
+    ...lookupsOf(owner, q, sql`${receipts.paymentId}`, receipts, {}),
+    ...paidByWallet(owner, q),
     ...lookupsOf(owner, q, uuidOf(sql`${archivedReceipts.paymentId}`), archivedReceipts, { wallet: archivedReceipts.payer }),
     ...lookupsByTransaction(owner, q),
     ...archivedByEmail(owner, q),

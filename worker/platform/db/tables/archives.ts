@@ -119,6 +119,7 @@ export const archivedReceipts = sqliteTable(
     payer: text('payer').notNull(),
     /** Source text of the full-text index, for a rebuild. */
     productName: text('product_name').notNull(),
+    /** Creation of the payment, which is the order of lists by product or wallet. */
     createdAt: instant('created_at').notNull(),
     ...archiveColumns(),
   },

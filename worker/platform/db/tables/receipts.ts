@@ -11,8 +11,11 @@ export const receipts = sqliteTable(
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     productId: text('product_id').$type<ProductId>().notNull(),
-    paymentId: text('payment_id').$type<PaymentId>().notNull().unique(),
-    /** The payment's claim finds the receipt and ensures there is only one. */
+    /**
+     * A payment has one receipt, held by the payment's version and key (an activation's key for plans). No index: the receipt is found by
+     * `payments.receipt_id` or `activations.receipt_id`.
+     */
+    paymentId: text('payment_id').$type<PaymentId>().notNull(),
     txSignature: text('tx_signature').notNull(),
     /** Exact signed text (RFC 8785). Served unchanged, never rebuilt. */
     document: text('document').notNull(),
@@ -33,9 +36,7 @@ export const receipts = sqliteTable(
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
-    index('receipts_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
-    index('receipts_by_payer').on(table.merchantId, table.livemode, table.payer, table.createdAt),
-    // Also the order of the list.
+    // Also the order of the list. Lists of a product or wallet go through the payments.
     uniqueIndex('receipts_chain').on(table.merchantId, table.livemode, table.isPaidByOwner, table.seq),
   ],
 );
