@@ -197,7 +197,8 @@ export class Ledger<State, Content, Event> {
     const now = Date.now();
     const page = this.#isJustLoaded ? withPastFlush(this.#page, now) : this.#page;
     this.#isJustLoaded = false;
-    if (this.#version() === this.#rules.versionOf(before)) return page;
+    // A flush whose alarm is only late stays planned: no new one covers its uses.
+    if (this.#version() === this.#rules.versionOf(before)) return this.#page;
     return noteChange(page, { isUse: !this.#hasEmitted && this.#rules.isUse?.(before, page.state) === true, now });
   }
 

@@ -126,7 +126,12 @@ describe('sandbox key on every documented route', () => {
       payment_signature: agent.body.payment_signature,
       wallet_address: paid.body.payer_wallet,
     });
-    await fillTables(testEnv.DB, { to: LIVE_ROWS, merchants: [ada.merchant.userId], products: [ada.live.product_id!] });
+    await fillTables(testEnv.DB, {
+      to: LIVE_ROWS,
+      merchants: [ada.merchant.userId],
+      products: [ada.live.product_id!],
+      values: { receipts: { seq: '1000 + n', anchor_seq: '999 + n' } },
+    });
     await testEnv.DB.prepare("DELETE FROM sandbox_sessions WHERE id LIKE 'sandbox_sessions-%'").run();
     await openLiveObject();
     for (let i = 0; i < 4; i++) await runAll();
@@ -207,7 +212,7 @@ describe('sandbox key on every documented route', () => {
     const after = await outsideRows();
     for (const [table, rows] of before) expect([table, after.get(table)]).toEqual([table, rows]);
     const kinds = ['payments', 'refunds', 'settlements', 'memberships', 'subscription_authorizations', 'metered_sessions', 'entitlements'];
-    for (const table of [...kinds, 'webhook_endpoints', 'unmatched_payments', 'events', 'analytics_days', 'tx_claims'])
+    for (const table of [...kinds, 'webhook_endpoints', 'unmatched_payments', 'acts', 'analytics_days', 'tx_claims'])
       expect([table, before.get(table)!.length > 0]).toEqual([table, true]);
     expect(held.size).toBeGreaterThan(4);
     expect(JSON.parse(held.get('metered session')!)).toMatchObject({ session: { stage: 'open' }, owner: ada.live.session_id });

@@ -30,8 +30,9 @@ const readColumns = async (table: string): Promise<Column[]> =>
 async function readUniqueColumns(table: string): Promise<string[]> {
   const { results } = await testEnv.DB.prepare(
     `SELECT (SELECT group_concat(name) FROM pragma_index_info(l.name)) AS names FROM pragma_index_list('${table}') l WHERE l."unique"`,
-  ).all<{ names: string }>();
-  const rules = results.map(({ names }) => names.split(',')).filter((names) => !names.includes('livemode'));
+  ).all<{ names: string | null }>();
+  // The index of acts is over a part of their id.
+  const rules = results.map(({ names }) => (names ?? 'id').split(',')).filter((names) => !names.includes('livemode'));
   return rules.map(
     (names) =>
       names.find((name) => !/^(?:merchant_id|product_id|account_id)$/.test(name) && /_?(?:id|key|hash|signature|nonce|slug)$/.test(name)) ??

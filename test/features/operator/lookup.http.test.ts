@@ -70,7 +70,7 @@ describe('operator lookups', () => {
 describe('dead letters of the operator API', () => {
   const park = (id: string, queue: string) =>
     w.env.DB.prepare(
-      `INSERT INTO parked_messages (id, queue, kind, body, reason, parked_at) VALUES (?, ?, 'fanOut', '{"kind":"fanOut","eventIds":["secret"]}', 'failed', 1)`,
+      `INSERT INTO parked_messages (id, queue, kind, body, reason, parked_at) VALUES (?, ?, 'fanOut', '{"kind":"fanOut","actIds":["secret"]}', 'failed', 1)`,
     )
       .bind(id, queue)
       .run();
