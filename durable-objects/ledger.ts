@@ -3,18 +3,7 @@ import type { Called, Projected } from '#rules/entitlement-rpc.ts';
 import { BLOCK_TABLES } from './blocks.ts';
 import { Groups, type LogName, logCommit, type Outcome, type Waiting } from './groups.ts';
 import { Operations, type Packing, readRow, rowText } from './operations.ts';
-import {
-  acknowledge,
-  EMPTY_OUTBOX,
-  isUseFlush,
-  noteChange,
-  OUTBOX_TABLE,
-  type OutboxPage,
-  sendAt,
-  takeMessages,
-  withPastFlush,
-  withUseFlush,
-} from './outbox.ts';
+import { acknowledge, EMPTY_OUTBOX, noteChange, OUTBOX_TABLE, type OutboxPage, sendAt, takeMessages } from './outbox.ts';
 import { Tables } from './tables.ts';
 
 /** Tolerance for a caller's clock. A clock that is a day ahead must not end access or expire keys. */
@@ -72,7 +61,6 @@ export class Ledger<State, Content, Event> {
   /** Null if unknown to this instance: the next write sets the alarm. */
   #alarmAt: number | null = null;
   #isAwake = false;
-  #isJustLoaded = false;
   #hasEmitted = false;
   #backoffUntil = 0;
 
@@ -195,11 +183,8 @@ export class Ledger<State, Content, Event> {
 
   #withFlush(before: State): LedgerRow<State> {
     const now = Date.now();
-    const page = this.#isJustLoaded ? withPastFlush(this.#page, now) : this.#page;
-    this.#isJustLoaded = false;
-    // A flush whose alarm is only late stays planned: no new one covers its uses.
     if (this.#version() === this.#rules.versionOf(before)) return this.#page;
-    return noteChange(page, { isUse: !this.#hasEmitted && this.#rules.isUse?.(before, page.state) === true, now });
+    return noteChange(this.#page, { isUse: !this.#hasEmitted && this.#rules.isUse?.(before, this.#page.state) === true, now });
   }
 
   #perform({ called: { now, aheadMs = 0, requestId }, operation }: Waiting): unknown {
@@ -237,25 +222,15 @@ export class Ledger<State, Content, Event> {
   }
 
   async #publish(): Promise<void> {
-    const requestId = this.#page.changedBy ?? undefined;
-    if (isUseFlush(this.#page)) return this.#publishUses(requestId);
+    const { changedBy, isUseOnly } = this.#page;
+    const requestId = changedBy ?? undefined;
     // Recorded before sending: a crash in between repeats the message and never loses it.
     const due = await this.#runHere(() => {
       const { page, messages } = takeMessages<LedgerRow<State>, Event>(this.#page, this.#version(), Date.now(), this.tables);
       this.#turnPage(page);
       return { ...page, messages };
     }, requestId);
-    for (const events of due.messages) await this.#rules.publish(due.state, events, { now: due.seenAt, requestId, isUseOnly: false });
-  }
-
-  /** Stores nothing if the flush was due: the stored page shows that. After a crash the alarm repeats the message. */
-  async #publishUses(requestId: string | undefined): Promise<void> {
-    const { state, seenAt, flushAt } = this.#page;
-    const version = this.#version();
-    await this.#rules.publish(state, [], { now: seenAt, requestId, isUseOnly: true });
-    const flush = () => withUseFlush(this.#page, version, this.#version(), Date.now());
-    if (Date.now() < flushAt!) await this.run({ now: Date.now(), requestId, isRoutine: true }, () => this.#turnPage(flush()));
-    else this.#page = flush();
+    for (const events of due.messages) await this.#rules.publish(due.state, events, { now: due.seenAt, requestId, isUseOnly });
   }
 
   /** Sets the object's single alarm to the earliest of publishing, the state's own time and purging. */
@@ -270,7 +245,6 @@ export class Ledger<State, Content, Event> {
   }
 
   load(): void {
-    this.#isJustLoaded = true;
     this.tables.load();
     const stored = readRow<LedgerRow<State>>(this.tables.rows<{ content: string }>('SELECT content FROM page')[0]?.content);
     this.operations.load(stored?.tail ?? '');

@@ -7,8 +7,6 @@ const FLUSH_MS = 2 * SECOND;
 export const USE_FLUSH_MAX_MS = MINUTE;
 /** Past time in ms, at which an alarm rings at once. */
 const AT_ONCE = 1;
-/** Tolerance for an alarm that rings late. */
-const LATE_MS = 5 * SECOND;
 /** Pauses before unacknowledged messages are sent again. The last one repeats forever. */
 const REPEAT_MS = [5 * SECOND, MINUTE, 10 * MINUTE];
 /** Events per message. A queue message holds 128 KB. */
@@ -22,7 +20,7 @@ export interface OutboxPage {
   sentVersion: number;
   /** Time at which unsent changes go out. */
   flushAt: number | null;
-  /** True if the unsent changes are uses alone, which go out later and without an acknowledgement. */
+  /** True if the unsent changes are uses alone, which go out later. */
   isUseOnly: boolean;
   flushedAt: number;
   useDelayMs: number;
@@ -56,24 +54,6 @@ export function noteChange<Page extends OutboxPage>(page: Page, { isUse, now }: 
   const goesOn = now - page.flushedAt <= USE_FLUSH_MAX_MS && page.useDelayMs > 0;
   const useDelayMs = goesOn ? Math.min(2 * page.useDelayMs, USE_FLUSH_MAX_MS) : FLUSH_MS;
   return { ...page, flushAt: now + useDelayMs, isUseOnly: true, useDelayMs };
-}
-
-/**
- * Completes the page of an object that wakes for a call. A flush of uses is not stored, so one that was due counts as done. If its alarm is
- * only late, the next flush covers the same uses.
- */
-export const withPastFlush = <Page extends OutboxPage>(page: Page, now: number): Page =>
-  page.isUseOnly && page.flushAt !== null && page.flushAt < now - LATE_MS ? { ...page, flushedAt: page.flushAt, flushAt: null } : page;
-
-/** True if the next message needs neither a stored page nor an acknowledgement: the following one says the same and more. */
-export const isUseFlush = ({ flushAt, isUseOnly, awaited }: OutboxPage): boolean => flushAt !== null && isUseOnly && awaited === null;
-
-/** Page after a flush of uses up to `sentVersion` was accepted by the queue. Changes made meanwhile get a flush of their own. */
-export function withUseFlush<Page extends OutboxPage>(page: Page, sentVersion: number, version: number, now: number): Page {
-  const flushed = { ...page, sentVersion, flushedAt: now };
-  if (!page.isUseOnly) return flushed;
-  const idle = { ...flushed, flushAt: null };
-  return version > sentVersion ? noteChange(idle, { isUse: true, now }) : idle;
 }
 
 /**

@@ -210,7 +210,10 @@ describe('projection of uses', () => {
         await runDurableObjectAlarm(holder.stub);
         activeAt = at;
       }
-      if (jobs.sent.length > 0) sentAt.push(at);
+      if (jobs.sent.length > 0) {
+        sentAt.push(at);
+        await jobs.acknowledge();
+      }
       for (const { isUseOnly, events } of jobs.sent) expect([isUseOnly, events]).toEqual([true, []]);
       if (uses[0] !== at) continue;
       await holder.consume(`use-${uses.shift()}`);
@@ -244,23 +247,26 @@ describe('projection of uses', () => {
     expect(await play(holder, start, { useAt: [0, 20, 120], end: 130, evicts: true })).toEqual([2, 24, 122]);
   });
 
-  it('writes one row a use, none at the flush, and needs no acknowledgement', async () => {
+  it('is repeated until it is acknowledged, also if its message was lost', async () => {
     const { holder, start } = await openHolder();
-    const readPage = () =>
-      runInDurableObject(holder.stub, (_, { storage }) => storage.sql.exec<{ content: string }>('SELECT content FROM page').one().content);
     setTime(start);
     await holder.consume('use-1');
-    const page = await readPage();
-    setTime(start + 2 * SECOND);
     const jobs = await interceptJobs(holder.stub);
-    await ring(holder);
-    expect(jobs.sent).toMatchObject([{ isUseOnly: true, snapshot: { usedUnits: 1 } }]);
-    expect(await readPage()).toBe(page);
-    for (const later of [7 * SECOND, MINUTE, HOUR]) {
+    for (const [later, messages] of [
+      [2 * SECOND, 1],
+      [7 * SECOND, 2],
+    ] as const) {
+      setTime(start + later);
+      await ring(holder);
+      expect(jobs.sent).toHaveLength(messages);
+      expect(jobs.sent.at(-1)).toMatchObject({ snapshot: { usedUnits: 1 } });
+    }
+    await jobs.acknowledge();
+    for (const later of [MINUTE, HOUR]) {
       setTime(start + later);
       await ring(holder);
     }
-    expect(jobs.sent).toHaveLength(1);
+    expect(jobs.sent).toHaveLength(2);
   });
 
   it('leaves two seconds after a grant, an exhaustion or a refund that ends it, whatever use planned', async () => {
@@ -292,6 +298,7 @@ describe('projection of uses', () => {
     jobs.isFailing = true;
     await expect(ring(holder)).rejects.toThrow('queue is down');
     await evictDurableObject(holder.stub);
+    setTime(start + 8 * SECOND);
     const dying = runInDurableObject(holder.stub, (instance, state) => {
       const send = async () => state.abort('killed by the test');
       Object.assign(instance, { env: { JOBS: { send } } });
@@ -299,10 +306,10 @@ describe('projection of uses', () => {
     });
     await expect(dying).rejects.toThrow();
     holder.reconnect();
-    setTime(start + 30 * SECOND);
+    setTime(start + 2 * MINUTE);
     const { sent } = await interceptJobs(holder.stub);
     await ring(holder);
-    expect(sent).toMatchObject([{ isUseOnly: true, snapshot: { usedUnits: 1 } }]);
+    expect(sent).toMatchObject([{ snapshot: { usedUnits: 1 } }]);
   });
 
   it('covers uses made while it is being sent by another flush', async () => {

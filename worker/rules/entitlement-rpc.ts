@@ -135,7 +135,7 @@ export type EntitlementEventType = 'entitlement.granted' | 'entitlement.exhauste
 export interface EntitlementProjection {
   snapshot: EntitlementSnapshot;
   events: { type: EntitlementEventType; snapshot: EntitlementSnapshot; requestId?: string | undefined }[];
-  /** Set if only units were used since the last message. The object awaits no acknowledgement. */
+  /** Set if only units were used since the last message. */
   isUseOnly?: true;
 }
 

@@ -167,7 +167,6 @@ export async function projectEntitlement(ctx: Shard, projection: EntitlementProj
       }),
     },
   );
-  if (projection.isUseOnly) return;
   await callEntitlement(ctx, snapshot, snapshot.entitlementId, (object) =>
     object.published({ ...projectedOf(projection), requestId: ctx.cause }),
   );
