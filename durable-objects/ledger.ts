@@ -101,7 +101,8 @@ export class Ledger<State, Content, Event> {
 
   /** Removes acknowledged events from the outbox. Safe if late, repeated or out of order. */
   published(projected: Projected): Promise<void> {
-    return this.#runHere(() => this.#turnPage(acknowledge(this.#page, projected, Date.now(), this.tables)), projected.requestId);
+    const { requestId, isRoutine } = projected;
+    return this.#runHere(() => this.#turnPage(acknowledge(this.#page, projected, Date.now(), this.tables)), requestId, isRoutine);
   }
 
   get now(): number {
@@ -133,8 +134,8 @@ export class Ledger<State, Content, Event> {
     this.tables.write('INSERT INTO outbox VALUES (?, ?)', this.#version(), JSON.stringify(event));
   }
 
-  #runHere<T>(operation: () => T, requestId?: string): Promise<T> {
-    return this.run({ now: Date.now(), requestId }, operation);
+  #runHere<T>(operation: () => T, requestId?: string, isRoutine = false): Promise<T> {
+    return this.run({ now: Date.now(), requestId, isRoutine }, operation);
   }
 
   async #commit(group: readonly Waiting[]): Promise<Outcome[]> {
@@ -225,11 +226,15 @@ export class Ledger<State, Content, Event> {
     const { changedBy, isUseOnly } = this.#page;
     const requestId = changedBy ?? undefined;
     // Recorded before sending: a crash in between repeats the message and never loses it.
-    const due = await this.#runHere(() => {
-      const { page, messages } = takeMessages<LedgerRow<State>, Event>(this.#page, this.#version(), Date.now(), this.tables);
-      this.#turnPage(page);
-      return { ...page, messages };
-    }, requestId);
+    const due = await this.#runHere(
+      () => {
+        const { page, messages } = takeMessages<LedgerRow<State>, Event>(this.#page, this.#version(), Date.now(), this.tables);
+        this.#turnPage(page);
+        return { ...page, messages };
+      },
+      requestId,
+      isUseOnly,
+    );
     for (const events of due.messages) await this.#rules.publish(due.state, events, { now: due.seenAt, requestId, isUseOnly });
   }
 

@@ -247,7 +247,7 @@ describe('projection of uses', () => {
     expect(await play(holder, start, { useAt: [0, 20, 120], end: 130, evicts: true })).toEqual([2, 24, 122]);
   });
 
-  it('is repeated until it is acknowledged, also if its message was lost', async () => {
+  it('a projection of uses is repeated until it is acknowledged, also if its message was lost', async () => {
     const { holder, start } = await openHolder();
     setTime(start);
     await holder.consume('use-1');

@@ -143,6 +143,7 @@ export interface Projected {
   version: number;
   eventVersions: number[];
   requestId?: string | undefined;
+  isRoutine?: boolean;
 }
 type Versioned = { version: number };
 export const projectedOf = ({ snapshot, events }: { snapshot: Versioned; events: readonly { snapshot: Versioned }[] }): Projected => ({

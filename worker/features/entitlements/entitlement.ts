@@ -168,6 +168,6 @@ export async function projectEntitlement(ctx: Shard, projection: EntitlementProj
     },
   );
   await callEntitlement(ctx, snapshot, snapshot.entitlementId, (object) =>
-    object.published({ ...projectedOf(projection), requestId: ctx.cause }),
+    object.published({ ...projectedOf(projection), requestId: ctx.cause, isRoutine: projection.isUseOnly === true }),
   );
 }
