@@ -195,6 +195,11 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     return claimed ?? owner;
   }
 
+  async messageOwner(): Promise<string | null> {
+    const [claimed] = this.#hits.keys();
+    return claimed ?? null;
+  }
+
   /**
    * Counts fees against the daily budget and stores the count at once: fees are money. An account that is not loaded yet gets the budget of
    * the free plan.

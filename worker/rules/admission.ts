@@ -135,6 +135,8 @@ export interface AdmissionRpc {
   spendFees(spend: FeeSpend): Promise<FeeAnswer>;
   /** Claims a message for a time and returns the owner. Of concurrent claims, the first wins. */
   claimMessage(owner: string, claim: { windowMs: number; now: number }): Promise<string>;
+  /** Returns the owner of the message. Null: nobody has claimed it. */
+  messageOwner(): Promise<string | null>;
   noteFailedFee(now: number): Promise<void>;
 }
 

@@ -160,16 +160,20 @@ const isTheirs = (settlement: Settlement, tenant: Tenant): boolean => settlement
 async function draftFacilitated(ctx: Scope, { read, requirements }: FacilitatorReading & { ok: true }): Promise<SettlementDraft> {
   const setting = settingOf(await listSettings(ctx), X402_RAIL);
   if (setting?.enabled === false) throw newObstacleError('rail_enabled', X402_RAIL, { product: null, setting, accountWallet: null });
-  return draftPayment(ctx, read.verified, purposeFactsOf(ctx, requirements));
+  return orDuplicate(() => draftPayment(ctx, read.verified, purposeFactsOf(ctx, requirements)));
 }
 
 async function claimFacilitated(ctx: Scope, judged: FacilitatorReading & { ok: true }) {
   const drafted = await draftFacilitated(ctx, judged);
-  if (!drafted.ok) return drafted;
+  return drafted.ok ? orDuplicate(async () => ({ ok: true as const, ...(await claimOnce(ctx, drafted.settlement)) })) : drafted;
+}
+
+/** Turns 409 duplicate_settlement into a refusal, which is an answer here. */
+async function orDuplicate<T>(attempt: () => Promise<T>): Promise<T | { ok: false; reason: string }> {
   try {
-    return { ok: true as const, ...(await claimOnce(ctx, drafted.settlement)) };
+    return await attempt();
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'duplicate_settlement') return { ok: false as const, reason: error.code };
+    if (error instanceof ApiError && error.code === 'duplicate_settlement') return { ok: false, reason: error.code };
     throw error;
   }
 }

@@ -9,6 +9,7 @@ import { type PaymentPayload, type PaymentRequirements, parsePaymentSignature } 
 import type { Customer } from '#rules/balance.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { readChallenge } from './challenge.ts';
+import { isOfAnotherDatabase } from './message-claim.ts';
 import { newSettlementColumns } from './new-settlement.ts';
 import { findSettlement } from './store.ts';
 
@@ -95,7 +96,10 @@ export type SettlementPurposeFacts = Pick<
   | 'terms'
 >;
 
-/** Drafts a co-signed, unclaimed settlement if the simulation succeeds. Throws 503 if the node does not answer. */
+/**
+ * Drafts a co-signed, unclaimed settlement if the simulation succeeds. Throws 409 duplicate_settlement if it fails and another database has
+ * claimed the message, 503 if the node does not answer.
+ */
 export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, cause: SettlementPurposeFacts): Promise<SettlementDraft> {
   const feePayer = heldKey(ctx.config, 'FEE_PAYER_KEYS', verified.feePayer);
   assert(feePayer !== null, 'only what names a key of ours is verified');
@@ -109,6 +113,7 @@ export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, ca
     ctx.note(`simulation: ${simulated.reason}`);
     // A concurrent request with the same payment may have made it land. Its claim exists then, and the failed simulation is no refusal.
     const isClaimed = (await findSettlement(ctx, verified.messageHash)) !== null;
+    if (!isClaimed && (await isOfAnotherDatabase(ctx, { ...cause, ...verified }))) throw new ApiError('duplicate_settlement');
     if (!isClaimed) return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }
   const settlement: Settlement = {

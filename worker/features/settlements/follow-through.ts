@@ -1,15 +1,15 @@
 import { base64 } from '#core/encoding.ts';
-import { ApiError, formatErrorChain, objectAway } from '#core/errors.ts';
+import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { creditPayment } from '#features/entitlements/credit-payments.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, isAborted, isConstraint, type Write } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
-import { admissionObject } from '#platform/objects.ts';
 import { DOUBT_MS } from '#solana/finality.ts';
 import type { Sighting } from '#solana/node-answers.ts';
 import { spendFee } from './fee-budget.ts';
 import { failSettlement, finishSettlement, getOutcome, type SettlementOutcome } from './finish.ts';
+import { isOfThisDatabase } from './message-claim.ts';
 import { abortIfPayerBusy, claimSettlement, EXPIRED, findSettlement, noteReading, readPayerLimits } from './store.ts';
 
 export { getOutcome, type SettlementOutcome } from './finish.ts';
@@ -39,24 +39,6 @@ export async function claimOnce(
     // The conflict is the signature's: it paid something else before.
     if (isConstraint(error)) throw new ApiError('duplicate_settlement');
     throw error;
-  }
-}
-
-/** Longer than an unsent message can still land. A landed message fails its simulation. */
-const MESSAGE_CLAIMED_MS = DAY;
-
-/**
- * Claims a message for this database in a shared object. Each database knows only its own claims, and accounts of several databases may use
- * one wallet. The claim belongs to the database, not the request, so a retry after a crash succeeds.
- */
-async function isOfThisDatabase(ctx: Shard, { livemode, messageHash }: Settlement): Promise<boolean> {
-  if (!livemode || ctx.databases.length === 1) return true;
-  try {
-    const claim = { windowMs: MESSAGE_CLAIMED_MS, now: ctx.wallNow };
-    return (await admissionObject(ctx, `message:${messageHash}`).claimMessage(ctx.database, claim)) === ctx.database;
-  } catch (error) {
-    ctx.note(`object: ${formatErrorChain(error)}`);
-    throw objectAway(error);
   }
 }
 
