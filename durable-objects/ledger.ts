@@ -235,7 +235,8 @@ export class Ledger<State, Content, Event> {
       requestId,
       isUseOnly,
     );
-    for (const events of due.messages) await this.#rules.publish(due.state, events, { now: due.seenAt, requestId, isUseOnly });
+    for (const events of due.messages)
+      await this.#rules.publish(due.state, events, { now: due.seenAt, requestId, isUseOnly: isUseOnly && events.length === 0 });
   }
 
   /** Sets the object's single alarm to the earliest of publishing, the state's own time and purging. */

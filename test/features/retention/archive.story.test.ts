@@ -69,10 +69,16 @@ describe('archived receipt chains', () => {
     await w.purchase(await w.product(await w.merchant()), await w.chain.wallet());
     await w.env.DB.prepare('DELETE FROM receipts WHERE merchant_id = ?').bind(userId).run();
     const product = await w.product(merchant);
-    for (let i = 0; i < 2; i++) await w.purchase(product, await w.chain.wallet());
-    const [fourth, third] = await list();
+    for (let i = 0; i < 3; i++) await w.purchase(product, await w.chain.wallet());
+    const [fifth, fourth, third] = await list();
     expect(third.link).toEqual(linkAfter(second));
     expect(fourth.link).toEqual(linkAfter(third));
+    expect(fifth.link).toEqual(linkAfter(fourth));
+    // Later links no longer read the archive.
+    const anchors = await w.env.DB.prepare('SELECT seq - anchor_seq AS back FROM receipts WHERE merchant_id = ? ORDER BY seq DESC LIMIT 2')
+      .bind(userId)
+      .all();
+    expect(anchors.results).toEqual([{ back: 1 }, { back: 1 }]);
   });
 });
 

@@ -7,9 +7,10 @@
 
 import { sha256Hex } from '#core/crypto.ts';
 import { canonicalJson, utf8 } from '#core/encoding.ts';
+import { formatErrorChain } from '#core/errors.ts';
 import type { ReceiptId } from '#core/ids.ts';
 import type { Shard } from '#platform/context.ts';
-import { listBetween, type Receipt, type ReceiptChainKey, receiptChainEndQuery } from './store.ts';
+import { getLastReceipt, listBetween, type Receipt, type ReceiptChainKey, receiptChainEndQuery } from './store.ts';
 
 export { receiptChainEndQuery } from './store.ts';
 
@@ -45,7 +46,25 @@ export function anchorAfter(end: readonly (NumberedReceipt & Anchor)[]): Anchor 
   return { anchorSeq: last.seq, anchorHash: followLinks(last, end) };
 }
 
-export const loadAnchor = async (ctx: Shard, key: ReceiptChainKey): Promise<Anchor> => anchorAfter(await receiptChainEndQuery(ctx.db, key));
+/**
+ * Anchors the next receipt to the last one even if receipts before it are in the archive, so that later links need not read them again. If
+ * the archive does not answer, the older anchor is as valid.
+ */
+export async function anchorOf(ctx: Shard, key: ReceiptChainKey, end: readonly (NumberedReceipt & Anchor)[]): Promise<Anchor> {
+  const anchor = anchorAfter(end);
+  if (anchor.anchorSeq === (end.at(-1)?.seq ?? 0)) return anchor;
+  try {
+    const last = await getLastReceipt(ctx, key);
+    const link = (await listLinks(ctx, [last])).get(last.id)!;
+    return { anchorSeq: link.seq, anchorHash: linkHash(link, last.sha256) };
+  } catch (error) {
+    ctx.note(`receipt chain: ${formatErrorChain(error)}`);
+    return anchor;
+  }
+}
+
+export const loadAnchor = async (ctx: Shard, key: ReceiptChainKey): Promise<Anchor> =>
+  anchorOf(ctx, key, await receiptChainEndQuery(ctx.db, key));
 
 /** Links of receipts by id. Reads others only for receipts that were inserted at the same time. */
 export async function listLinks(ctx: Shard, receipts: readonly Receipt[]): Promise<Map<ReceiptId, Link>> {

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, PaymentId, ReceiptId } from '#core/ids.ts';
 import { PER_PAGE } from '#core/limits.ts';
@@ -101,6 +101,11 @@ export const receiptChainEndQuery = (db: Db, key: ReceiptChainKey) =>
     )
     .orderBy(asc(receipts.seq));
 
+/** Loads the last receipt of a chain. */
+export const getLastReceipt = async (ctx: Shard, key: ReceiptChainKey): Promise<StoredReceipt> =>
+  (await ctx.db.select().from(receipts).where(ofReceiptChain('receipts', key)).orderBy(desc(receipts.seq)).limit(1).get()) ??
+  raise('not_found');
+
 /** Lists the receipts between each of these and its anchor, in order, under the id of the later one. */
 export async function listBetween(ctx: Shard, later: readonly StoredReceipt[]): Promise<Map<ReceiptId, LinkedRow[]>> {
   const ranges = later.map(({ id, merchantId, livemode, isPaidByOwner, seq, anchorSeq }) => ({
@@ -110,12 +115,14 @@ export async function listBetween(ctx: Shard, later: readonly StoredReceipt[]): 
     AND ${table.isPaidByOwner} = j.value ->> 'isPaidByOwner' AND ${table.seq} > j.value ->> 'anchorSeq' AND ${table.seq} < j.value ->> 'seq'`;
   const laterId = sql<ReceiptId>`j.value ->> 'id'`;
   const merchantId = sql`j.value ->> 'merchantId'`;
+  const current = await ctx.db.select({ laterId, row: receipts }).from(jsonRows(ranges)).innerJoin(receipts, within(receipts, merchantId));
+  // Read second, because a receipt moves only from the database to the archive.
   const moved = await ctx.db
     .select({ laterId, row: archivedReceipts })
     .from(jsonRows(ranges))
     .innerJoin(archivedReceipts, within(archivedReceipts, subjectIdOf(merchantId)));
-  const current = await ctx.db.select({ laterId, row: receipts }).from(jsonRows(ranges)).innerJoin(receipts, within(receipts, merchantId));
-  const found = [...moved, ...current];
+  const known = new Set(current.map(({ laterId: id, row }) => `${id}:${row.seq}`));
+  const found = [...current, ...moved.filter(({ laterId: id, row }) => !known.has(`${id}:${row.seq}`))];
   const rows = await loadArchivedReceipts(
     ctx,
     found.map(({ row }) => row),

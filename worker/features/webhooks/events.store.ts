@@ -4,7 +4,7 @@ import { COUNTED_FILTERED_MAX, COUNTED_ROWS_MAX } from '#core/limits.ts';
 import { type Scope, type Shard, scopeIn } from '#platform/context.ts';
 import { IN_ORDER, isAfter, isAt, isEvent, isInActsAbout, isOfType } from '#platform/db/acts/find.ts';
 import { setOf } from '#platform/db/among.ts';
-import { lineOfType, readArchivedEvents, subjectIdOf } from '#platform/db/archive.ts';
+import { ARCHIVED_VERSION_MAX, lineOfType, readArchivedEvents, subjectIdOf, uuidOf } from '#platform/db/archive.ts';
 import { countTo, type Listed, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { ANY_TYPE } from '#platform/db/tables/archives.ts';
 import { ACT_EVENTS_MAX, events, type StoredEvent } from '#platform/db/tables/events.ts';
@@ -138,9 +138,6 @@ export async function findArchivedEvent(ctx: Shard, delivery: Delivery): Promise
   return found?.object.find(({ id }) => id === delivery.eventId) ?? null;
 }
 
-/** Version that no archived payment exceeds. */
-const ARCHIVED_VERSION_MAX = 32;
-
 /** Loads all events of a payment or membership in storage order, with their deliveries. */
 export async function loadTimeline(scope: Scope, about: { paymentId: string } | { membershipId: string }) {
   const { db, merchantId, livemode } = scope;
@@ -148,7 +145,8 @@ export async function loadTimeline(scope: Scope, about: { paymentId: string } | 
   const isMine = sql`+${events.merchantId} = ${merchantId} AND +${events.livemode} = ${livemode}`;
   const name = 'paymentId' in about ? 'paymentId' : 'membershipId';
   const subjectId = 'paymentId' in about ? about.paymentId : about.membershipId;
-  const ofMembership = sql`SELECT id, version FROM memberships WHERE id = ${subjectId} UNION ALL SELECT id, version FROM payments WHERE membership_id = ${subjectId}`;
+  const ofMembership = sql`SELECT id, version FROM memberships WHERE id = ${subjectId} UNION ALL SELECT id, version FROM payments WHERE membership_id = ${subjectId}
+    UNION ALL SELECT ${uuidOf(sql`id`)}, ${ARCHIVED_VERSION_MAX} FROM archived_payments WHERE membership_id = ${subjectIdOf(subjectId)}`;
   const leads = await db.all<{ id: string; version: number }>(
     'paymentId' in about
       ? sql`SELECT id, version FROM payments WHERE id = ${subjectId} UNION ALL SELECT ${subjectId}, ${ARCHIVED_VERSION_MAX}`

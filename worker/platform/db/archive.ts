@@ -31,6 +31,9 @@ export function paymentOf(line: string): StoredPayment {
 
 export const receiptOf = (line: string): StoredReceipt => (JSON.parse(line) as { receipt: StoredReceipt }).receipt;
 
+/** No payment of a higher version is archived, so that the acts of an archived one are found by the versions up to this. */
+export const ARCHIVED_VERSION_MAX = 32;
+
 export const subjectIdOf = (id: string | SQL): SQL => sql`coalesce(unhex(replace(${id}, '-', '')), ${id})`;
 
 export const uuidOf = (bytes: SQL): SQL =>

@@ -98,7 +98,7 @@ const expiringDueAt = (now: number) => sql`(SELECT min(at) FROM (SELECT next_che
 /** Limits the rows read of a long backlog to those that are checked next. */
 const UNFINAL_MAX = 1000;
 const unfinalSince = sql`(SELECT min(confirmed_at) FROM (SELECT confirmed_at FROM tx_claims
-  WHERE next_check_at IS NOT NULL AND livemode = 1 ORDER BY next_check_at LIMIT ${UNFINAL_MAX}))`;
+  WHERE next_check_at IS NOT NULL AND livemode = 1 AND dropped_at IS NULL ORDER BY next_check_at LIMIT ${UNFINAL_MAX}))`;
 
 const mailDueAt = sql`(SELECT min(next_attempt_at) FROM mails WHERE next_attempt_at IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM switched_off WHERE subject = 'mail'))`;
