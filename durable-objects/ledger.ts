@@ -25,10 +25,7 @@ interface LedgerRules<State, Content, Event> extends LogName<State>, Packing<Con
   passTime(): void;
   /** True if the steps between two states are uses alone, so that their projection may wait. Absent if none may. */
   isUse?(before: State, after: State): boolean;
-  /**
-   * Queues the message that updates the database. May repeat the same message. The database acknowledges with `published`, unless the
-   * message is of uses alone.
-   */
+  /** Queues the message that updates the database. May repeat the same message. The database acknowledges with `published`. */
   publish(state: State, events: Event[], called: Called & { isUseOnly: boolean }): Promise<void>;
 }
 

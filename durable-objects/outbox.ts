@@ -4,7 +4,7 @@ import type { Tables } from './tables.ts';
 
 const FLUSH_MS = 2 * SECOND;
 /** Longest delay of a projection of uses, and the pause after which uses count as the first again. */
-export const USE_FLUSH_MAX_MS = MINUTE;
+const USE_FLUSH_MAX_MS = MINUTE;
 /** Past time in ms, at which an alarm rings at once. */
 const AT_ONCE = 1;
 /** Pauses before unacknowledged messages are sent again. The last one repeats forever. */

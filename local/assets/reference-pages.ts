@@ -106,7 +106,7 @@ Beyond a limit the answer is 429 \`rate_limited\` or \`plan_limit_reached\`, wit
 
 ${plansTable()}
 
-Keys, products and endpoints are counted for each mode. A draft that nobody can pay does not count. Sandbox keys get a fifth of the requests, at least 30 a minute.
+Keys, products and endpoints are counted for each mode. A draft that nobody can pay does not count. Sandbox keys get a fifth of the requests, at least 30 a minute. Requests are counted in memory, so a minute may begin anew after some seconds without a call.
 
 ## Calls without a credential
 

@@ -74,11 +74,12 @@ describe('bill', () => {
     return payment.payment_id;
   }
 
-  /** Runs the sweeps that follow a payment. Their leases are those of every minute, so they are left out. */
+  /** Runs the sweep that follows a payment. Its lease is that of every minute, so its two rows are left out. */
   async function finish(spent: Spent): Promise<void> {
     await spent.drain();
     await letTimePass(w, FIRST_CHECK);
-    for (const name of ['finality', 'receiptChains']) await w.sweepAlone(name, spent.env);
+    await w.sweepAlone('finality', spent.env);
+    spent.counts.rowsWritten -= 2;
   }
 
   it('a minute without work is counted', async () => {

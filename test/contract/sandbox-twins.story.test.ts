@@ -103,7 +103,7 @@ describe('live mode next to sandbox rows', () => {
       for (const name of liveSweeps) alone.set(name, await sweep(name));
     }
     const added = await addTwins();
-    for (const table of ['payments', 'receipts', 'memberships', 'events', 'products', 'webhook_endpoints', 'tx_claims'])
+    for (const table of ['payments', 'receipts', 'memberships', 'acts', 'products', 'webhook_endpoints', 'tx_claims'])
       expect(added[table], table).toBeGreaterThan(0);
     return letTimeRun;
   }, 60_000);

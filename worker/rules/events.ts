@@ -1,4 +1,4 @@
-/** Event types. An event row is lock, audit, timeline and outbox at once. */
+/** Event types. The row of a change's events is lock, audit, timeline and outbox at once. */
 export const EVENT_TYPES = [
   'payment.created',
   'payment.submitted',

@@ -264,7 +264,7 @@ export interface EntitlementsResource {
   /** Returns consumed units, within 24 hours. Later requests with the Idempotency-Key of the consumption return 409, so that nothing is served for free. */
   refund(body: RefundRequest, options?: CallOptions): Promise<Answer<RefundResponse>>;
 
-  /** Lists entitlements. Data may be a few seconds old. With `status` or a product, `total` is exact up to 2,000. */
+  /** Lists entitlements. Data may be a few seconds old, and uses up to a minute. With `status` or a product, `total` is exact up to 2,000. */
   list(query?: ListEntitlementsQuery, options?: CallOptions): PagePromise<EntitlementPage>;
 
   /** Returns the current state of an entitlement. */

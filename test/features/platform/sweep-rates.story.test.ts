@@ -63,7 +63,7 @@ describe('sweep throughput', () => {
     expect(ms).toBeLessThan((60_000 * SESSIONS) / 5_000);
     const announced = w.queue.sent.flatMap(({ job }) => (job.kind === 'fanOut' ? [job.actIds.length] : []));
     expect(announced.reduce((sum, ids) => sum + ids, 0)).toBeGreaterThanOrEqual(SESSIONS);
-    expect(Math.max(...announced)).toBeLessThanOrEqual(50);
+    expect(Math.max(...announced)).toBeLessThanOrEqual(25);
   });
 
   it(`${MEMBERSHIPS} memberships lapse in two trips per ${PAGE}, with one event each`, async () => {

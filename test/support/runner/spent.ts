@@ -131,7 +131,7 @@ export class Spent {
   end(): Counts {
     for (const undo of this.#undo.splice(0)) undo();
     this.counts.rowsRead = rowsOf(this.#readings);
-    this.counts.rowsWritten = writtenBy(this.#readings);
+    this.counts.rowsWritten += writtenBy(this.#readings);
     return this.counts;
   }
 }

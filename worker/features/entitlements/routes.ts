@@ -96,7 +96,7 @@ export const entitlementRoutes = routes('Entitlements')
     id: 'listEntitlements',
     sdk: 'entitlements.list',
     summary: 'List entitlements',
-    description: `Lists entitlements. Data may be a few seconds old. ${countedLessWith('`status` or a product')}`,
+    description: `Lists entitlements. Data may be a few seconds old, and uses up to a minute. ${countedLessWith('`status` or a product')}`,
     query: z
       .object({
         ...PageQuery,

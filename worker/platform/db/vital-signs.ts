@@ -121,7 +121,7 @@ export async function readVitalSigns(db: Db, now: number): Promise<VitalSigns> {
     (SELECT created_at FROM acts ORDER BY seq LIMIT 1) AS oldestEventAt,
     ${parked('unknown_kind')} AS unknown_kind, ${parked('failed')} AS failed`;
   const served = sql`SELECT d.completed_at - p.block_time AS ms FROM webhook_deliveries d
-    CROSS JOIN acts a ON substr(a.id, 15) = substr(d.event_id, 15, 15) CROSS JOIN payments p ON p.id = a.events ->> '$[0].paymentId'
+    CROSS JOIN events e ON e.act_key = substr(d.event_id, 15, 15) AND e.id = d.event_id CROSS JOIN payments p ON p.id = e.payment_id
     WHERE d.id > (SELECT max(id) FROM webhook_deliveries) - ${DELIVERIES_MAX} AND d.event_type = 'payment.confirmed'
       AND d.status = 'succeeded' AND d.replay_of IS NULL`;
   const [first, times, runs] = await Promise.all([

@@ -88,7 +88,7 @@ export async function sendAttempts(ctx: Shard, due: { id: number; failureStreak:
 
 const SWEEP_MAX = 500;
 const SWEEP_PAGES_MAX = 20;
-/** Acts per page. Their events times the plan's endpoint limit this must fit one database parameter. */
+/** Acts per page. Their events times the plan's endpoint limit must fit one database parameter. */
 const FAN_OUT_MAX = 25;
 const FAN_OUT_PAGES_MAX = 16;
 const PATIENCE_MS = 10 * SECOND;

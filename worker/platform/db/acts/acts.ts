@@ -1,5 +1,5 @@
 import { getTableColumns, isNull, type SQL, sql } from 'drizzle-orm';
-import { actIdOf, eventIdOf } from '#core/ids.ts';
+import { actIdOf } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { FOLLOWED_EVENT_TYPES, isRare, type NewEvent } from '#rules/events.ts';
 import { fieldOf, jsonRows } from '../among.ts';
@@ -109,6 +109,3 @@ const indexed = (act: NewAct): NewAct => {
     membershipId: act.membershipId === subjectId || subjectType === 'payment' ? null : act.membershipId!,
   };
 };
-
-/** Ids of the events of an act. */
-export const eventIdsOf = ({ id, events }: Pick<NewAct, 'id' | 'events'>): string[] => events.map((_, position) => eventIdOf(id, position));
