@@ -17,7 +17,9 @@ export async function inTime<T>({ leftMs }: Timed, call: () => Promise<T>, failu
   const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(failure()), leftMs());
   });
-  return Promise.race([call(), deadline]).finally(() => clearTimeout(timer));
+  // A call that throws before its promise is a rejection too, so that the timer ends.
+  const answer = (async () => call())();
+  return Promise.race([answer, deadline]).finally(() => clearTimeout(timer));
 }
 
 /**
