@@ -135,7 +135,7 @@ export interface AdmissionRpc {
   spendFees(spend: FeeSpend): Promise<FeeAnswer>;
   /** Claims a message for a time and returns the owner. Of concurrent claims, the first wins. */
   claimMessage(owner: string, claim: { windowMs: number; now: number }): Promise<string>;
-  /** Returns the owner of the message. Null: nobody has claimed it. */
+  /** Returns the owner of the message. Null: no claim is known. */
   messageOwner(): Promise<string | null>;
   noteFailedFee(now: number): Promise<void>;
 }

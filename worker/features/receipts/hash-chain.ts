@@ -7,7 +7,7 @@
 
 import { sha256Hex } from '#core/crypto.ts';
 import { canonicalJson, utf8 } from '#core/encoding.ts';
-import { formatErrorChain } from '#core/errors.ts';
+import { ApiError } from '#core/errors.ts';
 import type { ReceiptId } from '#core/ids.ts';
 import type { Shard } from '#platform/context.ts';
 import { getLastReceipt, listBetween, type Receipt, type ReceiptChainKey, receiptChainEndQuery } from './store.ts';
@@ -50,7 +50,7 @@ export function anchorAfter(end: readonly (NumberedReceipt & Anchor)[]): Anchor 
  * Anchors the next receipt to the last one even if receipts before it are in the archive, so that later links need not read them again. If
  * the archive does not answer, the older anchor is as valid.
  */
-export async function anchorOf(ctx: Shard, key: ReceiptChainKey, end: readonly (NumberedReceipt & Anchor)[]): Promise<Anchor> {
+export async function loadNextAnchor(ctx: Shard, key: ReceiptChainKey, end: readonly (NumberedReceipt & Anchor)[]): Promise<Anchor> {
   const anchor = anchorAfter(end);
   if (anchor.anchorSeq === (end.at(-1)?.seq ?? 0)) return anchor;
   try {
@@ -58,13 +58,14 @@ export async function anchorOf(ctx: Shard, key: ReceiptChainKey, end: readonly (
     const link = (await listLinks(ctx, [last])).get(last.id)!;
     return { anchorSeq: link.seq, anchorHash: linkHash(link, last.sha256) };
   } catch (error) {
-    ctx.note(`receipt chain: ${formatErrorChain(error)}`);
+    if (!(error instanceof ApiError)) throw error;
+    ctx.note(`older anchor: ${error.message}`);
     return anchor;
   }
 }
 
 export const loadAnchor = async (ctx: Shard, key: ReceiptChainKey): Promise<Anchor> =>
-  anchorOf(ctx, key, await receiptChainEndQuery(ctx.db, key));
+  loadNextAnchor(ctx, key, await receiptChainEndQuery(ctx.db, key));
 
 /** Links of receipts by id. Reads others only for receipts that were inserted at the same time. */
 export async function listLinks(ctx: Shard, receipts: readonly Receipt[]): Promise<Map<ReceiptId, Link>> {

@@ -1,7 +1,7 @@
 import { and, eq, inArray, ne, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
-import { anchorOf, receiptChainEndQuery } from '#features/receipts/hash-chain.ts';
+import { loadNextAnchor, receiptChainEndQuery } from '#features/receipts/hash-chain.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { StoredPayment } from '#platform/db/archive.ts';
 import { rowsOf } from '#platform/db/page.ts';
@@ -50,7 +50,7 @@ export async function loadConfirmation(ctx: Shard, paymentId: PaymentId, txSigna
     ? {
         ...found,
         memberships: held.map(({ membership }) => membership),
-        anchor: await anchorOf(ctx, { ...found.payment, isPaidByOwner: false }, receiptChainEnd),
+        anchor: await loadNextAnchor(ctx, { ...found.payment, isPaidByOwner: false }, receiptChainEnd),
         ...toTransactionFacts(known),
       }
     : loadArchived(ctx, paymentId, txSignature, payers);
@@ -78,7 +78,7 @@ async function loadArchived(ctx: Shard, paymentId: PaymentId, txSignature: strin
     receiptChainEndQuery(db, { ...payment, isPaidByOwner: false }),
     ...transactionFactQueries(db, paymentId, txSignature, sql`${payment.livemode ? 1 : 0}`),
   ]);
-  const anchor = await anchorOf(ctx, { ...payment, isPaidByOwner: false }, receiptChainEnd);
+  const anchor = await loadNextAnchor(ctx, { ...payment, isPaidByOwner: false }, receiptChainEnd);
   return seller ? { payment, ...seller, memberships: held, anchor, ...toTransactionFacts(known) } : null;
 }
 
