@@ -15,7 +15,7 @@ import { sweepSeals } from '#features/key-rotation/key-rotation.ts';
 import { sweepPlacements } from '#features/membership-delivery/sweep.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
 import { sweepChannels, sweepUnopened } from '#features/metered/watch/watch-channels.ts';
-import { dueWorkOf, type SweepName } from '#features/operator/due-work.ts';
+import { dueWorkOf, type SweepName } from '#features/operator/due-work.store.ts';
 import { sweepRefunds } from '#features/payments/refunds/expire-refunds.ts';
 import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';

@@ -269,10 +269,11 @@ export class World {
     for (const name of names) await this.sweepAlone(name, env);
   }
 
-  /** Runs a cron and its tick. Returns the messages of the due sweeps. */
+  /** Runs a cron and the ticks of all databases. Returns the messages of the due sweeps. */
   async tick(env: Env = this.env): Promise<SweepMessage[]> {
-    const [tick] = await this.cron(env);
-    return this.runSweep(tick!, env);
+    const sent: SweepMessage[] = [];
+    for (const tick of await this.cron(env)) sent.push(...(await this.runSweep(tick, env)));
+    return sent;
   }
 
   cron = (env: Env = this.env): Promise<SweepMessage[]> => sweepsSent('cron', () => worker.scheduled({} as ScheduledController, env));

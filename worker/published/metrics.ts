@@ -4,7 +4,7 @@ import { SECOND } from '#core/time.ts';
 import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
 import { latestAudit } from '#features/audit/store.ts';
 import { countOldSeals } from '#features/key-rotation/key-rotation.ts';
-import { dueWorkOf } from '#features/operator/due-work.ts';
+import { dueWorkOf } from '#features/operator/due-work.store.ts';
 import { readNamedKeys } from '#platform/chain/fee-payer.ts';
 import { listBalances, readLamportsSpent } from '#platform/chain/fee-payer-readings.store.ts';
 import { KEY_VARIABLES, listMissingKeys, type NamedKey } from '#platform/chain/named-keys.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { chargeCall } from '#core/isolate/budget.ts';
-import { dueWorkOf } from '#features/operator/due-work.ts';
+import { dueWorkOf } from '#features/operator/due-work.store.ts';
 import { type Env, newCtx } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import { readVitalSigns } from '#platform/db/due/vital-signs.ts';
@@ -22,7 +22,7 @@ describe('sweeps', () => {
     const { userId } = await w.merchant();
     await w.sweepAll();
     // The sweep of plans never ends a free plan, so its work stays.
-    await w.env.DB.prepare('UPDATE accounts SET plan = 'free', plan_through = 1 WHERE id = ?').bind(userId).run();
+    await w.env.DB.prepare("UPDATE accounts SET plan = 'free', plan_through = 1 WHERE id = ?").bind(userId).run();
   });
   beforeEach(() => w.env.DB.prepare('UPDATE sweeps SET due_at = 0, sent_at = 0, lease_until = 0, failures = 0').run());
 

@@ -7,7 +7,7 @@ import { type Ctx, nodesOf } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import { fullness, ofAll, readVitalSigns, waitingMs } from '#platform/db/due/vital-signs.ts';
 import type { CardTrouble } from '#platform/db/tables/office/billing.ts';
-import { dueWorkOf } from './due-work.ts';
+import { dueWorkOf } from './due-work.store.ts';
 
 interface Trouble {
   name: string;

@@ -38,6 +38,9 @@ export async function sweepOwn(ctx: Shard, merchantId: AccountId, follow: Follow
   await sweepFanOut(scope, follow);
 }
 
+export { SANDBOX_PATIENCE_MS } from './sessions/erase.store.ts';
+export { RETENTION_MS as SESSION_RETENTION_MS } from './sessions/store.ts';
+
 export const STALLED_AFTER_MS = MINUTE;
 const STALLED_MAX = 100;
 const MERCHANTS_MAX = 1000;

@@ -9,7 +9,7 @@ export interface DueWork {
   /** SELECT without rows if there is no work. Then `work` is not asked. Works with the same gate are asked together. */
   gate?: string;
   isOfWallTime?: boolean;
-  /** Runs this long before `work`. For work whose exact age is unknown. */
+  /** Head start of the run before `work`, if the exact age of the work is unknown. */
   aheadMs?: number;
   /** Runs this long after its due time even without work. */
   idleMs?: number;
@@ -30,10 +30,9 @@ interface SweepRow {
   dueAt: number;
   failures: number;
 }
-const NEVER_RUN: SweepRow = { dueAt: 0, failures: 0 };
 
 /** Returns since when a run is late. Counts from the first tick that asks. */
-export const lateSince = (work: DueWork, workAt: number | null, row = NEVER_RUN): number =>
+export const lateSince = (work: DueWork, workAt: number | null, row: SweepRow): number =>
   dueSince(work, workAt, row) + (work.askedEveryMs ?? 0);
 
 const FROM = "(SELECT 1) LEFT JOIN cursors sandbox_cursor ON sandbox_cursor.name = 'sandboxes'";

@@ -97,7 +97,7 @@ const expiringDueAt = (now: number) => sql`(SELECT min(at) FROM (SELECT next_che
   INDEXED BY metered_sessions_expiring WHERE status = 'open' AND voucher_ends_at IS NOT NULL AND cumulative <> settled AND livemode = 1
   AND voucher_ends_at > ${now} AND voucher_ends_at <= ${now + HOUR} ORDER BY voucher_ends_at LIMIT ${EXPIRING_MAX}))`;
 
-/** Of a long backlog, the oldest of those that are checked next. */
+/** Limit of rows read. A longer backlog shows the oldest of those that are checked next. */
 const UNFINAL_MAX = 1000;
 const unfinalSince = sql`(SELECT min(confirmed_at) FROM (SELECT confirmed_at FROM tx_claims
   WHERE next_check_at IS NOT NULL AND livemode = 1 ORDER BY next_check_at LIMIT ${UNFINAL_MAX}))`;
@@ -105,23 +105,16 @@ const unfinalSince = sql`(SELECT min(confirmed_at) FROM (SELECT confirmed_at FRO
 const mailDueAt = sql`(SELECT min(next_attempt_at) FROM mails WHERE next_attempt_at IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM switched_off WHERE subject = 'mail'))`;
 
-/** Due sweeps of a database. A sweep that never ran counts from its work, and one of another release by its own due time. */
-function toDueSweeps(
+/** Sweeps of another release count by their own due time. */
+const toDueSweeps = (
   rows: (typeof sweeps.$inferSelect)[],
   works: Record<string, DueWork>,
   oldest: Map<string, number | null>,
-): VitalSigns['sweeps'] {
-  const known = rows.map((row) => {
+): VitalSigns['sweeps'] =>
+  rows.map((row) => {
     const work = works[row.name];
     return { ...row, dueAt: work ? lateSince(work, oldest.get(row.name) ?? null, row) : row.dueAt };
   });
-  const unrun = [...oldest].flatMap(([name, workAt]) =>
-    workAt === null || rows.some((row) => row.name === name)
-      ? []
-      : [{ name, dueAt: lateSince(works[name]!, workAt), succeededAt: null, failures: 0 }],
-  );
-  return [...known, ...unrun];
-}
 
 export async function readVitalSigns(ctx: Shard, works: Record<string, DueWork>): Promise<VitalSigns> {
   const { db, now } = ctx;

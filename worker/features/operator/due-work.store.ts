@@ -8,9 +8,7 @@ import { UNPAID_RETENTION_MS } from '#features/payments/watch/ended-sessions.ts'
 import { EXPIRY_PATIENCE_MS } from '#features/payments/watch/expire.ts';
 import { ARCHIVED_AFTER_MS, DRAFT_MS } from '#features/retention/archive.ts';
 import { retentionMsOf, SETUP_RETENTION_MS } from '#features/retention/retention.ts';
-import { SANDBOX_PATIENCE_MS } from '#features/sandbox/sessions/erase.store.ts';
-import { RETENTION_MS as SESSION_RETENTION_MS } from '#features/sandbox/sessions/store.ts';
-import { AGAIN_MS, STALLED_AFTER_MS } from '#features/sandbox/sweep.ts';
+import { AGAIN_MS, SANDBOX_PATIENCE_MS, SESSION_RETENTION_MS, STALLED_AFTER_MS } from '#features/sandbox/sweep.ts';
 import { SILENT_MS } from '#features/support/close-silent.ts';
 import { QUEUE_PATIENCE_MS } from '#features/webhooks/deliveries/fan-out.ts';
 import { type Ctx, hasSubscriptions } from '#platform/context.ts';
@@ -48,7 +46,7 @@ const UNPAID = "payments WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMA
 const IS_UNPAID = `SELECT 1 FROM ${UNPAID}`;
 const UNSETTLED = first("settlements WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1", 'next_check_at');
 
-/** Work of the sweeps whose backlog loses money or delays a buyer. Most of them run at each cron while they have work. */
+/** Work on payments. */
 const paymentWork = ({ config, now }: Ctx) => {
   const subscriptions = (...work: string[]): DueWork => ({ work: hasSubscriptions(config) ? work : [] });
   return {
@@ -161,7 +159,7 @@ const retentionWork = (ctx: Ctx) => {
     endedSetups: { work: [first("setup_intents WHERE status = 'expired' AND is_retained = 0", 'expires_at', SETUP_RETENTION_MS)] },
     endedSessions: { work: [first("payments WHERE status = 'FAILED' AND is_retained = 0", 'expires_at', UNPAID_RETENTION_MS)] },
     endedSandboxes: ofWallTime('sandbox_sessions WHERE ended_at IS NOT NULL', 'ended_at', SESSION_RETENTION_MS),
-    // A day is archived as a whole, after its end.
+    // The archive takes a day after its end.
     archive: {
       work: ctx.env.ARCHIVE
         ? [
@@ -215,7 +213,7 @@ const seldomWork = (ctx: Ctx) => ({
   },
 });
 
-/** Sandbox rows that fell due since the last complete sweep, as in `listDueMerchants`. Rows of sessions are not told apart here. */
+/** Sandbox rows that fell due since the last complete sweep, as in `listDueMerchants`, and those of sessions. */
 function sandboxWork(): { sandboxes: DueWork } {
   const since = (rows: string, column: string, delayMs = 0) =>
     first(`${rows} AND livemode = 0 AND ${column} >= coalesce(sandbox_cursor.passed_at, 0) - ${AGAIN_MS}`, column, delayMs);
