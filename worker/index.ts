@@ -50,12 +50,12 @@ const runCron = async (env: Env): Promise<void> => {
   if (!checkedConfig(env).config) return;
   await followLocalClock(env);
   const now = Date.now();
-  const [{ dispatchSweeps }, { recordMetrics }, { notifyAlarms }] = await Promise.all([
+  const [{ sendTicks }, { recordMetrics }, { notifyAlarms }] = await Promise.all([
     import('./sweeps.ts'),
     import('./published/metrics.ts'),
     import('#features/operator/alarms.ts'),
   ]);
-  await Promise.all([dispatchSweeps(env, now), recordMetrics(env, now), notifyAlarms(env, now)]);
+  await Promise.all([sendTicks(env, now), recordMetrics(env, now), notifyAlarms(env, now)]);
 };
 
 export default {

@@ -15,6 +15,7 @@ import { sweepSeals } from '#features/key-rotation/key-rotation.ts';
 import { sweepPlacements } from '#features/membership-delivery/sweep.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
 import { sweepChannels, sweepUnopened } from '#features/metered/watch/watch-channels.ts';
+import { dueWorkOf, type SweepName } from '#features/operator/due-work.store.ts';
 import { sweepRefunds } from '#features/payments/refunds/expire-refunds.ts';
 import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
@@ -30,6 +31,7 @@ import { sweepDeliveries, sweepFanOut } from '#features/webhooks/deliveries/fan-
 import { sweepFeePayer } from '#platform/chain/fee-payer.ts';
 import { addressOf, type Env, newCtx, type Shard, type SweepMessage } from '#platform/context.ts';
 import { shardNamed, shardsOf } from '#platform/db/directory.ts';
+import { listDueSweeps } from '#platform/db/due/due-work.ts';
 import { sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
 import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweeps.ts';
@@ -38,7 +40,7 @@ import { followActs } from './event-handlers.ts';
 import { sweepParked } from './jobs.ts';
 
 interface Sweep {
-  name: string;
+  name: SweepName;
   nextDueAt(now: number): number;
   /**
    * Predecessor: the sweep starts when a run of that one ends, successful or not. It starts by itself only if the predecessor has not run
@@ -50,7 +52,8 @@ interface Sweep {
 
 /** Due at every cron: once a minute, every five seconds on a local machine. Duplicate messages within a moment run once. */
 const atEachCron = (now: number): number => now + 3 * SECOND;
-const every = (ms: number) => (now: number) => now + ms;
+/** Their work is asked about every ten minutes, so they are due a little before. */
+const seldom = (ms: number) => (now: number) => now + ms - MINUTE;
 /** For sweeps over a sample, which leave no backlog. */
 const sampleSweep = (sweep: (ctx: Shard) => Promise<number>) => async (ctx: Shard) => ({ taken: await sweep(ctx), isFinished: true });
 
@@ -65,44 +68,44 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'plans', nextDueAt: atEachCron, run: sweepPlans },
   {
     name: 'customers',
-    nextDueAt: every(10 * MINUTE),
+    nextDueAt: seldom(10 * MINUTE),
     run: async (ctx) => (await import('#features/billing/processor/erase.ts')).sweepCustomers(ctx),
   },
   {
     name: 'cardPlans',
-    nextDueAt: every(HOUR),
+    nextDueAt: seldom(HOUR),
     run: async (ctx) => (await import('#features/billing/processor/sync.ts')).sweepCardPlans(ctx),
   },
   { name: 'erasures', nextDueAt: atEachCron, run: sweepErasures(eraseArchived) },
-  { name: 'idempotency', nextDueAt: every(10 * MINUTE), run: sweepIdempotencyRecords },
+  { name: 'idempotency', nextDueAt: seldom(10 * MINUTE), run: sweepIdempotencyRecords },
   // Temporary rows. retention/retention.ts defines the periods.
-  { name: 'loginNonces', nextDueAt: every(10 * MINUTE), run: sweepOf('loginNonces') },
-  { name: 'usedSignInStates', nextDueAt: every(10 * MINUTE), run: sweepOf('usedSignInStates') },
-  { name: 'handoffs', nextDueAt: every(10 * MINUTE), run: sweepOf('handoffs') },
-  { name: 'identities', nextDueAt: every(10 * MINUTE), run: sweepOf('identitySessions') },
-  { name: 'paymentSessions', nextDueAt: every(10 * MINUTE), run: sweepOf('paymentSessions') },
-  { name: 'endedMeteredSessions', nextDueAt: every(10 * MINUTE), run: sweepOf('meteredSessions') },
-  { name: 'endedAuthorizations', nextDueAt: every(10 * MINUTE), run: sweepOf('authorizations') },
-  { name: 'failedSettlements', nextDueAt: every(10 * MINUTE), run: sweepOf('failedSettlements') },
-  { name: 'refunds', nextDueAt: every(10 * MINUTE), run: sweepRefunds },
-  { name: 'sandboxTransactions', nextDueAt: every(HOUR), run: sweepOf('sandboxTransactions') },
-  { name: 'sandboxAccounts', nextDueAt: every(HOUR), run: sweepOf('sandboxAccounts') },
-  { name: 'processorEvents', nextDueAt: every(HOUR), run: sweepOf('processorEvents') },
-  { name: 'endedDeliveries', nextDueAt: every(10 * MINUTE), run: sweepOf('deliveries') },
-  { name: 'endpointHours', nextDueAt: every(10 * MINUTE), run: sweepOf('endpointHours') },
-  { name: 'archive', nextDueAt: every(10 * MINUTE), run: sweepArchive },
-  { name: 'endedSetups', nextDueAt: every(10 * MINUTE), run: sweepEndedSetups },
-  { name: 'endedSessions', nextDueAt: every(10 * MINUTE), run: sweepEndedSessions },
+  { name: 'loginNonces', nextDueAt: seldom(10 * MINUTE), run: sweepOf('loginNonces') },
+  { name: 'usedSignInStates', nextDueAt: seldom(10 * MINUTE), run: sweepOf('usedSignInStates') },
+  { name: 'handoffs', nextDueAt: seldom(10 * MINUTE), run: sweepOf('handoffs') },
+  { name: 'identities', nextDueAt: seldom(10 * MINUTE), run: sweepOf('identitySessions') },
+  { name: 'paymentSessions', nextDueAt: seldom(10 * MINUTE), run: sweepOf('paymentSessions') },
+  { name: 'endedMeteredSessions', nextDueAt: seldom(10 * MINUTE), run: sweepOf('meteredSessions') },
+  { name: 'endedAuthorizations', nextDueAt: seldom(10 * MINUTE), run: sweepOf('authorizations') },
+  { name: 'failedSettlements', nextDueAt: seldom(10 * MINUTE), run: sweepOf('failedSettlements') },
+  { name: 'refunds', nextDueAt: seldom(10 * MINUTE), run: sweepRefunds },
+  { name: 'sandboxTransactions', nextDueAt: seldom(HOUR), run: sweepOf('sandboxTransactions') },
+  { name: 'sandboxAccounts', nextDueAt: seldom(HOUR), run: sweepOf('sandboxAccounts') },
+  { name: 'processorEvents', nextDueAt: seldom(HOUR), run: sweepOf('processorEvents') },
+  { name: 'endedDeliveries', nextDueAt: seldom(10 * MINUTE), run: sweepOf('deliveries') },
+  { name: 'endpointHours', nextDueAt: seldom(10 * MINUTE), run: sweepOf('endpointHours') },
+  { name: 'archive', nextDueAt: seldom(10 * MINUTE), run: sweepArchive },
+  { name: 'endedSetups', nextDueAt: seldom(10 * MINUTE), run: sweepEndedSetups },
+  { name: 'endedSessions', nextDueAt: seldom(10 * MINUTE), run: sweepEndedSessions },
   { name: 'fanOut', nextDueAt: atEachCron, run: (ctx) => sweepFanOut(ctx, followActs) },
   { name: 'deliveries', nextDueAt: atEachCron, run: sweepDeliveries },
   { name: 'mails', nextDueAt: atEachCron, run: sweepMails },
   { name: 'placements', nextDueAt: atEachCron, run: sweepPlacements },
-  { name: 'duePlans', nextDueAt: every(HOUR), run: sweepDuePlans },
-  { name: 'communityCodes', nextDueAt: every(10 * MINUTE), run: sweepOf('communityCodes') },
-  { name: 'endedMails', nextDueAt: every(10 * MINUTE), run: sweepOf('mails') },
-  { name: 'peppers', nextDueAt: every(HOUR), run: sweepPeppers },
-  { name: 'seals', nextDueAt: every(HOUR), run: sweepSeals },
-  { name: 'parked', nextDueAt: every(10 * MINUTE), run: sweepParked },
+  { name: 'duePlans', nextDueAt: seldom(HOUR), run: sweepDuePlans },
+  { name: 'communityCodes', nextDueAt: seldom(10 * MINUTE), run: sweepOf('communityCodes') },
+  { name: 'endedMails', nextDueAt: seldom(10 * MINUTE), run: sweepOf('mails') },
+  { name: 'peppers', nextDueAt: seldom(HOUR), run: sweepPeppers },
+  { name: 'seals', nextDueAt: seldom(HOUR), run: sweepSeals },
+  { name: 'parked', nextDueAt: seldom(10 * MINUTE), run: sweepParked },
   // Order matters: candidates on the chain are found, then decided, and only then do sessions expire.
   { name: 'reference', nextDueAt: atEachCron, run: (ctx) => sweepReference(ctx) },
   { name: 'candidates', nextDueAt: atEachCron, after: 'reference', run: sweepCandidates('found') },
@@ -123,13 +126,13 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'settlements', nextDueAt: atEachCron, run: sweepSettlements },
   { name: 'feePayer', nextDueAt: atEachCron, run: sampleSweep(sweepFeePayer) },
   { name: 'analytics', nextDueAt: atEachCron, run: sweepAnalytics },
-  { name: 'domains', nextDueAt: every(10 * MINUTE), run: sweepDomains },
-  { name: 'tickets', nextDueAt: every(10 * MINUTE), run: sweepTickets },
-  { name: 'audit', nextDueAt: every(10 * MINUTE), run: sampleSweep(sweepAudit) },
+  { name: 'domains', nextDueAt: seldom(10 * MINUTE), run: sweepDomains },
+  { name: 'tickets', nextDueAt: seldom(10 * MINUTE), run: sweepTickets },
+  { name: 'audit', nextDueAt: seldom(10 * MINUTE), run: sampleSweep(sweepAudit) },
   { name: 'sandboxes', nextDueAt: atEachCron, run: async (ctx) => (await import('#features/sandbox/sweep.ts')).sweepSandboxes(ctx) },
   {
     name: 'endedSandboxes',
-    nextDueAt: every(HOUR),
+    nextDueAt: seldom(HOUR),
     run: async (ctx) => (await import('#features/sandbox/sweep.ts')).sweepEndedSandboxes(ctx),
   },
 ];
@@ -138,27 +141,52 @@ const FOLLOWER_PATIENCE_MS = 2 * MINUTE;
 /** Consecutive invocations of a sweep. Then the next cron continues, so that rows that always fail cannot run forever. */
 const ROUNDS_MAX = 20;
 
-/** Cron: sends one message per due sweep and database. If a database cannot answer, all sweeps without a predecessor are tried. */
-export async function dispatchSweeps(env: Env, now: number): Promise<void> {
+/** Name of the message that finds the due sweeps of a database. A lost one is replaced by that of the next cron. */
+const TICK = 'tick';
+/** Limit of the platform. */
+const BATCH_MAX = 100;
+
+/** Cron: sends one message per database, and reads none. */
+export async function sendTicks(env: Env, now: number): Promise<void> {
   const requestId = `cron_${now}`;
-  const ctx = newCtx(env, { requestId, wallNow: now, defer: () => {} });
-  const known = SWEEPS.map(({ name, after }) => ({ name, patienceMs: after ? FOLLOWER_PATIENCE_MS : 0 }));
-  const failures: unknown[] = [];
-  for (const shard of shardsOf(ctx)) {
-    const due = await takeDueSweeps(shard.db, known, now).catch((error: unknown) => {
-      logRequest({ request_id: requestId, notes: [formatErrorChain(error)] });
-      return SWEEPS.filter(({ after }) => after === undefined).map(({ name }) => name);
-    });
-    const messages = due.map((sweep) => ({ body: { sweep, round: 1, requestId, ...addressOf(shard) } }));
-    if (messages.length > 0) await env.SWEEPS.sendBatch(messages).catch((error: unknown) => failures.push(error));
-  }
-  // Thrown last, so that a failing database does not delay the others.
-  if (failures.length > 0) throw failures[0];
+  const shards = shardsOf(newCtx(env, { requestId, wallNow: now, defer: () => {} }));
+  const messages = shards.map((shard) => ({ body: { sweep: TICK, round: 1, requestId, ...addressOf(shard) } }));
+  for (let i = 0; i < messages.length; i += BATCH_MAX) await env.SWEEPS.sendBatch(messages.slice(i, i + BATCH_MAX));
+}
+
+/**
+ * Sends one message per sweep that is due and has work. Without either, reads one statement and writes nothing. If the database cannot
+ * answer, all sweeps without a predecessor are tried.
+ */
+async function runTick(env: Env, execution: ExecutionContext, { requestId, database }: SweepMessage): Promise<void> {
+  const now = Date.now();
+  const defer = deferring(execution, { request_id: requestId });
+  const shard = shardNamed(newCtx(env, { requestId, kind: 'sweep', wallNow: now, defer }), database);
+  const due = await takeDue(shard, now).catch((error: unknown) => {
+    logRequest({ request_id: requestId, notes: [formatErrorChain(error)] });
+    return SWEEPS.filter(({ after }) => after === undefined).map(({ name }) => name);
+  });
+  if (due.length > 0) await env.SWEEPS.sendBatch(due.map((sweep) => ({ body: { sweep, round: 1, requestId, ...addressOf(shard) } })));
+}
+
+async function takeDue(shard: Shard, now: number): Promise<string[]> {
+  const working = await listDueSweeps(shard, dueWorkOf(shard));
+  if (working.length === 0) return [];
+  const due = SWEEPS.filter(({ name }) => working.includes(name));
+  return takeDueSweeps(
+    shard.db,
+    due.map(({ name, after }) => ({ name, patienceMs: after ? FOLLOWER_PATIENCE_MS : 0 })),
+    now,
+  );
 }
 
 /** Consumer of the sweep queue, one message per invocation. No retries, because a failed sweep is due at the next cron. */
 export async function consumeSweeps(batch: MessageBatch<SweepMessage>, env: Env, execution: ExecutionContext): Promise<void> {
   for (const { id, body } of batch.messages) {
+    if (body.sweep === TICK) {
+      await runTick(env, execution, body);
+      continue;
+    }
     const sweep = SWEEPS.find(({ name }) => name === body.sweep);
     // Message of another release. The cron of that release resends the message.
     if (!sweep) logRequest({ request_id: `sweep_${id}`, sweep: body.sweep, notes: ['no such sweep'] });

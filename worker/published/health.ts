@@ -7,7 +7,7 @@ import { isAlarming } from '#platform/chain/fee-payer.ts';
 import { namedKeysAsJson, readLamportsSpent } from '#platform/chain/fee-payer-readings.store.ts';
 import { listMissingKeys, type NamedKey } from '#platform/chain/named-keys.ts';
 import { type Ctx, type Db, databasesOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
-import { fullness, isMailStalled, isStalled } from '#platform/db/vital-signs.ts';
+import { fullness, isMailStalled, isStalled } from '#platform/db/due/vital-signs.ts';
 import { findFaults } from '#platform/http/configuration.ts';
 import { orNull, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';

@@ -4,13 +4,14 @@ import { SECOND } from '#core/time.ts';
 import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
 import { latestAudit } from '#features/audit/store.ts';
 import { countOldSeals } from '#features/key-rotation/key-rotation.ts';
+import { dueWorkOf } from '#features/operator/due-work.store.ts';
 import { readNamedKeys } from '#platform/chain/fee-payer.ts';
 import { listBalances, readLamportsSpent } from '#platform/chain/fee-payer-readings.store.ts';
 import { KEY_VARIABLES, listMissingKeys, type NamedKey } from '#platform/chain/named-keys.ts';
 import { type Ctx, type Env, newCtx } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
+import { fullness, ofAll, readVitalSigns, secondsSince, type VitalSigns, waitingMs } from '#platform/db/due/vital-signs.ts';
 import type { Audit } from '#platform/db/tables/audits.ts';
-import { fullness, ofAll, readVitalSigns, secondsSince, type VitalSigns, waitingMs } from '#platform/db/vital-signs.ts';
 import { routes } from '#platform/http/route.ts';
 import { logRequest, notesCounted } from '#platform/log.ts';
 import { writePoints } from '#platform/metrics-dataset.ts';
@@ -111,7 +112,7 @@ const auditSample = (audits: Audit[], figure: 'checked' | 'differing' | 'unknown
 async function readAll(ctx: Ctx) {
   const shards = shardsOf(ctx);
   const [signs, audits, sealed, spent, balances, named] = await Promise.all([
-    Promise.all(shards.map(({ db }) => readVitalSigns(db, ctx.now))),
+    Promise.all(shards.map((shard) => readVitalSigns(shard, dueWorkOf(ctx)))),
     Promise.all(shards.map(({ db }) => latestAudit(db))),
     Promise.all(shards.map(countOldSeals)),
     readLamportsSpent(shards[0].db, ctx.wallNow),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPEN_SESSIONS_MAX } from '#core/limits.ts';
 import { HOUR, MINUTE } from '#core/time.ts';
 import { newCtx } from '#platform/context.ts';
-import { isStalled, readVitalSigns, waitingMs } from '#platform/db/vital-signs.ts';
+import { isStalled, readVitalSigns, waitingMs } from '#platform/db/due/vital-signs.ts';
 import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
 import { multiply } from '../../support/fixtures/multiply.ts';
 import { newKey } from '../../support/people/agent.ts';
@@ -65,7 +65,7 @@ describe('sweep classes of metered sessions', () => {
         .bind(status, Date.now() - 20 * MINUTE, shop.session.session_id)
         .run();
       const ctx = newCtx(w.env, { requestId: 'req_signs', defer: () => {} });
-      const { waiting } = await readVitalSigns(ctx.db, ctx.now);
+      const { waiting } = await readVitalSigns(ctx, {});
       const isHeldUp = await ctx.db.get<{ held: number }>(sql`SELECT ${isStalled({ now: ctx.now - 10 * MINUTE, wallNow: 0 })} AS held`);
       return [waitingMs(ctx, waiting).flatMap(({ name, isLate }) => (isLate && name.endsWith('channel') ? [name] : [])), isHeldUp!.held];
     };
@@ -85,7 +85,7 @@ describe('sweep classes of metered sessions', () => {
       .bind(Date.now(), Date.now() - 7 * HOUR, shop.session.session_id)
       .run();
     const ctx = newCtx(w.env, { requestId: 'req_signs', defer: () => {} });
-    const { waiting } = await readVitalSigns(ctx.db, ctx.now);
+    const { waiting } = await readVitalSigns(ctx, {});
     expect(waitingMs(ctx, waiting)).toContainEqual({ name, ms: expect.closeTo(7 * HOUR, -4), isLate: true });
     const stalled = sql`SELECT ${isStalled({ now: ctx.now - 10 * MINUTE, wallNow: 0 })} AS held`;
     expect(await ctx.db.get<{ held: number }>(stalled)).toEqual({ held });

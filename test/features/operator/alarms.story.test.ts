@@ -80,12 +80,12 @@ describe('operator alarms', () => {
   });
 
   it('an alarm for a stuck sweep names the sweep', async () => {
-    const stuck = `INSERT INTO sweeps (name, due_at, sent_at, lease_until, fence, failures) VALUES ('memberships', ?, 0, 0, 0, 6)
+    const stuck = `INSERT INTO sweeps (name, due_at, sent_at, lease_until, fence, failures) VALUES ('seals', ?, 0, 0, 0, 6)
       ON CONFLICT (name) DO UPDATE SET failures = 6`;
     await w.env.DB.prepare(stuck).bind(now).run();
     await checkAlarms();
-    expect((await heard()).map(({ alarm, text }) => [alarm, text])).toEqual([['sweep_stuck', expect.stringContaining('memberships')]]);
-    await w.env.DB.prepare(`DELETE FROM sweeps WHERE name = 'memberships'`).run();
+    expect((await heard()).map(({ alarm, text }) => [alarm, text])).toEqual([['sweep_stuck', expect.stringContaining('seals')]]);
+    await w.env.DB.prepare(`DELETE FROM sweeps WHERE name = 'seals'`).run();
   });
 
   it('a fee payer below the threshold sends the fee_payer_low alarm', async () => {

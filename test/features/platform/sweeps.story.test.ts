@@ -1,6 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { chargeCall } from '#core/isolate/budget.ts';
-import type { Env } from '#platform/context.ts';
+import { dueWorkOf } from '#features/operator/due-work.store.ts';
+import { type Env, newCtx } from '#platform/context.ts';
+import { shardsOf } from '#platform/db/directory.ts';
+import { readVitalSigns } from '#platform/db/due/vital-signs.ts';
 import { SWEEPS } from '../../../worker/sweeps.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { LIMITS, metered, withinLimits } from '../../support/runner/limits.ts';
@@ -14,8 +17,13 @@ describe('sweeps', () => {
   const readRow = async (name: string) =>
     (await w.env.DB.prepare('SELECT * FROM sweeps WHERE name = ?').bind(name).first<Record<string, number>>())!;
   const set = (name: string, values: string) => w.env.DB.prepare(`UPDATE sweeps SET ${values} WHERE name = ?`).bind(name).run();
-  const sent = async (env?: Env) => (await w.cron(env)).map(({ sweep }) => sweep);
-  beforeAll(() => w.sweep());
+  const sent = async (env?: Env) => (await w.tick(env)).map(({ sweep }) => sweep);
+  beforeAll(async () => {
+    const { userId } = await w.merchant();
+    await w.sweepAll();
+    // The sweep of plans never ends a free plan, so its work stays.
+    await w.env.DB.prepare("UPDATE accounts SET plan = 'free', plan_through = 1 WHERE id = ?").bind(userId).run();
+  });
   beforeEach(() => w.env.DB.prepare('UPDATE sweeps SET due_at = 0, sent_at = 0, lease_until = 0, failures = 0').run());
 
   const gated = () => {
@@ -34,12 +42,44 @@ describe('sweeps', () => {
     return { env: { ...w.env, DB }, open: gate.resolve, reached: blocked.promise, times: () => times };
   };
 
-  it('concurrent crons send each leading sweep once in its own message, and no following sweep', async () => {
-    // Recently due, so the cron does not send them by themselves.
-    for (const name of FOLLOWERS) await set(name, `due_at = ${Date.now()}`);
-    const [one, other] = await Promise.all([sent(), sent()]);
-    expect([...one, ...other].sort()).toEqual([...LEADERS].sort());
+  it('the work of each sweep is known', () => {
+    expect(SWEEPS.map(({ name }) => name).sort()).toEqual(
+      Object.keys(dueWorkOf(newCtx(w.env, { requestId: 'r', defer: () => {} }))).sort(),
+    );
+  });
+
+  it('a cron sends one message, and concurrent ticks send each due sweep once in its own message', async () => {
+    expect((await w.cron()).map(({ sweep }) => sweep)).toEqual(['tick']);
+    const both = (await Promise.all([sent(), sent()])).flat();
+    expect(both).toEqual(expect.arrayContaining(['plans', 'reference', 'feePayer']));
+    expect(new Set(both).size).toBe(both.length);
+    expect(both).not.toEqual(expect.arrayContaining(['memberships']));
     expect(await sent()).toEqual([]);
+  });
+
+  it('the next tick takes what fell due after a tick, and what a lost tick left', async () => {
+    expect(await sent()).not.toContain('memberships');
+    const { payment } = await w.purchase(await w.product(await w.merchant(), { access_period_days: 30 }), await w.chain.wallet());
+    await w.env.DB.prepare("UPDATE memberships SET paid_through = 1 WHERE status = 'active'").run();
+    await w.cron();
+    expect(await sent()).toContain('memberships');
+    await w.sweepAlone('memberships');
+    expect(await w.eventTypes(payment.payment_id)).toContain('payment.confirmed');
+    await set('memberships', 'due_at = 0');
+    expect(await sent()).not.toContain('memberships');
+  });
+
+  it('a row that fails forever delays no other sweep and is not late while its sweep runs', async () => {
+    await w.runSweep(firstRun('plans'));
+    const ctx = newCtx(w.env, { requestId: 'r', defer: () => {} });
+    const lag = async () => {
+      const { sweeps } = await readVitalSigns(shardsOf(ctx)[0], dueWorkOf(ctx));
+      return Date.now() - sweeps.find(({ name }) => name === 'plans')!.dueAt;
+    };
+    expect(await lag()).toBeLessThan(10_000);
+    await set('plans', `due_at = ${Date.now() - 700_000}`);
+    expect(await lag()).toBeGreaterThan(600_000);
+    expect(await sent()).toEqual(expect.arrayContaining(['plans', 'reference']));
   });
 
   it('a sweep is sent again if its message was lost', async () => {
@@ -49,7 +89,7 @@ describe('sweeps', () => {
     expect(await sent()).toContain('plans');
   });
 
-  it('the cron sends every leading sweep if the database does not answer', async () => {
+  it('the tick sends every leading sweep if the database does not answer', async () => {
     const { env } = withFaults(w.env, { before: () => true });
     expect((await sent(env)).sort()).toEqual([...LEADERS].sort());
   });
@@ -120,7 +160,9 @@ describe('sweeps', () => {
     expect(order).toEqual(['reference', 'candidates', 'expired']);
   });
 
-  it('a following sweep is sent by the cron if it has not run for two minutes', async () => {
+  it('a following sweep is sent by the tick if it has not run for two minutes', async () => {
+    const { payment_id } = await w.connect(await w.product(await w.merchant()));
+    await w.env.DB.prepare('UPDATE payments SET expires_at = 1 WHERE id = ?').bind(payment_id).run();
     await set('expired', `due_at = ${Date.now() - 100_000}`);
     expect(await sent()).not.toContain('expired');
     await set('expired', `due_at = ${Date.now() - 121_000}`);

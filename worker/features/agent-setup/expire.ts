@@ -15,13 +15,13 @@ const LANES = 5;
  * Gives an agent that started to pay just before the end time to claim its payment. Correctness rests on the abort conditions of the two
  * batches.
  */
-const GRACE_MS = MINUTE;
+export const CLAIM_GRACE_MS = MINUTE;
 
 export const sweepSetups = (ctx: Shard): Promise<Swept> =>
   sweepPages<ExpiringSetup>(
     ctx,
     PAGES,
-    (last) => listExpiringSetups(ctx.db, ctx.now - GRACE_MS, last, PAGES.pageMax),
+    (last) => listExpiringSetups(ctx.db, ctx.now - CLAIM_GRACE_MS, last, PAGES.pageMax),
     (rows) => forEach(ctx, rows, (row) => expireSetup(ctx, row), LANES),
   );
 

@@ -8,7 +8,7 @@ import type { EmailTemplate } from '#rules/emails.ts';
 import { type PlanName, planLostAt } from '#rules/plans.ts';
 import { dueCause, type Ending, listEndingPeriods, listEndingPlans } from './due.store.ts';
 
-const BEFORE_MS = 3 * DAY;
+export const EMAILED_BEFORE_MS = 3 * DAY;
 const PAGES = { pageMax: 200, pagesMax: 10 };
 
 function writesOf(ctx: Shard, template: EmailTemplate & ('plan_due' | 'plan_renews'), { id, endsAt }: Ending, plan: PlanName): Write[] {
@@ -29,8 +29,8 @@ export function planEndingEmail(ctx: Shard, ending: Ending): Write[] {
 export async function sweepDuePlans(ctx: Shard): Promise<Swept> {
   if (!hasMail(ctx)) return { taken: 0, isFinished: true };
   // Bought time ends by business time, a processor period by wall time.
-  const bought = { after: ctx.now, until: ctx.now + BEFORE_MS };
-  const periods = { after: ctx.wallNow, until: ctx.wallNow + BEFORE_MS };
+  const bought = { after: ctx.now, until: ctx.now + EMAILED_BEFORE_MS };
+  const periods = { after: ctx.wallNow, until: ctx.wallNow + EMAILED_BEFORE_MS };
   const sources: [(page: { last: Ending | null; max: number }) => Promise<Ending[]>, (ending: Ending) => Write[]][] = [
     [(page) => listEndingPlans(ctx.db, { ...bought, ...page }), (ending) => planEndingEmail(ctx, ending)],
     [(page) => listEndingPeriods(ctx.db, { ...periods, ...page, cancels: true }), (ending) => planEndingEmail(ctx, ending)],

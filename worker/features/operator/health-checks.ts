@@ -5,8 +5,9 @@ import { readLamportsSpent } from '#platform/chain/fee-payer-readings.store.ts';
 import { KEY_VARIABLES, type KeyVariable, listMissingKeys } from '#platform/chain/named-keys.ts';
 import { type Ctx, nodesOf } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
+import { fullness, ofAll, readVitalSigns, waitingMs } from '#platform/db/due/vital-signs.ts';
 import type { CardTrouble } from '#platform/db/tables/office/billing.ts';
-import { fullness, ofAll, readVitalSigns, waitingMs } from '#platform/db/vital-signs.ts';
+import { dueWorkOf } from './due-work.store.ts';
 
 interface Trouble {
   name: string;
@@ -105,9 +106,11 @@ async function checkNodes(ctx: Ctx): Promise<Trouble[]> {
 }
 
 async function checkWork(ctx: Ctx): Promise<Trouble[]> {
-  const signs = ofAll(await Promise.all(shardsOf(ctx).map(({ db }) => readVitalSigns(db, ctx.now))));
+  const signs = ofAll(await Promise.all(shardsOf(ctx).map((shard) => readVitalSigns(shard, dueWorkOf(ctx)))));
   const { used, isWarning } = fullness(signs.databaseBytes);
-  const stuck = signs.sweeps.filter(({ dueAt, failures }) => dueAt < ctx.wallNow - SWEEP_STUCK_MS || failures >= SWEEP_FAILURES);
+  const stuck = signs.sweeps.filter(
+    ({ dueAt, failures }) => dueAt < ctx.wallNow - SWEEP_STUCK_MS || (failures >= SWEEP_FAILURES && dueAt < Number.POSITIVE_INFINITY),
+  );
   const { failed } = signs.parked;
   const late = waitingMs(ctx, signs.waiting).filter(({ isLate }) => isLate);
   return [

@@ -31,7 +31,7 @@ const OBJECTS_MAX = 20;
 /** Failed merchants after which the sweep treats the archive itself as down. */
 const FAILED_MAX = 5;
 /** Longer than any run. An older draft has no running writer. */
-const DRAFT_MS = HOUR;
+export const DRAFT_MS = HOUR;
 
 const dayOf = (at: number): number => at - (at % DAY);
 

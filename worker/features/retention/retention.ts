@@ -108,6 +108,8 @@ const RULES = {
 const PAGE = 500;
 const ROUNDS = { max: PAGE, roundsMax: 20 };
 
+export const retentionMsOf = (name: keyof typeof RULES): number => RULES[name].retentionMs;
+
 export const sweepOf =
   (name: keyof typeof RULES) =>
   (ctx: Shard): Promise<Swept> => {
@@ -117,7 +119,7 @@ export const sweepOf =
     return sweepRounds(ctx, { ...ROUNDS, max: forget.pageMax }, (max) => forget.all(ctx, before, max));
   };
 
-const SETUP_RETENTION_MS = 7 * DAY;
+export const SETUP_RETENTION_MS = 7 * DAY;
 /** Accounts deleted in one round: about 50 rows are read per account, and an invocation may read 100,000. */
 const SETUPS = { max: 250, roundsMax: 3 };
 const EVENTS_MAX = 1000;

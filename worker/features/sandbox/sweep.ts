@@ -38,19 +38,22 @@ export async function sweepOwn(ctx: Shard, merchantId: AccountId, follow: Follow
   await sweepFanOut(scope, follow);
 }
 
-const STALLED_MS = MINUTE;
+export { SANDBOX_PATIENCE_MS } from './sessions/erase.store.ts';
+export { RETENTION_MS as SESSION_RETENTION_MS } from './sessions/store.ts';
+
+export const STALLED_AFTER_MS = MINUTE;
 const STALLED_MAX = 100;
 const MERCHANTS_MAX = 1000;
 const BATCH_MAX = 100;
 /** Overlap with the previous sweep, because its message may have failed. */
-const AGAIN_MS = DAY;
+export const AGAIN_MS = DAY;
 const NOTE_MS = HOUR;
 
 /**
  * Resumes stalled sessions and queues merchants with due sandbox work. The sandbox has a queue of its own, so live work never waits for it.
  */
 export async function sweepSandboxes(ctx: Shard): Promise<Swept> {
-  const stalled = await listStalled(ctx.db, ctx.wallNow - STALLED_MS, STALLED_MAX);
+  const stalled = await listStalled(ctx.db, ctx.wallNow - STALLED_AFTER_MS, STALLED_MAX);
   await forEach(ctx, stalled, ({ id }) => queueRun(ctx, id));
   const sweptUntil = await readSweptUntil(ctx.db);
   const { merchantIds, isComplete } = await listDueMerchants(

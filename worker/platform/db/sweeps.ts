@@ -134,7 +134,7 @@ export const RENEW_MS = LEASE_MS / 3;
 const RESEND_MS = 50 * SECOND;
 
 /**
- * Marks due sweeps as sent, unless one is queued or running, in one statement, so that only one of two concurrent crons sends a sweep.
+ * Marks the `known` sweeps that are due as sent, unless one is queued or running, in one statement, so that only one of two concurrent ticks sends a sweep.
  * `patienceMs`: head start of another sender after the due time. Returns the names.
  */
 export async function takeDueSweeps(db: Db, known: { name: string; patienceMs: number }[], now: number): Promise<string[]> {

@@ -4,7 +4,7 @@ import { addressOf, type Db, type Job, type Shard } from '#platform/context.ts';
 import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { type ParkedMessage, parkedMessages } from '#platform/db/tables/operations.ts';
 
-const RETENTION_MS = 90 * DAY;
+export const PARKED_RETENTION_MS = 90 * DAY;
 
 /** Stores messages until a later release processes them or they expire. A duplicate delivery is stored once. */
 export const parkMessages = (db: Db, messages: ParkedMessage[]): Promise<unknown> =>
@@ -44,7 +44,7 @@ export async function endParked({ db, wallNow }: Shard, max: number): Promise<nu
   const ended = db
     .select({ id: parkedMessages.id })
     .from(parkedMessages)
-    .where(lte(parkedMessages.parkedAt, wallNow - RETENTION_MS))
+    .where(lte(parkedMessages.parkedAt, wallNow - PARKED_RETENTION_MS))
     .limit(max);
   return (await db.delete(parkedMessages).where(inArray(parkedMessages.id, ended))).meta.changes;
 }

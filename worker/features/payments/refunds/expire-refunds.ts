@@ -5,7 +5,7 @@ import { readUntil } from './refund.ts';
 import { forgetUnlanded, hasOldUnlapsed, noteOldLapsed } from './store.ts';
 
 /** Retention after the time by which the refund could land. */
-const RETENTION_MS = 8 * DAY;
+export const UNSIGNED_RETENTION_MS = 8 * DAY;
 const ROUNDS = { max: 500, roundsMax: 20 };
 
 /**
@@ -13,7 +13,7 @@ const ROUNDS = { max: 500, roundsMax: 20 };
  * last valid block height and was scanned to that point, otherwise a landed refund could be paid twice.
  */
 export async function sweepRefunds(ctx: Shard): Promise<Swept> {
-  const before = ctx.now - RETENTION_MS;
+  const before = ctx.now - UNSIGNED_RETENTION_MS;
   if (await hasOldUnlapsed(ctx.db, before)) {
     const known = await ctx.chain.knows([]);
     if (known.kind === 'known') await noteOldLapsed(ctx, before, known.finalHeight, ROUNDS.max);

@@ -5,12 +5,12 @@ import { mintOf } from '#solana/assets.ts';
 import { deriveAccount } from '#solana/checkout-transaction.ts';
 import { endSessions, listEnded, listReducible, restoreRow, type SessionKey } from './ended-sessions.store.ts';
 
-const RETENTION_MS = 30 * DAY;
+export const UNPAID_RETENTION_MS = 30 * DAY;
 const ROUNDS = { max: 100, roundsMax: 50 };
 
 /** Reduces unpaid checkouts a month after their end to less than 400 bytes each. */
 export const sweepEndedSessions = (ctx: Shard): Promise<Swept> => {
-  const before = ctx.now - RETENTION_MS;
+  const before = ctx.now - UNPAID_RETENTION_MS;
   return sweepRounds(ctx, ROUNDS, async (max) => {
     const over = await listReducible(ctx.db, before, max);
     if (over.length > 0) await endSessions(ctx.db, over, before);

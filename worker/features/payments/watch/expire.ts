@@ -12,11 +12,11 @@ import { type ExpiringSession, expireTogether, listExpired } from './expire.stor
 
 const PAGES = { pageMax: 250, pagesMax: 24 };
 /** Delay after the deadline until the last block is confirmed and listed. */
-const PATIENCE_MS = MINUTE;
+export const EXPIRY_PATIENCE_MS = MINUTE;
 
 /** Returns the time (epoch ms) after which no payment in time can appear, unless the node is down. */
 export const certainAt = ({ expiresAt, lateGraceSeconds }: Pick<Payment, 'expiresAt' | 'lateGraceSeconds'>): number =>
-  expiresAt + lateGraceSeconds * SECOND + PATIENCE_MS;
+  expiresAt + lateGraceSeconds * SECOND + EXPIRY_PATIENCE_MS;
 
 /**
  * Expires unpaid sessions once the cursor has passed the last moment of a payment in time, so that no buyer fails because the service could
@@ -25,7 +25,7 @@ export const certainAt = ({ expiresAt, lateGraceSeconds }: Pick<Payment, 'expire
 export async function sweepExpired(ctx: Shard): Promise<Swept> {
   // A simulated chain has no lag, so no scan is needed.
   const passedAt = ctx.sandbox === null ? (await loadWalks(ctx.db)).newest.passedAt : ctx.now;
-  const endedBy = Math.min(ctx.now - PATIENCE_MS, passedAt);
+  const endedBy = Math.min(ctx.now - EXPIRY_PATIENCE_MS, passedAt);
   const bounds = { endedBy, graceMs: ctx.config.LATE_GRACE_SECONDS * SECOND, abandonedBefore: ctx.now - DAY };
   return sweepPages<ExpiringSession>(
     ctx,

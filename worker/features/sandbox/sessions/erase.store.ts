@@ -12,6 +12,7 @@ import {
 import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
+import { eventDueAt } from '#platform/db/due/vital-signs.ts';
 import { cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { endedSessions, paymentSessions } from '#platform/db/tables/checkout.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
@@ -28,7 +29,6 @@ import { subscriptionAuthorizations, subscriptionCollections } from '#platform/d
 import { subscriptionPlans } from '#platform/db/tables/subscriptions/plans.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
-import { eventDueAt } from '#platform/db/vital-signs.ts';
 
 export const listSessionMetricEvents = (scope: Scope): Promise<StoredEvent[]> =>
   scope.db
@@ -79,15 +79,15 @@ export function sessionErasure(scope: Scope): Write[] {
 }
 
 /** Time left to the queue before the sweep treats work as due. */
-const PATIENCE_MS = MINUTE / 2;
+export const SANDBOX_PATIENCE_MS = MINUTE / 2;
 
-const CURSOR = 'sandboxes';
+export const SANDBOX_CURSOR = 'sandboxes';
 
 export const readSweptUntil = async (db: Db): Promise<number> =>
-  (await db.select({ passedAt: cursors.passedAt }).from(cursors).where(eq(cursors.name, CURSOR)).get())?.passedAt ?? 0;
+  (await db.select({ passedAt: cursors.passedAt }).from(cursors).where(eq(cursors.name, SANDBOX_CURSOR)).get())?.passedAt ?? 0;
 
 export const noteSweptUntil = (db: Db, passedAt: number) =>
-  db.insert(cursors).values({ name: CURSOR, passedAt, version: 0 }).onConflictDoUpdate({ target: cursors.name, set: { passedAt } });
+  db.insert(cursors).values({ name: SANDBOX_CURSOR, passedAt, version: 0 }).onConflictDoUpdate({ target: cursors.name, set: { passedAt } });
 
 /**
  * Lists merchants with sandbox work that fell due between `from` and `to` outside of sessions, and whether the list is complete. Rows of
@@ -115,8 +115,8 @@ export async function listDueMerchants(
     ofMerchant('metered_sessions', isCheckDue),
     ofMerchant('subscription_authorizations', isCheckDue),
     ofMerchant('subscription_authorizations', sql`collect_at IS NOT NULL AND ${isDue(of('collect_at'))}`),
-    events(sql`fanned_out_at IS NULL AND ${isDue(eventDueAt, to - PATIENCE_MS)} AND ${sql.raw(OF_NO_SESSION)}`),
-    ofMerchant('placements', sql`next_attempt_at IS NOT NULL AND ${isDue(of('next_attempt_at'), to - PATIENCE_MS)}`),
+    events(sql`fanned_out_at IS NULL AND ${isDue(eventDueAt, to - SANDBOX_PATIENCE_MS)} AND ${sql.raw(OF_NO_SESSION)}`),
+    ofMerchant('placements', sql`next_attempt_at IS NOT NULL AND ${isDue(of('next_attempt_at'), to - SANDBOX_PATIENCE_MS)}`),
     ofPayment('tx_claims', 'subject_id', isCheckDue),
     sql`SELECT DISTINCT f.merchant_id AS merchantId FROM (SELECT subject_id AS id FROM tx_claims WHERE ${isCheckDue}) d
       CROSS JOIN refunds f ON f.id = d.id CROSS JOIN payments p ON p.id = f.payment_id WHERE ${isOfNoSession('p.customer_ref')} LIMIT ${limit}`,
@@ -124,7 +124,7 @@ export async function listDueMerchants(
     ofPayment(
       'payment_candidates',
       'payment_id',
-      sql`origin IN ('found', 'sent', 'named') AND ${isDue(of('next_check_at'), to - PATIENCE_MS)}`,
+      sql`origin IN ('found', 'sent', 'named') AND ${isDue(of('next_check_at'), to - SANDBOX_PATIENCE_MS)}`,
     ),
   ];
   const found: { merchantId: AccountId }[][] = [];

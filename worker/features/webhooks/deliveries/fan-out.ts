@@ -91,7 +91,7 @@ const SWEEP_PAGES_MAX = 20;
 /** Acts per page. Their events times the plan's endpoint limit must fit one database parameter. */
 const FAN_OUT_MAX = 25;
 const FAN_OUT_PAGES_MAX = 16;
-const PATIENCE_MS = 10 * SECOND;
+export const QUEUE_PATIENCE_MS = 10 * SECOND;
 const TRY_AGAIN = { leastMs: 30 * SECOND, mostMs: HOUR };
 
 /** Retries acts with a lost message or a failed handler, with growing delays so that they do not starve others. */
@@ -99,7 +99,7 @@ export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, actIds: string[]) =
   sweepPages(
     ctx,
     { pageMax: FAN_OUT_MAX, pagesMax: FAN_OUT_PAGES_MAX },
-    () => listDueActs(ctx, ctx.now - PATIENCE_MS, FAN_OUT_MAX),
+    () => listDueActs(ctx, ctx.now - QUEUE_PATIENCE_MS, FAN_OUT_MAX),
     async (due) => {
       const ids = due.map(({ id }) => id);
       await follow(ctx, ids).catch(async (error: unknown) => {
@@ -114,7 +114,7 @@ export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, actIds: string[]) =
  * are not sent twice.
  */
 export async function sweepDeliveries(ctx: Shard): Promise<Swept> {
-  const bounds = { leasedBefore: ctx.wallNow, dueBefore: ctx.wallNow - PATIENCE_MS };
+  const bounds = { leasedBefore: ctx.wallNow, dueBefore: ctx.wallNow - QUEUE_PATIENCE_MS };
   const { taken } = await sweepPages<OverdueDelivery>(
     ctx,
     { pageMax: SWEEP_MAX, pagesMax: SWEEP_PAGES_MAX },

@@ -1,7 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
-import type { Ctx, Db } from '#platform/context.ts';
-import { sweeps } from './tables/operations.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import { sweeps } from '../tables/operations.ts';
+import { type DueWork, lateSince, readDueWork } from './due-work.ts';
 
 /** Oldest waiting work per class, each from the end of its sweep's index. Epoch ms, null: nothing waits. */
 interface WaitingWork {
@@ -63,7 +64,8 @@ export const waitingMs = (
 
 export interface VitalSigns {
   waiting: WaitingWork;
-  sweeps: (typeof sweeps.$inferSelect)[];
+  /** `dueAt`: since when a run is late, Infinity if none is due. */
+  sweeps: Pick<typeof sweeps.$inferSelect, 'name' | 'dueAt' | 'succeededAt' | 'failures'>[];
   parked: { unknown_kind: number; failed: number };
   oldestEventAt: number | null;
   /** Time from a payment's block to the answer of the merchant's server, ms, for the newest deliveries. */
@@ -103,7 +105,19 @@ const unfinalSince = sql`(SELECT min(confirmed_at) FROM (SELECT confirmed_at FRO
 const mailDueAt = sql`(SELECT min(next_attempt_at) FROM mails WHERE next_attempt_at IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM switched_off WHERE subject = 'mail'))`;
 
-export async function readVitalSigns(db: Db, now: number): Promise<VitalSigns> {
+/** Sweeps of another release count by their own due time. */
+const toDueSweeps = (
+  rows: (typeof sweeps.$inferSelect)[],
+  works: Record<string, DueWork>,
+  oldest: Map<string, number | null>,
+): VitalSigns['sweeps'] =>
+  rows.map((row) => {
+    const work = works[row.name];
+    return { ...row, dueAt: work ? lateSince(work, oldest.get(row.name) ?? null, row) : row.dueAt };
+  });
+
+export async function readVitalSigns(ctx: Shard, works: Record<string, DueWork>): Promise<VitalSigns> {
+  const { db, now } = ctx;
   const waiting = sql`SELECT
     (SELECT ${eventDueAt} FROM acts WHERE fanned_out_at IS NULL AND livemode = 1 ORDER BY ${eventDueAt} LIMIT 1) AS outbox,
     ${unfinalSince} AS unfinal,
@@ -124,17 +138,18 @@ export async function readVitalSigns(db: Db, now: number): Promise<VitalSigns> {
     CROSS JOIN events e ON e.act_key = substr(d.event_id, 15, 15) AND e.id = d.event_id CROSS JOIN payments p ON p.id = e.payment_id
     WHERE d.id > (SELECT max(id) FROM webhook_deliveries) - ${DELIVERIES_MAX} AND d.event_type = 'payment.confirmed'
       AND d.status = 'succeeded' AND d.replay_of IS NULL`;
-  const [first, times, runs] = await Promise.all([
+  const [first, times, runs, oldest] = await Promise.all([
     db.run(waiting),
     db.all<{ ms: number }>(served),
     db.select().from(sweeps).orderBy(sweeps.name),
+    readDueWork(ctx, works),
   ]);
   const { unknown_kind, failed, oldestEventAt, ...ends } = first.results[0] as WaitingWork &
     VitalSigns['parked'] &
     Pick<VitalSigns, 'oldestEventAt'>;
   return {
     waiting: ends,
-    sweeps: runs,
+    sweeps: toDueSweeps(runs, works, oldest),
     parked: { unknown_kind, failed },
     oldestEventAt,
     // Chain time may be slightly ahead of ours.
