@@ -54,8 +54,8 @@ describe('rows written', () => {
   }
 
   it('a checkout is bounded, for a new customer and for a known one', async () => {
-    await sell({ confirm: 61, jobs: 3, attempts: 0 });
-    await sell({ confirm: 55, jobs: 3, attempts: 0 });
+    await sell({ confirm: 27, jobs: 3, attempts: 0 });
+    await sell({ confirm: 21, jobs: 3, attempts: 0 });
   });
 
   it('a connect sends no message if no endpoint waits', async () => {
@@ -67,7 +67,7 @@ describe('rows written', () => {
   it('an x402 payment is bounded', async () => {
     const denied = await writes(0, (env) => shop.consume({}, { env }));
     const payment = await shop.agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
-    const settled = await writes(46, (env) => shop.settle(payment, {}, { env }));
+    const settled = await writes(28, (env) => shop.settle(payment, {}, { env }));
     expect(settled.status).toBe(200);
     await writes(2, (env) => w.deliver(undefined, env));
   });

@@ -9,8 +9,8 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
     breaks: 'Two confirmations of one session are both stored, because neither takes its lock.',
     mutations: [
       {
-        find: 'ctx.db.batch([insertActs(ctx, acts), ...change.writes])',
-        replace: 'ctx.db.batch([insertActs(ctx, acts).onConflictDoNothing(), ...change.writes])',
+        find: 'ctx.db.batch([insertActs(ctx, acts2), ...change.writes])',
+        replace: 'ctx.db.batch([insertActs(ctx, acts2).onConflictDoNothing(), ...change.writes])',
       },
       {
         find: 'where(and(isRow(table2, before), eq(table2.version, before.version), provided))',
@@ -20,12 +20,7 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
         find: 'insertMembership = (db, membership2) => db.insert(memberships).values(membership2);',
         replace: 'insertMembership = (db, membership2) => db.insert(memberships).values(membership2).onConflictDoNothing();',
       },
-      // A payment has one claim, one receipt and one membership. Each alone would refuse the second confirmation.
-      {
-        find: 'insertClaim = (db, claim2, slot) => db.insert(txClaims).values({ ...claim2, ...slot === null ? { nextCheckAt: null } : watchedFrom(claim2.createdAt, slot) });',
-        replace:
-          'insertClaim = (db, claim2, slot) => db.insert(txClaims).values({ ...claim2, ...slot === null ? { nextCheckAt: null } : watchedFrom(claim2.createdAt, slot) }).onConflictDoNothing({ target: txClaims.subjectId });',
-      },
+      // A payment has one receipt and one membership. Each alone would refuse the second confirmation.
       {
         find: ' + 1`, afterSeq });',
         replace: ' + 1`, afterSeq }).onConflictDoNothing();',
@@ -92,8 +87,8 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
     breaks: 'A change and its event are stored by two batches, and a crash between them loses the event.',
     mutations: [
       {
-        find: 'const [stored] = await ctx.db.batch([insertActs(ctx, acts), ...change.writes]);',
-        replace: 'if (first) await ctx.db.batch([first, ...rest]);\n      const stored = await insertActs(ctx, acts);',
+        find: 'const [stored] = await ctx.db.batch([insertActs(ctx, acts2), ...change.writes]);',
+        replace: 'if (first) await ctx.db.batch([first, ...rest]);\n      const stored = await insertActs(ctx, acts2);',
       },
     ],
     finding: /summary of .* (says|counts)|never reached endpoint|goes? on failing|gave nobody units/,

@@ -95,7 +95,7 @@ const expiringDueAt = (now: number) => sql`(SELECT min(at) FROM (SELECT next_che
   INDEXED BY metered_sessions_expiring WHERE status = 'open' AND voucher_ends_at IS NOT NULL AND cumulative <> settled AND livemode = 1
   AND voucher_ends_at > ${now} AND voucher_ends_at <= ${now + HOUR} ORDER BY voucher_ends_at LIMIT ${EXPIRING_MAX}))`;
 
-/** Of a long backlog, the oldest of those that are checked next. */
+/** Limit of a long backlog: the oldest of those that are checked next counts. */
 const UNFINAL_MAX = 1000;
 const unfinalSince = sql`(SELECT min(confirmed_at) FROM (SELECT confirmed_at FROM tx_claims
   WHERE next_check_at IS NOT NULL AND livemode = 1 ORDER BY next_check_at LIMIT ${UNFINAL_MAX}))`;
