@@ -1131,9 +1131,8 @@ CREATE INDEX `subscription_plans_of_wallet` ON `subscription_plans` (`merchant_i
 CREATE TABLE `tx_claims` (
 	`tx_signature` text NOT NULL,
 	`livemode` integer DEFAULT true NOT NULL,
-	`message_hash` text,
 	`kind` text NOT NULL,
-	`subject_id` text PRIMARY KEY NOT NULL,
+	`subject_id` text NOT NULL,
 	`slot` integer,
 	`confirmed_at` integer,
 	`final_at` integer,
@@ -1141,11 +1140,10 @@ CREATE TABLE `tx_claims` (
 	`dropped_at` integer,
 	`next_check_at` integer DEFAULT 0,
 	`answered_by` text,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`tx_signature`, `livemode`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `tx_claims_by_signature` ON `tx_claims` (`livemode`,`tx_signature`) WHERE tx_signature IS NOT NULL;--> statement-breakpoint
-CREATE UNIQUE INDEX `tx_claims_by_message` ON `tx_claims` (`livemode`,`message_hash`) WHERE message_hash IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `tx_claims_due` ON `tx_claims` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_tx_claims_due` ON `tx_claims` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE TABLE `endpoint_hours` (

@@ -67,7 +67,7 @@ describe('rows written', () => {
   it('an x402 payment is bounded', async () => {
     const denied = await writes(0, (env) => shop.consume({}, { env }));
     const payment = await shop.agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
-    const settled = await writes(27, (env) => shop.settle(payment, {}, { env }));
+    const settled = await writes(25, (env) => shop.settle(payment, {}, { env }));
     expect(settled.status).toBe(200);
     await writes(1, (env) => w.deliver(undefined, env));
   });

@@ -132,6 +132,13 @@ describe('single byte changes', () => {
 });
 
 describe('facilitator signature', () => {
+  it('a message has one signature, so that a claim of the signature is a claim of the message', async () => {
+    const [first, second] = [coSign(await verified(), OPERATOR), coSign(await verified(), OPERATOR)];
+    expect(second.txSignature).toBe(first.txSignature);
+    const other = await verified(withTransaction(rig, await craft(rig, { instructions: rig.instructions, version: 'legacy' })));
+    expect(coSign(other, OPERATOR).txSignature).not.toBe(first.txSignature);
+  });
+
   it('the signature covers the exact received bytes, and only slot 0 changes', async () => {
     for (const version of [0, 'legacy'] as const) {
       const payment = await verified(withTransaction(rig, await craft(rig, { instructions: rig.instructions, version })));

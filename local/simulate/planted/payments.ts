@@ -20,11 +20,10 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
         find: 'insertMembership = (db, membership2) => db.insert(memberships).values(membership2);',
         replace: 'insertMembership = (db, membership2) => db.insert(memberships).values(membership2).onConflictDoNothing();',
       },
-      // A payment has one claim and one membership. Each alone would refuse the second confirmation. A receipt would not.
+      // A payment has one receipt and one membership. Each alone would refuse the second confirmation.
       {
-        find: 'insertClaim = (db, claim2, slot) => db.insert(txClaims).values({ ...claim2, ...slot === null ? { nextCheckAt: null } : watchedFrom(claim2.createdAt, slot) });',
-        replace:
-          'insertClaim = (db, claim2, slot) => db.insert(txClaims).values({ ...claim2, ...slot === null ? { nextCheckAt: null } : watchedFrom(claim2.createdAt, slot) }).onConflictDoNothing({ target: txClaims.subjectId });',
+        find: ' + 1`, afterSeq });',
+        replace: ' + 1`, afterSeq }).onConflictDoNothing();',
       },
     ],
     roles: [Buyer],

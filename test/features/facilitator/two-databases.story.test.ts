@@ -6,7 +6,7 @@ import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 async function latestMessage(...databases: D1Database[]): Promise<string> {
-  const sql = 'SELECT message_hash AS hash, created_at AS at FROM tx_claims ORDER BY created_at DESC LIMIT 1';
+  const sql = 'SELECT message_hash AS hash, created_at AS at FROM settlements ORDER BY created_at DESC LIMIT 1';
   const rows = await Promise.all(databases.map((database) => database.prepare(sql).first<{ hash: string; at: number }>()));
   return rows.flatMap((row) => (row ? [row] : [])).toSorted((a, b) => b.at - a.at)[0]!.hash;
 }

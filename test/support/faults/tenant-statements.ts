@@ -48,7 +48,7 @@ export const OF_ALL_MERCHANTS: Rule[] = [
 /** Names on the real chain, shared by all merchants. A condition on one needs a literal `livemode = 1`. */
 export const ON_CHAIN: Rule[] = [
   {
-    names: /^(?:nonce|tx_signature|message_hash|channel_id|subscription_address)$/,
+    names: /^(?:nonce|tx_signature|channel_id|subscription_address)$/,
     why: 'What the chain shows names a memo, a transaction or an account, and no merchant.',
   },
   {

@@ -54,11 +54,11 @@ export async function samplePayments(db: Db, cursor: string, count: number) {
     isNull(txClaims.droppedAt),
   );
   const page = (from: string, limit: number) => {
-    const near = sql`SELECT subject_id FROM ${txClaims} WHERE livemode = 1 AND ${txClaims.txSignature} >= ${from} ORDER BY ${txClaims.txSignature} LIMIT ${CLAIMS_MAX}`;
+    const near = sql`SELECT tx_signature FROM ${txClaims} WHERE livemode = 1 AND ${txClaims.txSignature} >= ${from} ORDER BY ${txClaims.txSignature} LIMIT ${CLAIMS_MAX}`;
     return db
       .select()
       .from(txClaims)
-      .where(and(sql`subject_id IN (${near})`, isFinal))
+      .where(and(sql`tx_signature IN (${near})`, isFinal))
       .orderBy(asc(txClaims.txSignature))
       .limit(limit);
   };

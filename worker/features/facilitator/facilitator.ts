@@ -54,8 +54,8 @@ export function supportedKinds({ config }: Ctx) {
 export async function verifyFacilitated(ctx: Scope, call: FacilitatorCall): Promise<VerifyResponse> {
   const judged = await readFacilitatorCall(ctx, call);
   if (!judged.ok) return { isValid: false, invalidReason: judged.reason, ...(judged.payer ? { payer: judged.payer } : {}) };
-  const { messageHash, payer } = judged.read.verified;
-  const known = await findSettlement(ctx, messageHash);
+  const { payer } = judged.read.verified;
+  const known = await findSettlement(ctx, judged.read.signed.txSignature);
   const drafted = known ? null : await draftFacilitated(ctx, judged);
   const refusal = known && (refusalOf(known, ctx) ?? (await findLoss(ctx, known)));
   const invalidReason = known ? refusal : drafted && !drafted.ok ? drafted.reason : null;
@@ -63,15 +63,15 @@ export async function verifyFacilitated(ctx: Scope, call: FacilitatorCall): Prom
 }
 
 /**
- * Settles a payment once, keyed by its message. One of concurrent calls gets the success, the others `duplicate_settlement` with the
+ * Settles a payment once, keyed by its transaction. One of concurrent calls gets the success, the others `duplicate_settlement` with the
  * signature, so that the buyer of a crashed call is served at the next. A later call of the account gets the first result.
  */
 export async function settleFacilitated(ctx: Scope, call: FacilitatorCall): Promise<SettleResponse> {
   const network = ctx.config.network.caip2;
   const judged = await readFacilitatorCall(ctx, call);
   if (!judged.ok) return newRefusal(network, judged.reason, judged.payer);
-  const { messageHash, payer } = judged.read.verified;
-  const known = await findSettlement(ctx, messageHash);
+  const { payer } = judged.read.verified;
+  const known = await findSettlement(ctx, judged.read.signed.txSignature);
   const claimed = known ? { ok: true as const, settlement: known, isNew: false } : await claimFacilitated(ctx, judged);
   if (!claimed.ok) return newRefusal(network, claimed.reason, payer);
   const { settlement, isNew } = claimed;
@@ -160,7 +160,7 @@ const isTheirs = (settlement: Settlement, tenant: Tenant): boolean => settlement
 async function draftFacilitated(ctx: Scope, { read, requirements }: FacilitatorReading & { ok: true }): Promise<SettlementDraft> {
   const setting = settingOf(await listSettings(ctx), X402_RAIL);
   if (setting?.enabled === false) throw newObstacleError('rail_enabled', X402_RAIL, { product: null, setting, accountWallet: null });
-  return orDuplicate(() => draftPayment(ctx, read.verified, purposeFactsOf(ctx, requirements)));
+  return orDuplicate(() => draftPayment(ctx, read, purposeFactsOf(ctx, requirements)));
 }
 
 async function claimFacilitated(ctx: Scope, judged: FacilitatorReading & { ok: true }) {

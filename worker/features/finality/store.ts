@@ -13,6 +13,8 @@ import { DOUBT_MS } from '#solana/finality.ts';
 export interface Source {
   table: SQLiteTable & Record<'slot' | 'finalAt' | 'doubtedAt' | 'droppedAt' | 'nextCheckAt', SQLiteColumn>;
   subjectId: SQLiteColumn;
+  /** Identifies a row among those of one mode. */
+  key: SQLiteColumn;
   kind: SQL;
   confirmedAt: SQL;
   clockFilter(ctx: Shard): SQL;
@@ -21,6 +23,7 @@ export interface Source {
 export const CLAIMS_SOURCE: Source = {
   table: txClaims,
   subjectId: txClaims.subjectId,
+  key: txClaims.txSignature,
   kind: sql.raw('kind'),
   confirmedAt: sql.raw('coalesce(confirmed_at, created_at)'),
   clockFilter: clockFilterForClaims,
@@ -29,6 +32,7 @@ export const CLAIMS_SOURCE: Source = {
 export const UNMATCHED_SOURCE: Source = {
   table: unmatchedPayments,
   subjectId: unmatchedPayments.id,
+  key: unmatchedPayments.id,
   kind: sql.raw("'unmatched'"),
   confirmedAt: sql.raw('created_at'),
   clockFilter: (ctx) => sql`${clockFilterForPayment(ctx, 'payment_id')} AND status = 'open'`,
@@ -43,8 +47,8 @@ const DOUBTED_AT = sql.raw('doubted_at');
 
 /** Lists due transactions, and writes nothing: nearly all are final at their first check. */
 export const listDueTransactions = (ctx: Shard, source: Source, max: number): Promise<Watched[]> =>
-  ctx.db.all<Watched>(sql`SELECT ${source.kind} AS kind, ${sql.raw(source.subjectId.name)} AS subjectId, ${CLAIMED_TRANSACTION} AS txSignature, slot,
-    doubted_at AS doubtedAt, dropped_at AS droppedAt FROM ${source.table}
+  ctx.db.all<Watched>(sql`SELECT ${source.kind} AS kind, ${sql.raw(source.subjectId.name)} AS subjectId, ${sql.raw(source.key.name)} AS key,
+    ${CLAIMED_TRANSACTION} AS txSignature, slot, doubted_at AS doubtedAt, dropped_at AS droppedAt FROM ${source.table}
     WHERE next_check_at IS NOT NULL AND next_check_at <= ${ctx.now} AND ${source.clockFilter(ctx)} ORDER BY next_check_at LIMIT ${max}`);
 
 /** Reschedules checked transactions that are due still. Unknown ones are checked less and less often, and never given up. */
@@ -58,8 +62,8 @@ export const postponeDue = (ctx: Shard, source: Source, checked: readonly Watche
     })
     .where(
       sql`${amongIds(
-        source.subjectId,
-        checked.map(({ subjectId }) => subjectId),
+        source.key,
+        checked.map(({ key }) => key),
       )} AND next_check_at IS NOT NULL AND next_check_at <= ${now} AND ${source.clockFilter(ctx)}`,
     );
 };
@@ -79,8 +83,8 @@ const STEPS = {
   },
 };
 
-type Seen = Pick<Watched, 'subjectId' | 'slot'>;
-const isAmong = ({ subjectId }: Source): SQL => sql`${subjectId} = j.value ->> 'subjectId'`;
+type Seen = Pick<Watched, 'key' | 'slot'>;
+const isAmong = ({ key }: Source): SQL => sql`${key} = j.value ->> 'key'`;
 /** The transaction may have landed in another slot than first seen. */
 const slotSeen = ({ table }: Source): SQL => sql`coalesce(j.value ->> 'slot', ${table.slot})`;
 
@@ -113,7 +117,8 @@ interface Readings {
   stillAbsent: Seen[];
 }
 
-export function noteReadings({ db, now }: Shard, source: Source, { seen, doubted, seenAgain, stillAbsent }: Readings): Write[] {
+export function noteReadings(ctx: Shard, source: Source, { seen, doubted, seenAgain, stillAbsent }: Readings): Write[] {
+  const { db, now } = ctx;
   const { doubtedAt, droppedAt, nextCheckAt } = source.table;
   const note = (rows: Seen[], change: Partial<Record<'doubtedAt' | 'nextCheckAt' | 'slot', SQL | number | null>>) =>
     rows.length === 0
@@ -123,7 +128,7 @@ export function noteReadings({ db, now }: Shard, source: Source, { seen, doubted
             .update(source.table)
             .set(change)
             .from(jsonRows(rows))
-            .where(sql`${isAmong(source)} AND final_at IS NULL`),
+            .where(sql`${isAmong(source)} AND final_at IS NULL AND ${source.clockFilter(ctx)}`),
         ];
   const left = LATER_CHECKS_MS.slice(1).map((ms) => sql`WHEN ${droppedAt} + ${ms} > ${now} THEN ${droppedAt} + ${ms}`);
   return [

@@ -105,7 +105,7 @@ async function checkWatched(ctx: Shard, source: Source, due: Watched[]): Promise
 async function makeFinal(ctx: Shard, source: Source, kind: Watched['kind'], readings: Reading[]): Promise<void> {
   const store = (group: Reading[]) => {
     const seen = group.map(asSeen);
-    const subjectIds = seen.map(({ subjectId }) => subjectId);
+    const subjectIds = group.map(({ subjectId }) => subjectId);
     return OUTCOME_HANDLERS[kind].onFinal(ctx, subjectIds, stepTogether(ctx, source, seen, 'final'));
   };
   const groups = Array.from({ length: Math.ceil(readings.length / GROUP_MAX) }, (_, i) =>
@@ -119,4 +119,4 @@ async function makeFinal(ctx: Shard, source: Source, kind: Watched['kind'], read
   await forEach(ctx, groups, storeGroup, LANES);
 }
 
-const asSeen = ({ subjectId, slot, finality }: Reading) => ({ subjectId, slot: 'slot' in finality ? finality.slot : slot });
+const asSeen = ({ key, slot, finality }: Reading) => ({ key, slot: 'slot' in finality ? finality.slot : slot });

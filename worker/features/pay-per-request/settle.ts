@@ -95,7 +95,7 @@ async function loadFacts(ctx: Scope, { productId, paymentSignature }: SettlePaym
   const sale = await getSale(ctx, productId, X402_RAIL);
   if (!hasX402(ctx.config)) throw newX402NotReady('rail_unavailable');
   const read = await readPayment(ctx, paymentSignature);
-  return { sale, read, known: read.ok ? await findSettlement(ctx, read.verified.messageHash) : null };
+  return { sale, read, known: read.ok ? await findSettlement(ctx, read.signed.txSignature) : null };
 }
 
 /** Settlement that the chain has confirmed. `isNew`: this request claimed it. */
@@ -142,7 +142,7 @@ async function claimOrFind(
     return claimOnce(ctx, drafted.settlement);
   }
   // Another request may have brought the payment meanwhile: a landed transaction fails simulation but is paid.
-  const claimed = await findSettlement(ctx, read.verified.messageHash);
+  const claimed = await findSettlement(ctx, read.signed.txSignature);
   return claimed ? { settlement: claimed, isNew: false } : { reason: drafted.reason };
 }
 

@@ -1,8 +1,9 @@
-import { and, asc, eq, inArray, isNotNull, lte, ne, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, inArray, isNotNull, lte, ne, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, PaymentId, SetupIntentId } from '#core/ids.ts';
 import type { Db, Shard, Tenant } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
+import { isClaimOf } from '#platform/db/outcome.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { type Activation, activations } from '#platform/db/tables/plans.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
@@ -29,7 +30,8 @@ export const listActivations = (db: Db, accountId: AccountId, { livemode }: Pick
   db
     .select({ activation: activations, droppedAt: txClaims.droppedAt })
     .from(activations)
-    .leftJoin(txClaims, eq(txClaims.subjectId, activations.paymentId))
+    .leftJoin(settlements, eq(settlements.paymentId, activations.paymentId))
+    .leftJoin(txClaims, isClaimOf({ ...getTableColumns(settlements), id: settlements.paymentId }))
     .where(and(eq(activations.accountId, accountId), eq(activations.livemode, livemode)))
     .orderBy(asc(activations.createdAt), asc(activations.paymentId));
 

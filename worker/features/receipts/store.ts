@@ -15,7 +15,7 @@ import {
   subjectIdOf,
 } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { subjectsOfTransaction } from '#platform/db/outcome.ts';
+import { isClaimOf, subjectsOfTransaction } from '#platform/db/outcome.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { receiptsOfPayments } from '#platform/db/search/named.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
@@ -71,7 +71,7 @@ export async function getReceiptWithOutcome(ctx: Shard, receiptId: ReceiptId): P
   const claim = await ctx.db
     .select({ droppedAt: txClaims.droppedAt })
     .from(txClaims)
-    .where(eq(txClaims.subjectId, receipt.paymentId))
+    .where(isClaimOf({ ...receipt, id: receipt.paymentId }))
     .get();
   return { receipt, isOrphaned: claim !== undefined && claim.droppedAt !== null };
 }
@@ -141,8 +141,8 @@ export interface SaleFacts {
   payment: Pick<StoredPayment, 'customerRef' | 'email' | 'refunds' | 'terms'> | null;
 }
 
-/** Loads the sales of payments by id. Throws 503 if the archive does not answer. */
-export async function listSales(ctx: Shard, paymentIds: readonly PaymentId[]): Promise<Map<string, SaleFacts>> {
+/** Loads the sales of receipts, by payment id. Throws 503 if the archive does not answer. */
+export async function listSales(ctx: Shard, sold: readonly StoredReceipt[]): Promise<Map<string, SaleFacts>> {
   const { customerRef, email, refunds, terms } = payments;
   const rows = await ctx.db
     .select({
@@ -152,10 +152,13 @@ export async function listSales(ctx: Shard, paymentIds: readonly PaymentId[]): P
       payment: { id: payments.id, customerRef, email, refunds, terms },
       location: { archiveId: archivedPayments.archiveId, lineAt: archivedPayments.lineAt, lineLength: archivedPayments.lineLength },
     })
-    .from(txClaims)
+    .from(jsonRows(sold.map(({ paymentId, livemode, txSignature }) => ({ paymentId, livemode, txSignature }))))
+    .innerJoin(
+      txClaims,
+      isClaimOf({ id: sql`j.value ->> 'paymentId'`, livemode: sql`j.value ->> 'livemode'`, txSignature: sql`j.value ->> 'txSignature'` }),
+    )
     .leftJoin(payments, eq(payments.id, txClaims.subjectId))
-    .leftJoin(archivedPayments, eq(archivedPayments.id, subjectIdOf(sql`${txClaims.subjectId}`)))
-    .where(amongIds(txClaims.subjectId, paymentIds));
+    .leftJoin(archivedPayments, eq(archivedPayments.id, subjectIdOf(sql`${txClaims.subjectId}`)));
   const archived = (
     await readLines(
       ctx,

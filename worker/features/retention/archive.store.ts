@@ -1,10 +1,11 @@
-import { and, asc, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { actsOfPayments, IN_ORDER } from '#platform/db/acts/find.ts';
 import { amongIds, jsonRows, setOf } from '#platform/db/among.ts';
 import { ARCHIVED_VERSION_MAX, type StoredPayment, type StoredReceipt, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { isClaimOf } from '#platform/db/outcome.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import {
@@ -238,5 +239,5 @@ const HAS_RECEIPT = sql`EXISTS (SELECT 1 FROM receipts r WHERE r.id = payments.r
 /** SQL condition on `payments`: final, paid, and nothing left to read from the chain. */
 const IS_OVER = sql`status = 'CONFIRMED' AND version <= ${sql.raw(String(ARCHIVED_VERSION_MAX))} AND finalized_at IS NOT NULL AND orphaned_at IS NULL AND recovers_payment_id IS NULL
   AND access_revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM refunds f WHERE f.payment_id = payments.id AND f.seen_at IS NULL)
-  AND EXISTS (SELECT 1 FROM tx_claims c WHERE c.subject_id = payments.id AND c.final_at IS NOT NULL AND c.dropped_at IS NULL)
+  AND EXISTS (SELECT 1 FROM tx_claims WHERE ${isClaimOf(getTableColumns(payments))} AND final_at IS NOT NULL AND dropped_at IS NULL)
   AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id)`;

@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, lt, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
+import { isClaimOfPayments } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { amongIds, setOf } from '#platform/db/among.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
@@ -60,8 +61,7 @@ export async function deleteTestSales(db: Db, accountIds: SQL, limit: number): P
     db.delete(receipts).where(sql`id IN ${receiptIds}`),
     db.delete(unmatchedPayments).where(sql`payment_id IN ${ids}`),
     db.delete(paymentCandidates).where(sql`payment_id IN ${ids}`),
-    db.delete(txClaims).where(sql`subject_id IN (SELECT id FROM refunds WHERE payment_id IN ${ids})`),
-    db.delete(txClaims).where(sql`subject_id IN ${ids}`),
+    db.delete(txClaims).where(sql`livemode = 0 AND ${isClaimOfPayments(sql`r.id IN ${ids}`)}`),
     db.delete(refunds).where(sql`payment_id IN ${ids}`),
     db.delete(settlements).where(sql`payment_id IN ${ids}`),
     db.delete(payments).where(sql`id IN ${ids}`),

@@ -14,10 +14,10 @@ import { newSettlementColumns } from './new-settlement.ts';
 import { findSettlement } from './store.ts';
 
 export type PaymentReading =
-  | { ok: true; verified: VerifiedTransaction; accepted: PaymentRequirements }
+  | { ok: true; verified: VerifiedTransaction; signed: ReturnType<typeof coSign>; accepted: PaymentRequirements }
   | { ok: false; reason: string; payer?: string };
 
-/** Decodes the payload. Checks that it is well formed and that co-signing its transaction cannot drain the fee payer. */
+/** Decodes the payload, checks that it is well formed and that co-signing its transaction cannot drain the fee payer, and co-signs. */
 export async function readPayment(ctx: Ctx, paymentSignature: string): Promise<PaymentReading> {
   const parsed = parsePaymentSignature(paymentSignature);
   // The challenge's MAC covers its terms, so price and payee come from the echo.
@@ -32,7 +32,10 @@ export async function readPayload(ctx: Ctx, payload: PaymentPayload, requirement
   const { network } = ctx.config;
   const asked = { ...requirements, scheme: 'exact', network: network.caip2 };
   const verdict = await verifyExact(payload, asked, { feePayers: feePayersOf(ctx.config).addresses, mints: [network.usdcMint] });
-  return verdict.ok ? { ok: true, verified: verdict.value, accepted: payload.accepted } : verdict;
+  if (!verdict.ok) return verdict;
+  const feePayer = heldKey(ctx.config, 'FEE_PAYER_KEYS', verdict.value.feePayer);
+  assert(feePayer !== null, 'only what names a key of ours is verified');
+  return { ok: true, verified: verdict.value, signed: coSign(verdict.value, feePayer), accepted: payload.accepted };
 }
 
 /** Returns the customer columns: the payer if no customer was named. */
@@ -44,31 +47,31 @@ export const customerColumns = (customer: Customer | null, payer: string) =>
 export type SettlementDraft = { ok: true; settlement: Settlement } | { ok: false; reason: string };
 
 /**
- * Drafts a settlement if this service made the challenge, the challenge has not expired and a simulation succeeds. Co-signs, but sends and
- * stores nothing.
+ * Drafts a settlement if this service made the challenge, the challenge has not expired and a simulation succeeds. Sends and stores
+ * nothing.
  */
 export async function draftSettlement(
   ctx: Shard,
   { product, merchant }: Sale,
-  { verified, accepted }: PaymentReading & { ok: true },
+  read: PaymentReading & { ok: true },
   customer: Customer | null,
 ): Promise<SettlementDraft> {
   const { livemode, merchantId, id: productId } = product;
   const at = { keys: ctx.config.CHALLENGE_KEYS!, now: ctx.now };
-  const challenge = readChallenge(at, accepted, { livemode, merchantId, productId });
+  const challenge = readChallenge(at, read.accepted, { livemode, merchantId, productId });
   if (!challenge.ok) {
     ctx.note(challenge.note);
     return challenge;
   }
   // Terms come from the challenge, not from the current product: price and quantity belong together.
   const { payTo, quantity, units, days, nonce } = challenge;
-  return draftPayment(ctx, verified, {
+  return draftPayment(ctx, read, {
     merchantId,
     livemode,
     purpose: 'access',
     productId,
     setupIntentId: null,
-    ...customerColumns(customer, verified.payer),
+    ...customerColumns(customer, read.verified.payer),
     recipientWallet: payTo,
     nonce,
     terms: {
@@ -100,10 +103,12 @@ export type SettlementPurposeFacts = Pick<
  * Drafts a co-signed, unclaimed settlement if the simulation succeeds. Throws 409 duplicate_settlement if it fails and another database has
  * claimed the message, 503 if the node does not answer.
  */
-export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, cause: SettlementPurposeFacts): Promise<SettlementDraft> {
-  const feePayer = heldKey(ctx.config, 'FEE_PAYER_KEYS', verified.feePayer);
-  assert(feePayer !== null, 'only what names a key of ours is verified');
-  const { wire, txSignature } = coSign(verified, feePayer);
+export async function draftPayment(
+  ctx: Shard,
+  { verified, signed }: PaymentReading & { ok: true },
+  cause: SettlementPurposeFacts,
+): Promise<SettlementDraft> {
+  const { wire, txSignature } = signed;
   const simulated = await ctx.chain.simulate(wire);
   if (simulated.kind === 'unavailable') {
     ctx.note(`rpc: ${simulated.reason}`);
@@ -112,7 +117,7 @@ export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, ca
   if (simulated.kind === 'failed') {
     ctx.note(`simulation: ${simulated.reason}`);
     // A concurrent request with the same payment may have made it land. Its claim exists then, and the failed simulation is no refusal.
-    const isClaimed = (await findSettlement(ctx, verified.messageHash)) !== null;
+    const isClaimed = (await findSettlement(ctx, txSignature)) !== null;
     if (!isClaimed && (await isOfAnotherDatabase(ctx, { ...cause, ...verified }))) throw new ApiError('duplicate_settlement');
     if (!isClaimed) return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }

@@ -31,7 +31,7 @@ export async function claimOnce(
     await commit(ctx, { events: [], writes, result: null });
     return { settlement, isNew: true };
   } catch (error) {
-    const winner = await findSettlement(ctx, settlement.messageHash);
+    const winner = await findSettlement(ctx, settlement.txSignature);
     const isOurs = winner?.paymentId === settlement.paymentId;
     if (!isOurs && (winner || isConstraint(error))) await giveBack();
     if (winner) return { settlement: winner, isNew: isOurs };

@@ -1,4 +1,4 @@
-import { and, eq, exists, isNull, sql } from 'drizzle-orm';
+import { and, eq, exists, getTableColumns, inArray, isNull, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AnswerId, PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
@@ -6,7 +6,7 @@ import { clockFilter, rowsOnChainOf } from '#platform/chain/clock-filter.store.t
 import type { Db, Shard } from '#platform/context.ts';
 import { paymentOf, readLines, type StoredPayment, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { insertClaim, watchClaim } from '#platform/db/outcome.ts';
+import { insertClaim, isClaimOf, watchClaim } from '#platform/db/outcome.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { activations } from '#platform/db/tables/plans.ts';
@@ -22,11 +22,11 @@ const LINE_POSITION = { archiveId, lineAt, lineLength };
 const PURPOSES: Partial<Record<PaymentKind, Settlement['purpose']>> = { x402: 'access', metered: 'metered', renewal: 'subscription' };
 
 /** Restates the settlement that the insert of a payment deleted. Facts that only an open settlement needs are empty. */
-function settlementOf(payment: StoredPayment, messageHash = ''): Settlement {
+function settlementOf(payment: StoredPayment): Settlement {
   const { merchantId, livemode, productId, customerRef, customerWallet, asset, mint, recipientWallet, recipientAta, nonce } = payment;
   const { productName, accessPeriodDays, usageUnits } = payment.terms;
   return {
-    ...{ merchantId, livemode, productId, customerRef, customerWallet, asset, mint, recipientWallet, recipientAta, nonce, messageHash },
+    ...{ merchantId, livemode, productId, customerRef, customerWallet, asset, mint, recipientWallet, recipientAta, nonce, messageHash: '' },
     paymentId: payment.id,
     purpose: PURPOSES[kindOf(payment)]!,
     amount: payment.priceAmount,
@@ -40,24 +40,27 @@ function settlementOf(payment: StoredPayment, messageHash = ''): Settlement {
   };
 }
 
+/** Claims on messages of agents, who may send them again. The service signs each with one signature, so a message is claimed once. */
+const AGENT_KINDS: ClaimKind[] = ['x402', 'activation', 'facilitator'];
+
 /**
- * Finds the claim of a message, of any merchant: a message is claimed once per mode. A paid one is restated from its payment, an old
- * payment from the archive.
+ * Finds the settlement with a transaction of this mode, of any merchant. A paid one is restated from its payment, an old payment from the
+ * archive.
  */
-export async function findSettlement(ctx: Shard, messageHash: string): Promise<Settlement | null> {
+export async function findSettlement(ctx: Shard, txSignature: string): Promise<Settlement | null> {
   const found = await ctx.db
     .select({ settlement: settlements, payment: payments, position: LINE_POSITION })
     .from(txClaims)
     .leftJoin(settlements, eq(settlements.paymentId, txClaims.subjectId))
     .leftJoin(payments, eq(payments.id, txClaims.subjectId))
     .leftJoin(archivedPayments, sql`${archivedPayments.id} = ${subjectIdOf(sql`${txClaims.subjectId}`)}`)
-    .where(and(eq(txClaims.messageHash, messageHash), eq(txClaims.livemode, ctx.sandbox === null)))
+    .where(and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, ctx.sandbox === null), inArray(txClaims.kind, AGENT_KINDS)))
     .get();
   if (!found) return null;
   if (found.settlement) return found.settlement;
-  if (found.payment) return settlementOf(found.payment, messageHash);
+  if (found.payment) return settlementOf(found.payment);
   const [line] = found.position ? await readLines(ctx, [found.position]) : [];
-  return line === undefined ? null : settlementOf(paymentOf(line), messageHash);
+  return line === undefined ? null : settlementOf(paymentOf(line));
 }
 
 export async function getSettlement(db: Db, paymentId: PaymentId): Promise<Settlement> {
@@ -76,13 +79,13 @@ export async function loadSettlement(ctx: Shard, paymentId: PaymentId) {
     ctx.db
       .select({ settlement: settlements, receiptId: activations.receiptId, ...claim })
       .from(settlements)
-      .leftJoin(txClaims, eq(txClaims.subjectId, settlements.paymentId))
+      .leftJoin(txClaims, isClaimOf({ ...getTableColumns(settlements), id: settlements.paymentId }))
       .leftJoin(activations, eq(activations.paymentId, settlements.paymentId))
       .where(eq(settlements.paymentId, paymentId)),
     ctx.db
       .select({ payment: payments, ...claim })
       .from(payments)
-      .leftJoin(txClaims, eq(txClaims.subjectId, payments.id))
+      .leftJoin(txClaims, isClaimOf(getTableColumns(payments)))
       .where(eq(payments.id, paymentId)),
   ]);
   const isLost = (known: NonNullable<typeof open | typeof paid>) => known.droppedAt !== null && known.answeredBy === null;
@@ -114,15 +117,11 @@ export const findPendingSettlement = async (db: Db, paymentId: PaymentId): Promi
     .where(and(eq(settlements.paymentId, paymentId), sql`status = 'pending'`))
     .get()) ?? null;
 
-/** Purposes with a message that the service signs alone. No agent sends it, and its signature is as unique as the message. */
-const OWN_PURPOSES: readonly Settlement['purpose'][] = ['metered', 'subscription'];
-
-/** Plans the claim. The insert fails if any merchant's request claimed this message or signature before. */
+/** Plans the claim. The insert fails if any merchant's request claimed this transaction before. */
 export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
   const { txSignature, livemode, purpose, paymentId: subjectId, createdAt } = settlement;
-  const messageHash = OWN_PURPOSES.includes(purpose) ? null : settlement.messageHash;
   return [
-    insertClaim(db, { txSignature, livemode, messageHash, kind: KIND_OF[purpose], subjectId, createdAt }, null),
+    insertClaim(db, { txSignature, livemode, kind: KIND_OF[purpose], subjectId, createdAt }, null),
     db.insert(settlements).values(settlement),
   ];
 };
@@ -187,23 +186,23 @@ export const takeDueSettlements = (ctx: Shard, max: number): Promise<Settlement[
 
 export const EXPIRED = 'blockhash_expired';
 
+/** SQL condition for a settlement's claim. */
+const hasPaid = ({ paymentId, txSignature, livemode }: Settlement) =>
+  and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, livemode), eq(txClaims.subjectId, paymentId));
+
 /** Request that was answered with a payment's success. Null if none was yet. */
-export async function findAnsweredBy(db: Db, { paymentId }: Settlement): Promise<string | null> {
-  const claim = db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(eq(txClaims.subjectId, paymentId));
+export async function findAnsweredBy(db: Db, settlement: Settlement): Promise<string | null> {
+  const claim = db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(hasPaid(settlement));
   return (await claim.get())?.answeredBy ?? null;
 }
 
 /** The second statement fails the batch if another request was answered since `before` was found, or the money was dropped. */
-export const assignSuccess = (ctx: Shard, { paymentId }: Settlement, call: string, before: string | null): Write[] => [
+export const assignSuccess = (ctx: Shard, settlement: Settlement, call: string, before: string | null): Write[] => [
   ctx.db
     .update(txClaims)
     .set({ answeredBy: call })
     .where(
-      and(
-        eq(txClaims.subjectId, paymentId),
-        before === null ? isNull(txClaims.answeredBy) : eq(txClaims.answeredBy, before),
-        isNull(txClaims.droppedAt),
-      ),
+      and(hasPaid(settlement), before === null ? isNull(txClaims.answeredBy) : eq(txClaims.answeredBy, before), isNull(txClaims.droppedAt)),
     ),
   abortUnlessChanged(ctx),
 ];
@@ -212,15 +211,15 @@ export const assignSuccess = (ctx: Shard, { paymentId }: Settlement, call: strin
  * Assigns the success of a settled payment to one call permanently: on its claim, which is never deleted, with a copy on the settlement for
  * later reads. Returns the call that owns the success. The same call may ask again.
  */
-export async function claimSuccess(db: Db, { paymentId }: Settlement, call: AnswerId): Promise<string | null> {
-  const ofSettlement = and(eq(settlements.paymentId, paymentId), eq(settlements.status, 'settled'));
+export async function claimSuccess(db: Db, settlement: Settlement, call: AnswerId): Promise<string | null> {
+  const ofSettlement = and(eq(settlements.paymentId, settlement.paymentId), eq(settlements.status, 'settled'));
   const [, , [stored]] = await db.batch([
     db
       .update(txClaims)
       .set({ answeredBy: call })
       .where(
         and(
-          eq(txClaims.subjectId, paymentId),
+          hasPaid(settlement),
           isNull(txClaims.answeredBy),
           isNull(txClaims.droppedAt),
           exists(db.select({ id: settlements.paymentId }).from(settlements).where(ofSettlement)),
@@ -228,9 +227,9 @@ export async function claimSuccess(db: Db, { paymentId }: Settlement, call: Answ
       ),
     db
       .update(settlements)
-      .set({ answeredBy: sql`(SELECT answered_by FROM tx_claims WHERE subject_id = ${paymentId})` })
+      .set({ answeredBy: sql`(SELECT answered_by FROM tx_claims WHERE ${hasPaid(settlement)})` })
       .where(and(ofSettlement, isNull(settlements.answeredBy))),
-    db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(eq(txClaims.subjectId, paymentId)),
+    db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(hasPaid(settlement)),
   ]);
   return stored?.answeredBy ?? null;
 }

@@ -45,26 +45,29 @@ export const liveRows = (table: MerchantTable): SQL => sql`${table.livemode} = 1
 /** Variant of `clockFilter` for rows that belong to the payment with the id in `column`. */
 export function clockFilterForPayment(ctx: Pick<Shard, 'sandbox'>, column: string): SQL {
   if (ctx.sandbox === null) return sql.raw(LIVE);
-  return sql`${sql.raw(SANDBOX)} AND ${isAmongTheirs(ctx, column, sql`SELECT r.id FROM payments r WHERE`, sql`r.id`)}`;
-}
-
-export function clockFilterForClaims(ctx: Pick<Shard, 'sandbox'>): SQL {
-  if (ctx.sandbox === null) return sql.raw(LIVE);
-  const ofPayment = isAmongTheirs(ctx, 'subject_id', sql`SELECT r.id FROM payments r WHERE`, sql`r.id`);
-  const refunds = sql`SELECT f.id FROM payments r JOIN refunds f ON f.payment_id = r.id WHERE`;
-  return sql`${sql.raw(SANDBOX)} AND (${ofPayment} OR ${isAmongTheirs(ctx, 'subject_id', refunds, sql`f.id`)})`;
+  const theirs = sql`SELECT r.id FROM payments r WHERE ${clockFilter(ctx, 'r.customer_ref', 'r')}`;
+  const named = sql.raw(column);
+  const isTheirs = ctx.sandbox.sessionId === null ? sql`EXISTS (${theirs} AND r.id = ${named})` : sql`${named} IN (${theirs})`;
+  return sql`${sql.raw(SANDBOX)} AND ${isTheirs}`;
 }
 
 /**
- * A session has few rows, so they are listed. Without a session the subquery checks only due rows. `theirs`: query of ids with an open
- * condition on alias `r`.
+ * SQL condition for the claims of payments and of their refunds. `isTheirs`: condition on payments under the alias `r`. Materialized,
+ * because the key is read for one SELECT only.
  */
-function isAmongTheirs(ctx: Pick<Shard, 'sandbox'>, column: string, theirs: SQL, id: SQL): SQL {
+export const isClaimOfPayments = (isTheirs: SQL): SQL => sql`(tx_signature, subject_id) IN (WITH paid(signature, id) AS MATERIALIZED (
+  SELECT r.tx_signature, r.id FROM payments r WHERE ${isTheirs}
+  UNION ALL SELECT o.tx_signature || ':' || o.channel_id, r.id FROM payments r JOIN channel_payouts o ON o.payment_id = r.id WHERE ${isTheirs}
+  UNION ALL SELECT f.tx_signature, f.id FROM payments r JOIN refunds f ON f.payment_id = r.id WHERE ${isTheirs}) SELECT signature, id FROM paid)`;
+
+export function clockFilterForClaims(ctx: Pick<Shard, 'sandbox'>): SQL {
+  if (ctx.sandbox === null) return sql.raw(LIVE);
   const isTheirs = clockFilter(ctx, 'r.customer_ref', 'r');
-  const named = sql.raw(column);
-  return ctx.sandbox?.sessionId === null
-    ? sql`EXISTS (${theirs} ${id} = ${named} AND ${isTheirs})`
-    : sql`${named} IN (${theirs} ${isTheirs})`;
+  // A session has few rows, so its signatures are listed. Otherwise the payment of each due row is read.
+  if (ctx.sandbox.sessionId !== null) return sql`${sql.raw(SANDBOX)} AND ${isClaimOfPayments(isTheirs)}`;
+  const ofPayment = sql`EXISTS (SELECT 1 FROM payments r WHERE r.id = subject_id AND ${isTheirs})`;
+  const ofRefund = sql`EXISTS (SELECT 1 FROM payments r JOIN refunds f ON f.payment_id = r.id WHERE f.id = subject_id AND ${isTheirs})`;
+  return sql`${sql.raw(SANDBOX)} AND (${ofPayment} OR ${ofRefund})`;
 }
 
 export const OF_NO_SESSION = "request_id NOT LIKE 'sandbox\\_%' ESCAPE '\\'";

@@ -1,4 +1,4 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { MINUTE } from '#core/time.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { transact, unchanged, type Write } from './commit.ts';
@@ -8,6 +8,8 @@ import { type ClaimKind, txClaims } from './tables/tx-claims.ts';
 export interface Watched {
   kind: ClaimKind | 'unmatched';
   subjectId: string;
+  /** Unique among those of its table and mode. */
+  key: string;
   txSignature: string;
   /** null: the slot is unknown, so no block can prove that the transaction is absent. */
   slot: number | null;
@@ -34,7 +36,7 @@ export interface OutcomeHandler {
 /** Delay of the first check. The cluster finalizes a transaction in about thirteen seconds. */
 export const FINAL_AFTER_MS = MINUTE;
 
-type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'messageHash' | 'subjectId' | 'createdAt'> & {
+type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'subjectId' | 'createdAt'> & {
   kind: ClaimKind;
   livemode: boolean;
 };
@@ -46,6 +48,14 @@ type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'messageHash'
 export const channelClaim = (txSignature: string, channelId: string): string => `${txSignature}:${channelId}`;
 export const claimedTransaction = (claim: string): string => claim.split(':')[0]!;
 export const CLAIMED_TRANSACTION = sql.raw("substr(tx_signature, 1, instr(tx_signature || ':', ':') - 1)");
+
+/** SQL condition for the claim on what paid a subject. The claim on a channel's payout begins with the transaction. */
+export const isClaimOf = (subject: { id: SQLWrapper | string; livemode: SQLWrapper | boolean; txSignature: SQLWrapper | string }): SQL => {
+  const [from, to] = [sql`${subject.txSignature}`, sql`${subject.txSignature} || ';'`];
+  const livemode = typeof subject.livemode === 'boolean' ? sql.raw(`${Number(subject.livemode)}`) : subject.livemode;
+  return sql`tx_claims.tx_signature >= ${from} AND tx_claims.tx_signature < ${to} AND tx_claims.livemode = ${livemode} AND tx_claims.subject_id = ${subject.id}`;
+};
+
 export const subjectsOfTransaction = (txSignature: string, modes: readonly boolean[]): SQL => {
   const isIn = sql`livemode IN (${sql.raw(modes.map(Number).join(', '))}) AND tx_signature = ${txSignature} AND tx_signature IS NOT NULL`;
   return sql`SELECT subject_id, kind FROM tx_claims WHERE ${isIn} UNION ALL SELECT payment_id, 'metered' FROM channel_payouts WHERE ${isIn}`;

@@ -51,7 +51,7 @@ export async function activatePlan(ctx: Scope, actor: Actor, given: ActivatePlan
   const payTo = requireTreasury(ctx);
   const accountId = actor.accountId;
   const read = input.paymentSignature === null ? null : await readPayment(ctx, input.paymentSignature);
-  const known = read?.ok ? await findSettlement(ctx, read.verified.messageHash) : undefined;
+  const known = read?.ok ? await findSettlement(ctx, read.signed.txSignature) : undefined;
   if (known) {
     requireSamePlan(ctx, known, input.plan);
     return answerActivation(ctx, payTo, known, await followThrough(ctx, known, { isNew: false }), input);
@@ -110,7 +110,7 @@ async function draftActivation(
     ctx.note(challenge.note);
     return challenge;
   }
-  return draftPayment(ctx, read.verified, {
+  return draftPayment(ctx, read, {
     merchantId: accountId,
     livemode: ctx.livemode,
     purpose: 'activation',

@@ -43,10 +43,7 @@ function patient(ctx: Scope): Scope {
 async function* readPages(ctx: Scope, filter: ReceiptFilter): AsyncGenerator<ReceiptRow[]> {
   for await (const receipts of walkReceipts(ctx, filter, { max: ROWS_MAX, pageMax: PAGE })) {
     const [sales, invoices] = await Promise.all([
-      listSales(
-        ctx,
-        receipts.map(({ paymentId }) => paymentId),
-      ),
+      listSales(ctx, receipts),
       listMetadata(
         ctx.db,
         receipts.map(({ id }) => id),

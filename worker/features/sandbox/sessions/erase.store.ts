@@ -54,7 +54,11 @@ export function sessionErasure(scope: Scope): Write[] {
     db.delete(unmatchedPayments).where(ofPayments),
     db.delete(paymentCandidates).where(ofPayments),
     db.delete(txClaims).where(clockFilterForClaims(scope)),
-    db.delete(txClaims).where(sql`livemode = 0 AND subject_id IN (SELECT payment_id FROM settlements WHERE ${clockFilter(scope)})`),
+    db
+      .delete(txClaims)
+      .where(
+        sql`livemode = 0 AND (tx_signature, subject_id) IN (SELECT tx_signature, payment_id FROM settlements WHERE ${clockFilter(scope)})`,
+      ),
     db.delete(refunds).where(ofPayments),
     db.delete(settlements).where(clockFilter(scope)),
     db.delete(placements).where(clockFilter(scope)),
