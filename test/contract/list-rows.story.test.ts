@@ -69,7 +69,7 @@ describe(`first pages with ${ROWS} rows of the merchant in every table`, () => {
           rare_type: "CASE WHEN n % 3 = 2 THEN 'payout.changed' END",
           payment_id: ofOne(0),
           membership_id: ofOne(1),
-          events: oneEvent({
+          ...oneEvent({
             type: "CASE n % 3 WHEN 0 THEN 'payment.created' WHEN 1 THEN 'receipt.created' ELSE 'payout.changed' END",
             paymentId: ofOne(0),
             membershipId: ofOne(1),

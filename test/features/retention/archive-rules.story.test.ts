@@ -3,7 +3,7 @@ import { actOfEvent, eventIdOf } from '#core/ids.ts';
 import { verifyReceipt } from '#features/receipts/document.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { exampleOf } from '../../../worker/published/event-catalog.ts';
-import { setInAct } from '../../support/fixtures/acts.ts';
+import { changeActs } from '../../support/fixtures/acts.ts';
 import { archiveAll, countStored, ctxAt, fillBooks, readAnswers } from '../../support/fixtures/old-books.ts';
 import { consumer, deliveries, emit, received } from '../../support/people/consumer.ts';
 import { pause } from '../../support/runner/queues.ts';
@@ -215,8 +215,8 @@ describe('archive objects', () => {
       ada,
       Array.from({ length: 200 }, (_, i) => Date.UTC(2025, 6, 1) + i),
     );
-    const long = JSON.stringify({ text: 'x'.repeat(60_000) });
-    await run(`UPDATE acts SET events = ${setInAct('data.previous', 'json(?)')} WHERE merchant_id = ?`, long, ada.userId);
+    const previous = { text: 'x'.repeat(60_000) };
+    await changeActs(w.env.DB, 'merchant_id = ?', [ada.userId], ([event]) => Object.assign(event!.data, { previous }));
     await archiveAll(w);
     const { objects } = await w.env.ARCHIVE!.list({ prefix: `${ada.userId}/` });
     expect(objects).toHaveLength(3);
@@ -251,9 +251,11 @@ describe('lists over many archive objects', () => {
       Array.from({ length: 60 }, (_, i) => Date.UTC(2025, 5, 1 + Math.floor(i / 3)) + i),
     );
     const rare = ids.filter((_, i) => i % 3 === 1);
-    const data = JSON.stringify(exampleOf('payment.failed').data);
-    const renamed = `UPDATE acts SET rare_type = NULL, events = json_set(events, '$[0].type', 'payment.failed', '$[0].data', json(?)) WHERE id IN (SELECT value FROM json_each(?))`;
-    await run(renamed, data, JSON.stringify(rare.map(actOfEvent)));
+    const { type, data } = exampleOf('payment.failed');
+    const isRenamed = 'id IN (SELECT value FROM json_each(?))';
+    const ofRenamed = JSON.stringify(rare.map(actOfEvent));
+    await changeActs(w.env.DB, isRenamed, [ofRenamed], ([event]) => Object.assign(event!, { type, data }));
+    await run(`UPDATE acts SET rare_type = NULL WHERE ${isRenamed}`, ofRenamed);
     await archiveAll(w);
     let [underWay, most] = [0, 0];
     const get = async (key: string) => {

@@ -194,9 +194,9 @@ describe('expired setup without a payment', () => {
   it('a setup with many events is deleted in several statements', async () => {
     const setup = await ended();
     await w.env.DB.prepare(
-      `INSERT INTO acts (id, merchant_id, livemode, events, request_id, created_at, fanned_out_at)
+      `INSERT INTO acts (id, merchant_id, livemode, types, body, is_personal, request_id, created_at, fanned_out_at)
         WITH RECURSIVE rows(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < 4100)
-        SELECT printf('evt_0000000000m%014d', n), ?, 0, '[]', 'req', 1, 1 FROM rows`,
+        SELECT printf('evt_0000000000m%014d', n), ?, 0, '', unhex('00' || hex('[]')), 0, 'req', 1, 1 FROM rows`,
     )
       .bind(setup.created.account_id)
       .run();

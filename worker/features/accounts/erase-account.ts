@@ -4,7 +4,7 @@ import { dropMailsOf } from '#features/email/outbox.ts';
 import type { Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
-import { eraseWhatNames, listUnerased, markErased } from './erasure.store.ts';
+import { eraseWhatNames, listUnerased, markErased, planErasedActs } from './erasure.store.ts';
 import { planLocks } from './oauth/identities.ts';
 
 const ACCOUNTS_MAX = 20;
@@ -27,6 +27,7 @@ type EraseArchived = (ctx: Shard, accountId: AccountId) => Promise<number>;
 async function eraseRest(ctx: Shard, accountId: AccountId, eraseArchived: EraseArchived): Promise<void> {
   const [first, ...others] = [
     ...eraseWhatNames(ctx, accountId, ROWS_MAX),
+    ...(await planErasedActs(ctx, accountId, ROWS_MAX)),
     ...(await planLocks(ctx, accountId)),
     dropMailsOf(ctx, accountId, ROWS_MAX),
   ];

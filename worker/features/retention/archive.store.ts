@@ -1,12 +1,12 @@
 import { and, asc, eq, getTableColumns, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { actsOfPayments, IN_ORDER } from '#platform/db/acts/find.ts';
+import { actsOfPayments } from '#platform/db/acts/find.ts';
+import { eventsOf } from '#platform/db/acts/read.ts';
 import { amongIds, jsonRows, setOf } from '#platform/db/among.ts';
 import { ARCHIVED_VERSION_MAX, type StoredPayment, type StoredReceipt, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { isClaimOf } from '#platform/db/outcome.ts';
-import { rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import {
   ANY_TYPE,
@@ -17,11 +17,9 @@ import {
   archivedTypes,
   archives,
 } from '#platform/db/tables/archives.ts';
-import { ACT_EVENTS_MAX, acts, events } from '#platform/db/tables/events.ts';
+import { ACT_EVENTS_MAX, acts, type StoredEvent } from '#platform/db/tables/events.ts';
 import { type Payment, payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
-
-export type ArchivableEvent = typeof events.$inferSelect;
 
 /** Maximum number of events skipped in one search when the archive of their owners fails. */
 const PASSED_MAX = 100_000;
@@ -62,14 +60,14 @@ export interface RunLimits {
  * Lists a merchant's events in storage order, from the oldest up to the first one created at `before` or later, or until `limits` are met.
  * The oldest event is always included.
  */
-export async function listRun(db: Db, { merchantId, livemode }: Owner, before: number, limits: RunLimits): Promise<ArchivableEvent[]> {
+export async function listRun(db: Db, { merchantId, livemode }: Owner, before: number, limits: RunLimits): Promise<StoredEvent[]> {
   const mine = and(eq(acts.merchantId, merchantId), eq(acts.livemode, livemode), isNotNull(acts.fannedOutAt));
   const first = db
     .select({
       seq: acts.seq,
       createdAt: acts.createdAt,
-      bytes: sql`length(${acts.events})`.as('bytes'),
-      events: sql`json_array_length(${acts.events})`.as('events'),
+      bytes: sql`length(${acts.body})`.as('bytes'),
+      events: sql`json_array_length('[' || ${acts.types} || ']')`.as('events'),
     })
     .from(acts)
     .where(mine)
@@ -77,17 +75,25 @@ export async function listRun(db: Db, { merchantId, livemode }: Owner, before: n
     .limit(limits.events + 1);
   const sums = sql`SELECT seq, created_at, sum(bytes) OVER (ORDER BY seq) - bytes AS preceding, sum(events) OVER (ORDER BY seq) AS through FROM (${first})`;
   const end = sql`(SELECT seq FROM (${sums}) WHERE created_at >= ${before} OR preceding >= ${limits.bytes} OR preceding > 0 AND through > ${limits.events} ORDER BY seq LIMIT 1)`;
-  return db
+  const run = await db
     .select()
-    .from(events)
-    .where(
-      and(
-        rowsOf(events, { merchantId, livemode }),
-        isNotNull(events.fannedOutAt),
-        sql`act_seq < coalesce(${end}, ${Number.MAX_SAFE_INTEGER})`,
-      ),
-    )
-    .orderBy(IN_ORDER);
+    .from(acts)
+    .where(and(mine, sql`${acts.seq} < coalesce(${end}, ${Number.MAX_SAFE_INTEGER})`))
+    .orderBy(asc(acts.seq));
+  return openUpTo(run, limits.bytes);
+}
+
+/** Opens acts until their events have so many bytes. The database knows the length of the squeezed bodies alone. */
+function openUpTo(run: (typeof acts.$inferSelect)[], bytesMax: number): StoredEvent[] {
+  const found: StoredEvent[] = [];
+  let bytes = 0;
+  for (const act of run) {
+    if (bytes >= bytesMax) break;
+    const opened = eventsOf(act);
+    bytes += JSON.stringify(opened).length;
+    found.push(...opened);
+  }
+  return found;
 }
 
 const isErasingSince = (at: number): SQL => sql`status = 'deleted' AND coalesce(erased_at >= ${at}, true)`;
@@ -101,7 +107,7 @@ export interface ArchivedRow<T> {
 export interface Written extends Owner {
   key: string;
   readAt: number;
-  events: ArchivableEvent[];
+  events: StoredEvent[];
   payments: ArchivedRow<StoredPayment>[];
   receipts: ArchivedRow<StoredReceipt>[];
 }
@@ -176,7 +182,7 @@ function movePayments(db: Db, moved: ArchivedRow<StoredPayment>[]): Write[] {
 
 const bytesOf = (column: string): SQL => subjectIdOf(sql.raw(column));
 
-function countTypes(happened: ArchivableEvent[]): Map<string, number> {
+function countTypes(happened: StoredEvent[]): Map<string, number> {
   const counts = new Map([[ANY_TYPE, happened.length]]);
   for (const { type } of happened) counts.set(type, (counts.get(type) ?? 0) + 1);
   return counts;

@@ -8,9 +8,9 @@ import type { Shard } from '#platform/context.ts';
 import { type ArchivedLine, archivedTextOf, type StoredPayment, type StoredReceipt } from '#platform/db/archive.ts';
 import { commit } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweeps.ts';
+import type { StoredEvent } from '#platform/db/tables/events.ts';
 import { inTime } from '#platform/deadline.ts';
 import {
-  type ArchivableEvent,
   type ArchivedRow,
   findOldest,
   listMovable,
@@ -90,12 +90,12 @@ async function deleteDrafts(ctx: Shard, bucket: R2Bucket): Promise<void> {
   await forgetDrafts(ctx.db, keys);
 }
 
-const namedIn = (happened: ArchivableEvent[]) => ({
+const namedIn = (happened: StoredEvent[]) => ({
   receiptIds: happened.filter(({ type }) => type === 'receipt.created').map(({ subjectId }) => subjectId),
   paymentIds: [...new Set(happened.flatMap(({ paymentId }) => paymentId ?? []))],
 });
 
-function objectOf(happened: ArchivableEvent[], paid: StoredPayment[], issued: StoredReceipt[]) {
+function objectOf(happened: StoredEvent[], paid: StoredPayment[], issued: StoredReceipt[]) {
   const lines: Uint8Array[] = [];
   let length = 0;
   const prefix = <T>(row: T, line: ArchivedLine): ArchivedRow<T> => {

@@ -128,6 +128,8 @@ export async function sweepDeliveries(ctx: Shard): Promise<Swept> {
 const RECOVER_PAGE = 500;
 const RECOVER_PAGES_MAX = 40;
 const RECOVER_DAYS = 90;
+/** Time left in which no further page is read. */
+const RECOVER_RESERVE_MS = 5 * SECOND;
 
 /**
  * Creates a fresh delivery schedule for every event in a window that the endpoint subscribes to and never received, oldest first. Returns
@@ -141,25 +143,28 @@ export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since:
   const types = EVENT_TYPES.filter((type) => matchesType(endpoint.eventTypes, type));
   let scheduled = 0;
   let after: number | null = null;
-  for (let page = 0; page < RECOVER_PAGES_MAX; page++) {
-    const missed: Awaited<ReturnType<typeof listMissed>> = await listMissed(
-      ctx.db,
-      endpoint,
-      types,
-      { since: from, until, after },
-      RECOVER_PAGE,
-    );
-    const written = await insertMissed(
-      ctx,
-      missed.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
-    );
-    await sendAttempts(
-      ctx,
-      written.map(({ id }) => ({ id, failureStreak: endpoint.failureStreak })),
-    );
-    scheduled += written.length;
+  for (let pages = 0; pages < RECOVER_PAGES_MAX && ctx.leftMs() > RECOVER_RESERVE_MS; ) {
+    const window = { since: from, until, after };
+    const missed: Awaited<ReturnType<typeof listMissed>> = await listMissed(ctx.db, endpoint, types, window, RECOVER_PAGE);
+    const wanted = missed.filter(({ event }) => wantsEvent(endpoint, event));
+    if (wanted.length > 0) {
+      scheduled += await insertRecovered(ctx, endpoint, wanted);
+      pages++;
+    }
     if (missed.length < RECOVER_PAGE) break;
     after = missed.at(-1)!.event.seq;
   }
   return scheduled;
+}
+
+async function insertRecovered(ctx: Scope, endpoint: Endpoint, missed: Awaited<ReturnType<typeof listMissed>>): Promise<number> {
+  const written = await insertMissed(
+    ctx,
+    missed.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
+  );
+  await sendAttempts(
+    ctx,
+    written.map(({ id }) => ({ id, failureStreak: endpoint.failureStreak })),
+  );
+  return written.length;
 }

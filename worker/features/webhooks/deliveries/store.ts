@@ -2,10 +2,12 @@ import { and, asc, eq, getViewSelectedFields, inArray, isNull, lt, lte, type SQL
 import { clockFilterForEvents } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { firstSeqAt, IN_ORDER, isAct, isAfter, isEvent, isOfActs } from '#platform/db/acts/find.ts';
-import { amongIds, jsonRows } from '#platform/db/among.ts';
+import { openEvents } from '#platform/db/acts/read.ts';
+import { jsonRows } from '#platform/db/among.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { acts, EVENT_DUE_AT, events, type NewStoredEvent } from '#platform/db/tables/events.ts';
 import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+import type { EventType } from '#rules/events.ts';
 import { findArchivedEvent } from '../events.store.ts';
 import { countAnswer, countEnded, isWaiting } from './breaker.store.ts';
 
@@ -29,7 +31,7 @@ export async function loadFanOut(db: Db, actIds: string[]) {
         ),
       ),
   ]);
-  return { events: rows, endpoints };
+  return { events: openEvents(rows), endpoints };
 }
 
 export const insertTest = (db: Db, test: Omit<Delivery, 'id'>) => db.insert(webhookDeliveries).values(test).returning();
@@ -97,7 +99,7 @@ export async function claimDelivery(
   const of = (column: typeof webhookDeliveries.endpointId | typeof webhookDeliveries.eventId) =>
     db.select({ id: column }).from(webhookDeliveries).where(mine) as never;
   // No join: D1 batches name columns without their table, so equal column names would collide.
-  const [taken, [delivery], [endpoint], [stored]] = await db.batch([
+  const [taken, [delivery], [endpoint], stored] = await db.batch([
     db
       .update(webhookDeliveries)
       .set({ leaseUntil })
@@ -114,7 +116,7 @@ export async function claimDelivery(
       .where(isEvent(sql`SELECT event_id AS value FROM webhook_deliveries WHERE ${mine}`)),
   ]);
   if (taken.length === 0 || !delivery || !endpoint) return null;
-  return { delivery, endpoint, event: stored ?? delivery.testEvent ?? (await findArchivedEvent(ctx, delivery)) };
+  return { delivery, endpoint, event: openEvents(stored)[0] ?? delivery.testEvent ?? (await findArchivedEvent(ctx, delivery)) };
 }
 
 export type DeliveryChange = Partial<Omit<Delivery, 'nextAttemptAt'>> & { nextAttemptAt?: number | null | SQL };
@@ -140,24 +142,21 @@ function countsOf(ctx: Shard, delivery: Delivery, { status, responseStatus, resp
 }
 
 /**
- * Lists what an endpoint subscribes to and never received in a window: failed and cancelled deliveries, and events without one. In storage
- * order, from the previous page's last item. Reads no live acts before `since`: a session's clock may be ahead of their numbers.
+ * Lists events of these types that an endpoint never received in a window: those with failed and cancelled deliveries, and those without one.
+ * In storage order, from the previous page's last item. Reads no live acts before `since`: a session's clock may be ahead of their numbers.
  */
 export async function listMissed(
   db: Db,
   endpoint: Endpoint,
-  types: string[],
+  types: EventType[],
   window: { since: number; until: number; after: number | null },
   limit: number,
 ) {
-  const isOneOf = (column: typeof events.type | typeof events.productId, values: string[]) =>
-    // The plus forces SQLite to use the order of the acts.
-    sql`+${amongIds(column, values)}`;
   const isDelivered = sql`EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id} AND d.status IN ('succeeded', 'pending', 'retrying'))`;
   const lastFailed = sql<
     number | null
   >`(SELECT max(d.id) FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id})`;
-  return db
+  const rows = await db
     .select({ event: getViewSelectedFields(events), replayOf: lastFailed })
     .from(events)
     .where(
@@ -166,17 +165,15 @@ export async function listMissed(
         eq(events.livemode, endpoint.livemode),
         sql`${events.createdAt} BETWEEN ${window.since} AND ${window.until}`,
         window.after !== null ? isAfter(window.after) : endpoint.livemode ? isAfter(firstSeqAt(window.since)) : undefined,
-        isOneOf(events.type, types),
-        endpoint.productIds.length > 0
-          ? sql`(${isOneOf(events.productId, endpoint.productIds)} OR (${events.productId} IS NULL AND ${events.type} LIKE 'support.%'))`
-          : undefined,
-        // Like the fan-out: an endpoint's failure warning goes only to other endpoints.
-        sql`NOT (${events.type} = 'webhook.endpoint_failing' AND ${events.subjectId} = ${endpoint.id})`,
+        // The plus forces SQLite to use the order of the acts.
+        sql`+${inArray(events.type, types)}`,
         sql`NOT ${isDelivered}`,
       ),
     )
     .orderBy(IN_ORDER)
     .limit(limit);
+  const opened = openEvents(rows.map(({ event }) => event));
+  return rows.map(({ replayOf }, i) => ({ event: opened[i]!, replayOf }));
 }
 
 export const listDueActs = (ctx: Pick<Shard, 'db' | 'sandbox' | 'cause'>, dueBefore: number, limit: number) =>

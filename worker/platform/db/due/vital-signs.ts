@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
+import { actEventAt } from '../acts/read.ts';
 import { sweeps } from '../tables/operations.ts';
 import { type DueWork, lateSince, readDueWork } from './due-work.ts';
 
@@ -116,6 +117,10 @@ const toDueSweeps = (
     return { ...row, dueAt: work ? lateSince(work, oldest.get(row.name) ?? null, row) : row.dueAt };
   });
 
+/** Chain time of a payment, from its event `payment.confirmed`. */
+const blockTimeOf = (row: Parameters<typeof actEventAt>[0]): number =>
+  Date.parse((actEventAt(row).data.object as { block_time: string }).block_time);
+
 export async function readVitalSigns(ctx: Shard, works: Record<string, DueWork>): Promise<VitalSigns> {
   const { db, now } = ctx;
   const waiting = sql`SELECT
@@ -134,13 +139,13 @@ export async function readVitalSigns(ctx: Shard, works: Record<string, DueWork>)
     ${channelDueAt("status = 'created' AND channel_id IS NULL")} AS unopened_session, ${channelDueAt('ended_at IS NOT NULL')} AS ended_channel,
     (SELECT created_at FROM acts ORDER BY seq LIMIT 1) AS oldestEventAt,
     ${parked('unknown_kind')} AS unknown_kind, ${parked('failed')} AS failed`;
-  const served = sql`SELECT d.completed_at - p.block_time AS ms FROM webhook_deliveries d
-    CROSS JOIN events e ON e.act_key = substr(d.event_id, 15, 15) AND e.id = d.event_id CROSS JOIN payments p ON p.id = e.payment_id
+  const served = sql`SELECT d.completed_at AS completedAt, e.seq, e.body FROM webhook_deliveries d
+    CROSS JOIN events e ON e.act_key = substr(d.event_id, 15, 15) AND e.id = d.event_id
     WHERE d.id > (SELECT max(id) FROM webhook_deliveries) - ${DELIVERIES_MAX} AND d.event_type = 'payment.confirmed'
       AND d.status = 'succeeded' AND d.replay_of IS NULL`;
   const [first, times, runs, oldest] = await Promise.all([
     db.run(waiting),
-    db.all<{ ms: number }>(served),
+    db.all<{ completedAt: number; seq: number; body: string }>(served),
     db.select().from(sweeps).orderBy(sweeps.name),
     readDueWork(ctx, works),
   ]);
@@ -153,7 +158,7 @@ export async function readVitalSigns(ctx: Shard, works: Record<string, DueWork>)
     parked: { unknown_kind, failed },
     oldestEventAt,
     // Chain time may be slightly ahead of ours.
-    chainToWebhookMs: times.map(({ ms }) => Math.max(0, ms)).sort((a, b) => a - b),
+    chainToWebhookMs: times.map((row) => Math.max(0, row.completedAt - blockTimeOf(row))).sort((a, b) => a - b),
     databaseBytes: first.meta.size_after,
   };
 }
