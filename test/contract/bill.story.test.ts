@@ -5,9 +5,9 @@ import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { entitlementObjectName } from '#platform/objects.ts';
 import { sum, times, zero } from '../../local/bench/bill/bill.ts';
 import { costPage, type Measured, POLLS } from '../../local/bench/bill/page.ts';
-import type { Counts } from '../../local/bench/bill/prices.ts';
+import { BYTES, type Counts } from '../../local/bench/bill/prices.ts';
 import { FIRST_CHECK, letTimePass } from '../support/faults/finality.ts';
-import { openShop, type Shop } from '../support/people/agent.ts';
+import { newAgent, openShop, type Shop } from '../support/people/agent.ts';
 import { consumer } from '../support/people/consumer.ts';
 import { letTimeRun, setTime } from '../support/runner/clock.ts';
 import { testEnv } from '../support/runner/env.ts';
@@ -18,6 +18,8 @@ import { World } from '../support/world.ts';
 const UNSAMPLED = 'req-not-sampled';
 const LINES_OF_CONSUME = 2;
 const GROUP = 12;
+/** Payments whose bytes are measured: fewer fill the pages of the indexes less well. */
+const STORED = 300;
 
 describe('bill', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
@@ -67,11 +69,17 @@ describe('bill', () => {
   };
   const withSampledLines = (counts: Counts): Counts => sum(counts, { ...zero(), logLines: LINES_OF_CONSUME / 100 });
 
-  async function sell(env = w.env): Promise<string> {
+  async function sell(env = w.env, by = buyer): Promise<string> {
     const { body: payment } = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {}, env });
-    const signature = await w.chain.pay(buyer, payment);
+    const signature = await w.chain.pay(by, payment);
     expect((await w.confirm(payment.payment_id, signature, { env })).status).toBe(200);
     return payment.payment_id;
+  }
+
+  async function settle(env = w.env, agent = shop.agent): Promise<void> {
+    const denied = await shop.consume({}, { env });
+    const payment = await agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
+    expect((await shop.settle(payment, {}, { env })).status).toBe(200);
   }
 
   /** Runs the sweep that follows a payment. Its lease is that of every minute, so its two rows are left out. */
@@ -117,11 +125,28 @@ describe('bill', () => {
   it('an x402 payment is counted', async () => {
     measured.x402 = await spend(async (spent) => {
       spent.counts.requests += 2;
-      const denied = await shop.consume({}, { env: spent.env });
-      const payment = await shop.agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
-      expect((await shop.settle(payment, {}, { env: spent.env })).status).toBe(200);
+      await settle(spent.env);
       await finish(spent);
     });
+  });
+
+  it.each([
+    ['a sale', BYTES.sale, async ({ env }: Spent) => sell(env, await w.chain.wallet())],
+    ['an x402 payment', BYTES.x402, async ({ env }: Spent) => settle(env, await newAgent(w))],
+  ])(`${STORED} of a kind, each by a new customer, take the bytes of the page: %s`, async (_kind, bytes, pay) => {
+    const size = async () => (await w.env.DB.prepare('SELECT 1').run()).meta.size_after;
+    const before = await size();
+    await spend(async (spent) => {
+      for (let i = 0; i < STORED; i++) await pay(spent);
+      await finish(spent);
+    });
+    const { results } = await w.env.DB.prepare(
+      "SELECT count(*) AS n FROM payments WHERE status = 'CONFIRMED' AND finalized_at IS NULL",
+    ).all<{ n: number }>();
+    expect(results).toEqual([{ n: 0 }]);
+    const each = ((await size()) - before) / STORED;
+    expect(each).toBeLessThanOrEqual(bytes);
+    expect(each).toBeGreaterThan(bytes * 0.9);
   });
 
   it('a use alone is counted', async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isLedBy, prepareOnEvents } from '../../support/fixtures/acts.ts';
-import { listTables } from '../../support/fixtures/database-dump.ts';
+import { dumpTable, listTables } from '../../support/fixtures/database-dump.ts';
 import { newKey } from '../../support/people/agent.ts';
 import { consumer, received } from '../../support/people/consumer.ts';
 import { OPERATOR_SECRET, openStaff } from '../../support/people/staff.ts';
@@ -164,10 +164,9 @@ describe('personal data of a deleted account', () => {
     await w.env.DB.prepare('UPDATE receipts SET livemode = 0 WHERE id = ?').bind(receiptId).run();
     await made(`/v1/receipt/${receiptId}/send-proof`, { email: address }, bea.sandboxKey);
     const found = async (needle: string) => {
-      const rows = async (table: string) => (await w.env.DB.prepare(`SELECT * FROM ${table}`).all()).results;
       // A full-text index without stored text, which cannot be selected from.
       const tables = (await listTables(w.env.DB)).filter((table) => table !== 'receipt_words');
-      const dumps = await Promise.all(tables.map(async (table) => ({ table, rows: await rows(table) })));
+      const dumps = await Promise.all(tables.map(async (table) => ({ table, rows: await dumpTable(w.env.DB, table) })));
       return dumps.flatMap(({ table, rows }) => (JSON.stringify(rows).includes(needle) ? [table] : []));
     };
     const needles = [subject, question, answer, address];
