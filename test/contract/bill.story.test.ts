@@ -20,6 +20,8 @@ const LINES_OF_CONSUME = 2;
 const GROUP = 12;
 /** Payments whose bytes are measured: fewer fill the pages of the indexes less well. */
 const STORED = 300;
+/** Objects that ring together: a ring asks each for its alarm. */
+const STORED_AT_ONCE = 50;
 
 describe('bill', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
@@ -43,9 +45,12 @@ describe('bill', () => {
   afterEach(letTimeRun);
 
   const customerOf = (name: string) => ({ customer_ref: `bill-${name}` });
-  async function spend(run: (spent: Spent) => Promise<unknown>): Promise<Counts> {
+  function spend(run: (spent: Spent) => Promise<unknown>): Promise<Counts> {
     // Freezes the time, because the counts of some calls depend on how soon they follow others.
     setTime(Date.now() + MINUTE);
+    return watch(run);
+  }
+  async function watch(run: (spent: Spent) => Promise<unknown>): Promise<Counts> {
     const spent = new Spent(w);
     await spent.watch();
     try {
@@ -69,17 +74,17 @@ describe('bill', () => {
   };
   const withSampledLines = (counts: Counts): Counts => sum(counts, { ...zero(), logLines: LINES_OF_CONSUME / 100 });
 
-  async function sell(env = w.env, by = buyer): Promise<string> {
-    const { body: payment } = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {}, env });
+  async function sell(env = w.env, by = buyer, { slug } = product): Promise<string> {
+    const { body: payment } = await w.call('POST', `/v1/products/p/${slug}/connect`, { body: {}, env });
     const signature = await w.chain.pay(by, payment);
     expect((await w.confirm(payment.payment_id, signature, { env })).status).toBe(200);
     return payment.payment_id;
   }
 
-  async function settle(env = w.env, agent = shop.agent): Promise<void> {
-    const denied = await shop.consume({ customer: { wallet_address: agent.wallet.address } }, { env });
+  async function settle(env = w.env, agent = shop.agent, at = shop): Promise<void> {
+    const denied = await at.consume({ customer: { wallet_address: agent.wallet.address } }, { env });
     const payment = await agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
-    expect((await shop.settle(payment, {}, { env })).status).toBe(200);
+    expect((await at.settle(payment, {}, { env })).status).toBe(200);
   }
 
   /** Runs the sweep that follows a payment. Its lease is that of every minute, so its two rows are left out. */
@@ -185,15 +190,31 @@ describe('bill', () => {
   });
 
   it.each([
-    ['a sale', BYTES.sale, async ({ env }: Spent) => sell(env, await w.chain.wallet())],
-    ['an x402 payment', BYTES.x402, async ({ env }: Spent) => settle(env, await newAgent(w))],
-  ])(`${STORED} of a kind, each by a new customer, take the bytes of the page: %s`, async (_kind, bytes, pay) => {
+    [
+      'a sale',
+      BYTES.sale,
+      async ({ env }: Spent, { merchant }: Shop) => {
+        const sold = await w.product(merchant, { access_period_days: 30 });
+        return async () => sell(env, await w.chain.wallet(), sold);
+      },
+    ],
+    [
+      'an x402 payment',
+      BYTES.x402,
+      async ({ env }: Spent, at: Shop) =>
+        async () =>
+          settle(env, await newAgent(w), at),
+    ],
+  ])(`${STORED} of a kind, each by a new customer, take the bytes of the page: %s`, async (_kind, bytes, open) => {
+    const own = await openShop(w);
     const size = async () => (await w.env.DB.prepare('SELECT 1').run()).meta.size_after;
     const before = await size();
-    await spend(async (spent) => {
-      for (let i = 0; i < STORED; i++) await pay(spent);
-      await finish(spent);
-    });
+    for (let stored = 0; stored < STORED; stored += STORED_AT_ONCE)
+      await watch(async (spent) => {
+        const pay = await open(spent, own);
+        for (let i = 0; i < STORED_AT_ONCE; i++) await pay();
+        await finish(spent);
+      });
     const { results } = await w.env.DB.prepare(
       "SELECT count(*) AS n FROM payments WHERE status = 'CONFIRMED' AND finalized_at IS NULL",
     ).all<{ n: number }>();

@@ -98,7 +98,7 @@ const notesOf = ({
 - Assumed, not counted: ${ASSUMED.cpuMs.sale} ms of processor time a payment, ${ASSUMED.cpuMs.consume} ms a consume, ${ASSUMED.objectMsPerRequest} ms an object request,
   and rows that are stored for ${ASSUMED.monthsStored} months.
 - A sale to a new customer adds at most ${(BYTES.sale / 1000).toFixed(1)} KB to the database, and an x402 payment ${(BYTES.x402 / 1000).toFixed(1)} KB, indexes included.
-- Each minute the sweeps of an idle database read ${figure(idle.rowsRead)} rows, write ${figure(idle.rowsWritten)} and send ${figure(idle.messages)} messages. The tables above include that.
+- Each minute the sweeps of an idle database read about ${Math.round(idle.rowsRead / 10) * 10} rows, write ${figure(idle.rowsWritten)} and send ${figure(idle.messages)} messages. The tables above include that.
 - A database holds 10 GB.
 
 ## Measure it yourself
