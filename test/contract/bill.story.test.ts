@@ -18,7 +18,7 @@ import { World } from '../support/world.ts';
 const UNSAMPLED = 'req-not-sampled';
 const LINES_OF_CONSUME = 2;
 const GROUP = 12;
-/** Payments whose bytes are measured: fewer fill the pages of the indexes less well. */
+/** Payments of which the bytes are measured. Fewer fill the pages of the indexes less well. */
 const STORED = 300;
 /** Objects that ring together: a ring asks each for its alarm. */
 const STORED_AT_ONCE = 50;
