@@ -307,7 +307,7 @@ CREATE TABLE `claims` (
 	`fence` integer NOT NULL,
 	`lease_until` integer,
 	`expires_at` integer NOT NULL,
-	`body` text,
+	`body` blob,
 	`sealed_body` text,
 	PRIMARY KEY(`scope`, `key`)
 ) WITHOUT ROWID;

@@ -73,10 +73,11 @@ export async function insertRecord(
   request: IdempotentRequest,
   { fence, answer: { status, body }, late = {} }: { fence: number; answer: StoredAnswer; late?: LateFields },
 ): Promise<Write[]> {
-  const fullBody = Object.entries(late).reduce((text, [name, value]) => sql`json_set(${text}, ${`$.${name}`}, ${value})`, sql`${body}`);
+  const fields = Object.entries(late);
+  const withLate = () => fields.reduce((text, [name, value]) => sql`json_set(${text}, ${`$.${name}`}, ${value})`, sql`${body}`);
   const answer = request.isSecret
     ? { body: null, sealedBody: await seal(ctx.config.SEAL_KEYS, purposeOf(request), body) }
-    : { body: fullBody, sealedBody: null };
+    : { body: fields.length > 0 ? withLate() : body, sealedBody: null };
   const { scope, key, ...values } = { ...newRecord(ctx, request, fence), status, ...answer, leaseUntil: null };
   return [
     ctx.db

@@ -88,6 +88,12 @@ const FIRST = [
   '"references":[],"tx_signature":"","slot":,"block_time":"2026-","confirmed_at":"2026-","finalized_at":"2026-",',
   '"expires_at":"2026-","receipt_id":"","livemode":true,"created_at":"2026-","updated_at":"2026-","version":2,"poll_after_ms":null,',
   '"net":{"asset":"USDC","amount":"0.01","base_units":"10000"}}},"productId":"","paymentId":"","membershipId":null}]',
+  '{"amount":{"amount":"5","asset":"USDC","base_units":"5000000"},"block_time":"2026-","issued_at":"2026-","livemode":true,',
+  '"memo":"svc:","merchant":{"account_id":"","display_name":"},"network":"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp","payer":"',
+  '","product_id":"","product_name":","receipt_id":"","recipient":"","slot":,"tx_sig":"","version":"2"}',
+  '{"success":true,"payment_id":"","receipt_id":"","tx_signature":"","network":"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",',
+  '"payer":"","amount":{"asset":"USDC","amount":"0.01","base_units":"10000"},"entitlement_id":"","granted_units":1000,',
+  '"consumed_units":1,"consumption_id":"con_01","remaining":999,"payment_response":"eyJzdWNjZXNzIjp0cnVlLCJwYXllciI6I',
 ].join('');
 
 /** Dictionaries of squeezed bodies, by number. A body is read with the one that it was written with: never change one, add the next. */
