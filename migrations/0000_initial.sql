@@ -837,7 +837,8 @@ CREATE TABLE `receipts` (
 	`product_id` text NOT NULL,
 	`payment_id` text NOT NULL,
 	`tx_signature` text NOT NULL,
-	`document` text NOT NULL,
+	`document` blob NOT NULL,
+	`product_name` text NOT NULL,
 	`sha256` text NOT NULL,
 	`signature` text NOT NULL,
 	`key_id` text NOT NULL,
@@ -1227,7 +1228,7 @@ CREATE VIEW `events` AS SELECT a.seq * 32 + j.key AS seq, a.id || substr('012345
 -- Full-text index of receipts. Every row begins with the term of its merchant and mode, so a search reads that merchant's receipts alone.
 CREATE VIRTUAL TABLE `receipt_words` USING fts5(words, content='', columnsize=0, tokenize='unicode61');
 --> statement-breakpoint
-CREATE TRIGGER `receipt_words_added` AFTER INSERT ON `receipts` BEGIN INSERT INTO receipt_words(rowid, words) VALUES (new.rowid, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || coalesce(json_extract(new.document, '$.product_name'), '')); END;
+CREATE TRIGGER `receipt_words_added` AFTER INSERT ON `receipts` BEGIN INSERT INTO receipt_words(rowid, words) VALUES (new.rowid, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name); END;
 --> statement-breakpoint
 CREATE TRIGGER `invoice_words_added` AFTER INSERT ON `receipt_metadata` BEGIN INSERT INTO receipt_words(receipt_words, rowid, words) VALUES ('delete', new.row_number, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name); INSERT INTO receipt_words(rowid, words) VALUES (new.row_number, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name || ' ' || coalesce(json_extract(new.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(new.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(new.metadata, '$.bill_to.name'), '')); END;
 --> statement-breakpoint

@@ -114,7 +114,7 @@ export interface Written extends Owner {
 
 /**
  * Plans the move of an object's rows into the index. The batch aborts if an event is missing or the draft was given up.
- * A receipt moves only if the object holds the identical document. A payment moves only at the archived version and if `IS_OVER` still
+ * A receipt moves only if the object holds it with the same hash and signature. A payment moves only at the archived version and if `IS_OVER` still
  * holds, so a concurrent write that read the row fails its version check.
  */
 export function moveToArchive(ctx: Shard, written: Written): Write[] {
@@ -149,13 +149,13 @@ const ARCHIVE_ID = sql`(SELECT max(id) FROM archives)`;
 const LINE_POSITION = sql`${ARCHIVE_ID}, j.value ->> 'lineAt', j.value ->> 'lineLength'`;
 
 function moveReceipts(db: Db, moved: ArchivedRow<StoredReceipt>[]): Write[] {
-  const rows = moved.map(({ row: { id, document, sha256, signature }, ...position }) => ({ id, document, sha256, signature, ...position }));
+  const rows = moved.map(({ row: { id, sha256, signature }, ...position }) => ({ id, sha256, signature, ...position }));
   return [
     db.insert(archivedReceipts).select(
       sql`SELECT r.rowid, ${bytesOf('r.id')}, ${bytesOf('r.merchant_id')}, r.livemode, r.is_paid_by_owner, r.seq, r.after_seq,
-          ${bytesOf('r.product_id')}, ${bytesOf('r.payment_id')}, r.payer, coalesce(r.document ->> 'product_name', ''),
+          ${bytesOf('r.product_id')}, ${bytesOf('r.payment_id')}, r.payer, r.product_name,
           coalesce((SELECT p.created_at FROM payments p WHERE p.id = r.payment_id), r.created_at), ${LINE_POSITION}
-        FROM ${jsonRows(rows)} JOIN receipts r ON r.id = j.value ->> 'id' AND r.document = j.value ->> 'document'
+        FROM ${jsonRows(rows)} JOIN receipts r ON r.id = j.value ->> 'id'
           AND r.sha256 = j.value ->> 'sha256' AND r.signature = j.value ->> 'signature'`,
     ),
     db
