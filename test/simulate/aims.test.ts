@@ -8,7 +8,7 @@ const AIMS: [kind: 'refused' | 'readonly' | 'slow' | 'spent', at: string][] = [
   ['refused', 'd1.batch'],
   ['readonly', 'd1.run'],
   ['slow', 'POST /v1/products'],
-  ['spent', 'sweep fanOut'],
+  ['spent', 'sweep finality'],
 ];
 
 describe('aimOf', () => {

@@ -19,7 +19,13 @@ const WAITING: readonly [what: string, sql: string, slackMs?: number][] = [
   ],
   ['settlements are pending', "SELECT count(*) AS n FROM settlements WHERE livemode = 1 AND status = 'pending' AND created_at < ?"],
   ['settlements are overdue', "SELECT count(*) AS n FROM settlements WHERE livemode = 1 AND status <> 'settled' AND next_check_at < ?"],
-  ['sweeps are overdue', 'SELECT count(*) AS n FROM sweeps WHERE due_at < ?'],
+  ['transactions are not checked', 'SELECT count(*) AS n FROM tx_claims WHERE livemode = 1 AND next_check_at < ?'],
+  ['unmatched payments are not checked', 'SELECT count(*) AS n FROM unmatched_payments WHERE livemode = 1 AND next_check_at < ?'],
+  ['candidates are not checked', 'SELECT count(*) AS n FROM payment_candidates WHERE livemode = 1 AND next_check_at < ?'],
+  ['memberships are past their end', "SELECT count(*) AS n FROM memberships WHERE livemode = 1 AND status = 'active' AND paid_through < ?"],
+  ['memberships are past their grace', "SELECT count(*) AS n FROM memberships WHERE livemode = 1 AND status = 'grace' AND grace_until < ?"],
+  ['channels are not checked', 'SELECT count(*) AS n FROM metered_sessions WHERE livemode = 1 AND next_check_at < ?'],
+  ['subscriptions are not checked', 'SELECT count(*) AS n FROM subscription_authorizations WHERE livemode = 1 AND next_check_at < ?'],
 ];
 
 const LEASED: readonly [what: string, sql: string][] = [

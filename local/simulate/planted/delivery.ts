@@ -24,8 +24,8 @@ export const DELIVERY_FAULTS: readonly PlantedFault[] = [
     breaks: 'An object announces its events again for ever, though they were stored.',
     mutations: [
       {
-        find: 'if (!page3.awaited) return page3;',
-        replace: 'if (page3) return page3;',
+        find: '.awaited) return ',
+        replace: '.neverAwaited) return ',
       },
     ],
     finding: /repeat for ever/,

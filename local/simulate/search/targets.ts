@@ -77,6 +77,7 @@ const SWEEPS = [
   ...['expired', 'sentCandidates', 'namedCandidates', 'finality', 'closingChannels', 'activeChannels', 'channelOpenings'],
   ...['endedChannels', 'unopenedSessions', 'collections', 'subscriptionCheckouts', 'subscriptions', 'settlements'],
   ...['feePayer', 'analytics', 'domains', 'tickets', 'audit', 'sandboxes', 'endedSandboxes'],
+  'tick',
 ].map((name) => `sweep ${name}`);
 /** Every invocation calls the database. */
 const IN_VERBS: readonly FaultKind[] = [...FITTING.d1, 'spent'];

@@ -1,7 +1,9 @@
+import { eq } from 'drizzle-orm';
 import { describe, expect, it, vi } from 'vitest';
-import { actOfEvent, eventIdOf } from '#core/ids.ts';
+import { type AccountId, actOfEvent, eventIdOf } from '#core/ids.ts';
 import { verifyReceipt } from '#features/receipts/document.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
+import { receipts as receiptRows } from '#platform/db/tables/receipts.ts';
 import { exampleOf } from '../../../worker/published/event-catalog.ts';
 import { changeActs } from '../../support/fixtures/acts.ts';
 import { archiveAll, countStored, ctxAt, fillBooks, readAnswers } from '../../support/fixtures/old-books.ts';
@@ -235,11 +237,12 @@ describe('archive objects', () => {
     const receipts = lines.flatMap(({ receipt }) => (receipt ? [receipt] : []));
     expect(receipts.map(({ id }) => id)).toEqual(books.sales.slice(0, 2).map(({ receiptId }) => receiptId));
     for (const receipt of receipts) expect(verifyReceipt(receipt, w.env.RECEIPT_KEYS as string).valid).toBe(true);
-    const hot = await w.env.DB.prepare('SELECT document, sha256 FROM receipts WHERE merchant_id = ?')
-      .bind(books.merchant.userId)
-      .all<{ document: string; sha256: string }>();
-    expect(hot.results.map(({ document }) => JSON.parse(document).receipt_id)).toEqual([books.sales[2]!.receiptId]);
-    expect(hot.results[0]!.sha256).toMatch(/^[0-9a-f]{64}$/);
+    const hot = await w.db
+      .select()
+      .from(receiptRows)
+      .where(eq(receiptRows.merchantId, books.merchant.userId as AccountId));
+    expect(hot.map(({ document }) => JSON.parse(document).receipt_id)).toEqual([books.sales[2]!.receiptId]);
+    expect(hot[0]!.sha256).toMatch(/^[0-9a-f]{64}$/);
   });
 });
 

@@ -39,8 +39,8 @@ async function newStall(shop: Shop): Promise<Shop> {
   return stall(shop.w, shop.merchant, await sellToAgents(shop.w, shop.merchant), shop.agent);
 }
 
-/** Trips up to the claim: lease, product, payment lookup, claim. The payment is sent afterwards. */
-const CLAIM_TRIP = 4;
+/** Trips up to the claim: lease, product, payment lookup, anchor, claim. The payment is sent afterwards. */
+const CLAIM_TRIP = 5;
 
 describe('settle with a failing database', REPEATED, () => {
   const w = new World();

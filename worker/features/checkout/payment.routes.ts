@@ -46,8 +46,8 @@ function redirectUrl(payment: Payment): string | null {
   return url.href;
 }
 
-const toConfirmResource = async ({ scope, payment, alreadyConfirmed }: Confirmation, view: 'buyer' | 'merchant') => ({
-  ...(await viewPayment(scope, payment, view)),
+const toConfirmResource = async ({ scope, payment, alreadyConfirmed, arrived }: Confirmation, view: 'buyer' | 'merchant') => ({
+  ...(await viewPayment(scope, payment, view, arrived)),
   ...given('membership_id', payment.membershipId),
   ...given('receipt_id', payment.receiptId),
   ...given('redirect_url', redirectUrl(payment)),

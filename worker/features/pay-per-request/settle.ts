@@ -6,6 +6,7 @@ import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { readEntitlement } from '#features/entitlements/entitlement.ts';
 import { getSale, type Sale } from '#features/products/product.ts';
 import { newSwitchedOffError, newX402NotReady } from '#features/rails/x402.ts';
+import { type Anchor, loadAnchor } from '#features/receipts/hash-chain.ts';
 import { customerColumns, draftSettlement, type PaymentReading, readPayment } from '#features/settlements/co-sign.ts';
 import { assignSuccess } from '#features/settlements/finish.ts';
 import { claimOnce, followThrough, toPaidPurchase } from '#features/settlements/follow-through.ts';
@@ -53,11 +54,14 @@ interface Settled {
  */
 export async function settlePayment(ctx: Scope, request: IdempotentRequest, input: SettlePayment): Promise<SettleResult> {
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
+  // Read at the same time. Another request may claim the payment in between, which the claim itself refuses.
+  const reading = loadFacts(ctx, input);
+  reading.catch(() => {});
   const held = await takeLease(ctx, { ...request, retentionMs: MONEY_RETENTION_MS });
   if ('answer' in held) return replayAnswer(ctx, held.answer, caller);
   let isStored = false;
   try {
-    const facts = await loadFacts(ctx, input);
+    const facts = await reading;
     const outcome = await claimAndFollow(ctx, facts, input);
     if (outcome.kind === 'pending') return outcome;
     if (outcome.kind === 'refused') {
@@ -89,13 +93,19 @@ interface Facts {
   sale: Sale;
   read: PaymentReading;
   known: Settlement | null;
+  /** Anchor of the next receipt. Stays valid if other receipts are stored before it. */
+  anchor: Anchor | null;
 }
 
 async function loadFacts(ctx: Scope, { productId, paymentSignature }: SettlePayment): Promise<Facts> {
-  const sale = await getSale(ctx, productId, X402_RAIL);
-  if (!hasX402(ctx.config)) throw newX402NotReady('rail_unavailable');
-  const read = await readPayment(ctx, paymentSignature);
-  return { sale, read, known: read.ok ? await findSettlement(ctx, read.signed.txSignature) : null };
+  const read = hasX402(ctx.config) ? await readPayment(ctx, paymentSignature) : null;
+  const [sale, known, anchor] = await Promise.all([
+    getSale(ctx, productId, X402_RAIL),
+    read?.ok ? findSettlement(ctx, read.signed.txSignature) : null,
+    read?.ok ? loadAnchor(ctx, { merchantId: ctx.merchantId, livemode: ctx.livemode, isPaidByOwner: false }) : null,
+  ]);
+  if (!read) throw newX402NotReady('rail_unavailable');
+  return { sale, read, known, anchor };
 }
 
 /** Settlement that the chain has confirmed. `isNew`: this request claimed it. */
@@ -119,7 +129,7 @@ async function claimAndFollow(
     requireSamePurpose(settlement, ctx, input);
     requireBought(settlement, input);
   }
-  const outcome = await followThrough(ctx, settlement, { isNew });
+  const outcome = await followThrough(ctx, settlement, { isNew, anchor: facts.anchor });
   if (outcome.status === 'pending') return { kind: 'pending', txSignature: settlement.txSignature };
   if (outcome.status === 'settled') return { kind: 'confirmed', settlement, receiptId: outcome.receiptId!, isNew };
   ctx.note(`settlement: ${outcome.reason}`);

@@ -5,7 +5,7 @@ import { changeAccount } from '#features/accounts/change-account.ts';
 import { planSessionlessPayment } from '#features/payments/sessionless-payment.ts';
 import { planActivation } from '#features/plans/buy-plan.ts';
 import { getHolding } from '#features/plans/holding.ts';
-import { loadAnchor } from '#features/receipts/hash-chain.ts';
+import { type Anchor, loadAnchor } from '#features/receipts/hash-chain.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
@@ -27,9 +27,14 @@ const OWED_BY: Partial<Record<Settlement['purpose'], Expectation['owedBy']>> = {
 
 /**
  * Ends a settlement with its chain transaction. The transaction is verified again like any payment: the service co-signed bytes, but the
- * chain moved the money.
+ * chain moved the money. `anchor`: that of a sale's receipt, if it was read before.
  */
-export async function finishSettlement(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
+export async function finishSettlement(
+  ctx: Shard,
+  settlement: Settlement,
+  transaction: ChainTransaction,
+  anchor: Anchor | null = null,
+): Promise<SettlementOutcome> {
   const match = matchPayment(transaction, {
     // A merchant's server sets its own memo. The service's signature correlates the payment there.
     memo: settlement.purpose === 'facilitator' ? null : `svc:${settlement.nonce}`,
@@ -55,7 +60,7 @@ export async function finishSettlement(ctx: Shard, settlement: Settlement, trans
   switch (settlement.purpose) {
     case 'access':
     case 'metered':
-      return storeEnd(ctx, settlement, () => planSold(ctx, settlement, transaction));
+      return storeEnd(ctx, settlement, () => planSold(ctx, settlement, transaction, anchor));
     case 'subscription':
       return storeEnd(ctx, settlement, () => planPeriod(ctx, settlement, transaction));
     case 'activation':
@@ -114,7 +119,12 @@ const proofOf = ({ txSignature, payerWallet: payer, amount: paidUnits }: Settlem
   feePaidUnits: 0n,
 });
 
-async function planSold(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<Change<SettlementOutcome>> {
+async function planSold(
+  ctx: Shard,
+  settlement: Settlement,
+  transaction: ChainTransaction,
+  known: Anchor | null = null,
+): Promise<Change<SettlementOutcome>> {
   const { productId } = settlement as Settlement & { productId: NonNullable<Settlement['productId']> };
   const sale = {
     ...settlement,
@@ -123,7 +133,7 @@ async function planSold(ctx: Shard, settlement: Settlement, transaction: ChainTr
     isMetered: settlement.purpose === 'metered',
     expiresAt: settlement.createdAt + CHALLENGE_SECONDS * SECOND,
   };
-  const anchor = await loadAnchor(ctx, { ...settlement, isPaidByOwner: false });
+  const anchor = known ?? (await loadAnchor(ctx, { ...settlement, isPaidByOwner: false }));
   const paid = planSessionlessPayment(ctx, sale, proofOf(settlement, transaction), anchor);
   return {
     events: paid.events,

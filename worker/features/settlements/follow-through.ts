@@ -2,6 +2,7 @@ import { base64 } from '#core/encoding.ts';
 import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { creditPayment } from '#features/entitlements/credit-payments.ts';
+import type { Anchor } from '#features/receipts/hash-chain.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, isAborted, isConstraint, type Write } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
@@ -85,19 +86,27 @@ const broadcastAndWatch = (ctx: Shard, settlement: Settlement, options: WatchOpt
  */
 const RESEND_AFTER_MS = 5 * SECOND;
 
-/** Returns the outcome for a request, the claiming one (`isNew`) or a later one. Neither depends on the other's survival. */
-export function followThrough(ctx: Shard, settlement: Settlement, { isNew }: { isNew: boolean }): Promise<SettlementOutcome> {
+/**
+ * Returns the outcome for a request, the claiming one (`isNew`) or a later one. Neither depends on the other's survival. `anchor`: that of a
+ * sale's receipt, if the caller has read it.
+ */
+export function followThrough(
+  ctx: Shard,
+  settlement: Settlement,
+  { isNew, anchor = null }: { isNew: boolean; anchor?: Anchor | null },
+): Promise<SettlementOutcome> {
   if (settlement.status !== 'pending') return getOutcome(ctx, settlement.paymentId);
   const send = isNew || ctx.now >= settlement.createdAt + RESEND_AFTER_MS;
-  return broadcastAndWatch(ctx, settlement, { send, patienceMs: ctx.config.SETTLE_PATIENCE_MS });
+  return broadcastAndWatch(ctx, settlement, { send, anchor, patienceMs: ctx.config.SETTLE_PATIENCE_MS });
 }
 
 interface WatchOptions {
   send: boolean;
+  anchor: Anchor | null;
   patienceMs: number;
 }
 
-async function sendAndWatch(ctx: Shard, settlement: Settlement, options: WatchOptions): Promise<SettlementOutcome> {
+async function sendAndWatch(ctx: Shard, settlement: Settlement, { anchor, ...options }: WatchOptions): Promise<SettlementOutcome> {
   const chain = ctx.chain.within(CALL_MS, 2);
   if (options.send) {
     const sent = await chain.sendTransaction(base64.decode(settlement.wire), { preflight: false });
@@ -110,13 +119,15 @@ async function sendAndWatch(ctx: Shard, settlement: Settlement, options: WatchOp
     if (ctx.leftMs() <= wait) return { status: 'pending' };
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     const sighting = await chain.findTransaction(settlement.txSignature);
-    const outcome = sighting.kind === 'found' ? await interpretSighting(ctx, settlement, sighting, null) : null;
+    const outcome = sighting.kind === 'found' ? await interpretSighting(ctx, settlement, sighting, null, anchor) : null;
     // Landed but pending: concurrent calls collided while storing, so the loop retries.
     if (outcome && outcome.status !== 'pending') return outcome;
     if (sighting.kind === 'unavailable') ctx.note(`rpc: ${sighting.reason}`);
   }
   const last = await chain.findTransactions([settlement.txSignature]);
-  return last.kind === 'unavailable' ? { status: 'pending' } : interpretSighting(ctx, settlement, last.sightings[0]!, last.finalHeight);
+  return last.kind === 'unavailable'
+    ? { status: 'pending' }
+    : interpretSighting(ctx, settlement, last.sightings[0]!, last.finalHeight, anchor);
 }
 
 /** Margin past the estimated last valid block: this node may lag behind the one that issued the blockhash. */
@@ -135,8 +146,9 @@ export async function interpretSighting(
   settlement: Settlement,
   sighting: Sighting,
   finalHeight: number | null,
+  anchor: Anchor | null = null,
 ): Promise<SettlementOutcome> {
-  if (sighting.kind === 'found') return finishSettlement(ctx, settlement, sighting.transaction);
+  if (sighting.kind === 'found') return finishSettlement(ctx, settlement, sighting.transaction, anchor);
   const { status, doubtedAt, failureReason } = settlement;
   const note = (seen: Parameters<typeof noteReading>[2]) =>
     commit(ctx, { events: [], writes: [noteReading(ctx.db, settlement, seen)], result: null });

@@ -3,7 +3,7 @@ import { inMode } from '#platform/chain/scope.ts';
 import type { Scope, Shard, Tenant } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts';
-import type { Payment } from '#platform/db/tables/payments.ts';
+import type { Payment, Unmatched } from '#platform/db/tables/payments.ts';
 import type { Sighting } from '#solana/node-answers.ts';
 import { refundNonceOf } from '#solana/refund.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
@@ -34,6 +34,8 @@ export interface Confirmation {
   scope: Scope;
   payment: Payment;
   alreadyConfirmed: boolean;
+  /** Money that missed the payment, as read before the confirmation. */
+  arrived?: Unmatched[];
 }
 
 /**
@@ -97,12 +99,15 @@ async function applySighting(
   };
   const { storeAnswer = skipStoring } = input;
   let verdict: Verdict;
+  const answered: Confirmation[] = [];
   try {
     verdict = await transact(ctx, facts, async (current) => {
       const change = planConfirmation(ctx, input, current, sighting);
       // Stores an answer only for a changed payment. A waiting session is checked again by the next call.
       if (change.result.outcome !== 'done') return change;
-      return withAnswer(change, storeAnswer({ scope: ctx, payment: change.result.payment, alreadyConfirmed: false }));
+      const planned = { scope: ctx, payment: change.result.payment, alreadyConfirmed: false, arrived: current.arrived };
+      answered.push(planned);
+      return withAnswer(change, storeAnswer(planned));
     });
   } catch (error) {
     // Too many concurrent purchases of one customer: nothing is lost, and the service retries.
@@ -117,6 +122,8 @@ async function applySighting(
   if (verdict.outcome === 'refused') throw verdict.error;
   if (sighting?.kind === 'unavailable' || sighting?.kind === 'unreadable') ctx.note(`rpc: ${sighting.reason}`);
   if (sighting?.kind === 'unavailable' && verdict.outcome === 'unknown') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
+  const stored = answered.find(({ payment }) => payment === verdict.payment);
+  if (stored) return stored;
   return { scope: ctx, payment: verdict.payment, alreadyConfirmed: verdict.outcome === 'already' };
 }
 

@@ -13,12 +13,12 @@ import { payments, unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { subscriptionAuthorizations } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
-import { findArchived } from '../store.ts';
+import { findArchived, listUnmatchedOf } from '../store.ts';
 
 const rivals = alias(subscriptionAuthorizations, 'rivals');
 
 /**
- * Loads everything `confirmPayment` needs in one D1 batch: payment, seller, product, end of the receipt chain, claim, unmatched record,
+ * Loads everything `confirmPayment` needs in one D1 batch: payment, seller, product, end of the receipt chain, claim, unmatched money,
  * authorization, candidate origin, memberships of possible payers and the count of payments recovered from it. An archived payment takes three more round trips.
  */
 export async function loadConfirmation(ctx: Shard, paymentId: PaymentId, txSignature: string, payers: string[]) {
@@ -117,11 +117,12 @@ const transactionFactQueries = (db: Db, paymentId: PaymentId, txSignature: strin
       .select({ origin: paymentCandidates.origin, sentAt: paymentCandidates.sentAt })
       .from(paymentCandidates)
       .where(and(eq(paymentCandidates.paymentId, paymentId), eq(paymentCandidates.txSignature, txSignature))),
+    listUnmatchedOf(db, [paymentId]),
   ] as const;
 
 type Answers<T extends readonly PromiseLike<unknown>[]> = { [K in keyof T]: Awaited<T[K]> };
 
-const toTransactionFacts = ([[claim], [unmatched], [authorization], others, [recovered], [candidate]]: Answers<
+const toTransactionFacts = ([[claim], [unmatched], [authorization], others, [recovered], [candidate], arrived]: Answers<
   ReturnType<typeof transactionFactQueries>
 >) => ({
   claim: claim ?? null,
@@ -131,4 +132,6 @@ const toTransactionFacts = ([[claim], [unmatched], [authorization], others, [rec
   rivals: others.map(({ rival }) => rival),
   timesRecovered: recovered?.times ?? 0,
   isOurs: candidate !== undefined && (candidate.origin === 'found' || candidate.sentAt !== null),
+  /** Money that missed the payment. */
+  arrived,
 });

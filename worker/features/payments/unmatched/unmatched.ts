@@ -14,8 +14,9 @@ import { claimTransaction, closeUnmatched, holdRecovered, insertPayment, insertU
 
 type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 
-export async function viewPayment(ctx: Scope, payment: Payment, view: 'buyer' | 'merchant') {
-  const unmatched = await listUnmatchedOf(ctx.db, [payment.id]);
+/** `arrived`: money that missed the payment, if the caller has read it. */
+export async function viewPayment(ctx: Scope, payment: Payment, view: 'buyer' | 'merchant', arrived?: Unmatched[]) {
+  const unmatched = arrived ?? (await listUnmatchedOf(ctx.db, [payment.id]));
   return { now: iso(ctx.now), payment: toPaymentResource(ctx, payment, view, unmatched) };
 }
 
