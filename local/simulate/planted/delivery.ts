@@ -22,12 +22,7 @@ export const DELIVERY_FAULTS: readonly PlantedFault[] = [
   {
     name: 'retry-without-end',
     breaks: 'An object announces its events again for ever, though they were stored.',
-    mutations: [
-      {
-        find: 'if (!page3.awaited) return page3;\n    const [first, last2]',
-        replace: 'if (page3) return page3;\n    const [first, last2]',
-      },
-    ],
+    mutations: [{ find: 'if (!page3.awaited) return page3;', replace: 'if (page3) return page3;' }],
     finding: /repeat for ever/,
   },
   {
