@@ -8,7 +8,7 @@ import { acts, EVENT_DUE_AT, events, type NewStoredEvent } from '#platform/db/ta
 import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { findArchivedEvent } from '../events.store.ts';
 import { countAnswer, countOfSession } from './breaker.store.ts';
-import { type DeliveryKey, isDelivery, isWaiting } from './waiting.store.ts';
+import { type DeliveryKey, endpointsOf, isDelivery, isWaiting } from './waiting.store.ts';
 
 export async function loadFanOut(db: Db, actIds: string[]) {
   const [rows, endpoints] = await db.batch([
@@ -42,12 +42,11 @@ export interface NewDelivery
 /** Ids per millisecond of a merchant's deliveries. They have 15 digits, as many as the API reads. */
 const IDS_PER_MS = 64;
 
-/** SELECT of each merchant and mode of the deliveries, with an id above those of all enabled endpoints. */
+/** SELECT of each merchant and mode of the deliveries, with an id above those stored. */
 function nextIds(ctx: Shard, deliveries: NewDelivery[]): SQL {
   const owners = new Map(deliveries.map(({ merchantId, livemode }) => [`${merchantId}${livemode}`, { merchantId, livemode }]));
-  const last = sql`SELECT max(last) FROM (SELECT (SELECT max(id) FROM webhook_deliveries d WHERE d.merchant_id = e.merchant_id
-    AND d.livemode = e.livemode AND d.endpoint_id = e.id) AS last FROM webhook_endpoints e
-    WHERE e.merchant_id = ${fieldOf('merchantId')} AND e.livemode = ${fieldOf('livemode')} AND e.status = 'enabled')`;
+  const isOwner = sql`merchant_id = ${fieldOf('merchantId')} AND livemode = ${fieldOf('livemode')}`;
+  const last = sql`SELECT max((SELECT max(id) FROM webhook_deliveries WHERE ${isOwner} AND endpoint_id = e.id)) FROM (${endpointsOf(isOwner)}) e`;
   return sql`SELECT ${fieldOf('merchantId')} AS merchant, ${fieldOf('livemode')} AS mode,
     max(${ctx.wallNow * IDS_PER_MS}, 1 + coalesce((${last}), 0)) AS next FROM ${jsonRows([...owners.values()])}`;
 }

@@ -13,12 +13,17 @@ export const isDelivery = (key: DeliveryKey): SQL =>
 /** Repeats the partial indexes' expression literally: a bound status would not use them. */
 export const isWaiting = sql`${webhookDeliveries.status} IN ('pending', 'retrying')`;
 
-/** SELECT of the endpoints that have deliveries, by one index entry each. */
-export const endpointsWith = (tenant: Tenant): SQL => {
-  const first = sql`SELECT min(endpoint_id) FROM webhook_deliveries WHERE ${rowsOf(webhookDeliveries, tenant)}`;
+/** SELECT of the endpoints that have deliveries of an owner, by one index entry each. */
+export const endpointsOf = (isOwner: SQL): SQL => {
+  const first = sql`SELECT min(endpoint_id) FROM webhook_deliveries WHERE ${isOwner}`;
   return sql`WITH RECURSIVE active(id) AS (${first} UNION ALL SELECT (${first} AND endpoint_id > active.id) FROM active
     WHERE active.id IS NOT NULL) SELECT id FROM active WHERE id IS NOT NULL`;
 };
+
+export const endpointsWith = (tenant: Tenant): SQL => endpointsOf(rowsOf(webhookDeliveries, tenant));
+
+/** Longest time until a probe is due, with a margin for clocks that differ. */
+const PROBE_MS = 2 * PROBE_EVERY_MS;
 
 const WAITING = sql`FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE status IN ('pending', 'retrying')`;
 const retrying = (tenant: Tenant): SQL =>
@@ -30,7 +35,7 @@ const retrying = (tenant: Tenant): SQL =>
  */
 const pending = (columns: SQL, { wallNow }: Pick<Shard, 'wallNow'>, endpointIds: SQL): SQL =>
   sql`SELECT ${columns} ${WAITING} AND next_attempt_at IS NULL AND endpoint_id IN (${endpointIds})
-    UNION ALL SELECT ${columns} ${WAITING} AND next_attempt_at <= ${wallNow + PROBE_EVERY_MS} AND endpoint_id IN (${endpointIds})`;
+    UNION ALL SELECT ${columns} ${WAITING} AND next_attempt_at <= ${wallNow + PROBE_MS} AND endpoint_id IN (${endpointIds})`;
 
 const KEY = sql`event_id, endpoint_id, copy`;
 
@@ -47,5 +52,5 @@ export const isWaitingFor = (ctx: Shard, endpoint: Endpoint): SQL => sql`${rowsO
 export const oldestWaiting = (scope: Scope): SQL => sql`SELECT created_at FROM (SELECT created_at ${retrying(scope)} ORDER BY id LIMIT 1)
   UNION ALL SELECT (SELECT created_at ${WAITING} AND next_attempt_at IS NULL AND endpoint_id = e.id ORDER BY id LIMIT 1)
     FROM (${endpointsWith(scope)}) e
-  UNION ALL SELECT min(created_at) ${WAITING} AND next_attempt_at <= ${scope.wallNow + PROBE_EVERY_MS}
+  UNION ALL SELECT min(created_at) ${WAITING} AND next_attempt_at <= ${scope.wallNow + PROBE_MS}
     AND endpoint_id IN (${endpointsWith(scope)})`;
