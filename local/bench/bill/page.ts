@@ -98,7 +98,7 @@ const notesOf = ({
 - Of the successes of \`consume\`, one in a hundred is logged.
 - Assumed, not counted: ${ASSUMED.cpuMs.sale} ms of processor time a payment, ${ASSUMED.cpuMs.consume} ms a consume, ${ASSUMED.objectMsPerRequest} ms an object request,
   ${(ASSUMED.bytes.sale / 1000).toFixed(1)} KB a sale and ${(ASSUMED.bytes.x402 / 1000).toFixed(1)} KB an x402 payment, stored for ${ASSUMED.monthsStored} months.
-- Each minute the sweeps of an idle database read ${figure(idle.rowsRead)} rows, write ${figure(idle.rowsWritten)} and send ${figure(idle.messages)} messages. The tables above include that.
+- Each minute the sweeps of an idle database read about ${Math.round(idle.rowsRead / 10) * 10} rows, write ${figure(idle.rowsWritten)} and send ${figure(idle.messages)} messages. The tables above include that.
 - A database holds 10 GB.
 
 ## Measure it yourself
