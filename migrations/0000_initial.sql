@@ -1161,11 +1161,12 @@ CREATE TABLE `endpoint_hours` (
 --> statement-breakpoint
 CREATE INDEX `endpoint_hours_ending` ON `endpoint_hours` (`hour`);--> statement-breakpoint
 CREATE TABLE `webhook_deliveries` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`event_id` text NOT NULL,
+	`endpoint_id` text NOT NULL,
+	`copy` integer NOT NULL,
+	`id` integer NOT NULL,
 	`merchant_id` text NOT NULL,
 	`livemode` integer NOT NULL,
-	`endpoint_id` text NOT NULL,
-	`event_id` text NOT NULL,
 	`event_type` text NOT NULL,
 	`status` text NOT NULL,
 	`attempt` integer NOT NULL,
@@ -1180,16 +1181,13 @@ CREATE TABLE `webhook_deliveries` (
 	`created_at` integer NOT NULL,
 	`completed_at` integer,
 	`test_event` text,
+	PRIMARY KEY(`event_id`, `endpoint_id`, `copy`),
 	CONSTRAINT "webhook_deliveries_status" CHECK(status IN ('pending', 'retrying', 'succeeded', 'failed', 'cancelled'))
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `webhook_deliveries_once` ON `webhook_deliveries` (`event_id`,`endpoint_id`,CASE WHEN replay_of IS NULL THEN 0 ELSE id END);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`next_attempt_at`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_waiting` ON `webhook_deliveries` (`endpoint_id`,`next_attempt_at`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_by_merchant` ON `webhook_deliveries` (`merchant_id`,`livemode`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_unsucceeded` ON `webhook_deliveries` (`merchant_id`,`livemode`,`status`) WHERE status <> 'succeeded';--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_by_endpoint` ON `webhook_deliveries` (`merchant_id`,`livemode`,`endpoint_id`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_ended` ON `webhook_deliveries` (`completed_at`) WHERE completed_at IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_deliveries_by_endpoint` ON `webhook_deliveries` (`merchant_id`,`livemode`,`endpoint_id`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`next_attempt_at`,`endpoint_id`,`id`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_failed` ON `webhook_deliveries` (`merchant_id`,`livemode`,`status`,`id`) WHERE status IN ('retrying', 'failed', 'cancelled');--> statement-breakpoint
 CREATE TABLE `webhook_endpoints` (
 	`id` text PRIMARY KEY NOT NULL,
 	`merchant_id` text NOT NULL,

@@ -104,8 +104,8 @@ async function consumeJob(queue: string, messages: readonly Message<Job>[], env:
 export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: Env, execution: ExecutionContext): Promise<void> {
   await Promise.all(
     batch.messages.map(async (message) => {
-      const { deliveryId, requestId: cause, database } = message.body;
-      const requestId = `delivery_${deliveryId}`;
+      const { deliveryId: id, requestId: cause, database, ...owner } = message.body;
+      const requestId = `delivery_${id}`;
       const ids = { request_id: requestId, causes: cause ? [cause] : [] };
       const notes: string[] = [];
       const ctx = newCtx(env, {
@@ -125,7 +125,7 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
         });
       try {
         const shard = shardNamed(ctx, database);
-        const claimed = await claimAttempt(shard, deliveryId);
+        const claimed = await claimAttempt(shard, { id, ...owner });
         message.ack();
         if (!claimed) return;
         // The event stores its cause, so that a retry, sweep or replay days later logs the same request id.

@@ -54,12 +54,9 @@ export interface HeldQueue {
   sent: { job: Job; delaySeconds: number }[];
 }
 
-export interface HeldAttempt {
-  deliveryId: number;
+export interface HeldAttempt extends AttemptMessage {
   isSlow: boolean;
   delaySeconds: number;
-  database?: string | undefined;
-  requestId?: string | undefined;
 }
 
 let worlds = 0;
@@ -125,11 +122,11 @@ export class World {
 
   /** Delivers the waiting attempts as one queue batch. Retried attempts wait for the next call. */
   async attempt(waiting: HeldAttempt[] = this.attempts.splice(0), env: Env = this.env): Promise<void> {
-    const messages = waiting.map(({ deliveryId, requestId, database }, index) => ({
+    const messages = waiting.map(({ isSlow: _, delaySeconds: __, ...body }, index) => ({
       id: `a${index}`,
       timestamp: new Date(),
       attempts: 1,
-      body: { deliveryId, requestId, database },
+      body,
       ack: () => {},
       retry: () => this.attempts.push(waiting[index]!),
     }));

@@ -33,13 +33,18 @@ export type Job = { requestId?: string | undefined; database?: string | undefine
 );
 
 /** Webhook attempt, in its own queues so that a slow merchant server delays no other job. */
-export type AttemptMessage = Pick<Job, 'requestId' | 'database'> & { deliveryId: number };
+export type AttemptMessage = Pick<Job, 'requestId' | 'database'> & {
+  deliveryId: number;
+  merchantId: AccountId;
+  livemode: boolean;
+  endpointId: EndpointId;
+};
 
 /** Email to send, in its own queue so that a slow provider delays no other job. */
-export type MailMessage = Omit<AttemptMessage, 'deliveryId'> & { mailId: MailId };
+export type MailMessage = Pick<Job, 'requestId' | 'database'> & { mailId: MailId };
 
 /** Grant or revocation of a membership, in its platform's queue so that an outage of one platform delays no other. */
-export type PlacementMessage = Omit<AttemptMessage, 'deliveryId'> & { membershipId: MembershipId };
+export type PlacementMessage = Pick<Job, 'requestId' | 'database'> & { membershipId: MembershipId };
 
 export interface SweepMessage {
   sweep: string;

@@ -239,12 +239,12 @@ describe('webhook attempt', () => {
     await w.connect(await w.product(ada));
     w.attempts.length = 0;
     await w.deliver();
-    const { deliveryId } = w.attempts.splice(0)[0]!;
+    const { deliveryId, merchantId, livemode, endpointId } = w.attempts.splice(0)[0]!;
     const columns = 'status, attempt, error, lease_until, next_attempt_at <= unixepoch() * 1000 + 1000 AS is_due';
     const row = () => w.env.DB.prepare(`SELECT ${columns} FROM webhook_deliveries WHERE id = ?`).bind(deliveryId).first();
     const attempt = async (leftMs: number) => {
       const ctx = withLeft('attempt', leftMs);
-      const claimed = await claimAttempt(ctx, deliveryId);
+      const claimed = await claimAttempt(ctx, { id: deliveryId, merchantId, livemode, endpointId });
       return claimed && (await makeAttempt(ctx, claimed));
     };
     return { ada, deliveryId, row, attempt };

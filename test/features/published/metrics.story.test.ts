@@ -94,8 +94,8 @@ describe('GET /v1/operator/metrics', () => {
       .first<{ block_time: number }>())!;
     for (let i = 1; i <= 100; i++)
       await w.env.DB.prepare(
-        `INSERT INTO webhook_deliveries (merchant_id, livemode, endpoint_id, event_id, event_type, status, attempt, max_attempts, lease_until, created_at, completed_at)
-         VALUES (?, 1, ?, ?, 'payment.confirmed', 'succeeded', 1, 10, 0, 1, ?)`,
+        `INSERT INTO webhook_deliveries (merchant_id, livemode, endpoint_id, id, copy, event_id, event_type, status, attempt, max_attempts, lease_until, created_at, completed_at)
+         VALUES (?, 1, ?, 1, 0, ?, 'payment.confirmed', 'succeeded', 1, 10, 0, 1, ?)`,
       )
         .bind(event!.merchant_id, `endpoint-${i}`, event!.id, block_time + i * 100)
         .run();

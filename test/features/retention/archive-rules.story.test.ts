@@ -7,7 +7,7 @@ import { receipts as receiptRows } from '#platform/db/tables/receipts.ts';
 import { exampleOf } from '../../../worker/published/event-catalog.ts';
 import { changeActs } from '../../support/fixtures/acts.ts';
 import { archiveAll, countStored, ctxAt, fillBooks, readAnswers } from '../../support/fixtures/old-books.ts';
-import { consumer, deliveries, emit, received } from '../../support/people/consumer.ts';
+import { attemptOf, consumer, deliveries, emit, received } from '../../support/people/consumer.ts';
 import { pause } from '../../support/runner/queues.ts';
 import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
 import { type Merchant, World } from '../../support/world.ts';
@@ -186,7 +186,7 @@ describe('webhook delivery of an archived event', () => {
     await run('UPDATE webhook_deliveries SET next_attempt_at = 0, lease_until = 0 WHERE endpoint_id = ?', mine.id);
     const rows = await deliveries(mine);
     w.attempts.length = 0;
-    await w.attempt(rows.map(({ id }) => ({ deliveryId: id, isSlow: true, delaySeconds: 0 })));
+    await w.attempt(rows.map((row) => attemptOf(row, true)));
     expect((await w.call('POST', `/v1/webhooks/deliveries/${rows[0]!.id}/replay`, { key: ada.key })).status).toBe(200);
     await w.attempt();
     const bodies = (await received(mine)).map(({ body }) => body);

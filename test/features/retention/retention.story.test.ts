@@ -39,7 +39,7 @@ describe('retention rules', () => {
         handoffs: { expires_at: over(DAY) },
         identity_sessions: { expires_at: over(DAY) },
         payment_sessions: { expires_at: over(30 * DAY) },
-        webhook_deliveries: { completed_at: over(30 * DAY), status: "'succeeded'", event_type: "'payment.created'" },
+        webhook_deliveries: { event_id: "printf('evt_%026d', n)", completed_at: over(30 * DAY), status: "'succeeded'" },
         metered_sessions: { ended_at: over(90 * DAY), status: "'closed'" },
         subscription_authorizations: { ended_at: over(90 * DAY), status: "'expired'" },
         endpoint_hours: { hour: over(2 * DAY) },
@@ -205,8 +205,8 @@ describe('expired setup without a payment', () => {
     ).results as [{ id: string }];
     // A delivery to a broken endpoint would stay open.
     await w.env.DB.prepare(
-      `INSERT INTO webhook_deliveries (merchant_id, livemode, endpoint_id, event_id, event_type, status, attempt, max_attempts, lease_until, created_at)
-        VALUES (?, 0, ?, 'evt-1', 'payout.changed', 'retrying', 1, 4, 0, 1)`,
+      `INSERT INTO webhook_deliveries (merchant_id, livemode, endpoint_id, id, copy, event_id, event_type, status, attempt, max_attempts, lease_until, created_at)
+        VALUES (?, 0, ?, 1, 0, 'evt-1', 'payout.changed', 'retrying', 1, 4, 0, 1)`,
     )
       .bind(setup.created.account_id, endpointId)
       .run();

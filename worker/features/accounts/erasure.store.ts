@@ -45,7 +45,10 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
     db
       .update(webhookDeliveries)
       .set({ status: 'cancelled', nextAttemptAt: null, completedAt: wallNow })
-      .where(upTo(db, webhookDeliveries, and(ofDeliveries, sql`status <> 'succeeded' AND status IN ('pending', 'retrying')`), max)),
+      .where(
+        sql`(event_id, endpoint_id, copy) IN (SELECT event_id, endpoint_id, copy FROM webhook_deliveries
+          WHERE ${ofDeliveries} AND status IN ('pending', 'retrying') LIMIT ${max})`,
+      ),
     db
       .update(apiKeys)
       .set({ name: '' })

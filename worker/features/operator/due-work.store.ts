@@ -1,4 +1,5 @@
 import { PEPPER_BYTES, secretRing } from '#core/crypto.ts';
+import { newEventId } from '#core/ids.ts';
 import { DAY, iso, MINUTE } from '#core/time.ts';
 import { CLAIM_GRACE_MS } from '#features/agent-setup/expire.ts';
 import { EMAILED_BEFORE_MS } from '#features/email-delivery/due-plans.ts';
@@ -131,6 +132,15 @@ const ofWallTime = (rows: string, column: string, delayMs: number): DueWork => (
   isOfWallTime: true,
 });
 
+/** Work of the sweep that begins with the oldest event. */
+const deliveriesEnd = (before: number): DueWork => ({
+  work: [
+    `SELECT completed_at + ${retentionMsOf('deliveries')} FROM webhook_deliveries WHERE event_id <= '${newEventId(before)}'
+      AND completed_at <= ${before} ORDER BY event_id LIMIT 1`,
+  ],
+  isOfWallTime: true,
+});
+
 const retentionWork = (ctx: Ctx) => {
   const dayStart = ctx.wallNow - (ctx.wallNow % DAY);
   return {
@@ -152,7 +162,7 @@ const retentionWork = (ctx: Ctx) => {
     },
     sandboxAccounts: { work: [first("sandbox_accounts WHERE session_id = ''", 'needed_at', retentionMsOf('sandboxAccounts'))] },
     processorEvents: ofWallTime('processor_events', 'received_at', retentionMsOf('processorEvents')),
-    endedDeliveries: ofWallTime('webhook_deliveries WHERE completed_at IS NOT NULL', 'completed_at', retentionMsOf('deliveries')),
+    endedDeliveries: deliveriesEnd(ctx.wallNow - retentionMsOf('deliveries')),
     endpointHours: ofWallTime('endpoint_hours', 'hour', retentionMsOf('endpointHours')),
     communityCodes: ofWallTime('communities WHERE expires_at IS NOT NULL', 'expires_at', retentionMsOf('communityCodes')),
     endedMails: ofWallTime('mails WHERE ended_at IS NOT NULL', 'ended_at', retentionMsOf('mails')),

@@ -19,6 +19,7 @@ import {
   type OverdueDelivery,
   postponeActs,
 } from './store.ts';
+import type { DeliveryKey } from './waiting.store.ts';
 
 /** An endpoint's failure warning goes only to the merchant's other endpoints. */
 const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): boolean =>
@@ -43,7 +44,7 @@ const isEligible = ({ sandbox }: Shard, { id, createdAt }: Endpoint, event: Stor
   sandbox?.sessionId ? !sandbox.endpointId || sandbox.endpointId === id : createdAt <= event.createdAt;
 
 const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | null = null): NewDelivery => ({
-  merchantId: event.merchantId,
+  merchantId: endpoint.merchantId,
   livemode: event.livemode,
   endpointId: endpoint.id,
   eventId: event.id,
@@ -68,18 +69,21 @@ export async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints
   const streaks = new Map(endpoints.map(({ id, failureStreak }) => [id, failureStreak]));
   await sendAttempts(
     ctx,
-    written.map(({ id, endpointId }) => ({ id, failureStreak: streaks.get(endpointId) ?? 0 })),
+    written.map((key) => ({ ...key, failureStreak: streaks.get(key.endpointId) ?? 0 })),
   );
 }
 
 const BATCH_MAX = 100;
 
 /** Queues due attempts. Endpoints that failed last use a separate queue, so they delay no other endpoint. */
-export async function sendAttempts(ctx: Shard, due: { id: number; failureStreak: number }[], delaySeconds = 0): Promise<void> {
+export async function sendAttempts(ctx: Shard, due: (DeliveryKey & { failureStreak: number })[], delaySeconds = 0): Promise<void> {
   const feed = async (queue: typeof ctx.env.WEBHOOKS, { isSlow }: { isSlow: boolean }) => {
     const messages = due
       .filter(({ failureStreak }) => failureStreak > 0 === isSlow)
-      .map(({ id }) => ({ body: { deliveryId: id, requestId: ctx.cause, ...addressOf(ctx) }, delaySeconds }));
+      .map(({ id: deliveryId, merchantId, livemode, endpointId }) => ({
+        body: { deliveryId, merchantId, livemode, endpointId, requestId: ctx.cause, ...addressOf(ctx) },
+        delaySeconds,
+      }));
     for (let i = 0; i < messages.length; i += BATCH_MAX) await queue.sendBatch(messages.slice(i, i + BATCH_MAX));
   };
   // In parallel, so that an outage of one queue does not affect the other.
@@ -164,7 +168,7 @@ async function insertRecovered(ctx: Scope, endpoint: Endpoint, missed: Awaited<R
   );
   await sendAttempts(
     ctx,
-    written.map(({ id }) => ({ id, failureStreak: endpoint.failureStreak })),
+    written.map((key) => ({ ...key, failureStreak: endpoint.failureStreak })),
   );
   return written.length;
 }

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { newEventId } from '#core/ids.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { actEventAt } from '../acts/read.ts';
@@ -139,10 +140,10 @@ export async function readVitalSigns(ctx: Shard, works: Record<string, DueWork>)
     ${channelDueAt("status = 'created' AND channel_id IS NULL")} AS unopened_session, ${channelDueAt('ended_at IS NOT NULL')} AS ended_channel,
     (SELECT created_at FROM acts ORDER BY seq LIMIT 1) AS oldestEventAt,
     ${parked('unknown_kind')} AS unknown_kind, ${parked('failed')} AS failed`;
-  const served = sql`SELECT d.completed_at AS completedAt, e.seq, e.body FROM webhook_deliveries d
+  const served = sql`SELECT d.completed_at AS completedAt, e.seq, e.body FROM
+      (SELECT * FROM webhook_deliveries WHERE event_id < ${newEventId(now + MINUTE)} ORDER BY event_id DESC LIMIT ${DELIVERIES_MAX}) d
     CROSS JOIN events e ON e.act_key = substr(d.event_id, 15, 15) AND e.id = d.event_id
-    WHERE d.id > (SELECT max(id) FROM webhook_deliveries) - ${DELIVERIES_MAX} AND d.event_type = 'payment.confirmed'
-      AND d.status = 'succeeded' AND d.replay_of IS NULL`;
+    WHERE d.event_type = 'payment.confirmed' AND d.status = 'succeeded' AND d.replay_of IS NULL`;
   const [first, times, runs, oldest] = await Promise.all([
     db.run(waiting),
     db.all<{ completedAt: number; seq: number; body: string }>(served),
