@@ -616,7 +616,8 @@ CREATE TABLE `sweeps` (
 	`lease_until` integer NOT NULL,
 	`fence` integer NOT NULL,
 	`succeeded_at` integer,
-	`failures` integer NOT NULL
+	`failures` integer NOT NULL,
+	`behind_at` integer
 );
 --> statement-breakpoint
 CREATE TABLE `switched_off` (

@@ -20,7 +20,7 @@ import {
   type Shard,
 } from '#platform/context.ts';
 import { shardNamed } from '#platform/db/directory.ts';
-import { type Swept, sweepPages, sweepRounds } from '#platform/db/sweeps.ts';
+import { addSwept, type Swept, sweepPages, sweepRounds } from '#platform/db/sweeps.ts';
 import type { ParkedMessage } from '#platform/db/tables/operations.ts';
 import { deferring, isSampled, logRequest } from '#platform/log.ts';
 import { deleteParked, endParked, listParked, parkMessages } from '#platform/queues/parked-messages.store.ts';
@@ -240,5 +240,5 @@ export async function sweepParked(ctx: Shard): Promise<Swept> {
     },
   );
   const ended = await sweepRounds(ctx, { max: 500, roundsMax: 20 }, (max) => endParked(ctx, max));
-  return { taken: sent.taken + ended.taken, isFinished: sent.isFinished && ended.isFinished };
+  return addSwept(sent, ended);
 }

@@ -45,6 +45,8 @@ export interface SweepMessage {
   sweep: string;
   database?: string;
   round: number;
+  /** Row after which this round continues. */
+  last?: unknown;
   requestId: string;
 }
 

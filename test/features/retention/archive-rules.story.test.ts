@@ -46,9 +46,9 @@ describe('archive sweep', () => {
     const inSandbox = await happened(ada, [day + 7], false);
     adas.push(...(await happened(ada, [day + DAY])));
     const at = (now: number) => sweepArchive({ ...ctxAt(w.env, 0), now });
-    expect(await at(day + 91 * DAY + HOUR - 1)).toEqual({ taken: 1, isFinished: true });
+    expect(await at(day + 91 * DAY + HOUR - 1)).toEqual({ taken: 1, end: 'empty' });
     expect(await listKeys(ada)).toEqual(['live/2026-01-09']);
-    expect(await at(day + 91 * DAY + HOUR)).toEqual({ taken: 3, isFinished: true });
+    expect(await at(day + 91 * DAY + HOUR)).toEqual({ taken: 3, end: 'empty' });
     expect((await listKeys(ada)).sort()).toEqual(['live/2026-01-09', 'live/2026-01-10', 'sandbox/2026-01-10']);
     expect(await listKeys(bob)).toEqual(['live/2026-01-10']);
     expect([await listIds(ada), await listIds(bob)]).toEqual([adas, bobs]);
@@ -65,7 +65,7 @@ describe('archive sweep', () => {
       ada,
       Array.from({ length: 1203 }, (_, i) => (i < 3 ? day - 5 : i === 5 ? day - 9 : day + i)),
     );
-    expect(await archiveAll(w)).toEqual({ taken: 4, isFinished: true });
+    expect(await archiveAll(w)).toEqual({ taken: 4, end: 'empty' });
     const pages = await Promise.all(Array.from({ length: 13 }, (_, i) => listIds(ada, `&page=${i + 1}`)));
     expect(pages.flat()).toEqual(ids);
     for (const type of ['', '&event_type=payout.changed']) {
@@ -143,7 +143,7 @@ describe('failing archive', () => {
   it('rows stay in the database without an archive', async () => {
     const books = await fillBooks(w);
     const before = await countStored(w, books);
-    expect(await archiveAll(w, { ...w.env, ARCHIVE: undefined })).toEqual({ taken: 0, isFinished: true });
+    expect(await archiveAll(w, { ...w.env, ARCHIVE: undefined })).toEqual({ taken: 0, end: 'empty' });
     expect(await countStored(w, books)).toEqual(before);
     await archiveAll(w);
   });

@@ -37,10 +37,10 @@ export async function sweepAnalytics(ctx: Shard): Promise<Swept> {
   for (let step = 0; step < STEPS_MAX && ctx.elapsedMs() < SWEEP_MS; step++) {
     const cursors = await openCursors(ctx.db);
     const folded = (await foldMode(ctx, cursors.live)) || (await foldMode(ctx, cursors.sandbox));
-    if (folded === 0) return { taken, isFinished: true };
+    if (folded === 0) return { taken, end: 'empty' };
     taken += folded;
   }
-  return { taken, isFinished: false };
+  return { taken, end: 'bound' };
 }
 
 const foldMode = async (ctx: Shard, cursor: AnalyticsCursor): Promise<number> =>

@@ -42,7 +42,7 @@ const dayOf = (at: number): number => at - (at % DAY);
  */
 export async function sweepArchive(ctx: Shard): Promise<Swept> {
   const { ARCHIVE: bucket } = ctx.env;
-  if (!bucket) return { taken: 0, isFinished: true };
+  if (!bucket) return { taken: 0, end: 'empty' };
   await deleteDrafts(ctx, bucket);
   const failed: (Owner & { error: unknown })[] = [];
   const erasing: Owner[] = [];

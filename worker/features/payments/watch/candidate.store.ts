@@ -2,10 +2,11 @@ import { and, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
 import { clockFilterForPayment, rowsOnChain } from '#platform/chain/clock-filter.store.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { Ctx, Db, Shard } from '#platform/context.ts';
 import { jsonRows } from '#platform/db/among.ts';
 import { uuidOf } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { globalOf } from '#platform/db/directory.ts';
 import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Candidate, type Cursor, cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
@@ -199,9 +200,10 @@ export interface Walks {
 const NEWEST = 'service-reference';
 const BACKLOG = 'service-reference-backlog';
 
-export async function loadWalks(db: Db): Promise<Walks> {
-  const known = await db
-    .select()
+/** Loads the cursors from the first database, because one walk serves all. */
+export async function loadWalks(ctx: Ctx): Promise<Walks> {
+  const known = await globalOf(ctx)
+    .db.select()
     .from(cursors)
     .where(inArray(cursors.name, [NEWEST, BACKLOG]));
   const named = (name: string): Cursor =>

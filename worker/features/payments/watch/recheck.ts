@@ -67,11 +67,11 @@ export const sweepCandidates =
       if (max === 0) break;
       const due = await listDueCandidates(ctx, origin, ctx.now - SWEEP_PATIENCE_MS, max);
       for (let from = 0; from < due.length; from += GROUP_MAX)
-        if (!(await readCandidates(ctx, due.slice(from, from + GROUP_MAX)))) return { taken, isFinished: true };
+        if (!(await readCandidates(ctx, due.slice(from, from + GROUP_MAX)))) return { taken, end: 'paused' };
       taken += due.length;
-      if (due.length < max) return { taken, isFinished: true };
+      if (due.length < max) return { taken, end: 'empty' };
     }
-    return { taken, isFinished: false };
+    return { taken, end: 'bound' };
   };
 
 /**

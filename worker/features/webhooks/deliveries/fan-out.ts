@@ -122,7 +122,7 @@ export async function sweepDeliveries(ctx: Shard): Promise<Swept> {
     (overdue) => sendAttempts(ctx, overdue),
   );
   // An attempt stays due until its message is consumed. Another round would send the same ones again.
-  return { taken, isFinished: true };
+  return { taken, end: 'empty' };
 }
 
 const RECOVER_PAGE = 500;

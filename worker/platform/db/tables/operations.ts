@@ -12,6 +12,8 @@ export const sweeps = sqliteTable('sweeps', {
   fence: integer('fence').notNull(),
   succeededAt: instant('succeeded_at'),
   failures: integer('failures').notNull(),
+  /** Set while every run ends with rows left: when the sweep counts as behind, three crons after the first of these runs. */
+  behindAt: instant('behind_at'),
 });
 
 /**
