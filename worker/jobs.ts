@@ -6,7 +6,7 @@ import { projectEntitlement } from '#features/entitlements/entitlement.ts';
 import { attemptPlacement } from '#features/membership-delivery/attempt.ts';
 import { projectMeteredSession, scopeOfSession } from '#features/metered/session.ts';
 import { watchSessions } from '#features/metered/watch/watch-channels.ts';
-import { findQueued, recheckQueued } from '#features/payments/watch/recheck.ts';
+import { findQueued, recheckGroup, recheckQueued } from '#features/payments/watch/recheck.ts';
 import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt.ts';
 import { loadScope } from '#platform/chain/scope.ts';
 import {
@@ -32,6 +32,7 @@ const DEAD_RETRY_SECONDS = 60;
 type Kind = Job['kind'];
 const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promise<void> } = {
   recheckCandidate: recheckQueued,
+  recheckCandidates: recheckGroup,
   fanOut: (ctx, { actIds }) => followActs(ctx, actIds),
   findPayment: findQueued,
   hintFinal: (ctx, { paymentIds }) => hintFinal(ctx, paymentIds as PaymentId[]),

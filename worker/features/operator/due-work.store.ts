@@ -6,7 +6,8 @@ import { UNSIGNED_RETENTION_MS } from '#features/payments/refunds/expire-refunds
 import { SWEEP_PATIENCE_MS } from '#features/payments/watch/candidates.ts';
 import { UNPAID_RETENTION_MS } from '#features/payments/watch/ended-sessions.ts';
 import { EXPIRY_PATIENCE_MS } from '#features/payments/watch/expire.ts';
-import { ARCHIVED_AFTER_MS, DRAFT_MS } from '#features/retention/archive.ts';
+import { PASSED_SEQ } from '#features/retention/archive.store.ts';
+import { ARCHIVED_AFTER_MS, DRAFT_MS, GATHER_MS } from '#features/retention/archive.ts';
 import { retentionMsOf, SETUP_RETENTION_MS } from '#features/retention/retention.ts';
 import { AGAIN_MS, SANDBOX_PATIENCE_MS, SESSION_RETENTION_MS, STALLED_AFTER_MS } from '#features/sandbox/sweep.ts';
 import { SILENT_MS } from '#features/support/close-silent.ts';
@@ -159,11 +160,12 @@ const retentionWork = (ctx: Ctx) => {
     endedSetups: { work: [first("setup_intents WHERE status = 'expired' AND is_retained = 0", 'expires_at', SETUP_RETENTION_MS)] },
     endedSessions: { work: [first("payments WHERE status = 'FAILED' AND is_retained = 0", 'expires_at', UNPAID_RETENTION_MS)] },
     endedSandboxes: ofWallTime('sandbox_sessions WHERE ended_at IS NOT NULL', 'ended_at', SESSION_RETENTION_MS),
-    // The archive takes a day after its end.
+    // The archive takes a day after its end, and days with few events of a merchant later.
     archive: {
       work: ctx.env.ARCHIVE
         ? [
-            `SELECT created_at - created_at % ${DAY} + ${DAY + ARCHIVED_AFTER_MS} FROM acts ORDER BY seq LIMIT 1`,
+            `SELECT created_at - created_at % ${DAY} + ${DAY + ARCHIVED_AFTER_MS} FROM acts WHERE seq > ${PASSED_SEQ} ORDER BY seq LIMIT 1`,
+            `SELECT created_at - created_at % ${DAY} + ${DAY + ARCHIVED_AFTER_MS + GATHER_MS} FROM acts ORDER BY seq LIMIT 1`,
             first('archive_drafts', 'begun_at', DRAFT_MS),
           ]
         : [],

@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, gt, inArray, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
 import { clockFilterForPayment, rowsOnChain } from '#platform/chain/clock-filter.store.ts';
@@ -102,22 +102,36 @@ export async function dropRefused(db: Db, candidate: NewCandidate): Promise<bool
   return dropped.length > 0;
 }
 
+export type CheckKey = Pick<Candidate, 'attempt' | 'txSignature'> & { paymentId: string };
+const keyOf = ({ paymentId, txSignature, attempt }: CheckKey): CheckKey => ({ paymentId, txSignature, attempt });
+/** True until another check claims the attempt. */
+const IS_SAME_CHECK = sql`${paymentCandidates.paymentId} = j.value ->> 'paymentId' AND ${paymentCandidates.txSignature} = j.value ->> 'txSignature'
+  AND ${paymentCandidates.attempt} = j.value ->> 'attempt' AND ${paymentCandidates.origin} <> 'judged'`;
+
+export const listCandidates = (db: Db, checks: readonly CheckKey[]): Promise<Candidate[]> =>
+  db.select(getTableColumns(paymentCandidates)).from(sql`${jsonRows(checks)} CROSS JOIN ${paymentCandidates} ON ${IS_SAME_CHECK}`);
+
+/** Reschedules candidates that the queue checks. The attempt stays the one that their messages name. Returns the rescheduled ones. */
+export const postponeChecks = (db: Db, checks: readonly Candidate[], until: number): Promise<CheckKey[]> =>
+  db
+    .update(paymentCandidates)
+    .set({ nextCheckAt: until })
+    .from(jsonRows(checks.map(keyOf)))
+    .where(IS_SAME_CHECK)
+    .returning({
+      paymentId: paymentCandidates.paymentId,
+      txSignature: paymentCandidates.txSignature,
+      attempt: paymentCandidates.attempt,
+    });
+
 /** Reschedules candidates before they are checked, in one statement. Returns those that no other check claimed first. */
 export async function takeChecks(db: Db, checks: { candidate: Candidate; nextCheckAt: number }[]): Promise<Candidate[]> {
-  const rows = checks.map(({ candidate: { paymentId, txSignature, attempt }, nextCheckAt }) => ({
-    paymentId,
-    txSignature,
-    attempt,
-    nextCheckAt,
-  }));
+  const rows = checks.map(({ candidate, nextCheckAt }) => ({ ...keyOf(candidate), nextCheckAt }));
   return db
     .update(paymentCandidates)
     .set({ attempt: sql`${paymentCandidates.attempt} + 1`, nextCheckAt: sql`j.value ->> 'nextCheckAt'` })
     .from(jsonRows(rows))
-    .where(
-      sql`${paymentCandidates.paymentId} = j.value ->> 'paymentId' AND ${paymentCandidates.txSignature} = j.value ->> 'txSignature'
-        AND ${paymentCandidates.attempt} = j.value ->> 'attempt' AND ${paymentCandidates.origin} <> 'judged'`,
-    )
+    .where(IS_SAME_CHECK)
     .returning();
 }
 
@@ -188,7 +202,12 @@ export async function listDueCandidates(
   };
   const matchesClock = sql`${isOf} AND ${clockFilterForPayment(ctx, 'payment_id')}`;
   const rowids = await listDueInTurns(ctx, waiting, { matchesClock, dueBefore, limit });
-  return ctx.db.select().from(paymentCandidates).where(isAmongRows(rowids)).all();
+  const rows = await ctx.db
+    .select({ candidate: paymentCandidates, rowNumber: sql<number>`rowid` })
+    .from(paymentCandidates)
+    .where(isAmongRows(rowids));
+  const turns = new Map(rowids.map((rowid, turn) => [rowid, turn]));
+  return rows.sort((a, b) => turns.get(a.rowNumber)! - turns.get(b.rowNumber)!).map(({ candidate }) => candidate);
 }
 
 /** Cursors of the service's reference key: `newest` from the top, `backlog` for what earlier walks left. */

@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
-import { mayGoOn, type Swept } from '#platform/db/sweeps.ts';
+import { emptyOrBound, mayGoOn, type Swept } from '#platform/db/sweeps.ts';
 import type { Candidate } from '#platform/db/tables/candidates.ts';
 import { sendJob, sendJobs } from '#platform/queues/send-jobs.ts';
 import { PAYMENT } from '#rules/states.ts';
@@ -14,7 +14,17 @@ import { refundNonceOf } from '#solana/refund.ts';
 import { confirmByMemo, confirmFound } from '../confirm/confirm.ts';
 import { recordRefund } from '../refunds/record-refund.ts';
 import { getPayment } from '../store.ts';
-import { deleteJudged, dropCandidate, findCandidate, listDueCandidates, markJudged, takeChecks } from './candidate.store.ts';
+import {
+  type CheckKey,
+  deleteJudged,
+  dropCandidate,
+  findCandidate,
+  listCandidates,
+  listDueCandidates,
+  markJudged,
+  postponeChecks,
+  takeChecks,
+} from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
 
 /** Handles a queue message: runs its check unless the sweep or another delivery was faster. Idempotent, late or lost. */
@@ -24,6 +34,10 @@ export async function recheckQueued(ctx: Shard, job: { paymentId: string; txSign
   const scope = candidate.livemode ? ctx : await inMode(ctx, await getPayment(ctx, candidate.paymentId));
   await readCandidates(scope, [candidate]);
 }
+
+/** Checks a group of a backlog, unless the sweep or another delivery was faster. Idempotent, late or lost. */
+export const recheckGroup = async (ctx: Shard, { candidates }: { candidates: CheckKey[] }): Promise<void> =>
+  void (await readCandidates(ctx, await listCandidates(ctx.db, candidates)));
 
 /** Checks a transaction that a caller or the provider named, and retries for a while if the chain or the session is not there yet. */
 export async function findQueued(ctx: Shard, job: { txSignature: string; attempt: number }): Promise<void> {
@@ -53,6 +67,13 @@ const NAMED_MS = HOUR;
 
 type Origin = Exclude<Candidate['origin'], 'judged'>;
 
+/** Backlog of one round. More than one page is checked by the queue, and 20 rounds a minute are what a database confirms in that time. */
+const BACKLOG_MAX = 750;
+/** Candidates per message. An invocation takes ten messages, and the platform limits its calls. */
+const QUEUED_MAX = 10;
+/** Time after which the message of a group counts as lost. */
+const QUEUED_MS = 5 * MINUTE;
+
 /**
  * Checks due candidates after lost queue messages and past the schedule. Each origin has its own sweep, so that real money does not wait
  * for signatures named by strangers. Stops at the first failed node call, because the others would fail too.
@@ -65,14 +86,31 @@ export const sweepCandidates =
     while (mayGoOn(ctx)) {
       const max = ctx.budget.rows(CALLS_EACH, PAGE_MAX);
       if (max === 0) break;
-      const due = await listDueCandidates(ctx, origin, ctx.now - SWEEP_PATIENCE_MS, max);
+      // A sandbox clock does not wait for a queue, and strangers could fill it.
+      const isQueued = ctx.sandbox === null && origin !== 'named';
+      const due = await listDueCandidates(ctx, origin, ctx.now - SWEEP_PATIENCE_MS, isQueued ? BACKLOG_MAX : max);
+      if (due.length > PAGE_MAX) return { taken: taken + due.length, end: await queueBacklog(ctx, due) };
       for (let from = 0; from < due.length; from += GROUP_MAX)
         if (!(await readCandidates(ctx, due.slice(from, from + GROUP_MAX)))) return { taken, end: 'paused' };
       taken += due.length;
-      if (due.length < max) return { taken, end: 'empty' };
+      if (due.length < (isQueued ? BACKLOG_MAX : max)) return { taken, end: 'empty' };
     }
     return { taken, end: 'bound' };
   };
+
+/** Sends a backlog to the queue in groups. Checks the first group itself, which shows whether a node answers. */
+async function queueBacklog(ctx: Shard, due: Candidate[]): Promise<Swept['end']> {
+  if (!(await readCandidates(ctx, due.slice(0, GROUP_MAX)))) return 'paused';
+  const queued = await postponeChecks(ctx.db, due.slice(GROUP_MAX), ctx.now + QUEUED_MS);
+  const groups = Array.from({ length: Math.ceil(queued.length / QUEUED_MAX) }, (_, i) =>
+    queued.slice(i * QUEUED_MAX, (i + 1) * QUEUED_MAX),
+  );
+  await sendJobs(
+    ctx,
+    groups.map((candidates) => ({ job: { kind: 'recheckCandidates', candidates } })),
+  );
+  return emptyOrBound(due.length < BACKLOG_MAX);
+}
 
 /**
  * Checks candidates in one call. Returns false if the node did not answer. The next check is stored first, so a crash costs one check, not
