@@ -1,5 +1,5 @@
 import { PEPPER_BYTES, secretRing } from '#core/crypto.ts';
-import { DAY, iso, MINUTE } from '#core/time.ts';
+import { DAY, iso, MINUTE, SECOND } from '#core/time.ts';
 import { CLAIM_GRACE_MS } from '#features/agent-setup/expire.ts';
 import { EMAILED_BEFORE_MS } from '#features/email-delivery/due-plans.ts';
 import { UNSIGNED_RETENTION_MS } from '#features/payments/refunds/expire-refunds.ts';
@@ -53,7 +53,7 @@ const paymentWork = ({ config, now }: Ctx) => {
   return {
     reference: { work: [`SELECT created_at FROM ${UNPAID} ORDER BY expires_at LIMIT 1`], gate: IS_UNPAID, idleMs: IDLE_SCAN_MS },
     candidates: candidates(candidatesDue('found', SWEEP_PATIENCE_MS), candidatesDue('judged', 0)),
-    expired: { work: [first(UNPAID, 'expires_at', EXPIRY_PATIENCE_MS)], gate: IS_UNPAID },
+    expired: { work: [first(UNPAID, 'expires_at', EXPIRY_PATIENCE_MS + config.LATE_GRACE_SECONDS * SECOND)], gate: IS_UNPAID },
     sentCandidates: candidates(candidatesDue('sent', SWEEP_PATIENCE_MS)),
     namedCandidates: candidates(candidatesDue('named', SWEEP_PATIENCE_MS)),
     finality: {
