@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, gt, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
 import { clockFilterForPayment, rowsOnChain } from '#platform/chain/clock-filter.store.ts';
@@ -108,8 +108,10 @@ const keyOf = ({ paymentId, txSignature, attempt }: CheckKey): CheckKey => ({ pa
 const IS_SAME_CHECK = sql`${paymentCandidates.paymentId} = j.value ->> 'paymentId' AND ${paymentCandidates.txSignature} = j.value ->> 'txSignature'
   AND ${paymentCandidates.attempt} = j.value ->> 'attempt' AND ${paymentCandidates.origin} <> 'judged'`;
 
-export const listCandidates = (db: Db, checks: readonly CheckKey[]): Promise<Candidate[]> =>
-  db.select(getTableColumns(paymentCandidates)).from(sql`${jsonRows(checks)} CROSS JOIN ${paymentCandidates} ON ${IS_SAME_CHECK}`);
+export const listCandidates = (db: Db, checks: readonly CheckKey[]): Promise<Candidate[]> => {
+  const rowids = sql`SELECT payment_candidates.rowid FROM ${jsonRows(checks)} CROSS JOIN ${paymentCandidates} ON ${IS_SAME_CHECK}`;
+  return db.select().from(paymentCandidates).where(sql`rowid IN (${rowids})`);
+};
 
 /** Reschedules candidates that the queue checks. The attempt stays the one that their messages name. Returns the rescheduled ones. */
 export const postponeChecks = (db: Db, checks: readonly Candidate[], until: number): Promise<CheckKey[]> =>
