@@ -35,7 +35,7 @@ describe('a sweep that leaves rows', () => {
       .bind(Date.now() - ageMs)
       .run();
 
-  it('is behind after three crons, with the age of its oldest row, and no longer once it reached the end', async () => {
+  it('the sweep is behind after three crons, with the age of its oldest row, until none is left', async () => {
     await due();
     await cron({ isAway: true });
     await oldest(2 * MINUTE);
@@ -49,7 +49,7 @@ describe('a sweep that leaves rows', () => {
     expect([await finding(), await metric()]).toEqual([undefined, 0]);
   });
 
-  it('fails the queue check after half an hour', async () => {
+  it('the queue check fails after half an hour', async () => {
     await due();
     await cron({ isAway: true });
     expect(await queueCheck()).toBe('ok');
@@ -60,7 +60,7 @@ describe('a sweep that leaves rows', () => {
     expect(await queueCheck()).toBe('ok');
   });
 
-  it('is not behind for rows that fell due after its last run', async () => {
+  it('the sweep is not behind for rows that fell due after its last run', async () => {
     await due();
     for (let i = 0; i < 5; i++) await cron({ isAway: true });
     await w.env.DB.prepare('UPDATE tx_claims SET next_check_at = ?')

@@ -163,7 +163,7 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
   endedSandboxes: [kind('sandbox_sessions', { status: 'completed', ended_at: AT })],
 };
 
-/** Sweeps that follow a schedule, a chain or whole events. Each has a case of its own below. */
+/** Sweeps that follow a schedule, a chain or events. Each has a case of its own below. */
 const OTHERS: SweepName[] = ['entitlements', 'idempotency', 'peppers', 'seals', 'reference', 'feePayer', 'audit', 'archive'];
 
 describe('due work', () => {
@@ -194,7 +194,7 @@ describe('due work', () => {
   /** Sweeps create events and emails. */
   afterEach(() => clear([...touched, 'acts', 'mails', 'ended_deliveries']));
 
-  it('has a probe and a case for each sweep', () => {
+  it('each sweep has a probe and a case', () => {
     const names = SWEEPS.map(({ name }) => name).sort();
     expect(Object.keys(dueWorkOf(ctxAt(AT))).sort()).toEqual(names);
     expect([...Object.keys(KINDS), ...OTHERS].sort()).toEqual(names);

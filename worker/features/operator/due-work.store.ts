@@ -6,8 +6,7 @@ import { UNSIGNED_RETENTION_MS } from '#features/payments/refunds/expire-refunds
 import { SWEEP_PATIENCE_MS } from '#features/payments/watch/candidates.ts';
 import { UNPAID_RETENTION_MS } from '#features/payments/watch/ended-sessions.ts';
 import { EXPIRY_PATIENCE_MS } from '#features/payments/watch/expire.ts';
-import { PASSED_SEQ } from '#features/retention/archive.store.ts';
-import { ARCHIVED_AFTER_MS, DRAFT_MS, GATHER_MS } from '#features/retention/archive.ts';
+import { ARCHIVED_AFTER_MS, DRAFT_MS, GATHER_MS, PASSED_ACT } from '#features/retention/archive.ts';
 import { retentionMsOf, SETUP_RETENTION_MS } from '#features/retention/retention.ts';
 import { AGAIN_MS, SANDBOX_PATIENCE_MS, SESSION_RETENTION_MS, STALLED_AFTER_MS } from '#features/sandbox/sweep.ts';
 import { SILENT_MS } from '#features/support/close-silent.ts';
@@ -164,7 +163,7 @@ const retentionWork = (ctx: Ctx) => {
     archive: {
       work: ctx.env.ARCHIVE
         ? [
-            `SELECT created_at - created_at % ${DAY} + ${DAY + ARCHIVED_AFTER_MS} FROM acts WHERE seq > ${PASSED_SEQ} ORDER BY seq LIMIT 1`,
+            `SELECT created_at - created_at % ${DAY} + ${DAY + ARCHIVED_AFTER_MS} FROM acts WHERE seq > ${PASSED_ACT} ORDER BY seq LIMIT 1`,
             `SELECT created_at - created_at % ${DAY} + ${DAY + ARCHIVED_AFTER_MS + GATHER_MS} FROM acts ORDER BY seq LIMIT 1`,
             first('archive_drafts', 'begun_at', DRAFT_MS),
           ]

@@ -17,6 +17,7 @@ import {
   listRun,
   moveToArchive,
   type Owner,
+  PASSED_SEQ,
   type PassedOwner,
   type RunLimits,
   readPassedSeq,
@@ -40,6 +41,8 @@ const PAGE_MAX = 1000;
 const FAILED_MAX = 5;
 /** Longer than any run. An older draft has no running writer. */
 export const DRAFT_MS = HOUR;
+/** Query of the last act that the walk has passed. */
+export const PASSED_ACT = PASSED_SEQ;
 
 const dayOf = (at: number): number => at - (at % DAY);
 
@@ -52,9 +55,9 @@ interface Run {
 }
 
 /**
- * Moves days that ended `ARCHIVED_AFTER_MS` ago to the archive, with the receipts and final payments of their events: of merchants whose
- * events fill an object, and of the others a while later. Objects are written and verified before the batch that indexes them deletes the
- * rows, so a crash loses nothing. A failure of one merchant does not block others, but fails the sweep at the end.
+ * Moves days that ended `ARCHIVED_AFTER_MS` ago to the archive, with the receipts and final payments of their events. A merchant with few
+ * events waits for more. Objects are written and verified before the batch that indexes them deletes the rows, so a crash loses nothing. A
+ * failure of one merchant does not block others, but fails the sweep at the end.
  */
 export async function sweepArchive(ctx: Shard): Promise<Swept> {
   const { ARCHIVE: bucket } = ctx.env;
