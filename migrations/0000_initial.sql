@@ -620,6 +620,7 @@ CREATE TABLE `sweeps` (
 	`behind_at` integer
 );
 --> statement-breakpoint
+CREATE INDEX `sweeps_behind` ON `sweeps` (`behind_at`) WHERE behind_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `switched_off` (
 	`subject` text PRIMARY KEY NOT NULL,
 	`since` integer NOT NULL

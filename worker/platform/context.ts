@@ -17,7 +17,7 @@ import { logRequest } from './log.ts';
 /** Queue message with ids only, because the database holds the state. `requestId`: the sender's `cause`. `database`: the shard. */
 export type Job = { requestId?: string | undefined; database?: string | undefined } & (
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
-  /** Group of a backlog that no single invocation could check. */
+  /** Part of a backlog that no single invocation could check. */
   | { kind: 'recheckCandidates'; candidates: { paymentId: string; txSignature: string; attempt: number }[] }
   | { kind: 'findPayment'; txSignature: string; attempt: number }
   | { kind: 'fanOut'; actIds: string[] }

@@ -46,7 +46,8 @@ export const listPassedOwners = (
   db: Db,
   { after, before, limit }: { after: number; before: number; limit: number },
 ): Promise<PassedOwner[]> =>
-  db.all(sql`SELECT * FROM (WITH page AS MATERIALIZED (SELECT seq, merchant_id, livemode, created_at, fanned_out_at FROM acts WHERE seq > ${after} ORDER BY seq LIMIT ${limit}),
+  db.all(sql`SELECT * FROM (WITH page AS MATERIALIZED (SELECT seq, merchant_id, livemode, created_at, fanned_out_at FROM acts WHERE seq > ${after} ORDER BY seq
+        LIMIT iif((SELECT created_at FROM acts WHERE seq > ${after} ORDER BY seq LIMIT 1) < ${before}, ${limit}, 0)),
       passed AS MATERIALIZED (SELECT * FROM page WHERE seq < coalesce((SELECT min(seq) FROM page WHERE created_at >= ${before}), ${Number.MAX_SAFE_INTEGER}))
     SELECT merchant_id AS merchantId, livemode, max(seq) AS lastSeq, max(fanned_out_at IS NOT NULL) AS hasFannedOut,
       EXISTS (SELECT 1 FROM accounts WHERE id = merchant_id AND status = 'deleted' AND erased_at IS NULL) AS isErasing,

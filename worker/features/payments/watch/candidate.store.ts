@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
 import { clockFilterForPayment, rowsOnChain } from '#platform/chain/clock-filter.store.ts';
@@ -113,19 +113,6 @@ export const listCandidates = (db: Db, checks: readonly CheckKey[]): Promise<Can
   return db.select().from(paymentCandidates).where(sql`rowid IN (${rowids})`);
 };
 
-/** Reschedules candidates that the queue checks. The attempt stays the one that their messages name. Returns the rescheduled ones. */
-export const postponeChecks = (db: Db, checks: readonly Candidate[], until: number): Promise<CheckKey[]> =>
-  db
-    .update(paymentCandidates)
-    .set({ nextCheckAt: until })
-    .from(jsonRows(checks.map(keyOf)))
-    .where(IS_SAME_CHECK)
-    .returning({
-      paymentId: paymentCandidates.paymentId,
-      txSignature: paymentCandidates.txSignature,
-      attempt: paymentCandidates.attempt,
-    });
-
 /** Reschedules candidates before they are checked, in one statement. Returns those that no other check claimed first. */
 export async function takeChecks(db: Db, checks: { candidate: Candidate; nextCheckAt: number }[]): Promise<Candidate[]> {
   const rows = checks.map(({ candidate, nextCheckAt }) => ({ ...keyOf(candidate), nextCheckAt }));
@@ -188,6 +175,20 @@ export const insertFound = (ctx: Shard, found: { signature: string; nonce: strin
       set: { origin: 'found', attempt: 0, nextCheckAt: dueAt, createdAt: ctx.now },
       setWhere: sql`payment_candidates.origin IN ('sent', 'named')`,
     });
+
+/** Lists live candidates by the time since which they are due. */
+export const listBacklog = (
+  { db }: Shard,
+  origin: Exclude<Candidate['origin'], 'judged'>,
+  dueBefore: number,
+  limit: number,
+): Promise<CheckKey[]> =>
+  db
+    .select({ paymentId: paymentCandidates.paymentId, txSignature: paymentCandidates.txSignature, attempt: paymentCandidates.attempt })
+    .from(paymentCandidates)
+    .where(and(eq(paymentCandidates.origin, origin), sql`livemode = 1`, lte(paymentCandidates.nextCheckAt, dueBefore)))
+    .orderBy(asc(paymentCandidates.nextCheckAt))
+    .limit(limit);
 
 export async function listDueCandidates(
   ctx: Shard,

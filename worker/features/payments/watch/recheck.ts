@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
-import { emptyOrBound, mayGoOn, type Swept } from '#platform/db/sweeps.ts';
+import { mayGoOn, type Swept } from '#platform/db/sweeps.ts';
 import type { Candidate } from '#platform/db/tables/candidates.ts';
 import { sendJob, sendJobs } from '#platform/queues/send-jobs.ts';
 import { PAYMENT } from '#rules/states.ts';
@@ -19,10 +19,10 @@ import {
   deleteJudged,
   dropCandidate,
   findCandidate,
+  listBacklog,
   listCandidates,
   listDueCandidates,
   markJudged,
-  postponeChecks,
   takeChecks,
 } from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
@@ -67,49 +67,49 @@ const NAMED_MS = HOUR;
 
 type Origin = Exclude<Candidate['origin'], 'judged'>;
 
-/** Backlog of one round. More than one page is checked by the queue, and 20 rounds a minute are what a database confirms in that time. */
-const BACKLOG_MAX = 750;
+/** Backlog that goes to the queue at each cron: what a database confirms in a minute. */
+const QUEUED_MAX = 15_000;
 /** Candidates per message. An invocation takes ten messages, and the platform limits its calls. */
-const QUEUED_MAX = 10;
-/** Time after which the message of a group counts as lost. */
-const QUEUED_MS = 5 * MINUTE;
+const QUEUED_GROUP = 10;
 
 /**
  * Checks due candidates after lost queue messages and past the schedule. Each origin has its own sweep, so that real money does not wait
- * for signatures named by strangers. Stops at the first failed node call, because the others would fail too.
+ * for signatures named by strangers. Stops at the first failed node call, because the others would fail too. The first round sends a backlog
+ * to the queue as well, and `isQueued` is true in the next.
  */
 export const sweepCandidates =
   (origin: Origin) =>
-  async (ctx: Shard): Promise<Swept> => {
+  async (ctx: Shard, isQueued?: unknown): Promise<Swept> => {
     if (origin === 'found') await deleteJudged(ctx.db, ctx.now, FORGET_MAX);
+    // A sandbox clock does not wait for a queue, and strangers could fill it.
+    let mayQueue = isQueued === undefined && ctx.sandbox === null && origin !== 'named';
     let taken = 0;
     while (mayGoOn(ctx)) {
-      const max = ctx.budget.rows(CALLS_EACH, PAGE_MAX);
+      const max = ctx.budget.rows(CALLS_EACH, mayQueue ? GROUP_MAX : PAGE_MAX);
       if (max === 0) break;
-      // A sandbox clock does not wait for a queue, and strangers could fill it.
-      const isQueued = ctx.sandbox === null && origin !== 'named';
-      const due = await listDueCandidates(ctx, origin, ctx.now - SWEEP_PATIENCE_MS, isQueued ? BACKLOG_MAX : max);
-      if (due.length > PAGE_MAX) return { taken: taken + due.length, end: await queueBacklog(ctx, due) };
+      const due = await listDueCandidates(ctx, origin, ctx.now - SWEEP_PATIENCE_MS, max);
       for (let from = 0; from < due.length; from += GROUP_MAX)
         if (!(await readCandidates(ctx, due.slice(from, from + GROUP_MAX)))) return { taken, end: 'paused' };
       taken += due.length;
-      if (due.length < (isQueued ? BACKLOG_MAX : max)) return { taken, end: 'empty' };
+      if (due.length < max) return { taken, end: 'empty' };
+      // The first group shows that a node answers.
+      if (mayQueue) await queueBacklog(ctx, origin);
+      mayQueue = false;
     }
-    return { taken, end: 'bound' };
+    return { taken, end: 'bound', last: true };
   };
 
-/** Sends a backlog to the queue in groups. Checks the first group itself, which shows whether a node answers. */
-async function queueBacklog(ctx: Shard, due: Candidate[]): Promise<Swept['end']> {
-  if (!(await readCandidates(ctx, due.slice(0, GROUP_MAX)))) return 'paused';
-  const queued = await postponeChecks(ctx.db, due.slice(GROUP_MAX), ctx.now + QUEUED_MS);
-  const groups = Array.from({ length: Math.ceil(queued.length / QUEUED_MAX) }, (_, i) =>
-    queued.slice(i * QUEUED_MAX, (i + 1) * QUEUED_MAX),
+/** Sends due candidates to the queue in groups, unless a run can check them alone. They stay due until a message is consumed. */
+async function queueBacklog(ctx: Shard, origin: Origin): Promise<void> {
+  const keys = await listBacklog(ctx, origin, ctx.now - SWEEP_PATIENCE_MS, QUEUED_MAX);
+  if (keys.length <= PAGE_MAX) return;
+  const groups = Array.from({ length: Math.ceil(keys.length / QUEUED_GROUP) }, (_, i) =>
+    keys.slice(i * QUEUED_GROUP, (i + 1) * QUEUED_GROUP),
   );
   await sendJobs(
     ctx,
     groups.map((candidates) => ({ job: { kind: 'recheckCandidates', candidates } })),
   );
-  return emptyOrBound(due.length < BACKLOG_MAX);
 }
 
 /**

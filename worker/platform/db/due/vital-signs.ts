@@ -213,7 +213,7 @@ const RECENT_MS = 15 * MINUTE;
 
 /** True if a sweep was behind at this wall time and still is. */
 export const isBehind = (wallNow: number): SQL =>
-  sql`EXISTS (SELECT 1 FROM sweeps WHERE behind_at <= ${wallNow} AND succeeded_at > ${wallNow + RECENT_MS})`;
+  sql`EXISTS (SELECT 1 FROM sweeps WHERE behind_at IS NOT NULL AND behind_at <= ${wallNow} AND succeeded_at > ${wallNow + RECENT_MS})`;
 
 /** True if an email has been due since before this wall time. */
 export const isMailStalled = (wallNow: number): SQL => sql`coalesce(${mailDueAt} < ${wallNow}, 0)`;
