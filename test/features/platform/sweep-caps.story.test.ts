@@ -112,7 +112,7 @@ describe('rows that a sweep takes in a minute', () => {
     expect(perMinute(cost)).toBeGreaterThan(SALES);
   });
 
-  it('candidates: each cron sends a backlog of 15,000 to the queue once, and the rounds go on beside it', async () => {
+  it('candidates: each cron sends a backlog of 15,000 to the queue once, while the rounds go on', async () => {
     const times = 16_000;
     for (let from = 0; from < times; from += 4_000)
       await w.env.DB.prepare(
