@@ -19,7 +19,7 @@ const WAITING: readonly [what: string, sql: string, slackMs?: number][] = [
   ],
   ['settlements are pending', "SELECT count(*) AS n FROM settlements WHERE livemode = 1 AND status = 'pending' AND created_at < ?"],
   ['settlements are overdue', "SELECT count(*) AS n FROM settlements WHERE livemode = 1 AND status <> 'settled' AND next_check_at < ?"],
-  ['sweeps are overdue', 'SELECT count(*) AS n FROM sweeps WHERE due_at < ?'],
+  ['sweeps are overdue', 'SELECT count(*) AS n FROM sweeps WHERE sent_at > 0 AND sent_at < ?'],
 ];
 
 const LEASED: readonly [what: string, sql: string][] = [
