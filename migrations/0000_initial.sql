@@ -618,9 +618,11 @@ CREATE TABLE `sweeps` (
 	`lease_until` integer NOT NULL,
 	`fence` integer NOT NULL,
 	`succeeded_at` integer,
-	`failures` integer NOT NULL
+	`failures` integer NOT NULL,
+	`behind_at` integer
 );
 --> statement-breakpoint
+CREATE INDEX `sweeps_behind` ON `sweeps` (`behind_at`) WHERE behind_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `switched_off` (
 	`subject` text PRIMARY KEY NOT NULL,
 	`since` integer NOT NULL

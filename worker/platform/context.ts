@@ -17,6 +17,8 @@ import { logRequest } from './log.ts';
 /** Queue message with ids only, because the database holds the state. `requestId`: the sender's `cause`. `database`: the shard. */
 export type Job = { requestId?: string | undefined; database?: string | undefined } & (
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
+  /** Part of a backlog that no single invocation could check. */
+  | { kind: 'recheckCandidates'; candidates: { paymentId: string; txSignature: string; attempt: number }[] }
   | { kind: 'findPayment'; txSignature: string; attempt: number }
   | { kind: 'fanOut'; actIds: string[] }
   /** Payments that became final, for their buyers' objects. */
@@ -50,6 +52,8 @@ export interface SweepMessage {
   sweep: string;
   database?: string;
   round: number;
+  /** Row after which this round continues. */
+  last?: unknown;
   requestId: string;
 }
 

@@ -161,7 +161,7 @@ describe('unpaid session a month after its end', () => {
         w.env.DB.prepare(sql),
       ),
     );
-    expect(await sweep()).toEqual({ taken: 251, isFinished: true });
+    expect(await sweep()).toEqual({ taken: 251, end: 'empty' });
     expect(await count("ended_sessions WHERE id LIKE ? || '%'", id)).toBe(251);
     expect((await sweep()).taken).toBe(0);
   });

@@ -213,7 +213,7 @@ describe('expired setup without a payment', () => {
     const { env, readings } = withRowCount(w.env);
     const now = (await setup.row()).expires_at + 7 * DAY;
     const sweep = () => sweepEndedSetups(newCtx(env, { requestId: 'req_story', now, defer: () => {} }));
-    for (let round = 0; !(await sweep()).isFinished; round++) expect(round).toBeLessThan(3);
+    for (let round = 0; (await sweep()).end !== 'empty'; round++) expect(round).toBeLessThan(3);
     expect(await left(setup)).toEqual(Array(10).fill(0));
     const steps = readings.filter(({ sql }) => /delete from "?acts/i.test(sql));
     expect(steps).toHaveLength(5);

@@ -3,7 +3,7 @@ import { giveAllBack } from '#features/connected-chats/community.ts';
 import { dropMailsOf } from '#features/email/outbox.ts';
 import type { Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
-import type { Swept } from '#platform/db/sweeps.ts';
+import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
 import { eraseWhatNames, listUnerased, markErased, planErasedActs } from './erasure.store.ts';
 import { planLocks } from './oauth/identities.ts';
 
@@ -19,7 +19,7 @@ export const sweepErasures =
   async (ctx: Shard): Promise<Swept> => {
     const deleted = await listUnerased(ctx.db, ACCOUNTS_MAX);
     const taken = await forEach(ctx, deleted, ({ id }) => eraseRest(ctx, id, eraseArchived));
-    return { taken, isFinished: deleted.length < ACCOUNTS_MAX && taken === deleted.length };
+    return { taken, end: emptyOrBound(deleted.length < ACCOUNTS_MAX && taken === deleted.length) };
   };
 
 type EraseArchived = (ctx: Shard, accountId: AccountId) => Promise<number>;

@@ -1,13 +1,13 @@
 import { PEPPER_BYTES, secretRing } from '#core/crypto.ts';
 import { newEventId } from '#core/ids.ts';
-import { DAY, iso, MINUTE } from '#core/time.ts';
+import { DAY, iso, MINUTE, SECOND } from '#core/time.ts';
 import { CLAIM_GRACE_MS } from '#features/agent-setup/expire.ts';
 import { EMAILED_BEFORE_MS } from '#features/email-delivery/due-plans.ts';
 import { UNSIGNED_RETENTION_MS } from '#features/payments/refunds/expire-refunds.ts';
 import { SWEEP_PATIENCE_MS } from '#features/payments/watch/candidates.ts';
 import { UNPAID_RETENTION_MS } from '#features/payments/watch/ended-sessions.ts';
 import { EXPIRY_PATIENCE_MS } from '#features/payments/watch/expire.ts';
-import { ARCHIVED_AFTER_MS, DRAFT_MS } from '#features/retention/archive.ts';
+import { ARCHIVED_AFTER_MS, DRAFT_MS, GATHER_MS, PASSED_ACT } from '#features/retention/archive.ts';
 import { retentionMsOf, SETUP_RETENTION_MS } from '#features/retention/retention.ts';
 import { AGAIN_MS, SANDBOX_PATIENCE_MS, SESSION_RETENTION_MS, STALLED_AFTER_MS } from '#features/sandbox/sweep.ts';
 import { SILENT_MS } from '#features/support/close-silent.ts';
@@ -53,7 +53,7 @@ const paymentWork = ({ config, now }: Ctx) => {
   return {
     reference: { work: [`SELECT created_at FROM ${UNPAID} ORDER BY expires_at LIMIT 1`], gate: IS_UNPAID, idleMs: IDLE_SCAN_MS },
     candidates: candidates(candidatesDue('found', SWEEP_PATIENCE_MS), candidatesDue('judged', 0)),
-    expired: { work: [first(UNPAID, 'expires_at', EXPIRY_PATIENCE_MS)], gate: IS_UNPAID },
+    expired: { work: [first(UNPAID, 'expires_at', EXPIRY_PATIENCE_MS + config.LATE_GRACE_SECONDS * SECOND)], gate: IS_UNPAID },
     sentCandidates: candidates(candidatesDue('sent', SWEEP_PATIENCE_MS)),
     namedCandidates: candidates(candidatesDue('named', SWEEP_PATIENCE_MS)),
     finality: {
@@ -169,11 +169,12 @@ const retentionWork = (ctx: Ctx) => {
     endedSetups: { work: [first("setup_intents WHERE status = 'expired' AND is_retained = 0", 'expires_at', SETUP_RETENTION_MS)] },
     endedSessions: { work: [first("payments WHERE status = 'FAILED' AND is_retained = 0", 'expires_at', UNPAID_RETENTION_MS)] },
     endedSandboxes: ofWallTime('sandbox_sessions WHERE ended_at IS NOT NULL', 'ended_at', SESSION_RETENTION_MS),
-    // The archive takes a day after its end.
+    // The archive takes a day after its end, and days with few events of a merchant later.
     archive: {
       work: ctx.env.ARCHIVE
         ? [
-            `SELECT created_at - created_at % ${DAY} + ${DAY + ARCHIVED_AFTER_MS} FROM acts ORDER BY seq LIMIT 1`,
+            `SELECT created_at - created_at % ${DAY} + ${DAY + ARCHIVED_AFTER_MS} FROM acts WHERE seq > ${PASSED_ACT} ORDER BY seq LIMIT 1`,
+            `SELECT created_at - created_at % ${DAY} + ${DAY + ARCHIVED_AFTER_MS + GATHER_MS} FROM acts ORDER BY seq LIMIT 1`,
             first('archive_drafts', 'begun_at', DRAFT_MS),
           ]
         : [],

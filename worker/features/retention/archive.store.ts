@@ -17,39 +17,55 @@ import {
   archivedTypes,
   archives,
 } from '#platform/db/tables/archives.ts';
+import { cursors } from '#platform/db/tables/candidates.ts';
 import { ACT_EVENTS_MAX, acts, type StoredEvent } from '#platform/db/tables/events.ts';
 import { type Payment, payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 
-/** Maximum number of events skipped in one search when the archive of their owners fails. */
-const PASSED_MAX = 100_000;
+/** Acts that fill an object, about two events each. */
+const FULL_ACTS = 100;
 
-/**
- * Finds the oldest stored event outside the owners in `but`. An event that is not fanned out yet is pending work and is skipped.
- * `isErasing`: the account is deleted and its events may still contain personal names.
- */
-export function findOldest(db: Db, but: Owner[] = []) {
-  const first = db
-    .select({ seq: acts.seq, merchantId: acts.merchantId, livemode: acts.livemode, createdAt: acts.createdAt })
-    .from(acts)
-    .where(isNotNull(acts.fannedOutAt))
-    .orderBy(asc(acts.seq))
-    .limit(but.length === 0 ? 1 : PASSED_MAX)
-    .as('first');
-  const names = but.map(({ merchantId, livemode }) => `${merchantId}:${livemode ? 1 : 0}`);
-  return db
-    .select({
-      merchantId: first.merchantId,
-      livemode: first.livemode,
-      createdAt: first.createdAt,
-      isErasing: sql<number>`EXISTS (SELECT 1 FROM accounts WHERE id = ${first.merchantId} AND status = 'deleted' AND erased_at IS NULL)`,
-    })
-    .from(first)
-    .where(sql`${first.merchantId} || ':' || ${first.livemode} NOT IN ${setOf(names)}`)
-    .orderBy(asc(first.seq))
-    .limit(1)
-    .get();
+/** Owner of acts on a page of the walk. */
+export interface PassedOwner extends Owner {
+  /** Last act of the owner on the page. */
+  lastSeq: number;
+  /** An act that is not fanned out yet is pending work and is skipped. */
+  hasFannedOut: 0 | 1;
+  /** True if the account is deleted and its events may still contain personal names. */
+  isErasing: 0 | 1;
+  /** True if the acts up to the end of the page fill an object. */
+  isFull: 0 | 1;
+  /** Acts of the page, of all owners. */
+  pageActs: number;
 }
+
+/** Lists the owners of the next `limit` acts after `after`, in storage order, up to the first one created at `before` or later. */
+export const listPassedOwners = (
+  db: Db,
+  { after, before, limit }: { after: number; before: number; limit: number },
+): Promise<PassedOwner[]> =>
+  db.all(sql`SELECT * FROM (WITH page AS MATERIALIZED (SELECT seq, merchant_id, livemode, created_at, fanned_out_at FROM acts WHERE seq > ${after} ORDER BY seq
+        LIMIT iif((SELECT created_at FROM acts WHERE seq > ${after} ORDER BY seq LIMIT 1) < ${before}, ${limit}, 0)),
+      passed AS MATERIALIZED (SELECT * FROM page WHERE seq < coalesce((SELECT min(seq) FROM page WHERE created_at >= ${before}), ${Number.MAX_SAFE_INTEGER}))
+    SELECT merchant_id AS merchantId, livemode, max(seq) AS lastSeq, max(fanned_out_at IS NOT NULL) AS hasFannedOut,
+      EXISTS (SELECT 1 FROM accounts WHERE id = merchant_id AND status = 'deleted' AND erased_at IS NULL) AS isErasing,
+      (SELECT count(*) FROM (SELECT 1 FROM acts a WHERE a.merchant_id = passed.merchant_id AND a.livemode = passed.livemode
+        AND a.seq <= (SELECT max(seq) FROM passed) LIMIT ${FULL_ACTS})) = ${FULL_ACTS} AS isFull,
+      (SELECT count(*) FROM passed) AS pageActs
+    FROM passed GROUP BY merchant_id, livemode ORDER BY min(seq))`);
+
+const CURSOR = 'archive';
+
+/** Last act that the walk has passed. Acts of owners with few of them stay behind it. */
+export const PASSED_SEQ = `(SELECT coalesce(max(CAST(walk_before AS INTEGER)), 0) FROM cursors WHERE name = '${CURSOR}')`;
+
+export const readPassedSeq = async (db: Db): Promise<number> => (await db.get<{ seq: number }>(sql.raw(`SELECT ${PASSED_SEQ} AS seq`))).seq;
+
+export const savePassedSeq = ({ db, now }: Shard, seq: number) =>
+  db
+    .insert(cursors)
+    .values({ name: CURSOR, walkBefore: String(seq), passedAt: now, version: 1 })
+    .onConflictDoUpdate({ target: cursors.name, set: { walkBefore: String(seq), passedAt: now } });
 
 export interface RunLimits {
   events: number;
@@ -58,7 +74,7 @@ export interface RunLimits {
 
 /**
  * Lists a merchant's events in storage order, from the oldest up to the first one created at `before` or later, or until `limits` are met.
- * The oldest event is always included.
+ * The oldest event is always included. Returns none if the oldest was created at `before` or later.
  */
 export async function listRun(db: Db, { merchantId, livemode }: Owner, before: number, limits: RunLimits): Promise<StoredEvent[]> {
   const mine = and(eq(acts.merchantId, merchantId), eq(acts.livemode, livemode), isNotNull(acts.fannedOutAt));

@@ -114,19 +114,22 @@ export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, actIds: string[]) =
   );
 
 /**
- * Sends due, unleased attempts: delays beyond the queue's limit, lost messages, crashed workers. Attempts that may still wait in a queue
- * are not sent twice.
+ * Sends due, unleased attempts: delays beyond the queue's limit, lost messages, crashed workers. An attempt stays due until its message is
+ * consumed, so the next round continues after `passed`, the last attempt that was sent.
  */
-export async function sweepDeliveries(ctx: Shard): Promise<Swept> {
+export async function sweepDeliveries(ctx: Shard, passed: unknown = null): Promise<Swept> {
   const bounds = { leasedBefore: ctx.wallNow, dueBefore: ctx.wallNow - QUEUE_PATIENCE_MS };
-  const { taken } = await sweepPages<OverdueDelivery>(
+  let last = passed as OverdueDelivery | null;
+  const swept = await sweepPages<OverdueDelivery>(
     ctx,
     { pageMax: SWEEP_MAX, pagesMax: SWEEP_PAGES_MAX },
-    (last) => listOverdue(ctx.db, { ...bounds, last }, SWEEP_MAX),
-    (overdue) => sendAttempts(ctx, overdue),
+    () => listOverdue(ctx.db, { ...bounds, last }, SWEEP_MAX),
+    async (overdue) => {
+      await sendAttempts(ctx, overdue);
+      last = overdue.at(-1)!;
+    },
   );
-  // An attempt stays due until its message is consumed. Another round would send the same ones again.
-  return { taken, isFinished: true };
+  return { ...swept, last };
 }
 
 const RECOVER_PAGE = 500;
