@@ -35,7 +35,7 @@ const BARE_UPDATE = new RegExp(
 );
 
 /** Samples of stored bodies, which name what the bodies name. */
-const DICTIONARY = /^worker\/platform\/db\/acts\/dictionary\.ts$/;
+const DICTIONARY = /^worker\/platform\/db\/tables\/squeezed\/dictionary\.ts$/;
 
 describe('direction of imports', () => {
   it('every source file is found and has a rank', () => {

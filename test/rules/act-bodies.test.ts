@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
 import { decodeBody, encodeBody } from '#platform/db/acts/body.ts';
-import { DICTIONARIES } from '#platform/db/tables/dictionary.ts';
 import type { ActEvent } from '#platform/db/tables/events.ts';
+import { DICTIONARIES } from '#platform/db/tables/squeezed/dictionary.ts';
 import { EVENT_TYPES, type EventType, eraseNames, hasNames } from '#rules/events.ts';
 import { EVENT_CATALOG, exampleOf } from '../../worker/published/event-catalog.ts';
 

@@ -3,7 +3,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sha256Hex } from '#core/crypto.ts';
 import { base58, base64url, canonicalJson, utf8 } from '#core/encoding.ts';
-import { unsqueeze } from '#platform/db/tables/squeezed.ts';
+import { unsqueeze } from '#platform/db/tables/squeezed/squeeze.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 

@@ -1,5 +1,5 @@
 import type { ActEvent } from '../tables/events.ts';
-import { squeeze, unsqueeze } from '../tables/squeezed.ts';
+import { squeeze, unsqueeze } from '../tables/squeezed/squeeze.ts';
 
 /** Squeezes the events of an act into a body. */
 export const encodeBody = (events: readonly ActEvent[]): Uint8Array => squeeze(JSON.stringify(events));

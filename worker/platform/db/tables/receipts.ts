@@ -19,7 +19,7 @@ export const receipts = sqliteTable(
     txSignature: text('tx_signature').notNull(),
     /** Exact signed text (RFC 8785). Served unchanged, never rebuilt. */
     document: squeezed('document').notNull(),
-    /** Copy of a signed fact, for search: SQL cannot look into the document. */
+    /** Copy of a signed fact, for search: SQL cannot read the document. */
     productName: text('product_name').notNull(),
     sha256: text('sha256').notNull(),
     signature: text('signature').notNull(),
