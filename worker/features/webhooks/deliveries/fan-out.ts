@@ -140,7 +140,7 @@ const RECOVER_RESERVE_MS = 5 * SECOND;
 
 /**
  * Creates a fresh delivery schedule for every event in a window that the endpoint subscribes to and never received, oldest first. Returns
- * how many. The next call continues if one call cannot take all.
+ * how many. The next call continues if one call cannot take all. Throws 503 if the time ends before any of the endpoint's products occurs.
  */
 export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since: number, until: number): Promise<number> {
   const endpoint = await getEndpoint(ctx, endpointId);
@@ -150,7 +150,13 @@ export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since:
   const types = EVENT_TYPES.filter((type) => matchesType(endpoint.eventTypes, type));
   let scheduled = 0;
   let after: number | null = null;
-  for (let pages = 0; pages < RECOVER_PAGES_MAX && ctx.leftMs() > RECOVER_RESERVE_MS; ) {
+  for (let pages = 0; pages < RECOVER_PAGES_MAX; ) {
+    if (ctx.leftMs() <= RECOVER_RESERVE_MS) {
+      if (scheduled > 0) break;
+      // A repeat would begin at `since` again.
+      const detail = 'The window has too many events of other products. Choose a later since or an earlier until.';
+      throw new ApiError('temporarily_unavailable', { detail });
+    }
     const window = { since: from, until, after };
     const missed: Awaited<ReturnType<typeof listMissed>> = await listMissed(ctx.db, endpoint, types, window, RECOVER_PAGE);
     const wanted = missed.filter(({ event }) => wantsEvent(endpoint, event));

@@ -65,7 +65,7 @@ export const waitingMs = (
   });
 
 interface SweepSigns extends Pick<typeof sweeps.$inferSelect, 'name' | 'dueAt' | 'succeededAt' | 'failures'> {
-  /** Age of the oldest due row, ms, if the sweep ended with rows left in three crons in a row. Else 0. */
+  /** Age of the oldest due row, ms, if the sweep ended with rows left each of the last three times that its work was asked for. Else 0. */
   behindMs: number;
 }
 
