@@ -62,6 +62,7 @@ describe(`first pages with ${ROWS} rows of the merchant in every table`, () => {
           id: "printf('01900000-%04d-7000-8000-%012d', n % 10000, n)",
           tx_signature: `substr('ABCDEFGHJKLMNPQRSTUVWXYZ', 1 + n % 20, 4) || replace(n, '0', 'o') || 'xxxxxxxxxxxxxxxxxxxx'`,
           product_id: uuids,
+          document: `'{}'`,
           product_name: "'Crowd ' || CASE WHEN n = 5 THEN 'unique' WHEN n % 3 > 0 THEN 'usual' ELSE 'other' END",
         },
         entitlements: { wallet_address: most('e', 'wallet'), customer_ref: most('e', 'ref'), product_id: uuids },

@@ -67,7 +67,7 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
   sandboxTransactions: [kind('sandbox_transactions', { session_id: '', created_at: AT })],
   sandboxAccounts: [kind('sandbox_accounts', { session_id: '', needed_at: AT, data: '' })],
   processorEvents: [kind('processor_events', { received_at: AT })],
-  endedDeliveries: [kind('webhook_deliveries', { ...live, status: 'succeeded', completed_at: AT })],
+  endedDeliveries: [kind('webhook_deliveries', { ...live, status: 'succeeded', event_id: 'evt_0', completed_at: AT })],
   endpointHours: [kind('endpoint_hours', { ...live, hour: AT })],
   endedSetups: [kind('setup_intents', { status: 'expired', expires_at: AT })],
   endedSessions: [kind('payments', { ...live, status: 'FAILED', expires_at: AT })],

@@ -218,8 +218,8 @@ describe('rows that a sweep takes in a minute', () => {
     await emit(w, merchant, 5);
     await w.env.DB.prepare(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${owners})
-       INSERT INTO acts (id, merchant_id, livemode, types, body, request_id, created_at, fanned_out_at)
-       SELECT substr(a.id, 1, 14) || printf('%015d', i * 100 + a.rowid % 100), printf('01900000-0000-7000-8000-%012d', i), 1, types, body, request_id, created_at, 1
+       INSERT INTO acts (id, merchant_id, livemode, types, is_personal, body, request_id, created_at, fanned_out_at)
+       SELECT substr(a.id, 1, 14) || printf('%015d', i * 100 + a.rowid % 100), printf('01900000-0000-7000-8000-%012d', i), 1, types, is_personal, body, request_id, created_at, 1
        FROM n, acts a`,
     ).run();
     await w.env.DB.prepare('DELETE FROM acts WHERE merchant_id = ?').bind(merchant.userId).run();

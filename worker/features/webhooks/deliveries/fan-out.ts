@@ -1,6 +1,6 @@
 import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { actOfEvent, type EndpointId } from '#core/ids.ts';
-import { DAY, HOUR, SECOND } from '#core/time.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { addressOf, type Scope, type Shard } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
@@ -16,10 +16,9 @@ import {
   listOverdue,
   markFannedOut,
   type NewDelivery,
-  type OverdueDelivery,
   postponeActs,
 } from './store.ts';
-import type { DeliveryKey } from './waiting.store.ts';
+import { type DeliveryKey, findPassed, type OverdueDelivery, savePassed } from './waiting.store.ts';
 
 /** An endpoint's failure warning goes only to the merchant's other endpoints. */
 const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): boolean =>
@@ -96,6 +95,8 @@ const SWEEP_PAGES_MAX = 20;
 const FAN_OUT_MAX = 25;
 const FAN_OUT_PAGES_MAX = 16;
 export const QUEUE_PATIENCE_MS = 10 * SECOND;
+/** Time in which the attempts of a long backlog are sent once. */
+const SENT_AGAIN_MS = 15 * MINUTE;
 const TRY_AGAIN = { leastMs: 30 * SECOND, mostMs: HOUR };
 
 /** Retries acts with a lost message or a failed handler, with growing delays so that they do not starve others. */
@@ -115,11 +116,12 @@ export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, actIds: string[]) =
 
 /**
  * Sends due, unleased attempts: delays beyond the queue's limit, lost messages, crashed workers. An attempt stays due until its message is
- * consumed, so the next round continues after `passed`, the last attempt that was sent.
+ * consumed, so the next round continues after `passed`, the last attempt that was sent. In a long backlog the next crons do too, so that
+ * the queue is not filled with the same attempts every minute.
  */
-export async function sweepDeliveries(ctx: Shard, passed: unknown = null): Promise<Swept> {
+export async function sweepDeliveries(ctx: Shard, passed?: unknown): Promise<Swept> {
   const bounds = { leasedBefore: ctx.wallNow, dueBefore: ctx.wallNow - QUEUE_PATIENCE_MS };
-  let last = passed as OverdueDelivery | null;
+  let last = (passed as OverdueDelivery | undefined) ?? (await findPassed(ctx, ctx.wallNow - SENT_AGAIN_MS));
   const swept = await sweepPages<OverdueDelivery>(
     ctx,
     { pageMax: SWEEP_MAX, pagesMax: SWEEP_PAGES_MAX },
@@ -129,6 +131,7 @@ export async function sweepDeliveries(ctx: Shard, passed: unknown = null): Promi
       last = overdue.at(-1)!;
     },
   );
+  if (swept.end === 'bound' && last) await savePassed(ctx, last);
   return { ...swept, last };
 }
 
