@@ -189,6 +189,9 @@ describe('rows that a sweep takes in a minute', () => {
     expect(cost).toMatchObject({ taken: times, rounds: 3 });
     expect(new Set(w.attempts.map(({ deliveryId }) => deliveryId)).size).toBe(times);
     expect(w.attempts).toHaveLength(times);
+    // The next crons send none of them again until the queue has had a quarter of an hour.
+    expect((await rounds(sweepDeliveries, { now: Date.now() + 14 * MINUTE })).taken).toBe(0);
+    expect((await rounds(sweepDeliveries, { now: Date.now() + 16 * MINUTE, roundsMax: 1 })).taken).toBe(10_000);
     // Four events a sale, all of an endpoint that is down.
     expect(Math.min(perMinute(cost, (cost.taken / 100) * TRIP_MS.queue), 10_000 * ROUNDS_A_MINUTE)).toBeGreaterThan(4 * SALES);
     await w.env.DB.prepare('DELETE FROM webhook_deliveries').run();

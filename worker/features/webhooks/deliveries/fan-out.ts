@@ -121,7 +121,9 @@ export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, actIds: string[]) =
  */
 export async function sweepDeliveries(ctx: Shard, passed?: unknown): Promise<Swept> {
   const bounds = { leasedBefore: ctx.wallNow, dueBefore: ctx.wallNow - QUEUE_PATIENCE_MS };
-  let last = (passed as OverdueDelivery | undefined) ?? (await findPassed(ctx, ctx.wallNow - SENT_AGAIN_MS));
+  const since = ctx.wallNow - SENT_AGAIN_MS;
+  const first = (passed as OverdueDelivery | undefined) ?? (await findPassed(ctx, since));
+  let last = first;
   const swept = await sweepPages<OverdueDelivery>(
     ctx,
     { pageMax: SWEEP_MAX, pagesMax: SWEEP_PAGES_MAX },
@@ -131,7 +133,7 @@ export async function sweepDeliveries(ctx: Shard, passed?: unknown): Promise<Swe
       last = overdue.at(-1)!;
     },
   );
-  if (swept.end === 'bound' && last) await savePassed(ctx, last);
+  if (last && last !== first && (first || swept.end === 'bound')) await savePassed(ctx, last, since);
   return { ...swept, last };
 }
 

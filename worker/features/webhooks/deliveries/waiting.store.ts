@@ -63,14 +63,18 @@ export const oldestWaiting = (scope: Scope): SQL => sql`SELECT created_at FROM (
 
 const CURSOR = 'deliveries';
 
-/** Last attempt that a sweep of a long backlog has sent since then. */
+/** Last attempt that the sweeps of a long backlog, which began after `since`, have sent. */
 export async function findPassed({ db }: Shard, since: number): Promise<OverdueDelivery | null> {
   const known = await db.select().from(cursors).where(eq(cursors.name, CURSOR)).get();
   return known && known.passedAt > since ? (JSON.parse(known.walkBefore ?? 'null') as OverdueDelivery | null) : null;
 }
 
-export const savePassed = ({ db, wallNow: passedAt }: Shard, last: OverdueDelivery) =>
+/** Retains the time at which these sweeps began, so that each attempt is sent again after it. */
+export const savePassed = ({ db, wallNow: passedAt }: Shard, last: OverdueDelivery, since: number) =>
   db
     .insert(cursors)
     .values({ name: CURSOR, walkBefore: JSON.stringify(last), passedAt, version: 1 })
-    .onConflictDoUpdate({ target: cursors.name, set: { walkBefore: JSON.stringify(last), passedAt } });
+    .onConflictDoUpdate({
+      target: cursors.name,
+      set: { walkBefore: JSON.stringify(last), passedAt: sql`iif(passed_at > ${since}, passed_at, ${passedAt})` },
+    });
