@@ -35,7 +35,9 @@ interface SweepRow {
 export const lateSince = (work: DueWork, workAt: number | null, row: SweepRow): number =>
   dueSince(work, workAt, row) + (work.askedEveryMs ?? 0);
 
-const FROM = "(SELECT 1) LEFT JOIN cursors sandbox_cursor ON sandbox_cursor.name = 'sandboxes'";
+/** Position of the sandboxes' sweep, joined once, because the work of each of its tables begins there. */
+export const SANDBOX_CURSOR = 'sandboxes';
+const FROM = `(SELECT 1) LEFT JOIN cursors sandbox_cursor ON sandbox_cursor.name = '${SANDBOX_CURSOR}'`;
 
 /** Reads the oldest work of each sweep (wall, epoch ms, null: none) in one statement that reads about a row for each SELECT. */
 export async function readDueWork({ db, now, wallNow }: Shard, works: Works): Promise<Map<string, number | null>> {
