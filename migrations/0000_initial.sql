@@ -988,7 +988,6 @@ CREATE TABLE `settlements` (
 	`setup_intent_id` text,
 	`customer_wallet` text,
 	`customer_ref` text,
-	`message_hash` text NOT NULL,
 	`tx_signature` text NOT NULL,
 	`wire` text NOT NULL,
 	`asset` text NOT NULL,
