@@ -623,6 +623,7 @@ CREATE TABLE `sweeps` (
 );
 --> statement-breakpoint
 CREATE INDEX `sweeps_behind` ON `sweeps` (`behind_at`) WHERE behind_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `sweeps_failed` ON `sweeps` (`name`) WHERE failures > 0;--> statement-breakpoint
 CREATE TABLE `switched_off` (
 	`subject` text PRIMARY KEY NOT NULL,
 	`since` integer NOT NULL

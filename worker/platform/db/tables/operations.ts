@@ -18,7 +18,10 @@ export const sweeps = sqliteTable(
     /** Set while every run ends with rows left: when the sweep counts as behind, three questions for its work after the first of these runs. */
     behindAt: instant('behind_at'),
   },
-  (table) => [index('sweeps_behind').on(table.behindAt).where(sql`behind_at IS NOT NULL`)],
+  (table) => [
+    index('sweeps_behind').on(table.behindAt).where(sql`behind_at IS NOT NULL`),
+    index('sweeps_failed').on(table.name).where(sql`failures > 0`),
+  ],
 );
 
 /**
