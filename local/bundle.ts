@@ -32,7 +32,7 @@ const UNUSED: Record<string, string> = {
   '@pdf-lib/upng': 'export default null;',
 };
 
-/** Texts of Solana errors, which a production build never shows. Their computed keys make esbuild keep them. */
+/** Texts of Solana errors, unused in a production build. esbuild cannot remove them, because their keys are computed. */
 const SOLANA_ERROR_TEXTS = /(?<=\bSolanaErrorMessages = \{).*?(?=\n\};)/s;
 
 function withoutTexts(path: string): string {
