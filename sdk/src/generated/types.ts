@@ -1210,6 +1210,8 @@ export interface Payment {
     /** Time of the next charge. Absent if nothing further is charged. */
     next_charge_at?: string;
   };
+  /** Name that the client of an x402 payment gave it (extension `payment-identifier`). It names one payment of the product. */
+  payment_identifier?: string;
   /** Identifier of the native subscription that paid. */
   authorization_id?: string;
   /** Remaining steps of a checkout that starts a subscription, while it can be paid. */
@@ -3283,6 +3285,8 @@ export interface TestPaymentRequest {
   payment_id?: string;
   /** x402 challenge: the value of the PAYMENT-REQUIRED header, or its decoded object. */
   payment_required?: string | Record<string, unknown>;
+  /** Name for the x402 payment (extension `payment-identifier`): 16 to 128 of `A-Z a-z 0-9 _ -`. Others are refused when you settle. */
+  payment_identifier?: string;
   /** Transaction, signed as a test wallet. Sent to the simulated chain if no other signature is missing; otherwise only signed. */
   transaction?: string;
   /** Result of the test payment; `paid` by default. */
@@ -3500,7 +3504,7 @@ export interface ListPaymentsQuery {
   min_amount?: string;
   /** Return only payments of at most this amount. */
   max_amount?: string;
-  /** Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address. */
+  /** Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address, or a whole payment identifier. */
   q?: string;
 }
 

@@ -10,6 +10,7 @@ import { type Anchor, loadAnchor } from '#features/receipts/hash-chain.ts';
 import { customerColumns, draftSettlement, type PaymentReading, readPayment } from '#features/settlements/co-sign.ts';
 import { assignSuccess } from '#features/settlements/finish.ts';
 import { claimOnce, followThrough, toPaidPurchase } from '#features/settlements/follow-through.ts';
+import { isIdentifierTaken, newIdentifierConflict } from '#features/settlements/payment-identifier.ts';
 import { findAnsweredBy, findSettlement, loadSettlement } from '#features/settlements/store.ts';
 import { belongsTo, hasX402, type Scope, type Shard, type Tenant } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
@@ -49,8 +50,8 @@ interface Settled {
 
 /**
  * Settles a payment once per Idempotency-Key and once per payment: verify, claim, co-sign, broadcast, confirm, store payment and receipt,
- * credit, consume. The next request can repeat every step. Throws 404, 409 setup_not_ready, duplicate_settlement, state_conflict
- * (refunded), 422 for too many units, 429, 503 rpc_unavailable.
+ * credit, consume. The next request can repeat every step. Throws 404, 409 setup_not_ready, duplicate_settlement, idempotency_conflict
+ * (payment identifier), state_conflict (refunded), 422 for too many units, 429, 503 rpc_unavailable.
  */
 export async function settlePayment(ctx: Scope, request: IdempotentRequest, input: SettlePayment): Promise<SettleResult> {
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
@@ -93,19 +94,23 @@ interface Facts {
   sale: Sale;
   read: PaymentReading;
   known: Settlement | null;
+  /** True if another transaction has the payment's identifier. */
+  isIdentifierTaken: boolean;
   /** Anchor of the next receipt. Stays valid if other receipts are stored before it, except in a sandbox, which erases receipts. */
   anchor: Anchor | null;
 }
 
 async function loadFacts(ctx: Scope, { productId, paymentSignature }: SettlePayment): Promise<Facts> {
   const read = hasX402(ctx.config) ? await readPayment(ctx, paymentSignature) : null;
-  const [sale, known, anchor] = await Promise.all([
+  const named = read?.ok ? { ...ctx, purpose: 'access' as const, productId, identifier: read.identifier, ...read.signed } : null;
+  const [sale, known, isTaken, anchor] = await Promise.all([
     getSale(ctx, productId, X402_RAIL),
     read?.ok ? findSettlement(ctx, read.signed.txSignature) : null,
+    named ? isIdentifierTaken(ctx, named) : false,
     read?.ok && ctx.livemode ? loadAnchor(ctx, { merchantId: ctx.merchantId, livemode: ctx.livemode, isPaidByOwner: false }) : null,
   ]);
   if (!read) throw newX402NotReady('rail_unavailable');
-  return { sale, read, known, anchor };
+  return { sale, read, known, isIdentifierTaken: isTaken, anchor };
 }
 
 /** Settlement that the chain has confirmed. `isNew`: this request claimed it. */
@@ -136,14 +141,18 @@ async function claimAndFollow(
   return { kind: 'refused', reason: 'invalid_exact_svm_transaction_failed' };
 }
 
-/** Claims a new payment, or continues a known one. Throws 409 duplicate_settlement if the payment was made for something else. */
+/**
+ * Claims a new payment, or continues a known one. Throws 409 duplicate_settlement if the payment was made for something else, 409
+ * idempotency_conflict if another transaction has its identifier.
+ */
 async function claimOrFind(
   ctx: Shard,
-  { sale, read, known }: Facts,
+  { sale, read, known, isIdentifierTaken: isTaken }: Facts,
   input: SettlePayment,
 ): Promise<{ settlement: Settlement; isNew: boolean } | { reason: string }> {
   if (!read.ok) return read;
   if (known) return { settlement: known, isNew: false };
+  if (isTaken) throw newIdentifierConflict();
   if (sale.switchedOff) throw newSwitchedOffError(sale);
   if (await isRevokedPayee(ctx, sale, read.accepted.payTo)) return { reason: 'invalid_payment_requirements' };
   const drafted = await draftSettlement(ctx, sale, read, input.customer);

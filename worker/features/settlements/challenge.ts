@@ -11,6 +11,7 @@ import {
   requirementsFor,
   verifyChallenge,
 } from '#protocols/x402/challenge.ts';
+import { DECLARED_PAYMENT_IDENTIFIER, PAYMENT_IDENTIFIER } from '#protocols/x402/payment-identifier.ts';
 import { encodeHeader, type PaymentRequired, type PaymentRequirements, type ResourceInfo } from '#protocols/x402/wire.ts';
 
 type Ours = 'network' | 'asset' | 'feePayer';
@@ -25,7 +26,8 @@ export function makeChallenge(
   const facts = { ...sold, network: config.network.caip2, asset: config.network.usdcMint, feePayer: feePayersOf(config).current };
   const random = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
   const memo = newChallenge(facts, { keys: config.CHALLENGE_KEYS!, random, expiresAt: now + CHALLENGE_SECONDS * SECOND });
-  const required = paymentRequired(resource, [requirementsFor(facts, memo)], error);
+  const extensions = { [PAYMENT_IDENTIFIER]: DECLARED_PAYMENT_IDENTIFIER };
+  const required = paymentRequired(resource, [requirementsFor(facts, memo)], { error, extensions });
   return { required, header: encodeHeader(required) };
 }
 

@@ -6,7 +6,7 @@ import { clockFilter, rowsOnChainOf } from '#platform/chain/clock-filter.store.t
 import type { Db, Shard } from '#platform/context.ts';
 import { paymentOf, readLines, type StoredPayment, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { insertClaim, isClaimOf, watchClaim } from '#platform/db/outcome.ts';
+import { freeIdentifier, identifierKey, insertClaim, isClaimOf, watchClaim } from '#platform/db/outcome.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { activations } from '#platform/db/tables/plans.ts';
@@ -24,7 +24,7 @@ const PURPOSES: Partial<Record<PaymentKind, Settlement['purpose']>> = { x402: 'a
 /** Restates the settlement that the insert of a payment deleted. Facts that only an open settlement needs are empty. */
 function settlementOf(payment: StoredPayment): Settlement {
   const { merchantId, livemode, productId, customerRef, customerWallet, asset, mint, recipientWallet, recipientAta, nonce } = payment;
-  const { productName, accessPeriodDays, usageUnits } = payment.terms;
+  const { productName, accessPeriodDays, usageUnits, paymentIdentifier } = payment.terms;
   return {
     ...{ merchantId, livemode, productId, customerRef, customerWallet, asset, mint, recipientWallet, recipientAta, nonce },
     paymentId: payment.id,
@@ -32,7 +32,7 @@ function settlementOf(payment: StoredPayment): Settlement {
     amount: payment.priceAmount,
     txSignature: payment.txSignature!,
     payerWallet: payment.payerWallet!,
-    terms: { productName, slug: payment.slug, accessPeriodDays, usageUnits, merchantName: '' },
+    terms: { productName, slug: payment.slug, accessPeriodDays, usageUnits, merchantName: '', paymentIdentifier },
     status: 'settled',
     createdAt: payment.createdAt,
     ...{ wire: '', feePayer: '', lastValidBlockHeight: 0 },
@@ -117,11 +117,18 @@ export const findPendingSettlement = async (db: Db, paymentId: PaymentId): Promi
     .where(and(eq(settlements.paymentId, paymentId), sql`status = 'pending'`))
     .get()) ?? null;
 
+export type IdentifiedPayment = Pick<Settlement, 'merchantId' | 'livemode' | 'purpose' | 'productId'> & { identifier: string | null };
+
+/** Returns the key of an identifier, which names one payment per merchant, mode and product (or purpose). Null without an identifier. */
+export const identifierKeyOf = ({ merchantId, purpose, productId, identifier }: IdentifiedPayment): string | null =>
+  identifier === null ? null : identifierKey(merchantId, identifier, productId ?? purpose);
+
 /** Plans the claim. The insert fails if any merchant's request claimed this transaction before. */
 export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
-  const { txSignature, livemode, purpose, paymentId: subjectId, createdAt } = settlement;
+  const { txSignature, livemode, purpose, paymentId: subjectId, createdAt, terms } = settlement;
+  const identifier = identifierKeyOf({ ...settlement, identifier: terms.paymentIdentifier ?? null });
   return [
-    insertClaim(db, { txSignature, livemode, kind: KIND_OF[purpose], subjectId, createdAt }, null),
+    insertClaim(db, { txSignature, livemode, kind: KIND_OF[purpose], subjectId, createdAt, identifier }, null),
     db.insert(settlements).values(settlement),
   ];
 };
@@ -155,6 +162,7 @@ export const endSettlement = (
     .set({ status: SETTLEMENT.next(settlement.status, transition), failureReason, nextCheckAt, wire: '' })
     .where(isUnchanged(settlement)),
   abortUnlessChanged(ctx),
+  ...(transition === 'fail' && settlement.terms.paymentIdentifier !== undefined ? [freeIdentifier(ctx.db, settlement)] : []),
 ];
 
 const isUnchanged = ({ paymentId, status }: Settlement) => and(eq(settlements.paymentId, paymentId), eq(settlements.status, status));
