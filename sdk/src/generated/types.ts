@@ -302,6 +302,15 @@ export interface SellerDomain {
   checked_at?: string;
   /** Token that `/.well-known/svc-merchant.json` must contain, as `{account_id, token}`. */
   token: string;
+  /** DNS record by which you declare that this service signs x402 offers and receipts for your domain. Optional, and not checked. */
+  controller_record: {
+    /** Type of the DNS record. */
+    type: 'TXT';
+    /** Name of the DNS record. */
+    name: string;
+    /** Value of the DNS record. */
+    value: string;
+  };
 }
 
 export interface SetDomainRequest {
@@ -2431,6 +2440,15 @@ export type SettleRequest = {
   customer?: Customer;
   /** Units to consume in the same step; 422 with `meta.buys_units` above the amount that the payment buys. */
   consume_units?: number;
+  /** Resource that the buyer requested. The signed receipt in `payment_response` names its URL, by default that of the product’s page. */
+  resource?: {
+    /** URL of the resource. */
+    url: string;
+    /** Description of the resource. */
+    description?: string;
+    /** Media type of the resource. */
+    mime_type?: string;
+  };
 } & (
   | {
       /** Identifier of the product. */
@@ -3355,6 +3373,37 @@ export interface WebhookTestResult {
   response_ms?: number;
   /** Reason the attempt failed without a response. */
   error?: string;
+}
+
+export interface DidDocument {
+  /** JSON-LD contexts. */
+  '@context': string[];
+  /** DID of this service: `did:web:<host>`. */
+  id: string;
+  /** Public keys, old ones too. */
+  verificationMethod: {
+    /** Key identifier in signatures: the DID and the key id. */
+    id: string;
+    /** Type of the key. */
+    type: 'JsonWebKey2020';
+    /** DID that controls the key. */
+    controller: string;
+    /** Public key as a JWK. */
+    publicKeyJwk: {
+      /** JWK key type. */
+      kty: 'OKP';
+      /** JWK curve. */
+      crv: 'Ed25519';
+      /** JWK public key. */
+      x: string;
+      /** JWK key identifier. */
+      kid: string;
+      /** JWK algorithm. */
+      alg: 'EdDSA';
+    };
+  }[];
+  /** Identifiers of the keys that sign offers and receipts. */
+  assertionMethod: string[];
 }
 
 export interface ReceiptKeySet {

@@ -14,8 +14,19 @@ import {
   ReceiptUuid,
   TransactionSignature,
 } from '#platform/http/openapi.ts';
-import { encodeHeader } from '#protocols/x402/wire.ts';
 import type { CreditAnswer } from '#rules/entitlement-rpc.ts';
+
+export const RequestedResource = z.object({
+  url: z.url().max(2048).describe('URL of the resource.'),
+  description: z.string().max(500).optional().describe('Description of the resource.'),
+  mime_type: z.string().max(100).optional().describe('Media type of the resource.'),
+});
+
+export const resourceInfoOf = ({ url, description, mime_type: mimeType }: z.infer<typeof RequestedResource>) => ({
+  url,
+  ...(description ? { description } : {}),
+  ...(mimeType ? { mimeType } : {}),
+});
 
 /** Answer to the one request that a payment serves. With `duplicate`, the answer to every other request. */
 export const SettlementBody = z
@@ -38,10 +49,14 @@ export const SettlementBody = z
   .openapi('SettleResponse');
 export type SettlementBody = z.infer<typeof SettlementBody>;
 
-export function toSettlementResource(network: string, settlement: Settlement, receiptId: ReceiptId, credit: CreditAnswer): SettlementBody {
+/** Formats a payment for the request that it serves. `paymentResponse`: the header for the buyer. */
+export function toSettlementResource(
+  network: string,
+  settlement: Settlement,
+  { receiptId, credit, paymentResponse }: { receiptId: ReceiptId; credit: CreditAnswer; paymentResponse: string },
+): SettlementBody {
   const { txSignature, payerWallet: payer } = settlement;
   const use = requireUse(credit);
-  const amount = settlement.amount.toString();
   return {
     success: true,
     payment_id: settlement.paymentId,
@@ -55,16 +70,18 @@ export function toSettlementResource(network: string, settlement: Settlement, re
     consumed_units: use?.units ?? 0,
     ...(use ? { consumption_id: use.consumptionId } : {}),
     remaining: credit.remaining,
-    payment_response: encodeHeader({ success: true, payer, transaction: txSignature, network, amount }),
+    payment_response: paymentResponse,
   };
 }
 
 /**
  * The answer to every other request: the same payment, of which nothing is left for it, and what its customer holds now. The
- * consumption is named, so that the merchant can refund what a request used that crashed before it was served.
+ * consumption is named, so that the merchant can refund what a request used that crashed before it was served. The header has no receipt,
+ * because nothing was served.
  */
-export const toDuplicateResource = (body: SettlementBody, remaining: number | null): SettlementBody => ({
+export const toDuplicateResource = (body: SettlementBody, paymentResponse: string, remaining: number | null): SettlementBody => ({
   ...body,
+  payment_response: paymentResponse,
   duplicate: true,
   granted_units: 0,
   consumed_units: 0,

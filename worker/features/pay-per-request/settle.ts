@@ -11,6 +11,7 @@ import { customerColumns, draftSettlement, type PaymentReading, readPayment } fr
 import { assignSuccess } from '#features/settlements/finish.ts';
 import { claimOnce, followThrough, toPaidPurchase } from '#features/settlements/follow-through.ts';
 import { isIdentifierTaken, newIdentifierConflict } from '#features/settlements/payment-identifier.ts';
+import { paymentResponse } from '#features/settlements/proofs.ts';
 import { findAnsweredBy, findSettlement, loadSettlement } from '#features/settlements/store.ts';
 import { belongsTo, hasX402, type Scope, type Shard, type Tenant } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
@@ -23,6 +24,7 @@ import {
 } from '#platform/db/idempotency-record.ts';
 import { type Lease, releaseLease, takeLease } from '#platform/db/lease.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
+import type { ResourceInfo } from '#protocols/x402/wire.ts';
 import type { Customer } from '#rules/balance.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 import { isRevokedPayee, makeSaleChallenge, type SaleChallenge } from './challenge.ts';
@@ -33,6 +35,8 @@ interface SettlePayment {
   paymentSignature: string;
   customer: Customer | null;
   consumeUnits: number;
+  /** Resource that the buyer requested. The receipt names its URL. */
+  resource?: Partial<ResourceInfo> | undefined;
 }
 
 export type SettleResult =
@@ -67,7 +71,11 @@ export async function settlePayment(ctx: Scope, request: IdempotentRequest, inpu
     if (outcome.kind === 'pending') return outcome;
     if (outcome.kind === 'refused') {
       // The fresh challenge asks for as much as this request was to use.
-      const challenge = await makeSaleChallenge(ctx, facts.sale, { error: outcome.reason, units: input.consumeUnits });
+      const challenge = await makeSaleChallenge(ctx, facts.sale, {
+        error: outcome.reason,
+        units: input.consumeUnits,
+        resource: input.resource,
+      });
       return { ...outcome, challenge };
     }
     const success = await creditAndUse(ctx, outcome, input, caller);
@@ -118,6 +126,7 @@ interface Confirmed {
   kind: 'confirmed';
   settlement: Settlement;
   receiptId: ReceiptId;
+  settledAt: number;
   isNew: boolean;
 }
 
@@ -136,7 +145,10 @@ async function claimAndFollow(
   }
   const outcome = await followThrough(ctx, settlement, { isNew, anchor: facts.anchor });
   if (outcome.status === 'pending') return { kind: 'pending', txSignature: settlement.txSignature };
-  if (outcome.status === 'settled') return { kind: 'confirmed', settlement, receiptId: outcome.receiptId!, isNew };
+  if (outcome.status === 'settled') {
+    const { receiptId, settledAt } = outcome;
+    return { kind: 'confirmed', settlement, receiptId: receiptId!, settledAt, isNew };
+  }
   ctx.note(`settlement: ${outcome.reason}`);
   return { kind: 'refused', reason: 'invalid_exact_svm_transaction_failed' };
 }
@@ -196,14 +208,16 @@ interface Success {
 /** Credits the entitlement and uses units in the same step, whichever request brought the payment. */
 async function creditAndUse(
   ctx: Scope,
-  { settlement, receiptId, isNew }: Confirmed,
-  { consumeUnits: units }: SettlePayment,
+  { settlement, receiptId, settledAt, isNew }: Confirmed,
+  { consumeUnits: units, resource }: SettlePayment,
   caller: string,
 ): Promise<Success> {
   const answeredBy = isNew ? null : await findAnsweredBy(ctx.db, settlement);
   const consume = units > 0 ? { key: caller, units, isAnswered: answeredBy !== null } : null;
   const { credit, use } = await creditUse(ctx, settlement, consume);
-  const body = toSettlementResource(ctx.config.network.caip2, settlement, receiptId, credit);
+  const resourceUrl = resource?.url ?? `${ctx.baseUrl}/p/${settlement.terms.slug}`;
+  const proven = paymentResponse(ctx, settlement, { resourceUrl, settledAt });
+  const body = toSettlementResource(ctx.config.network.caip2, settlement, { receiptId, credit, paymentResponse: proven });
   const role = roleOf(caller, answeredBy, use);
   return { role, settlement, previousAnsweredBy: answeredBy, body, consumedUnits: role === 'first' ? (use?.units ?? 0) : 0 };
 }
@@ -225,7 +239,12 @@ const answerWith = (body: SettlementBody): StoredAnswer => ({ status: 200, body:
 async function answerDuplicate(ctx: Scope, { settlement, body }: Success): Promise<Settled> {
   const owner = entitlementOf(settlement);
   const held = await readEntitlement(ctx, owner, owner.entitlementId);
-  return { kind: 'settled', answer: answerWith(toDuplicateResource(body, held ? held.remaining : 0)), consumedUnits: 0, isDuplicate: true };
+  return {
+    kind: 'settled',
+    answer: answerWith(toDuplicateResource(body, paymentResponse(ctx, settlement, null), held ? held.remaining : 0)),
+    consumedUnits: 0,
+    isDuplicate: true,
+  };
 }
 
 interface Asked {

@@ -40,6 +40,12 @@ function settlementOf(payment: StoredPayment): Settlement {
   };
 }
 
+const restated = (payment: StoredPayment) => ({
+  settlement: settlementOf(payment),
+  receiptId: payment.receiptId,
+  settledAt: payment.confirmedAt!,
+});
+
 /** Claims on messages of agents, who may send them again. The service signs each with one signature, so a message is claimed once. */
 const AGENT_KINDS: ClaimKind[] = ['x402', 'activation', 'facilitator'];
 
@@ -68,7 +74,7 @@ export async function getSettlement(db: Db, paymentId: PaymentId): Promise<Settl
 }
 
 /**
- * Loads a settlement and the receipt of its payment or activation. `isLost`: the chain dropped its transaction before any request was
+ * Loads a settlement, the receipt of its payment or activation, and when it was settled. `isLost`: the chain dropped its transaction before any request was
  * answered with its success.
  */
 export async function loadSettlement(ctx: Shard, paymentId: PaymentId) {
@@ -77,7 +83,12 @@ export async function loadSettlement(ctx: Shard, paymentId: PaymentId) {
   const claim = { droppedAt: txClaims.droppedAt, answeredBy };
   const [[open], [paid]] = await ctx.db.batch([
     ctx.db
-      .select({ settlement: settlements, receiptId: activations.receiptId, ...claim })
+      .select({
+        settlement: settlements,
+        receiptId: activations.receiptId,
+        activatedAt: sql<number | null>`${activations.createdAt}`.as('activated_at'),
+        ...claim,
+      })
       .from(settlements)
       .leftJoin(txClaims, isClaimOf({ ...getTableColumns(settlements), id: settlements.paymentId }))
       .leftJoin(activations, eq(activations.paymentId, settlements.paymentId))
@@ -89,8 +100,8 @@ export async function loadSettlement(ctx: Shard, paymentId: PaymentId) {
       .where(eq(payments.id, paymentId)),
   ]);
   const isLost = (known: NonNullable<typeof open | typeof paid>) => known.droppedAt !== null && known.answeredBy === null;
-  if (open) return { settlement: open.settlement, receiptId: open.receiptId, isLost: isLost(open) };
-  if (paid) return { settlement: settlementOf(paid.payment), receiptId: paid.payment.receiptId, isLost: isLost(paid) };
+  if (open) return { ...open, settledAt: open.activatedAt ?? open.settlement.createdAt, isLost: isLost(open) };
+  if (paid) return { ...restated(paid.payment), isLost: isLost(paid) };
   return loadArchived(ctx, paymentId);
 }
 
@@ -99,7 +110,7 @@ async function loadArchived(ctx: Shard, paymentId: PaymentId) {
   const position = await ctx.db.select(LINE_POSITION).from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
   const [line] = position ? await readLines(ctx, [position]) : [];
   const payment = line === undefined ? null : paymentOf(line);
-  return payment && { settlement: settlementOf(payment), receiptId: payment.receiptId, isLost: false };
+  return payment && { ...restated(payment), isLost: false };
 }
 
 const KIND_OF: Record<Settlement['purpose'], ClaimKind> = {

@@ -7,6 +7,7 @@ import { makeChallenge, readChallenge } from '#features/settlements/challenge.ts
 import { draftPayment, type PaymentReading, readPayment, type SettlementDraft } from '#features/settlements/co-sign.ts';
 import { claimOnce, followThrough, type SettlementOutcome } from '#features/settlements/follow-through.ts';
 import { isIdentifierTaken, newIdentifierConflict } from '#features/settlements/payment-identifier.ts';
+import { paymentResponse } from '#features/settlements/proofs.ts';
 import { findSettlement } from '#features/settlements/store.ts';
 import { type Actor, type Ctx, hasX402, type Scope, type Shard } from '#platform/context.ts';
 import type { Activation } from '#platform/db/tables/plans.ts';
@@ -145,9 +146,9 @@ async function answerActivation(
     const result = await requireForSale(ctx, payTo, merchantId, input);
     return { ...makePlanChallenge(ctx, { payTo, accountId: merchantId, plan: input.plan, result }, errorReason), paymentResponse };
   }
-  const amount = settlement.amount.toString();
-  const paymentResponse = encodeHeader({ success: true, payer, transaction, network, amount });
-  return { kind: 'activated', body: bodyOf(await getActivation(ctx.db, settlement.paymentId)), paymentResponse };
+  const proof = { resourceUrl: resourceUrlOf(ctx, input.plan), settledAt: outcome.settledAt };
+  const body = bodyOf(await getActivation(ctx.db, settlement.paymentId));
+  return { kind: 'activated', body, paymentResponse: paymentResponse(ctx, settlement, proof) };
 }
 
 const bodyOf = ({ resultingPlan, paidThrough, accountId, receiptId }: Activation) => ({
@@ -156,6 +157,8 @@ const bodyOf = ({ resultingPlan, paidThrough, accountId, receiptId }: Activation
   account_id: accountId,
   receipt_id: receiptId,
 });
+
+const resourceUrlOf = ({ baseUrl }: Ctx, plan: PaidPlan): string => `${baseUrl}/v1/access/x402/activate/${plan}`;
 
 interface PlanChallengeFacts {
   payTo: string;
@@ -175,7 +178,7 @@ function makePlanChallenge(ctx: Scope, { payTo, accountId, plan, result }: PlanC
     units: 1,
     days: null,
   };
-  const url = `${ctx.baseUrl}/v1/access/x402/activate/${plan}`;
+  const url = resourceUrlOf(ctx, plan);
   const challenge = makeChallenge(ctx, sold, { url, description: planTitle(plan), mimeType: 'application/json' }, reason ?? undefined);
   return { kind: 'required', ...challenge, reason, paymentResponse: null, result };
 }
