@@ -3,6 +3,8 @@ import { ApiError } from '#core/errors.ts';
 import type { ReceiptId } from '#core/ids.ts';
 import { toMoneyResource } from '#core/money.ts';
 import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
+import { paymentResponse, type ReceiptProof } from '#features/settlements/proofs.ts';
+import type { Ctx } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import {
   EntitlementUuid,
@@ -49,12 +51,19 @@ export const SettlementBody = z
   .openapi('SettleResponse');
 export type SettlementBody = z.infer<typeof SettlementBody>;
 
-/** Formats a payment for the request that it serves. `paymentResponse`: the header for the buyer. */
-export function toSettlementResource(
-  network: string,
+/** Answer as it is stored: its header for the buyer is made again from the proof. `proof`: null for a duplicate, which has no receipt. */
+export type SettlementAnswer = Omit<SettlementBody, 'payment_response'> & { proof: ReceiptProof | null };
+
+export function toSettlementResource(ctx: Ctx, { proof, ...answer }: SettlementAnswer): SettlementBody {
+  const { network, payer, tx_signature: transaction, amount } = answer;
+  return { ...answer, payment_response: paymentResponse(ctx, { network, payer, transaction, amount: amount.base_units }, proof) };
+}
+
+export function answerOf(
+  { config }: Ctx,
   settlement: Settlement,
-  { receiptId, credit, paymentResponse }: { receiptId: ReceiptId; credit: CreditAnswer; paymentResponse: string },
-): SettlementBody {
+  { receiptId, credit, proof }: { receiptId: ReceiptId; credit: CreditAnswer; proof: ReceiptProof },
+): SettlementAnswer {
   const { txSignature, payerWallet: payer } = settlement;
   const use = requireUse(credit);
   return {
@@ -62,7 +71,7 @@ export function toSettlementResource(
     payment_id: settlement.paymentId,
     receipt_id: receiptId,
     tx_signature: txSignature,
-    network,
+    network: config.network.caip2,
     payer,
     amount: toMoneyResource({ asset: settlement.asset, units: settlement.amount }),
     entitlement_id: entitlementOf(settlement).entitlementId,
@@ -70,18 +79,18 @@ export function toSettlementResource(
     consumed_units: use?.units ?? 0,
     ...(use ? { consumption_id: use.consumptionId } : {}),
     remaining: credit.remaining,
-    payment_response: paymentResponse,
+    proof,
   };
 }
 
 /**
  * The answer to every other request: the same payment, of which nothing is left for it, and what its customer holds now. The
- * consumption is named, so that the merchant can refund what a request used that crashed before it was served. The header has no receipt,
+ * consumption is named, so that the merchant can refund what a request used that crashed before it was served. No receipt is shown,
  * because nothing was served.
  */
-export const toDuplicateResource = (body: SettlementBody, paymentResponse: string, remaining: number | null): SettlementBody => ({
-  ...body,
-  payment_response: paymentResponse,
+export const asDuplicate = (answer: SettlementAnswer, remaining: number | null): SettlementAnswer => ({
+  ...answer,
+  proof: null,
   duplicate: true,
   granted_units: 0,
   consumed_units: 0,

@@ -11,7 +11,7 @@ import { customerColumns, draftSettlement, type PaymentReading, readPayment } fr
 import { assignSuccess } from '#features/settlements/finish.ts';
 import { claimOnce, followThrough, toPaidPurchase } from '#features/settlements/follow-through.ts';
 import { isIdentifierTaken, newIdentifierConflict } from '#features/settlements/payment-identifier.ts';
-import { paymentResponse } from '#features/settlements/proofs.ts';
+import { newProof } from '#features/settlements/proofs.ts';
 import { findAnsweredBy, findSettlement, loadSettlement } from '#features/settlements/store.ts';
 import { belongsTo, hasX402, type Scope, type Shard, type Tenant } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
@@ -28,7 +28,7 @@ import type { ResourceInfo } from '#protocols/x402/wire.ts';
 import type { Customer } from '#rules/balance.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 import { isRevokedPayee, makeSaleChallenge, type SaleChallenge } from './challenge.ts';
-import { entitlementOf, requireUse, type SettlementBody, toDuplicateResource, toSettlementResource } from './resource.ts';
+import { answerOf, asDuplicate, entitlementOf, requireUse, type SettlementAnswer, toSettlementResource } from './resource.ts';
 
 interface SettlePayment {
   productId: ProductId;
@@ -58,6 +58,14 @@ interface Settled {
  * (payment identifier), state_conflict (refunded), 422 for too many units, 429, 503 rpc_unavailable.
  */
 export async function settlePayment(ctx: Scope, request: IdempotentRequest, input: SettlePayment): Promise<SettleResult> {
+  const result = await settleOnce(ctx, request, input);
+  if (result.kind !== 'settled') return result;
+  const body = JSON.stringify(toSettlementResource(ctx, JSON.parse(result.answer.body) as SettlementAnswer));
+  return { ...result, answer: { ...result.answer, body } };
+}
+
+/** Returns answers in their stored form. */
+async function settleOnce(ctx: Scope, request: IdempotentRequest, input: SettlePayment): Promise<SettleResult> {
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
   // Read at the same time. Another request may claim the payment in between, which the claim itself refuses.
   const reading = loadFacts(ctx, input);
@@ -90,8 +98,8 @@ export async function settlePayment(ctx: Scope, request: IdempotentRequest, inpu
 
 /** Answers a stored answer again. Throws 409 state_conflict if the use that it served was refunded. */
 async function replayAnswer(ctx: Shard, answer: StoredAnswer, caller: string): Promise<Settled> {
-  const body = JSON.parse(answer.body) as SettlementBody & { payment_id: PaymentId };
-  const { payment_id: paymentId, consumed_units: units, duplicate: isDuplicate = false } = body;
+  const known = JSON.parse(answer.body) as SettlementAnswer & { payment_id: PaymentId };
+  const { payment_id: paymentId, consumed_units: units, duplicate: isDuplicate = false } = known;
   const stored = units > 0 ? await loadSettlement(ctx, paymentId) : null;
   if (stored) await creditUse(ctx, stored.settlement, { key: caller, units, isAnswered: false });
   return { kind: 'settled', answer, consumedUnits: 0, isDuplicate };
@@ -201,7 +209,7 @@ interface Success {
   settlement: Settlement;
   /** Request that was answered before, if its use was refunded since. */
   previousAnsweredBy: string | null;
-  body: SettlementBody;
+  answer: SettlementAnswer;
   consumedUnits: number;
 }
 
@@ -216,10 +224,9 @@ async function creditAndUse(
   const consume = units > 0 ? { key: caller, units, isAnswered: answeredBy !== null } : null;
   const { credit, use } = await creditUse(ctx, settlement, consume);
   const resourceUrl = resource?.url ?? `${ctx.baseUrl}/p/${settlement.terms.slug}`;
-  const proven = paymentResponse(ctx, settlement, { resourceUrl, settledAt });
-  const body = toSettlementResource(ctx.config.network.caip2, settlement, { receiptId, credit, paymentResponse: proven });
+  const answer = answerOf(ctx, settlement, { receiptId, credit, proof: newProof(ctx, resourceUrl, settledAt) });
   const role = roleOf(caller, answeredBy, use);
-  return { role, settlement, previousAnsweredBy: answeredBy, body, consumedUnits: role === 'first' ? (use?.units ?? 0) : 0 };
+  return { role, settlement, previousAnsweredBy: answeredBy, answer, consumedUnits: role === 'first' ? (use?.units ?? 0) : 0 };
 }
 
 async function creditUse(ctx: Shard, settlement: Settlement, consume: Parameters<typeof creditPayment>[2]) {
@@ -233,18 +240,13 @@ function roleOf(caller: string, answeredBy: string | null, use: ReturnType<typeo
   return use?.by === 'mine' || (answeredBy === null && use === null) ? 'first' : 'duplicate';
 }
 
-const answerWith = (body: SettlementBody): StoredAnswer => ({ status: 200, body: JSON.stringify(body), replayed: false });
+const storable = (answer: SettlementAnswer): StoredAnswer => ({ status: 200, body: JSON.stringify(answer), replayed: false });
 
 /** Serves nothing: the payment belongs to another request. */
-async function answerDuplicate(ctx: Scope, { settlement, body }: Success): Promise<Settled> {
+async function answerDuplicate(ctx: Scope, { settlement, answer }: Success): Promise<Settled> {
   const owner = entitlementOf(settlement);
   const held = await readEntitlement(ctx, owner, owner.entitlementId);
-  return {
-    kind: 'settled',
-    answer: answerWith(toDuplicateResource(body, paymentResponse(ctx, settlement, null), held ? held.remaining : 0)),
-    consumedUnits: 0,
-    isDuplicate: true,
-  };
+  return { kind: 'settled', answer: storable(asDuplicate(answer, held ? held.remaining : 0)), consumedUnits: 0, isDuplicate: true };
 }
 
 interface Asked {
@@ -256,9 +258,9 @@ interface Asked {
 
 /** Stores the answer under its key. With a first answer the success of the payment belongs to this caller, for longer than any answer is stored. */
 async function storeAnswer(ctx: Scope, asked: Asked, success: Success): Promise<{ result: SettleResult; isStored: boolean }> {
-  const { role, settlement, previousAnsweredBy, body, consumedUnits } = success;
+  const { role, settlement, previousAnsweredBy, consumedUnits } = success;
   const isFirst = role === 'first';
-  const answer = { ...answerWith(body), replayed: !isFirst };
+  const answer = { ...storable(success.answer), replayed: !isFirst };
   const result: Settled =
     role === 'duplicate' ? await answerDuplicate(ctx, success) : { kind: 'settled', answer, consumedUnits, isDuplicate: false };
   if (role === 'repeated') return { result, isStored: false };

@@ -37,9 +37,9 @@ export function makeChallenge(
   const memo = newChallenge(facts, { keys: config.CHALLENGE_KEYS!, random, expiresAt: now + CHALLENGE_SECONDS * SECOND });
   const accepts = [requirementsFor(facts, memo)] as const;
   const identifier = { [PAYMENT_IDENTIFIER]: DECLARED_PAYMENT_IDENTIFIER };
-  const whole = { ...identifier, [OFFER_RECEIPT]: makeOffers(ctx, resource.url, accepts) };
+  const all = { ...identifier, [OFFER_RECEIPT]: makeOffers(ctx, resource.url, accepts) };
   // In this order, extensions are left out of a challenge that would be too long.
-  const challenges = [whole, identifier].map((extensions) => {
+  const challenges = [all, identifier].map((extensions) => {
     const required = paymentRequired(resource, [...accepts], { error, extensions });
     return { required, header: encodeHeader(required) };
   });

@@ -32,15 +32,46 @@ export function makeOffers(ctx: Signing, resourceUrl: string, accepts: readonly 
   return toOffersExtension(signatures);
 }
 
-/**
- * Returns the PAYMENT-RESPONSE of a settled payment. With a proof, it carries a signed receipt for the resource, made from facts that never
- * change, so that a repeated answer is equal to the last byte. `settledAt`: when the payment was confirmed.
- */
-export function paymentResponse(ctx: Signing, settlement: Settlement, proof: { resourceUrl: string; settledAt: number } | null): string {
-  const { txSignature: transaction, payerWallet: payer, amount } = settlement;
-  const network = ctx.config.network.caip2;
-  const settled = { success: true, payer, transaction, network, amount: amount.toString() };
-  if (!proof) return encodeHeader(settled);
-  const facts = { network, resourceUrl: proof.resourceUrl, payer, transaction, issuedAt: unixSeconds(proof.settledAt) };
-  return encodeHeader({ ...settled, extensions: { [OFFER_RECEIPT]: toReceiptExtension(issuerOf(ctx), facts) } });
+/** Facts of a receipt that the payment does not contain. Stored instead of the signed receipt, which is many times as long. */
+export interface ReceiptProof {
+  resourceUrl: string;
+  /** When the payment was confirmed, epoch seconds. */
+  issuedAt: number;
+  keyId: string;
 }
+
+export const newProof = ({ config }: Signing, resourceUrl: string, settledAt: number): ReceiptProof => ({
+  resourceUrl,
+  issuedAt: unixSeconds(settledAt),
+  keyId: keyRing(config.RECEIPT_KEYS)[0]!.keyId,
+});
+
+interface Settled {
+  network: string;
+  payer: string;
+  transaction: string;
+  /** Base units. */
+  amount: string;
+}
+
+/**
+ * Returns the PAYMENT-RESPONSE of a settled payment. With a proof it carries a signed receipt, which is the same to the last byte each time,
+ * because Ed25519 is deterministic.
+ */
+export function paymentResponse(ctx: Signing, settled: Settled, proof: ReceiptProof | null): string {
+  const { network, payer, transaction } = settled;
+  const response = { success: true, ...settled };
+  if (!proof) return encodeHeader(response);
+  const { keyId, ...said } = proof;
+  const key = keyRing(ctx.config.RECEIPT_KEYS).find((one) => one.keyId === keyId);
+  const issuer = issuerOf(ctx);
+  const receipt = toReceiptExtension(key ? { ...issuer, key } : issuer, { network, payer, transaction, ...said });
+  return encodeHeader({ ...response, extensions: { [OFFER_RECEIPT]: receipt } });
+}
+
+export const settledBy = ({ config }: Signing, { txSignature, payerWallet, amount }: Settlement): Settled => ({
+  network: config.network.caip2,
+  payer: payerWallet,
+  transaction: txSignature,
+  amount: amount.toString(),
+});

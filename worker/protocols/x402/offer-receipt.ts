@@ -1,6 +1,6 @@
 /**
- * Extension `offer-receipt` of x402: offers and receipts as JWS (EdDSA) that anyone verifies with the issuer's DID document. Pure.
- * (x402-foundation/x402, specs/extensions/extension-offer-and-receipt.md; RFC 7515; did:web)
+ * Extension `offer-receipt` of x402: offers and receipts as JWS (EdDSA), verified with the DID document of the issuer. Pure.
+ * (x402-foundation/x402, specs/extensions/extension-offer-and-receipt.md, RFC 7515)
  * @module
  */
 
@@ -14,7 +14,7 @@ const VERSION = 1;
 const text = { type: 'string' };
 const integer = { type: 'integer' };
 
-/** Schema of `info`: signed objects, each with its payload beside the signature in formats that do not contain it. */
+/** Builds the JSON Schema of `info`, in which every field is required. */
 const schemaOf = (info: Record<string, unknown>) => ({
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',

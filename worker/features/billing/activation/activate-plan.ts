@@ -7,7 +7,7 @@ import { makeChallenge, readChallenge } from '#features/settlements/challenge.ts
 import { draftPayment, type PaymentReading, readPayment, type SettlementDraft } from '#features/settlements/co-sign.ts';
 import { claimOnce, followThrough, type SettlementOutcome } from '#features/settlements/follow-through.ts';
 import { isIdentifierTaken, newIdentifierConflict } from '#features/settlements/payment-identifier.ts';
-import { paymentResponse } from '#features/settlements/proofs.ts';
+import { newProof, paymentResponse, settledBy } from '#features/settlements/proofs.ts';
 import { findSettlement } from '#features/settlements/store.ts';
 import { type Actor, type Ctx, hasX402, type Scope, type Shard } from '#platform/context.ts';
 import type { Activation } from '#platform/db/tables/plans.ts';
@@ -146,9 +146,9 @@ async function answerActivation(
     const result = await requireForSale(ctx, payTo, merchantId, input);
     return { ...makePlanChallenge(ctx, { payTo, accountId: merchantId, plan: input.plan, result }, errorReason), paymentResponse };
   }
-  const proof = { resourceUrl: resourceUrlOf(ctx, input.plan), settledAt: outcome.settledAt };
+  const proof = newProof(ctx, resourceUrlOf(ctx, input.plan), outcome.settledAt);
   const body = bodyOf(await getActivation(ctx.db, settlement.paymentId));
-  return { kind: 'activated', body, paymentResponse: paymentResponse(ctx, settlement, proof) };
+  return { kind: 'activated', body, paymentResponse: paymentResponse(ctx, settledBy(ctx, settlement), proof) };
 }
 
 const bodyOf = ({ resultingPlan, paidThrough, accountId, receiptId }: Activation) => ({
