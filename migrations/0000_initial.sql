@@ -223,11 +223,6 @@ CREATE TABLE `identity_sessions` (
 --> statement-breakpoint
 CREATE INDEX `identity_sessions_ending` ON `identity_sessions` (`expires_at`);--> statement-breakpoint
 CREATE INDEX `identity_sessions_granting` ON `identity_sessions` (`merchant_id`,`provider`,`provider_user_id`) WHERE grant_sealed IS NOT NULL;--> statement-breakpoint
-CREATE TABLE `open_sessions` (
-	`product_id` text PRIMARY KEY NOT NULL,
-	`count` integer NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE `payment_sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`merchant_id` text NOT NULL,
@@ -688,6 +683,7 @@ CREATE INDEX `payments_by_email` ON `payments` (`merchant_id`,`livemode`,`email`
 CREATE INDEX `payments_by_signature` ON `payments` (`tx_signature`) WHERE status <> 'CONFIRMED' AND tx_signature IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `payments_expiring` ON `payments` (`expires_at`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_payments_expiring` ON `payments` (`expires_at`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `payments_open` ON `payments` (`product_id`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION');--> statement-breakpoint
 CREATE INDEX `payments_recovering` ON `payments` (`recovers_payment_id`) WHERE recovers_payment_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `payments_by_membership` ON `payments` (`membership_id`,`confirmed_at`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `refunds` (
@@ -1235,10 +1231,3 @@ CREATE TRIGGER `invoice_words_added` AFTER INSERT ON `receipt_metadata` BEGIN IN
 CREATE TRIGGER `invoice_words_changed` AFTER UPDATE OF `metadata` ON `receipt_metadata` BEGIN INSERT INTO receipt_words(receipt_words, rowid, words) VALUES ('delete', old.row_number, 'm' || replace(old.merchant_id, '-', '') || old.livemode || ' ' || old.product_name || ' ' || coalesce(json_extract(old.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(old.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(old.metadata, '$.bill_to.name'), '')); INSERT INTO receipt_words(rowid, words) VALUES (new.row_number, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name || ' ' || coalesce(json_extract(new.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(new.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(new.metadata, '$.bill_to.name'), '')); END;
 --> statement-breakpoint
 CREATE TRIGGER `invoice_words_removed` AFTER DELETE ON `receipt_metadata` BEGIN INSERT INTO receipt_words(receipt_words, rowid, words) VALUES ('delete', old.row_number, 'm' || replace(old.merchant_id, '-', '') || old.livemode || ' ' || old.product_name || ' ' || coalesce(json_extract(old.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(old.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(old.metadata, '$.bill_to.name'), '')); INSERT INTO receipt_words(rowid, words) VALUES (old.row_number, 'm' || replace(old.merchant_id, '-', '') || old.livemode || ' ' || old.product_name); END;
---> statement-breakpoint
--- Open checkout sessions of each product, counted as payments open and end.
-CREATE TRIGGER `payments_opened` AFTER INSERT ON `payments` WHEN NEW.`status` IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') BEGIN INSERT INTO `open_sessions` VALUES (NEW.`product_id`, 1) ON CONFLICT (`product_id`) DO UPDATE SET `count` = `count` + 1; END;
---> statement-breakpoint
-CREATE TRIGGER `payments_ended` AFTER UPDATE OF `status` ON `payments` WHEN OLD.`status` IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND NEW.`status` NOT IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') BEGIN UPDATE `open_sessions` SET `count` = `count` - 1 WHERE `product_id` = OLD.`product_id`; END;
---> statement-breakpoint
-CREATE TRIGGER `payments_removed` AFTER DELETE ON `payments` WHEN OLD.`status` IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') BEGIN UPDATE `open_sessions` SET `count` = `count` - 1 WHERE `product_id` = OLD.`product_id`; END;
