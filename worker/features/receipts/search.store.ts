@@ -42,7 +42,9 @@ export async function bySearchTerms(owner: Owner, q: string, receiptChains: bool
   const names = found.length > NAMES_MAX ? null : found;
   return (cursor: Cursor | null, limit?: number): RowQuery => {
     const named =
-      found.length === 0 ? [] : receiptChains.flatMap((isPaid) => (isPaid ? paid : received)(owner, q, names, checked, cursor, limit));
+      found.length === 0
+        ? []
+        : receiptChains.flatMap((isPaid) => (isPaid ? selectPaid : selectReceived)(owner, q, names, checked, cursor, limit));
     return {
       rows: sql.join([...named, withMetadata(owner, q, names, checked, cursor)], sql` UNION ALL `),
       order: ['position', 'rowNumber'],
@@ -79,7 +81,14 @@ const isAfter = (cursor: Cursor | null, position: SQL, table: Table): SQL =>
     : sql``;
 
 /** Received receipts, in the order of their payments. */
-function received(owner: Owner, q: string, names: FoundName[] | null, checked: Checked, cursor: Cursor | null, limit?: number): SQL[] {
+function selectReceived(
+  owner: Owner,
+  q: string,
+  names: FoundName[] | null,
+  checked: Checked,
+  cursor: Cursor | null,
+  limit?: number,
+): SQL[] {
   const current = {
     table: receipts,
     from: sql`${payments} CROSS JOIN ${receipts} ON ${receipts.id} = ${payments.receiptId}`,
@@ -110,7 +119,7 @@ function received(owner: Owner, q: string, names: FoundName[] | null, checked: C
 }
 
 /** Receipts that the account paid, which are few. */
-const paid = (owner: Owner, q: string, names: FoundName[] | null, checked: Checked, cursor: Cursor | null): SQL[] =>
+const selectPaid = (owner: Owner, q: string, names: FoundName[] | null, checked: Checked, cursor: Cursor | null): SQL[] =>
   [receipts, archivedReceipts].map(
     (table) => sql`${selected(table, sql`${table.createdAt}`)} FROM ${table}
       WHERE ${rowsOf(table, owner)} AND ${eq(table.isPaidByOwner, true)} AND ${checked(table)} AND ${isNamed(owner, q, names, nameOf(table))}${isAfter(cursor, sql`${table.createdAt}`, table)}`,
