@@ -10,7 +10,7 @@ import { FIRST_CHECK, letTimePass } from '../support/faults/finality.ts';
 import { putRow } from '../support/fixtures/put-row.ts';
 import { newAgent, openShop, type Shop } from '../support/people/agent.ts';
 import { consumer } from '../support/people/consumer.ts';
-import { letTimeRun, setTime } from '../support/runner/clock.ts';
+import { letTimeRun, setNoon, setTime } from '../support/runner/clock.ts';
 import { testEnv } from '../support/runner/env.ts';
 import { Spent } from '../support/runner/spent.ts';
 import { World } from '../support/world.ts';
@@ -112,6 +112,7 @@ describe('bill', () => {
       for (let next = messages.shift(); next; next = messages.shift(), invocations++) messages.push(...(await w.runSweep(next, env)));
       return invocations;
     };
+    setNoon();
     // Sweeps that never ran are due at once, and the seldom ones take turns within an hour.
     for (let minute = 0; minute < HOUR_MINUTES; minute++) await pass(w.env);
     const hour = await spend(async (spent) => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { HOUR, MINUTE } from '#core/time.ts';
-import { setTime } from '../support/runner/clock.ts';
+import { setNoon, setTime } from '../support/runner/clock.ts';
 import { rowsOf, withRowCount, worstOf, writtenBy } from '../support/runner/rows-read.ts';
 import { World } from '../support/world.ts';
 
@@ -15,6 +15,7 @@ describe('idle database', () => {
     await w.env.DB.prepare('UPDATE acts SET fanned_out_at = 1').run();
     await w.env.DB.prepare('DELETE FROM mails').run();
     await w.env.DB.prepare('UPDATE tx_claims SET next_check_at = NULL').run();
+    setNoon();
     setTime(Date.now() + HOUR);
     await w.sweepAll();
   });

@@ -1,4 +1,5 @@
 import { vi } from 'vitest';
+import { DAY } from '#core/time.ts';
 
 /**
  * Sets the time for everything in this isolate, objects included, until `letTimeRun`. Timers and alarms follow the real clock, so a test
@@ -24,3 +25,6 @@ export function endSkips(): void {
   ahead = 0;
   vi.restoreAllMocks();
 }
+
+/** Moves the time to the next noon (UTC), far from midnight, when the sweeps of a day run. */
+export const setNoon = (): void => setTime(Math.ceil((Date.now() - DAY / 2) / DAY) * DAY + DAY / 2);
