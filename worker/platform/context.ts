@@ -10,6 +10,7 @@ import type { Chain } from '#solana/chain.ts';
 import { Node } from '#solana/node.ts';
 import { NodeChain } from '#solana/node-chain.ts';
 import { type Config, readConfig } from './config.ts';
+import { defaultPartitions, PartitionMap } from './db/partitions.ts';
 import { databaseInTime } from './deadline.ts';
 import { aheadMs } from './local-clock.ts';
 import { logRequest } from './log.ts';
@@ -134,6 +135,7 @@ export interface Ctx {
   readonly env: Env;
   readonly config: Config;
   readonly databases: readonly [Database, ...Database[]];
+  readonly partitions: PartitionMap;
   readonly chain: Chain;
   readonly sandbox: Sandbox | null;
   /**
@@ -226,6 +228,7 @@ export function newCtx(
     env,
     config,
     databases,
+    partitions: new PartitionMap(config.PARTITIONS ?? defaultPartitions(databases.map(({ name }) => name))),
     db: databases[0].db,
     database: databases[0].name,
     chain: new NodeChain(nodesOf(config, leftMs)),

@@ -114,9 +114,9 @@ export class SubscriptionLife {
   ): Promise<SubscriptionLife> {
     const { w, merchant, draft, periodDays } = seller;
     const ctx = shardOf(w.env);
-    const id = newAuthorizationId(ctx.now);
+    const id = newAuthorizationId(ctx.now, merchant.userId);
     const payment = newPayment(ctx.now, {
-      id: newId<PaymentId>(ctx.now),
+      id: newId<PaymentId>(ctx.now, merchant.userId),
       merchantId: merchant.userId as AccountId,
       livemode: true,
       productId: seller.productId,

@@ -68,7 +68,7 @@ export function planEmail<N extends EmailTemplate>(
 ): { id: MailId; writes: Write[] } {
   const { wallNow } = ctx;
   const isSimulated = ctx.sandbox !== null;
-  const id = newId<MailId>(wallNow);
+  const id = newId<MailId>(wallNow, accountId ?? null);
   if (!hasMail(ctx) && !isSimulated) return { id, writes: [] };
   const mail: Mail = {
     id,

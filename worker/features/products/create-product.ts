@@ -1,7 +1,6 @@
 import type { z } from '@hono/zod-openapi';
-import { randomBase62 } from '#core/encoding.ts';
 import { ApiError, planFull, raise } from '#core/errors.ts';
-import { type AppId, newId, type ProductId, type SandboxSessionId } from '#core/ids.ts';
+import { type AccountId, type AppId, generatedSlug, newId, type ProductId, partitionOfSlug, type SandboxSessionId } from '#core/ids.ts';
 import { GRACE_HOURS } from '#core/limits.ts';
 import { planPayout } from '#features/accounts/payout.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
@@ -129,10 +128,10 @@ function newProduct(ctx: Scope, productType: Product['productType'], input: z.in
   const accessPeriodDays = input.access_period_days === undefined ? defaults.accessPeriodDays : input.access_period_days;
   if (renewalMode === 'ONE_OFF') requireMeant(input, { usageUnits, accessPeriodDays });
   return {
-    id: newId<ProductId>(ctx.now),
+    id: newId<ProductId>(ctx.now, ctx.merchantId),
     merchantId: ctx.merchantId,
     livemode: ctx.livemode,
-    slug: input.slug ?? newSlug(input.name),
+    slug: input.slug === undefined ? newSlug(input.name, ctx.merchantId) : requireChosen(input.slug),
     externalProductId: input.external_product_id ?? null,
     accessAppId: input.access_app_id ?? null,
     name: input.name,
@@ -165,7 +164,7 @@ function newProduct(ctx: Scope, productType: Product['productType'], input: z.in
   };
 }
 
-function newSlug(name: string): string {
+function newSlug(name: string, merchantId: AccountId): string {
   const base = name
     .normalize('NFKD')
     .toLowerCase()
@@ -173,5 +172,12 @@ function newSlug(name: string): string {
     .replace(/^-+|-+$/g, '')
     .slice(0, 40)
     .replace(/-+$/, '');
-  return `${base || 'product'}-${randomBase62(6).toLowerCase()}`;
+  return generatedSlug(base || 'product', merchantId);
+}
+
+/** Throws 422 for a slug of the form that the service generates: its database follows from its digits. */
+function requireChosen(slug: string): string {
+  if (partitionOfSlug(slug) !== null)
+    throw invalid('slug', 'Expected another ending: this one is of the form that the service generates', 'reserved');
+  return slug;
 }

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { locate } from '#platform/db/directory.ts';
+import { homeOfSlug } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { created, PageQuery, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
@@ -33,7 +33,7 @@ export const productRoutes = routes('Products')
     params: slugParam,
     returns: ListingBody,
     codes: ['not_found'],
-    shard: ({ ctx, params }) => locate(ctx, ({ db }) => findActiveListing(db, params.slug)),
+    shard: ({ ctx, params }) => homeOfSlug(ctx, params.slug, ({ db }) => findActiveListing(db, params.slug)),
     load: ({ shard, params }) => getActiveListing(shard.db, params.slug),
     owner: ({ product }) => product,
     answer: ({ scope, row }) => toListingResource(scope, row),

@@ -74,7 +74,7 @@ async function archiveDay(ctx: Shard, bucket: R2Bucket, owner: Owner, day: numbe
   const { issued, paid } = await listMovable(ctx.db, owner, namedIn(happened));
   const { bytes, ...archivedRows } = objectOf(happened, paid, await anchorToPrevious(ctx, issued));
   const prefix = `${merchantId}/${livemode ? 'live' : 'sandbox'}/${iso(day).slice(0, 10)}`;
-  const key = `${prefix}/${happened[0]!.seq}-${sha256Hex(bytes)}-${newId(ctx.now)}.jsonl`;
+  const key = `${prefix}/${happened[0]!.seq}-${sha256Hex(bytes)}-${newId(ctx.now, merchantId)}.jsonl`;
   await beginDraft(ctx.db, key, ctx.now);
   await writeObject(ctx, bucket, key, bytes);
   const written: Written = { merchantId, livemode, key, readAt, events: happened, ...archivedRows };

@@ -49,7 +49,7 @@ export const ticketEvent = (type: EventType, ticket: Ticket, message?: TicketMes
 const authorIdOf = ({ sandbox }: Ctx, { accountId }: Actor): string => sandbox?.sessionId ?? accountId;
 
 const newMessage = (ctx: Ctx, ticketId: TicketId, actor: Actor, author: TicketMessage['author'], body: string): TicketMessage => ({
-  id: newId<TicketMessageId>(ctx.now),
+  id: newId<TicketMessageId>(ctx.now, ticketId),
   ticketId,
   author,
   authorId: authorIdOf(ctx, actor),
@@ -92,7 +92,7 @@ export async function openTicket(ctx: Scope, actor: Actor, input: NewTicket, sto
   await refuseTooMany(ctx, actor);
   const { body, ...about } = input;
   const ticket: Ticket = {
-    id: newId<TicketId>(ctx.now),
+    id: newId<TicketId>(ctx.now, ctx.merchantId),
     merchantId: ctx.merchantId,
     livemode: ctx.livemode,
     sandboxSessionId: ctx.sandbox?.sessionId ?? null,

@@ -1,15 +1,12 @@
 /**
- * Directory of the database of each merchant. A merchant's rows are all in one database and never move. Rows without a merchant are
- * searched in each. With a single database no lookup is made.
+ * Directory of the database of each merchant: every id of the service contains the partition of its merchant, and each partition is in one
+ * database. Rows without a merchant are in the first database.
  * @module
  */
 
-import { eq } from 'drizzle-orm';
-import { assert } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
-import { Memory } from '#core/isolate/memory.ts';
+import { assert, raise } from '#core/errors.ts';
+import { type Partition, partitionOf, partitionOfSlug } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { accounts } from './tables/accounts.ts';
 
 type Shards = [Shard, ...Shard[]];
 
@@ -24,18 +21,31 @@ export const othersOf = (shard: Shard): Shard[] => shardsOf(shard).filter(({ dat
 
 /** Shard that a message names. Throws if this release has no such binding, so that the message is retried. */
 export function shardNamed(ctx: Ctx, database: string | undefined): Shard {
-  const shards = shardsOf(ctx);
-  const named = database === undefined ? shards[0] : shards.find((shard) => shard.database === database);
-  assert(named !== undefined, `database ${database} is bound`);
-  return named;
+  const { name, db } = ctx.databases.find((one) => one.name === (database ?? ctx.databases[0].name)) ?? {};
+  assert(name !== undefined && db !== undefined, `database ${database} is bound`);
+  return { ...ctx, db, database: name };
 }
 
-/** Returns the first database that has the row, else the first of all, so that the not-found error arises there. */
-export async function locate(ctx: Ctx, has: (shard: Shard) => Promise<unknown>): Promise<Shard> {
+/** Database of a partition. Null: no database holds it, so no id of the service has it. */
+export function findShardAt(ctx: Ctx, partition: Partition | null): Shard | null {
+  const database = partition === null ? null : ctx.partitions.databaseAt(partition);
+  return database === null ? null : shardNamed(ctx, database);
+}
+
+/** Database of the merchant whose row has this id. Reads nothing. Throws 404 for an id that the service has not made. */
+export const homeOf = (ctx: Ctx, id: string): Shard => findShardAt(ctx, partitionOf(id)) ?? raise('not_found');
+
+/** Database of the product with this slug. A slug that a merchant chose is searched in each database. */
+export async function homeOfSlug(ctx: Ctx, slug: string, has: (shard: Shard) => Promise<unknown>): Promise<Shard> {
+  const partition = partitionOfSlug(slug);
+  if (partition !== null) return findShardAt(ctx, partition) ?? raise('not_found');
   const shards = shardsOf(ctx);
   if (shards.length > 1) for (const shard of shards) if (await has(shard)) return shard;
   return shards[0];
 }
+
+/** Random partition of a database, for a new account. */
+export const drawPartition = (shard: Shard): Partition => shard.partitions.drawOf(shard.database);
 
 export async function findAnywhere<T>(ctx: Ctx, find: (shard: Shard) => Promise<T | null | undefined>): Promise<T | undefined> {
   for (const shard of shardsOf(ctx)) {
@@ -43,17 +53,4 @@ export async function findAnywhere<T>(ctx: Ctx, find: (shard: Shard) => Promise<
     if (found !== null && found !== undefined) return found;
   }
   return undefined;
-}
-
-/** Safe to cache without expiry, because accounts never move. */
-const homes = new Memory<AccountId, string>(10_000);
-
-export async function findHome(ctx: Ctx, accountId: AccountId): Promise<Shard> {
-  if (ctx.databases.length === 1) return globalOf(ctx);
-  const known = ctx.databases.find(({ name }) => name === homes.get(accountId));
-  if (known) return shardNamed(ctx, known.name);
-  const isHere = ({ db }: Shard) => db.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, accountId)).get();
-  const home = await locate(ctx, isHere);
-  if (await isHere(home)) homes.set(accountId, home.database);
-  return home;
 }

@@ -1,10 +1,10 @@
 import { pepperedHashes } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
-import { type AccountId, admissionIdOf, newId } from '#core/ids.ts';
+import { admissionIdOf, newAccountId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
-import { findAnywhere, findHome, othersOf } from '#platform/db/directory.ts';
+import { drawPartition, findAnywhere, homeOf, othersOf } from '#platform/db/directory.ts';
 import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { SignIn } from '#rules/admission.ts';
@@ -39,8 +39,8 @@ export function requirePasswordLength(password: string): void {
 
 type SignInIdentity = Partial<Pick<Account, 'email' | 'emailKey' | 'passwordHash' | 'walletAddress' | 'walletKey'>>;
 
-export function newAccount(ctx: Ctx, displayName: string, identity: SignInIdentity): Account {
-  const accountId = newId<AccountId>(ctx.now);
+export function newAccount(ctx: Shard, displayName: string, identity: SignInIdentity): Account {
+  const accountId = newAccountId(ctx.now, drawPartition(ctx));
   return {
     id: accountId,
     admissionId: admissionIdOf(accountId),
@@ -128,7 +128,7 @@ export async function logIn(ctx: Ctx, input: { email: string; password: string }
   const account = await findByPassword(ctx, input.password, () => findAccountByEmail(ctx, input.email));
   if (!account) throw new ApiError('invalid_credentials');
   requireActive(account);
-  ctx.defer(renewPasswordHash(await findHome(ctx, account.id), account, input.password));
+  ctx.defer(renewPasswordHash(homeOf(ctx, account.id), account, input.password));
   return account;
 }
 
@@ -147,7 +147,7 @@ const REFRESH = { graceMs: 7 * DAY, sessionMs: 30 * DAY };
  */
 export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ account: Account; signIn: SignIn }> {
   const claims = token ? await readToken(ctx, token, REFRESH.graceMs) : null;
-  const account = claims ? await findAccount((await findHome(ctx, claims.sub)).db, claims.sub) : null;
+  const account = claims ? await findAccount(homeOf(ctx, claims.sub).db, claims.sub) : null;
   if (!claims || !account) throw new ApiError('invalid_authorization');
   requireActive(account);
   const { signIn } = claims;

@@ -69,7 +69,7 @@ export async function logInWithWallet(
 
 /** Claims the nonce, with one retry if the database's answer was lost, so that the wallet need not sign again. */
 async function takeNonce(ctx: Ctx, nonce: string, walletAddress: string): Promise<LoginNonce | null> {
-  const signInId = newId<SignInId>(ctx.wallNow);
+  const signInId = newId<SignInId>(ctx.wallNow, null);
   const take = () => takeLoginNonce(globalOf(ctx).db, nonce, walletAddress, signInId);
   return take().catch((error: unknown) => {
     ctx.note(`nonce: ${formatErrorChain(error)}`);
@@ -96,7 +96,8 @@ async function openWalletAccount(ctx: Ctx, walletAddress: string): Promise<Accou
   if (known) return known;
   const displayName = `Wallet ${walletAddress.slice(0, 4)}…${walletAddress.slice(-4)}`;
   try {
-    return await storeAccount(newestOf(ctx), newAccount(ctx, displayName, { walletAddress, walletKey: walletKeys.keys[0] }));
+    const home = newestOf(ctx);
+    return await storeAccount(home, newAccount(home, displayName, { walletAddress, walletKey: walletKeys.keys[0] }));
   } catch (error) {
     if (!isConstraint(error)) throw error;
     return (await find()) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });

@@ -1,7 +1,7 @@
 import { ApiError } from '#core/errors.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isAborted, isConstraint } from '#platform/db/commit.ts';
-import { findAnywhere, findHome, newestOf } from '#platform/db/directory.ts';
+import { findAnywhere, homeOf, newestOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import type { SignInProvider } from '#rules/admission.ts';
@@ -58,9 +58,9 @@ export async function decideOutcome(ctx: Ctx, begun: BegunSignIn, person: Person
 async function tryOutcome(ctx: Ctx, begun: BegunSignIn, person: Person): Promise<OAuthOutcome> {
   const provider = begun.provider as SignInProvider;
   const known = await findAnywhere(ctx, ({ db }) => findOwner(db, ctx, provider, person.subject));
-  if (begun.accountId !== null) return linkPerson(await findHome(ctx, begun.accountId), begun, person, known?.accountId ?? null);
+  if (begun.accountId !== null) return linkPerson(homeOf(ctx, begun.accountId), begun, person, known?.accountId ?? null);
   if (known) {
-    const home = await findHome(ctx, known.accountId);
+    const home = homeOf(ctx, known.accountId);
     if (!isLocked(known) && known.email !== person.email) await noteEmail(home.db, known, person.email);
     return signInOutcome(await getAccount(home.db, known.accountId));
   }
@@ -69,7 +69,7 @@ async function tryOutcome(ctx: Ctx, begun: BegunSignIn, person: Person): Promise
   if (!account) return begun.mode === 'login' ? refused('account_not_found') : registerPerson(newestOf(ctx), provider, person);
   const outcome = signInOutcome(account);
   if (outcome.kind === 'refused') return outcome;
-  const home = await findHome(ctx, account.id);
+  const home = homeOf(ctx, account.id);
   return account.emailVerified ? resumeAccount(home, account, provider, person) : claimAccount(home, account, provider, person);
 }
 

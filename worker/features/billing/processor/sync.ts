@@ -6,7 +6,7 @@ import { changeAccount } from '#features/accounts/change-account.ts';
 import { planEndingEmail } from '#features/email-delivery/due-plans.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { forEach, type Write } from '#platform/db/commit.ts';
-import { findAnywhere, findHome } from '#platform/db/directory.ts';
+import { findAnywhere, homeOf } from '#platform/db/directory.ts';
 import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';
@@ -144,7 +144,7 @@ export async function takeEvent(ctx: Ctx, event: Stripe.Event): Promise<{ isDupl
   const customer = await findAnywhere(ctx, ({ db }) => findByCustomerId(db, customerId));
   if (!customer) return { isDuplicate: false };
   const { id, type, created } = event;
-  const isNew = await syncAccount(await findHome(ctx, customer.accountId), customer.accountId, {
+  const isNew = await syncAccount(homeOf(ctx, customer.accountId), customer.accountId, {
     id,
     type,
     createdAt: created * SECOND,

@@ -37,7 +37,7 @@ export async function openIdentitySession(ctx: Shard, slug: string, storeAnswer:
   const missing = product.livemode ? variables.filter((name) => ctx.config[name] === undefined) : [];
   if (missing.length > 0) throw new ApiError('handoff_not_configured', { meta: { provider, missing } });
   const session: IdentitySession = {
-    id: newId<IdentitySessionId>(ctx.now),
+    id: newId<IdentitySessionId>(ctx.now, product.merchantId),
     merchantId: product.merchantId,
     livemode: product.livemode,
     productId: product.id,
