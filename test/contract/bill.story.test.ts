@@ -176,7 +176,7 @@ describe('bill', () => {
   });
 
   it('an endpoint adds its deliveries to a sale', async () => {
-    // What the endpoint itself causes is over before the sale, and not counted.
+    // Ends what the endpoint itself causes before the sale, uncounted.
     await spend(() => consumer(w, shop.merchant, 'ok', { event_types: ['payment.confirmed', 'payment.finalized'] }));
     measured.saleDelivered = await spend(async (spent) => {
       spent.counts.requests += 2;

@@ -173,7 +173,7 @@ describe('partitions', () => {
       );
       if (partitionOfSlug(`chosen-${digits}`) !== null) passing++;
     }
-    // One in 1,024 is expected: 20, with a standard deviation of 4.4.
+    // Expects one in 1,024, which is 20, with a standard deviation of 4.4.
     expect(passing).toBeLessThan(40);
     expect(partitionOfSlug('weather-api')).toBeNull();
   });
@@ -200,7 +200,7 @@ describe('ids', () => {
     );
   });
 
-  it('ids have 62 random bits beside the partition, each of which is 0 about as often as 1', () => {
+  it('ids have 62 random bits and the partition, each of which is 0 about as often as 1', () => {
     const runs = 2000;
     const ones = new Array<number>(128).fill(0);
     for (let run = 0; run < runs; run++) {

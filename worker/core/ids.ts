@@ -40,7 +40,7 @@ export const PARTITIONS = 4096;
 export const NO_PARTITION = 0 as Partition;
 
 /** UUIDv7 (RFC 9562): 48 bits of `now` in ms, 62 random bits from the CSPRNG, and the partition of `owner`, null: a row of no merchant. */
-export const newId = <T extends Id<string>>(now: number, owner: string | null): T => newIdIn<T>(now, partitionBeside(owner));
+export const newId = <T extends Id<string>>(now: number, owner: string | null): T => newIdIn<T>(now, partitionNear(owner));
 
 export const newAccountId = (now: number, partition: Partition): AccountId => newIdIn<AccountId>(now, partition);
 
@@ -68,12 +68,12 @@ export function partitionOf(id: string): Partition | null {
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const ULID_ID = /^(?:evt|ms|nsa)_([0-7][0-9A-HJKMNP-TV-Z]{25})$/;
 
-const partitionBeside = (owner: string | null): Partition => (owner === null ? NO_PARTITION : (partitionOf(owner) ?? NO_PARTITION));
+const partitionNear = (owner: string | null): Partition => (owner === null ? NO_PARTITION : (partitionOf(owner) ?? NO_PARTITION));
 
 /** Random bytes that begin with the partition of `owner`. */
 function randomIn(owner: string | null, length: number): Uint8Array {
   const bytes = crypto.getRandomValues(new Uint8Array(length));
-  return withPartition(bytes, partitionBeside(owner));
+  return withPartition(bytes, partitionNear(owner));
 }
 
 function withPartition(bytes: Uint8Array, partition: Partition): Uint8Array {
@@ -159,7 +159,7 @@ export const newEventId = (now: number, merchantId: string): string => `evt_${ne
 /** `evt_` + the first 25 characters of a ULID: the time, the merchant's partition, and 63 bits of a hash of the subject's version. */
 export function actIdOf(now: number, merchantId: string, subjectId: string, version: number): string {
   const hash = sha256(utf8(`${subjectId}:${version}`)).slice(0, ULID_BYTES);
-  return `evt_${ulid(now, withPartition(hash, partitionBeside(merchantId))).slice(0, -1)}`;
+  return `evt_${ulid(now, withPartition(hash, partitionNear(merchantId))).slice(0, -1)}`;
 }
 
 /** Part of an act's id without the time. `subjectId` has the partition of its merchant. */

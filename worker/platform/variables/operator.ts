@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parsePartitions } from '../db/partitions.ts';
+import { parsePartitions } from '#core/partitions.ts';
 import { type Variable, variableOf } from '../variable.ts';
 
 const page = z.url({ protocol: /^https?$/ });

@@ -1,5 +1,5 @@
-import { assert } from '#core/errors.ts';
-import { PARTITIONS, type Partition } from '#core/ids.ts';
+import { assert } from './errors.ts';
+import { PARTITIONS, type Partition } from './ids.ts';
 
 /** Partitions of each database without `PARTITIONS`. A database is moved and restored by the partition, so it begins with some. */
 const DEFAULT_COUNT = 8;
