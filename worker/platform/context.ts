@@ -1,8 +1,8 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { assert } from '#core/errors.ts';
 import type { AccountId, EndpointId, MailId, MembershipId, SandboxSessionId } from '#core/ids.ts';
+import { defaultPartitions, PartitionMap } from '#core/ids.ts';
 import { type Budget, currentBudget, isDatabaseName } from '#core/isolate/budget.ts';
-import { defaultPartitions, PartitionMap } from '#core/partitions.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { AdmissionRpc, Caller, SignIn } from '#rules/admission.ts';
 import type { EntitlementProjection, EntitlementRpc } from '#rules/entitlement-rpc.ts';

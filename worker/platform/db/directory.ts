@@ -32,7 +32,7 @@ export function findShardAt(ctx: Ctx, partition: Partition | null): Shard | null
   return database === null ? null : shardNamed(ctx, database);
 }
 
-/** Database of the merchant whose row has this id. Reads nothing. Throws 404 for an id of no database. */
+/** Database of the merchant of an id. Reads nothing. Throws 404 for an id of no database. */
 export const homeOf = (ctx: Ctx, id: string): Shard => findShardAt(ctx, partitionOf(id)) ?? raise('not_found');
 
 /** Database of the product with this slug. A slug that a merchant chose is searched in each database. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parsePartitions } from '#core/partitions.ts';
+import { parsePartitions } from '#core/ids.ts';
 import { type Variable, variableOf } from '../variable.ts';
 
 const page = z.url({ protocol: /^https?$/ });
