@@ -1,12 +1,15 @@
 import { formatErrorChain } from '#core/errors.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { sweepPeppers } from '#features/accounts/auth/peppers.ts';
+import { isUsedAs } from '#features/accounts/auth/sign-in.ts';
 import { sweepDomains } from '#features/accounts/domain/domain.ts';
 import { sweepErasures } from '#features/accounts/erase-account.ts';
+import { isIdentityUsed } from '#features/accounts/oauth/identities.ts';
 import { sweepSetups } from '#features/agent-setup/expire.ts';
 import { sweepAnalytics } from '#features/analytics/fold.ts';
 import { sweepAudit } from '#features/audit/audit.ts';
 import type { AuthorizationClass } from '#features/authorizations/authorization.ts';
+import { isCustomerUsed } from '#features/billing/processor/store.ts';
 import { sweepMails } from '#features/email-delivery/attempt.ts';
 import { sweepDuePlans } from '#features/email-delivery/due-plans.ts';
 import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
@@ -22,6 +25,7 @@ import { sweepExpired } from '#features/payments/watch/expire.ts';
 import { sweepCandidates } from '#features/payments/watch/recheck.ts';
 import { sweepReference } from '#features/payments/watch/reference-scan.ts';
 import { sweepPlans } from '#features/plans/expire-plan.ts';
+import { isSlugUsed } from '#features/products/create-product.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { eraseArchived } from '#features/retention/erase.ts';
 import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
@@ -33,6 +37,7 @@ import { addressOf, type Env, newCtx, type Shard, type SweepMessage } from '#pla
 import { shardNamed, shardsOf } from '#platform/db/directory.ts';
 import { listDueSweeps } from '#platform/db/due/due-work.ts';
 import { sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
+import { sweepNames } from '#platform/db/names.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
 import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweeps.ts';
 import { deferring, logRequest } from '#platform/log.ts';
@@ -103,6 +108,17 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'duePlans', nextDueAt: seldom(HOUR), run: sweepDuePlans },
   { name: 'communityCodes', nextDueAt: seldom(10 * MINUTE), run: sweepOf('communityCodes') },
   { name: 'endedMails', nextDueAt: seldom(10 * MINUTE), run: sweepOf('mails') },
+  {
+    name: 'names',
+    nextDueAt: seldom(HOUR),
+    run: sweepNames({
+      email: isUsedAs('emailKey'),
+      wallet: isUsedAs('walletKey'),
+      identity: isIdentityUsed,
+      slug: isSlugUsed,
+      customer: isCustomerUsed,
+    }),
+  },
   { name: 'peppers', nextDueAt: seldom(HOUR), run: sweepPeppers },
   { name: 'seals', nextDueAt: seldom(HOUR), run: sweepSeals },
   { name: 'parked', nextDueAt: seldom(10 * MINUTE), run: sweepParked },

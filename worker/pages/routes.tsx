@@ -8,10 +8,10 @@ import { getSessionListing } from '#features/checkout/sessions/session.ts';
 import { loadBuyersAccess } from '#features/payments/buyers-access.ts';
 import { findPayment } from '#features/payments/store.ts';
 import { getActiveListing, getListing } from '#features/products/product.ts';
-import { hasSlug } from '#features/products/store.ts';
 import { getReceiptWithOutcome } from '#features/receipts/receipt.ts';
 import { inMode } from '#platform/chain/scope.ts';
-import { homeOf, homeOfSlug } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
+import { homeOfSlug } from '#platform/db/names.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
 import { sendDashboard, sendEmailLink, sendLogin } from './account/pages.tsx';
@@ -61,7 +61,7 @@ pageRoutes.get('/p/:slug', (c) =>
     await hitBucket(c, 'payload', '');
     const slug = c.req.param('slug');
     if (!SLUG.test(slug)) throw new ApiError('not_found');
-    const shard = await homeOfSlug(c.var.ctx, slug, ({ db }) => hasSlug(db, slug));
+    const shard = await homeOfSlug(c.var.ctx, slug);
     const ps = c.req.query('ps');
     if (ps !== undefined && !UUID.test(ps)) throw new ApiError('not_found');
     const sold =
@@ -75,7 +75,7 @@ async function findOnSale(c: Context<AppEnv>) {
   await hitBucket(c, 'payload', '');
   const slug = c.req.param('slug') ?? '';
   if (!SLUG.test(slug)) throw new ApiError('not_found');
-  const ctx = await homeOfSlug(c.var.ctx, slug, ({ db }) => hasSlug(db, slug));
+  const ctx = await homeOfSlug(c.var.ctx, slug);
   return { ctx, listing: await getActiveListing(ctx.db, slug) };
 }
 pageRoutes.get('/p/:slug/qr', (c) =>

@@ -51,6 +51,8 @@ export interface SweepMessage {
 
 export interface Env extends Record<string, unknown> {
   DB: D1Database;
+  /** Names of the accounts of several databases. Without this binding they are in `DB`. */
+  DIRECTORY?: D1Database;
   /** Archive of old events and receipts. Without this binding they stay in the database. */
   ARCHIVE?: R2Bucket;
   JOBS: Queue<Job>;
@@ -107,7 +109,7 @@ interface Database {
 /** `DB`, then `DB_2`, `DB_3` and so on, each call limited to the caller's remaining time. The first also holds rows without a merchant. */
 export const databasesOf = (env: Env, caller?: { leftMs(): number }): [Database, ...Database[]] => {
   const open = (database: D1Database): Db => drizzle(databaseInTime(database, caller));
-  const others = Object.keys(env).filter((name) => name !== 'DB' && isDatabaseName(name));
+  const others = Object.keys(env).filter((name) => name.startsWith('DB_') && isDatabaseName(name));
   others.sort((a, b) => Number(a.slice(3)) - Number(b.slice(3)));
   return [{ name: 'DB', db: open(env.DB) }, ...others.map((name) => ({ name, db: open(env[name] as D1Database) }))];
 };
@@ -135,6 +137,8 @@ export interface Ctx {
   readonly env: Env;
   readonly config: Config;
   readonly databases: readonly [Database, ...Database[]];
+  /** Database of names, if it has a binding of its own. */
+  readonly directory: Database | null;
   readonly partitions: PartitionMap;
   readonly chain: Chain;
   readonly sandbox: Sandbox | null;
@@ -228,6 +232,7 @@ export function newCtx(
     env,
     config,
     databases,
+    directory: env.DIRECTORY ? { name: 'DIRECTORY', db: drizzle(databaseInTime(env.DIRECTORY, { leftMs })) } : null,
     partitions: new PartitionMap(config.PARTITIONS ?? defaultPartitions(databases.map(({ name }) => name))),
     db: databases[0].db,
     database: databases[0].name,

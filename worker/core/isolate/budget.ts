@@ -74,7 +74,7 @@ function chargedOnce<T extends object>(one: T, charge: (one: T) => T): T {
 }
 
 /** Name of a database binding. A binding's type cannot be detected otherwise: a service binding answers to every property. */
-export const isDatabaseName = (name: PropertyKey): boolean => /^DB(?:_\d+)?$/.test(String(name));
+export const isDatabaseName = (name: PropertyKey): boolean => /^(?:DB(?:_\d+)?|DIRECTORY)$/.test(String(name));
 
 export const chargedEnv = <E extends object>(env: E): E =>
   chargedOnce(

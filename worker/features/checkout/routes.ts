@@ -9,12 +9,12 @@ import { type IdentityRequirement, missingIdentity } from '#features/payments/re
 import { getPayment, listUnmatchedOf } from '#features/payments/store.ts';
 import { requireNoSentInFlight } from '#features/payments/watch/candidates.ts';
 import { slugParam } from '#features/products/resource.ts';
-import { hasSlug } from '#features/products/store.ts';
 import { requireWallet } from '#platform/chain/payees.ts';
 import type { Ctx } from '#platform/context.ts';
-import { homeOf, homeOfSlug } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import type { Answer } from '#platform/db/idempotency-record.ts';
 import { answerLeased } from '#platform/db/lease.ts';
+import { homeOfSlug } from '#platform/db/names.ts';
 import { answerOnce, type StoreAnswer } from '#platform/db/once.ts';
 import type { Unmatched } from '#platform/db/tables/payments.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
@@ -148,7 +148,7 @@ export const checkoutRoutes = routes('Checkout')
       'rpc_unavailable',
     ],
     check: ({ body: { wallet_address: wallet } }) => wallet !== undefined && requireWallet(wallet),
-    shard: ({ ctx, params }) => homeOfSlug(ctx, params.slug, ({ db }) => hasSlug(db, params.slug)),
+    shard: ({ ctx, params }) => homeOfSlug(ctx, params.slug),
     respond: async ({ c, shard, params, body }) => {
       const { payment_session_id: sessionId, replaces_payment_id: replaced } = body;
       const buyer: Connect = {

@@ -11,8 +11,10 @@ import { retentionMsOf, SETUP_RETENTION_MS } from '#features/retention/retention
 import { AGAIN_MS, SANDBOX_PATIENCE_MS, SESSION_RETENTION_MS, STALLED_AFTER_MS } from '#features/sandbox/sweep.ts';
 import { SILENT_MS } from '#features/support/close-silent.ts';
 import { QUEUE_PATIENCE_MS } from '#features/webhooks/deliveries/fan-out.ts';
-import { type Ctx, hasSubscriptions } from '#platform/context.ts';
+import { type Ctx, hasSubscriptions, type Shard } from '#platform/context.ts';
+import { globalOf } from '#platform/db/directory.ts';
 import type { DueWork } from '#platform/db/due/due-work.ts';
+import { hasNames } from '#platform/db/names.ts';
 import { ACT_EVENTS_MAX } from '#platform/db/tables/events.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import { missingForDelivery } from '#platform/providers/messaging/platforms.ts';
@@ -131,7 +133,7 @@ const ofWallTime = (rows: string, column: string, delayMs: number): DueWork => (
   isOfWallTime: true,
 });
 
-const retentionWork = (ctx: Ctx) => {
+const retentionWork = (ctx: Shard) => {
   const dayStart = ctx.wallNow - (ctx.wallNow % DAY);
   return {
     loginNonces: ofWallTime('login_nonces', 'expires_at', retentionMsOf('loginNonces')),
@@ -183,6 +185,8 @@ const retentionWork = (ctx: Ctx) => {
     },
     // Deletes as it walks through all records, because these have no index by age.
     idempotency: { work: [], idleMs: 0 },
+    // Reservations end in the directory. The first database asks for all.
+    names: { work: [], ...(hasNames(ctx) && ctx.database === globalOf(ctx).database ? { idleMs: 0 } : {}) },
     seals: { work: [], idleMs: 0 },
     peppers: { work: [], ...(secretRing(ctx.config.PEPPER, PEPPER_BYTES).length > 1 ? { idleMs: 0 } : {}) },
   } satisfies Record<string, DueWork>;
@@ -249,7 +253,7 @@ const askedSeldom = <Name extends string>(works: Record<Name, DueWork>): Record<
   >;
 
 /** Work of each sweep. A tick asks for that of most sweeps each minute. */
-export const dueWorkOf = (ctx: Ctx) => ({
+export const dueWorkOf = (ctx: Shard) => ({
   ...paymentWork(ctx),
   ...customerWork(ctx),
   ...sandboxWork(),

@@ -5,7 +5,8 @@ import { GRACE_HOURS } from '#core/limits.ts';
 import { planPayout } from '#features/accounts/payout.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import { type Actor, type Ctx, hasPriceSource, type Scope } from '#platform/context.ts';
-import { type Change, commitNew, isConstraint } from '#platform/db/commit.ts';
+import { type Change, commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
+import { type IsUsed, NameTaken, withNames } from '#platform/db/names.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { PLANS } from '#rules/plans.ts';
@@ -13,7 +14,7 @@ import { allowedRailsOf } from '#rules/product-rails.ts';
 import { deliveryTerms, requireDeliverable } from './delivery.ts';
 import { PRODUCT_TYPES } from './product-types.ts';
 import type { CreateProductRequest } from './resource.ts';
-import { findApp, findProduct, getActiveProductCount, insertProduct, isTaken } from './store.ts';
+import { findApp, findProduct, getActiveProductCount, hasSlug, insertProduct, isTaken } from './store.ts';
 import { invalid, narrowed, renewalOf, requireMeant, requirePrice, requireRenewable } from './terms.ts';
 
 /** Defaults of products used up by calls. All others, including automatic renewal, last for a time. */
@@ -57,12 +58,28 @@ export const planProductPayout = (
  * reason remains.
  */
 export async function explainRefusal(ctx: Scope, actor: Actor, product: Product): Promise<ApiError | null> {
-  const detail = 'The slug or external_product_id is taken. Choose another one.';
-  if (await isTaken(ctx.db, product)) return new ApiError('state_conflict', { detail, meta: { reason: 'not_unique' } });
+  if (await isTaken(ctx.db, product)) return newTakenError();
   const full = await explainQuota(ctx, actor);
   if (full) return full;
   if (product.payoutWallet !== null) await planProductPayout(ctx, actor, product, product.payoutWallet, null);
   return null;
+}
+
+const newTakenError = (): ApiError => {
+  const detail = 'The slug or external_product_id is taken. Choose another one.';
+  return new ApiError('state_conflict', { detail, meta: { reason: 'not_unique' } });
+};
+
+export const slugName = (slug: string) => ({ kind: 'slug', keys: [slug], isUsed: isSlugUsed }) as const;
+export const isSlugUsed: IsUsed = ({ db }, accountId, slug) => hasSlug(db, slug, accountId);
+
+/** Stores a product while its slug is reserved. A generated slug belongs to its database. Throws 409 state_conflict for a taken one. */
+export async function withSlug<T>(ctx: Scope, { slug }: Product, store: (reserved: Write[]) => Promise<T>): Promise<T> {
+  try {
+    return await withNames(ctx, ctx.merchantId, partitionOfSlug(slug) === null ? [slugName(slug)] : [], store);
+  } catch (error) {
+    throw error instanceof NameTaken ? newTakenError() : error;
+  }
 }
 
 export async function explainQuota(ctx: Scope, actor: Actor): Promise<ApiError | null> {
@@ -81,7 +98,9 @@ export async function createProduct(
   const planned = await planProduct(ctx, actor, input);
   const change = await withAnswer(planned, storeAnswer(planned.result));
   try {
-    return await commitNew(ctx, change, () => findProduct(ctx, planned.result.id));
+    return await withSlug(ctx, planned.result, (reserved) =>
+      commitNew(ctx, { ...change, writes: [...reserved, ...change.writes] }, () => findProduct(ctx, planned.result.id)),
+    );
   } catch (error) {
     throw (isConstraint(error) && (await explainRefusal(ctx, actor, change.result))) || error;
   }

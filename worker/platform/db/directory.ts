@@ -5,7 +5,7 @@
  */
 
 import { assert, raise } from '#core/errors.ts';
-import { type Partition, partitionOf, partitionOfSlug } from '#core/ids.ts';
+import { type Partition, partitionOf } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 
 type Shards = [Shard, ...Shard[]];
@@ -13,6 +13,10 @@ type Shards = [Shard, ...Shard[]];
 export const shardsOf = (ctx: Ctx): Shards => ctx.databases.map(({ name, db }) => ({ ...ctx, db, database: name })) as Shards;
 
 export const globalOf = (ctx: Ctx): Shard => shardsOf(ctx)[0];
+
+/** Database of the names. With `DIRECTORY` bound it holds nothing else, so that a full or slow database of merchants stops no sign-in. */
+export const directoryOf = (ctx: Ctx): Shard =>
+  ctx.directory ? { ...ctx, db: ctx.directory.db, database: ctx.directory.name } : globalOf(ctx);
 
 /** Database of new accounts: the one bound last has the most capacity. */
 export const newestOf = (ctx: Ctx): Shard => shardsOf(ctx).at(-1)!;
@@ -34,15 +38,6 @@ export function findShardAt(ctx: Ctx, partition: Partition | null): Shard | null
 
 /** Database of the merchant of an id. Reads nothing. Throws 404 for an id of no database. */
 export const homeOf = (ctx: Ctx, id: string): Shard => findShardAt(ctx, partitionOf(id)) ?? raise('not_found');
-
-/** Database of the product with this slug. A slug that a merchant chose is searched in each database. */
-export async function homeOfSlug(ctx: Ctx, slug: string, has: (shard: Shard) => Promise<unknown>): Promise<Shard> {
-  const partition = partitionOfSlug(slug);
-  if (partition !== null) return findShardAt(ctx, partition) ?? raise('not_found');
-  const shards = shardsOf(ctx);
-  if (shards.length > 1) for (const shard of shards) if (await has(shard)) return shard;
-  return shards[0];
-}
 
 /** Random partition of a database, for a new account. */
 export const drawPartition = (shard: Shard): Partition => shard.partitions.drawOf(shard.database);

@@ -3,8 +3,8 @@ import type { IdentitySessionId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import { connectorErrors, connectorOf, connectorParams, connectorRoute } from '#features/connected-chats/connector.ts';
 import { slugParam } from '#features/products/resource.ts';
-import { hasSlug } from '#features/products/store.ts';
-import { homeOf, homeOfSlug } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
+import { homeOfSlug } from '#platform/db/names.ts';
 import { created, ExpiresAt, given, IdentitySessionUuid, idOf, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
@@ -31,7 +31,7 @@ export const identityRoutes = routes('Checkout')
         .openapi('IdentitySession'),
     ),
     codes: ['not_found', 'setup_not_ready', 'handoff_not_configured'],
-    shard: ({ ctx, params }) => homeOfSlug(ctx, params.slug, ({ db }) => hasSlug(db, params.slug)),
+    shard: ({ ctx, params }) => homeOfSlug(ctx, params.slug),
     once: ({ shard, params }, storeAnswer) => openIdentitySession(shard, params.slug, storeAnswer),
     present: ({ session: { id, provider, expiresAt }, deepLink }) => ({
       identity_session_id: id,
