@@ -171,10 +171,10 @@ export class World {
    */
   async merchant(plan: PlanName = 'scale'): Promise<Merchant> {
     const email = `merchant-${this.#name}-${++this.#people}@example.com`;
-    const ctx = newCtx(this.env, { requestId: 'req_merchant', defer: () => {} });
+    const ctx = newestOf(newCtx(this.env, { requestId: 'req_merchant', defer: () => {} }));
     const passwordHash = await sealHash(ctx.config.PEPPER, PASSWORD_HASH);
     const account = newAccount(ctx, 'Ada’s weather', { email, emailKey: emailKeysOf(ctx, email).keys[0], passwordHash });
-    await storeAccount(newestOf(ctx), { ...account, plan });
+    await storeAccount(ctx, { ...account, plan });
     const { token } = await issueToken(ctx, account, { authTime: ctx.now, firstIat: ctx.now, method: 'pwd' });
     const [key, sandboxKey] = await Promise.all(
       [false, true].map(

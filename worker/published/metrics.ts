@@ -112,7 +112,7 @@ const auditSample = (audits: Audit[], figure: 'checked' | 'differing' | 'unknown
 async function readAll(ctx: Ctx) {
   const shards = shardsOf(ctx);
   const [signs, audits, sealed, spent, balances, named] = await Promise.all([
-    Promise.all(shards.map((shard) => readVitalSigns(shard, dueWorkOf(ctx)))),
+    Promise.all(shards.map((shard) => readVitalSigns(shard, dueWorkOf(shard)))),
     Promise.all(shards.map(({ db }) => latestAudit(db))),
     Promise.all(shards.map(countOldSeals)),
     readLamportsSpent(shards[0].db, ctx.wallNow),

@@ -106,7 +106,7 @@ async function checkNodes(ctx: Ctx): Promise<Trouble[]> {
 }
 
 async function checkWork(ctx: Ctx): Promise<Trouble[]> {
-  const signs = ofAll(await Promise.all(shardsOf(ctx).map((shard) => readVitalSigns(shard, dueWorkOf(ctx)))));
+  const signs = ofAll(await Promise.all(shardsOf(ctx).map((shard) => readVitalSigns(shard, dueWorkOf(shard)))));
   const { used, isWarning } = fullness(signs.databaseBytes);
   const stuck = signs.sweeps.filter(
     ({ dueAt, failures }) => dueAt < ctx.wallNow - SWEEP_STUCK_MS || (failures >= SWEEP_FAILURES && dueAt < Number.POSITIVE_INFINITY),
