@@ -278,7 +278,9 @@ CREATE TABLE `acts` (
 	`payment_id` text,
 	`membership_id` text,
 	`rare_type` text,
-	`events` text NOT NULL,
+	`types` text NOT NULL,
+	`body` blob NOT NULL,
+	`is_personal` integer NOT NULL,
 	`request_id` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`fanned_out_at` integer,
@@ -305,7 +307,7 @@ CREATE TABLE `claims` (
 	`fence` integer NOT NULL,
 	`lease_until` integer,
 	`expires_at` integer NOT NULL,
-	`body` text,
+	`body` blob,
 	`sealed_body` text,
 	PRIMARY KEY(`scope`, `key`)
 ) WITHOUT ROWID;
@@ -625,9 +627,11 @@ CREATE TABLE `sweeps` (
 	`lease_until` integer NOT NULL,
 	`fence` integer NOT NULL,
 	`succeeded_at` integer,
-	`failures` integer NOT NULL
+	`failures` integer NOT NULL,
+	`behind_at` integer
 );
 --> statement-breakpoint
+CREATE INDEX `sweeps_behind` ON `sweeps` (`behind_at`) WHERE behind_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `switched_off` (
 	`subject` text PRIMARY KEY NOT NULL,
 	`since` integer NOT NULL
@@ -844,7 +848,8 @@ CREATE TABLE `receipts` (
 	`product_id` text NOT NULL,
 	`payment_id` text NOT NULL,
 	`tx_signature` text NOT NULL,
-	`document` text NOT NULL,
+	`document` blob NOT NULL,
+	`product_name` text NOT NULL,
 	`sha256` text NOT NULL,
 	`signature` text NOT NULL,
 	`key_id` text NOT NULL,
@@ -1167,11 +1172,12 @@ CREATE TABLE `endpoint_hours` (
 --> statement-breakpoint
 CREATE INDEX `endpoint_hours_ending` ON `endpoint_hours` (`hour`);--> statement-breakpoint
 CREATE TABLE `webhook_deliveries` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`event_id` text NOT NULL,
+	`endpoint_id` text NOT NULL,
+	`copy` integer NOT NULL,
+	`id` integer NOT NULL,
 	`merchant_id` text NOT NULL,
 	`livemode` integer NOT NULL,
-	`endpoint_id` text NOT NULL,
-	`event_id` text NOT NULL,
 	`event_type` text NOT NULL,
 	`status` text NOT NULL,
 	`attempt` integer NOT NULL,
@@ -1186,16 +1192,13 @@ CREATE TABLE `webhook_deliveries` (
 	`created_at` integer NOT NULL,
 	`completed_at` integer,
 	`test_event` text,
+	PRIMARY KEY(`event_id`, `endpoint_id`, `copy`),
 	CONSTRAINT "webhook_deliveries_status" CHECK(status IN ('pending', 'retrying', 'succeeded', 'failed', 'cancelled'))
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `webhook_deliveries_once` ON `webhook_deliveries` (`event_id`,`endpoint_id`,CASE WHEN replay_of IS NULL THEN 0 ELSE id END);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`next_attempt_at`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_waiting` ON `webhook_deliveries` (`endpoint_id`,`next_attempt_at`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_by_merchant` ON `webhook_deliveries` (`merchant_id`,`livemode`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_unsucceeded` ON `webhook_deliveries` (`merchant_id`,`livemode`,`status`) WHERE status <> 'succeeded';--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_by_endpoint` ON `webhook_deliveries` (`merchant_id`,`livemode`,`endpoint_id`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_ended` ON `webhook_deliveries` (`completed_at`) WHERE completed_at IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_deliveries_by_endpoint` ON `webhook_deliveries` (`merchant_id`,`livemode`,`endpoint_id`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`next_attempt_at`,`endpoint_id`,`id`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_failed` ON `webhook_deliveries` (`merchant_id`,`livemode`,`status`,`id`) WHERE status IN ('retrying', 'failed', 'cancelled');--> statement-breakpoint
 CREATE TABLE `webhook_endpoints` (
 	`id` text PRIMARY KEY NOT NULL,
 	`merchant_id` text NOT NULL,
@@ -1228,13 +1231,13 @@ CREATE TABLE `webhook_endpoints` (
 CREATE INDEX `webhook_endpoints_sealed` ON `webhook_endpoints` (substr(secret_sealed, 1, 8));--> statement-breakpoint
 CREATE INDEX `webhook_endpoints_by_merchant` ON `webhook_endpoints` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `webhook_endpoints_by_status` ON `webhook_endpoints` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
--- Events of all acts. `substr(id, 15)` of an act is the key of its unique index. Positions are digits of Crockford's base 32.
-CREATE VIEW `events` AS SELECT a.seq * 32 + j.key AS seq, a.id || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', j.key + 1, 1) AS id, a.merchant_id, a.livemode, j.value ->> 'subjectType' AS subject_type, j.value ->> 'subjectId' AS subject_id, j.value ->> 'subjectVersion' AS subject_version, j.value ->> 'type' AS type, j.value -> 'data' AS data, j.value ->> 'productId' AS product_id, j.value ->> 'paymentId' AS payment_id, j.value ->> 'membershipId' AS membership_id, a.request_id, a.created_at, a.fanned_out_at, a.seq AS act_seq, substr(a.id, 15) AS act_key, a.rare_type AS act_rare_type FROM acts a JOIN json_each(a.events) j;
+-- Rows of all events. `substr(id, 15)` of an act is the key of its unique index. Positions are digits of Crockford's base 32.
+CREATE VIEW `events` AS SELECT a.seq * 32 + j.key AS seq, a.id || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', j.key + 1, 1) AS id, a.merchant_id, a.livemode, j.value AS type, hex(a.body) AS body, a.request_id, a.created_at, a.fanned_out_at, a.seq AS act_seq, substr(a.id, 15) AS act_key, a.rare_type AS act_rare_type FROM acts a JOIN json_each('[' || a.types || ']') j;
 --> statement-breakpoint
 -- Full-text index of receipts. Every row begins with the term of its merchant and mode, so a search reads that merchant's receipts alone.
 CREATE VIRTUAL TABLE `receipt_words` USING fts5(words, content='', columnsize=0, tokenize='unicode61');
 --> statement-breakpoint
-CREATE TRIGGER `receipt_words_added` AFTER INSERT ON `receipts` BEGIN INSERT INTO receipt_words(rowid, words) VALUES (new.rowid, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || coalesce(json_extract(new.document, '$.product_name'), '')); END;
+CREATE TRIGGER `receipt_words_added` AFTER INSERT ON `receipts` BEGIN INSERT INTO receipt_words(rowid, words) VALUES (new.rowid, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name); END;
 --> statement-breakpoint
 CREATE TRIGGER `invoice_words_added` AFTER INSERT ON `receipt_metadata` BEGIN INSERT INTO receipt_words(receipt_words, rowid, words) VALUES ('delete', new.row_number, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name); INSERT INTO receipt_words(rowid, words) VALUES (new.row_number, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name || ' ' || coalesce(json_extract(new.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(new.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(new.metadata, '$.bill_to.name'), '')); END;
 --> statement-breakpoint

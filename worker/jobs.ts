@@ -6,7 +6,7 @@ import { projectEntitlement } from '#features/entitlements/entitlement.ts';
 import { attemptPlacement } from '#features/membership-delivery/attempt.ts';
 import { projectMeteredSession, scopeOfSession } from '#features/metered/session.ts';
 import { watchSessions } from '#features/metered/watch/watch-channels.ts';
-import { findQueued, recheckQueued } from '#features/payments/watch/recheck.ts';
+import { findQueued, recheckGroup, recheckQueued } from '#features/payments/watch/recheck.ts';
 import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt.ts';
 import { loadScope } from '#platform/chain/scope.ts';
 import {
@@ -20,7 +20,7 @@ import {
   type Shard,
 } from '#platform/context.ts';
 import { shardNamed } from '#platform/db/directory.ts';
-import { type Swept, sweepPages, sweepRounds } from '#platform/db/sweeps.ts';
+import { addSwept, type Swept, sweepPages, sweepRounds } from '#platform/db/sweeps.ts';
 import type { ParkedMessage } from '#platform/db/tables/operations.ts';
 import { deferring, isSampled, logRequest } from '#platform/log.ts';
 import { deleteParked, endParked, listParked, parkMessages } from '#platform/queues/parked-messages.store.ts';
@@ -32,6 +32,7 @@ const DEAD_RETRY_SECONDS = 60;
 type Kind = Job['kind'];
 const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promise<void> } = {
   recheckCandidate: recheckQueued,
+  recheckCandidates: recheckGroup,
   fanOut: (ctx, { actIds }) => followActs(ctx, actIds),
   findPayment: findQueued,
   hintFinal: (ctx, { paymentIds }) => hintFinal(ctx, paymentIds as PaymentId[]),
@@ -104,8 +105,8 @@ async function consumeJob(queue: string, messages: readonly Message<Job>[], env:
 export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: Env, execution: ExecutionContext): Promise<void> {
   await Promise.all(
     batch.messages.map(async (message) => {
-      const { deliveryId, requestId: cause, database } = message.body;
-      const requestId = `delivery_${deliveryId}`;
+      const { deliveryId: id, requestId: cause, database, ...owner } = message.body;
+      const requestId = `delivery_${id}`;
       const ids = { request_id: requestId, causes: cause ? [cause] : [] };
       const notes: string[] = [];
       const ctx = newCtx(env, {
@@ -125,7 +126,7 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
         });
       try {
         const shard = shardNamed(ctx, database);
-        const claimed = await claimAttempt(shard, deliveryId);
+        const claimed = await claimAttempt(shard, { id, ...owner });
         message.ack();
         if (!claimed) return;
         // The event stores its cause, so that a retry, sweep or replay days later logs the same request id.
@@ -240,5 +241,5 @@ export async function sweepParked(ctx: Shard): Promise<Swept> {
     },
   );
   const ended = await sweepRounds(ctx, { max: 500, roundsMax: 20 }, (max) => endParked(ctx, max));
-  return { taken: sent.taken + ended.taken, isFinished: sent.isFinished && ended.isFinished };
+  return addSwept(sent, ended);
 }

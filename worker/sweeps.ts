@@ -33,13 +33,13 @@ import { sweepSettlements } from '#features/settlements/sweep.ts';
 import { sweepTickets } from '#features/support/close-silent.ts';
 import { sweepDeliveries, sweepFanOut } from '#features/webhooks/deliveries/fan-out.ts';
 import { sweepFeePayer } from '#platform/chain/fee-payer.ts';
-import { addressOf, type Env, newCtx, type Shard, type SweepMessage } from '#platform/context.ts';
-import { shardNamed, shardsOf } from '#platform/db/directory.ts';
-import { listDueSweeps } from '#platform/db/due/due-work.ts';
+import { addressOf, type Ctx, type Env, newCtx, type Shard, type SweepMessage } from '#platform/context.ts';
+import { globalOf, othersOf, shardNamed, shardsOf } from '#platform/db/directory.ts';
+import { type DueWork, listDueSweeps } from '#platform/db/due/due-work.ts';
 import { sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
 import { sweepNames } from '#platform/db/names.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
-import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweeps.ts';
+import { endSweep, failSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweeps.ts';
 import { deferring, logRequest } from '#platform/log.ts';
 import { followActs } from './event-handlers.ts';
 import { sweepParked } from './jobs.ts';
@@ -52,15 +52,16 @@ interface Sweep {
    * for long.
    */
   after?: string;
-  run(ctx: Shard): Promise<Swept>;
+  /** Runs once for all databases, in the first one. */
+  isOfDeployment?: true;
+  /** `last`: row after which this round continues. */
+  run(ctx: Shard, last?: unknown): Promise<Swept>;
 }
 
 /** Due at every cron: once a minute, every five seconds on a local machine. Duplicate messages within a moment run once. */
 const atEachCron = (now: number): number => now + 3 * SECOND;
 /** Their work is asked about every ten minutes, so they are due a little before. */
 const seldom = (ms: number) => (now: number) => now + ms - MINUTE;
-/** For sweeps over a sample, which leave no backlog. */
-const sampleSweep = (sweep: (ctx: Shard) => Promise<number>) => async (ctx: Shard) => ({ taken: await sweep(ctx), isFinished: true });
 
 const subscriptionSweep = (kind: AuthorizationClass) => async (ctx: Shard) =>
   (await import('#features/subscriptions/sweep.ts')).sweepSubscriptions(kind)(ctx);
@@ -110,6 +111,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'endedMails', nextDueAt: seldom(10 * MINUTE), run: sweepOf('mails') },
   {
     name: 'names',
+    isOfDeployment: true,
     nextDueAt: seldom(HOUR),
     run: sweepNames({
       email: isUsedAs('emailKey'),
@@ -123,7 +125,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'seals', nextDueAt: seldom(HOUR), run: sweepSeals },
   { name: 'parked', nextDueAt: seldom(10 * MINUTE), run: sweepParked },
   // Order matters: candidates on the chain are found, then decided, and only then do sessions expire.
-  { name: 'reference', nextDueAt: atEachCron, run: (ctx) => sweepReference(ctx) },
+  { name: 'reference', nextDueAt: atEachCron, isOfDeployment: true, run: (ctx) => sweepReference(ctx) },
   { name: 'candidates', nextDueAt: atEachCron, after: 'reference', run: sweepCandidates('found') },
   { name: 'expired', nextDueAt: atEachCron, after: 'candidates', run: sweepExpired },
   { name: 'sentCandidates', nextDueAt: atEachCron, run: sweepCandidates('sent') },
@@ -140,11 +142,11 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'subscriptionCheckouts', nextDueAt: atEachCron, run: subscriptionSweep('checkouts') },
   { name: 'subscriptions', nextDueAt: atEachCron, run: subscriptionSweep('looks') },
   { name: 'settlements', nextDueAt: atEachCron, run: sweepSettlements },
-  { name: 'feePayer', nextDueAt: atEachCron, run: sampleSweep(sweepFeePayer) },
+  { name: 'feePayer', nextDueAt: atEachCron, isOfDeployment: true, run: sweepFeePayer },
   { name: 'analytics', nextDueAt: atEachCron, run: sweepAnalytics },
   { name: 'domains', nextDueAt: seldom(10 * MINUTE), run: sweepDomains },
   { name: 'tickets', nextDueAt: seldom(10 * MINUTE), run: sweepTickets },
-  { name: 'audit', nextDueAt: seldom(10 * MINUTE), run: sampleSweep(sweepAudit) },
+  { name: 'audit', nextDueAt: seldom(10 * MINUTE), run: sweepAudit },
   { name: 'sandboxes', nextDueAt: atEachCron, run: async (ctx) => (await import('#features/sandbox/sweep.ts')).sweepSandboxes(ctx) },
   {
     name: 'endedSandboxes',
@@ -154,8 +156,15 @@ export const SWEEPS: readonly Sweep[] = [
 ];
 
 const FOLLOWER_PATIENCE_MS = 2 * MINUTE;
-/** Consecutive invocations of a sweep. Then the next cron continues, so that rows that always fail cannot run forever. */
-const ROUNDS_MAX = 20;
+/**
+ * Consecutive invocations of a sweep for each minute between two questions for its work. Then the next cron continues, so that rows that
+ * always fail cannot run forever.
+ */
+const ROUNDS_A_MINUTE = 20;
+/** Crons after which a sweep that always ends with rows left counts as behind. */
+const BEHIND_CRONS = 3;
+
+const workOf = (ctx: Ctx, name: SweepName): DueWork => dueWorkOf(ctx)[name];
 
 /** Name of the message that finds the due sweeps of a database. A lost one is replaced by that of the next cron. */
 const TICK = 'tick';
@@ -180,20 +189,36 @@ async function runTick(env: Env, execution: ExecutionContext, { requestId, datab
   const shard = shardNamed(newCtx(env, { requestId, kind: 'sweep', wallNow: now, defer }), database);
   const due = await takeDue(shard, now).catch((error: unknown) => {
     logRequest({ request_id: requestId, notes: [formatErrorChain(error)] });
-    return SWEEPS.filter(({ after }) => after === undefined).map(({ name }) => name);
+    return sweepsOf(shard).flatMap(({ name, after }) => (after === undefined ? [name] : []));
   });
   if (due.length > 0) await env.SWEEPS.sendBatch(due.map((sweep) => ({ body: { sweep, round: 1, requestId, ...addressOf(shard) } })));
 }
 
+const isFirst = (shard: Shard): boolean => shard.database === globalOf(shard).database;
+
+/** Sweeps that run in a database. */
+const sweepsOf = (shard: Shard): Sweep[] => SWEEPS.filter(({ isOfDeployment }) => !isOfDeployment || isFirst(shard));
+
 async function takeDue(shard: Shard, now: number): Promise<string[]> {
-  const working = await listDueSweeps(shard, dueWorkOf(shard));
-  if (working.length === 0) return [];
-  const due = SWEEPS.filter(({ name }) => working.includes(name));
+  const working = [...(await listDueSweeps(shard, dueWorkOf(shard))), ...(isFirst(shard) ? await listDueElsewhere(shard) : [])];
+  const due = sweepsOf(shard).filter(({ name }) => working.includes(name));
+  if (due.length === 0) return [];
   return takeDueSweeps(
     shard.db,
     due.map(({ name, after }) => ({ name, patienceMs: after ? FOLLOWER_PATIENCE_MS : 0 })),
     now,
   );
+}
+
+/** Lists the sweeps of the deployment with work in the other databases. The first one alone has their schedule. */
+async function listDueElsewhere(shard: Shard): Promise<string[]> {
+  const works = Object.fromEntries(
+    SWEEPS.filter(({ isOfDeployment }) => isOfDeployment).map(({ name }) => {
+      const { idleMs: _, ...work } = workOf(shard, name);
+      return [name, work];
+    }),
+  );
+  return (await Promise.all(othersOf(shard).map((other) => listDueSweeps(other, works)))).flat();
 }
 
 /** Consumer of the sweep queue, one message per invocation. No retries, because a failed sweep is due at the next cron. */
@@ -214,24 +239,30 @@ async function runSweep(
   env: Env,
   execution: ExecutionContext,
   sweep: Sweep,
-  { round, requestId: cause, database }: SweepMessage,
+  { round, requestId: cause, database, last }: SweepMessage,
 ): Promise<void> {
-  const { name } = sweep;
+  const { name, isOfDeployment } = sweep;
   const now = Date.now();
   const requestId = `sweep_${name}_${now}`;
   const notes: string[] = [];
   const defer = deferring(execution, { request_id: requestId, cause });
-  const ctx = shardNamed(newCtx(env, { requestId, kind: 'sweep', wallNow: now, defer, note: (reason) => notes.push(reason) }), database);
+  const shard = newCtx(env, { requestId, kind: 'sweep', wallNow: now, defer, note: (reason) => notes.push(reason) });
+  const ctx = isOfDeployment ? globalOf(shard) : shardNamed(shard, database);
   let swept: Swept | null = null;
   let hasMore = false;
   try {
     const lease = await leaseSweep(ctx.db, name, now);
     if (!lease) return;
-    swept = await whileLeased(ctx, name, lease.fence, () => sweep.run(ctx));
-    hasMore = !swept.isFinished && round < ROUNDS_MAX;
-    const dueAt = swept.isFinished ? sweep.nextDueAt(now) : now;
-    await endSweep(ctx.db, name, lease.fence, { dueAt, succeededAt: Date.now() });
-    if (hasMore) await env.SWEEPS.send({ sweep: name, round: round + 1, requestId, ...addressOf(ctx) });
+    swept = await whileLeased(ctx, name, lease.fence, () => sweep.run(ctx, last));
+    const { work, askedEveryMs = MINUTE } = workOf(ctx, name);
+    hasMore = swept.end === 'bound' && round < (ROUNDS_A_MINUTE * askedEveryMs) / MINUTE;
+    await endSweep(ctx.db, name, lease.fence, {
+      dueAt: swept.end === 'bound' ? now : sweep.nextDueAt(now),
+      succeededAt: Date.now(),
+      sentAt: hasMore ? now : 0,
+      behindAt: swept.end === 'empty' || work.length === 0 ? null : now + BEHIND_CRONS * askedEveryMs,
+    });
+    if (hasMore) await env.SWEEPS.send({ sweep: name, round: round + 1, requestId, ...continuation(swept), ...addressOf(ctx) });
   } catch (error) {
     notes.push(formatErrorChain(error));
   }
@@ -240,8 +271,12 @@ async function runSweep(
     logRequest({ request_id: requestId, cause, sweep: name, taken, ms: Date.now() - now, ...(notes.length > 0 ? { notes } : {}) });
   // Successors start when nothing is left, or when the next cron continues.
   const next = hasMore ? [] : SWEEPS.filter(({ after }) => after === name);
-  for (const successor of next) await env.SWEEPS.send({ sweep: successor.name, round: 1, requestId, ...addressOf(ctx) });
+  for (const successor of next)
+    for (const shard of isOfDeployment ? shardsOf(ctx) : [ctx])
+      await env.SWEEPS.send({ sweep: successor.name, round: 1, requestId, ...addressOf(shard) });
 }
+
+const continuation = ({ last }: Swept): Pick<SweepMessage, 'last'> => (last === undefined ? {} : { last });
 
 /** Renews the lease during a run, so that a crashed run loses the lease. A run that throws releases the lease and is due again. */
 async function whileLeased(ctx: Shard, name: string, fence: number, run: () => Promise<Swept>): Promise<Swept> {
@@ -251,9 +286,7 @@ async function whileLeased(ctx: Shard, name: string, fence: number, run: () => P
   try {
     return await run();
   } catch (error) {
-    await endSweep(ctx.db, name, fence, { dueAt: ctx.wallNow, succeededAt: null }).catch((failure: unknown) =>
-      ctx.note(`lease: ${formatErrorChain(failure)}`),
-    );
+    await failSweep(ctx.db, name, fence, ctx.wallNow).catch((failure: unknown) => ctx.note(`lease: ${formatErrorChain(failure)}`));
     throw error;
   } finally {
     clearInterval(renewal);

@@ -5,9 +5,9 @@ import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { entitlementObjectName } from '#platform/objects.ts';
 import { sum, times, zero } from '../../local/bench/bill/bill.ts';
 import { costPage, type Measured, POLLS } from '../../local/bench/bill/page.ts';
-import type { Counts } from '../../local/bench/bill/prices.ts';
+import { BYTES, type Counts } from '../../local/bench/bill/prices.ts';
 import { FIRST_CHECK, letTimePass } from '../support/faults/finality.ts';
-import { openShop, type Shop } from '../support/people/agent.ts';
+import { newAgent, openShop, type Shop } from '../support/people/agent.ts';
 import { consumer } from '../support/people/consumer.ts';
 import { letTimeRun, setTime } from '../support/runner/clock.ts';
 import { testEnv } from '../support/runner/env.ts';
@@ -18,6 +18,10 @@ import { World } from '../support/world.ts';
 const UNSAMPLED = 'req-not-sampled';
 const LINES_OF_CONSUME = 2;
 const GROUP = 12;
+/** Payments of which the bytes are measured. Fewer fill the pages of the indexes less well. */
+const STORED = 300;
+/** Objects that ring together: a ring asks each for its alarm. */
+const STORED_AT_ONCE = 50;
 
 const HOUR_MINUTES = 60;
 
@@ -39,13 +43,17 @@ describe('bill', () => {
     await letTimePass(w, FIRST_CHECK);
     await w.sweepAll();
     await spend(async () => {});
+    letTimeRun();
   });
   afterEach(letTimeRun);
 
   const customerOf = (name: string) => ({ customer_ref: `bill-${name}` });
-  async function spend(run: (spent: Spent) => Promise<unknown>): Promise<Counts> {
+  function spend(run: (spent: Spent) => Promise<unknown>): Promise<Counts> {
     // Freezes the time, because the counts of some calls depend on how soon they follow others.
     setTime(Date.now() + MINUTE);
+    return watch(run);
+  }
+  async function watch(run: (spent: Spent) => Promise<unknown>): Promise<Counts> {
     const spent = new Spent(w);
     await spent.watch();
     try {
@@ -69,11 +77,18 @@ describe('bill', () => {
   };
   const withSampledLines = (counts: Counts): Counts => sum(counts, { ...zero(), logLines: LINES_OF_CONSUME / 100 });
 
-  async function sell(env = w.env): Promise<string> {
-    const { body: payment } = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {}, env });
-    const signature = await w.chain.pay(buyer, payment);
-    expect((await w.confirm(payment.payment_id, signature, { env })).status).toBe(200);
+  async function sell(env = w.env, by = buyer, { slug } = product): Promise<string> {
+    const { body: payment } = await w.call('POST', `/v1/products/p/${slug}/connect`, { body: {}, env });
+    const signature = await w.chain.pay(by, payment);
+    const confirmed = await w.confirm(payment.payment_id, signature, { env });
+    expect(confirmed.status, JSON.stringify(confirmed.body)).toBe(200);
     return payment.payment_id;
+  }
+
+  async function settle(env = w.env, agent = shop.agent, at = shop): Promise<void> {
+    const denied = await at.consume({ customer: { wallet_address: agent.wallet.address } }, { env });
+    const payment = await agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
+    expect((await at.settle(payment, {}, { env })).status).toBe(200);
   }
 
   /** Runs the sweep that follows a payment. Its lease is that of every minute, so its two rows are left out. */
@@ -123,9 +138,7 @@ describe('bill', () => {
   it('an x402 payment is counted', async () => {
     measured.x402 = await spend(async (spent) => {
       spent.counts.requests += 2;
-      const denied = await shop.consume({}, { env: spent.env });
-      const payment = await shop.agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
-      expect((await shop.settle(payment, {}, { env: spent.env })).status).toBe(200);
+      await settle(spent.env);
       await finish(spent);
     });
   });
@@ -183,6 +196,44 @@ describe('bill', () => {
       await sell(spent.env);
       await finish(spent);
     });
+  });
+
+  it.each([
+    [
+      'a sale',
+      BYTES.sale,
+      async ({ env }: Spent, { merchant }: Shop) => {
+        const sold = await w.product(merchant, { access_period_days: 30 });
+        return async () => sell(env, await w.chain.wallet(), sold);
+      },
+    ],
+    [
+      'an x402 payment',
+      BYTES.x402,
+      async ({ env }: Spent, at: Shop) =>
+        async () =>
+          settle(env, await newAgent(w), at),
+    ],
+  ])(`${STORED} of a kind, each by a new customer, take the bytes of the page: %s`, async (_kind, bytes, open) => {
+    const own = await openShop(w);
+    const size = async () => (await w.env.DB.prepare('SELECT 1').run()).meta.size_after;
+    const before = await size();
+    for (let stored = 0; stored < STORED; stored += STORED_AT_ONCE) {
+      await watch(async (spent) => {
+        const pay = await open(spent, own);
+        for (let i = 0; i < STORED_AT_ONCE; i++) await pay();
+        await finish(spent);
+      });
+      // Alarms move the time ahead of the chain's.
+      letTimeRun();
+    }
+    const { results } = await w.env.DB.prepare(
+      "SELECT count(*) AS n FROM payments WHERE status = 'CONFIRMED' AND finalized_at IS NULL",
+    ).all<{ n: number }>();
+    expect(results).toEqual([{ n: 0 }]);
+    const each = ((await size()) - before) / STORED;
+    expect(each).toBeLessThanOrEqual(bytes);
+    expect(each).toBeGreaterThan(bytes * 0.9);
   });
 
   it('the page of costs holds these counts: npm run bench -- --bill', async () => {

@@ -16,6 +16,7 @@ import { EVENT_CATALOG } from '../../worker/published/event-catalog.ts';
 import { SWEEPS as ALL_SWEEPS } from '../../worker/sweeps.ts';
 import { type Bill, TestChain } from './chain/chain.ts';
 import { expectPublishedResponse } from './clients/call.ts';
+import { prepareOnEvents } from './fixtures/acts.ts';
 import { testConfig, testEnv } from './runner/env.ts';
 import { type HeldPlacement, holding, invoked, platformQueues, SWEEPS, sweepsSent } from './runner/invocation.ts';
 import { metered } from './runner/limits.ts';
@@ -53,12 +54,9 @@ export interface HeldQueue {
   sent: { job: Job; delaySeconds: number }[];
 }
 
-export interface HeldAttempt {
-  deliveryId: number;
+export interface HeldAttempt extends AttemptMessage {
   isSlow: boolean;
   delaySeconds: number;
-  database?: string | undefined;
-  requestId?: string | undefined;
 }
 
 let worlds = 0;
@@ -124,11 +122,11 @@ export class World {
 
   /** Delivers the waiting attempts as one queue batch. Retried attempts wait for the next call. */
   async attempt(waiting: HeldAttempt[] = this.attempts.splice(0), env: Env = this.env): Promise<void> {
-    const messages = waiting.map(({ deliveryId, requestId, database }, index) => ({
+    const messages = waiting.map(({ isSlow: _, delaySeconds: __, ...body }, index) => ({
       id: `a${index}`,
       timestamp: new Date(),
       attempts: 1,
-      body: { deliveryId, requestId, database },
+      body,
       ack: () => {},
       retry: () => this.attempts.push(waiting[index]!),
     }));
@@ -296,7 +294,7 @@ export class World {
 
   /** Returns the event types of a payment in order. Checks each event against its published schema. */
   async eventTypes(paymentId: string): Promise<string[]> {
-    const { results } = await testEnv.DB.prepare('SELECT type, data FROM events WHERE payment_id = ? ORDER BY seq')
+    const { results } = await prepareOnEvents(testEnv.DB, 'SELECT type, data FROM events WHERE payment_id = ? ORDER BY seq')
       .bind(paymentId)
       .all<{ type: EventType; data: string }>();
     for (const { type, data } of results) EVENT_CATALOG[type].object.parse(JSON.parse(data).object);

@@ -155,7 +155,7 @@ export const newAuthorizationId = (now: number, merchantId: string): Authorizati
 export const isAuthorizationId = (text: string): text is AuthorizationId => /^nsa_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);
 
 /** Id of an event that is stored nowhere but with its delivery. */
-export const newEventId = (now: number, merchantId: string): string => `evt_${newUlid(now, merchantId)}`;
+export const newEventId = (now: number, merchantId: string | null): string => `evt_${newUlid(now, merchantId)}`;
 
 /** `evt_` + the first 25 characters of a ULID: the time, the merchant's partition, and 63 bits of a hash of the subject's version. */
 export function actIdOf(now: number, merchantId: string, subjectId: string, version: number): string {

@@ -36,4 +36,6 @@ export const LIFE = {
 };
 export const COMMUNITIES_MAX = 200;
 export const ENDPOINT_FAILING_DAYS = 5;
+/** Interval of attempts to a failing endpoint. */
+export const PROBE_EVERY_MS = 5 * 60_000;
 export const OPEN_SESSIONS_MAX = 1000;

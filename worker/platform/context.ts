@@ -18,6 +18,8 @@ import { logRequest } from './log.ts';
 /** Queue message with ids only, because the database holds the state. `requestId`: the sender's `cause`. `database`: the shard. */
 export type Job = { requestId?: string | undefined; database?: string | undefined } & (
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
+  /** Part of a backlog that no single invocation could check. */
+  | { kind: 'recheckCandidates'; candidates: { paymentId: string; txSignature: string; attempt: number }[] }
   | { kind: 'findPayment'; txSignature: string; attempt: number }
   | { kind: 'fanOut'; actIds: string[] }
   /** Payments that became final, for their buyers' objects. */
@@ -34,18 +36,25 @@ export type Job = { requestId?: string | undefined; database?: string | undefine
 );
 
 /** Webhook attempt, in its own queues so that a slow merchant server delays no other job. */
-export type AttemptMessage = Pick<Job, 'requestId' | 'database'> & { deliveryId: number };
+export type AttemptMessage = Pick<Job, 'requestId' | 'database'> & {
+  deliveryId: number;
+  merchantId: AccountId;
+  livemode: boolean;
+  endpointId: EndpointId;
+};
 
 /** Email to send, in its own queue so that a slow provider delays no other job. */
-export type MailMessage = Omit<AttemptMessage, 'deliveryId'> & { mailId: MailId };
+export type MailMessage = Pick<Job, 'requestId' | 'database'> & { mailId: MailId };
 
 /** Grant or revocation of a membership, in its platform's queue so that an outage of one platform delays no other. */
-export type PlacementMessage = Omit<AttemptMessage, 'deliveryId'> & { membershipId: MembershipId };
+export type PlacementMessage = Pick<Job, 'requestId' | 'database'> & { membershipId: MembershipId };
 
 export interface SweepMessage {
   sweep: string;
   database?: string;
   round: number;
+  /** Row after which this round continues. */
+  last?: unknown;
   requestId: string;
 }
 

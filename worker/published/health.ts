@@ -7,7 +7,7 @@ import { isAlarming } from '#platform/chain/fee-payer.ts';
 import { namedKeysAsJson, readLamportsSpent } from '#platform/chain/fee-payer-readings.store.ts';
 import { listMissingKeys, type NamedKey } from '#platform/chain/named-keys.ts';
 import { type Ctx, type Db, databasesOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
-import { fullness, isMailStalled, isStalled } from '#platform/db/due/vital-signs.ts';
+import { fullness, isBehind, isMailStalled, isStalled } from '#platform/db/due/vital-signs.ts';
 import { findFaults } from '#platform/http/configuration.ts';
 import { orNull, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
@@ -25,7 +25,9 @@ const HealthResponse = z
     checks: z
       .object({
         database: Check.describe('Status of the database.'),
-        queue: Check.describe('Status of the queues.'),
+        queue: Check.describe(
+          'Status of the queues. failing: work of money or webhooks has been due for half an hour, or a sweep does not reach the end of its work.',
+        ),
         rpc: Check.describe('Status of the Solana node.'),
         price_source: Check.describe('Status of the SOL price source.'),
         processor: Check.describe('Status of the payment processor.'),
@@ -106,7 +108,8 @@ async function readWaiting({ env, now, wallNow }: Asked): Promise<Waiting | null
   try {
     const databases = databasesOf(env);
     const before = { now: now - STALLED_MS, wallNow: wallNow - STALLED_MS };
-    const ask = (db: Db, mail: SQL, named: SQL) => db.run(sql`SELECT ${isStalled(before)} AS late, ${mail} AS mail, ${named} AS named`);
+    const ask = (db: Db, mail: SQL, named: SQL) =>
+      db.run(sql`SELECT ${isStalled(before)} OR ${isBehind(before.wallNow)} AS late, ${mail} AS mail, ${named} AS named`);
     // Pending migrations may lack the tables for emails or fees. `configuration` reports that.
     const [answers, spent] = await Promise.all([
       Promise.all(

@@ -3,6 +3,10 @@ export const METRICS = {
   svc_sweep_lag_seconds: { type: 'gauge', help: 'Seconds for which a sweep has been due and unfinished.' },
   svc_sweep_succeeded_seconds: { type: 'gauge', help: 'Time at which a sweep last succeeded, in Unix seconds; 0: never.' },
   svc_sweep_failures: { type: 'gauge', help: 'Number of consecutive failed runs of a sweep.' },
+  svc_sweep_behind_seconds: {
+    type: 'gauge',
+    help: 'Age of the oldest due row of a sweep that left rows in three crons in a row. Only of sweeps that are behind.',
+  },
   svc_oldest_event_seconds: {
     type: 'gauge',
     help: 'Age of the oldest event in the database. Older ones are in the archive, if one is bound.',

@@ -61,6 +61,10 @@ function sweepMetrics({ sweeps }: VitalSigns, now: number): Metric[] {
       name: 'svc_sweep_failures',
       samples: each((row) => row?.failures ?? 0),
     },
+    {
+      name: 'svc_sweep_behind_seconds',
+      samples: each((row) => (row?.behindMs ?? 0) / SECOND).filter(({ value }) => value > 0),
+    },
   ];
 }
 

@@ -1,4 +1,7 @@
-/** Event types. The row of a change's events is lock, audit, timeline and outbox at once. */
+/**
+ * Event types. The row of a change's events is lock, audit, timeline and outbox at once. Acts store a type as its position here: add new
+ * ones at the end.
+ */
 export const EVENT_TYPES = [
   'payment.created',
   'payment.submitted',
@@ -120,7 +123,7 @@ export interface NewEvent {
 }
 
 /** JSON paths of personal data in events (text written by a person, provider identity, address), for erasure. */
-export const NAMED_IN_EVENTS: readonly { types: readonly EventType[]; paths: readonly string[] }[] = [
+const NAMED_IN_EVENTS: readonly { types: readonly EventType[]; paths: readonly string[] }[] = [
   {
     types: ['support.ticket_created', 'support.message_added', 'support.ticket_updated', 'support.ticket_closed'],
     paths: ['$.object.subject', '$.message.body'],
@@ -135,6 +138,38 @@ export const NAMED_IN_EVENTS: readonly { types: readonly EventType[]; paths: rea
     paths: ['$.object.buyer_identity.provider_user_id', '$.object.buyer_identity.username'],
   },
 ];
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** Finds the objects in `value` that hold a non-empty text at the end of one of these paths, each with the field's name. */
+function textsAt(value: unknown, paths: readonly string[]): { holder: Record<string, unknown>; name: string }[] {
+  return paths.flatMap((path) => {
+    const names = path.split('.').slice(1);
+    const name = names.pop()!;
+    const holder = names.reduce<unknown>((within, one) => (isObject(within) ? within[one] : undefined), value);
+    return isObject(holder) && typeof holder[name] === 'string' && holder[name] !== '' ? [{ holder, name }] : [];
+  });
+}
+
+/** Blanks the texts at these paths. Returns false if all are blank already. */
+export function blankAt(value: unknown, paths: readonly string[]): boolean {
+  const found = textsAt(value, paths);
+  for (const { holder, name } of found) holder[name] = '';
+  return found.length > 0;
+}
+
+interface TypedData {
+  type: EventType;
+  data: unknown;
+}
+
+const namedPathsOf = (type: EventType): readonly string[] =>
+  NAMED_IN_EVENTS.flatMap(({ types, paths }) => (types.includes(type) ? paths : []));
+
+export const hasNames = ({ type, data }: TypedData): boolean => textsAt(data, namedPathsOf(type)).length > 0;
+
+/** Blanks the personal data of an event. Returns false if it has none. */
+export const eraseNames = ({ type, data }: TypedData): boolean => blankAt(data, namedPathsOf(type));
 
 /** JSON paths of personal data in payment rows, for erasure. */
 export const NAMED_IN_PAYMENTS = ['$.terms.identity.providerUserId', '$.terms.identity.username'] as const;

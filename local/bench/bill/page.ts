@@ -1,5 +1,5 @@
 import { difference, monthDollars, perMillion, sum, times, type Work } from './bill.ts';
-import { ASSUMED, type Counts, PRICES_OF } from './prices.ts';
+import { ASSUMED, BYTES, type Counts, PRICES_OF } from './prices.ts';
 
 /** Counts of each kind of work, to its end. */
 export interface Measured {
@@ -29,13 +29,12 @@ const table = (head: string[], rows: string[][]): string =>
 function worksOf(m: Measured): Record<string, Work> {
   const consume = (counts: Counts): Work => ({ counts, cpuMs: ASSUMED.cpuMs.consume, bytes: 0 });
   const { sale: cpuMs, x402 } = ASSUMED.cpuMs;
-  const { bytes } = ASSUMED;
   const deliveries = difference(m.saleDelivered, m.sale);
   return {
-    'a sale': { counts: m.sale, cpuMs, bytes: bytes.sale },
-    'a sale, whole': { counts: sum(m.saleDelivered, m.unpaid), cpuMs, bytes: bytes.sale },
-    'an x402 payment': { counts: m.x402, cpuMs: x402, bytes: bytes.x402 },
-    'an x402 payment, whole': { counts: sum(m.x402, deliveries), cpuMs: x402, bytes: bytes.x402 },
+    'a sale': { counts: m.sale, cpuMs, bytes: BYTES.sale },
+    'a sale, whole': { counts: sum(m.saleDelivered, m.unpaid), cpuMs, bytes: BYTES.sale },
+    'an x402 payment': { counts: m.x402, cpuMs: x402, bytes: BYTES.x402 },
+    'an x402 payment, whole': { counts: sum(m.x402, deliveries), cpuMs: x402, bytes: BYTES.x402 },
     'a use alone': consume(m.alone),
     'a use each 20 s': consume(m.each20),
     'a use each 10 s': consume(m.each10),
@@ -97,8 +96,9 @@ const notesOf = ({
 - An alarm is one object row when it is set, and one object request when it rings. The purge of an object's keys, once a day, is not counted.
 - Of the successes of \`consume\`, one in a hundred is logged.
 - Assumed, not counted: ${ASSUMED.cpuMs.sale} ms of processor time a payment, ${ASSUMED.cpuMs.consume} ms a consume, ${ASSUMED.objectMsPerRequest} ms an object request,
-  ${(ASSUMED.bytes.sale / 1000).toFixed(1)} KB a sale and ${(ASSUMED.bytes.x402 / 1000).toFixed(1)} KB an x402 payment, stored for ${ASSUMED.monthsStored} months.
-- Each minute the sweeps of an idle database read ${figure(idle.rowsRead)} rows, write ${figure(idle.rowsWritten)} and send ${figure(idle.messages)} messages. The tables above include that.
+  and rows that are stored for ${ASSUMED.monthsStored} months.
+- A sale to a new customer adds at most ${(BYTES.sale / 1000).toFixed(1)} KB to the database, and an x402 payment ${(BYTES.x402 / 1000).toFixed(1)} KB, indexes included.
+- Each minute the sweeps of an idle database read about ${Math.round(idle.rowsRead / 10) * 10} rows, write ${figure(idle.rowsWritten)} and send ${figure(idle.messages)} messages. The tables above include that.
 - A database holds 10 GB.
 
 ## Measure it yourself

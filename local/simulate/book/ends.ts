@@ -7,7 +7,7 @@ const GIVEN_UP_MS = 8 * 60_000;
 
 /** Rows that wait, by what they wait for. Rows of sandboxes are left out, because scenarios have clocks of their own. `?` is a time in the past. */
 const WAITING: readonly [what: string, sql: string, slackMs?: number][] = [
-  ['events have no deliveries', 'SELECT count(*) AS n FROM events WHERE livemode = 1 AND fanned_out_at IS NULL AND created_at < ?'],
+  ['acts have no deliveries', 'SELECT count(*) AS n FROM acts WHERE livemode = 1 AND fanned_out_at IS NULL AND created_at < ?'],
   [
     'deliveries are overdue',
     "SELECT count(*) AS n FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ?",

@@ -55,7 +55,7 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
   {
     name: 'membership-without-end',
     breaks: 'A membership stays active after the time that was paid for.',
-    mutations: [{ find: '[await sweep("active"), await sweep("grace")]', replace: '[await sweep("grace"), await sweep("grace")]' }],
+    mutations: [{ find: 'addSwept(await sweep("active"), await', replace: 'addSwept(await sweep("grace"), await' }],
     finding: /membership \S+ is active after its end/,
   },
   {

@@ -3392,7 +3392,7 @@ export interface HealthResponse {
   checks: {
     /** Status of the database. */
     database: 'ok' | 'failing' | 'not_configured';
-    /** Status of the queues. */
+    /** Status of the queues. failing: work of money or webhooks has been due for half an hour, or a sweep does not reach the end of its work. */
     queue: 'ok' | 'failing' | 'not_configured';
     /** Status of the Solana node. */
     rpc: 'ok' | 'failing' | 'not_configured';

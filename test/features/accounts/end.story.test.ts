@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { listTables } from '../../support/fixtures/database-dump.ts';
+import { isLedBy, prepareOnEvents } from '../../support/fixtures/acts.ts';
+import { dumpTable, listTables } from '../../support/fixtures/database-dump.ts';
 import { newKey } from '../../support/people/agent.ts';
 import { consumer, received } from '../../support/people/consumer.ts';
 import { OPERATOR_SECRET, openStaff } from '../../support/people/staff.ts';
@@ -163,10 +164,9 @@ describe('personal data of a deleted account', () => {
     await w.env.DB.prepare('UPDATE receipts SET livemode = 0 WHERE id = ?').bind(receiptId).run();
     await made(`/v1/receipt/${receiptId}/send-proof`, { email: address }, bea.sandboxKey);
     const found = async (needle: string) => {
-      const rows = async (table: string) => (await w.env.DB.prepare(`SELECT * FROM ${table}`).all()).results;
       // A full-text index without stored text, which cannot be selected from.
       const tables = (await listTables(w.env.DB)).filter((table) => table !== 'receipt_words');
-      const dumps = await Promise.all(tables.map(async (table) => ({ table, rows: await rows(table) })));
+      const dumps = await Promise.all(tables.map(async (table) => ({ table, rows: await dumpTable(w.env.DB, table) })));
       return dumps.flatMap(({ table, rows }) => (JSON.stringify(rows).includes(needle) ? [table] : []));
     };
     const needles = [subject, question, answer, address];
@@ -182,10 +182,10 @@ describe('personal data of a deleted account', () => {
     await w.env.DB.batch([
       w.env.DB.prepare(
         `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)
-          INSERT INTO acts (id, merchant_id, livemode, rare_type, events, request_id, created_at, fanned_out_at)
-          SELECT printf('evt_%025d', i), merchant_id, livemode, rare_type, events, request_id, created_at, 1
-          FROM acts, n WHERE events ->> '$[0].subjectId' = ?`,
-      ).bind(body.ticket_id),
+          INSERT INTO acts (id, merchant_id, livemode, rare_type, types, body, is_personal, request_id, created_at, fanned_out_at)
+          SELECT printf('evt_%025d', i), merchant_id, livemode, rare_type, types, body, is_personal, request_id, created_at, 1
+          FROM acts, n WHERE ${isLedBy(body.ticket_id)}`,
+      ),
       w.env.DB.prepare(
         `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)
           INSERT INTO claims (scope, key, fingerprint, status, body, fence, expires_at)
@@ -194,7 +194,8 @@ describe('personal data of a deleted account', () => {
     ]);
     await end(cleo);
     const left = () =>
-      w.env.DB.prepare(
+      prepareOnEvents(
+        w.env.DB,
         `SELECT (SELECT count(*) FROM events WHERE merchant_id = ?1 AND data LIKE '%Driftwood%')
           + (SELECT count(*) FROM claims WHERE scope LIKE ?1 || '%') AS n`,
       )

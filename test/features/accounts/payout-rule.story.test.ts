@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { walletSignIn } from '../../support/chain/wallet.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { decoded, newKey, write } from '../../support/people/agent.ts';
 import { goodManifest, Setup } from '../../support/people/bootstrap.ts';
 import { type Merchant, World } from '../../support/world.ts';
@@ -142,7 +143,7 @@ describe('payout wallet rule against a leaked key', () => {
       expect((await post(ada.token, { ...copy, external_product_id: 'third' })).status).toBe(201);
       expect((await post(ada.key, { ...copy, external_product_id: 'fourth' })).status).toBe(201);
       const sql = "SELECT data FROM events WHERE merchant_id = ? AND type = 'payout.changed' ORDER BY seq";
-      const { results } = await w.env.DB.prepare(sql).bind(ada.userId).all<{ data: string }>();
+      const { results } = await prepareOnEvents(w.env.DB, sql).bind(ada.userId).all<{ data: string }>();
       expect(results.map(({ data }) => [JSON.parse(data).object.payout_wallet, JSON.parse(data).object.by])).toEqual([
         [ada.wallet.address, 'person'],
         [ada.wallet.address, 'key'],

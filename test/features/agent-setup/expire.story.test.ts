@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { sweepSetups } from '#features/agent-setup/expire.ts';
 import { type Env, newCtx } from '#platform/context.ts';
 import { withFaults, withRival } from '../../support/faults/faults.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { buy, newSpender, openTreasury, payFor, treasuryUnits } from '../../support/people/activation.ts';
 import { type Agent, letDoubtsAge } from '../../support/people/agent.ts';
 import { Setup } from '../../support/people/bootstrap.ts';
@@ -145,7 +146,8 @@ describe('race between expiry and activation', REPEATED, () => {
 describe('webhook endpoints of an expired setup', () => {
   const hooked = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   const readRows = async <T>(columns: string, table: string, accountId: string) =>
-    (await testEnv.DB.prepare(`SELECT ${columns} FROM ${table} WHERE merchant_id = ? ORDER BY 1`).bind(accountId).all<T>()).results;
+    (await prepareOnEvents(testEnv.DB, `SELECT ${columns} FROM ${table} WHERE merchant_id = ? ORDER BY 1`).bind(accountId).all<T>())
+      .results;
 
   it('expiry disables each endpoint with an event, and pending deliveries are cancelled and never sent', async () => {
     const setup = await Setup.create(hooked);

@@ -3,7 +3,7 @@ import { dateAt, plusDays } from '#core/days.ts';
 import { actIdOf } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import { expireNow } from '../../support/faults/expire-now.ts';
-import { insertActs } from '../../support/fixtures/acts.ts';
+import { insertActs, prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { openShop, type Shop } from '../../support/people/agent.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -177,7 +177,7 @@ describe('merchant analytics', () => {
 
 /** Stores an event of a payment as the finality sweep would. */
 async function storeEvent(w: World, stored: Body, type: string, change: object, previous?: object): Promise<void> {
-  const { results } = await w.env.DB.prepare('SELECT max(subject_version) + 1 AS version FROM events WHERE subject_id = ?')
+  const { results } = await prepareOnEvents(w.env.DB, 'SELECT max(subject_version) + 1 AS version FROM events WHERE subject_id = ?')
     .bind(stored.payment_id)
     .all<{ version: number }>();
   const version = results[0]!.version;

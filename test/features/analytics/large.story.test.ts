@@ -1,6 +1,7 @@
 // @module-tag volume
 import { beforeAll, describe, expect, it } from 'vitest';
 import { actOfEvent } from '#core/ids.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { SALES_PER_QUARTER, seedFigures } from '../../support/fixtures/many-analytics.ts';
 import { multiply } from '../../support/fixtures/multiply.ts';
 import { testEnv } from '../../support/runner/env.ts';
@@ -51,7 +52,7 @@ describe('fold of a long history', () => {
     const ada = await w.merchant();
     const { payment } = await w.purchase(await w.product(ada, { access_period_days: 30 }), await w.chain.wallet());
     const tables = ['analytics_days', 'analytics_quarters', 'analytics_totals', 'analytics_cursors'];
-    const confirmed = await DB.prepare("SELECT id FROM events WHERE type = 'payment.confirmed' AND subject_id = ?")
+    const confirmed = await prepareOnEvents(DB, "SELECT id FROM events WHERE type = 'payment.confirmed' AND subject_id = ?")
       .bind(payment.payment_id)
       .first<{ id: string }>();
     let copied = 0;

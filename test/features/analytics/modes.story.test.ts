@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { IS_LED_BY, setInAct } from '../../support/fixtures/acts.ts';
+import { changeActs, isLedBy } from '../../support/fixtures/acts.ts';
 import { World } from '../../support/world.ts';
 
 const w = new World();
@@ -14,18 +14,15 @@ it('live metrics are folded while a sandbox event cannot be, and the sandbox con
   await w.sweepAlone('analytics');
   const payment = await w.connect(await w.product({ ...eve, key: eve.sandboxKey }));
   // An event that cannot be folded blocks all later ones of its mode.
-  await w.env.DB.prepare(`UPDATE acts SET events = ${setInAct('data', "json('{}')")} WHERE ${IS_LED_BY}`)
-    .bind(payment.payment_id)
-    .run();
+  const setData = (data: object) => changeActs(w.env.DB, isLedBy(payment.payment_id), [], ([event]) => Object.assign(event!, { data }));
+  await setData({});
   await w.purchase(await w.product(ada), await w.chain.wallet());
   await w.sweepAlone('analytics');
   expect(JSON.parse((await readFolded(ada.userId, true))!)).toMatchObject({ sessions: '1', confirmed: '1', receipts: '1' });
   expect(await readFolded(eve.userId, false)).toBeNull();
   const { body } = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: eve.sandboxKey });
   const { now: _, ...object } = body;
-  await w.env.DB.prepare(`UPDATE acts SET events = ${setInAct('data', 'json(?)')} WHERE ${IS_LED_BY}`)
-    .bind(JSON.stringify({ object }), payment.payment_id)
-    .run();
+  await setData({ object });
   await w.sweepAlone('analytics');
   expect(JSON.parse((await readFolded(eve.userId, false))!)).toEqual({ sessions: '1' });
 });

@@ -73,7 +73,7 @@ describe('daily audit', () => {
   async function runAudit(env = w.env) {
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
     try {
-      const taken = await sweepAudit(newCtx(env, { requestId: 'req_audit', defer: () => {} }));
+      const { taken } = await sweepAudit(newCtx(env, { requestId: 'req_audit', defer: () => {} }));
       const lines = log.mock.calls.map(([line]) => JSON.parse(String(line))).filter((line) => 'audit' in line);
       return { taken, lines };
     } finally {

@@ -6,6 +6,7 @@ import type { Job } from '#platform/context.ts';
 import worker from '../../../worker/index.ts';
 import { interceptJobs, readAlarm, type SentJobs } from '../../support/clients/entitlement.ts';
 import { withFaults } from '../../support/faults/faults.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { openShop, type Shop, sellToAgents, stall, withObjectFaults } from '../../support/people/agent.ts';
 import { type Consumer, consumer, deliveries } from '../../support/people/consumer.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
@@ -57,7 +58,7 @@ describe('entitlement projection after losses', REPEATED, () => {
       expect(body.items.find((item: { entitlement_id: string }) => item.entitlement_id === exact.entitlement_id)).toEqual(exact);
       expect(exact.status).toBe('exhausted');
     }
-    const { results } = await w.env.DB.prepare('SELECT id, type FROM events WHERE product_id = ? ORDER BY type')
+    const { results } = await prepareOnEvents(w.env.DB, 'SELECT id, type FROM events WHERE product_id = ? ORDER BY type')
       .bind(own.product.product_id)
       .all<{ id: string; type: string }>();
     const types = results.map(({ type }) => type).filter((type) => type.startsWith('entitlement.'));

@@ -6,6 +6,7 @@ import type { Job } from '#platform/context.ts';
 import type { EntitlementProjection } from '#rules/entitlement-rpc.ts';
 import { interceptJobs } from '../../support/clients/entitlement.ts';
 import { seededRandom, shuffled } from '../../support/faults/faults.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { openShop, type Shop, sellToAgents, stall } from '../../support/people/agent.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { REPEATED, SEED, testEnv } from '../../support/runner/env.ts';
@@ -27,7 +28,7 @@ describe(`entitlement list and events (seed ${SEED})`, REPEATED, () => {
   const stubOf = (own: Shop, customerRef: string) => testEnv.ENTITLEMENT.getByName(`${own.merchant.userId}:live:${idOf(own, customerRef)}`);
   const listed = async (query: string) => (await w.call('GET', `/v1/access/entitlements?${query}`, { key: shop.merchant.key })).body;
   const events = async (own: Shop, customerRef: string): Promise<string[]> => {
-    const { results } = await w.env.DB.prepare('SELECT type FROM events WHERE subject_id = ? ORDER BY subject_version')
+    const { results } = await prepareOnEvents(w.env.DB, 'SELECT type FROM events WHERE subject_id = ? ORDER BY subject_version')
       .bind(idOf(own, customerRef))
       .all<{ type: string }>();
     return results.map(({ type }) => type);

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { entitlementIdOf } from '#core/ids.ts';
 import type { Job } from '#platform/context.ts';
 import { sweepUntilBelieved } from '../../support/faults/finality.ts';
-import { IS_LED_BY } from '../../support/fixtures/acts.ts';
+import { isLedBy } from '../../support/fixtures/acts.ts';
 import { newAgent, type Shop, stall, withObjectFaults } from '../../support/people/agent.ts';
 import { REPEATED } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
@@ -115,7 +115,7 @@ describe('entitlement of a checkout purchase', REPEATED, () => {
     const { env } = withObjectFaults(w.env, { before: ({ verb }) => verb === 'credit' });
     await w.confirm(id, signature, { env });
     heldJobs();
-    await w.env.DB.prepare(`UPDATE acts SET created_at = created_at - 60000 WHERE ${IS_LED_BY}`).bind(id).run();
+    await w.env.DB.prepare(`UPDATE acts SET created_at = created_at - 60000 WHERE ${isLedBy(id)}`).run();
     await w.sweep();
     expect(await own.entitlement()).toMatchObject({ granted_units: 2 });
   });
@@ -178,7 +178,7 @@ describe('entitlement of a checkout purchase', REPEATED, () => {
       const { env } = withObjectFaults(w.env, { before: ({ verb }) => verb === 'credit' });
       await w.confirm(id, signature, { env });
       const credits = heldJobs();
-      await w.env.DB.prepare(`UPDATE acts SET fanned_out_at = 1 WHERE ${IS_LED_BY}`).bind(id).run();
+      await w.env.DB.prepare(`UPDATE acts SET fanned_out_at = 1 WHERE ${isLedBy(id)}`).run();
       const revocations = await orphan(signature);
       await w.deliver(revocations);
       await w.deliver(credits);

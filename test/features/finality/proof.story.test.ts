@@ -1,6 +1,7 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { FIRST_CHECK, letTimePass, readOutcome, SECOND_PROOF, sweepUntilBelieved } from '../../support/faults/finality.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { openShop, type Shop, sellToAgents, stall } from '../../support/people/agent.ts';
 import { REPEATED } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
@@ -189,7 +190,9 @@ describe('payment dropped by the cluster', REPEATED, () => {
       'payment.finalized',
       'membership.renewed',
     ]);
-    const event = await w.env.DB.prepare("SELECT data FROM events WHERE payment_id = ? AND type = 'payment.finalized'").bind(one.id).all();
+    const event = await prepareOnEvents(w.env.DB, "SELECT data FROM events WHERE payment_id = ? AND type = 'payment.finalized'")
+      .bind(one.id)
+      .all();
     expect(event.results.map(({ data }) => JSON.parse(data as string).previous)).toEqual([{ orphaned_at: expect.any(String) }]);
   });
 

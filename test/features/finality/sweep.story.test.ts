@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { actIdOf } from '#core/ids.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { FIRST_CHECK, letTimePass, readOutcome, SECOND_PROOF, sweepUntilBelieved, watchOnce } from '../../support/faults/finality.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { withObjectFaults } from '../../support/people/agent.ts';
 import { REPEATED, testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
@@ -36,7 +37,8 @@ describe('finality sweep', REPEATED, () => {
     return { id: payment.payment_id as string, signature, product };
   };
   const countFinal = (productId: string) =>
-    testEnv.DB.prepare(
+    prepareOnEvents(
+      testEnv.DB,
       `SELECT count(p.finalized_at) AS payments, count(c.final_at) AS claims,
          (SELECT count(*) FROM events e WHERE e.type = 'payment.finalized' AND e.product_id = ?1) AS events
        FROM payments p JOIN tx_claims c ON c.subject_id = p.id WHERE p.product_id = ?1`,
@@ -89,8 +91,8 @@ describe('finality sweep', REPEATED, () => {
     const version = await testEnv.DB.prepare('SELECT version FROM payments WHERE id = ?').bind(id).first<number>('version');
     const next = actIdOf(0, id, id, version! + 1);
     await testEnv.DB.prepare(
-      `INSERT INTO acts (id, merchant_id, livemode, events, request_id, created_at)
-       SELECT ?2, merchant_id, livemode, '[]', 'req', 0 FROM payments WHERE id = ?1`,
+      `INSERT INTO acts (id, merchant_id, livemode, types, body, is_personal, request_id, created_at)
+       SELECT ?2, merchant_id, livemode, '', unhex('00' || hex('[]')), 0, 'req', 0 FROM payments WHERE id = ?1`,
     )
       .bind(id, next)
       .run();

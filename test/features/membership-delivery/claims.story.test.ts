@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { MembersWorld } from '../../support/people/members.ts';
 import { CONNECTOR_SECRETS, testEnv } from '../../support/runner/env.ts';
 import type { Merchant } from '../../support/world.ts';
@@ -143,7 +144,9 @@ describe('visibility of invitations and platform names', () => {
       expect('delivery' in (await shown(other)).body).toBe(false);
     const eve = await w.merchant();
     expect((await w.call('GET', path, { key: eve.key, headers: { 'X-Svc-Identity-Session': session } })).status).toBe(404);
-    const events = await testEnv.DB.prepare('SELECT data FROM events WHERE membership_id = ?').bind(membershipId).all<{ data: string }>();
+    const events = await prepareOnEvents(testEnv.DB, 'SELECT data FROM events WHERE membership_id = ?')
+      .bind(membershipId)
+      .all<{ data: string }>();
     expect(events.results.length).toBeGreaterThan(2);
     expect(JSON.stringify(events.results)).not.toContain(link);
   });

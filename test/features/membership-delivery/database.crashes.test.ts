@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Job } from '#platform/context.ts';
 import { withFaults, withRival } from '../../support/faults/faults.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { MembersWorld } from '../../support/people/members.ts';
 import type { HeldPlacement } from '../../support/runner/invocation.ts';
 import type { Merchant } from '../../support/world.ts';
@@ -19,7 +20,7 @@ describe('membership delivery with a failing database', () => {
   });
 
   const count = async (type: string, membershipId: string) =>
-    (await w.env.DB.prepare('SELECT count(*) AS n FROM events WHERE type = ? AND membership_id = ?')
+    (await prepareOnEvents(w.env.DB, 'SELECT count(*) AS n FROM events WHERE type = ? AND membership_id = ?')
       .bind(type, membershipId)
       .first<number>('n'))!;
   const delivery = async (payment: { payment_id: string }) => (await w.member(ada, payment.payment_id)).delivery;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { dumpTable } from '../../support/fixtures/database-dump.ts';
 import { MembersWorld } from '../../support/people/members.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import type { Merchant } from '../../support/world.ts';
@@ -18,7 +19,7 @@ describe('membership deliveries of a deleted account', () => {
   }
   const readRows = async (table: string) => {
     const column = table === 'communities' ? 'account_id' : 'merchant_id';
-    return (await testEnv.DB.prepare(`SELECT * FROM ${table} WHERE ${column} = ?`).bind(bob.userId).all()).results;
+    return dumpTable(testEnv.DB, table, `${column} = ?`, bob.userId);
   };
   const erasedAt = () => testEnv.DB.prepare('SELECT erased_at FROM accounts WHERE id = ?').bind(bob.userId).first('erased_at');
   async function deleteAccount(): Promise<void> {
@@ -48,9 +49,9 @@ describe('membership deliveries of a deleted account', () => {
     await w.due();
     expect((await w.telegram()).calls.slice(before).map(({ name }) => name)).toEqual(['revokeChatInviteLink', 'revokeChatInviteLink']);
     expect((await w.telegram()).chats.find(({ id }) => id === chat)!.invites.every(({ isRevoked }) => isRevoked)).toBe(true);
-    for (const table of ['memberships', 'placements', 'communities', 'events', 'payments']) {
+    for (const table of ['memberships', 'placements', 'communities', 'acts', 'payments']) {
       const rows = await readRows(table);
-      if (table === 'events') expect(rows.length).toBeGreaterThan(4);
+      if (table === 'acts') expect(rows.length).toBeGreaterThan(4);
       const text = JSON.stringify(rows).replaceAll('\\', '');
       for (const name of [invited, waiting, 't.me', 'bea'])
         expect(text.includes(`"${name}`) || text.includes(`${name}"`), `${table} ${name}`).toBe(false);

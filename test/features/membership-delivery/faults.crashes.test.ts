@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../../../local/outside/messaging.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { MembersWorld } from '../../support/people/members.ts';
 import type { Merchant } from '../../support/world.ts';
 
@@ -25,7 +26,7 @@ describe('Telegram delivery with a faulty platform', () => {
   const invites = async () => (await w.telegram()).chats.find(({ id }) => id === CHAT)?.invites ?? [];
   const delivery = async (payment: { payment_id: string }) => (await w.member(ada, payment.payment_id)).delivery;
   const count = async (type: string, membershipId: string) =>
-    (await w.env.DB.prepare('SELECT count(*) AS n FROM events WHERE type = ? AND membership_id = ?')
+    (await prepareOnEvents(w.env.DB, 'SELECT count(*) AS n FROM events WHERE type = ? AND membership_id = ?')
       .bind(type, membershipId)
       .first<number>('n'))!;
 

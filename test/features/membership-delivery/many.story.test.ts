@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { attemptPlacement } from '#features/membership-delivery/attempt.ts';
 import { newCtx } from '#platform/context.ts';
 import { Pace } from '#platform/providers/messaging/pace.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { MembersWorld } from '../../support/people/members.ts';
 import { SOAK, testEnv } from '../../support/runner/env.ts';
 
@@ -80,7 +81,8 @@ describe(`${MEMBERS} memberships that lapse at once`, () => {
     expect(busiest(calls.map(({ at }) => at).slice(0, 3000))).toBeLessThanOrEqual(CALLS_PER_SECOND);
     const ofOne = (user: string) => calls.filter((call) => call.user === user).map(({ method }) => method);
     for (const n of [1, 2, MEMBERS]) expect(ofOne(String(9_100_000 + n))).toEqual(['banChatMember', 'unbanChatMember']);
-    const events = await testEnv.DB.prepare(
+    const events = await prepareOnEvents(
+      testEnv.DB,
       "SELECT count(*) AS n FROM events WHERE type = 'membership.access_revoked' AND membership_id LIKE 'm%'",
     ).first<number>('n');
     expect(events).toBe(MEMBERS);

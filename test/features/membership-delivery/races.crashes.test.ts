@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { MembersWorld } from '../../support/people/members.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import type { Merchant } from '../../support/world.ts';
@@ -23,7 +24,7 @@ describe('membership delivery racing a platform call', () => {
   const chat = async () => (await w.telegram()).chats.find(({ id }) => id === CHAT)!;
   const readTypes = async (membershipId: string) =>
     (
-      await testEnv.DB.prepare('SELECT type FROM events WHERE membership_id = ? ORDER BY subject_version')
+      await prepareOnEvents(testEnv.DB, 'SELECT type FROM events WHERE membership_id = ? ORDER BY subject_version')
         .bind(membershipId)
         .all<{ type: string }>()
     ).results

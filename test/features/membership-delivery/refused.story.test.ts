@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { MembersWorld } from '../../support/people/members.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import type { Merchant } from '../../support/world.ts';
@@ -16,7 +17,7 @@ describe('failing revocation', () => {
   const readChat = async (chat: string) => (await w.telegram()).chats.find(({ id }) => id === chat)!;
   const readTypes = async (membershipId: string) =>
     (
-      await testEnv.DB.prepare('SELECT type FROM events WHERE membership_id = ? ORDER BY subject_version')
+      await prepareOnEvents(testEnv.DB, 'SELECT type FROM events WHERE membership_id = ? ORDER BY subject_version')
         .bind(membershipId)
         .all<{ type: string }>()
     ).results

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { MembersWorld } from '../../support/people/members.ts';
 import type { Merchant } from '../../support/world.ts';
 
@@ -17,7 +18,7 @@ describe('Telegram chat access', () => {
   const chat = async () => (await w.telegram()).chats.find(({ id }) => id === CHAT)!;
   const types = async (membershipId: string) =>
     (
-      await w.env.DB.prepare('SELECT type FROM events WHERE membership_id = ? ORDER BY subject_version')
+      await prepareOnEvents(w.env.DB, 'SELECT type FROM events WHERE membership_id = ? ORDER BY subject_version')
         .bind(membershipId)
         .all<{ type: string }>()
     ).results.map(({ type }) => type);

@@ -3,6 +3,7 @@ import { DAY, HOUR, iso } from '#core/time.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
 import { newCtx } from '#platform/context.ts';
 import { seededRandom } from '../../support/faults/faults.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { SEED, SOAK } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -35,7 +36,7 @@ describe('membership expiry', () => {
       .run();
   const readEvents = async ({ id }: Bought) => {
     const sql = "SELECT type, data, subject_version FROM events WHERE subject_type = 'membership' AND subject_id = ? ORDER BY seq";
-    const { results } = await w.env.DB.prepare(sql).bind(id).all<{ type: string; data: string; subject_version: number }>();
+    const { results } = await prepareOnEvents(w.env.DB, sql).bind(id).all<{ type: string; data: string; subject_version: number }>();
     return results.map(({ type, data, subject_version }) => ({
       type: type.replace('membership.', ''),
       version: subject_version,

@@ -3,6 +3,7 @@ import { findTrouble } from '#features/operator/health-checks.ts';
 import { newCtx } from '#platform/context.ts';
 import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
 import { MeteredShop, waitForProjection } from '../../support/clients/metered.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { testEnv } from '../../support/runner/env.ts';
 
 const w = channelWorld();
@@ -12,7 +13,9 @@ const readRow = (shop: MeteredShop) =>
   testEnv.DB.prepare('SELECT status, channel_id, version FROM metered_sessions WHERE id = ?').bind(shop.session.session_id).first();
 const readEvents = async ({ session }: MeteredShop) =>
   (
-    await testEnv.DB.prepare('SELECT type FROM events WHERE subject_id = ? ORDER BY seq').bind(session.session_id).all<{ type: string }>()
+    await prepareOnEvents(testEnv.DB, 'SELECT type FROM events WHERE subject_id = ? ORDER BY seq')
+      .bind(session.session_id)
+      .all<{ type: string }>()
   ).results.map(({ type }) => type);
 
 describe('sandbox session that names a live channel', () => {

@@ -3,6 +3,7 @@ import { actOfEvent } from '#core/ids.ts';
 import type { Env } from '#platform/context.ts';
 import { expireNow } from '../../support/faults/expire-now.ts';
 import { withFaults } from '../../support/faults/faults.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { newAgent, type Shop, stall, withObjectFaults } from '../../support/people/agent.ts';
 import { REPEATED } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
@@ -36,7 +37,7 @@ describe('access after confirmation', REPEATED, () => {
     const { id, signature } = await paid();
     w.queue.sent.length = 0;
     await w.confirm(id, signature, { env: answerLost(2) });
-    const rows = await w.env.DB.prepare("SELECT id FROM events WHERE payment_id = ? AND type <> 'payment.created'").bind(id).all();
+    const rows = await prepareOnEvents(w.env.DB, "SELECT id FROM events WHERE payment_id = ? AND type <> 'payment.created'").bind(id).all();
     expect(rows.results.length).toBe(4);
     expect(fannedOut()).toEqual([...new Set(rows.results.map((row) => actOfEvent(row.id as string)))]);
   });

@@ -3,6 +3,7 @@ import { base58 } from '#core/encoding.ts';
 import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
 import { newCtx } from '#platform/context.ts';
 import { expireNow } from '../../support/faults/expire-now.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
@@ -10,7 +11,7 @@ const BYTES_MAX = 400;
 const w = new World();
 const unsent = () => base58.encode(crypto.getRandomValues(new Uint8Array(64)));
 const count = async (sql: string, ...values: unknown[]) =>
-  (await w.env.DB.prepare(`SELECT count(*) AS n FROM ${sql}`)
+  (await prepareOnEvents(w.env.DB, `SELECT count(*) AS n FROM ${sql}`)
     .bind(...values)
     .first<{ n: number }>())!.n;
 
@@ -160,7 +161,7 @@ describe('unpaid session a month after its end', () => {
         w.env.DB.prepare(sql),
       ),
     );
-    expect(await sweep()).toEqual({ taken: 251, isFinished: true });
+    expect(await sweep()).toEqual({ taken: 251, end: 'empty' });
     expect(await count("ended_sessions WHERE id LIKE ? || '%'", id)).toBe(251);
     expect((await sweep()).taken).toBe(0);
   });

@@ -6,6 +6,7 @@ import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt
 import { type Env, type Job, newCtx, type Shard } from '#platform/context.ts';
 import { Ledger } from '../../../durable-objects/ledger.ts';
 import { newHolder } from '../../support/clients/entitlement.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { pause } from '../../support/runner/queues.ts';
@@ -113,7 +114,7 @@ describe('deadline with a hanging object', () => {
     const other = await w.connect(await w.product(await w.merchant()));
     const actIds = w.queue.sent.splice(0).flatMap(({ job }) => (job.kind === 'fanOut' ? job.actIds : []));
     expect((await deliverWhileTheyHang([{ kind: 'fanOut', actIds }])).retried).toBe(1);
-    const fannedOut = w.env.DB.prepare('SELECT fanned_out_at FROM events WHERE payment_id = ?').bind(other.payment_id);
+    const fannedOut = prepareOnEvents(w.env.DB, 'SELECT fanned_out_at FROM events WHERE payment_id = ?').bind(other.payment_id);
     expect((await fannedOut.all()).results).toEqual([{ fanned_out_at: expect.any(Number) }]);
     await w.deliver([{ kind: 'fanOut', actIds }]);
   });
@@ -238,12 +239,12 @@ describe('webhook attempt', () => {
     await w.connect(await w.product(ada));
     w.attempts.length = 0;
     await w.deliver();
-    const { deliveryId } = w.attempts.splice(0)[0]!;
+    const { deliveryId, merchantId, livemode, endpointId } = w.attempts.splice(0)[0]!;
     const columns = 'status, attempt, error, lease_until, next_attempt_at <= unixepoch() * 1000 + 1000 AS is_due';
     const row = () => w.env.DB.prepare(`SELECT ${columns} FROM webhook_deliveries WHERE id = ?`).bind(deliveryId).first();
     const attempt = async (leftMs: number) => {
       const ctx = withLeft('attempt', leftMs);
-      const claimed = await claimAttempt(ctx, deliveryId);
+      const claimed = await claimAttempt(ctx, { id: deliveryId, merchantId, livemode, endpointId });
       return claimed && (await makeAttempt(ctx, claimed));
     };
     return { ada, deliveryId, row, attempt };

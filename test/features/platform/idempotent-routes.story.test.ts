@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { newCtx } from '#platform/context.ts';
 import { takeLease } from '#platform/db/lease.ts';
 import { withFaults } from '../../support/faults/faults.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { REPEATED } from '../../support/runner/env.ts';
 import { type Answer, type CallOptions, type Merchant, World } from '../../support/world.ts';
 
@@ -26,7 +27,7 @@ interface Case {
   effects(mark: string): Promise<number>;
 }
 const count = async (sql: string, ...values: unknown[]): Promise<number> =>
-  (await w.env.DB.prepare(sql)
+  (await prepareOnEvents(w.env.DB, sql)
     .bind(...values)
     .first<{ n: number }>())!.n;
 

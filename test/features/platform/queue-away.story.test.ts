@@ -4,6 +4,7 @@ import { entitlementIdOf } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Job } from '#platform/context.ts';
 import { interceptJobs, readAlarm, type SentJobs } from '../../support/clients/entitlement.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { newAgent, openShop, type Shop, stall } from '../../support/people/agent.ts';
 import { type Consumer, consumer, deliveries, received } from '../../support/people/consumer.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
@@ -114,7 +115,10 @@ describe('a queue that drops every message for ten minutes', () => {
       expect(entitlement).toEqual(body);
     }
 
-    const { results: events } = await w.env.DB.prepare('SELECT id, type FROM events WHERE merchant_id = ? AND created_at > ? ORDER BY id')
+    const { results: events } = await prepareOnEvents(
+      w.env.DB,
+      'SELECT id, type FROM events WHERE merchant_id = ? AND created_at > ? ORDER BY id',
+    )
       .bind(shop.merchant.userId, began)
       .all<{ id: string; type: string }>();
     const times = (type: string) => events.filter((event) => event.type === type).length;

@@ -4,6 +4,7 @@ import { base58 } from '#core/encoding.ts';
 import { entitlementIdOf } from '#core/ids.ts';
 import { isSampled } from '#platform/log.ts';
 import { interceptJobs } from '../../support/clients/entitlement.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -130,7 +131,10 @@ describe('request id', () => {
     await Promise.all(['req-first', 'req-second', 'req-third'].map(grant));
     await runDurableObjectAlarm(objectOf('pair'));
     await w.deliver(jobs.messages.splice(0));
-    const { results } = await w.env.DB.prepare("SELECT request_id FROM events WHERE type = 'entitlement.granted' AND merchant_id = ?")
+    const { results } = await prepareOnEvents(
+      w.env.DB,
+      "SELECT request_id FROM events WHERE type = 'entitlement.granted' AND merchant_id = ?",
+    )
       .bind(ada.userId)
       .all<{ request_id: string }>();
     expect(results.map(({ request_id }) => request_id).sort()).toEqual(['req-first', 'req-second', 'req-third']);
@@ -165,7 +169,7 @@ describe('request id', () => {
     expect([replay.status, payment.status]).toEqual([200, 'PENDING_SIGNATURE']);
     await w.attempt();
     expect(loggedSources('req-again')).toEqual([expect.stringContaining('replay'), 'attempt']);
-    const { request_id } = (await w.env.DB.prepare('SELECT request_id FROM events WHERE id = ?')
+    const { request_id } = (await prepareOnEvents(w.env.DB, 'SELECT request_id FROM events WHERE id = ?')
       .bind(first.event_id)
       .first<{ request_id: string }>())!;
     expect(loggedSources(request_id).filter((line) => line === 'attempt')).toHaveLength(2);

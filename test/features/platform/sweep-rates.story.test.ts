@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { actIdOf } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import { withFaults } from '../../support/faults/faults.ts';
-import { IS_LED_BY } from '../../support/fixtures/acts.ts';
+import { isLedBy, prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { multiply } from '../../support/fixtures/multiply.ts';
 import { Setup } from '../../support/people/bootstrap.ts';
 import { consumer } from '../../support/people/consumer.ts';
@@ -25,7 +25,7 @@ describe('sweep throughput', () => {
     merchant = await w.merchant();
     product = await w.product(merchant, { access_period_days: 30 });
   });
-  const count = async (sql: string) => (await w.env.DB.prepare(sql).bind(product.product_id).first<number>('n'))!;
+  const count = async (sql: string) => (await prepareOnEvents(w.env.DB, sql).bind(product.product_id).first<number>('n'))!;
   async function sweepAll(name: string, rowsMax?: number): Promise<{ rounds: number; trips: number; ms: number }> {
     const { env, trips } = withFaults(w.env);
     const startedAt = Date.now();
@@ -57,7 +57,7 @@ describe('sweep throughput', () => {
     const one = '01900000-0000-7000-8000-000000000007';
     expect(await w.eventTypes(one)).toEqual(['payment.failed']);
     const { body } = await w.call('GET', `/v1/payments/${one}`, { key: merchant.key });
-    const event = await w.env.DB.prepare('SELECT data FROM events WHERE payment_id = ?').bind(one).first<string>('data');
+    const event = await prepareOnEvents(w.env.DB, 'SELECT data FROM events WHERE payment_id = ?').bind(one).first<string>('data');
     const { now: _, poll_after_ms: _wait, unmatched: _money, ...shown } = body;
     expect(JSON.parse(event!)).toMatchObject({ object: shown, previous: { status: 'PENDING_SIGNATURE' } });
     expect(ms).toBeLessThan((60_000 * SESSIONS) / 5_000);
@@ -95,8 +95,8 @@ describe('sweep throughput', () => {
         expires_at: String(Date.now() - DAY / 2),
       });
     // An event of the next version exists already, which cannot happen in production: the batch always fails.
-    await w.env.DB.prepare(`UPDATE acts SET id = ? WHERE ${IS_LED_BY}`)
-      .bind(actIdOf(0, ids[0]!, ids[0]!, 2), payment_id)
+    await w.env.DB.prepare(`UPDATE acts SET id = ? WHERE ${isLedBy(payment_id)}`)
+      .bind(actIdOf(0, ids[0]!, ids[0]!, 2))
       .run();
     const batch = async (statements: D1PreparedStatement[]) => {
       await w.env.DB.prepare("UPDATE payments SET customer_ref = 'changed', version = version + 1 WHERE id = ? AND version = 1")

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY, HOUR } from '#core/time.ts';
 import { newCtx } from '#platform/context.ts';
 import { joinEntitlement } from '../../support/clients/sandbox.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { write } from '../../support/people/agent.ts';
 import { World } from '../../support/world.ts';
 
@@ -60,7 +61,7 @@ describe('service time moved by a local chain', () => {
     await w.sweep();
     await object.waitForProjection();
     expect([await listed('active'), await listed('expired')]).toEqual([0, 1]);
-    const { results } = await w.env.DB.prepare('SELECT type FROM events WHERE subject_id = ? ORDER BY seq').bind(id).all();
+    const { results } = await prepareOnEvents(w.env.DB, 'SELECT type FROM events WHERE subject_id = ? ORDER BY seq').bind(id).all();
     expect(results).toEqual([{ type: 'entitlement.granted' }, { type: 'entitlement.expired' }]);
   });
 

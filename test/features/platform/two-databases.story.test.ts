@@ -119,6 +119,26 @@ describe('two merchants in two databases', () => {
     if (id !== 'delivery_id') expect(mine!.filter((one) => theirs!.includes(one))).toEqual([]);
   });
 
+  it('one walk of the reference key finds unreported payments of each database', async () => {
+    for (const paidShop of shops) {
+      for (const database of databases) await database.prepare('UPDATE sweeps SET due_at = 0, sent_at = 0, lease_until = 0').run();
+      const payment = await w.connect(paidShop.product);
+      await w.chain.pay(await w.chain.wallet(), payment);
+      const sent = await w.tick();
+      const walks = sent.filter(({ sweep }) => sweep === 'reference');
+      expect(walks).toEqual([expect.not.objectContaining({ database: expect.anything() })]);
+      const found = await w.runSweep(walks[0]!);
+      expect(found.map(({ sweep, database }) => [sweep, database])).toEqual([
+        ['candidates', undefined],
+        ['candidates', 'DB_2'],
+      ]);
+      for (const next of found) await w.runSweep(next);
+      expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
+      while (w.queue.sent.length > 0) await w.deliver();
+    }
+    expect(await rows(testEnv.TEST_DB_2, "SELECT name FROM cursors WHERE name LIKE 'service-reference%'")).toEqual([]);
+  });
+
   it('expired sessions fail in each database', async () => {
     const begun = await each(({ product }) => w.connect(product));
     await w.chain.call('local_warp', 3 * 3600);

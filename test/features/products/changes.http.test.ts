@@ -3,6 +3,7 @@ import { DAY } from '#core/time.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { USDC } from '../../support/chain/chain.ts';
 import { tokenSignedIn } from '../../support/clients/session.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 interface Product extends Record<string, unknown> {
@@ -190,7 +191,7 @@ describe('PATCH /v1/products/{product_id}', () => {
     const signedInAgo = (who: Merchant, minutes: number) => tokenSignedIn(w, who.userId, minutes);
     const payoutEvents = async (id: string) => {
       const sql = "SELECT data FROM events WHERE subject_id = ? AND type = 'payout.changed' ORDER BY seq";
-      const { results } = await w.env.DB.prepare(sql).bind(id).all<{ data: string }>();
+      const { results } = await prepareOnEvents(w.env.DB, sql).bind(id).all<{ data: string }>();
       return results.map(({ data }) => JSON.parse(data) as { object: object; previous?: { payout_wallet: string | null } });
     };
     const expectSignIn = ({ status, body }: Awaited<ReturnType<typeof patch>>) =>

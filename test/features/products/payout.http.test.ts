@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { World } from '../../support/world.ts';
 
 describe('stolen API key', () => {
@@ -25,7 +26,7 @@ describe('stolen API key', () => {
     expect((await w.connect(product)).recipient).toBe(vault);
     const path = `/v1/products/${product.product_id}`;
     expect((await w.call('PATCH', path, { key: ada.key, body: change })).status).toBe(200);
-    const { results } = await w.env.DB.prepare("SELECT data FROM events WHERE subject_id = ? AND type = 'payout.changed'")
+    const { results } = await prepareOnEvents(w.env.DB, "SELECT data FROM events WHERE subject_id = ? AND type = 'payout.changed'")
       .bind(product.product_id)
       .all<{ data: string }>();
     expect(results.map(({ data }) => JSON.parse(data).previous)).toEqual([{ payout_wallet: vault }]);

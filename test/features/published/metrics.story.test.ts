@@ -3,6 +3,7 @@ import { METRICS } from '../../../worker/published/metric-catalog.ts';
 import { formatExposition, quantile } from '../../../worker/published/metrics.ts';
 import { SWEEPS } from '../../../worker/sweeps.ts';
 import { withFaults } from '../../support/faults/faults.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { rowsOf, withRowCount } from '../../support/runner/rows-read.ts';
 import { World } from '../../support/world.ts';
 
@@ -86,14 +87,15 @@ describe('GET /v1/operator/metrics', () => {
   });
 
   it('the time from block to webhook is given as quantiles', async () => {
-    const [event] = (await w.env.DB.prepare("SELECT * FROM events WHERE type = 'payment.confirmed'").all<Record<string, string>>()).results;
+    const [event] = (await prepareOnEvents(w.env.DB, "SELECT * FROM events WHERE type = 'payment.confirmed'").all<Record<string, string>>())
+      .results;
     const { block_time } = (await w.env.DB.prepare('SELECT block_time FROM payments WHERE id = ?')
       .bind(event!.payment_id)
       .first<{ block_time: number }>())!;
     for (let i = 1; i <= 100; i++)
       await w.env.DB.prepare(
-        `INSERT INTO webhook_deliveries (merchant_id, livemode, endpoint_id, event_id, event_type, status, attempt, max_attempts, lease_until, created_at, completed_at)
-         VALUES (?, 1, ?, ?, 'payment.confirmed', 'succeeded', 1, 10, 0, 1, ?)`,
+        `INSERT INTO webhook_deliveries (merchant_id, livemode, endpoint_id, id, copy, event_id, event_type, status, attempt, max_attempts, lease_until, created_at, completed_at)
+         VALUES (?, 1, ?, 1, 0, ?, 'payment.confirmed', 'succeeded', 1, 10, 0, 1, ?)`,
       )
         .bind(event!.merchant_id, `endpoint-${i}`, event!.id, block_time + i * 100)
         .run();

@@ -8,6 +8,7 @@ import { USDC } from '../../support/chain/chain.ts';
 import { walletSignIn } from '../../support/chain/wallet.ts';
 import { tokenSignedIn } from '../../support/clients/session.ts';
 import { withFaults } from '../../support/faults/faults.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { feePayerOf, newKey, withConfig } from '../../support/people/agent.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -100,7 +101,7 @@ describe('PUT /v1/access/rail-settings/{rail_id}', () => {
     (await w.call('GET', '/v1/access/rail-settings', { key })).body.items.find((item: { rail_id: string }) => item.rail_id === rail);
   const readPayoutEvents = async (who: Merchant) => {
     const sql = "SELECT data, livemode FROM events WHERE merchant_id = ? AND type = 'payout.changed' ORDER BY seq";
-    const { results } = await w.env.DB.prepare(sql).bind(who.userId).all<{ data: string; livemode: number }>();
+    const { results } = await prepareOnEvents(w.env.DB, sql).bind(who.userId).all<{ data: string; livemode: number }>();
     return results.map(({ data }) => [JSON.parse(data).previous?.payout_wallet, JSON.parse(data).object.payout_wallet]);
   };
   const signedInAgo = (who: Merchant, minutes: number) => tokenSignedIn(w, who.userId, minutes);

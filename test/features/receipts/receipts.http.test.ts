@@ -3,6 +3,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sha256Hex } from '#core/crypto.ts';
 import { base58, base64url, canonicalJson, utf8 } from '#core/encoding.ts';
+import { unsqueeze } from '#platform/db/tables/squeezed/squeeze.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -52,17 +53,17 @@ describe('receipts API', () => {
 
   it('verify is true until a stored byte changes', async () => {
     expect((await verify(receiptId)).body).toMatchObject({ valid: true, sha256_matches: true, signature_valid: true });
-    const forge = async (sql: string) => {
-      await testEnv.DB.prepare(sql).bind(receiptId).run();
+    const forge = async (column: 'document' | 'sha256', forged: string) => {
+      await testEnv.DB.prepare(`UPDATE receipts SET ${column} = ? WHERE id = ?`).bind(forged, receiptId).run();
       return (await verify(receiptId)).body;
     };
     const before = await testEnv.DB.prepare('SELECT document, sha256 FROM receipts WHERE id = ?')
       .bind(receiptId)
-      .first<{ document: string; sha256: string }>();
-    const forged = await forge(`UPDATE receipts SET document = replace(document, '"5"', '"6"') WHERE id = ?`);
+      .first<{ document: number[]; sha256: string }>();
+    const document = unsqueeze(Uint8Array.from(before!.document)).replace('"5"', '"6"');
+    const forged = await forge('document', document);
     expect(forged).toMatchObject({ valid: false, sha256_matches: false, reason: 'sha256_mismatch' });
-    const document = before!.document.replace('"5"', '"6"');
-    const rehashed = await forge(`UPDATE receipts SET sha256 = '${sha256Hex(utf8(document))}' WHERE id = ?`);
+    const rehashed = await forge('sha256', sha256Hex(utf8(document)));
     expect(rehashed).toMatchObject({ valid: false, sha256_matches: true, signature_valid: false, reason: 'signature_invalid' });
     await testEnv.DB.prepare('UPDATE receipts SET document = ?, sha256 = ? WHERE id = ?')
       .bind(before!.document, before!.sha256, receiptId)

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { withFaults } from '../../support/faults/faults.ts';
-import { setInAct } from '../../support/fixtures/acts.ts';
+import { changeActs } from '../../support/fixtures/acts.ts';
 import { archiveAll, ctxAt, OLD } from '../../support/fixtures/old-books.ts';
 import { MembersWorld } from '../../support/people/members.ts';
 import { testEnv } from '../../support/runner/env.ts';
@@ -117,9 +117,8 @@ describe('names in the archive of a deleted account', () => {
     while (w.queue.sent.length > 0) await w.deliver();
     const stored: Stored = { merchant, receiptIds: [], paymentIds: [] };
     await remove(stored);
-    await DB.prepare(`UPDATE acts SET events = ${setInAct('data.object.subject', '?')}, fanned_out_at = 1 WHERE merchant_id = ?`)
-      .bind(TICKET_TEXT, merchant.userId)
-      .run();
+    await changeActs(DB, 'merchant_id = ?', [merchant.userId], ([event]) => Object.assign(event!.data.object, { subject: TICKET_TEXT }));
+    await DB.prepare('UPDATE acts SET fanned_out_at = 1, is_personal = 1 WHERE merchant_id = ?').bind(merchant.userId).run();
     await sweepArchive(ctxAt(w.env, OLD));
     expect(await listKeys(stored)).toEqual([]);
     await erase(stored);

@@ -39,7 +39,7 @@ describe('retention rules', () => {
         handoffs: { expires_at: over(DAY) },
         identity_sessions: { expires_at: over(DAY) },
         payment_sessions: { expires_at: over(30 * DAY) },
-        webhook_deliveries: { completed_at: over(30 * DAY), status: "'succeeded'", event_type: "'payment.created'" },
+        webhook_deliveries: { event_id: "printf('evt_%026d', n)", completed_at: over(30 * DAY), status: "'succeeded'" },
         metered_sessions: { ended_at: over(90 * DAY), status: "'closed'" },
         subscription_authorizations: { ended_at: over(90 * DAY), status: "'expired'" },
         endpoint_hours: { hour: over(2 * DAY) },
@@ -194,9 +194,9 @@ describe('expired setup without a payment', () => {
   it('a setup with many events is deleted in several statements', async () => {
     const setup = await ended();
     await w.env.DB.prepare(
-      `INSERT INTO acts (id, merchant_id, livemode, events, request_id, created_at, fanned_out_at)
+      `INSERT INTO acts (id, merchant_id, livemode, types, body, is_personal, request_id, created_at, fanned_out_at)
         WITH RECURSIVE rows(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < 4100)
-        SELECT printf('evt_0000000000m%014d', n), ?, 0, '[]', 'req', 1, 1 FROM rows`,
+        SELECT printf('evt_0000000000m%014d', n), ?, 0, '', unhex('00' || hex('[]')), 0, 'req', 1, 1 FROM rows`,
     )
       .bind(setup.created.account_id)
       .run();
@@ -205,15 +205,15 @@ describe('expired setup without a payment', () => {
     ).results as [{ id: string }];
     // A delivery to a broken endpoint would stay open.
     await w.env.DB.prepare(
-      `INSERT INTO webhook_deliveries (merchant_id, livemode, endpoint_id, event_id, event_type, status, attempt, max_attempts, lease_until, created_at)
-        VALUES (?, 0, ?, 'evt-1', 'payout.changed', 'retrying', 1, 4, 0, 1)`,
+      `INSERT INTO webhook_deliveries (merchant_id, livemode, endpoint_id, id, copy, event_id, event_type, status, attempt, max_attempts, lease_until, created_at)
+        VALUES (?, 0, ?, 1, 0, 'evt-1', 'payout.changed', 'retrying', 1, 4, 0, 1)`,
     )
       .bind(setup.created.account_id, endpointId)
       .run();
     const { env, readings } = withRowCount(w.env);
     const now = (await setup.row()).expires_at + 7 * DAY;
     const sweep = () => sweepEndedSetups(newCtx(env, { requestId: 'req_story', now, defer: () => {} }));
-    for (let round = 0; !(await sweep()).isFinished; round++) expect(round).toBeLessThan(3);
+    for (let round = 0; (await sweep()).end !== 'empty'; round++) expect(round).toBeLessThan(3);
     expect(await left(setup)).toEqual(Array(10).fill(0));
     const steps = readings.filter(({ sql }) => /delete from "?acts/i.test(sql));
     expect(steps).toHaveLength(5);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { SWEEPS } from '../../../worker/sweeps.ts';
 import { sources } from '../../contract/sources.ts';
 import { callTesting, runScenario } from '../../support/clients/sandbox.ts';
-import { listTables, type Row } from '../../support/fixtures/database-dump.ts';
+import { dumpTable, listTables, type Row } from '../../support/fixtures/database-dump.ts';
 import { newAgent, newKey, sellToAgents } from '../../support/people/agent.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
@@ -132,7 +132,7 @@ describe('separation of live mode, the sandbox and its sessions', () => {
     w.queue.sent.length = 0;
   });
 
-  const read = async (table: string): Promise<Row[]> => (await testEnv.DB.prepare(`SELECT * FROM ${table}`).all<Row>()).results;
+  const read = (table: string): Promise<Row[]> => dumpTable(testEnv.DB, table);
   const withMode = async (): Promise<string[]> => {
     const named = await listTables(testEnv.DB);
     const has = async (table: string) =>

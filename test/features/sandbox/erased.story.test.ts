@@ -1,6 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { callTesting, runScenario } from '../../support/clients/sandbox.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -49,7 +50,7 @@ describe('erasing a sandbox session', () => {
     for (const name of names) expect((await heldBy(name))[0]).toContain('page');
     await erase(session.session_id);
     for (const name of names) expect(await heldBy(name)).toEqual([[], null]);
-    const { results } = await w.env.DB.prepare('SELECT id FROM events WHERE subject_id = ?').bind(metered!.id).all();
+    const { results } = await prepareOnEvents(w.env.DB, 'SELECT id FROM events WHERE subject_id = ?').bind(metered!.id).all();
     expect(results).toEqual([]);
     expect((await w.call('GET', `/v1/access/metered-sessions/${metered!.id}`, { key: ada.sandboxKey })).status).toBe(404);
   });

@@ -4,6 +4,7 @@ import { ARCHIVED_AFTER_MS } from '#features/retention/archive.ts';
 import { ADVANCE_WITHIN_MS } from '#features/sandbox/sessions/session.ts';
 import { RETENTION_MS } from '#features/sandbox/sessions/store.ts';
 import { callTesting, runScenario, untilEnded } from '../../support/clients/sandbox.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -18,7 +19,7 @@ describe('sandbox session advanced beyond the retention of events', () => {
 
   const readEvents = async (id: string): Promise<string[]> =>
     (
-      await w.env.DB.prepare('SELECT id FROM events WHERE request_id = ? ORDER BY seq').bind(`sandbox_${id}`).all<{ id: string }>()
+      await prepareOnEvents(w.env.DB, 'SELECT id FROM events WHERE request_id = ? ORDER BY seq').bind(`sandbox_${id}`).all<{ id: string }>()
     ).results.map(({ id: eventId }) => eventId);
   const advance = (id: string, seconds: number) => callTesting(w, ada, 'POST', `sessions/${id}/advance`, { seconds });
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
 import { listTables, readAlarm } from '../../support/clients/entitlement.ts';
 import { callTesting, joinCustomer, runScenario, untilEnded } from '../../support/clients/sandbox.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -212,7 +213,7 @@ describe('sandbox sessions', () => {
     const { session_id: id } = await runScenario(w, ada, 'membership_renewed');
     const left = async () => {
       const one = async (sql: string) => (await w.env.DB.prepare(sql).bind(`${id}:buyer`).first<number>('n'))!;
-      const events = await w.env.DB.prepare('SELECT count(*) AS n FROM events WHERE request_id = ?')
+      const events = await prepareOnEvents(w.env.DB, 'SELECT count(*) AS n FROM events WHERE request_id = ?')
         .bind(`sandbox_${id}`)
         .first<number>('n');
       return [

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY, MINUTE } from '#core/time.ts';
 import { callTesting } from '../../support/clients/sandbox.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { SUBSCRIPTION_SWEEPS } from '../../support/models/subscription-life.ts';
 import { newKey } from '../../support/people/agent.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
@@ -150,7 +151,8 @@ describe('subscription sold with a sandbox key', () => {
     expect(status).toBe('CONFIRMED');
     const end = Date.parse((await readSubscription(id)).paid_through);
     const renewals = async () =>
-      (await w.env.DB.prepare("SELECT type FROM events WHERE type = 'subscription.renewed' AND subject_id = ?").bind(id).all()).results;
+      (await prepareOnEvents(w.env.DB, "SELECT type FROM events WHERE type = 'subscription.renewed' AND subject_id = ?").bind(id).all())
+        .results;
     for (const minutes of [11, 12, 13, 14]) await runAt(end + minutes * MINUTE, sweep);
     expect(await renewals()).toHaveLength(1);
     expect(Date.parse((await readSubscription(id)).paid_through)).toBe(end + 30 * DAY);

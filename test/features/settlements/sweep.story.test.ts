@@ -63,9 +63,9 @@ describe('settlement sweep', () => {
         while (currentBudget().left > calls) chargeCall();
         return sweepSettlements(newCtx(w.env, { requestId: 'req_sweep', defer: () => {} }));
       });
-    expect(await sweepWith(0)).toEqual({ taken: 0, isFinished: false });
+    expect(await sweepWith(0)).toEqual({ taken: 0, end: 'bound' });
     expect(await due()).toBe(20);
-    expect(await sweepWith(30)).toEqual({ taken: 4, isFinished: false });
+    expect(await sweepWith(30)).toEqual({ taken: 4, end: 'bound' });
     expect(await due()).toBe(16);
     await w.env.DB.prepare("DELETE FROM settlements WHERE message_hash LIKE 'left-%'").run();
   });

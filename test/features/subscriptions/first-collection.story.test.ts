@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SECOND } from '#core/time.ts';
 import { expirePayment } from '#features/payments/watch/expire.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import {
   collectingWorld,
   PRICE,
@@ -45,7 +46,7 @@ describe('first period of a subscription', () => {
     const [payment, ...more] = await life.payments();
     expect(more).toEqual([]);
     expect(payment).toMatchObject({ status: 'CONFIRMED', periodEndsAt: endsAt, receiptId: expect.any(String) });
-    const { results } = await w.env.DB.prepare("SELECT data FROM events WHERE payment_id = ? AND type = 'payment.submitted'")
+    const { results } = await prepareOnEvents(w.env.DB, "SELECT data FROM events WHERE payment_id = ? AND type = 'payment.submitted'")
       .bind(payment!.id)
       .all<{ data: string }>();
     expect(results.map(({ data }) => JSON.parse(data).object.tx_signature)).toEqual([payment!.txSignature]);
@@ -68,7 +69,7 @@ describe('first period of a subscription', () => {
     expect(await life.collectFirst()).toMatchObject({ kind: 'collected', payment: { txSignature: signature } });
     const submitted = "SELECT count(*) AS n FROM events WHERE payment_id = ? AND type = 'payment.submitted'";
     const { id } = await life.payment();
-    expect(await w.env.DB.prepare(submitted).bind(id).first('n')).toBe(1);
+    expect(await prepareOnEvents(w.env.DB, submitted).bind(id).first('n')).toBe(1);
     expect(await life.read()).toMatchObject({ status: 'active' });
     expect(await w.chain.held(life.subscriber.wallet.address)).toBe(999n * PRICE);
   });

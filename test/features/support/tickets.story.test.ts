@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { OPERATOR_SECRET, openStaff } from '../../support/people/staff.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
@@ -19,7 +20,9 @@ describe('support tickets', () => {
   const move = (id: string, how: 'close' | 'resolve', key: string) => w.call('POST', `/v1/support/tickets/${id}/${how}`, { key });
   const list = (query = '', key = ada.key) => w.call('GET', `/v1/support/tickets${query}`, { key });
   const readEvents = async (id: string): Promise<Body[]> => {
-    const { results } = await testEnv.DB.prepare('SELECT type, data FROM events WHERE subject_id = ? ORDER BY seq').bind(id).all<Body>();
+    const { results } = await prepareOnEvents(testEnv.DB, 'SELECT type, data FROM events WHERE subject_id = ? ORDER BY seq')
+      .bind(id)
+      .all<Body>();
     return results.map(({ type, data }) => ({ type, ...JSON.parse(data) }));
   };
 

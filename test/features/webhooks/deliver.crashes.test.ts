@@ -3,6 +3,7 @@ import type { Env } from '#platform/context.ts';
 import { type Faults, seededRandom, shuffled, withFaults } from '../../support/faults/faults.ts';
 import {
   attemptDue,
+  attemptOf,
   type Consumer,
   consumer,
   deliveries,
@@ -119,8 +120,9 @@ describe('worker killed between send and record', REPEATED, () => {
     expect(await states()).toEqual([['pending', 0]]);
     // A dead worker is not detected before its lease ends.
     expect(await attemptDue(w, mine)).toEqual([]);
-    const [{ id: deliveryId } = { id: 0 }] = await deliveries(mine);
-    await w.attempt([{ deliveryId, isSlow: false, delaySeconds: 0 }]);
+    const [row] = await deliveries(mine);
+    const deliveryId = row!.id;
+    await w.attempt([attemptOf(row!)]);
     expect(await numbers()).toEqual([1]);
     await pass(mine, 2 * MINUTE);
     expect(await attemptDue(w, mine)).toHaveLength(1);

@@ -67,7 +67,8 @@ describe('webhook timeline', () => {
     await w.deliver();
     await w.attempt();
     // Deliveries end in reverse order of creation, a second apart.
-    await testEnv.DB.prepare('UPDATE webhook_deliveries SET completed_at = created_at + 60000 - 1000 * id WHERE endpoint_id = ?')
+    await testEnv.DB.prepare(`UPDATE webhook_deliveries AS d SET completed_at = created_at + 60000 - 1000 *
+        (SELECT count(*) FROM webhook_deliveries o WHERE o.endpoint_id = d.endpoint_id AND o.id < d.id) WHERE endpoint_id = ?`)
       .bind(endpoint.endpoint_id)
       .run();
     const readTimeline = async (limit: number): Promise<Item[]> =>

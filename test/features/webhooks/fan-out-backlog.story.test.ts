@@ -3,6 +3,7 @@ import { entitlementIdOf } from '#core/ids.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { listDueActs } from '#features/webhooks/deliveries/store.ts';
 import type { Env } from '#platform/context.ts';
+import { eventNumberOf, isLedBy, prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { newAgent, type Shop, stall, withObjectFaults } from '../../support/people/agent.ts';
 import { consumer, deliveries, emit } from '../../support/people/consumer.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
@@ -32,12 +33,12 @@ describe('events blocked by a failing object', REPEATED, () => {
 
   const multiply = (paymentId: string, count: number) =>
     w.env.DB.prepare(
-      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
-       INSERT INTO acts (id, merchant_id, livemode, payment_id, events, request_id, created_at)
-       SELECT substr(id, 1, 14) || printf('%015d', i), merchant_id, livemode, payment_id, events, request_id, created_at - 1000
-       FROM n, acts WHERE id = (SELECT substr(id, 1, 29) FROM events WHERE type = 'payment.confirmed' AND payment_id = ?1)`,
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+       INSERT INTO acts (id, merchant_id, livemode, payment_id, types, body, is_personal, request_id, created_at)
+       SELECT substr(id, 1, 14) || printf('%015d', i), merchant_id, livemode, payment_id, types, body, is_personal, request_id, created_at - 1000
+       FROM n, acts WHERE types LIKE '%${eventNumberOf('payment.confirmed')}%' AND ${isLedBy(paymentId)}`,
     )
-      .bind(paymentId, count)
+      .bind(count)
       .run();
 
   function without(object: string): { env: Env; calls: () => number } {
@@ -51,7 +52,9 @@ describe('events blocked by a failing object', REPEATED, () => {
   }
 
   const isFollowed = async (paymentId: string): Promise<boolean> => {
-    const left = w.env.DB.prepare('SELECT count(*) AS n FROM events WHERE payment_id = ? AND fanned_out_at IS NULL').bind(paymentId);
+    const left = prepareOnEvents(w.env.DB, 'SELECT count(*) AS n FROM events WHERE payment_id = ? AND fanned_out_at IS NULL').bind(
+      paymentId,
+    );
     return (await left.first<number>('n')) === 0;
   };
   async function rowsRead(): Promise<number> {
@@ -82,7 +85,10 @@ describe('events blocked by a failing object', REPEATED, () => {
     const broken = await confirmed();
     const { env, calls } = without(broken.object);
     // The backoff counts from the event itself.
-    const start = (await w.env.DB.prepare('SELECT min(created_at) AS at FROM events WHERE payment_id = ? AND fanned_out_at IS NULL')
+    const start = (await prepareOnEvents(
+      w.env.DB,
+      'SELECT min(created_at) AS at FROM events WHERE payment_id = ? AND fanned_out_at IS NULL',
+    )
       .bind(broken.id)
       .first<number>('at'))!;
     // Each wait doubles, with one sweep a minute.

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   attemptDue,
+  attemptOf,
   type Consumer,
   consumer,
   deliveries,
@@ -55,7 +56,7 @@ describe('circuit breaker', () => {
     await w.env.DB.prepare('UPDATE webhook_deliveries SET next_attempt_at = ? WHERE id = ?').bind(Date.now(), probe!.id).run();
     await flip(mine, 200);
     w.attempts.length = 0;
-    await w.attempt([{ deliveryId: probe!.id, isSlow: true, delaySeconds: 0 }]);
+    await w.attempt([attemptOf(probe!, true)]);
     const released = new Set((await readHeld(mine)).map(({ id }) => id));
     const sent = w.attempts.filter(({ deliveryId }) => released.has(deliveryId));
     expect(sent).toMatchObject(Array(3).fill({ isSlow: false, delaySeconds: 0 }));

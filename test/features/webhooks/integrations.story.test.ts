@@ -51,7 +51,7 @@ describe('GET /v1/integrations/health', () => {
     await send();
     const settled = (await get(m, 'health')).body;
     expect([settled.success_rate_24h, 'oldest_pending_seconds' in settled]).toEqual([0.5, false]);
-    await testEnv.DB.prepare('UPDATE endpoint_hours SET hour = hour - 90000000 WHERE merchant_id = ?').bind(m.userId).run();
+    await testEnv.DB.prepare('UPDATE ended_deliveries SET quarter = quarter - 90000000 WHERE merchant_id = ?').bind(m.userId).run();
     const later = (await get(m, 'health')).body;
     expect(['success_rate_24h' in later, later.last_delivery_at]).toEqual([false, body.last_delivery_at]);
     expect((await get(m, 'health', m.sandboxKey)).body).toEqual({

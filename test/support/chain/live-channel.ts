@@ -35,6 +35,7 @@ import {
 } from '#solana/programs/payment-channels/instructions.ts';
 import { ed25519Instruction, encodeVoucher } from '#solana/programs/payment-channels/vouchers.ts';
 import { MeteredShop, projectSession } from '../clients/metered.ts';
+import { prepareOnEvents } from '../fixtures/acts.ts';
 import { sellToAgents, write } from '../people/agent.ts';
 import { type Merchant, World } from '../world.ts';
 import { USDC } from './chain.ts';
@@ -209,7 +210,7 @@ export class LiveShop extends MeteredShop {
 
   async readEventTypes(): Promise<string[]> {
     const sql = "SELECT type FROM events WHERE subject_type = 'metered_session' AND subject_id = ? ORDER BY seq";
-    const { results } = await this.w.env.DB.prepare(sql).bind(this.session.session_id).all<{ type: string }>();
+    const { results } = await prepareOnEvents(this.w.env.DB, sql).bind(this.session.session_id).all<{ type: string }>();
     return results.map(({ type }) => type);
   }
 }

@@ -3,6 +3,7 @@ import { SECOND } from '#core/time.ts';
 import type { Job } from '#platform/context.ts';
 import type { EventType } from '#rules/events.ts';
 import { EVENT_CATALOG } from '../../../worker/published/event-catalog.ts';
+import { prepareOnEvents } from '../fixtures/acts.ts';
 import { testEnv } from '../runner/env.ts';
 import { pause } from '../runner/queues.ts';
 import type { Answer, Merchant, World } from '../world.ts';
@@ -119,7 +120,7 @@ interface RecordedEvent {
 
 export const readEvents = async (w: World, sessionId: string): Promise<RecordedEvent[]> =>
   (
-    await w.env.DB.prepare('SELECT type, livemode, data FROM events WHERE request_id = ? ORDER BY seq')
+    await prepareOnEvents(w.env.DB, 'SELECT type, livemode, data FROM events WHERE request_id = ? ORDER BY seq')
       .bind(`sandbox_${sessionId}`)
       .all<RecordedEvent>()
   ).results;

@@ -19,6 +19,7 @@ import { collectInstruction } from '#solana/programs/subscriptions/instructions.
 import { type DraftPlan, draftPlan } from '#solana/programs/subscriptions/publishing.ts';
 import { findSubscriptionAddress } from '#solana/programs/subscriptions/subscription.ts';
 import { memoInstruction, USDC } from '../chain/chain.ts';
+import { prepareOnEvents } from '../fixtures/acts.ts';
 import { newKey } from '../people/agent.ts';
 import { publishPlan, Subscriber } from '../people/subscriber.ts';
 import { skipTime } from '../runner/clock.ts';
@@ -189,7 +190,7 @@ export class SubscriptionLife {
 
   eventTypes = async (): Promise<string[]> =>
     (
-      await this.w.env.DB.prepare('SELECT type FROM events WHERE subject_id = ? ORDER BY subject_version')
+      await prepareOnEvents(this.w.env.DB, 'SELECT type FROM events WHERE subject_id = ? ORDER BY subject_version')
         .bind(this.id)
         .all<{ type: string }>()
     ).results.map(({ type }) => type);

@@ -1,4 +1,4 @@
-import { actOfEvent, newEventId } from '#core/ids.ts';
+import { type AccountId, actOfEvent, type EndpointId, newEventId } from '#core/ids.ts';
 import type { Job } from '#platform/context.ts';
 import type { EventType } from '#rules/events.ts';
 import { EVENT_CATALOG } from '../../../worker/published/event-catalog.ts';
@@ -46,6 +46,9 @@ export const flip = async ({ box }: Consumer, status: number): Promise<void> =>
 
 export interface DeliveryRow {
   id: number;
+  merchant_id: AccountId;
+  livemode: number;
+  endpoint_id: EndpointId;
   event_id: string;
   status: string;
   attempt: number;
@@ -97,6 +100,16 @@ export async function waiting(w: World, mine: Consumer): Promise<HeldAttempt[]> 
   const ids = new Set((await deliveries(mine)).map(({ id }) => id));
   return w.attempts.splice(0).filter(({ deliveryId }) => ids.has(deliveryId));
 }
+
+/** Message of a delivery that comes from no queue. */
+export const attemptOf = (row: DeliveryRow, isSlow = false): HeldAttempt => ({
+  deliveryId: row.id,
+  merchantId: row.merchant_id,
+  livemode: row.livemode === 1,
+  endpointId: row.endpoint_id,
+  isSlow,
+  delaySeconds: 0,
+});
 
 /** Longest time that the sweep leaves due attempts to the queues. */
 export const PATIENCE_MS = 10_000;

@@ -77,7 +77,7 @@ export class AttemptQueues {
         id: `a${index}`,
         timestamp: new Date(),
         attempts: 1,
-        body: { deliveryId: held.deliveryId },
+        body: held,
         ack: () => {},
         retry: () => this.#w.attempts.push(held),
       }));

@@ -13,7 +13,7 @@ import { checkTarget, targetRules } from '#platform/providers/target-url.ts';
 import { NOTIFICATION_PREFS, type NotificationPrefs, prefsOf } from '#rules/emails.ts';
 import { ACCOUNT } from '#rules/states.ts';
 import { changeAccount } from './change-account.ts';
-import { eraseWhatNames } from './erasure.store.ts';
+import { eraseWhatNames, planErasedActs } from './erasure.store.ts';
 import { planLocks } from './oauth/identities.ts';
 import { mergeSettings } from './settings.ts';
 import { forgetLogo, forgetWallets, type MerchantSettings, revokeAllKeys, storeLogo } from './store.ts';
@@ -102,6 +102,7 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
       dropMailsOf(ctx, account.id, ERASED_AT_ONCE),
       ...(await planLocks(ctx, account.id)),
       ...eraseWhatNames(ctx, account.id, ERASED_AT_ONCE),
+      ...(await planErasedActs(ctx, account.id, ERASED_AT_ONCE)),
     ],
   }));
 }

@@ -3,8 +3,8 @@ import { giveAllBack } from '#features/connected-chats/community.ts';
 import { dropMailsOf } from '#features/email/outbox.ts';
 import type { Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
-import type { Swept } from '#platform/db/sweeps.ts';
-import { eraseWhatNames, listUnerased, markErased } from './erasure.store.ts';
+import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
+import { eraseWhatNames, listUnerased, markErased, planErasedActs } from './erasure.store.ts';
 import { planLocks } from './oauth/identities.ts';
 
 const ACCOUNTS_MAX = 20;
@@ -19,7 +19,7 @@ export const sweepErasures =
   async (ctx: Shard): Promise<Swept> => {
     const deleted = await listUnerased(ctx.db, ACCOUNTS_MAX);
     const taken = await forEach(ctx, deleted, ({ id }) => eraseRest(ctx, id, eraseArchived));
-    return { taken, isFinished: deleted.length < ACCOUNTS_MAX && taken === deleted.length };
+    return { taken, end: emptyOrBound(deleted.length < ACCOUNTS_MAX && taken === deleted.length) };
   };
 
 type EraseArchived = (ctx: Shard, accountId: AccountId) => Promise<number>;
@@ -27,6 +27,7 @@ type EraseArchived = (ctx: Shard, accountId: AccountId) => Promise<number>;
 async function eraseRest(ctx: Shard, accountId: AccountId, eraseArchived: EraseArchived): Promise<void> {
   const [first, ...others] = [
     ...eraseWhatNames(ctx, accountId, ROWS_MAX),
+    ...(await planErasedActs(ctx, accountId, ROWS_MAX)),
     ...(await planLocks(ctx, accountId)),
     dropMailsOf(ctx, accountId, ROWS_MAX),
   ];

@@ -1,8 +1,8 @@
-import { and, asc, eq, inArray, isNotNull, isNull, ne, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNotNull, isNull, ne, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { setOf } from '#platform/db/among.ts';
+import { eraseActs } from '#platform/db/acts/acts.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { handoffs } from '#platform/db/tables/checkout.ts';
@@ -20,7 +20,6 @@ import { railSettings } from '#platform/db/tables/rails.ts';
 import { brandLogos, receiptMetadata } from '#platform/db/tables/receipts.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { stepRows, updateUnversioned } from '#platform/db/versioned.ts';
-import { NAMED_IN_EVENTS } from '#rules/events.ts';
 
 const upTo = (db: Db, table: SQLiteTable, isLeft: SQL | undefined, max: number, key = sql`rowid`) =>
   sql`${key} IN ${db.select({ key }).from(table).where(isLeft).limit(max)}`;
@@ -46,7 +45,10 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
     db
       .update(webhookDeliveries)
       .set({ status: 'cancelled', nextAttemptAt: null, completedAt: wallNow })
-      .where(upTo(db, webhookDeliveries, and(ofDeliveries, sql`status <> 'succeeded' AND status IN ('pending', 'retrying')`), max)),
+      .where(
+        sql`(event_id, endpoint_id, copy) IN (SELECT event_id, endpoint_id, copy FROM webhook_deliveries
+          WHERE ${ofDeliveries} AND status IN ('pending', 'retrying') LIMIT ${max})`,
+      ),
     db
       .update(apiKeys)
       .set({ name: '' })
@@ -66,7 +68,7 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
     db.delete(sellerDomains).where(eq(sellerDomains.merchantId, accountId)),
     db.delete(receiptMetadata).where(upTo(db, receiptMetadata, ofMetadata, max)),
     ...eraseOffice(ctx, accountId, max),
-    ...eraseRepeated(ctx, accountId, max),
+    eraseAnswers(ctx, accountId, max),
     db.delete(handoffs).where(upTo(db, handoffs, ofHandoffs, max)),
   ];
 }
@@ -130,27 +132,20 @@ function eraseMembers({ db, wallNow }: Shard, accountId: AccountId, max: number)
   ];
 }
 
-/** Erases copies of the same texts in events and in stored answers for Idempotency-Keys. A lease belongs to the running request. */
-function eraseRepeated({ db }: Shard, accountId: AccountId, max: number): Write[] {
+/** Erases copies of the same texts in stored answers for Idempotency-Keys. A lease belongs to the running request. */
+function eraseAnswers({ db }: Shard, accountId: AccountId, max: number): Write {
   const ofAnswers = sql`scope >= ${`${accountId}:`} AND scope < ${`${accountId};`} AND status IS NOT NULL`;
-  return [
-    ...NAMED_IN_EVENTS.map(({ types, paths }) => {
-      const pathsInAct = paths.map((path) => path.replace('$', '$.data'));
-      const mine = and(eq(acts.merchantId, accountId), inArray(acts.livemode, [true, false]));
-      const isOfTypes = sql`j.value ->> 'type' IN ${setOf(types)}`;
-      const isSaid = or(...pathsInAct.map((path) => sql`j.value ->> ${path} <> ''`));
-      const blanks = sql.join(
-        pathsInAct.map((path) => sql`${path}, ''`),
-        sql`, `,
-      );
-      const blanked = sql`CASE WHEN ${isOfTypes} THEN json_replace(j.value, ${blanks}) ELSE j.value END`;
-      return db
-        .update(acts)
-        .set({ events: sql`(SELECT json_group_array(json(${blanked})) FROM json_each(acts.events) j)` })
-        .where(upTo(db, acts, and(mine, sql`EXISTS (SELECT 1 FROM json_each(acts.events) j WHERE ${isOfTypes} AND ${isSaid})`), max));
-    }),
-    db.delete(idempotencyRecords).where(sql`(scope, key) IN (SELECT scope, key FROM claims WHERE ${ofAnswers} LIMIT ${max})`),
-  ];
+  return db.delete(idempotencyRecords).where(sql`(scope, key) IN (SELECT scope, key FROM claims WHERE ${ofAnswers} LIMIT ${max})`);
+}
+
+/** Reads up to `max` acts that contain personal data, and plans their erasure. */
+export async function planErasedActs({ db }: Shard, accountId: AccountId, max: number): Promise<Write[]> {
+  const named = await db
+    .select()
+    .from(acts)
+    .where(and(eq(acts.merchantId, accountId), inArray(acts.livemode, [true, false]), eq(acts.isPersonal, true)))
+    .limit(max);
+  return named.length === 0 ? [] : [eraseActs(db, named)];
 }
 
 export const listUnerased = (db: Db, max: number) =>

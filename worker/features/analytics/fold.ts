@@ -1,7 +1,6 @@
-import { SECOND } from '#core/time.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { commit, type Write } from '#platform/db/commit.ts';
-import type { Swept } from '#platform/db/sweeps.ts';
+import { mayGoOn, type Swept } from '#platform/db/sweeps.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { AnalyticsCursor } from '#platform/db/tables/office/analytics.ts';
 import { deliveryCounts } from '#rules/analytics/answer-times.ts';
@@ -24,7 +23,6 @@ import {
 /** Events per step: each touches at most two days of its merchant. */
 const EVENTS_MAX = 250;
 const DELIVERIES_MAX = 500;
-const SWEEP_MS = 20 * SECOND;
 /** Steps per invocation: each is about five statements. */
 const STEPS_MAX = 100;
 
@@ -34,13 +32,13 @@ const STEPS_MAX = 100;
  */
 export async function sweepAnalytics(ctx: Shard): Promise<Swept> {
   let taken = 0;
-  for (let step = 0; step < STEPS_MAX && ctx.elapsedMs() < SWEEP_MS; step++) {
+  for (let step = 0; step < STEPS_MAX && mayGoOn(ctx); step++) {
     const cursors = await openCursors(ctx.db);
     const folded = (await foldMode(ctx, cursors.live)) || (await foldMode(ctx, cursors.sandbox));
-    if (folded === 0) return { taken, isFinished: true };
+    if (folded === 0) return { taken, end: 'empty' };
     taken += folded;
   }
-  return { taken, isFinished: false };
+  return { taken, end: 'bound' };
 }
 
 const foldMode = async (ctx: Shard, cursor: AnalyticsCursor): Promise<number> =>

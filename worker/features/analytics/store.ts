@@ -2,9 +2,10 @@ import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Db, Shard } from '#platform/context.ts';
 import { IN_ORDER, isAfter } from '#platform/db/acts/find.ts';
+import { openEvents } from '#platform/db/acts/read.ts';
 import { jsonRows } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { ACT_EVENTS_MAX, acts, events, type StoredEvent } from '#platform/db/tables/events.ts';
+import { ACT_EVENTS_MAX, acts, type EventRow, events } from '#platform/db/tables/events.ts';
 import {
   type AnalyticsCursor,
   analyticsCursors,
@@ -163,7 +164,7 @@ export const unfoldedEvents = (db: Db, { merchantId, livemode }: MetricOwner, ty
         eq(events.merchantId, merchantId),
         eq(events.livemode, livemode),
         isAfter(sql`coalesce((SELECT seq FROM analytics_cursors WHERE name = ${cursorNameOf(livemode)}), 0)`),
-        sql`+${events.type} IN ${[...types]}`,
+        sql`+${inArray(events.type, [...types])}`,
       ),
     )
     .orderBy(IN_ORDER)
@@ -198,7 +199,7 @@ export async function loadMetrics(
     days: days.map((row) => ({ ...row, quarters: parsedParts(row.quarters), products: parsedParts(row.products) })),
     quarters: quarters.map((row) => ({ ...row, products: parsedParts(row.products) })),
     totals: totals[0] ? parsed(totals[0].counts) : {},
-    unfolded: unfolded as StoredEvent[],
+    unfolded: openEvents(unfolded as EventRow[]),
   };
 }
 
@@ -239,13 +240,13 @@ export async function listMetricEvents(db: Db, { name, seq }: AnalyticsCursor, t
       .select()
       .from(events)
       // The unary pluses make SQLite search by the order of the events.
-      .where(and(isAfter(seq), sql`+${events.livemode} = ${name === CURSORS.live ? 1 : 0} AND +${events.type} IN ${[...types]}`))
+      .where(and(isAfter(seq), sql`+${events.livemode} = ${name === CURSORS.live ? 1 : 0} AND +${inArray(events.type, [...types])}`))
       .orderBy(IN_ORDER)
       .limit(limit),
     // The highest number that an event of the last act may have.
     db.select({ seq: sql<number>`coalesce((max(seq) + 1) * ${ACT_EVENTS_MAX} - 1, 0)` }).from(acts),
   ]);
-  return { found, end: end!.seq };
+  return { found: openEvents(found), end: end!.seq };
 }
 
 export const listEndedDeliveries = (db: Db, { name }: AnalyticsCursor, limit: number): Promise<EndedDeliveries[]> =>

@@ -3,6 +3,7 @@ import { DAY, iso, MINUTE } from '#core/time.ts';
 import { entitlementKeyOfPaid } from '#features/entitlements/credit-payments.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
+import type { Swept } from '#platform/db/sweeps.ts';
 import type { Audit } from '#platform/db/tables/audits.ts';
 import { logRequest } from '#platform/log.ts';
 import { compareEntitlements, hasCaughtUp, type NamedEntitlement } from './entitlements.ts';
@@ -21,12 +22,13 @@ const randomBytes = (count: number): Uint8Array => crypto.getRandomValues(new Ui
 /**
  * Audits once a day (UTC): compares a random sample of final payments with the chain and their receipts, and entitlement rows with their
  * objects. Differences are logged and counted, and nothing is changed. Unavailable sources count as unknown. A differing copy may be in
- * flight, so a later run compares it again. Returns how many were compared.
+ * flight, so a later run compares it again. A sample leaves no rows.
  */
-export async function sweepAudit(ctx: Shard): Promise<number> {
+export async function sweepAudit(ctx: Shard): Promise<Swept> {
   const audit = await takeAudit(ctx.db, dayOf(ctx.wallNow), ctx.wallNow, ctx.wallNow + LEASE_MS);
-  if (!audit) return 0;
-  return audit.suspects === null ? firstCheck(ctx, audit) : secondCheck(ctx, audit, audit.suspects);
+  if (!audit) return { taken: 0, end: 'empty' };
+  const taken = await (audit.suspects === null ? firstCheck(ctx, audit) : secondCheck(ctx, audit, audit.suspects));
+  return { taken, end: 'empty' };
 }
 
 async function firstCheck(ctx: Shard, audit: Audit): Promise<number> {

@@ -157,10 +157,11 @@ const PATIENCE_MS = 2 * MINUTE;
 
 /** Enqueues due emails at the provider's rate: earlier failures, lost messages, and those that waited while email was switched off. */
 export async function sweepMails(ctx: Shard): Promise<Swept> {
-  if (!hasMail(ctx) || (await isMailOff(ctx.db))) return { taken: 0, isFinished: true };
+  if (!hasMail(ctx) || (await isMailOff(ctx.db))) return { taken: 0, end: 'empty' };
   const perSecond = ctx.config.MAIL_PER_SECOND ?? mailProviderOf(ctx.config).perSecond;
   const max = Math.min(DUE_MAX, perSecond * CRON_SECONDS);
   const due = await takeDueMails(ctx.db, ctx.wallNow, { max, perSecond, patienceMs: PATIENCE_MS });
   await sendMails(ctx, due);
-  return { taken: due.length, isFinished: true };
+  // The provider's rate bounds what a cron may send.
+  return { taken: due.length, end: due.length < max ? 'empty' : 'paused' };
 }

@@ -2,7 +2,7 @@ import { DAY, iso } from '#core/time.ts';
 import { planEmail } from '#features/email/outbox.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, unchanged, type Write } from '#platform/db/commit.ts';
-import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
+import { addSwept, type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import type { EmailTemplate } from '#rules/emails.ts';
 import { type PlanName, planLostAt } from '#rules/plans.ts';
@@ -27,7 +27,7 @@ export function planEndingEmail(ctx: Shard, ending: Ending): Write[] {
  * Sends nothing if an equal plan continues by other means.
  */
 export async function sweepDuePlans(ctx: Shard): Promise<Swept> {
-  if (!hasMail(ctx)) return { taken: 0, isFinished: true };
+  if (!hasMail(ctx)) return { taken: 0, end: 'empty' };
   // Bought time ends by business time, a processor period by wall time.
   const bought = { after: ctx.now, until: ctx.now + EMAILED_BEFORE_MS };
   const periods = { after: ctx.wallNow, until: ctx.wallNow + EMAILED_BEFORE_MS };
@@ -52,5 +52,5 @@ export async function sweepDuePlans(ctx: Shard): Promise<Swept> {
         },
       ),
     );
-  return { taken: swept.reduce((sum, { taken }) => sum + taken, 0), isFinished: swept.every(({ isFinished }) => isFinished) };
+  return addSwept(...swept);
 }

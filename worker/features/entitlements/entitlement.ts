@@ -64,7 +64,7 @@ const LANES = 6;
  * wall time the object's own alarm does this.
  */
 export async function sweepEntitlements(ctx: Shard): Promise<Swept> {
-  if (ctx.sandbox === null && ctx.now === ctx.wallNow) return { taken: 0, isFinished: true };
+  if (ctx.sandbox === null && ctx.now === ctx.wallNow) return { taken: 0, end: 'empty' };
   return sweepPages<EndedCopy>(
     ctx,
     ENDED,

@@ -8,7 +8,7 @@ import { activationOutcome } from '#features/plans/activation-outcome.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
 import type { OutcomeHandler, Watched } from '#platform/db/outcome.ts';
-import type { Swept } from '#platform/db/sweeps.ts';
+import { addSwept, type Swept } from '#platform/db/sweeps.ts';
 import { DOUBT_MS, type Finality, STATUSES_MAX } from '#solana/finality.ts';
 import { CLAIMS_SOURCE, listDueTransactions, noteReadings, postponeDue, type Source, stepTogether, UNMATCHED_SOURCE } from './store.ts';
 
@@ -40,9 +40,7 @@ type Reading = Watched & { finality: Finality };
  * changes nothing.
  */
 export async function sweepFinality(ctx: Shard): Promise<Swept> {
-  const claims = await watchSource(ctx, CLAIMS_SOURCE, UNMATCHED_CALLS);
-  const unmatched = await watchSource(ctx, UNMATCHED_SOURCE);
-  return { taken: claims.taken + unmatched.taken, isFinished: claims.isFinished && unmatched.isFinished };
+  return addSwept(await watchSource(ctx, CLAIMS_SOURCE, UNMATCHED_CALLS), await watchSource(ctx, UNMATCHED_SOURCE));
 }
 
 async function watchSource(ctx: Shard, source: Source, leftOver = 0): Promise<Swept> {
@@ -51,10 +49,10 @@ async function watchSource(ctx: Shard, source: Source, leftOver = 0): Promise<Sw
   while (ctx.elapsedMs() < endsAtMs && ctx.budget.left > PAGE_CALLS + leftOver) {
     const due = await listDueTransactions(ctx, source, STATUSES_MAX);
     taken += due.length;
-    if (due.length > 0 && !(await checkAndPostpone(ctx, source, due))) return { taken, isFinished: true };
-    if (due.length < STATUSES_MAX) return { taken, isFinished: true };
+    if (due.length > 0 && !(await checkAndPostpone(ctx, source, due))) return { taken, end: 'paused' };
+    if (due.length < STATUSES_MAX) return { taken, end: 'empty' };
   }
-  return { taken, isFinished: false };
+  return { taken, end: 'bound' };
 }
 
 /** Reschedules transactions that are due still, so that a failing check delays no other. Two concurrent runs check twice and store once. */

@@ -4,7 +4,7 @@ import { PASSWORD_PURPOSE, passwordKeys } from '#features/accounts/auth/password
 import { secretPurpose } from '#features/webhooks/endpoints/endpoint.ts';
 import type { Config, Ctx, Shard } from '#platform/context.ts';
 import { answerPurpose } from '#platform/db/idempotency-record.ts';
-import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
+import { addSwept, type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import { countSealed, listSealed, replaceSealed, SEALED_KINDS, type SealedKind, type SealedRow } from './store.ts';
 
 interface Seal {
@@ -35,11 +35,11 @@ const PAGES = { pageMax: 100, pagesMax: 50 };
  * password hashes. With nothing left to do, one run reads the ends of three indexes.
  */
 export async function sweepSeals(ctx: Shard): Promise<Swept> {
-  const all: Swept = { taken: 0, isFinished: true };
+  const all: Swept[] = [];
   for (const kind of SEALED_KINDS) {
     const { versions, reseal } = sealsOf(ctx.config)[kind];
     for (const version of (await versions()).slice(1)) {
-      const swept = await sweepPages<SealedRow>(
+      const part = await sweepPages<SealedRow>(
         ctx,
         PAGES,
         (last) => listSealed(ctx.db, kind, version, last, PAGES.pageMax),
@@ -52,11 +52,10 @@ export async function sweepSeals(ctx: Shard): Promise<Swept> {
           );
         },
       );
-      all.taken += swept.taken;
-      all.isFinished &&= swept.isFinished;
+      all.push(part);
     }
   }
-  return all;
+  return addSwept(...all);
 }
 
 const noted = (ctx: Ctx, kind: SealedKind) => (error: unknown) => {

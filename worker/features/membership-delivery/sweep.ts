@@ -1,5 +1,5 @@
 import type { Shard } from '#platform/context.ts';
-import type { Swept } from '#platform/db/sweeps.ts';
+import { addSwept, type Swept } from '#platform/db/sweeps.ts';
 import { missingForDelivery } from '#platform/providers/messaging/platforms.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { attemptPlacement } from './attempt.ts';
@@ -10,7 +10,7 @@ const DUE_MAX = 1000;
 
 /** Enqueues due deliveries: failed ones, and those with a lost message. */
 export async function sweepPlacements(ctx: Shard): Promise<Swept> {
-  let taken = 0;
+  const parts: Swept[] = [];
   for (const provider of IDENTITY_PROVIDERS) {
     if (missingForDelivery(ctx.config, provider).length > 0) continue;
     const due = await listDue(ctx.db, provider, ctx.wallNow, DUE_MAX);
@@ -18,10 +18,10 @@ export async function sweepPlacements(ctx: Shard): Promise<Swept> {
       ctx,
       due.map(({ id }) => ({ membershipId: id, provider })),
     );
-    taken += due.length;
+    // Enqueued work is still due, so the next cron takes the rest.
+    parts.push({ taken: due.length, end: due.length < DUE_MAX ? 'empty' : 'paused' });
   }
-  // Enqueued work is still due, so the next cron takes the rest.
-  return { taken, isFinished: true };
+  return addSwept(...parts);
 }
 
 const SANDBOX_MAX = 100;

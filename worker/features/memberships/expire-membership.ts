@@ -1,5 +1,5 @@
 import type { Shard } from '#platform/context.ts';
-import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
+import { addSwept, type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
 import { type MembershipEvent, membershipChange } from './membership.ts';
@@ -24,8 +24,7 @@ export async function sweepMemberships(ctx: Shard): Promise<Swept> {
           due.map((one) => expireMembership(ctx, one)),
         ),
     );
-  const [active, inGrace] = [await sweep('active'), await sweep('grace')];
-  return { taken: active.taken + inGrace.taken, isFinished: active.isFinished && inGrace.isFinished };
+  return addSwept(await sweep('active'), await sweep('grace'));
 }
 
 function expireMembership(ctx: Shard, membership: Membership) {

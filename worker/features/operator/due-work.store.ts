@@ -1,18 +1,18 @@
 import { PEPPER_BYTES, secretRing } from '#core/crypto.ts';
-import { DAY, iso, MINUTE } from '#core/time.ts';
+import { newEventId } from '#core/ids.ts';
+import { DAY, iso, MINUTE, SECOND } from '#core/time.ts';
 import { CLAIM_GRACE_MS } from '#features/agent-setup/expire.ts';
 import { EMAILED_BEFORE_MS } from '#features/email-delivery/due-plans.ts';
 import { UNSIGNED_RETENTION_MS } from '#features/payments/refunds/expire-refunds.ts';
 import { SWEEP_PATIENCE_MS } from '#features/payments/watch/candidates.ts';
 import { UNPAID_RETENTION_MS } from '#features/payments/watch/ended-sessions.ts';
 import { EXPIRY_PATIENCE_MS } from '#features/payments/watch/expire.ts';
-import { ARCHIVED_AFTER_MS, DRAFT_MS } from '#features/retention/archive.ts';
+import { ARCHIVED_AFTER_MS, DRAFT_MS, GATHER_MS, PASSED_ACT } from '#features/retention/archive.ts';
 import { retentionMsOf, SETUP_RETENTION_MS } from '#features/retention/retention.ts';
 import { AGAIN_MS, SANDBOX_PATIENCE_MS, SESSION_RETENTION_MS, STALLED_AFTER_MS } from '#features/sandbox/sweep.ts';
 import { SILENT_MS } from '#features/support/close-silent.ts';
 import { QUEUE_PATIENCE_MS } from '#features/webhooks/deliveries/fan-out.ts';
-import { type Ctx, hasSubscriptions, type Shard } from '#platform/context.ts';
-import { globalOf } from '#platform/db/directory.ts';
+import { type Ctx, hasSubscriptions } from '#platform/context.ts';
 import type { DueWork } from '#platform/db/due/due-work.ts';
 import { hasNames } from '#platform/db/names.ts';
 import { ACT_EVENTS_MAX } from '#platform/db/tables/events.ts';
@@ -54,7 +54,7 @@ const paymentWork = ({ config, now }: Ctx) => {
   return {
     reference: { work: [`SELECT created_at FROM ${UNPAID} ORDER BY expires_at LIMIT 1`], gate: IS_UNPAID, idleMs: IDLE_SCAN_MS },
     candidates: candidates(candidatesDue('found', SWEEP_PATIENCE_MS), candidatesDue('judged', 0)),
-    expired: { work: [first(UNPAID, 'expires_at', EXPIRY_PATIENCE_MS)], gate: IS_UNPAID },
+    expired: { work: [first(UNPAID, 'expires_at', EXPIRY_PATIENCE_MS + config.LATE_GRACE_SECONDS * SECOND)], gate: IS_UNPAID },
     sentCandidates: candidates(candidatesDue('sent', SWEEP_PATIENCE_MS)),
     namedCandidates: candidates(candidatesDue('named', SWEEP_PATIENCE_MS)),
     finality: {
@@ -133,7 +133,16 @@ const ofWallTime = (rows: string, column: string, delayMs: number): DueWork => (
   isOfWallTime: true,
 });
 
-const retentionWork = (ctx: Shard) => {
+/** Work of the sweep that begins with the oldest event. */
+const deliveriesEnd = (before: number): DueWork => ({
+  work: [
+    `SELECT completed_at + ${retentionMsOf('deliveries')} FROM webhook_deliveries WHERE event_id <= '${newEventId(before, null)}'
+      AND completed_at <= ${before} ORDER BY event_id LIMIT 1`,
+  ],
+  isOfWallTime: true,
+});
+
+const retentionWork = (ctx: Ctx) => {
   const dayStart = ctx.wallNow - (ctx.wallNow % DAY);
   return {
     loginNonces: ofWallTime('login_nonces', 'expires_at', retentionMsOf('loginNonces')),
@@ -154,18 +163,19 @@ const retentionWork = (ctx: Shard) => {
     },
     sandboxAccounts: { work: [first("sandbox_accounts WHERE session_id = ''", 'needed_at', retentionMsOf('sandboxAccounts'))] },
     processorEvents: ofWallTime('processor_events', 'received_at', retentionMsOf('processorEvents')),
-    endedDeliveries: ofWallTime('webhook_deliveries WHERE completed_at IS NOT NULL', 'completed_at', retentionMsOf('deliveries')),
+    endedDeliveries: deliveriesEnd(ctx.wallNow - retentionMsOf('deliveries')),
     endpointHours: ofWallTime('endpoint_hours', 'hour', retentionMsOf('endpointHours')),
     communityCodes: ofWallTime('communities WHERE expires_at IS NOT NULL', 'expires_at', retentionMsOf('communityCodes')),
     endedMails: ofWallTime('mails WHERE ended_at IS NOT NULL', 'ended_at', retentionMsOf('mails')),
     endedSetups: { work: [first("setup_intents WHERE status = 'expired' AND is_retained = 0", 'expires_at', SETUP_RETENTION_MS)] },
     endedSessions: { work: [first("payments WHERE status = 'FAILED' AND is_retained = 0", 'expires_at', UNPAID_RETENTION_MS)] },
     endedSandboxes: ofWallTime('sandbox_sessions WHERE ended_at IS NOT NULL', 'ended_at', SESSION_RETENTION_MS),
-    // The archive takes a day after its end.
+    // The archive takes a day after its end, and days with few events of a merchant later.
     archive: {
       work: ctx.env.ARCHIVE
         ? [
-            `SELECT created_at - created_at % ${DAY} + ${DAY + ARCHIVED_AFTER_MS} FROM acts ORDER BY seq LIMIT 1`,
+            `SELECT created_at - created_at % ${DAY} + ${DAY + ARCHIVED_AFTER_MS} FROM acts WHERE seq > ${PASSED_ACT} ORDER BY seq LIMIT 1`,
+            `SELECT created_at - created_at % ${DAY} + ${DAY + ARCHIVED_AFTER_MS + GATHER_MS} FROM acts ORDER BY seq LIMIT 1`,
             first('archive_drafts', 'begun_at', DRAFT_MS),
           ]
         : [],
@@ -185,8 +195,8 @@ const retentionWork = (ctx: Shard) => {
     },
     // Deletes as it walks through all records, because these have no index by age.
     idempotency: { work: [], idleMs: 0 },
-    // Reservations end in the directory. The first database asks for all.
-    names: { work: [], ...(hasNames(ctx) && ctx.database === globalOf(ctx).database ? { idleMs: 0 } : {}) },
+    // Reservations end in the directory, which has no tick of its own.
+    names: { work: [], ...(hasNames(ctx) ? { idleMs: 0 } : {}) },
     seals: { work: [], idleMs: 0 },
     peppers: { work: [], ...(secretRing(ctx.config.PEPPER, PEPPER_BYTES).length > 1 ? { idleMs: 0 } : {}) },
   } satisfies Record<string, DueWork>;
@@ -253,7 +263,7 @@ const askedSeldom = <Name extends string>(works: Record<Name, DueWork>): Record<
   >;
 
 /** Work of each sweep. A tick asks for that of most sweeps each minute. */
-export const dueWorkOf = (ctx: Shard) => ({
+export const dueWorkOf = (ctx: Ctx) => ({
   ...paymentWork(ctx),
   ...customerWork(ctx),
   ...sandboxWork(),

@@ -5,7 +5,7 @@ import { readLamportsSpent } from '#platform/chain/fee-payer-readings.store.ts';
 import { KEY_VARIABLES, type KeyVariable, listMissingKeys } from '#platform/chain/named-keys.ts';
 import { type Ctx, nodesOf } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
-import { fullness, ofAll, readVitalSigns, waitingMs } from '#platform/db/due/vital-signs.ts';
+import { fullness, ofAll, readVitalSigns, type VitalSigns, waitingMs } from '#platform/db/due/vital-signs.ts';
 import type { CardTrouble } from '#platform/db/tables/office/billing.ts';
 import { dueWorkOf } from './due-work.store.ts';
 
@@ -105,6 +105,16 @@ async function checkNodes(ctx: Ctx): Promise<Trouble[]> {
   });
 }
 
+/** Oldest first. The operator can raise the limit only of what the log names: the nodes, the processor's or the mail provider's rate. */
+function listBehind(sweeps: VitalSigns['sweeps']): Trouble[] {
+  const behind = sweeps.filter(({ behindMs }) => behindMs > 0).sort((a, b) => b.behindMs - a.behindMs);
+  if (behind.length === 0) return [];
+  const named = behind.map(({ name, behindMs }) => `${name}, oldest due ${Math.floor(behindMs / MINUTE)} min`).join('; ');
+  const advice =
+    'After an outage wait while svc_sweep_behind_seconds falls. If it grows, act by the notes of the sweep in the log: a node that refuses calls needs a larger plan or another URL in RPC_URLS. Without a note the database is at its limit: bind another one for new accounts.';
+  return [{ name: 'sweep_behind', finding: `Sweeps are behind: ${named}. ${advice}`, patienceMs: 0 }];
+}
+
 async function checkWork(ctx: Ctx): Promise<Trouble[]> {
   const signs = ofAll(await Promise.all(shardsOf(ctx).map((shard) => readVitalSigns(shard, dueWorkOf(shard)))));
   const { used, isWarning } = fullness(signs.databaseBytes);
@@ -126,6 +136,7 @@ async function checkWork(ctx: Ctx): Promise<Trouble[]> {
           },
         ]
       : []),
+    ...listBehind(signs.sweeps),
     ...late.map(({ name, ms }) => ({
       name: `late_${name}`,
       finding: `Work of the class ${name} has been due for ${Math.floor(ms / MINUTE)} minutes: svc_oldest_seconds{queue="${name}"}.`,

@@ -132,6 +132,7 @@ export function planReceipt(
     paymentId,
     txSignature: facts.txSignature,
     ...signed,
+    productName: facts.productName,
     payer: facts.payer,
     isPaidByOwner: isPlanProduct(facts.productId),
     ...anchor,

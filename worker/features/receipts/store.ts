@@ -225,7 +225,7 @@ export function storeMetadata(ctx: Scope, receipt: StoredReceipt, metadata: Invo
   if (version === 1) {
     const rowNumber = sql`coalesce((SELECT rowid FROM ${receipts} WHERE ${eq(receipts.id, receiptId)}),
       (SELECT ${archivedReceipts.rowNumber} FROM ${archivedReceipts} WHERE ${eq(archivedReceipts.id, receiptId)}))`;
-    const productName = documentOf(receipt).product_name;
+    const { productName } = receipt;
     return [db.insert(receiptMetadata).values({ receiptId, merchantId, livemode, rowNumber, productName, metadata, version, updatedAt })];
   }
   return casUpdate(ctx, receiptMetadata, { receiptId, version: version - 1 }, { metadata, updatedAt });

@@ -1,12 +1,12 @@
 import { and, asc, eq, getTableColumns, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { actsOfPayments, IN_ORDER } from '#platform/db/acts/find.ts';
+import { actsOfPayments } from '#platform/db/acts/find.ts';
+import { eventsOf } from '#platform/db/acts/read.ts';
 import { amongIds, jsonRows, setOf } from '#platform/db/among.ts';
 import { ARCHIVED_VERSION_MAX, type StoredPayment, type StoredReceipt, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { isClaimOf } from '#platform/db/outcome.ts';
-import { rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import {
   ANY_TYPE,
@@ -17,41 +17,55 @@ import {
   archivedTypes,
   archives,
 } from '#platform/db/tables/archives.ts';
-import { ACT_EVENTS_MAX, acts, events } from '#platform/db/tables/events.ts';
+import { cursors } from '#platform/db/tables/candidates.ts';
+import { ACT_EVENTS_MAX, acts, type StoredEvent } from '#platform/db/tables/events.ts';
 import { type Payment, payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 
-export type ArchivableEvent = typeof events.$inferSelect;
+/** Acts that fill an object, about two events each. */
+const FULL_ACTS = 100;
 
-/** Maximum number of events skipped in one search when the archive of their owners fails. */
-const PASSED_MAX = 100_000;
-
-/**
- * Finds the oldest stored event outside the owners in `but`. An event that is not fanned out yet is pending work and is skipped.
- * `isErasing`: the account is deleted and its events may still contain personal names.
- */
-export function findOldest(db: Db, but: Owner[] = []) {
-  const first = db
-    .select({ seq: acts.seq, merchantId: acts.merchantId, livemode: acts.livemode, createdAt: acts.createdAt })
-    .from(acts)
-    .where(isNotNull(acts.fannedOutAt))
-    .orderBy(asc(acts.seq))
-    .limit(but.length === 0 ? 1 : PASSED_MAX)
-    .as('first');
-  const names = but.map(({ merchantId, livemode }) => `${merchantId}:${livemode ? 1 : 0}`);
-  return db
-    .select({
-      merchantId: first.merchantId,
-      livemode: first.livemode,
-      createdAt: first.createdAt,
-      isErasing: sql<number>`EXISTS (SELECT 1 FROM accounts WHERE id = ${first.merchantId} AND status = 'deleted' AND erased_at IS NULL)`,
-    })
-    .from(first)
-    .where(sql`${first.merchantId} || ':' || ${first.livemode} NOT IN ${setOf(names)}`)
-    .orderBy(asc(first.seq))
-    .limit(1)
-    .get();
+/** Owner of acts on a page of the walk. */
+export interface PassedOwner extends Owner {
+  /** Last act of the owner on the page. */
+  lastSeq: number;
+  /** An act that is not fanned out yet is pending work and is skipped. */
+  hasFannedOut: 0 | 1;
+  /** True if the account is deleted and its events may still contain personal names. */
+  isErasing: 0 | 1;
+  /** True if the acts up to the end of the page fill an object. */
+  isFull: 0 | 1;
+  /** Acts of the page, of all owners. */
+  pageActs: number;
 }
+
+/** Lists the owners of the next `limit` acts after `after`, in storage order, up to the first one created at `before` or later. */
+export const listPassedOwners = (
+  db: Db,
+  { after, before, limit }: { after: number; before: number; limit: number },
+): Promise<PassedOwner[]> =>
+  db.all(sql`SELECT * FROM (WITH page AS MATERIALIZED (SELECT seq, merchant_id, livemode, created_at, fanned_out_at FROM acts WHERE seq > ${after} ORDER BY seq
+        LIMIT iif((SELECT created_at FROM acts WHERE seq > ${after} ORDER BY seq LIMIT 1) < ${before}, ${limit}, 0)),
+      passed AS MATERIALIZED (SELECT * FROM page WHERE seq < coalesce((SELECT min(seq) FROM page WHERE created_at >= ${before}), ${Number.MAX_SAFE_INTEGER}))
+    SELECT merchant_id AS merchantId, livemode, max(seq) AS lastSeq, max(fanned_out_at IS NOT NULL) AS hasFannedOut,
+      EXISTS (SELECT 1 FROM accounts WHERE id = merchant_id AND status = 'deleted' AND erased_at IS NULL) AS isErasing,
+      (SELECT count(*) FROM (SELECT 1 FROM acts a WHERE a.merchant_id = passed.merchant_id AND a.livemode = passed.livemode
+        AND a.seq <= (SELECT max(seq) FROM passed) LIMIT ${FULL_ACTS})) = ${FULL_ACTS} AS isFull,
+      (SELECT count(*) FROM passed) AS pageActs
+    FROM passed GROUP BY merchant_id, livemode ORDER BY min(seq))`);
+
+const CURSOR = 'archive';
+
+/** Last act that the walk has passed. Acts of owners with few of them stay behind it. */
+export const PASSED_SEQ = `(SELECT coalesce(max(CAST(walk_before AS INTEGER)), 0) FROM cursors WHERE name = '${CURSOR}')`;
+
+export const readPassedSeq = async (db: Db): Promise<number> => (await db.get<{ seq: number }>(sql.raw(`SELECT ${PASSED_SEQ} AS seq`))).seq;
+
+export const savePassedSeq = ({ db, now }: Shard, seq: number) =>
+  db
+    .insert(cursors)
+    .values({ name: CURSOR, walkBefore: String(seq), passedAt: now, version: 1 })
+    .onConflictDoUpdate({ target: cursors.name, set: { walkBefore: String(seq), passedAt: now } });
 
 export interface RunLimits {
   events: number;
@@ -60,16 +74,16 @@ export interface RunLimits {
 
 /**
  * Lists a merchant's events in storage order, from the oldest up to the first one created at `before` or later, or until `limits` are met.
- * The oldest event is always included.
+ * The oldest event is always included. Returns none if the oldest was created at `before` or later.
  */
-export async function listRun(db: Db, { merchantId, livemode }: Owner, before: number, limits: RunLimits): Promise<ArchivableEvent[]> {
+export async function listRun(db: Db, { merchantId, livemode }: Owner, before: number, limits: RunLimits): Promise<StoredEvent[]> {
   const mine = and(eq(acts.merchantId, merchantId), eq(acts.livemode, livemode), isNotNull(acts.fannedOutAt));
   const first = db
     .select({
       seq: acts.seq,
       createdAt: acts.createdAt,
-      bytes: sql`length(${acts.events})`.as('bytes'),
-      events: sql`json_array_length(${acts.events})`.as('events'),
+      bytes: sql`length(${acts.body})`.as('bytes'),
+      events: sql`json_array_length('[' || ${acts.types} || ']')`.as('events'),
     })
     .from(acts)
     .where(mine)
@@ -77,17 +91,25 @@ export async function listRun(db: Db, { merchantId, livemode }: Owner, before: n
     .limit(limits.events + 1);
   const sums = sql`SELECT seq, created_at, sum(bytes) OVER (ORDER BY seq) - bytes AS preceding, sum(events) OVER (ORDER BY seq) AS through FROM (${first})`;
   const end = sql`(SELECT seq FROM (${sums}) WHERE created_at >= ${before} OR preceding >= ${limits.bytes} OR preceding > 0 AND through > ${limits.events} ORDER BY seq LIMIT 1)`;
-  return db
+  const run = await db
     .select()
-    .from(events)
-    .where(
-      and(
-        rowsOf(events, { merchantId, livemode }),
-        isNotNull(events.fannedOutAt),
-        sql`act_seq < coalesce(${end}, ${Number.MAX_SAFE_INTEGER})`,
-      ),
-    )
-    .orderBy(IN_ORDER);
+    .from(acts)
+    .where(and(mine, sql`${acts.seq} < coalesce(${end}, ${Number.MAX_SAFE_INTEGER})`))
+    .orderBy(asc(acts.seq));
+  return openUpTo(run, limits.bytes);
+}
+
+/** Opens acts until their events have so many bytes. The database knows the length of the squeezed bodies alone. */
+function openUpTo(run: (typeof acts.$inferSelect)[], bytesMax: number): StoredEvent[] {
+  const found: StoredEvent[] = [];
+  let bytes = 0;
+  for (const act of run) {
+    if (bytes >= bytesMax) break;
+    const opened = eventsOf(act);
+    bytes += JSON.stringify(opened).length;
+    found.push(...opened);
+  }
+  return found;
 }
 
 const isErasingSince = (at: number): SQL => sql`status = 'deleted' AND coalesce(erased_at >= ${at}, true)`;
@@ -101,14 +123,14 @@ export interface ArchivedRow<T> {
 export interface Written extends Owner {
   key: string;
   readAt: number;
-  events: ArchivableEvent[];
+  events: StoredEvent[];
   payments: ArchivedRow<StoredPayment>[];
   receipts: ArchivedRow<StoredReceipt>[];
 }
 
 /**
  * Plans the move of an object's rows into the index. The batch aborts if an event is missing or the draft was given up.
- * A receipt moves only if the object holds the identical document. A payment moves only at the archived version and if `IS_OVER` still
+ * A receipt moves only if the object holds it with the same hash and signature. A payment moves only at the archived version and if `IS_OVER` still
  * holds, so a concurrent write that read the row fails its version check.
  */
 export function moveToArchive(ctx: Shard, written: Written): Write[] {
@@ -143,13 +165,13 @@ const ARCHIVE_ID = sql`(SELECT max(id) FROM archives)`;
 const LINE_POSITION = sql`${ARCHIVE_ID}, j.value ->> 'lineAt', j.value ->> 'lineLength'`;
 
 function moveReceipts(db: Db, moved: ArchivedRow<StoredReceipt>[]): Write[] {
-  const rows = moved.map(({ row: { id, document, sha256, signature }, ...position }) => ({ id, document, sha256, signature, ...position }));
+  const rows = moved.map(({ row: { id, sha256, signature }, ...position }) => ({ id, sha256, signature, ...position }));
   return [
     db.insert(archivedReceipts).select(
       sql`SELECT r.rowid, ${bytesOf('r.id')}, ${bytesOf('r.merchant_id')}, r.livemode, r.is_paid_by_owner, r.seq, r.after_seq,
-          ${bytesOf('r.product_id')}, ${bytesOf('r.payment_id')}, r.payer, coalesce(r.document ->> 'product_name', ''),
+          ${bytesOf('r.product_id')}, ${bytesOf('r.payment_id')}, r.payer, r.product_name,
           coalesce((SELECT p.created_at FROM payments p WHERE p.id = r.payment_id), r.created_at), ${LINE_POSITION}
-        FROM ${jsonRows(rows)} JOIN receipts r ON r.id = j.value ->> 'id' AND r.document = j.value ->> 'document'
+        FROM ${jsonRows(rows)} JOIN receipts r ON r.id = j.value ->> 'id'
           AND r.sha256 = j.value ->> 'sha256' AND r.signature = j.value ->> 'signature'`,
     ),
     db
@@ -176,7 +198,7 @@ function movePayments(db: Db, moved: ArchivedRow<StoredPayment>[]): Write[] {
 
 const bytesOf = (column: string): SQL => subjectIdOf(sql.raw(column));
 
-function countTypes(happened: ArchivableEvent[]): Map<string, number> {
+function countTypes(happened: StoredEvent[]): Map<string, number> {
   const counts = new Map([[ANY_TYPE, happened.length]]);
   for (const { type } of happened) counts.set(type, (counts.get(type) ?? 0) + 1);
   return counts;

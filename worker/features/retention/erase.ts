@@ -4,7 +4,7 @@ import { type AccountId, newId } from '#core/ids.ts';
 import type { Shard } from '#platform/context.ts';
 import { readArchived } from '#platform/db/archive.ts';
 import { commit, unchanged } from '#platform/db/commit.ts';
-import { type EventType, NAMED_IN_EVENTS, NAMED_IN_PAYMENTS } from '#rules/events.ts';
+import { blankAt, type EventType, eraseNames, NAMED_IN_PAYMENTS } from '#rules/events.ts';
 import { writeObject } from './object.ts';
 import { beginDraft, listNamed, NAMELESS, replaceObject } from './store.ts';
 
@@ -37,24 +37,8 @@ function withoutNames(bytes: Uint8Array): Uint8Array {
 function namelessLine(line: string): string {
   if (line === '') return line;
   const row = JSON.parse(line) as { event?: { type: EventType; data: unknown }; payment?: unknown };
-  const paths = NAMED_IN_EVENTS.flatMap(({ types, paths: typePaths }) => (row.event && types.includes(row.event.type) ? typePaths : []));
-  const isChanged = row.event ? blankAt(row.event.data, paths) : blankAt(row.payment, NAMED_IN_PAYMENTS);
+  const isChanged = row.event ? eraseNames(row.event) : blankAt(row.payment, NAMED_IN_PAYMENTS);
   if (!isChanged) return line;
   const nameless = JSON.stringify(row);
   return nameless + ' '.repeat(utf8(line).length - utf8(nameless).length);
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-
-function blankAt(value: unknown, paths: readonly string[]): boolean {
-  let isChanged = false;
-  for (const path of paths) {
-    const names = path.split('.').slice(1);
-    const last = names.pop()!;
-    const holder = names.reduce<unknown>((within, name) => (isObject(within) ? within[name] : undefined), value);
-    if (!isObject(holder) || typeof holder[last] !== 'string' || holder[last] === '') continue;
-    holder[last] = '';
-    isChanged = true;
-  }
-  return isChanged;
 }

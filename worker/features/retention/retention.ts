@@ -102,7 +102,12 @@ const RULES = {
       pageMax: 200,
     },
   },
-  endpointHours: { retentionMs: 2 * DAY, why: 'Integration health covers one day.', forget: forgetHours, isOfWallTime: true },
+  endpointHours: {
+    retentionMs: 2 * DAY,
+    why: 'Integration health covers one day. Deliveries of sandbox sessions.',
+    forget: forgetHours,
+    isOfWallTime: true,
+  },
 } satisfies Record<string, Rule>;
 
 const PAGE = 500;

@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, lt, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
-import type { AccountId } from '#core/ids.ts';
+import { type AccountId, newEventId } from '#core/ids.ts';
 import { isClaimOfPayments } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { amongIds, setOf } from '#platform/db/among.ts';
@@ -101,8 +101,17 @@ export const forgetHandoffs: Forget = (db, before, limit) => deleteOver(db, hand
 export const forgetIdentities: Forget = (db, before, limit) =>
   deleteOver(db, identitySessions, lte(identitySessions.expiresAt, before), limit);
 
+const DELIVERY_KEY = 'event_id, endpoint_id, copy';
+
+/** Deletes from the oldest event on. A delivery ends after its event, so the others need not be read. */
 export const forgetDeliveries: Forget = (db, before, limit) =>
-  deleteOver(db, webhookDeliveries, lte(webhookDeliveries.completedAt, before), limit);
+  deleteOver(
+    db,
+    webhookDeliveries,
+    sql`${lte(webhookDeliveries.eventId, newEventId(before, null))} AND ${lte(webhookDeliveries.completedAt, before)}`,
+    limit,
+    DELIVERY_KEY,
+  );
 
 export const forgetHours: Forget = (db, before, limit) =>
   deleteOver(db, endpointHours, lte(endpointHours.hour, before), limit, 'merchant_id, livemode, hour, endpoint_id');
@@ -188,11 +197,10 @@ export const retainSetups = (db: Db, setups: EndedSetup[]) =>
 
 export async function deleteSubjects(db: Db, setups: EndedSetup[], limit: number): Promise<boolean> {
   const accountIds = setOf(setups.map(({ accountId }) => accountId));
-  for (const table of [webhookDeliveries, acts]) {
-    // Both modes are listed because the indexes begin with account and mode.
-    const isOf = sql`merchant_id IN ${accountIds} AND livemode IN (0, 1)`;
-    if ((await deleteOver(db, table, isOf, limit)) === limit) return false;
-  }
+  // Both modes are listed because the indexes begin with account and mode.
+  const isOf = sql`merchant_id IN ${accountIds} AND livemode IN (0, 1)`;
+  if ((await deleteOver(db, webhookDeliveries, isOf, limit, DELIVERY_KEY)) === limit) return false;
+  if ((await deleteOver(db, acts, isOf, limit)) === limit) return false;
   return true;
 }
 

@@ -67,7 +67,8 @@ export async function sweepSandboxes(ctx: Shard): Promise<Swept> {
   for (let i = 0; i < messages.length; i += BATCH_MAX) await ctx.env.SANDBOX.sendBatch(messages.slice(i, i + BATCH_MAX));
   // Advances only after a complete pass, so that everything that fell due in an outage is swept, however long the outage was.
   if (isComplete && ctx.now >= sweptUntil + NOTE_MS) await noteSweptUntil(ctx.db, ctx.now);
-  return { taken: stalled.length + merchantIds.length, isFinished: true };
+  // Enqueued merchants are still due, so the next cron takes the rest.
+  return { taken: stalled.length + merchantIds.length, end: isComplete && stalled.length < STALLED_MAX ? 'empty' : 'paused' };
 }
 
 const PAGES = { pageMax: 20, pagesMax: 10 };

@@ -2,7 +2,7 @@ import { base64 } from '#core/encoding.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
-import type { Swept } from '#platform/db/sweeps.ts';
+import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { deadAfter, interpretSighting, toPaidPurchase } from './follow-through.ts';
 import { takeDueSettlements } from './store.ts';
@@ -21,11 +21,11 @@ const CALLS_EACH = 7;
  */
 export async function sweepSettlements(ctx: Shard): Promise<Swept> {
   const max = ctx.budget.rows(CALLS_EACH, TAKEN_MAX);
-  if (max === 0) return { taken: 0, isFinished: false };
+  if (max === 0) return { taken: 0, end: 'bound' };
   const due = await takeDueSettlements(ctx, max);
   const reason = due.length > 0 ? await checkSettlements(ctx, due) : null;
   if (reason !== null) ctx.note(`rpc: ${reason}`);
-  return { taken: due.length, isFinished: reason !== null || due.length < max };
+  return { taken: due.length, end: reason === null ? emptyOrBound(due.length < max) : 'paused' };
 }
 
 /** Returns why the node could not be asked, or null. */

@@ -39,7 +39,7 @@ const CALLS_EACH: Record<AuthorizationClass, number> = { collections: 8, checkou
 export const sweepSubscriptions =
   (kind: AuthorizationClass) =>
   async (ctx: Shard): Promise<Swept> => {
-    if (!hasSubscriptions(ctx.config)) return { taken: 0, isFinished: true };
+    if (!hasSubscriptions(ctx.config)) return { taken: 0, end: 'empty' };
     let taken = 0;
     while (mayGoOn(ctx)) {
       const max = ctx.budget.rows(CALLS_EACH[kind], PAGE_MAX);
@@ -50,9 +50,9 @@ export const sweepSubscriptions =
       if (kind === 'collections' && ctx.sandbox === null) await sendDue(ctx, rows);
       // Due periods belong to the class `collections`.
       else await followEach(ctx, kind === 'looks' ? rows.filter((row) => !isDue(row, ctx.now)) : rows);
-      if (rows.length < max) return { taken, isFinished: true };
+      if (rows.length < max) return { taken, end: 'empty' };
     }
-    return { taken, isFinished: false };
+    return { taken, end: 'bound' };
   };
 
 /** Sweeps all classes of one sandbox. */

@@ -1,8 +1,9 @@
-import { and, asc, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, inArray, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import { COUNTED_FILTERED_MAX, COUNTED_ROWS_MAX } from '#core/limits.ts';
 import { type Scope, type Shard, scopeIn } from '#platform/context.ts';
 import { IN_ORDER, isAfter, isAt, isEvent, isInActsAbout, isOfType } from '#platform/db/acts/find.ts';
+import { openEvents } from '#platform/db/acts/read.ts';
 import { setOf } from '#platform/db/among.ts';
 import { ARCHIVED_VERSION_MAX, lineOfType, readArchivedEvents, subjectIdOf, uuidOf } from '#platform/db/archive.ts';
 import { countTo, type Listed, type PageRequest, rowsOf } from '#platform/db/page.ts';
@@ -68,7 +69,7 @@ export async function listEvents(scope: Scope, filter: EventFilter, page: PageRe
   // The `after` event moved to the archive concurrently, with events behind it.
   if (start.seq > 0 && !begin) return listEvents(scope, filter, page);
   const total = (before?.events ?? 0) - start.skip + (count?.total ?? 0);
-  const items = [...(await readPieces(scope, pieces, type, from, end)), ...rows].slice(0, page.perPage);
+  const items = [...(await readPieces(scope, pieces, type, from, end)), ...openEvents(rows)].slice(0, page.perPage);
   return { items, total, next: from + items.length < start.skip + total ? null : (last?.id ?? null) };
 }
 
@@ -159,22 +160,20 @@ export async function loadTimeline(scope: Scope, about: { paymentId: string } | 
       .where(sql`s.subject_id = ${subjectIdOf(subjectId)} AND a.merchant_id = ${merchantId} AND a.livemode = ${livemode ? 1 : 0}`)
       .orderBy(sql`s.archive_id`),
     db
-      .select({ id: events.id, type: events.type, createdAt: events.createdAt })
+      .select()
       .from(events)
-      .where(
-        and(isInActsAbout('paymentId' in about ? 'payment_id' : 'membership_id', subjectId, leads), eq(events[name], subjectId), isMine),
-      )
+      .where(and(isInActsAbout('paymentId' in about ? 'payment_id' : 'membership_id', subjectId, leads), isMine))
       .orderBy(asc(events.createdAt), asc(events.seq)),
   ]);
-  const all: Pick<StoredEvent, 'id' | 'type' | 'createdAt'>[] = [];
-  for (const { key } of objects)
-    all.push(...(await readArchivedEvents(scope, key, subjectId)).filter((event) => event[name] === subjectId));
-  all.push(...rows);
+  const all: StoredEvent[] = [];
+  for (const { key } of objects) all.push(...(await readArchivedEvents(scope, key, subjectId)));
+  all.push(...openEvents(rows));
+  const happened = all.filter((event) => event[name] === subjectId);
   const { id, eventId, eventType, status, createdAt, completedAt } = webhookDeliveries;
   const deliveries = await db
     .select({ id, eventId, eventType, status, createdAt, completedAt })
     .from(webhookDeliveries)
-    .where(inArray(eventId, setOf(all.map((event) => event.id))))
+    .where(inArray(eventId, setOf(happened.map((event) => event.id))))
     .orderBy(asc(id));
-  return { events: all, deliveries };
+  return { events: happened, deliveries };
 }

@@ -4,6 +4,7 @@ import { Memory } from '#core/isolate/memory.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Config, Ctx } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
+import type { Swept } from '#platform/db/sweeps.ts';
 import { listNamedKeys, readLamportsSpent, saveReading } from './fee-payer-readings.store.ts';
 import { KEY_VARIABLES, type KeyVariable, listMissingKeys, type NamedKey, ringOf } from './named-keys.ts';
 
@@ -96,8 +97,13 @@ async function readFunds(ctx: Ctx, address: string): Promise<FundsReading> {
   return { funds, lamports: answer.lamports };
 }
 
-/** Raises alarms every minute: a low balance, a missing key that open rows name, and hourly spending above the configured limit. */
-export async function sweepFeePayer(ctx: Ctx): Promise<number> {
+/**
+ * Raises alarms every minute: a low balance, a missing key that open rows name, and hourly spending above the configured limit. Reads every
+ * key, of which there are few.
+ */
+export const sweepFeePayer = async (ctx: Ctx): Promise<Swept> => ({ taken: await checkFeePayers(ctx), end: 'empty' });
+
+async function checkFeePayers(ctx: Ctx): Promise<number> {
   const { config } = ctx;
   const named = await readNamedKeys(ctx);
   const inUse = listKeysInUse(config, named);

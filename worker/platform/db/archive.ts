@@ -4,11 +4,10 @@ import type { Ctx, Shard } from '#platform/context.ts';
 import { inTime } from '#platform/deadline.ts';
 import { amongIds } from './among.ts';
 import { archives } from './tables/archives.ts';
-import type { events } from './tables/events.ts';
+import type { StoredEvent } from './tables/events.ts';
 import type { payments } from './tables/payments.ts';
 import type { receipts } from './tables/receipts.ts';
 
-type EventRow = typeof events.$inferSelect;
 export type StoredReceipt = typeof receipts.$inferSelect;
 export type StoredPayment = typeof payments.$inferSelect;
 
@@ -16,7 +15,7 @@ export type StoredPayment = typeof payments.$inferSelect;
  * Line of an archive object: a row under the column names of its time. Objects are never rewritten, so readers must also accept the old
  * name of a renamed column.
  */
-export type ArchivedLine = { event: EventRow } | { receipt: StoredReceipt } | { payment: StoredPayment };
+export type ArchivedLine = { event: StoredEvent } | { receipt: StoredReceipt } | { payment: StoredPayment };
 
 const AMOUNTS = ['priceAmount', 'feeAmount', 'feeOwedAmount', 'overpaidAmount'] as const satisfies (keyof StoredPayment)[];
 
@@ -52,13 +51,13 @@ export async function readArchived(ctx: Ctx, key: string, range?: { offset: numb
   return raise('temporarily_unavailable', { retryAfterSeconds: 1 });
 }
 
-export async function readArchivedEvents(ctx: Ctx, key: string, having = '', where = having): Promise<EventRow[]> {
+export async function readArchivedEvents(ctx: Ctx, key: string, having = '', where = having): Promise<StoredEvent[]> {
   const text = new TextDecoder().decode(await readArchived(ctx, key));
   if (!text.includes(where)) return [];
   return text
     .split('\n')
     .filter((line) => line.startsWith('{"event"') && line.includes(having))
-    .map((line) => (JSON.parse(line) as { event: EventRow }).event);
+    .map((line) => (JSON.parse(line) as { event: StoredEvent }).event);
 }
 
 /** Text by which a line of this event type is found. Payloads of other types may contain the same text. */

@@ -73,10 +73,11 @@ export async function insertRecord(
   request: IdempotentRequest,
   { fence, answer: { status, body }, late = {} }: { fence: number; answer: StoredAnswer; late?: LateFields },
 ): Promise<Write[]> {
-  const fullBody = Object.entries(late).reduce((text, [name, value]) => sql`json_set(${text}, ${`$.${name}`}, ${value})`, sql`${body}`);
+  const fields = Object.entries(late);
+  const withLate = () => fields.reduce((text, [name, value]) => sql`json_set(${text}, ${`$.${name}`}, ${value})`, sql`${body}`);
   const answer = request.isSecret
     ? { body: null, sealedBody: await seal(ctx.config.SEAL_KEYS, purposeOf(request), body) }
-    : { body: fullBody, sealedBody: null };
+    : { body: fields.length > 0 ? withLate() : body, sealedBody: null };
   const { scope, key, ...values } = { ...newRecord(ctx, request, fence), status, ...answer, leaseUntil: null };
   return [
     ctx.db
@@ -168,16 +169,19 @@ const savePosition = ({ db, wallNow }: Shard, last: Position) =>
 export async function sweepIdempotencyRecords(ctx: Shard): Promise<Swept> {
   const start = await findPosition(ctx);
   let [taken, last]: [number, Position] = [0, start];
+  let end: Swept['end'] = 'bound';
   for (let page = 0; page < PAGES_MAX && mayGoOn(ctx); page++) {
     const isAhead = sql`(scope, key) > ${at(last)}`;
-    const end = await ctx.db.all<Position>(
+    const [pageEnd] = await ctx.db.all<Position>(
       sql`SELECT scope, key FROM claims WHERE ${isAhead} ORDER BY scope, key LIMIT 1 OFFSET ${PAGE_MAX - 1}`,
     );
-    const isOfPage = end[0] ? sql`${isAhead} AND (scope, key) <= ${at(end[0])}` : isAhead;
+    const isOfPage = pageEnd ? sql`${isAhead} AND (scope, key) <= ${at(pageEnd)}` : isAhead;
     taken += (await ctx.db.delete(idempotencyRecords).where(sql`${isOfPage} AND expires_at <= ${ctx.wallNow}`)).meta.changes;
-    last = end[0] ?? { scope: '', key: '' };
-    if (!end[0]) break;
+    last = pageEnd ?? { scope: '', key: '' };
+    if (pageEnd) continue;
+    end = 'empty';
+    break;
   }
   if (last.key !== start.key || last.scope !== start.scope) await savePosition(ctx, last);
-  return { taken, isFinished: true };
+  return { taken, end };
 }

@@ -6,11 +6,24 @@ import type { Ctx, Db, Shard } from '#platform/context.ts';
 import { jsonRows } from './among.ts';
 import { sweeps } from './tables/operations.ts';
 
-/** Result of one invocation of a sweep. The next invocation starts at once if rows are left. */
+/**
+ * Result of one invocation of a sweep. `empty`: every due row was taken. `bound`: rows may be left, and the next round takes them at once.
+ * `paused`: rows may be left that only the next cron can take, because a dependency does not answer or has enough of them.
+ */
 export interface Swept {
   taken: number;
-  isFinished: boolean;
+  end: 'empty' | 'bound' | 'paused';
+  /** Row after which the next round continues, if the rows that were taken stay due. */
+  last?: unknown;
 }
+
+export const emptyOrBound = (isEmpty: boolean): Swept['end'] => (isEmpty ? 'empty' : 'bound');
+
+/** Adds up parts of a sweep. A part that can go on at once outweighs a paused one. */
+export const addSwept = (...parts: Swept[]): Swept => ({
+  taken: parts.reduce((sum, { taken }) => sum + taken, 0),
+  end: (['bound', 'paused'] as const).find((end) => parts.some((part) => part.end === end)) ?? 'empty',
+});
 
 const SWEEP_MS = 20 * SECOND;
 
@@ -32,10 +45,10 @@ export async function sweepPages<T>(
     const rows: T[] = await read(last);
     if (rows.length > 0) await handle(rows);
     taken += rows.length;
-    if (rows.length < pageMax) return { taken, isFinished: ctx.budget.left > 0 };
+    if (rows.length < pageMax) return { taken, end: emptyOrBound(ctx.budget.left > 0) };
     last = rows.at(-1)!;
   }
-  return { taken, isFinished: false };
+  return { taken, end: 'bound' };
 }
 
 export async function sweepRounds(
@@ -47,9 +60,9 @@ export async function sweepRounds(
   for (let round = 0; round < roundsMax && mayGoOn(ctx); round++) {
     const ended = await end(max);
     taken += ended;
-    if (ended < max) return { taken, isFinished: ctx.budget.left > 0 };
+    if (ended < max) return { taken, end: emptyOrBound(ctx.budget.left > 0) };
   }
-  return { taken, isFinished: false };
+  return { taken, end: 'bound' };
 }
 
 interface WaitingRows {
@@ -159,6 +172,7 @@ export async function leaseSweep(db: Db, name: string, now: number): Promise<{ f
   return rows[0] ?? null;
 }
 
+const RELEASED = { leaseUntil: 0, fence: 0 };
 const held = (name: string, fence: number) => and(eq(sweeps.name, name), eq(sweeps.fence, fence));
 
 export const renewSweep = (db: Db, name: string, fence: number, now: number) =>
@@ -167,14 +181,25 @@ export const renewSweep = (db: Db, name: string, fence: number, now: number) =>
     .set({ leaseUntil: now + LEASE_MS })
     .where(held(name, fence));
 
+interface SweepEnding {
+  dueAt: number;
+  succeededAt: number;
+  /** Time of the message of the next round, which no tick sends too. */
+  sentAt: number;
+  /** When the sweep counts as behind, unless it ended with rows left before. null: none are left. */
+  behindAt: number | null;
+}
+
 /** Ends the lease. Changes nothing if another run took over. */
-export const endSweep = (db: Db, name: string, fence: number, { dueAt, succeededAt }: { dueAt: number; succeededAt: number | null }) =>
+export const endSweep = (db: Db, name: string, fence: number, { behindAt, ...ending }: SweepEnding) =>
   db
     .update(sweeps)
-    .set({
-      dueAt,
-      leaseUntil: 0,
-      fence: 0,
-      ...(succeededAt === null ? { failures: sql`failures + 1` } : { succeededAt, failures: 0 }),
-    })
+    .set({ ...RELEASED, ...ending, failures: 0, behindAt: behindAt === null ? null : sql`coalesce(behind_at, ${behindAt})` })
+    .where(held(name, fence));
+
+/** Ends the lease of a run that failed. The sweep is due at `dueAt`. */
+export const failSweep = (db: Db, name: string, fence: number, dueAt: number) =>
+  db
+    .update(sweeps)
+    .set({ ...RELEASED, dueAt, failures: sql`failures + 1` })
     .where(held(name, fence));

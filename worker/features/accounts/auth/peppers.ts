@@ -13,10 +13,10 @@ const PAGES = { pageMax: 200, pagesMax: 50 };
  * cursor. `taken` counts the accounts that were under another pepper. Old peppers can be removed after a walk that took none.
  */
 export async function sweepPeppers(ctx: Shard): Promise<Swept> {
-  if (secretRing(ctx.config.PEPPER, PEPPER_BYTES).length === 1) return { taken: 0, isFinished: true };
+  if (secretRing(ctx.config.PEPPER, PEPPER_BYTES).length === 1) return { taken: 0, end: 'empty' };
   let last: AccountId | null = await findCursor(ctx.db);
   let taken = 0;
-  const { isFinished } = await sweepPages(
+  const { end } = await sweepPages(
     ctx,
     PAGES,
     () => listNamedAccounts(ctx.db, last, PAGES.pageMax),
@@ -40,8 +40,8 @@ export async function sweepPeppers(ctx: Shard): Promise<Swept> {
       last = rows.at(-1)!.id;
     },
   );
-  await savePepperCursor(ctx.db, isFinished ? null : last, ctx.wallNow);
-  return { taken, isFinished };
+  await savePepperCursor(ctx.db, end === 'empty' ? null : last, ctx.wallNow);
+  return { taken, end };
 }
 
 const freshKeys = (

@@ -62,7 +62,7 @@ export function revokeAccess(ctx: Shard, accountId: AccountId): Write[] {
     db
       .update(webhookDeliveries)
       .set({ status: 'cancelled', nextAttemptAt: null, completedAt: wallNow })
-      .where(and(ofDeliveries, sql`status <> 'succeeded' AND status IN ('pending', 'retrying')`)),
+      .where(and(ofDeliveries, sql`status IN ('pending', 'retrying')`)),
     stepRows(db, products, { payoutWallet: null, successUrl: null, cancelUrl: null, updatedAt: now }, ofProducts),
     db.delete(brandLogos).where(eq(brandLogos.merchantId, accountId)),
     db.delete(sellerDomains).where(eq(sellerDomains.merchantId, accountId)),

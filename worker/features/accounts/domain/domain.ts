@@ -3,7 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
-import type { Swept } from '#platform/db/sweeps.ts';
+import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
 import type { SellerDomain } from '#platform/db/tables/office/domains.ts';
 import { readProof } from '#platform/providers/domain-proof.ts';
 import { checkTarget } from '#platform/providers/target-url.ts';
@@ -47,8 +47,8 @@ export async function setDomain(ctx: Scope, name: string): Promise<SellerDomain>
 
 export async function sweepDomains(ctx: Shard): Promise<Swept> {
   const due = await takeDueDomains(ctx.db, ctx.wallNow, ctx.wallNow + RETRY_MS, DUE_MAX);
-  await forEach(ctx, due, (domain) => checkDomain(ctx, domain), LANES);
-  return { taken: due.length, isFinished: due.length < DUE_MAX };
+  const taken = await forEach(ctx, due, (domain) => checkDomain(ctx, domain), LANES);
+  return { taken, end: emptyOrBound(due.length < DUE_MAX) };
 }
 
 async function checkDomain(ctx: Shard, before: SellerDomain): Promise<SellerDomain> {

@@ -1,6 +1,6 @@
 import type { Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
-import type { Swept } from '#platform/db/sweeps.ts';
+import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
 import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';
 import { deleteCustomer, listErasing, postponeErasing } from './store.ts';
 import { openProcessor } from './stripe.ts';
@@ -12,10 +12,10 @@ const CUSTOMERS_MAX = 20;
  * failures do not block the rest.
  */
 export async function sweepCustomers(ctx: Shard): Promise<Swept> {
-  if (ctx.config.PROCESSOR_API_KEY === undefined) return { taken: 0, isFinished: true };
+  if (ctx.config.PROCESSOR_API_KEY === undefined) return { taken: 0, end: 'empty' };
   const erasing = await listErasing(ctx.db, ctx.now, CUSTOMERS_MAX);
   const taken = await forEach(ctx, erasing, (customer) => eraseCustomer(ctx, customer));
-  return { taken, isFinished: erasing.length < CUSTOMERS_MAX };
+  return { taken, end: emptyOrBound(taken === erasing.length && erasing.length < CUSTOMERS_MAX) };
 }
 
 async function eraseCustomer(ctx: Shard, { customerId }: BillingCustomer): Promise<void> {

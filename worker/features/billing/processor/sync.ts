@@ -104,7 +104,7 @@ const READS = { pageMax: 20, pagesMax: 10 };
  * again within the hour, after all others.
  */
 export async function sweepCardPlans(ctx: Shard): Promise<Swept> {
-  if (ctx.config.PROCESSOR_API_KEY === undefined) return { taken: 0, isFinished: true };
+  if (ctx.config.PROCESSOR_API_KEY === undefined) return { taken: 0, end: 'empty' };
   const read = async ({ accountId }: BillingCustomer) => {
     await syncAccount(ctx, accountId, null).catch(async (error: unknown) => {
       await postponeRead(ctx.db, accountId, ctx.wallNow + HOUR);

@@ -59,9 +59,9 @@ async function sweepTaken(ctx: Shard, take: (max: number) => Promise<MeteredSess
     const rows = await take(max);
     taken += rows.length;
     await watchPage(ctx, rows);
-    if (rows.length < max) return { taken, isFinished: true };
+    if (rows.length < max) return { taken, end: 'empty' };
   }
-  return { taken, isFinished: false };
+  return { taken, end: 'bound' };
 }
 
 /** Watches the sessions that their objects' alarms named. Cancels the alarm of a session with nothing left to read. */

@@ -1,6 +1,6 @@
 import { DAY } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
-import { type Swept, sweepRounds } from '#platform/db/sweeps.ts';
+import { addSwept, type Swept, sweepRounds } from '#platform/db/sweeps.ts';
 import { readUntil } from './refund.ts';
 import { forgetUnlanded, hasOldUnlapsed, noteOldLapsed } from './store.ts';
 
@@ -14,11 +14,10 @@ const ROUNDS = { max: 500, roundsMax: 20 };
  */
 export async function sweepRefunds(ctx: Shard): Promise<Swept> {
   const before = ctx.now - UNSIGNED_RETENTION_MS;
-  if (await hasOldUnlapsed(ctx.db, before)) {
-    const known = await ctx.chain.knows([]);
-    if (known.kind === 'known') await noteOldLapsed(ctx, before, known.finalHeight, ROUNDS.max);
-    else ctx.note(`rpc: ${known.reason}`);
-  }
+  const known = (await hasOldUnlapsed(ctx.db, before)) ? await ctx.chain.knows([]) : null;
+  if (known?.kind === 'known') await noteOldLapsed(ctx, before, known.finalHeight, ROUNDS.max);
+  if (known?.kind === 'unavailable') ctx.note(`rpc: ${known.reason}`);
   const until = await readUntil(ctx);
-  return sweepRounds(ctx, ROUNDS, (max) => forgetUnlanded(ctx.db, { before, readUntil: until, max }));
+  const swept = await sweepRounds(ctx, ROUNDS, (max) => forgetUnlanded(ctx.db, { before, readUntil: until, max }));
+  return known?.kind === 'unavailable' ? addSwept(swept, { taken: 0, end: 'paused' }) : swept;
 }

@@ -65,7 +65,7 @@ function unitsOf(payment: Payment, asked: RefundRequest['amount']): bigint {
 export async function readUntil(ctx: Shard): Promise<number> {
   // A simulated chain has no lag, so no scan is needed.
   if (ctx.sandbox !== null) return ctx.now;
-  const { newest } = await loadWalks(ctx.db);
+  const { newest } = await loadWalks(ctx);
   return Math.min(ctx.now, newest.passedAt);
 }
 

@@ -1,11 +1,12 @@
-import { and, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
 import { clockFilterForPayment, rowsOnChain } from '#platform/chain/clock-filter.store.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { Ctx, Db, Shard } from '#platform/context.ts';
 import { jsonRows } from '#platform/db/among.ts';
 import { uuidOf } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { globalOf } from '#platform/db/directory.ts';
 import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Candidate, type Cursor, cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
@@ -101,22 +102,25 @@ export async function dropRefused(db: Db, candidate: NewCandidate): Promise<bool
   return dropped.length > 0;
 }
 
+export type CheckKey = Pick<Candidate, 'attempt' | 'txSignature'> & { paymentId: string };
+const keyOf = ({ paymentId, txSignature, attempt }: CheckKey): CheckKey => ({ paymentId, txSignature, attempt });
+/** True until another check claims the attempt. */
+const IS_SAME_CHECK = sql`${paymentCandidates.paymentId} = j.value ->> 'paymentId' AND ${paymentCandidates.txSignature} = j.value ->> 'txSignature'
+  AND ${paymentCandidates.attempt} = j.value ->> 'attempt' AND ${paymentCandidates.origin} <> 'judged'`;
+
+export const listCandidates = (db: Db, checks: readonly CheckKey[]): Promise<Candidate[]> => {
+  const rowids = sql`SELECT payment_candidates.rowid FROM ${jsonRows(checks)} CROSS JOIN ${paymentCandidates} ON ${IS_SAME_CHECK}`;
+  return db.select().from(paymentCandidates).where(sql`rowid IN (${rowids})`);
+};
+
 /** Reschedules candidates before they are checked, in one statement. Returns those that no other check claimed first. */
 export async function takeChecks(db: Db, checks: { candidate: Candidate; nextCheckAt: number }[]): Promise<Candidate[]> {
-  const rows = checks.map(({ candidate: { paymentId, txSignature, attempt }, nextCheckAt }) => ({
-    paymentId,
-    txSignature,
-    attempt,
-    nextCheckAt,
-  }));
+  const rows = checks.map(({ candidate, nextCheckAt }) => ({ ...keyOf(candidate), nextCheckAt }));
   return db
     .update(paymentCandidates)
     .set({ attempt: sql`${paymentCandidates.attempt} + 1`, nextCheckAt: sql`j.value ->> 'nextCheckAt'` })
     .from(jsonRows(rows))
-    .where(
-      sql`${paymentCandidates.paymentId} = j.value ->> 'paymentId' AND ${paymentCandidates.txSignature} = j.value ->> 'txSignature'
-        AND ${paymentCandidates.attempt} = j.value ->> 'attempt' AND ${paymentCandidates.origin} <> 'judged'`,
-    )
+    .where(IS_SAME_CHECK)
     .returning();
 }
 
@@ -172,6 +176,20 @@ export const insertFound = (ctx: Shard, found: { signature: string; nonce: strin
       setWhere: sql`payment_candidates.origin IN ('sent', 'named')`,
     });
 
+/** Lists live candidates by the time since which they are due. */
+export const listBacklog = (
+  { db }: Shard,
+  origin: Exclude<Candidate['origin'], 'judged'>,
+  dueBefore: number,
+  limit: number,
+): Promise<CheckKey[]> =>
+  db
+    .select({ paymentId: paymentCandidates.paymentId, txSignature: paymentCandidates.txSignature, attempt: paymentCandidates.attempt })
+    .from(paymentCandidates)
+    .where(and(eq(paymentCandidates.origin, origin), sql`livemode = 1`, lte(paymentCandidates.nextCheckAt, dueBefore)))
+    .orderBy(asc(paymentCandidates.nextCheckAt))
+    .limit(limit);
+
 export async function listDueCandidates(
   ctx: Shard,
   origin: Exclude<Candidate['origin'], 'judged'>,
@@ -187,7 +205,12 @@ export async function listDueCandidates(
   };
   const matchesClock = sql`${isOf} AND ${clockFilterForPayment(ctx, 'payment_id')}`;
   const rowids = await listDueInTurns(ctx, waiting, { matchesClock, dueBefore, limit });
-  return ctx.db.select().from(paymentCandidates).where(isAmongRows(rowids)).all();
+  const rows = await ctx.db
+    .select({ candidate: paymentCandidates, rowNumber: sql<number>`rowid` })
+    .from(paymentCandidates)
+    .where(isAmongRows(rowids));
+  const turns = new Map(rowids.map((rowid, turn) => [rowid, turn]));
+  return rows.sort((a, b) => turns.get(a.rowNumber)! - turns.get(b.rowNumber)!).map(({ candidate }) => candidate);
 }
 
 /** Cursors of the service's reference key: `newest` from the top, `backlog` for what earlier walks left. */
@@ -199,9 +222,10 @@ export interface Walks {
 const NEWEST = 'service-reference';
 const BACKLOG = 'service-reference-backlog';
 
-export async function loadWalks(db: Db): Promise<Walks> {
-  const known = await db
-    .select()
+/** Loads the cursors from the first database, because one walk serves all. */
+export async function loadWalks(ctx: Ctx): Promise<Walks> {
+  const known = await globalOf(ctx)
+    .db.select()
     .from(cursors)
     .where(inArray(cursors.name, [NEWEST, BACKLOG]));
   const named = (name: string): Cursor =>

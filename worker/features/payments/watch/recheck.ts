@@ -14,7 +14,17 @@ import { refundNonceOf } from '#solana/refund.ts';
 import { confirmByMemo, confirmFound } from '../confirm/confirm.ts';
 import { recordRefund } from '../refunds/record-refund.ts';
 import { getPayment } from '../store.ts';
-import { deleteJudged, dropCandidate, findCandidate, listDueCandidates, markJudged, takeChecks } from './candidate.store.ts';
+import {
+  type CheckKey,
+  deleteJudged,
+  dropCandidate,
+  findCandidate,
+  listBacklog,
+  listCandidates,
+  listDueCandidates,
+  markJudged,
+  takeChecks,
+} from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
 
 /** Handles a queue message: runs its check unless the sweep or another delivery was faster. Idempotent, late or lost. */
@@ -24,6 +34,10 @@ export async function recheckQueued(ctx: Shard, job: { paymentId: string; txSign
   const scope = candidate.livemode ? ctx : await inMode(ctx, await getPayment(ctx, candidate.paymentId));
   await readCandidates(scope, [candidate]);
 }
+
+/** Checks a group of a backlog, unless the sweep or another delivery was faster. Idempotent, late or lost. */
+export const recheckGroup = async (ctx: Shard, { candidates }: { candidates: CheckKey[] }): Promise<void> =>
+  void (await readCandidates(ctx, await listCandidates(ctx.db, candidates)));
 
 /** Checks a transaction that a caller or the provider named, and retries for a while if the chain or the session is not there yet. */
 export async function findQueued(ctx: Shard, job: { txSignature: string; attempt: number }): Promise<void> {
@@ -53,26 +67,50 @@ const NAMED_MS = HOUR;
 
 type Origin = Exclude<Candidate['origin'], 'judged'>;
 
+/** Backlog that goes to the queue at each cron: what a database confirms in a minute. */
+const QUEUED_MAX = 15_000;
+/** Candidates per message. An invocation takes ten messages, and the platform limits its calls. */
+const QUEUED_GROUP = 10;
+
 /**
  * Checks due candidates after lost queue messages and past the schedule. Each origin has its own sweep, so that real money does not wait
- * for signatures named by strangers. Stops at the first failed node call, because the others would fail too.
+ * for signatures named by strangers. Stops at the first failed node call, because the others would fail too. The first round sends a backlog
+ * to the queue as well, and `isQueued` is true in the next.
  */
 export const sweepCandidates =
   (origin: Origin) =>
-  async (ctx: Shard): Promise<Swept> => {
+  async (ctx: Shard, isQueued?: unknown): Promise<Swept> => {
     if (origin === 'found') await deleteJudged(ctx.db, ctx.now, FORGET_MAX);
+    // A sandbox clock does not wait for a queue, and strangers could fill it.
+    let mayQueue = isQueued === undefined && ctx.sandbox === null && origin !== 'named';
     let taken = 0;
     while (mayGoOn(ctx)) {
-      const max = ctx.budget.rows(CALLS_EACH, PAGE_MAX);
+      const max = ctx.budget.rows(CALLS_EACH, mayQueue ? GROUP_MAX : PAGE_MAX);
       if (max === 0) break;
       const due = await listDueCandidates(ctx, origin, ctx.now - SWEEP_PATIENCE_MS, max);
       for (let from = 0; from < due.length; from += GROUP_MAX)
-        if (!(await readCandidates(ctx, due.slice(from, from + GROUP_MAX)))) return { taken, isFinished: true };
+        if (!(await readCandidates(ctx, due.slice(from, from + GROUP_MAX)))) return { taken, end: 'paused' };
       taken += due.length;
-      if (due.length < max) return { taken, isFinished: true };
+      if (due.length < max) return { taken, end: 'empty' };
+      // The first group shows that a node answers.
+      if (mayQueue) await queueBacklog(ctx, origin);
+      mayQueue = false;
     }
-    return { taken, isFinished: false };
+    return { taken, end: 'bound', last: true };
   };
+
+/** Sends due candidates to the queue in groups, unless a run can check them alone. They stay due until a message is consumed. */
+async function queueBacklog(ctx: Shard, origin: Origin): Promise<void> {
+  const keys = await listBacklog(ctx, origin, ctx.now - SWEEP_PATIENCE_MS, QUEUED_MAX);
+  if (keys.length <= PAGE_MAX) return;
+  const groups = Array.from({ length: Math.ceil(keys.length / QUEUED_GROUP) }, (_, i) =>
+    keys.slice(i * QUEUED_GROUP, (i + 1) * QUEUED_GROUP),
+  );
+  await sendJobs(
+    ctx,
+    groups.map((candidates) => ({ job: { kind: 'recheckCandidates', candidates } })),
+  );
+}
 
 /**
  * Checks candidates in one call. Returns false if the node did not answer. The next check is stored first, so a crash costs one check, not

@@ -1,7 +1,8 @@
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commit, isConstraint, type Write } from '#platform/db/commit.ts';
-import type { Swept } from '#platform/db/sweeps.ts';
+import { othersOf, shardsOf } from '#platform/db/directory.ts';
+import { addSwept, type Swept } from '#platform/db/sweeps.ts';
 import type { Cursor } from '#platform/db/tables/candidates.ts';
 import type { ListedSignature, SignatureListing } from '#solana/signature-list.ts';
 import { insertFound, loadWalks, stepCursor, type Walks } from './candidate.store.ts';
@@ -16,16 +17,16 @@ const LISTING_LAG_MS = 30 * SECOND;
 const OVERLAP_MS = 5 * MINUTE;
 
 /**
- * Finds unreported payments by the service's reference key in every checkout transaction. The cost follows payments, not open sessions.
- * Reads from the newest transaction to the start of the last walk, then the backlog, so that new money is seen first. Each page and its
- * cursor step are one batch: a crash resumes, and a repeated page changes nothing.
+ * Finds unreported payments of all databases by the service's reference key in every checkout transaction. Reads from the newest
+ * transaction to the start of the last walk, then the backlog, so that new money is seen first. Each page and its cursor step are one batch
+ * in the first database: a crash resumes, and a repeated page changes nothing.
  */
 export async function sweepReference(ctx: Shard, pageSize = PAGE_SIZE): Promise<Swept> {
-  const walks = await loadWalks(ctx.db);
+  const walks = await loadWalks(ctx);
   if (walks.newest.walkBefore !== null) await storeScanStep(ctx, setAside(ctx, walks));
   const newest = await readPages(ctx, pageSize, stepNewest);
   const backlog = await readPages(ctx, pageSize, stepBacklog);
-  return { taken: newest.taken + backlog.taken, isFinished: newest.isFinished && backlog.isFinished };
+  return addSwept(newest, backlog);
 }
 
 type SignaturePage = Extract<SignatureListing, { kind: 'page' }>;
@@ -36,27 +37,30 @@ async function readPages(ctx: Shard, pageSize: number, stepFrom: Step): Promise<
   let taken = 0;
   const endsAtMs = ctx.elapsedMs() + WALK_MS;
   while (ctx.elapsedMs() < endsAtMs && ctx.budget.left > 0) {
-    const step = stepFrom(ctx, await loadWalks(ctx.db));
-    if (!step) return { taken, isFinished: true };
+    const walks = await loadWalks(ctx);
+    const step = stepFrom(ctx, walks);
+    if (!step) return { taken, end: 'empty' };
     const { walkBefore: before, until } = step.from;
     const listed = await ctx.chain.listSignatures(ctx.config.SERVICE_REFERENCE, { before, until, limit: pageSize });
     if (listed.kind === 'unavailable') {
       ctx.note(`rpc: ${listed.reason}`);
-      return { taken, isFinished: true };
+      return { taken, end: 'paused' };
     }
     const items = listed.kind === 'page' ? listed.items : [];
     const next = listed.kind === 'page' ? step.past(listed) : step.lost();
     const found = items.flatMap(namedSession);
-    await restoreEnded(ctx, { nonces: found.map(({ nonce }) => nonce) });
+    for (const shard of shardsOf(ctx)) await restoreEnded(shard, { nonces: found.map(({ nonce }) => nonce) });
     // The budget may not restore all of them, so the next round reads this page again.
     if (ctx.budget.left === 0) break;
-    const finds = found.length > 0 ? [insertFound(ctx, found, ctx.now - SWEEP_PATIENCE_MS)] : [];
-    if (!(await storeScanStep(ctx, [...finds, ...stepCursor(ctx, step.from, next)]))) return { taken, isFinished: true };
+    const findIn = (shard: Shard) => (found.length > 0 ? [insertFound(shard, found, ctx.now - SWEEP_PATIENCE_MS)] : []);
+    // The cursor's database comes last, so that a crash repeats the page.
+    for (const other of othersOf(ctx)) await commit(other, { events: [], writes: findIn(other), result: null });
+    if (!(await storeScanStep(ctx, [...findIn(ctx), ...stepCursor(ctx, step.from, next)]))) return { taken, end: 'paused' };
     taken += items.length;
     // The list ended, or the node cannot show more, which an immediate retry would not change.
-    if (items.length === 0) return { taken, isFinished: true };
+    if (items.length === 0) return { taken, end: listed.kind === 'page' && isEnd(ctx, walks.newest, listed) ? 'empty' : 'paused' };
   }
-  return { taken, isFinished: false };
+  return { taken, end: 'bound' };
 }
 
 async function storeScanStep(ctx: Shard, writes: Write[]): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { eq, type SQL, sql } from 'drizzle-orm';
+import { eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
 import { METRIC_EVENT_TYPES } from '#features/analytics/deltas.ts';
@@ -11,6 +11,7 @@ import {
 } from '#platform/chain/clock-filter.store.ts';
 import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope } from '#platform/context.ts';
+import { openEvents } from '#platform/db/acts/read.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { eventDueAt } from '#platform/db/due/vital-signs.ts';
 import { cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
@@ -30,11 +31,13 @@ import { subscriptionPlans } from '#platform/db/tables/subscriptions/plans.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 
-export const listSessionMetricEvents = (scope: Scope): Promise<StoredEvent[]> =>
-  scope.db
-    .select()
-    .from(events)
-    .where(sql`${eventsOfSession(scope)} AND +type IN ${[...METRIC_EVENT_TYPES]}`);
+export const listSessionMetricEvents = async (scope: Scope): Promise<StoredEvent[]> =>
+  openEvents(
+    await scope.db
+      .select()
+      .from(events)
+      .where(sql`${eventsOfSession(scope)} AND +${inArray(events.type, [...METRIC_EVENT_TYPES])}`),
+  );
 
 /** SQL condition for the index on `request_id`. The `+` prevents reading the merchant's other events. */
 const eventsOfSession = ({ merchantId, sandbox }: Scope): SQL =>

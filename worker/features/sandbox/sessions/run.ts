@@ -164,16 +164,11 @@ async function collect(
   const delivered = pending.filter(({ type }) => type !== scenario.heldBack || notes.released !== undefined);
   if (delivered.length > 0) await follow(scope, [...new Set(delivered.map(({ id }) => actOfEvent(id)))]);
   const fresh = await listSessionEvents(scope.db, session, EVENTS_MAX);
-  const steps = fresh.map(
-    ({ id, type, subjectType, subjectId, state, createdAt }): SandboxStep => ({
-      at: createdAt,
-      action,
-      object: { type: subjectType, id: subjectId },
-      ...(state === null ? {} : { state }),
-      eventId: id,
-      eventType: type,
-    }),
-  );
+  const steps = fresh.map(({ id, type, subjectType, subjectId, data, createdAt }): SandboxStep => {
+    const { status: state } = data.object as { status?: string };
+    const object = { type: subjectType, id: subjectId };
+    return { at: createdAt, action, object, ...(state === undefined ? {} : { state }), eventId: id, eventType: type };
+  });
   return { ...session, steps: [...session.steps, ...steps], eventSeq: fresh.at(-1)?.seq ?? session.eventSeq };
 }
 

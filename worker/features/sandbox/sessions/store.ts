@@ -7,11 +7,13 @@ import { clockFilter, clockFilterForClaims, clockFilterForPayment } from '#platf
 import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { IN_ORDER, isAfter } from '#platform/db/acts/find.ts';
+import { openEvents } from '#platform/db/acts/read.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
 import { events } from '#platform/db/tables/events.ts';
 import { type SandboxSession, sandboxSessions } from '#platform/db/tables/sandbox.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { casUpdate } from '#platform/db/versioned.ts';
+import type { EventType } from '#rules/events.ts';
 import { SERVED_AFTER_MS } from '#rules/subscriptions/schedule.ts';
 
 export const findSandboxSession = (db: Db, sessionId: SandboxSessionId): Promise<SandboxSession | undefined> =>
@@ -61,21 +63,15 @@ const isOfMerchant = (merchantId: AccountId): SQL => sql`${events.livemode} = 0 
 
 const isOfSession = ({ id, merchantId }: Session): SQL => sql`${isOfMerchant(merchantId)} AND ${events.requestId} = ${causeOf(id)}`;
 
-export const listSessionEvents = (db: Db, session: SandboxSession, limit: number) =>
-  db
-    .select({
-      seq: events.seq,
-      id: events.id,
-      type: events.type,
-      subjectType: events.subjectType,
-      subjectId: events.subjectId,
-      state: sql<string | null>`${events.data} ->> '$.object.status'`,
-      createdAt: events.createdAt,
-    })
-    .from(events)
-    .where(and(isOfSession(session), isAfter(session.eventSeq)))
-    .orderBy(IN_ORDER)
-    .limit(limit);
+export const listSessionEvents = async (db: Db, session: SandboxSession, limit: number) =>
+  openEvents(
+    await db
+      .select()
+      .from(events)
+      .where(and(isOfSession(session), isAfter(session.eventSeq)))
+      .orderBy(IN_ORDER)
+      .limit(limit),
+  );
 
 export async function listPendingEvents(db: Db, session: Session, limit: number): Promise<{ id: string; type: string }[]> {
   return db
@@ -86,14 +82,16 @@ export async function listPendingEvents(db: Db, session: Session, limit: number)
     .limit(limit);
 }
 
-export const listSessionDeliveries = (db: Db, session: Session, type: string) =>
-  db
+export async function listSessionDeliveries(db: Db, session: Session, type: EventType) {
+  const found = await db
     .select({ delivery: webhookDeliveries, endpoint: webhookEndpoints, event: getViewSelectedFields(events) })
     .from(events)
     .innerJoin(webhookDeliveries, eq(webhookDeliveries.eventId, events.id))
     .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
-    .where(and(isOfSession(session), sql`${events.type} = ${type}`, isNull(webhookDeliveries.replayOf)))
+    .where(and(isOfSession(session), eq(events.type, type), isNull(webhookDeliveries.replayOf)))
     .orderBy(asc(webhookDeliveries.id));
+  return found.map(({ event, ...sent }) => ({ ...sent, event: openEvents([event])[0]! }));
+}
 
 export async function countDeliveries(
   { db, merchantId }: Scope,

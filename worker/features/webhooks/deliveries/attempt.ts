@@ -1,4 +1,5 @@
 import { formatErrorChain } from '#core/errors.ts';
+import { PROBE_EVERY_MS } from '#core/limits.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { type Shard, scopeIn } from '#platform/context.ts';
 import { commit, isConstraint, transact, unchanged, type Write } from '#platform/db/commit.ts';
@@ -10,18 +11,9 @@ import { getEndpoint, noteHealth, takeProbe, updateEndpoint } from '../store.ts'
 import { CIRCUIT_OPEN, cancelWaiting, dueAsProbe, holdPending, listDueOf, resumePending, scheduleProbe } from './breaker.store.ts';
 import { sendAttempts } from './fan-out.ts';
 import { POST_MS, postAttempt } from './post.ts';
-import {
-  type AttemptOutcome,
-  BREAKER_STREAK,
-  heldUntil,
-  isCircuitOpen,
-  isGivenUp,
-  isSuccess,
-  PROBE_EVERY_MS,
-  stepAfter,
-  warningsDue,
-} from './schedule.ts';
+import { type AttemptOutcome, BREAKER_STREAK, heldUntil, isCircuitOpen, isGivenUp, isSuccess, stepAfter, warningsDue } from './schedule.ts';
 import { type Claimed, claimDelivery, type DeliveryChange, recordDelivery } from './store.ts';
+import type { DeliveryKey } from './waiting.store.ts';
 
 /** Longer than an attempt and its record can take. A worker that holds the lease longer has crashed. */
 export const LEASE_MS = MINUTE;
@@ -34,12 +26,12 @@ const ATTEMPT_MS = POST_MS + 3 * SECOND;
  * Claims the next attempt of a delivery under a lease. Returns null if nothing is due. Cancels a delivery without a stored or archived
  * event, because nothing could ever be sent.
  */
-export async function claimAttempt(ctx: Shard, deliveryId: number): Promise<Claimed | null> {
-  const claimed = await claimDelivery(ctx, deliveryId, ctx.wallNow + LEASE_MS);
+export async function claimAttempt(ctx: Shard, key: DeliveryKey): Promise<Claimed | null> {
+  const claimed = await claimDelivery(ctx, key, ctx.wallNow + LEASE_MS);
   if (!claimed) return null;
   const { delivery, endpoint, event } = claimed;
   if (event) return { delivery, endpoint, event };
-  ctx.note(`delivery ${deliveryId} is cancelled: unknown event ${delivery.eventId}`);
+  ctx.note(`delivery ${delivery.id} is cancelled: unknown event ${delivery.eventId}`);
   await cancelDelivery(ctx, delivery, isCircuitOpen(endpoint) ? [scheduleProbe(ctx, endpoint.id, ctx.wallNow)] : []);
   return null;
 }
@@ -89,7 +81,7 @@ export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<Attempt
   const isGone = step.kind === 'failed' && step.isGone;
   if (isGone || !isSuccess(outcome)) await judgeEndpoint(ctx, endpoint, { isGone, now });
   if (step.kind === 'retrying' && step.nextAttemptAt - now <= QUEUE_DELAY_MAX_MS) {
-    await sendAttempts(ctx, [{ id: delivery.id, failureStreak: 1 }], Math.ceil((step.nextAttemptAt - now) / SECOND));
+    await sendAttempts(ctx, [{ ...delivery, failureStreak: 1 }], Math.ceil((step.nextAttemptAt - now) / SECOND));
   }
   return outcome;
 }
@@ -107,7 +99,7 @@ async function sendHeld(ctx: Shard, endpoint: Endpoint, now: number): Promise<vo
   const due = await listDueOf(ctx.db, endpoint.id, now);
   await sendAttempts(
     ctx,
-    due.map(({ id }) => ({ id, failureStreak: 0 })),
+    due.map((key) => ({ ...key, failureStreak: 0 })),
   );
 }
 
@@ -184,7 +176,7 @@ const giveUp = (ctx: Shard, endpoint: Endpoint, { isGone, now }: Failure): Promi
     const after = { ...current, ...patch, updatedAt: ctx.now, version: current.version + 1 };
     return {
       events: [endpointEvent('webhook.endpoint_disabled', after, after.version)],
-      writes: [...updateEndpoint(ctx, current, patch), cancelWaiting(ctx, endpoint.id)],
+      writes: [...updateEndpoint(ctx, current, patch), cancelWaiting(ctx, endpoint)],
       result: undefined,
     };
   });

@@ -1,5 +1,5 @@
 import { and, eq, gt, isNull, lte, ne, type SQL, sql } from 'drizzle-orm';
-import { quarterOf } from '#core/days.ts';
+import { QUARTER, quarterOf, utcDayOf } from '#core/days.ts';
 import { actOfEvent, type EndpointId } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
 import { OF_NO_SESSION } from '#platform/chain/clock-filter.store.ts';
@@ -7,15 +7,13 @@ import type { Ctx, Db, Scope, Shard } from '#platform/context.ts';
 import { isAct } from '#platform/db/acts/find.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { countTo, pageRequest, rowsOf } from '#platform/db/page.ts';
-import { endedDeliveries } from '#platform/db/tables/office/analytics.ts';
+import { analyticsDays, endedDeliveries } from '#platform/db/tables/office/analytics.ts';
 import { type Delivery, type Endpoint, endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { answerClassOf } from '#rules/analytics/answer-times.ts';
+import { isWaiting, isWaitingFor, oldestWaiting } from './waiting.store.ts';
 
 /** Error shown on a delivery held by the open circuit. Queries for held deliveries match this text. */
 export const CIRCUIT_OPEN = 'held back: the endpoint keeps failing';
-
-/** Repeats the partial indexes' expression literally: a bound status would not use them. */
-export const isWaiting = sql`${webhookDeliveries.status} IN ('pending', 'retrying')`;
 
 const waitingFor = (endpointId: EndpointId) => and(eq(webhookDeliveries.endpointId, endpointId), isWaiting);
 
@@ -54,32 +52,41 @@ export const scheduleProbe = (ctx: Shard, endpointId: EndpointId, probeAt: numbe
     .update(webhookDeliveries)
     .set({ nextAttemptAt: probeAt })
     .where(
-      sql`id = (SELECT id FROM webhook_deliveries WHERE endpoint_id = ${endpointId} AND status IN ('pending', 'retrying')
-        AND next_attempt_at IS NULL ORDER BY id LIMIT 1)`,
+      sql`(event_id, endpoint_id, copy) IN (SELECT event_id, endpoint_id, copy FROM webhook_deliveries WHERE endpoint_id = ${endpointId}
+        AND status IN ('pending', 'retrying') AND next_attempt_at IS NULL ORDER BY id LIMIT 1)`,
     );
 
 /**
  * Makes held deliveries due after every success, because the circuit may have opened since its attempt began. After earlier failures the
  * probe has a due time, so held deliveries are found by their error.
  */
-export const resumePending = (ctx: Shard, { id, failureStreak }: Endpoint, now: number): Write =>
+export const resumePending = (ctx: Shard, endpoint: Endpoint, now: number): Write =>
   ctx.db
     .update(webhookDeliveries)
     .set({ nextAttemptAt: now, error: null })
-    .where(and(waitingFor(id), failureStreak > 0 ? eq(webhookDeliveries.error, CIRCUIT_OPEN) : isNull(webhookDeliveries.nextAttemptAt)));
+    .where(
+      endpoint.failureStreak > 0
+        ? and(isWaitingFor(ctx, endpoint), eq(webhookDeliveries.error, CIRCUIT_OPEN))
+        : and(waitingFor(endpoint.id), isNull(webhookDeliveries.nextAttemptAt)),
+    );
 
 /** Cancels waiting deliveries of a disabled endpoint. An attempt in progress may still succeed. */
-export const cancelWaiting = (ctx: Shard, endpointId: EndpointId): Write =>
+export const cancelWaiting = (ctx: Shard, endpoint: Endpoint): Write =>
   ctx.db
     .update(webhookDeliveries)
     .set({ status: 'cancelled', nextAttemptAt: null, completedAt: ctx.wallNow })
-    .where(and(waitingFor(endpointId), lte(webhookDeliveries.leaseUntil, ctx.wallNow)));
+    .where(and(isWaitingFor(ctx, endpoint), lte(webhookDeliveries.leaseUntil, ctx.wallNow)));
 
 const DUE_MAX = 500;
 
 export const listDueOf = (db: Db, endpointId: EndpointId, now: number) =>
   db
-    .select({ id: webhookDeliveries.id })
+    .select({
+      id: webhookDeliveries.id,
+      merchantId: webhookDeliveries.merchantId,
+      livemode: webhookDeliveries.livemode,
+      endpointId: webhookDeliveries.endpointId,
+    })
     .from(webhookDeliveries)
     .where(and(waitingFor(endpointId), lte(webhookDeliveries.nextAttemptAt, now), lte(webhookDeliveries.leaseUntil, now)))
     .orderBy(webhookDeliveries.nextAttemptAt, webhookDeliveries.id)
@@ -87,10 +94,14 @@ export const listDueOf = (db: Db, endpointId: EndpointId, now: number) =>
 
 const hourOf = (at: number): number => at - (at % HOUR);
 
-export const countEnded = (ctx: Shard, { merchantId, livemode, endpointId }: Delivery, succeeded: boolean, at: number): Write =>
+const isOfSession = (eventId: string): SQL =>
+  sql`EXISTS (SELECT 1 FROM acts WHERE ${isAct([actOfEvent(eventId)])} AND NOT (${sql.raw(OF_NO_SESSION)}))`;
+
+/** Counts an ended delivery of a sandbox session. */
+export const countOfSession = (ctx: Shard, { merchantId, endpointId, eventId }: Delivery, succeeded: boolean, at: number): Write =>
   ctx.db
     .insert(endpointHours)
-    .values({ merchantId, livemode, endpointId, hour: hourOf(at), succeeded: succeeded ? 1 : 0, ended: 1 })
+    .select(sql`SELECT ${merchantId}, 0, ${hourOf(at)}, ${endpointId}, ${succeeded ? 1 : 0}, 1 WHERE ${isOfSession(eventId)}`)
     .onConflictDoUpdate({
       target: [endpointHours.merchantId, endpointHours.livemode, endpointHours.hour, endpointHours.endpointId],
       set: { succeeded: sql`succeeded + excluded.succeeded`, ended: sql`ended + 1` },
@@ -103,12 +114,11 @@ export const countEnded = (ctx: Shard, { merchantId, livemode, endpointId }: Del
 export function countAnswer(ctx: Shard, delivery: Delivery, hasSucceeded: boolean, at: number, ms: number | null): Write {
   const { merchantId, livemode, eventId } = delivery;
   const { quarter, answerClass } = { quarter: quarterOf(at), answerClass: ms === null ? -1 : answerClassOf(ms) };
-  const isOfNoSession = sql`NOT EXISTS (SELECT 1 FROM acts WHERE ${isAct([actOfEvent(eventId)])} AND NOT (${sql.raw(OF_NO_SESSION)}))`;
   return ctx.db
     .insert(endedDeliveries)
     .select(
       sql`SELECT ${merchantId}, ${livemode ? 1 : 0}, ${quarter}, ${hasSucceeded ? 1 : 0}, ${answerClass}, 1
-        WHERE ${livemode ? sql`true` : isOfNoSession}`,
+        WHERE ${livemode ? sql`true` : sql`NOT ${isOfSession(eventId)}`}`,
     )
     .onConflictDoUpdate({
       target: [
@@ -122,13 +132,21 @@ export function countAnswer(ctx: Shard, delivery: Delivery, hasSucceeded: boolea
     });
 }
 
-/** Loads delivery health from the endpoints' own counters. Ended deliveries count from the first hour after `since`. */
+/**
+ * SELECT of the deliveries that ended after the first quarter since `since`: folded ones, those not folded yet, and those of sandbox
+ * sessions.
+ */
+const endedSince = (scope: Scope, since: number): SQL => sql`SELECT q.value ->> 'delivered' AS succeeded, q.value ->> 'deliveries' AS ended
+    FROM analytics_days, json_each(quarters) q
+    WHERE ${rowsOf(analyticsDays, scope)} AND day >= ${utcDayOf(since)} AND day + q.key * ${QUARTER} > ${since}
+  UNION ALL SELECT iif(has_succeeded, count, 0), count FROM ended_deliveries WHERE ${rowsOf(endedDeliveries, scope)} AND quarter > ${since}
+  UNION ALL SELECT succeeded, ended FROM endpoint_hours WHERE ${rowsOf(endpointHours, scope)} AND ${gt(endpointHours.hour, since)}`;
+
+/** Loads delivery health from the endpoints and from counters of ended deliveries. */
 export async function loadIntegrationHealth(scope: Scope, since: number) {
   const { db } = scope;
   const mine = rowsOf(webhookEndpoints, scope);
   const ofStatus = (status: SQL) => and(mine, sql`${webhookEndpoints.status} = ${status}`);
-  const oldestOf = (status: SQL) => sql`(SELECT min(id) FROM ${webhookDeliveries}
-    WHERE ${rowsOf(webhookDeliveries, scope)} AND status = ${status} AND status <> 'succeeded')`;
   const [enabled, [disabled], [recent], [waiting]] = await db.batch([
     db
       .select({
@@ -140,16 +158,9 @@ export async function loadIntegrationHealth(scope: Scope, since: number) {
       .where(ofStatus(sql`'enabled'`)),
     countTo(db, webhookEndpoints, ofStatus(sql`'disabled'`), pageRequest({ page: 1, per_page: 1 })),
     db
-      .select({
-        succeeded: sql<number>`coalesce(sum(${endpointHours.succeeded}), 0)`,
-        ended: sql<number>`coalesce(sum(${endpointHours.ended}), 0)`,
-      })
-      .from(endpointHours)
-      .where(and(rowsOf(endpointHours, scope), gt(endpointHours.hour, since))),
-    db
-      .select({ oldestAt: sql<number | null>`min(${webhookDeliveries.createdAt})` })
-      .from(webhookDeliveries)
-      .where(sql`id IN (${oldestOf(sql`'pending'`)}, ${oldestOf(sql`'retrying'`)})`),
+      .select({ succeeded: sql<number>`coalesce(sum(succeeded), 0)`, ended: sql<number>`coalesce(sum(ended), 0)` })
+      .from(sql`(${endedSince(scope, since)})`),
+    db.select({ oldestAt: sql<number | null>`min(created_at)` }).from(sql`(${oldestWaiting(scope)})`),
   ]);
   return {
     enabled,

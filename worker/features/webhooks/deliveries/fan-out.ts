@@ -19,6 +19,7 @@ import {
   type OverdueDelivery,
   postponeActs,
 } from './store.ts';
+import type { DeliveryKey } from './waiting.store.ts';
 
 /** An endpoint's failure warning goes only to the merchant's other endpoints. */
 const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): boolean =>
@@ -43,7 +44,7 @@ const isEligible = ({ sandbox }: Shard, { id, createdAt }: Endpoint, event: Stor
   sandbox?.sessionId ? !sandbox.endpointId || sandbox.endpointId === id : createdAt <= event.createdAt;
 
 const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | null = null): NewDelivery => ({
-  merchantId: event.merchantId,
+  merchantId: endpoint.merchantId,
   livemode: event.livemode,
   endpointId: endpoint.id,
   eventId: event.id,
@@ -68,18 +69,21 @@ export async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints
   const streaks = new Map(endpoints.map(({ id, failureStreak }) => [id, failureStreak]));
   await sendAttempts(
     ctx,
-    written.map(({ id, endpointId }) => ({ id, failureStreak: streaks.get(endpointId) ?? 0 })),
+    written.map((key) => ({ ...key, failureStreak: streaks.get(key.endpointId) ?? 0 })),
   );
 }
 
 const BATCH_MAX = 100;
 
 /** Queues due attempts. Endpoints that failed last use a separate queue, so they delay no other endpoint. */
-export async function sendAttempts(ctx: Shard, due: { id: number; failureStreak: number }[], delaySeconds = 0): Promise<void> {
+export async function sendAttempts(ctx: Shard, due: (DeliveryKey & { failureStreak: number })[], delaySeconds = 0): Promise<void> {
   const feed = async (queue: typeof ctx.env.WEBHOOKS, { isSlow }: { isSlow: boolean }) => {
     const messages = due
       .filter(({ failureStreak }) => failureStreak > 0 === isSlow)
-      .map(({ id }) => ({ body: { deliveryId: id, requestId: ctx.cause, ...addressOf(ctx) }, delaySeconds }));
+      .map(({ id: deliveryId, merchantId, livemode, endpointId }) => ({
+        body: { deliveryId, merchantId, livemode, endpointId, requestId: ctx.cause, ...addressOf(ctx) },
+        delaySeconds,
+      }));
     for (let i = 0; i < messages.length; i += BATCH_MAX) await queue.sendBatch(messages.slice(i, i + BATCH_MAX));
   };
   // In parallel, so that an outage of one queue does not affect the other.
@@ -110,24 +114,29 @@ export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, actIds: string[]) =
   );
 
 /**
- * Sends due, unleased attempts: delays beyond the queue's limit, lost messages, crashed workers. Attempts that may still wait in a queue
- * are not sent twice.
+ * Sends due, unleased attempts: delays beyond the queue's limit, lost messages, crashed workers. An attempt stays due until its message is
+ * consumed, so the next round continues after `passed`, the last attempt that was sent.
  */
-export async function sweepDeliveries(ctx: Shard): Promise<Swept> {
+export async function sweepDeliveries(ctx: Shard, passed: unknown = null): Promise<Swept> {
   const bounds = { leasedBefore: ctx.wallNow, dueBefore: ctx.wallNow - QUEUE_PATIENCE_MS };
-  const { taken } = await sweepPages<OverdueDelivery>(
+  let last = passed as OverdueDelivery | null;
+  const swept = await sweepPages<OverdueDelivery>(
     ctx,
     { pageMax: SWEEP_MAX, pagesMax: SWEEP_PAGES_MAX },
-    (last) => listOverdue(ctx.db, { ...bounds, last }, SWEEP_MAX),
-    (overdue) => sendAttempts(ctx, overdue),
+    () => listOverdue(ctx.db, { ...bounds, last }, SWEEP_MAX),
+    async (overdue) => {
+      await sendAttempts(ctx, overdue);
+      last = overdue.at(-1)!;
+    },
   );
-  // An attempt stays due until its message is consumed. Another round would send the same ones again.
-  return { taken, isFinished: true };
+  return { ...swept, last };
 }
 
 const RECOVER_PAGE = 500;
 const RECOVER_PAGES_MAX = 40;
 const RECOVER_DAYS = 90;
+/** Time left in which no further page is read. */
+const RECOVER_RESERVE_MS = 5 * SECOND;
 
 /**
  * Creates a fresh delivery schedule for every event in a window that the endpoint subscribes to and never received, oldest first. Returns
@@ -141,25 +150,28 @@ export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since:
   const types = EVENT_TYPES.filter((type) => matchesType(endpoint.eventTypes, type));
   let scheduled = 0;
   let after: number | null = null;
-  for (let page = 0; page < RECOVER_PAGES_MAX; page++) {
-    const missed: Awaited<ReturnType<typeof listMissed>> = await listMissed(
-      ctx.db,
-      endpoint,
-      types,
-      { since: from, until, after },
-      RECOVER_PAGE,
-    );
-    const written = await insertMissed(
-      ctx,
-      missed.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
-    );
-    await sendAttempts(
-      ctx,
-      written.map(({ id }) => ({ id, failureStreak: endpoint.failureStreak })),
-    );
-    scheduled += written.length;
+  for (let pages = 0; pages < RECOVER_PAGES_MAX && ctx.leftMs() > RECOVER_RESERVE_MS; ) {
+    const window = { since: from, until, after };
+    const missed: Awaited<ReturnType<typeof listMissed>> = await listMissed(ctx.db, endpoint, types, window, RECOVER_PAGE);
+    const wanted = missed.filter(({ event }) => wantsEvent(endpoint, event));
+    if (wanted.length > 0) {
+      scheduled += await insertRecovered(ctx, endpoint, wanted);
+      pages++;
+    }
     if (missed.length < RECOVER_PAGE) break;
     after = missed.at(-1)!.event.seq;
   }
   return scheduled;
+}
+
+async function insertRecovered(ctx: Scope, endpoint: Endpoint, missed: Awaited<ReturnType<typeof listMissed>>): Promise<number> {
+  const written = await insertMissed(
+    ctx,
+    missed.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
+  );
+  await sendAttempts(
+    ctx,
+    written.map((key) => ({ ...key, failureStreak: endpoint.failureStreak })),
+  );
+  return written.length;
 }

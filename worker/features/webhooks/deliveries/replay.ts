@@ -1,11 +1,11 @@
 import { ApiError, raise } from '#core/errors.ts';
-import type { Ctx, Scope } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Delivery } from '#platform/db/tables/webhooks.ts';
 import { getDelivery, getEndpoint } from '../store.ts';
 import { sendAttempts } from './fan-out.ts';
-import { findWaitingReplay, insertReplay, newestReplayId } from './store.ts';
+import { findWaitingReplay, insertReplay, type NewDelivery, newestReplayId, storedAs } from './store.ts';
 
 /**
  * Sends an event again as a separate delivery with one attempt, leaving the original schedule unchanged. While a replay waits, further
@@ -21,30 +21,23 @@ export async function replayDelivery(ctx: Scope, deliveryId: number, storeAnswer
     { reload: () => findWaitingReplay(ctx.db, original) },
     async (waiting): Promise<Change<Delivery | null>> => {
       if (waiting) return unchanged<Delivery | null>(waiting);
-      const replay = newReplay(ctx, original);
-      const stored = storeAnswer(replay, { delivery_id: newestReplayId(original) });
+      const replay = newReplay(original);
+      const stored = storeAnswer(storedAs(ctx, replay), { delivery_id: newestReplayId(original) });
       return withAnswer<Delivery | null>({ events: [], writes: insertReplay(ctx, original, replay), result: null }, stored);
     },
   );
   const replay = planned ?? (await findWaitingReplay(ctx.db, original)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
-  await sendAttempts(ctx, [{ id: replay.id, failureStreak: endpoint.failureStreak }]);
+  await sendAttempts(ctx, [{ ...replay, failureStreak: endpoint.failureStreak }]);
   return replay;
 }
 
-const newReplay = (ctx: Ctx, original: Delivery): Delivery => ({
-  ...original,
-  // Placeholder: the database assigns the id.
-  id: 0,
-  status: 'pending',
-  attempt: 0,
+const newReplay = ({ id, merchantId, livemode, endpointId, eventId, eventType, testEvent }: Delivery): NewDelivery => ({
+  merchantId,
+  livemode,
+  endpointId,
+  eventId,
+  eventType,
   maxAttempts: 1,
-  nextAttemptAt: ctx.wallNow,
-  leaseUntil: 0,
-  responseStatus: null,
-  responseMs: null,
-  responseExcerpt: null,
-  error: null,
-  replayOf: original.id,
-  createdAt: ctx.wallNow,
-  completedAt: null,
+  replayOf: id,
+  testEvent,
 });

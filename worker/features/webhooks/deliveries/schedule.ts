@@ -1,4 +1,4 @@
-import { ENDPOINT_FAILING_DAYS } from '#core/limits.ts';
+import { ENDPOINT_FAILING_DAYS, PROBE_EVERY_MS } from '#core/limits.ts';
 import { addDays, DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 
 /** Retry schedule of live deliveries: the delay before each attempt. */
@@ -70,7 +70,6 @@ export const warningsDue = ({ failingSince }: Health, now: number): number =>
   failingSince === null ? 0 : WARNINGS_MS.filter((after) => now - failingSince >= after).length;
 
 export const BREAKER_STREAK = 20;
-export const PROBE_EVERY_MS = 5 * MINUTE;
 
 export const isCircuitOpen = ({ failureStreak }: Health): boolean => failureStreak >= BREAKER_STREAK;
 

@@ -2,12 +2,15 @@ import { and, asc, eq, getViewSelectedFields, inArray, isNull, lt, lte, type SQL
 import { clockFilterForEvents } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { firstSeqAt, IN_ORDER, isAct, isAfter, isEvent, isOfActs } from '#platform/db/acts/find.ts';
-import { amongIds, jsonRows } from '#platform/db/among.ts';
+import { openEvents } from '#platform/db/acts/read.ts';
+import { fieldOf, jsonRows } from '#platform/db/among.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { acts, EVENT_DUE_AT, events, type NewStoredEvent } from '#platform/db/tables/events.ts';
 import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+import type { EventType } from '#rules/events.ts';
 import { findArchivedEvent } from '../events.store.ts';
-import { countAnswer, countEnded, isWaiting } from './breaker.store.ts';
+import { countAnswer, countOfSession } from './breaker.store.ts';
+import { type DeliveryKey, endpointsOf, isDelivery, isWaiting } from './waiting.store.ts';
 
 export async function loadFanOut(db: Db, actIds: string[]) {
   const [rows, endpoints] = await db.batch([
@@ -29,32 +32,64 @@ export async function loadFanOut(db: Db, actIds: string[]) {
         ),
       ),
   ]);
-  return { events: rows, endpoints };
+  return { events: openEvents(rows), endpoints };
 }
 
-export const insertTest = (db: Db, test: Omit<Delivery, 'id'>) => db.insert(webhookDeliveries).values(test).returning();
-
-export interface NewDelivery {
-  merchantId: string;
-  livemode: boolean;
-  endpointId: string;
-  eventId: string;
-  eventType: string;
-  maxAttempts: number;
-  replayOf: number | null;
+export interface NewDelivery
+  extends Pick<Delivery, 'merchantId' | 'livemode' | 'endpointId' | 'eventId' | 'eventType' | 'maxAttempts' | 'replayOf'> {
+  leaseUntil?: number;
+  testEvent?: NewStoredEvent | null;
 }
 
-/** Plans deliveries due now, one per event and endpoint except replays. */
+/** Ids per millisecond of a merchant's deliveries. They have 15 digits, as many as the API reads. */
+const IDS_PER_MS = 64;
+
+/** SELECT of each merchant and mode of the deliveries, with an id above those stored. */
+function nextIds(ctx: Shard, deliveries: NewDelivery[]): SQL {
+  const owners = new Map(deliveries.map(({ merchantId, livemode }) => [`${merchantId}${livemode}`, { merchantId, livemode }]));
+  const isOwner = sql`merchant_id = ${fieldOf('merchantId')} AND livemode = ${fieldOf('livemode')}`;
+  const last = sql`SELECT max((SELECT max(id) FROM webhook_deliveries WHERE ${isOwner} AND endpoint_id = e.id)) FROM (${endpointsOf(isOwner)}) e`;
+  return sql`SELECT ${fieldOf('merchantId')} AS merchant, ${fieldOf('livemode')} AS mode,
+    max(${ctx.wallNow * IDS_PER_MS}, 1 + coalesce((${last}), 0)) AS next FROM ${jsonRows([...owners.values()])}`;
+}
+
+/** Plans deliveries due now, one per event and endpoint except copies. */
 export const insertDeliveries = (ctx: Shard, deliveries: NewDelivery[], condition: SQL = sql`true`) =>
   ctx.db
     .insert(webhookDeliveries)
     .select(
-      sql`SELECT NULL, j.value ->> 'merchantId', j.value ->> 'livemode', j.value ->> 'endpointId', j.value ->> 'eventId', j.value ->> 'eventType',
-          'pending', 0, j.value ->> 'maxAttempts', ${ctx.wallNow}, 0, NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.wallNow}, NULL, NULL
-        FROM ${jsonRows(deliveries)} WHERE ${condition}`,
+      sql`WITH ids AS MATERIALIZED (${nextIds(ctx, deliveries)})
+        SELECT j.value ->> 'eventId', j.value ->> 'endpointId', iif(j.value ->> 'replayOf' IS NULL, 0, j.key + next), j.key + next,
+          j.value ->> 'merchantId', j.value ->> 'livemode', j.value ->> 'eventType', 'pending', 0, j.value ->> 'maxAttempts',
+          ${ctx.wallNow}, coalesce(j.value ->> 'leaseUntil', 0), NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.wallNow}, NULL,
+          nullif(j.value -> 'testEvent', 'null')
+        FROM ${jsonRows(deliveries)} JOIN ids ON merchant = j.value ->> 'merchantId' AND mode = j.value ->> 'livemode' WHERE ${condition}`,
     )
-    .onConflictDoNothing()
-    .returning({ id: webhookDeliveries.id, endpointId: webhookDeliveries.endpointId });
+    .onConflictDoNothing({ target: [webhookDeliveries.eventId, webhookDeliveries.endpointId, webhookDeliveries.copy] })
+    .returning({
+      id: webhookDeliveries.id,
+      merchantId: webhookDeliveries.merchantId,
+      livemode: webhookDeliveries.livemode,
+      endpointId: webhookDeliveries.endpointId,
+    });
+
+/** A delivery as `insertDeliveries` stores it, before the database assigns the id. */
+export const storedAs = (ctx: Shard, { leaseUntil = 0, testEvent = null, ...delivery }: NewDelivery): Delivery => ({
+  ...delivery,
+  id: 0,
+  copy: 0,
+  status: 'pending',
+  attempt: 0,
+  nextAttemptAt: ctx.wallNow,
+  leaseUntil,
+  responseStatus: null,
+  responseMs: null,
+  responseExcerpt: null,
+  error: null,
+  createdAt: ctx.wallNow,
+  completedAt: null,
+  testEvent,
+});
 
 /** Plans deliveries of missed events. The statement checks again, so concurrent recoveries create one delivery. */
 export const insertMissed = (ctx: Shard, deliveries: NewDelivery[]) =>
@@ -89,15 +124,15 @@ const EARLY_MS = 1000;
  */
 export async function claimDelivery(
   ctx: Shard,
-  deliveryId: number,
+  key: DeliveryKey,
   leaseUntil: number,
 ): Promise<(Omit<Claimed, 'event'> & { event: NewStoredEvent | null }) | null> {
   const { db, wallNow } = ctx;
-  const mine = eq(webhookDeliveries.id, deliveryId);
+  const mine = isDelivery(key);
   const of = (column: typeof webhookDeliveries.endpointId | typeof webhookDeliveries.eventId) =>
     db.select({ id: column }).from(webhookDeliveries).where(mine) as never;
   // No join: D1 batches name columns without their table, so equal column names would collide.
-  const [taken, [delivery], [endpoint], [stored]] = await db.batch([
+  const [taken, [delivery], [endpoint], stored] = await db.batch([
     db
       .update(webhookDeliveries)
       .set({ leaseUntil })
@@ -114,20 +149,20 @@ export async function claimDelivery(
       .where(isEvent(sql`SELECT event_id AS value FROM webhook_deliveries WHERE ${mine}`)),
   ]);
   if (taken.length === 0 || !delivery || !endpoint) return null;
-  return { delivery, endpoint, event: stored ?? delivery.testEvent ?? (await findArchivedEvent(ctx, delivery)) };
+  return { delivery, endpoint, event: openEvents(stored)[0] ?? delivery.testEvent ?? (await findArchivedEvent(ctx, delivery)) };
 }
 
 export type DeliveryChange = Partial<Omit<Delivery, 'nextAttemptAt'>> & { nextAttemptAt?: number | null | SQL };
 
 /** Plans the record of an attempt if the caller still holds the lease. Tests are not counted as traffic. */
 export function recordDelivery(ctx: Shard, delivery: Delivery, after: DeliveryChange): Write[] {
-  const { id, attempt, leaseUntil, testEvent } = delivery;
+  const { attempt, leaseUntil, testEvent } = delivery;
   const hasEnded = (after.status === 'succeeded' || after.status === 'failed') && testEvent === null;
   return [
     ctx.db
       .update(webhookDeliveries)
       .set({ ...after, leaseUntil: 0 })
-      .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.attempt, attempt), eq(webhookDeliveries.leaseUntil, leaseUntil))),
+      .where(and(isDelivery(delivery), eq(webhookDeliveries.attempt, attempt), eq(webhookDeliveries.leaseUntil, leaseUntil))),
     abortUnlessChanged(ctx),
     ...(hasEnded ? countsOf(ctx, delivery, after, after.completedAt ?? ctx.wallNow) : []),
   ];
@@ -136,28 +171,26 @@ export function recordDelivery(ctx: Shard, delivery: Delivery, after: DeliveryCh
 function countsOf(ctx: Shard, delivery: Delivery, { status, responseStatus, responseMs }: DeliveryChange, at: number): Write[] {
   const hasSucceeded = status === 'succeeded';
   const ms = typeof responseStatus === 'number' ? (responseMs ?? null) : null;
-  return [countEnded(ctx, delivery, hasSucceeded, at), countAnswer(ctx, delivery, hasSucceeded, at, ms)];
+  const ofSession = delivery.livemode ? [] : [countOfSession(ctx, delivery, hasSucceeded, at)];
+  return [...ofSession, countAnswer(ctx, delivery, hasSucceeded, at, ms)];
 }
 
 /**
- * Lists what an endpoint subscribes to and never received in a window: failed and cancelled deliveries, and events without one. In storage
- * order, from the previous page's last item. Reads no live acts before `since`: a session's clock may be ahead of their numbers.
+ * Lists events of these types that an endpoint never received in a window: those with failed and cancelled deliveries, and those without one.
+ * In storage order, from the previous page's last item. Reads no live acts before `since`: a session's clock may be ahead of their numbers.
  */
 export async function listMissed(
   db: Db,
   endpoint: Endpoint,
-  types: string[],
+  types: EventType[],
   window: { since: number; until: number; after: number | null },
   limit: number,
 ) {
-  const isOneOf = (column: typeof events.type | typeof events.productId, values: string[]) =>
-    // The plus forces SQLite to use the order of the acts.
-    sql`+${amongIds(column, values)}`;
   const isDelivered = sql`EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id} AND d.status IN ('succeeded', 'pending', 'retrying'))`;
   const lastFailed = sql<
     number | null
   >`(SELECT max(d.id) FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id})`;
-  return db
+  const rows = await db
     .select({ event: getViewSelectedFields(events), replayOf: lastFailed })
     .from(events)
     .where(
@@ -166,17 +199,15 @@ export async function listMissed(
         eq(events.livemode, endpoint.livemode),
         sql`${events.createdAt} BETWEEN ${window.since} AND ${window.until}`,
         window.after !== null ? isAfter(window.after) : endpoint.livemode ? isAfter(firstSeqAt(window.since)) : undefined,
-        isOneOf(events.type, types),
-        endpoint.productIds.length > 0
-          ? sql`(${isOneOf(events.productId, endpoint.productIds)} OR (${events.productId} IS NULL AND ${events.type} LIKE 'support.%'))`
-          : undefined,
-        // Like the fan-out: an endpoint's failure warning goes only to other endpoints.
-        sql`NOT (${events.type} = 'webhook.endpoint_failing' AND ${events.subjectId} = ${endpoint.id})`,
+        // The plus forces SQLite to use the order of the acts.
+        sql`+${inArray(events.type, types)}`,
         sql`NOT ${isDelivered}`,
       ),
     )
     .orderBy(IN_ORDER)
     .limit(limit);
+  const opened = openEvents(rows.map(({ event }) => event));
+  return rows.map(({ replayOf }, i) => ({ event: opened[i]!, replayOf }));
 }
 
 export const listDueActs = (ctx: Pick<Shard, 'db' | 'sandbox' | 'cause'>, dueBefore: number, limit: number) =>
@@ -194,8 +225,7 @@ export const postponeActs = (db: Db, actIds: string[], now: number, wait: { leas
     .set({ nextTryAt: sql`${now} + min(${wait.mostMs}, max(${wait.leastMs}, ${now} - created_at))` })
     .where(and(isNull(acts.fannedOutAt), isAct(actIds)));
 
-export interface OverdueDelivery {
-  id: number;
+export interface OverdueDelivery extends DeliveryKey {
   failureStreak: number;
   dueAt: number;
 }
@@ -203,11 +233,18 @@ export interface OverdueDelivery {
 /** Lists attempts due by `dueBefore` and not leased, longest due first, after `last`. Held deliveries have no due time and are excluded. */
 export const listOverdue = (
   db: Db,
-  { leasedBefore, dueBefore, last }: { leasedBefore: number; dueBefore: number; last: { id: number; dueAt: number } | null },
+  { leasedBefore, dueBefore, last }: { leasedBefore: number; dueBefore: number; last: OverdueDelivery | null },
   limit: number,
 ): Promise<OverdueDelivery[]> =>
   db
-    .select({ id: webhookDeliveries.id, failureStreak: webhookEndpoints.failureStreak, dueAt: sql<number>`next_attempt_at`.as('due_at') })
+    .select({
+      id: webhookDeliveries.id,
+      merchantId: webhookDeliveries.merchantId,
+      livemode: webhookDeliveries.livemode,
+      endpointId: webhookDeliveries.endpointId,
+      failureStreak: webhookEndpoints.failureStreak,
+      dueAt: sql<number>`next_attempt_at`.as('due_at'),
+    })
     .from(webhookDeliveries)
     .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
     .where(
@@ -215,10 +252,10 @@ export const listOverdue = (
         isWaiting,
         lte(webhookDeliveries.nextAttemptAt, dueBefore),
         lt(webhookDeliveries.leaseUntil, leasedBefore),
-        last ? sql`(next_attempt_at, ${webhookDeliveries.id}) > (${last.dueAt}, ${last.id})` : undefined,
+        last ? sql`(next_attempt_at, endpoint_id, ${webhookDeliveries.id}) > (${last.dueAt}, ${last.endpointId}, ${last.id})` : undefined,
       ),
     )
-    .orderBy(asc(webhookDeliveries.nextAttemptAt), asc(webhookDeliveries.id))
+    .orderBy(asc(webhookDeliveries.nextAttemptAt), asc(webhookDeliveries.endpointId), asc(webhookDeliveries.id))
     .limit(limit);
 
 /** SQL condition: requested replays, which have one attempt. Recovered deliveries have a full schedule. */
@@ -236,7 +273,7 @@ export const findWaitingReplay = (db: Db, original: Delivery) =>
 export const newestReplayId = (original: Delivery): SQL => sql`(SELECT max(id) FROM webhook_deliveries WHERE ${replaysOf(original)})`;
 
 /** Plans a replay. Aborts if another replay is waiting. */
-export const insertReplay = (ctx: Shard, original: Delivery, { id: _, ...replay }: Delivery): Write[] => [
+export const insertReplay = (ctx: Shard, original: Delivery, replay: NewDelivery): Write[] => [
   abortIfExists(ctx, webhookDeliveries, sql`${replaysOf(original)} AND ${WAITS}`),
-  ctx.db.insert(webhookDeliveries).values(replay),
+  insertDeliveries(ctx, [replay]),
 ];

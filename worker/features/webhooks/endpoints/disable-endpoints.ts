@@ -20,7 +20,7 @@ export async function planEndOfEndpoints(
     const after = { ...before, ...patch, updatedAt: ctx.now, version: before.version + 1 };
     return {
       event: endpointEvent('webhook.endpoint_disabled', after, after.version),
-      writes: [...updateEndpoint(ctx, before, patch), cancelWaiting(ctx, before.id)],
+      writes: [...updateEndpoint(ctx, before, patch), cancelWaiting(ctx, before)],
     };
   });
   return {

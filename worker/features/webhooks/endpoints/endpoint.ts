@@ -192,7 +192,7 @@ export const updateEndpointBy = (
       return unchangedWithAnswer(endpoint, storeAnswer);
     const quota = revives ? [abortIfOverQuota(ctx, endpoint, PLANS[actor.plan].enabledEndpointsMax)] : [];
     // Waiting deliveries are cancelled now: whether they are sent must not depend on when the endpoint is enabled again.
-    const waiting = patch.status === 'disabled' ? [cancelWaiting(ctx, endpoint.id)] : [];
+    const waiting = patch.status === 'disabled' ? [cancelWaiting(ctx, endpoint)] : [];
     const result = { ...endpoint, ...patch, updatedAt: ctx.now, version: endpoint.version + 1 };
     const writes = [...quota, ...updateEndpoint(ctx, endpoint, patch), ...waiting, ...extraWrites];
     return withAnswer({ events: [], writes, result }, storeAnswer(result));

@@ -22,7 +22,7 @@ export async function disableEndpointsOfKey(ctx: Scope, actor: Actor, keyId: Key
     const enabled = endpoints.filter(({ status }) => status === 'enabled');
     const writes = enabled.flatMap((endpoint) => [
       ...updateEndpoint(ctx, endpoint, { status: ENDPOINT.next(endpoint.status, 'disable'), disabledReason: 'key_revoked' }),
-      cancelWaiting(ctx, endpoint.id),
+      cancelWaiting(ctx, endpoint),
     ]);
     return { events: [], writes, result: null };
   });

@@ -6,7 +6,7 @@ import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
 import { endpointEvent, LEASE_MS, makeAttempt } from '../deliveries/attempt.ts';
 import type { AttemptOutcome } from '../deliveries/schedule.ts';
-import { findDeliveryOf, insertTest } from '../deliveries/store.ts';
+import { findDeliveryOf, insertDeliveries, type NewDelivery, storedAs } from '../deliveries/store.ts';
 import { getEndpoint } from '../store.ts';
 
 export interface TestResult {
@@ -31,18 +31,9 @@ export async function testEndpoint(ctx: Scope, endpointId: EndpointId, example: 
     endpointId: endpoint.id,
     eventId: event.id,
     eventType: event.type,
-    status: 'pending',
-    attempt: 0,
     maxAttempts: 1,
-    nextAttemptAt: ctx.wallNow,
-    leaseUntil: ctx.wallNow + LEASE_MS,
-    responseStatus: null,
-    responseMs: null,
-    responseExcerpt: null,
-    error: null,
     replayOf: null,
-    createdAt: ctx.wallNow,
-    completedAt: null,
+    leaseUntil: ctx.wallNow + LEASE_MS,
     testEvent: event,
   });
   // A disabled endpoint may be tested before it is enabled again.
@@ -62,9 +53,10 @@ function eventOf(ctx: Scope, endpoint: Endpoint, { type, subject, data: { object
  * Inserts the test delivery, or finds it if only the insert's answer was lost. The lease blocks the sweep, which cancels the row
  * afterwards.
  */
-async function storeTest(ctx: Scope, test: Omit<Delivery, 'id'>): Promise<Delivery> {
+async function storeTest(ctx: Scope, test: NewDelivery): Promise<Delivery> {
   try {
-    return (await insertTest(ctx.db, test))[0]!;
+    const [stored] = await insertDeliveries(ctx, [test]);
+    return { ...storedAs(ctx, test), ...stored! };
   } catch (error) {
     ctx.note(`test: ${formatErrorChain(error)}`);
     return (await findDeliveryOf(ctx.db, test.eventId)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });

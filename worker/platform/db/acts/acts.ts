@@ -1,11 +1,14 @@
 import { getTableColumns, isNull, type SQL, sql } from 'drizzle-orm';
+import { hex } from '#core/encoding.ts';
 import { actIdOf } from '#core/ids.ts';
-import type { Ctx, Shard } from '#platform/context.ts';
-import { FOLLOWED_EVENT_TYPES, isRare, type NewEvent } from '#rules/events.ts';
+import type { Ctx, Db, Shard } from '#platform/context.ts';
+import { EVENT_TYPES, eraseNames, FOLLOWED_EVENT_TYPES, hasNames, isRare, type NewEvent } from '#rules/events.ts';
 import { fieldOf, jsonRows } from '../among.ts';
 import { ACT_EVENTS_MAX, ACTS_PER_MS, type ActEvent, acts } from '../tables/events.ts';
+import { decodeBody, encodeBody } from './body.ts';
 
-export type NewAct = Omit<typeof acts.$inferInsert, 'seq' | 'fannedOutAt' | 'nextTryAt'> & {
+export type NewAct = Omit<typeof acts.$inferInsert, 'seq' | 'types' | 'body' | 'isPersonal' | 'fannedOutAt' | 'nextTryAt'> & {
+  events: ActEvent[];
   /** True if the service itself acts on one of the events. */
   isFollowed: boolean;
 };
@@ -88,24 +91,47 @@ const IS_AWAITED = sql`${fieldOf('isFollowed')} OR EXISTS (SELECT 1 FROM webhook
 export function insertActs(ctx: Shard, made: readonly NewAct[], source = sql`WHERE true`) {
   const computed: Record<string, SQL> = {
     seq: sql`max((SELECT coalesce(max(seq), 0) FROM acts) + 1, ${ctx.wallNow * ACTS_PER_MS}) + j.key`,
+    body: sql`unhex(${fieldOf('body')})`,
     fannedOutAt: sql`CASE WHEN ${IS_AWAITED} THEN NULL ELSE ${ctx.wallNow} END`,
   };
   const values = Object.keys(getTableColumns(acts)).map((name) => computed[name] ?? fieldOf(name));
   return ctx.db
     .insert(acts)
-    .select(sql`SELECT ${sql.join(values, sql`, `)} FROM ${jsonRows(made.map(indexed))} ${source}`)
+    .select(sql`SELECT ${sql.join(values, sql`, `)} FROM ${jsonRows(made.map(rowOf))} ${source}`)
     .returning({ id: acts.id, isWaiting: sql<number>`${isNull(acts.fannedOutAt)}` });
 }
 
 export const waitingOf = (stored: readonly { id: string; isWaiting: number }[]): string[] =>
   stored.filter(({ isWaiting }) => isWaiting).map(({ id }) => id);
 
-/** Leaves out the subjects by which the act is found without an index of their own. */
-const indexed = (act: NewAct): NewAct => {
-  const { subjectType, subjectId } = act.events[0]!;
+/** Row of an act, without the subjects by which it is found without an index of their own. */
+function rowOf({ events, ...act }: NewAct): object {
+  const { subjectType, subjectId } = events[0]!;
   return {
     ...act,
-    paymentId: act.paymentId === subjectId ? null : act.paymentId!,
-    membershipId: act.membershipId === subjectId || subjectType === 'payment' ? null : act.membershipId!,
+    ...contentsOf(events),
+    paymentId: act.paymentId === subjectId ? null : act.paymentId,
+    membershipId: act.membershipId === subjectId || subjectType === 'payment' ? null : act.membershipId,
   };
-};
+}
+
+/** Columns of an act that contain its events. The body is in hexadecimal digits, because JSON has no bytes. */
+const contentsOf = (events: readonly ActEvent[]) => ({
+  types: events.map(({ type }) => EVENT_TYPES.indexOf(type)).join(),
+  body: hex.encode(encodeBody(events)),
+  isPersonal: events.some(hasNames),
+});
+
+/** Plans the erasure of personal data in these acts, as they were read. */
+export function eraseActs(db: Db, named: readonly (typeof acts.$inferSelect)[]) {
+  const rows = named.map(({ seq, body }) => {
+    const events = decodeBody(body);
+    events.forEach(eraseNames);
+    return { seq, ...contentsOf(events) };
+  });
+  return db
+    .update(acts)
+    .set({ body: sql`unhex(${fieldOf('body')})`, isPersonal: sql`${fieldOf('isPersonal')}` })
+    .from(jsonRows(rows))
+    .where(sql`acts.seq = ${fieldOf('seq')} AND is_personal`);
+}

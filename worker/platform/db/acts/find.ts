@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { eq, type SQL, sql } from 'drizzle-orm';
 import { actKeyOf } from '#core/ids.ts';
 import { type EventType, isRare } from '#rules/events.ts';
 import { jsonRows, setOf } from '../among.ts';
@@ -46,8 +46,8 @@ export const IN_ORDER = sql`act_seq`;
 /** SQL condition on `events`: of this type. Acts with a rare type are found by their index, others are searched up to the act `last`. */
 export const isOfType = (type: EventType, last: SQL): SQL =>
   isRare(type)
-    ? sql`(act_rare_type = ${type} AND ${events.type} = ${type})`
-    : sql`(+${events.type} = ${type} AND act_seq <= coalesce(${last}, ${Number.MAX_SAFE_INTEGER}))`;
+    ? sql`(act_rare_type = ${type} AND ${eq(events.type, type)})`
+    : sql`(+${eq(events.type, type)} AND act_seq <= coalesce(${last}, ${Number.MAX_SAFE_INTEGER}))`;
 
 /**
  * SQL condition on `events`: of an act about this payment or membership. `leads`: the subjects that may have led one, with their versions,

@@ -1,6 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { newEventId } from '#core/ids.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
+import { actEventAt } from '../acts/read.ts';
 import { sweeps } from '../tables/operations.ts';
 import { type DueWork, lateSince, readDueWork } from './due-work.ts';
 
@@ -62,10 +64,15 @@ export const waitingMs = (
     return { name, ms, isLate: ms > (LATE_AFTER_MS[name] ?? Number.POSITIVE_INFINITY) };
   });
 
+interface SweepSigns extends Pick<typeof sweeps.$inferSelect, 'name' | 'dueAt' | 'succeededAt' | 'failures'> {
+  /** Age of the oldest due row, ms, if the sweep ended with rows left in three crons in a row. Else 0. */
+  behindMs: number;
+}
+
 export interface VitalSigns {
   waiting: WaitingWork;
   /** `dueAt`: since when a run is late, Infinity if none is due. */
-  sweeps: Pick<typeof sweeps.$inferSelect, 'name' | 'dueAt' | 'succeededAt' | 'failures'>[];
+  sweeps: SweepSigns[];
   parked: { unknown_kind: number; failed: number };
   oldestEventAt: number | null;
   /** Time from a payment's block to the answer of the merchant's server, ms, for the newest deliveries. */
@@ -106,18 +113,30 @@ const mailDueAt = sql`(SELECT min(next_attempt_at) FROM mails WHERE next_attempt
   AND NOT EXISTS (SELECT 1 FROM switched_off WHERE subject = 'mail'))`;
 
 /** Sweeps of another release count by their own due time. */
-const toDueSweeps = (
+const toSweepSigns = (
   rows: (typeof sweeps.$inferSelect)[],
   works: Record<string, DueWork>,
   oldest: Map<string, number | null>,
-): VitalSigns['sweeps'] =>
+  wallNow: number,
+): SweepSigns[] =>
   rows.map((row) => {
     const work = works[row.name];
-    return { ...row, dueAt: work ? lateSince(work, oldest.get(row.name) ?? null, row) : row.dueAt };
+    const workAt = oldest.get(row.name) ?? null;
+    // Work that fell due after the last run says nothing about it.
+    const isBehind = row.behindAt !== null && row.behindAt <= wallNow && (workAt ?? Number.POSITIVE_INFINITY) <= (row.succeededAt ?? 0);
+    return {
+      ...row,
+      dueAt: work ? lateSince(work, workAt, row) : row.dueAt,
+      behindMs: isBehind && workAt !== null ? Math.max(0, wallNow - workAt) : 0,
+    };
   });
 
+/** Chain time of a payment, from its event `payment.confirmed`. */
+const blockTimeOf = (row: Parameters<typeof actEventAt>[0]): number =>
+  Date.parse((actEventAt(row).data.object as { block_time: string }).block_time);
+
 export async function readVitalSigns(ctx: Shard, works: Record<string, DueWork>): Promise<VitalSigns> {
-  const { db, now } = ctx;
+  const { db, now, wallNow } = ctx;
   const waiting = sql`SELECT
     (SELECT ${eventDueAt} FROM acts WHERE fanned_out_at IS NULL AND livemode = 1 ORDER BY ${eventDueAt} LIMIT 1) AS outbox,
     ${unfinalSince} AS unfinal,
@@ -134,13 +153,13 @@ export async function readVitalSigns(ctx: Shard, works: Record<string, DueWork>)
     ${channelDueAt("status = 'created' AND channel_id IS NULL")} AS unopened_session, ${channelDueAt('ended_at IS NOT NULL')} AS ended_channel,
     (SELECT created_at FROM acts ORDER BY seq LIMIT 1) AS oldestEventAt,
     ${parked('unknown_kind')} AS unknown_kind, ${parked('failed')} AS failed`;
-  const served = sql`SELECT d.completed_at - p.block_time AS ms FROM webhook_deliveries d
-    CROSS JOIN events e ON e.act_key = substr(d.event_id, 15, 15) AND e.id = d.event_id CROSS JOIN payments p ON p.id = e.payment_id
-    WHERE d.id > (SELECT max(id) FROM webhook_deliveries) - ${DELIVERIES_MAX} AND d.event_type = 'payment.confirmed'
-      AND d.status = 'succeeded' AND d.replay_of IS NULL`;
+  const served = sql`SELECT d.completed_at AS completedAt, e.seq, e.body FROM
+      (SELECT * FROM webhook_deliveries WHERE event_id < ${newEventId(now + MINUTE, null)} ORDER BY event_id DESC LIMIT ${DELIVERIES_MAX}) d
+    CROSS JOIN events e ON e.act_key = substr(d.event_id, 15, 15) AND e.id = d.event_id
+    WHERE d.event_type = 'payment.confirmed' AND d.status = 'succeeded' AND d.replay_of IS NULL`;
   const [first, times, runs, oldest] = await Promise.all([
     db.run(waiting),
-    db.all<{ ms: number }>(served),
+    db.all<{ completedAt: number; seq: number; body: string }>(served),
     db.select().from(sweeps).orderBy(sweeps.name),
     readDueWork(ctx, works),
   ]);
@@ -149,11 +168,11 @@ export async function readVitalSigns(ctx: Shard, works: Record<string, DueWork>)
     Pick<VitalSigns, 'oldestEventAt'>;
   return {
     waiting: ends,
-    sweeps: toDueSweeps(runs, works, oldest),
+    sweeps: toSweepSigns(runs, works, oldest, wallNow),
     parked: { unknown_kind, failed },
     oldestEventAt,
     // Chain time may be slightly ahead of ours.
-    chainToWebhookMs: times.map(({ ms }) => Math.max(0, ms)).sort((a, b) => a - b),
+    chainToWebhookMs: times.map((row) => Math.max(0, row.completedAt - blockTimeOf(row))).sort((a, b) => a - b),
     databaseBytes: first.meta.size_after,
   };
 }
@@ -164,11 +183,13 @@ export function ofAll(each: VitalSigns[]): VitalSigns {
   const earliest = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b));
   return others.reduce((all, one) => {
     const ends = Object.entries(all.waiting).map(([name, at]) => [name, earliest(at, one.waiting[name as keyof WaitingWork])]);
-    const isLatest = (row: VitalSigns['sweeps'][number], i: number, rows: VitalSigns['sweeps']) =>
-      rows.every((other, j) => other.name !== row.name || other.dueAt > row.dueAt || (other.dueAt === row.dueAt && j >= i));
+    const rows = Map.groupBy([...all.sweeps, ...one.sweeps], ({ name }) => name);
     return {
       waiting: Object.fromEntries(ends) as unknown as WaitingWork,
-      sweeps: [...all.sweeps, ...one.sweeps].filter(isLatest),
+      sweeps: [...rows.values()].map((same) => ({
+        ...same.reduce((first, other) => (other.dueAt < first.dueAt ? other : first)),
+        behindMs: Math.max(...same.map(({ behindMs }) => behindMs)),
+      })),
       parked: {
         unknown_kind: all.parked.unknown_kind + one.parked.unknown_kind,
         failed: all.parked.failed + one.parked.failed,
@@ -192,6 +213,13 @@ export const isStalled = ({ now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>): SQL =
   OR coalesce(${expiringDueAt(now)} < ${now}, 0)
   OR EXISTS (SELECT 1 FROM acts WHERE fanned_out_at IS NULL AND livemode = 1 AND ${eventDueAt} < ${now})
   OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ${wallNow}))`;
+
+/** A sweep that still runs counts, because the mark of one without work is old. */
+const RECENT_MS = 15 * MINUTE;
+
+/** True if a sweep was behind at this wall time and still is. */
+export const isBehind = (wallNow: number): SQL =>
+  sql`EXISTS (SELECT 1 FROM sweeps WHERE behind_at IS NOT NULL AND behind_at <= ${wallNow} AND succeeded_at > ${wallNow + RECENT_MS})`;
 
 /** True if an email has been due since before this wall time. */
 export const isMailStalled = (wallNow: number): SQL => sql`coalesce(${mailDueAt} < ${wallNow}, 0)`;

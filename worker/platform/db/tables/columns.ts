@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { check, customType, integer, text } from 'drizzle-orm/sqlite-core';
 import { hex, utf8 } from '#core/encoding.ts';
+import { squeeze, unsqueeze } from './squeezed/squeeze.ts';
 
 /** Atomic units as decimal TEXT, because SQLite integers silently lose precision beyond 2^53 in JavaScript. */
 export const amount = customType<{ data: bigint; driverData: string }>({
@@ -23,6 +24,13 @@ export const bytes = customType<{ data: Uint8Array; driverData: ArrayLike<number
   dataType: () => 'blob',
   toDriver: (value) => value,
   fromDriver: (value) => Uint8Array.from(value),
+});
+
+/** Squeezed text, or text that SQL wrote. SQL cannot read it. */
+export const squeezed = customType<{ data: string; driverData: string | ArrayLike<number> }>({
+  dataType: () => 'blob',
+  toDriver: squeeze,
+  fromDriver: (value) => (typeof value === 'string' ? value : unsqueeze(Uint8Array.from(value))),
 });
 
 /** Milliseconds since the epoch. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, sqliteTable, sqliteView, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import type { EventType, SubjectType } from '#rules/events.ts';
-import { flag, instant, json } from './columns.ts';
+import { customType, index, integer, sqliteTable, sqliteView, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { EVENT_TYPES, type EventType, type SubjectType } from '#rules/events.ts';
+import { bytes, flag, instant } from './columns.ts';
 
 /** Due time of the fan-out sweep. The index contains this expression, so queries must use the same text. */
 export const EVENT_DUE_AT = sql`CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END`;
@@ -41,7 +41,12 @@ export const acts = sqliteTable(
     /** Membership of its events, if neither it nor a payment leads the act. Payments name their membership. */
     membershipId: text('membership_id'),
     rareType: text('rare_type').$type<EventType>(),
-    events: json<ActEvent[]>('events').notNull(),
+    /** Numbers of the types of its events, in order, separated by commas. */
+    types: text('types').notNull(),
+    /** Events of the act, squeezed (`acts/body.ts`). */
+    body: bytes('body').notNull(),
+    /** True if the events contain personal data, until it is erased. */
+    isPersonal: flag('is_personal').notNull(),
     requestId: text('request_id').notNull(),
     createdAt: instant('created_at').notNull(),
     fannedOutAt: instant('fanned_out_at'),
@@ -67,25 +72,31 @@ export const ACTS_PER_MS = 64;
 /** Most events of one act. The last character of an event's id is its position. */
 export const ACT_EVENTS_MAX = 32;
 
-/** Events of all acts, for reading (`triggers.sql`). Columns of the act begin with `act`: they have the indexes. */
+const eventType = customType<{ data: EventType; driverData: number }>({
+  dataType: () => 'integer',
+  toDriver: (type) => EVENT_TYPES.indexOf(type),
+  fromDriver: (number) => EVENT_TYPES[number]!,
+});
+
+/**
+ * Rows of all events, for finding them (`triggers.sql`): number, id and type. Their contents are read from the body (`acts/read.ts`). Columns
+ * of the act begin with `act`: they have the indexes.
+ */
 export const events = sqliteView('events', {
   /** Number of the act and position in it. */
   seq: integer('seq').notNull(),
   id: text('id').notNull(),
   merchantId: text('merchant_id').notNull(),
   livemode: flag('livemode').notNull(),
-  subjectType: text('subject_type').$type<SubjectType>().notNull(),
-  subjectId: text('subject_id').notNull(),
-  subjectVersion: integer('subject_version').notNull(),
-  type: text('type').$type<EventType>().notNull(),
-  data: json<EventData>('data').notNull(),
-  productId: text('product_id'),
-  paymentId: text('payment_id'),
-  membershipId: text('membership_id'),
+  type: eventType('type').notNull(),
+  /** Body of the act in hexadecimal digits, which the database sends shorter than bytes. */
+  body: text('body').notNull(),
   requestId: text('request_id').notNull(),
   createdAt: instant('created_at').notNull(),
   fannedOutAt: instant('fanned_out_at'),
 }).existing();
 
-export type StoredEvent = typeof events.$inferSelect;
+export type EventRow = typeof events.$inferSelect;
+
+export interface StoredEvent extends Omit<EventRow, 'body'>, ActEvent {}
 export type NewStoredEvent = Omit<StoredEvent, 'seq' | 'fannedOutAt'>;

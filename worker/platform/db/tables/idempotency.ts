@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { instant } from './columns.ts';
+import { instant, squeezed } from './columns.ts';
 
 /**
  * Idempotency records: the finished answer, written in the batch of its effect, or a lease during an external call. WITHOUT ROWID, and
@@ -18,7 +18,7 @@ export const idempotencyRecords = sqliteTable(
     leaseUntil: instant('lease_until'),
     expiresAt: instant('expires_at').notNull(),
     /** Behind all other columns, because the sweep reads past a long one. */
-    body: text('body'),
+    body: squeezed('body'),
     sealedBody: text('sealed_body'),
   },
   (table) => [

@@ -1,18 +1,25 @@
+import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { instant, json } from './columns.ts';
 
 /** Sweeps with due time, lease, last success and failures since. A row is inserted when a cron first sends the sweep. */
-export const sweeps = sqliteTable('sweeps', {
-  name: text('name').primaryKey(),
-  dueAt: instant('due_at').notNull(),
-  /** Send time of the queued message, 0 if none is queued. A message that has not arrived after 50 seconds is resent. */
-  sentAt: instant('sent_at').notNull(),
-  /** Renewed during a run, so that the lease of a crashed run expires soon. */
-  leaseUntil: instant('lease_until').notNull(),
-  fence: integer('fence').notNull(),
-  succeededAt: instant('succeeded_at'),
-  failures: integer('failures').notNull(),
-});
+export const sweeps = sqliteTable(
+  'sweeps',
+  {
+    name: text('name').primaryKey(),
+    dueAt: instant('due_at').notNull(),
+    /** Send time of the queued message, 0 if none is queued. A message that has not arrived after 50 seconds is resent. */
+    sentAt: instant('sent_at').notNull(),
+    /** Renewed during a run, so that the lease of a crashed run expires soon. */
+    leaseUntil: instant('lease_until').notNull(),
+    fence: integer('fence').notNull(),
+    succeededAt: instant('succeeded_at'),
+    failures: integer('failures').notNull(),
+    /** Set while every run ends with rows left: when the sweep counts as behind, three crons after the first of these runs. */
+    behindAt: instant('behind_at'),
+  },
+  (table) => [index('sweeps_behind').on(table.behindAt).where(sql`behind_at IS NOT NULL`)],
+);
 
 /**
  * Queue messages that could not be processed: `unknown_kind` waits for a release that knows the kind, `failed` for the operator to resend

@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
 import type { InvoiceMetadata } from '#pdf/facts.ts';
-import { bytes, flag, instant, json } from './columns.ts';
+import { bytes, flag, instant, json, squeezed } from './columns.ts';
 
 /** Receipts not yet in the archive (`archivedReceipts`). */
 export const receipts = sqliteTable(
@@ -18,7 +18,9 @@ export const receipts = sqliteTable(
     paymentId: text('payment_id').$type<PaymentId>().notNull(),
     txSignature: text('tx_signature').notNull(),
     /** Exact signed text (RFC 8785). Served unchanged, never rebuilt. */
-    document: text('document').notNull(),
+    document: squeezed('document').notNull(),
+    /** Copy of a signed fact, for search: SQL cannot read the document. */
+    productName: text('product_name').notNull(),
     sha256: text('sha256').notNull(),
     signature: text('signature').notNull(),
     keyId: text('key_id').notNull(),

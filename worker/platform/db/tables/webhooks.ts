@@ -51,7 +51,7 @@ export const webhookEndpoints = sqliteTable(
   ],
 );
 
-/** Ended deliveries per endpoint and hour, so that endpoint health needs no counting. */
+/** Ended deliveries of sandbox sessions per endpoint and hour. The analytics, which count all others, leave sessions out. */
 export const endpointHours = sqliteTable(
   'endpoint_hours',
   {
@@ -72,11 +72,14 @@ export const endpointHours = sqliteTable(
 export const webhookDeliveries = sqliteTable(
   'webhook_deliveries',
   {
-    id: integer('id').primaryKey({ autoIncrement: true }),
+    eventId: text('event_id').notNull(),
+    endpointId: text('endpoint_id').$type<EndpointId>().notNull(),
+    /** 0, or the id of this delivery if it repeats another. */
+    copy: integer('copy').notNull(),
+    /** Unique per merchant and mode. At least the wall time in units of 1/64 ms, so a number is never used twice. */
+    id: integer('id').notNull(),
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    endpointId: text('endpoint_id').$type<EndpointId>().notNull(),
-    eventId: text('event_id').notNull(),
     eventType: text('event_type').notNull(),
     status: text('status').$type<DeliveryStatus>().notNull(),
     attempt: integer('attempt').notNull(),
@@ -96,16 +99,15 @@ export const webhookDeliveries = sqliteTable(
   },
   (table) => [
     oneOf('webhook_deliveries_status', 'status', DELIVERY.states),
-    // Finds the deliveries of an event too. One of an event and endpoint is no replay.
-    uniqueIndex('webhook_deliveries_once').on(table.eventId, table.endpointId, sql`CASE WHEN replay_of IS NULL THEN 0 ELSE id END`),
-    index('webhook_deliveries_due').on(table.nextAttemptAt).where(sql`status IN ('pending', 'retrying')`),
-    index('webhook_deliveries_waiting').on(table.endpointId, table.nextAttemptAt).where(sql`status IN ('pending', 'retrying')`),
-    // Every index ends in the rowid, which is `id`.
-    index('webhook_deliveries_by_merchant').on(table.merchantId, table.livemode),
-    // Nearly all deliveries end succeeded, so a list of those reads few others on its way.
-    index('webhook_deliveries_unsucceeded').on(table.merchantId, table.livemode, table.status).where(sql`status <> 'succeeded'`),
-    index('webhook_deliveries_by_endpoint').on(table.merchantId, table.livemode, table.endpointId),
-    index('webhook_deliveries_ended').on(table.completedAt).where(sql`completed_at IS NOT NULL`),
+    // WITHOUT ROWID. Of an event and endpoint one delivery is no copy. Event ids begin with their time.
+    primaryKey({ columns: [table.eventId, table.endpointId, table.copy] }),
+    uniqueIndex('webhook_deliveries_by_endpoint').on(table.merchantId, table.livemode, table.endpointId, table.id),
+    // The due time of held deliveries is null: those of an endpoint are found by it.
+    index('webhook_deliveries_due').on(table.nextAttemptAt, table.endpointId, table.id).where(sql`status IN ('pending', 'retrying')`),
+    // Only a failed attempt writes an entry.
+    index('webhook_deliveries_failed')
+      .on(table.merchantId, table.livemode, table.status, table.id)
+      .where(sql`status IN ('retrying', 'failed', 'cancelled')`),
   ],
 );
 
