@@ -1,0 +1,142 @@
+import { applyD1Migrations } from 'cloudflare:test';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { emailKeysOf, emailName, findAccountByEmail, isUsedAs, newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
+import { newCtx, type Shard } from '#platform/context.ts';
+import { directoryOf, shardNamed } from '#platform/db/directory.ts';
+import { NameTaken, sweepNames, withNames } from '#platform/db/names.ts';
+import { names } from '#platform/db/tables/office/names.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
+
+const MINUTE = 60_000;
+const DATABASES = ['DB', 'DB_2', 'DB_3'];
+
+describe('names of three databases', () => {
+  const w = new World();
+  const deferred: Promise<unknown>[] = [];
+  beforeAll(async () => {
+    const { TEST_DB_2: DB_2, TEST_DB_3: DB_3, TEST_DIRECTORY: DIRECTORY } = testEnv;
+    for (const database of [DB_2, DB_3, DIRECTORY]) await applyD1Migrations(database, testEnv.TEST_MIGRATIONS);
+    Object.assign(w.env, { DB_2, DB_3, DIRECTORY });
+  });
+  afterEach(letTimeRun);
+
+  const shardOf = (database: string): Shard =>
+    shardNamed(newCtx(w.env, { requestId: 'req_names', defer: (work) => void deferred.push(work) }), database);
+  const settled = async () => void (await Promise.all(deferred.splice(0)));
+  let people = 0;
+  const newEmail = () => `name-${++people}@example.com`;
+  const accountIn = (shard: Shard, email: string) =>
+    newAccount(shard, 'Ada', { email, emailKey: emailKeysOf(shard, email).keys[0], passwordHash: 'x' });
+  const register = (database: string, email: string) => {
+    const shard = shardOf(database);
+    return storeAccount(shard, accountIn(shard, email));
+  };
+  const readNames = (email: string) =>
+    directoryOf(shardOf('DB'))
+      .db.select()
+      .from(names)
+      .then((rows) => rows.filter(({ key }) => key === emailKeysOf(shardOf('DB'), email).keys[0]));
+  const sweep = () =>
+    sweepNames({
+      email: isUsedAs('emailKey'),
+      wallet: isUsedAs('walletKey'),
+      identity: async () => false,
+      slug: async () => false,
+      customer: async () => false,
+    })(shardOf('DB'));
+
+  it('of twenty concurrent registrations of one email in three databases, one is stored', async () => {
+    const email = newEmail();
+    const tries = Array.from({ length: 20 }, (_, i) => register(DATABASES[i % 3]!, email).catch((error: unknown) => error));
+    const ended = await Promise.all(tries);
+    await settled();
+    const stored = ended.flatMap((one) => (one instanceof Error ? [] : [one as { id: string }]));
+    expect(stored).toHaveLength(1);
+    expect((await findAccountByEmail(shardOf('DB'), email))?.id).toBe(stored[0]!.id);
+    expect(await readNames(email)).toMatchObject([{ accountId: stored[0]!.id, reservedUntil: null }]);
+    await expect(register('DB_2', email)).rejects.toBeInstanceOf(NameTaken);
+  });
+
+  it('a reservation without a change ends after two minutes, and the name goes to the next', async () => {
+    const email = newEmail();
+    const shard = shardOf('DB_2');
+    const account = accountIn(shard, email);
+    const dies = withNames(shard, account.id, [emailName(shard, email)], async () => {
+      throw new Error('the worker dies');
+    });
+    await expect(dies).rejects.toThrow('the worker dies');
+    await settled();
+    await expect(register('DB_3', email)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+    setTime(Date.now() + 3 * MINUTE);
+    const { id } = await register('DB_3', email);
+    await settled();
+    expect(await readNames(email)).toMatchObject([{ accountId: id, reservedUntil: null }]);
+  });
+
+  it('a name that was stored and never kept is refused to others, and the sweep keeps it', async () => {
+    const email = newEmail();
+    const { id } = await register('DB', email);
+    await settled();
+    await directoryOf(shardOf('DB')).db.update(names).set({ reservedUntil: Date.now() });
+    setTime(Date.now() + 3 * MINUTE);
+    await expect(register('DB_2', email)).rejects.toBeInstanceOf(NameTaken);
+    setTime(Date.now() + 61 * MINUTE);
+    await sweep();
+    expect(await readNames(email)).toMatchObject([{ accountId: id, reservedUntil: null }]);
+  });
+
+  it('the sweep deletes reservations that led to nothing', async () => {
+    const email = newEmail();
+    const shard = shardOf('DB_3');
+    await withNames(shard, accountIn(shard, email).id, [emailName(shard, email)], async () => {
+      throw new Error('the worker dies');
+    }).catch(() => {});
+    await settled();
+    expect(await readNames(email)).toHaveLength(1);
+    setTime(Date.now() + 63 * MINUTE);
+    await sweep();
+    expect(await readNames(email)).toEqual([]);
+  });
+
+  it('a batch that runs after its reservation ended stores nothing', async () => {
+    const email = newEmail();
+    // A clock that is behind by more than the reservation lasts.
+    setTime(Date.now() - 5 * MINUTE);
+    await expect(register('DB_2', email)).rejects.toThrow();
+    await settled();
+    letTimeRun();
+    expect(await findAccountByEmail(shardOf('DB'), email)).toBeUndefined();
+    await register('DB_3', email);
+  });
+
+  it('an address that its account gave up can be registered in another database', async () => {
+    const email = newEmail();
+    const { id } = await register('DB', email);
+    await settled();
+    await w.env.DB.prepare('UPDATE accounts SET email = NULL, email_key = NULL WHERE id = ?').bind(id).run();
+    const next = await register('DB_3', email);
+    await settled();
+    expect(await readNames(email)).toMatchObject([{ accountId: next.id, reservedUntil: null }]);
+    expect((await findAccountByEmail(shardOf('DB'), email))?.id).toBe(next.id);
+  });
+
+  it('a slug that a merchant chose leads to its product, and is refused to a merchant of another database', async () => {
+    const [first, second] = [await w.merchant(), await w.merchant()];
+    const product = await w.product(first, { slug: 'pro' });
+    const price = { asset: 'USDC', amount: '5' };
+    const taken = await w.call('POST', '/v1/products', {
+      key: second.token,
+      body: { name: 'Other', price, payout_wallet: second.wallet.address, slug: 'pro' },
+    });
+    expect([taken.status, taken.body.code, taken.body.meta.reason]).toEqual([409, 'state_conflict', 'not_unique']);
+    expect((await w.call('GET', '/v1/products/p/pro')).body.product_id).toBe(product.product_id);
+    const generated = await w.product(second);
+    const reserved = await w.call('POST', '/v1/products', {
+      key: first.token,
+      body: { name: 'Other', price, payout_wallet: first.wallet.address, slug: generated.slug },
+    });
+    expect([reserved.status, reserved.body.code]).toEqual([422, 'validation_error']);
+  });
+});
