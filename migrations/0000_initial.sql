@@ -632,6 +632,7 @@ CREATE TABLE `sweeps` (
 );
 --> statement-breakpoint
 CREATE INDEX `sweeps_behind` ON `sweeps` (`behind_at`) WHERE behind_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `sweeps_failed` ON `sweeps` (`name`) WHERE failures > 0;--> statement-breakpoint
 CREATE TABLE `switched_off` (
 	`subject` text PRIMARY KEY NOT NULL,
 	`since` integer NOT NULL
@@ -997,7 +998,6 @@ CREATE TABLE `settlements` (
 	`setup_intent_id` text,
 	`customer_wallet` text,
 	`customer_ref` text,
-	`message_hash` text NOT NULL,
 	`tx_signature` text NOT NULL,
 	`wire` text NOT NULL,
 	`asset` text NOT NULL,

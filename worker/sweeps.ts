@@ -218,7 +218,14 @@ async function listDueElsewhere(shard: Shard): Promise<string[]> {
       return [name, work];
     }),
   );
-  return (await Promise.all(othersOf(shard).map((other) => listDueSweeps(other, works)))).flat();
+  const each = othersOf(shard).map((other) =>
+    // A database that is away has its own tick, and stops no other.
+    listDueSweeps(other, works).catch((error: unknown) => {
+      logRequest({ request_id: shard.requestId, notes: [`${other.database}: ${formatErrorChain(error)}`] });
+      return [];
+    }),
+  );
+  return (await Promise.all(each)).flat();
 }
 
 /** Consumer of the sweep queue, one message per invocation. No retries, because a failed sweep is due at the next cron. */

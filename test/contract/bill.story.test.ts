@@ -7,6 +7,7 @@ import { sum, times, zero } from '../../local/bench/bill/bill.ts';
 import { costPage, type Measured, POLLS } from '../../local/bench/bill/page.ts';
 import { BYTES, type Counts } from '../../local/bench/bill/prices.ts';
 import { FIRST_CHECK, letTimePass } from '../support/faults/finality.ts';
+import { putRow } from '../support/fixtures/put-row.ts';
 import { newAgent, openShop, type Shop } from '../support/people/agent.ts';
 import { consumer } from '../support/people/consumer.ts';
 import { letTimeRun, setTime } from '../support/runner/clock.ts';
@@ -40,6 +41,8 @@ describe('bill', () => {
       Promise.all(['alone', 'each10', 'each20', 'hot'].map((name) => shop.grant({ customer: customerOf(name), units: 100_000 }))),
     );
     await sell();
+    // A range of signatures is read up to the next one, which a full table always has.
+    await putRow(w.env.DB, 'tx_claims', { tx_signature: 'z'.repeat(88), livemode: 1 });
     await letTimePass(w, FIRST_CHECK);
     await w.sweepAll();
     await spend(async () => {});

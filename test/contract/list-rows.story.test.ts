@@ -18,6 +18,8 @@ interface Listed {
 
 const ROWS = 20_000;
 const PAGE_ROWS_MAX = 400;
+/** The list of all endpoints is merged from theirs. The rows belong to 50, the most that a plan enables. */
+const MERGED_PAGE_ROWS_MAX = 600;
 const NUMBERED_PAGE_ROWS_MAX = 60;
 const COUNT_ROWS_MAX = 10_001;
 const FILTERED_COUNT_ROWS_MAX = 2_001;
@@ -62,7 +64,8 @@ describe(`first pages with ${ROWS} rows of the merchant in every table`, () => {
           id: "printf('01900000-%04d-7000-8000-%012d', n % 10000, n)",
           tx_signature: `substr('ABCDEFGHJKLMNPQRSTUVWXYZ', 1 + n % 20, 4) || replace(n, '0', 'o') || 'xxxxxxxxxxxxxxxxxxxx'`,
           product_id: uuids,
-          document: `'{"product_name":"Crowd ' || CASE WHEN n = 5 THEN 'unique' WHEN n % 3 > 0 THEN 'usual' ELSE 'other' END || '"}'`,
+          document: `'{}'`,
+          product_name: "'Crowd ' || CASE WHEN n = 5 THEN 'unique' WHEN n % 3 > 0 THEN 'usual' ELSE 'other' END",
         },
         entitlements: { wallet_address: most('e', 'wallet'), customer_ref: most('e', 'ref'), product_id: uuids },
         subscription_authorizations: { product_id: uuids, status: "'active'" },
@@ -78,7 +81,7 @@ describe(`first pages with ${ROWS} rows of the merchant in every table`, () => {
           }),
         },
         // No plan allows many endpoints.
-        webhook_deliveries: { endpoint_id: uuidsOf('n % 5'), event_id: "'events-id-' || n" },
+        webhook_deliveries: { endpoint_id: uuidsOf('n % 48'), event_id: "'events-id-' || n" },
         webhook_endpoints: { merchant_id: `'${ada.userId}'`, status: "'disabled'", event_types: "'[]'", product_ids: "'[]'" },
         endpoint_hours: { hour: '(1 + n) * 3600000' },
         api_keys: { permissions: `'["read"]'`, revoked_at: 'CASE WHEN n > 20 THEN n END' },
@@ -142,7 +145,9 @@ describe(`first pages with ${ROWS} rows of the merchant in every table`, () => {
     expect([status, body.code]).toEqual([200, undefined]);
     // All receipts of a direction are numbered without gaps, so none are counted.
     const isNumbered = path === 'receipts' && query === '';
-    expect(rowsOf(pages), worstOf(pages)).toBeLessThanOrEqual(isNumbered ? NUMBERED_PAGE_ROWS_MAX : PAGE_ROWS_MAX);
+    const isMerged = path === 'webhooks/deliveries' && query === '';
+    const rowsMax = isNumbered ? NUMBERED_PAGE_ROWS_MAX : isMerged ? MERGED_PAGE_ROWS_MAX : PAGE_ROWS_MAX;
+    expect(rowsOf(pages), worstOf(pages)).toBeLessThanOrEqual(rowsMax);
     expect(counts.length > 0).toBe(!isNumbered);
     expect(rowsOf(counts), worstOf(counts)).toBeLessThanOrEqual(roundsOf(path, query) * COUNT_ROWS_MAX);
     expect(body.items.length).toBe(Math.min(20, body.total));

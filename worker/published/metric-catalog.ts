@@ -1,11 +1,14 @@
 /** Every metric that `GET /v1/operator/metrics` returns. */
 export const METRICS = {
   svc_sweep_lag_seconds: { type: 'gauge', help: 'Seconds for which a sweep has been due and unfinished.' },
-  svc_sweep_succeeded_seconds: { type: 'gauge', help: 'Time at which a sweep last succeeded, in Unix seconds; 0: never.' },
+  svc_sweep_succeeded_seconds: {
+    type: 'gauge',
+    help: 'Time at which a sweep last succeeded, in Unix seconds; 0: never. A sweep without work does not run.',
+  },
   svc_sweep_failures: { type: 'gauge', help: 'Number of consecutive failed runs of a sweep.' },
   svc_sweep_behind_seconds: {
     type: 'gauge',
-    help: 'Age of the oldest due row of a sweep that left rows in three crons in a row. Only of sweeps that are behind.',
+    help: 'Age of the oldest due row of a sweep that left rows three times in a row that it was asked for. Only of sweeps that are behind.',
   },
   svc_oldest_event_seconds: {
     type: 'gauge',

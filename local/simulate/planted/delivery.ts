@@ -16,7 +16,7 @@ export const DELIVERY_FAULTS: readonly PlantedFault[] = [
   {
     name: 'sweep-given-up',
     breaks: 'A sweep is not due again after its first failure.',
-    mutations: [{ find: '{ dueAt: ctx.wallNow, succeededAt: null }', replace: '{ dueAt: ctx.wallNow + 1e10, succeededAt: null }' }],
+    mutations: [{ find: 'failSweep(ctx.db, name, fence, ctx.wallNow)', replace: 'failSweep(ctx.db, name, fence, ctx.wallNow + 1e10)' }],
     finding: /sweeps go on failing/,
   },
   {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { isLedBy, prepareOnEvents } from '../../support/fixtures/acts.ts';
+import { hex } from '#core/encoding.ts';
+import { changeActs, isLedBy, prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { dumpTable, listTables } from '../../support/fixtures/database-dump.ts';
 import { newKey } from '../../support/people/agent.ts';
 import { consumer, received } from '../../support/people/consumer.ts';
@@ -139,6 +140,27 @@ describe('personal data of a deleted account', () => {
     for (let i = 0; i < 4 && (await erasedAt()) === null; i++) await w.sweepAlone('erasures');
     expect((await left()).filter(({ name }) => name !== '')).toEqual([]);
     expect(await erasedAt()).toEqual(expect.any(Number));
+  });
+
+  it('events of more than two megabytes are erased in several runs', async () => {
+    const ida = await w.merchant();
+    const subject = 'Driftwood subject';
+    for (let i = 0; i < 8; i++)
+      expect((await w.call('POST', '/v1/support/tickets', { key: ida.key, body: { subject, body: 'Help' } })).status).toBe(200);
+    const long = () => Array.from({ length: 4 }, () => hex.encode(crypto.getRandomValues(new Uint8Array(60_000)))).join('');
+    for (const { seq } of (await readRows('acts', ida, 'seq')) as { seq: number }[])
+      await changeActs(w.env.DB, 'seq = ? AND is_personal', [seq], ([event]) =>
+        Object.assign(event!.data.object, { metadata: { long: long() } }),
+      );
+    const named = async () =>
+      (await dumpTable(w.env.DB, 'acts', 'merchant_id = ?', ida.userId)).filter((row) => JSON.stringify(row).includes(subject));
+    expect(await named()).toHaveLength(8);
+    await end(ida);
+    const erasedAt = () => w.env.DB.prepare('SELECT erased_at FROM accounts WHERE id = ?').bind(ida.userId).first('erased_at');
+    for (let i = 0; i < 12 && (await erasedAt()) === null; i++) await w.sweepAlone('erasures');
+    expect([await named(), await erasedAt()]).toEqual([[], expect.any(Number)]);
+    // No real event is that long.
+    await w.env.DB.prepare('DELETE FROM acts WHERE merchant_id = ?').bind(ida.userId).run();
   });
 
   it('texts of tickets and recipients of proofs are erased from all tables, also from events and stored answers', async () => {

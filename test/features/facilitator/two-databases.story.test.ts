@@ -5,10 +5,10 @@ import { withObjectFaults } from '../../support/people/agent.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
-async function latestMessage(...databases: D1Database[]): Promise<string> {
-  const sql = 'SELECT message_hash AS hash, created_at AS at FROM settlements ORDER BY created_at DESC LIMIT 1';
-  const rows = await Promise.all(databases.map((database) => database.prepare(sql).first<{ hash: string; at: number }>()));
-  return rows.flatMap((row) => (row ? [row] : [])).toSorted((a, b) => b.at - a.at)[0]!.hash;
+async function latestTransaction(...databases: D1Database[]): Promise<string> {
+  const sql = 'SELECT tx_signature AS signature, created_at AS at FROM settlements ORDER BY created_at DESC LIMIT 1';
+  const rows = await Promise.all(databases.map((database) => database.prepare(sql).first<{ signature: string; at: number }>()));
+  return rows.flatMap((row) => (row ? [row] : [])).toSorted((a, b) => b.at - a.at)[0]!.signature;
 }
 
 describe('facilitator payment to a wallet shared by accounts of two databases', () => {
@@ -56,8 +56,8 @@ describe('facilitator payment to a wallet shared by accounts of two databases', 
     ] as const) {
       const body = await till.bodyFor();
       expect((await asked(body, owner)).body.success).toBe(true);
-      const hash = await latestMessage(w.env.DB, w.env.DB_2 as D1Database);
-      await runInDurableObject(w.env.ADMISSION.getByName(`message:${hash}`), async (_, { storage }) => storage.deleteAll());
+      const signature = await latestTransaction(w.env.DB, w.env.DB_2 as D1Database);
+      await runInDurableObject(w.env.ADMISSION.getByName(`message:${signature}`), async (_, { storage }) => storage.deleteAll());
       expect((await asked(body, rival)).body.success).toBe(false);
       expect((await asked(body, owner)).body.success).toBe(true);
     }

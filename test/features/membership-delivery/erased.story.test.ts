@@ -73,7 +73,7 @@ describe('membership deliveries of a deleted account', () => {
     await w.settleDown();
     const [member] = await readRows('memberships');
     expect([member!.deliver_to, await readRows('placements')]).toEqual([null, []]);
-    for (const table of ['payments', 'events', 'memberships']) expect(JSON.stringify(await readRows(table))).not.toContain(user);
+    for (const table of ['payments', 'acts', 'memberships']) expect(JSON.stringify(await readRows(table))).not.toContain(user);
   });
 
   it('a row stored after deletion is removed when it is due', async () => {

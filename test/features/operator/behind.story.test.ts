@@ -60,6 +60,41 @@ describe('a sweep that leaves rows', () => {
     expect(await queueCheck()).toBe('ok');
   });
 
+  it('a mark of an earlier backlog does not count for a later one', async () => {
+    await due();
+    await cron({ isAway: true });
+    setTime(Date.now() + 60 * MINUTE);
+    await cron({ isAway: true });
+    await oldest(14 * MINUTE);
+    expect(await finding()).toBeUndefined();
+    for (let i = 0; i < 3; i++) await cron({ isAway: true });
+    await oldest(14 * MINUTE);
+    expect(await finding()).toMatch('finality');
+    await cron({ isAway: false });
+  });
+
+  it.each([
+    ['namedCandidates', 'ok'],
+    ['sandboxes', 'ok'],
+    ['candidates', 'failing'],
+  ])('the queue check of a deployment with %s behind for an hour is %s', async (name, check) => {
+    await w.env.DB.prepare('UPDATE acts SET fanned_out_at = 1').run();
+    const row = {
+      due_at: 0,
+      sent_at: 0,
+      lease_until: 0,
+      fence: 1,
+      succeeded_at: Date.now(),
+      failures: 0,
+      behind_at: Date.now() - 60 * MINUTE,
+    };
+    await w.env.DB.prepare(`INSERT OR REPLACE INTO sweeps (name, ${Object.keys(row)}) VALUES (?, ${Object.values(row)})`)
+      .bind(name)
+      .run();
+    expect(await queueCheck()).toBe(check);
+    await w.env.DB.prepare('DELETE FROM sweeps WHERE name = ?').bind(name).run();
+  });
+
   it('the sweep is not behind for rows that fell due after its last run', async () => {
     await due();
     for (let i = 0; i < 5; i++) await cron({ isAway: true });

@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
 import { dueWorkOf, type SweepName } from '#features/operator/due-work.store.ts';
+import { retentionMsOf } from '#features/retention/retention.ts';
 import { newCtx, type Shard } from '#platform/context.ts';
 import { listDueSweeps, readDueWork } from '#platform/db/due/due-work.ts';
 import { SWEEPS } from '../../../worker/sweeps.ts';
@@ -67,7 +68,6 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
   sandboxTransactions: [kind('sandbox_transactions', { session_id: '', created_at: AT })],
   sandboxAccounts: [kind('sandbox_accounts', { session_id: '', needed_at: AT, data: '' })],
   processorEvents: [kind('processor_events', { received_at: AT })],
-  endedDeliveries: [kind('webhook_deliveries', { ...live, status: 'succeeded', completed_at: AT })],
   endpointHours: [kind('endpoint_hours', { ...live, hour: AT })],
   endedSetups: [kind('setup_intents', { status: 'expired', expires_at: AT })],
   endedSessions: [kind('payments', { ...live, status: 'FAILED', expires_at: AT })],
@@ -164,7 +164,17 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
 };
 
 /** Sweeps that follow a schedule, a chain or events. Each has a case of its own below. */
-const OTHERS: SweepName[] = ['entitlements', 'idempotency', 'peppers', 'seals', 'reference', 'feePayer', 'audit', 'archive'];
+const OTHERS: SweepName[] = [
+  'endedDeliveries',
+  'entitlements',
+  'idempotency',
+  'peppers',
+  'seals',
+  'reference',
+  'feePayer',
+  'audit',
+  'archive',
+];
 
 describe('due work', () => {
   const w = new World({
@@ -218,6 +228,13 @@ describe('due work', () => {
   it.each(['idempotency', 'seals'] as const)('%s runs by its schedule', async (name) => {
     await put('sweeps', { name, due_at: AT });
     expect([await isListed(name, ctxAt(AT - 1)), await isListed(name, ctxAt(AT))]).toEqual([false, true]);
+  });
+
+  it('ended deliveries are taken from the oldest event on, at the end of their time', async () => {
+    await put('webhook_deliveries', { ...live, status: 'succeeded', event_id: 'evt_0', completed_at: AT });
+    const endsAt = AT + retentionMsOf('deliveries');
+    expect([await isListed('endedDeliveries', ctxAt(endsAt - 1)), await isListed('endedDeliveries', ctxAt(endsAt))]).toEqual([false, true]);
+    expect([(await run('endedDeliveries', endsAt - 1)).taken, (await run('endedDeliveries', endsAt)).taken]).toEqual([0, 1]);
   });
 
   it('idempotency takes expired records', async () => {

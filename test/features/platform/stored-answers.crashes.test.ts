@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { base64url } from '#core/encoding.ts';
 import { withFaults } from '../../support/faults/faults.ts';
+import { dumpTable } from '../../support/fixtures/database-dump.ts';
 import { letLeasesEnd, newKey } from '../../support/people/agent.ts';
 import { CONNECTOR_SECRETS, REPEATED } from '../../support/runner/env.ts';
 import { type Answer, type CallOptions, type Merchant, World } from '../../support/world.ts';
@@ -120,7 +121,8 @@ describe('Idempotency-Key on calls that end every session', () => {
     expect([again.status, isReplay(again), again.body]).toEqual([200, true, first.body]);
     expect((await security(key, token, { ...body, new_password: 'another one altogether' })).body.code).toBe('idempotency_conflict');
     expect((await w.call('GET', '/v1/account/me', { key: token })).status).toBe(200);
-    const record = JSON.stringify(await w.env.DB.prepare('SELECT * FROM claims WHERE key = ?').bind(key).first());
+    const record = JSON.stringify(await dumpTable(w.env.DB, 'claims', 'key = ?', key));
+    expect(record).toContain(key);
     expect(record).not.toContain('staple');
   });
 

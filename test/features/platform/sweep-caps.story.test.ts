@@ -12,6 +12,7 @@ import { sweepDeliveries } from '#features/webhooks/deliveries/fan-out.ts';
 import { type Env, newCtx, type Shard } from '#platform/context.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
 import { distantDatabase } from '../../support/faults/faults.ts';
+import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { multiply } from '../../support/fixtures/multiply.ts';
 import { putRow } from '../../support/fixtures/put-row.ts';
 import { consumer, emit } from '../../support/people/consumer.ts';
@@ -188,6 +189,9 @@ describe('rows that a sweep takes in a minute', () => {
     expect(cost).toMatchObject({ taken: times, rounds: 3 });
     expect(new Set(w.attempts.map(({ deliveryId }) => deliveryId)).size).toBe(times);
     expect(w.attempts).toHaveLength(times);
+    // The next crons send none of them again until the queue has had a quarter of an hour.
+    expect((await rounds(sweepDeliveries, { now: Date.now() + 14 * MINUTE })).taken).toBe(0);
+    expect((await rounds(sweepDeliveries, { now: Date.now() + 16 * MINUTE, roundsMax: 1 })).taken).toBe(10_000);
     // Four events a sale, all of an endpoint that is down.
     expect(Math.min(perMinute(cost, (cost.taken / 100) * TRIP_MS.queue), 10_000 * ROUNDS_A_MINUTE)).toBeGreaterThan(4 * SALES);
     await w.env.DB.prepare('DELETE FROM webhook_deliveries').run();
@@ -217,8 +221,8 @@ describe('rows that a sweep takes in a minute', () => {
     await emit(w, merchant, 5);
     await w.env.DB.prepare(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${owners})
-       INSERT INTO acts (id, merchant_id, livemode, events, request_id, created_at, fanned_out_at)
-       SELECT substr(a.id, 1, 14) || printf('%015d', i * 100 + a.rowid % 100), printf('01900000-0000-7000-8000-%012d', i), 1, events, request_id, created_at, 1
+       INSERT INTO acts (id, merchant_id, livemode, types, is_personal, body, request_id, created_at, fanned_out_at)
+       SELECT substr(a.id, 1, 14) || printf('%015d', i * 100 + a.rowid % 100), printf('01900000-0000-7000-8000-%012d', i), 1, types, is_personal, body, request_id, created_at, 1
        FROM n, acts a`,
     ).run();
     await w.env.DB.prepare('DELETE FROM acts WHERE merchant_id = ?').bind(merchant.userId).run();
@@ -234,7 +238,7 @@ describe('rows that a sweep takes in a minute', () => {
     const { payment } = await w.purchase(product, await w.chain.wallet());
     await w.sweepAlone('analytics');
     const [act] = (
-      await w.env.DB.prepare("SELECT substr(id, 1, 29) AS id FROM events WHERE type = 'payment.confirmed' AND payment_id = ?")
+      await prepareOnEvents(w.env.DB, "SELECT substr(id, 1, 29) AS id FROM events WHERE type = 'payment.confirmed' AND payment_id = ?")
         .bind(payment.payment_id)
         .all<{ id: string }>()
     ).results;

@@ -154,6 +154,19 @@ describe('sweeps', () => {
     expect(await sent()).toContain('reference');
   });
 
+  it.each(['memberships', 'refunds'])('a failed sweep is sent each minute until it succeeds, even without work (%s)', async (name) => {
+    expect(await sent()).not.toContain(name);
+    const { env } = withFaults(w.env, { before: ({ number }) => number === 2 });
+    await w.runSweep(firstRun(name), env);
+    expect(await readRow(name)).toMatchObject({ failures: 1 });
+    expect(await sent()).toContain(name);
+    await set(name, 'sent_at = 0');
+    expect(await sent()).toContain(name);
+    await w.runSweep(firstRun(name));
+    await set(name, 'due_at = 0, sent_at = 0');
+    expect(await sent()).not.toContain(name);
+  });
+
   it('the reference sweep sends the candidates sweep, which sends the expiry sweep', async () => {
     const order: string[] = [];
     for (let next = [firstRun('reference')]; next.length > 0; next = await w.runSweep(next[0]!)) order.push(next[0]!.sweep);

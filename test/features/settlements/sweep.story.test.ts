@@ -24,7 +24,7 @@ describe('settlement sweep', () => {
         const bill = { recipient: known.recipientWallet, memo: `svc:${nonce}`, price: { base_units: '10000' }, references: [] };
         const txSignature = await w.chain.pay(shop.agent.wallet, bill, { skipPreflight: true });
         const paymentId = newId<PaymentId>(Date.now(), known.merchantId);
-        copies.push({ ...known, paymentId, nonce, txSignature, messageHash: nonce, status: 'pending' as const, nextCheckAt: 0 });
+        copies.push({ ...known, paymentId, nonce, txSignature, status: 'pending' as const, nextCheckAt: 0 });
       }
       for (const copy of copies) await w.db.insert(settlements).values(copy);
       await w.chain.call('local_resetCalls');
@@ -53,7 +53,7 @@ describe('settlement sweep', () => {
         ...known,
         paymentId: newId<PaymentId>(Date.now(), known.merchantId),
         txSignature: base58.encode(crypto.getRandomValues(new Uint8Array(64))),
-        messageHash: `left-${i}`,
+        nonce: `left-${i}`,
         status: 'pending',
         nextCheckAt: 1,
       });
@@ -67,7 +67,7 @@ describe('settlement sweep', () => {
     expect(await due()).toBe(20);
     expect(await sweepWith(30)).toEqual({ taken: 4, end: 'bound' });
     expect(await due()).toBe(16);
-    await w.env.DB.prepare("DELETE FROM settlements WHERE message_hash LIKE 'left-%'").run();
+    await w.env.DB.prepare("DELETE FROM settlements WHERE nonce LIKE 'left-%'").run();
   });
 
   it('an unknown transaction is resent while its blockhash is valid, and never afterwards', async () => {

@@ -1,4 +1,5 @@
 import { PEPPER_BYTES, secretRing } from '#core/crypto.ts';
+import { QUARTER } from '#core/days.ts';
 import { newEventId } from '#core/ids.ts';
 import { DAY, iso, MINUTE, SECOND } from '#core/time.ts';
 import { CLAIM_GRACE_MS } from '#features/agent-setup/expire.ts';
@@ -25,8 +26,6 @@ import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 const first = (rows: string, column: string, delayMs = 0): string => `SELECT min(${column}) + ${delayMs} FROM ${rows}`;
 
 const EVENT_DUE_AT = 'CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END';
-/** Length of the periods that ended deliveries are counted in. */
-const QUARTER_MS = 15 * MINUTE;
 /** Interval of the scan for payments without an open checkout: late money, and second payments. */
 const IDLE_SCAN_MS = 10 * MINUTE;
 /** Must not exceed the overlap of readings in fee-payer-readings.store.ts. */
@@ -122,9 +121,9 @@ const customerWork = (ctx: Ctx) => ({
   analytics: {
     work: [
       `SELECT created_at FROM acts WHERE seq >= (SELECT (coalesce(min(seq), 0) + 1) / ${ACT_EVENTS_MAX} FROM analytics_cursors) ORDER BY seq LIMIT 1`,
-      `SELECT quarter + ${QUARTER_MS} FROM ended_deliveries LIMIT 1`,
+      `SELECT quarter + ${QUARTER} FROM ended_deliveries LIMIT 1`,
     ],
-    aheadMs: QUARTER_MS,
+    aheadMs: QUARTER,
   },
 });
 

@@ -118,9 +118,7 @@ function listBehind(sweeps: VitalSigns['sweeps']): Trouble[] {
 async function checkWork(ctx: Ctx): Promise<Trouble[]> {
   const signs = ofAll(await Promise.all(shardsOf(ctx).map((shard) => readVitalSigns(shard, dueWorkOf(shard)))));
   const { used, isWarning } = fullness(signs.databaseBytes);
-  const stuck = signs.sweeps.filter(
-    ({ dueAt, failures }) => dueAt < ctx.wallNow - SWEEP_STUCK_MS || (failures >= SWEEP_FAILURES && dueAt < Number.POSITIVE_INFINITY),
-  );
+  const stuck = signs.sweeps.filter(({ dueAt, failures }) => dueAt < ctx.wallNow - SWEEP_STUCK_MS || failures >= SWEEP_FAILURES);
   const { failed } = signs.parked;
   const late = waitingMs(ctx, signs.waiting).filter(({ isLate }) => isLate);
   return [

@@ -93,7 +93,7 @@ interface Facts {
   sale: Sale;
   read: PaymentReading;
   known: Settlement | null;
-  /** Anchor of the next receipt. Stays valid if other receipts are stored before it. */
+  /** Anchor of the next receipt. Stays valid if other receipts are stored before it, except in a sandbox, which erases receipts. */
   anchor: Anchor | null;
 }
 
@@ -102,7 +102,7 @@ async function loadFacts(ctx: Scope, { productId, paymentSignature }: SettlePaym
   const [sale, known, anchor] = await Promise.all([
     getSale(ctx, productId, X402_RAIL),
     read?.ok ? findSettlement(ctx, read.signed.txSignature) : null,
-    read?.ok ? loadAnchor(ctx, { merchantId: ctx.merchantId, livemode: ctx.livemode, isPaidByOwner: false }) : null,
+    read?.ok && ctx.livemode ? loadAnchor(ctx, { merchantId: ctx.merchantId, livemode: ctx.livemode, isPaidByOwner: false }) : null,
   ]);
   if (!read) throw newX402NotReady('rail_unavailable');
   return { sale, read, known, anchor };

@@ -104,7 +104,7 @@ const RULES = {
   },
   endpointHours: {
     retentionMs: 2 * DAY,
-    why: 'Integration health covers one day. Deliveries of sandbox sessions.',
+    why: 'Integration health of sandbox sessions covers one day.',
     forget: forgetHours,
     isOfWallTime: true,
   },

@@ -118,13 +118,13 @@ export async function draftPayment(
     ctx.note(`simulation: ${simulated.reason}`);
     // A concurrent request with the same payment may have made it land. Its claim exists then, and the failed simulation is no refusal.
     const isClaimed = (await findSettlement(ctx, txSignature)) !== null;
-    if (!isClaimed && (await isOfAnotherDatabase(ctx, { ...cause, ...verified }))) throw new ApiError('duplicate_settlement');
+    if (!isClaimed && (await isOfAnotherDatabase(ctx, { livemode: cause.livemode, txSignature })))
+      throw new ApiError('duplicate_settlement');
     if (!isClaimed) return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }
   const settlement: Settlement = {
     ...newSettlementColumns(ctx.now, cause.merchantId, simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0),
     ...cause,
-    messageHash: verified.messageHash,
     txSignature,
     wire: base64.encode(wire),
     mint: ctx.config.network.usdcMint,

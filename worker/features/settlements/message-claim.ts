@@ -6,9 +6,10 @@ import { admissionObject } from '#platform/objects.ts';
 /** Longer than an unsent message can still land. A landed message fails its simulation. */
 const MESSAGE_CLAIMED_MS = DAY;
 
+/** The service signs a message with one signature, so the transaction names it. */
 interface Message {
   livemode: boolean;
-  messageHash: string;
+  txSignature: string;
 }
 
 /**
@@ -33,11 +34,11 @@ const isShared = (ctx: Shard, { livemode }: Message): boolean => livemode && ctx
 
 async function askObject<T>(
   ctx: Shard,
-  { messageHash }: Message,
+  { txSignature }: Message,
   ask: (object: ReturnType<typeof admissionObject>) => Promise<T>,
 ): Promise<T> {
   try {
-    return await ask(admissionObject(ctx, `message:${messageHash}`));
+    return await ask(admissionObject(ctx, `message:${txSignature}`));
   } catch (error) {
     ctx.note(`object: ${formatErrorChain(error)}`);
     throw objectAway(error);

@@ -1,4 +1,3 @@
-import { sha256Hex } from '#core/crypto.ts';
 import { base58, base64 } from '#core/encoding.ts';
 import { type AccountId, newId, type PaymentId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
@@ -25,7 +24,6 @@ const SIGNED_FROM = 65;
 export const ownSignatureOf = (wire: Uint8Array): string => base58.encode(wire.slice(1, SIGNED_FROM));
 
 export const ownTransactionColumns = (wire: Uint8Array) => ({
-  messageHash: sha256Hex(wire.slice(SIGNED_FROM)),
   txSignature: ownSignatureOf(wire),
   wire: base64.encode(wire),
 });

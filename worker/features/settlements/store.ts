@@ -1,4 +1,4 @@
-import { and, eq, exists, getTableColumns, inArray, isNull, sql } from 'drizzle-orm';
+import { and, eq, exists, getTableColumns, inArray, isNull, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AnswerId, PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
@@ -26,7 +26,7 @@ function settlementOf(payment: StoredPayment): Settlement {
   const { merchantId, livemode, productId, customerRef, customerWallet, asset, mint, recipientWallet, recipientAta, nonce } = payment;
   const { productName, accessPeriodDays, usageUnits } = payment.terms;
   return {
-    ...{ merchantId, livemode, productId, customerRef, customerWallet, asset, mint, recipientWallet, recipientAta, nonce, messageHash: '' },
+    ...{ merchantId, livemode, productId, customerRef, customerWallet, asset, mint, recipientWallet, recipientAta, nonce },
     paymentId: payment.id,
     purpose: PURPOSES[kindOf(payment)]!,
     amount: payment.priceAmount,
@@ -186,13 +186,11 @@ export const takeDueSettlements = (ctx: Shard, max: number): Promise<Settlement[
 
 export const EXPIRED = 'blockhash_expired';
 
-/** SQL condition for a settlement's claim. */
-const hasPaid = ({ paymentId, txSignature, livemode }: Settlement) =>
-  and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, livemode), eq(txClaims.subjectId, paymentId));
+const isItsClaim = (settlement: Settlement): SQL => isClaimOf({ ...settlement, id: settlement.paymentId });
 
 /** Request that was answered with a payment's success. Null if none was yet. */
 export async function findAnsweredBy(db: Db, settlement: Settlement): Promise<string | null> {
-  const claim = db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(hasPaid(settlement));
+  const claim = db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(isItsClaim(settlement));
   return (await claim.get())?.answeredBy ?? null;
 }
 
@@ -202,7 +200,11 @@ export const assignSuccess = (ctx: Shard, settlement: Settlement, call: string, 
     .update(txClaims)
     .set({ answeredBy: call })
     .where(
-      and(hasPaid(settlement), before === null ? isNull(txClaims.answeredBy) : eq(txClaims.answeredBy, before), isNull(txClaims.droppedAt)),
+      and(
+        isItsClaim(settlement),
+        before === null ? isNull(txClaims.answeredBy) : eq(txClaims.answeredBy, before),
+        isNull(txClaims.droppedAt),
+      ),
     ),
   abortUnlessChanged(ctx),
 ];
@@ -219,7 +221,7 @@ export async function claimSuccess(db: Db, settlement: Settlement, call: AnswerI
       .set({ answeredBy: call })
       .where(
         and(
-          hasPaid(settlement),
+          isItsClaim(settlement),
           isNull(txClaims.answeredBy),
           isNull(txClaims.droppedAt),
           exists(db.select({ id: settlements.paymentId }).from(settlements).where(ofSettlement)),
@@ -227,9 +229,9 @@ export async function claimSuccess(db: Db, settlement: Settlement, call: AnswerI
       ),
     db
       .update(settlements)
-      .set({ answeredBy: sql`(SELECT answered_by FROM tx_claims WHERE ${hasPaid(settlement)})` })
+      .set({ answeredBy: sql`(SELECT answered_by FROM tx_claims WHERE ${isItsClaim(settlement)})` })
       .where(and(ofSettlement, isNull(settlements.answeredBy))),
-    db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(hasPaid(settlement)),
+    db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(isItsClaim(settlement)),
   ]);
   return stored?.answeredBy ?? null;
 }

@@ -144,9 +144,12 @@ export async function listDeliveries(scope: Scope, filter: DeliveryFilter, page:
  */
 function isInNewest(scope: Scope, isMine: SQL, { offset, perPage }: PageRequest): SQL {
   const ofEndpoint = sql`SELECT id FROM webhook_deliveries WHERE ${isMine} AND endpoint_id = e.id ORDER BY id DESC`;
-  const last = sql`(SELECT max(last) FROM (SELECT (${ofEndpoint} LIMIT 1 OFFSET ${offset + perPage - 1}) AS last FROM (${endpointsWith(scope)}) e))`;
-  return sql`(merchant_id, livemode, endpoint_id, id) IN (SELECT merchant_id, livemode, endpoint_id, id FROM webhook_deliveries
-    WHERE ${isMine} AND endpoint_id IN (${endpointsWith(scope)}) AND id >= coalesce(${last}, 0) ORDER BY id DESC LIMIT ${perPage} OFFSET ${offset})`;
+  return sql`(merchant_id, livemode, endpoint_id, id) IN (
+    WITH e AS MATERIALIZED (${endpointsWith(scope)}),
+      least AS MATERIALIZED (SELECT coalesce(max((${ofEndpoint} LIMIT 1 OFFSET ${offset + perPage - 1})), 0) AS id FROM e)
+    SELECT merchant_id, livemode, endpoint_id, webhook_deliveries.id FROM e CROSS JOIN webhook_deliveries
+    WHERE ${isMine} AND endpoint_id = e.id AND webhook_deliveries.id >= (SELECT id FROM least)
+    ORDER BY webhook_deliveries.id DESC LIMIT ${perPage} OFFSET ${offset})`;
 }
 
 export async function getDelivery(scope: Scope, deliveryId: number): Promise<Delivery> {

@@ -1,7 +1,7 @@
 import { and, eq, getTableName, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { newFence } from '#core/ids.ts';
-import { SECOND } from '#core/time.ts';
+import { MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Db, Shard } from '#platform/context.ts';
 import { jsonRows } from './among.ts';
 import { sweeps } from './tables/operations.ts';
@@ -190,11 +190,18 @@ interface SweepEnding {
   behindAt: number | null;
 }
 
+/** Longer than the longest time between two questions for the work of a sweep. */
+const RECENT_MS = 15 * MINUTE;
+
+/** A mark that is older than the last run is of another backlog: a sweep without work does not run. */
+const behindSince = (succeededAt: number, behindAt: number): SQL =>
+  sql`CASE WHEN succeeded_at > ${succeededAt - RECENT_MS} THEN coalesce(behind_at, ${behindAt}) ELSE ${behindAt} END`;
+
 /** Ends the lease. Changes nothing if another run took over. */
 export const endSweep = (db: Db, name: string, fence: number, { behindAt, ...ending }: SweepEnding) =>
   db
     .update(sweeps)
-    .set({ ...RELEASED, ...ending, failures: 0, behindAt: behindAt === null ? null : sql`coalesce(behind_at, ${behindAt})` })
+    .set({ ...RELEASED, ...ending, failures: 0, behindAt: behindAt === null ? null : behindSince(ending.succeededAt, behindAt) })
     .where(held(name, fence));
 
 /** Ends the lease of a run that failed. The sweep is due at `dueAt`. */

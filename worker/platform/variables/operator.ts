@@ -56,7 +56,7 @@ export const OPERATOR_VARIABLES = {
       .regex(/^(?:https:\/\/|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:\/|$))/)
       .optional(),
     'https URL, or http on this machine',
-    'URL for alerts, posted as JSON with a `text` as chat tools expect: low fee payer, missing subscription key, unavailable or lagging nodes, dead letters, stuck sweeps, full database',
+    'URL for alerts, posted as JSON with a `text` as chat tools expect: low fee payer, missing subscription key, unavailable or lagging nodes, dead letters, stuck sweeps, sweeps that are behind, full database',
     { isSecret: true },
   ),
   ALARM_EMAIL: variableOf(z.email().max(254).optional(), 'address', 'recipient of the same alerts by email, if email is configured'),

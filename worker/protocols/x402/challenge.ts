@@ -1,6 +1,6 @@
 /**
  * Challenge of a 402. The nonce in the memo is a MAC over the terms: the client's echo alone later proves the offer, sale, price and
- * expiry, so issuing costs no write. Single use is enforced by claims on the message hash and the signature. Pure.
+ * expiry, so issuing costs no write. Single use is enforced by the claim on the signature. Pure.
  * @module
  */
 

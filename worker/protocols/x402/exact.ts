@@ -5,7 +5,7 @@
  * @module
  */
 
-import { equalBytes, sha256Hex } from '#core/crypto.ts';
+import { equalBytes } from '#core/crypto.ts';
 import { base58, base58Bytes, utf8 } from '#core/encoding.ts';
 import { assert, err, ok, type Result } from '#core/errors.ts';
 import { COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, MEMO_PROGRAM } from '#solana/assets.ts';
@@ -24,8 +24,6 @@ export interface VerifiedTransaction {
   /** Exact bytes received. They are signed and sent, never compiled again. (worker/protocols/README.md#traps) */
   wire: Uint8Array;
   messageBytes: Uint8Array;
-  /** Lower-case hex SHA-256 of the message. Identifies a payment independently of its signatures. (worker/protocols/README.md#traps) */
-  messageHash: string;
   /** Indexed by slot. Slot 0 belongs to the fee payer and holds the received bytes. */
   signatures: readonly Uint8Array[];
   feePayer: string;
@@ -129,8 +127,7 @@ export async function verifyExact(payload: PaymentPayload, requirements: Payment
 
   const { wire, messageBytes, signatures, blockhash } = decoded;
   const { source, units: amount } = transfer;
-  const messageHash = sha256Hex(messageBytes);
-  return ok({ wire, messageBytes, messageHash, signatures, feePayer, payer, source, amount, memo: memo.value, blockhash });
+  return ok({ wire, messageBytes, signatures, feePayer, payer, source, amount, memo: memo.value, blockhash });
 }
 
 const SET_COMPUTE_UNIT_LIMIT = 2;

@@ -13,6 +13,7 @@ import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope } from '#platform/context.ts';
 import { openEvents } from '#platform/db/acts/read.ts';
 import type { Write } from '#platform/db/commit.ts';
+import { SANDBOX_CURSOR } from '#platform/db/due/due-work.ts';
 import { eventDueAt } from '#platform/db/due/vital-signs.ts';
 import { cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { endedSessions, paymentSessions } from '#platform/db/tables/checkout.ts';
@@ -87,8 +88,6 @@ export function sessionErasure(scope: Scope): Write[] {
 
 /** Time left to the queue before the sweep treats work as due. */
 export const SANDBOX_PATIENCE_MS = MINUTE / 2;
-
-export const SANDBOX_CURSOR = 'sandboxes';
 
 export const readSweptUntil = async (db: Db): Promise<number> =>
   (await db.select({ passedAt: cursors.passedAt }).from(cursors).where(eq(cursors.name, SANDBOX_CURSOR)).get())?.passedAt ?? 0;

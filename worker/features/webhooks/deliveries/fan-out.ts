@@ -1,6 +1,6 @@
 import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { actOfEvent, type EndpointId } from '#core/ids.ts';
-import { DAY, HOUR, SECOND } from '#core/time.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { addressOf, type Scope, type Shard } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
@@ -16,10 +16,9 @@ import {
   listOverdue,
   markFannedOut,
   type NewDelivery,
-  type OverdueDelivery,
   postponeActs,
 } from './store.ts';
-import type { DeliveryKey } from './waiting.store.ts';
+import { type DeliveryKey, findPassed, type OverdueDelivery, savePassed } from './waiting.store.ts';
 
 /** An endpoint's failure warning goes only to the merchant's other endpoints. */
 const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): boolean =>
@@ -96,6 +95,8 @@ const SWEEP_PAGES_MAX = 20;
 const FAN_OUT_MAX = 25;
 const FAN_OUT_PAGES_MAX = 16;
 export const QUEUE_PATIENCE_MS = 10 * SECOND;
+/** Time in which the attempts of a long backlog are sent once. */
+const SENT_AGAIN_MS = 15 * MINUTE;
 const TRY_AGAIN = { leastMs: 30 * SECOND, mostMs: HOUR };
 
 /** Retries acts with a lost message or a failed handler, with growing delays so that they do not starve others. */
@@ -115,11 +116,14 @@ export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, actIds: string[]) =
 
 /**
  * Sends due, unleased attempts: delays beyond the queue's limit, lost messages, crashed workers. An attempt stays due until its message is
- * consumed, so the next round continues after `passed`, the last attempt that was sent.
+ * consumed, so the next round continues after `passed`, the last attempt that was sent. In a long backlog the next crons do too, so that
+ * the queue is not filled with the same attempts every minute.
  */
-export async function sweepDeliveries(ctx: Shard, passed: unknown = null): Promise<Swept> {
+export async function sweepDeliveries(ctx: Shard, passed?: unknown): Promise<Swept> {
   const bounds = { leasedBefore: ctx.wallNow, dueBefore: ctx.wallNow - QUEUE_PATIENCE_MS };
-  let last = passed as OverdueDelivery | null;
+  const since = ctx.wallNow - SENT_AGAIN_MS;
+  const first = (passed as OverdueDelivery | undefined) ?? (await findPassed(ctx, since));
+  let last = first;
   const swept = await sweepPages<OverdueDelivery>(
     ctx,
     { pageMax: SWEEP_MAX, pagesMax: SWEEP_PAGES_MAX },
@@ -129,6 +133,7 @@ export async function sweepDeliveries(ctx: Shard, passed: unknown = null): Promi
       last = overdue.at(-1)!;
     },
   );
+  if (last && last !== first && (first || swept.end === 'bound')) await savePassed(ctx, last, since);
   return { ...swept, last };
 }
 
@@ -140,7 +145,7 @@ const RECOVER_RESERVE_MS = 5 * SECOND;
 
 /**
  * Creates a fresh delivery schedule for every event in a window that the endpoint subscribes to and never received, oldest first. Returns
- * how many. The next call continues if one call cannot take all.
+ * how many. The next call continues if one call cannot take all. Throws 503 if the time ends before any of the endpoint's products occurs.
  */
 export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since: number, until: number): Promise<number> {
   const endpoint = await getEndpoint(ctx, endpointId);
@@ -150,7 +155,13 @@ export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since:
   const types = EVENT_TYPES.filter((type) => matchesType(endpoint.eventTypes, type));
   let scheduled = 0;
   let after: number | null = null;
-  for (let pages = 0; pages < RECOVER_PAGES_MAX && ctx.leftMs() > RECOVER_RESERVE_MS; ) {
+  for (let pages = 0; pages < RECOVER_PAGES_MAX; ) {
+    if (ctx.leftMs() <= RECOVER_RESERVE_MS) {
+      if (scheduled > 0) break;
+      // A repeat would begin at `since` again.
+      const detail = 'The window has too many events of other products. Choose a later since or an earlier until.';
+      throw new ApiError('temporarily_unavailable', { detail });
+    }
     const window = { since: from, until, after };
     const missed: Awaited<ReturnType<typeof listMissed>> = await listMissed(ctx.db, endpoint, types, window, RECOVER_PAGE);
     const wanted = missed.filter(({ event }) => wantsEvent(endpoint, event));

@@ -10,7 +10,7 @@ import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } fro
 import type { EventType } from '#rules/events.ts';
 import { findArchivedEvent } from '../events.store.ts';
 import { countAnswer, countOfSession } from './breaker.store.ts';
-import { type DeliveryKey, endpointsOf, isDelivery, isWaiting } from './waiting.store.ts';
+import { type DeliveryKey, endpointsOf, isDelivery, isWaiting, type OverdueDelivery } from './waiting.store.ts';
 
 export async function loadFanOut(db: Db, actIds: string[]) {
   const [rows, endpoints] = await db.batch([
@@ -224,11 +224,6 @@ export const postponeActs = (db: Db, actIds: string[], now: number, wait: { leas
     .update(acts)
     .set({ nextTryAt: sql`${now} + min(${wait.mostMs}, max(${wait.leastMs}, ${now} - created_at))` })
     .where(and(isNull(acts.fannedOutAt), isAct(actIds)));
-
-export interface OverdueDelivery extends DeliveryKey {
-  failureStreak: number;
-  dueAt: number;
-}
 
 /** Lists attempts due by `dueBefore` and not leased, longest due first, after `last`. Held deliveries have no due time and are excluded. */
 export const listOverdue = (

@@ -2,10 +2,16 @@ import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { PROBE_EVERY_MS } from '#core/limits.ts';
 import type { Scope, Shard, Tenant } from '#platform/context.ts';
 import { rowsOf } from '#platform/db/page.ts';
+import { cursors } from '#platform/db/tables/candidates.ts';
 import { type Delivery, type Endpoint, webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 
 /** Names a delivery by the index of its endpoint, as messages do. */
 export type DeliveryKey = Pick<Delivery, 'id' | 'merchantId' | 'livemode' | 'endpointId'>;
+
+export interface OverdueDelivery extends DeliveryKey {
+  failureStreak: number;
+  dueAt: number;
+}
 
 export const isDelivery = (key: DeliveryKey): SQL =>
   and(rowsOf(webhookDeliveries, key), eq(webhookDeliveries.endpointId, key.endpointId), eq(webhookDeliveries.id, key.id))!;
@@ -54,3 +60,21 @@ export const oldestWaiting = (scope: Scope): SQL => sql`SELECT created_at FROM (
     FROM (${endpointsWith(scope)}) e
   UNION ALL SELECT min(created_at) ${WAITING} AND next_attempt_at <= ${scope.wallNow + PROBE_MS}
     AND endpoint_id IN (${endpointsWith(scope)})`;
+
+const CURSOR = 'deliveries';
+
+/** Last attempt that the sweeps of a long backlog, which began after `since`, have sent. */
+export async function findPassed({ db }: Shard, since: number): Promise<OverdueDelivery | null> {
+  const known = await db.select().from(cursors).where(eq(cursors.name, CURSOR)).get();
+  return known && known.passedAt > since ? (JSON.parse(known.walkBefore ?? 'null') as OverdueDelivery | null) : null;
+}
+
+/** Retains the time at which these sweeps began, so that each attempt is sent again after it. */
+export const savePassed = ({ db, wallNow: passedAt }: Shard, last: OverdueDelivery, since: number) =>
+  db
+    .insert(cursors)
+    .values({ name: CURSOR, walkBefore: JSON.stringify(last), passedAt, version: 1 })
+    .onConflictDoUpdate({
+      target: cursors.name,
+      set: { walkBefore: JSON.stringify(last), passedAt: sql`iif(passed_at > ${since}, passed_at, ${passedAt})` },
+    });

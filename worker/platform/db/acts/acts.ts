@@ -122,13 +122,21 @@ const contentsOf = (events: readonly ActEvent[]) => ({
   isPersonal: events.some(hasNames),
 });
 
-/** Plans the erasure of personal data in these acts, as they were read. */
+/** Digits of the bodies in one statement. The database refuses a parameter over 2 MB. */
+const ERASED_DIGITS_MAX = 500_000;
+
+/** Plans the erasure of personal data in these acts, as they were read: in the first ones, at least one, that fit one statement. */
 export function eraseActs(db: Db, named: readonly (typeof acts.$inferSelect)[]) {
-  const rows = named.map(({ seq, body }) => {
+  const rows: ({ seq: number } & ReturnType<typeof contentsOf>)[] = [];
+  let digits = 0;
+  for (const { seq, body } of named) {
     const events = decodeBody(body);
     events.forEach(eraseNames);
-    return { seq, ...contentsOf(events) };
-  });
+    const row = { seq, ...contentsOf(events) };
+    digits += row.body.length;
+    if (digits > ERASED_DIGITS_MAX && rows.length > 0) break;
+    rows.push(row);
+  }
   return db
     .update(acts)
     .set({ body: sql`unhex(${fieldOf('body')})`, isPersonal: sql`${fieldOf('isPersonal')}` })

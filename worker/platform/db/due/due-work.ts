@@ -22,9 +22,12 @@ type Works = Readonly<Record<string, DueWork>>;
 const soonest = (...times: (number | null | undefined)[]): number =>
   Math.min(...times.map((time) => (typeof time === 'number' ? time : Number.POSITIVE_INFINITY)));
 
-/** Returns since when (wall, epoch ms) a run is due, by the sweep's own due time and its oldest work. Infinity if none is. */
+/**
+ * Returns since when (wall, epoch ms) a run is due, by the sweep's own due time and its oldest work. A failed run is due again even without
+ * work. Infinity if none is due.
+ */
 const dueSince = ({ idleMs }: DueWork, workAt: number | null, { dueAt, failures }: SweepRow): number =>
-  soonest(workAt === null ? null : Math.max(workAt, dueAt), idleMs === undefined ? null : dueAt + (failures > 0 ? 0 : idleMs));
+  soonest(workAt === null ? null : Math.max(workAt, dueAt), idleMs === undefined ? null : dueAt + idleMs, failures > 0 ? dueAt : null);
 
 interface SweepRow {
   dueAt: number;
@@ -35,23 +38,28 @@ interface SweepRow {
 export const lateSince = (work: DueWork, workAt: number | null, row: SweepRow): number =>
   dueSince(work, workAt, row) + (work.askedEveryMs ?? 0);
 
-const FROM = "(SELECT 1) LEFT JOIN cursors sandbox_cursor ON sandbox_cursor.name = 'sandboxes'";
+/** Position of the sandboxes' sweep, joined once, because the work of each of its tables begins there. */
+export const SANDBOX_CURSOR = 'sandboxes';
+const FROM = `(SELECT 1) LEFT JOIN cursors sandbox_cursor ON sandbox_cursor.name = '${SANDBOX_CURSOR}'`;
+const FAILED = '(SELECT json_group_array(name) FROM sweeps WHERE failures > 0) AS failed';
 
 /** Reads the oldest work of each sweep (wall, epoch ms, null: none) in one statement that reads about a row for each SELECT. */
-export async function readDueWork({ db, now, wallNow }: Shard, works: Works): Promise<Map<string, number | null>> {
+export const readDueWork = async (ctx: Shard, works: Works): Promise<Map<string, number | null>> => (await readDue(ctx, works)).oldest;
+
+/** The same, with the sweeps whose last run failed. */
+async function readDue({ db, now, wallNow }: Shard, works: Works): Promise<{ oldest: Map<string, number | null>; failed: string[] }> {
   const asked = Object.entries(works).flatMap(([name, { work, gate, isOfWallTime }]) =>
     work.map((select) => ({ name, select, gate: gate ?? null, offset: isOfWallTime ? 0 : wallNow - now })),
   );
   const oldest = new Map<string, number | null>(Object.keys(works).map((name) => [name, null]));
   // A SELECT that two sweeps share is asked once.
   const columns = [...Map.groupBy(asked, ({ gate, select }) => gate ?? select).values()];
-  if (columns.length === 0) return oldest;
   const answers = columns.map((column, i) => {
     const values = column.map(({ select }) => `(${select})`).join();
     const { gate, select } = column[0]!;
     return `${gate === null ? `(${select})` : `CASE WHEN EXISTS (${gate}) THEN json_array(${values}) END`} AS c${i}`;
   });
-  const row = (await db.get<Record<string, unknown>>(sql.raw(`SELECT ${answers.join(',\n')} FROM ${FROM}`)))!;
+  const row = (await db.get<Record<string, unknown>>(sql.raw(`SELECT ${[...answers, FAILED].join(',\n')} FROM ${FROM}`)))!;
   for (const [i, column] of columns.entries()) {
     const answer = row[`c${i}`];
     const times: unknown[] = column[0]!.gate === null ? column.map(() => answer) : JSON.parse(String(answer ?? '[]'));
@@ -60,10 +68,13 @@ export async function readDueWork({ db, now, wallNow }: Shard, works: Works): Pr
       if (typeof at === 'number') oldest.set(name, soonest(oldest.get(name), at + offset));
     }
   }
-  return oldest;
+  return { oldest, failed: JSON.parse(String(row.failed)) as string[] };
 }
 
-/** Lists the sweeps that are due, in one statement. The sweeps that are asked about less often take turns by the minute. */
+/**
+ * Lists the sweeps that are due, in one statement. The sweeps that are asked about less often take turns by the minute. A sweep whose last
+ * run failed is listed each minute.
+ */
 export async function listDueSweeps(ctx: Shard, works: Works): Promise<string[]> {
   const minute = Math.floor(ctx.wallNow / MINUTE);
   const asked = Object.entries(works).filter(
@@ -72,19 +83,15 @@ export async function listDueSweeps(ctx: Shard, works: Works): Promise<string[]>
   const rows = asked.flatMap(([name, { idleMs }]): [string, DueWork][] =>
     idleMs === undefined
       ? []
-      : [
-          [
-            rowOf(name),
-            { work: [`SELECT due_at + iif(failures > 0, 0, ${idleMs}) FROM sweeps WHERE name = '${name}'`], isOfWallTime: true },
-          ],
-        ],
+      : [[rowOf(name), { work: [`SELECT due_at + ${idleMs} FROM sweeps WHERE name = '${name}'`], isOfWallTime: true }]],
   );
-  const read = await readDueWork(ctx, Object.fromEntries([...asked, ...rows]));
-  return asked.flatMap(([name, work]) => {
-    const workAt = read.get(name) ?? null;
-    const scheduledAt = work.idleMs === undefined ? null : (read.get(rowOf(name)) ?? 0);
+  const { oldest, failed } = await readDue(ctx, Object.fromEntries([...asked, ...rows]));
+  const due = asked.flatMap(([name, work]) => {
+    const workAt = oldest.get(name) ?? null;
+    const scheduledAt = work.idleMs === undefined ? null : (oldest.get(rowOf(name)) ?? 0);
     return soonest(workAt === null ? null : workAt - (work.aheadMs ?? 0), scheduledAt) <= ctx.wallNow ? [name] : [];
   });
+  return [...new Set([...due, ...failed.filter((name) => name in works)])];
 }
 
 const rowOf = (name: string): string => `row of ${name}`;

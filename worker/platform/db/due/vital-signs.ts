@@ -3,6 +3,7 @@ import { newEventId } from '#core/ids.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { actEventAt } from '../acts/read.ts';
+import { setOf } from '../among.ts';
 import { sweeps } from '../tables/operations.ts';
 import { type DueWork, lateSince, readDueWork } from './due-work.ts';
 
@@ -65,7 +66,7 @@ export const waitingMs = (
   });
 
 interface SweepSigns extends Pick<typeof sweeps.$inferSelect, 'name' | 'dueAt' | 'succeededAt' | 'failures'> {
-  /** Age of the oldest due row, ms, if the sweep ended with rows left in three crons in a row. Else 0. */
+  /** Age of the oldest due row, ms, if the sweep ended with rows left each of the last three times that its work was asked for. Else 0. */
   behindMs: number;
 }
 
@@ -217,9 +218,9 @@ export const isStalled = ({ now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>): SQL =
 /** A sweep that still runs counts, because the mark of one without work is old. */
 const RECENT_MS = 15 * MINUTE;
 
-/** True if a sweep was behind at this wall time and still is. */
-export const isBehind = (wallNow: number): SQL =>
-  sql`EXISTS (SELECT 1 FROM sweeps WHERE behind_at IS NOT NULL AND behind_at <= ${wallNow} AND succeeded_at > ${wallNow + RECENT_MS})`;
+/** True if a sweep other than `except` was behind at this wall time and still is. */
+export const isBehind = (wallNow: number, except: readonly string[]): SQL =>
+  sql`EXISTS (SELECT 1 FROM sweeps WHERE name NOT IN ${setOf(except)} AND behind_at <= ${wallNow} AND succeeded_at > ${wallNow + RECENT_MS})`;
 
 /** True if an email has been due since before this wall time. */
 export const isMailStalled = (wallNow: number): SQL => sql`coalesce(${mailDueAt} < ${wallNow}, 0)`;

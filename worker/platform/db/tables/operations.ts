@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { instant, json } from './columns.ts';
 
-/** Sweeps with due time, lease, last success and failures since. A row is inserted when a cron first sends the sweep. */
+/** Sweeps with due time, lease, last success and failures since. A row is inserted when a tick first sends the sweep. */
 export const sweeps = sqliteTable(
   'sweeps',
   {
@@ -15,10 +15,13 @@ export const sweeps = sqliteTable(
     fence: integer('fence').notNull(),
     succeededAt: instant('succeeded_at'),
     failures: integer('failures').notNull(),
-    /** Set while every run ends with rows left: when the sweep counts as behind, three crons after the first of these runs. */
+    /** Set while every run ends with rows left: when the sweep counts as behind, three questions for its work after the first of these runs. */
     behindAt: instant('behind_at'),
   },
-  (table) => [index('sweeps_behind').on(table.behindAt).where(sql`behind_at IS NOT NULL`)],
+  (table) => [
+    index('sweeps_behind').on(table.behindAt).where(sql`behind_at IS NOT NULL`),
+    index('sweeps_failed').on(table.name).where(sql`failures > 0`),
+  ],
 );
 
 /**

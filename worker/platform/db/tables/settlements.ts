@@ -43,8 +43,6 @@ export const settlements = sqliteTable(
     /** Wallet named as the customer, null: the payer. */
     customerWallet: text('customer_wallet'),
     customerRef: text('customer_ref'),
-    /** SHA-256 of the transaction message, hex, independent of the signatures. */
-    messageHash: text('message_hash').notNull(),
     txSignature: text('tx_signature').notNull(),
     /** Co-signed transaction, base64. May be rebroadcast while it can still land. Empty once the outcome is known. */
     wire: text('wire').notNull(),
