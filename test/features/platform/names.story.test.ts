@@ -47,7 +47,7 @@ describe('names of three databases', () => {
       customer: async () => false,
     })(shardOf('DB'));
 
-  it('of twenty concurrent registrations of one email in three databases, one is stored', async () => {
+  it('one of twenty concurrent registrations of one email in three databases is stored', async () => {
     const email = newEmail();
     const tries = Array.from({ length: 20 }, (_, i) => register(DATABASES[i % 3]!, email).catch((error: unknown) => error));
     const ended = await Promise.all(tries);
@@ -75,7 +75,7 @@ describe('names of three databases', () => {
     expect(await readNames(email)).toMatchObject([{ accountId: id, reservedUntil: null }]);
   });
 
-  it('a name that was stored and never kept is refused to others, and the sweep keeps it', async () => {
+  it('a name that was stored and never confirmed is refused to others, and the sweep confirms it', async () => {
     const email = newEmail();
     const { id } = await register('DB', email);
     await settled();

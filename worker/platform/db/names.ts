@@ -43,11 +43,11 @@ const RESERVED_MS = 2 * MINUTE;
 const MARGIN_MS = 10 * SECOND;
 
 const isNamed = ({ kind, keys }: Name) => and(eq(names.kind, kind), inArray(names.key, [...keys]));
-export const hasNames = (ctx: Ctx): boolean => ctx.databases.length > 1;
+export const hasDirectory = (ctx: Ctx): boolean => ctx.databases.length > 1;
 
 /** Finds what a name leads to, in the databases of the accounts that may use it. */
 export async function findNamed<T>(ctx: Ctx, name: Name, find: (home: Shard) => Promise<T | null | undefined>): Promise<T | undefined> {
-  const rows = hasNames(ctx) ? await directoryOf(ctx).db.select({ accountId: names.accountId }).from(names).where(isNamed(name)) : null;
+  const rows = hasDirectory(ctx) ? await directoryOf(ctx).db.select({ accountId: names.accountId }).from(names).where(isNamed(name)) : null;
   const homes = rows === null ? [globalOf(ctx)] : rows.map(({ accountId }) => homeOf(ctx, accountId));
   for (const home of homes) {
     const found = await find(home);
@@ -64,7 +64,7 @@ const SLUG_MS = MINUTE;
 export async function homeOfSlug(ctx: Ctx, slug: string): Promise<Shard> {
   const partition = partitionOfSlug(slug);
   if (partition !== null) return findShardAt(ctx, partition) ?? raise('not_found');
-  if (!hasNames(ctx)) return globalOf(ctx);
+  if (!hasDirectory(ctx)) return globalOf(ctx);
   const known = slugAccounts.get(slug);
   if (known && known.until > ctx.wallNow) return homeOf(ctx, known.accountId);
   const row = await directoryOf(ctx)
@@ -78,7 +78,7 @@ export async function homeOfSlug(ctx: Ctx, slug: string): Promise<Shard> {
 }
 
 /**
- * Reserves names, runs a change of the account's database with guards for its batch, and keeps the names. The guards abort a batch that runs
+ * Reserves names, runs a change of the account's database with guards for its batch, and confirms the names. The guards abort a batch that runs
  * after the reservation ended, so an account uses a name only while it holds it. Throws NameTaken, and 503 while another change reserves one.
  */
 export async function withNames<T>(
@@ -87,12 +87,12 @@ export async function withNames<T>(
   wanted: readonly (Name & { isUsed: IsUsed })[],
   run: (guards: Write[]) => Promise<T>,
 ): Promise<T> {
-  if (!hasNames(ctx) || wanted.length === 0) return run([]);
+  if (!hasDirectory(ctx) || wanted.length === 0) return run([]);
   const until = ctx.wallNow + ctx.elapsedMs() + RESERVED_MS;
   for (const name of wanted) await reserve(ctx, accountId, name, until);
   try {
     const result = await run([abortIf(ctx, sql`unixepoch('subsec') * 1000 > ${until - MARGIN_MS}`)]);
-    ctx.defer(keep(ctx, accountId, wanted));
+    ctx.defer(confirmNames(ctx, accountId, wanted));
     return result;
   } catch (error) {
     // After any other error the change may be stored, and the next reader of the name asks.
@@ -147,10 +147,10 @@ async function requireUnused(ctx: Ctx, rival: Row, { kind, isUsed }: Name & { is
 const ofAccount = (accountId: AccountId, wanted: readonly Name[]) =>
   and(
     eq(names.accountId, accountId),
-    sql`(${names.kind}, ${names.key}) IN (SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(wanted.map(({ kind, keys }) => [kind, keys[0]]))}))`,
+    sql`(${names.kind}, ${names.key}) IN (SELECT ${fieldOf('kind')}, ${fieldOf('key')} FROM ${jsonRows(wanted.map(({ kind, keys }) => ({ kind, key: keys[0] })))})`,
   );
 
-const keep = (ctx: Ctx, accountId: AccountId, wanted: readonly Name[]): Promise<unknown> =>
+const confirmNames = (ctx: Ctx, accountId: AccountId, wanted: readonly Name[]): Promise<unknown> =>
   directoryOf(ctx).db.update(names).set({ reservedUntil: null }).where(ofAccount(accountId, wanted));
 
 const giveBack = (ctx: Ctx, accountId: AccountId, wanted: readonly Name[]): Promise<unknown> =>
@@ -158,7 +158,7 @@ const giveBack = (ctx: Ctx, accountId: AccountId, wanted: readonly Name[]): Prom
     .db.delete(names)
     .where(and(ofAccount(accountId, wanted), isNotNull(names.reservedUntil)));
 
-/** Stores the keys of names under a new pepper, beside the accounts that use them. */
+/** Stores the keys of names under a new pepper. */
 export async function renewKeys(
   ctx: Ctx,
   kind: NameKind,
@@ -167,7 +167,7 @@ export async function renewKeys(
   const changed = renewed.flatMap(({ accountId, key, formerKey }) =>
     key === null || key === formerKey ? [] : [{ accountId, key, formerKey }],
   );
-  if (!hasNames(ctx) || changed.length === 0) return;
+  if (!hasDirectory(ctx) || changed.length === 0) return;
   const { db } = directoryOf(ctx);
   await db.batch([
     db
@@ -187,7 +187,7 @@ export async function renewKeys(
 
 const ROUNDS = { max: 200, roundsMax: 20 };
 
-/** Asks about reservations that ended an hour ago: keeps the names that are used, and deletes the others. */
+/** Asks about reservations that ended an hour ago: confirms the names that are used, and deletes the others. */
 export const sweepNames =
   (usedBy: Record<NameKind, IsUsed>) =>
   (ctx: Shard): Promise<Swept> =>
