@@ -1,15 +1,12 @@
 import { formatErrorChain } from '#core/errors.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { sweepPeppers } from '#features/accounts/auth/peppers.ts';
-import { isUsedAs } from '#features/accounts/auth/sign-in.ts';
 import { sweepDomains } from '#features/accounts/domain/domain.ts';
 import { sweepErasures } from '#features/accounts/erase-account.ts';
-import { isIdentityUsed } from '#features/accounts/oauth/identities.ts';
 import { sweepSetups } from '#features/agent-setup/expire.ts';
 import { sweepAnalytics } from '#features/analytics/fold.ts';
 import { sweepAudit } from '#features/audit/audit.ts';
 import type { AuthorizationClass } from '#features/authorizations/authorization.ts';
-import { isCustomerUsed } from '#features/billing/processor/store.ts';
 import { sweepMails } from '#features/email-delivery/attempt.ts';
 import { sweepDuePlans } from '#features/email-delivery/due-plans.ts';
 import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
@@ -19,13 +16,13 @@ import { sweepPlacements } from '#features/membership-delivery/sweep.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
 import { sweepChannels, sweepUnopened } from '#features/metered/watch/watch-channels.ts';
 import { dueWorkOf, type SweepName } from '#features/operator/due-work.store.ts';
+import { NAME_USES } from '#features/operator/names/name-uses.ts';
 import { sweepRefunds } from '#features/payments/refunds/expire-refunds.ts';
 import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
 import { sweepCandidates } from '#features/payments/watch/recheck.ts';
 import { sweepReference } from '#features/payments/watch/reference-scan.ts';
 import { sweepPlans } from '#features/plans/expire-plan.ts';
-import { isSlugUsed } from '#features/products/create-product.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { eraseArchived } from '#features/retention/erase.ts';
 import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
@@ -34,10 +31,11 @@ import { sweepTickets } from '#features/support/close-silent.ts';
 import { sweepDeliveries, sweepFanOut } from '#features/webhooks/deliveries/fan-out.ts';
 import { sweepFeePayer } from '#platform/chain/fee-payer.ts';
 import { addressOf, type Ctx, type Env, newCtx, type Shard, type SweepMessage } from '#platform/context.ts';
-import { globalOf, othersOf, shardNamed, shardsOf } from '#platform/db/directory.ts';
+import { globalOf, shardNamed } from '#platform/db/directory.ts';
 import { type DueWork, listDueSweeps } from '#platform/db/due/due-work.ts';
+import { othersOf, shardsOf } from '#platform/db/each-database.ts';
 import { sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
-import { sweepNames } from '#platform/db/names.ts';
+import { sweepNames } from '#platform/db/names/names.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
 import { endSweep, failSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweeps.ts';
 import { deferring, logRequest } from '#platform/log.ts';
@@ -113,13 +111,7 @@ export const SWEEPS: readonly Sweep[] = [
     name: 'names',
     isOfDeployment: true,
     nextDueAt: seldom(HOUR),
-    run: sweepNames({
-      email: isUsedAs('emailKey'),
-      wallet: isUsedAs('walletKey'),
-      identity: isIdentityUsed,
-      slug: isSlugUsed,
-      customer: isCustomerUsed,
-    }),
+    run: sweepNames(NAME_USES),
   },
   { name: 'peppers', nextDueAt: seldom(HOUR), run: sweepPeppers },
   { name: 'seals', nextDueAt: seldom(HOUR), run: sweepSeals },

@@ -2,15 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { base58, base58Bytes, base62, base64url, canonicalJson, randomBase62 } from '#core/encoding.ts';
 import {
+  type AccountId,
   actIdOf,
   actKeyOf,
   admissionIdOf,
   eventIdOf,
   generatedSlug,
-  newAccountId,
   newAuthorizationId,
   newEventId,
   newId,
+  newIdIn,
   newMeteredSessionId,
   newNonce,
   PARTITIONS,
@@ -126,14 +127,14 @@ describe('canonical JSON (RFC 8785)', () => {
   });
 });
 
-const OWNER = newAccountId(1, 7 as Partition);
+const OWNER = newIdIn<AccountId>(1, 7 as Partition);
 const partitions = fc.integer({ min: 0, max: PARTITIONS - 1 }) as fc.Arbitrary<Partition>;
 
 describe('partitions', () => {
   it('every id of a merchant contains the partition of its account', () => {
     fc.assert(
       fc.property(milliseconds, partitions, (now, partition) => {
-        const account = newAccountId(now, partition);
+        const account = newIdIn<AccountId>(now, partition);
         const ids = [account, newId(now, account), newMeteredSessionId(now, account), newAuthorizationId(now, account)];
         const actId = actIdOf(now, account, newId(now, account), 3);
         expect([...ids, newEventId(now, account), eventIdOf(actId, 31)].map(partitionOf)).toEqual(Array(6).fill(partition));
@@ -145,7 +146,7 @@ describe('partitions', () => {
   });
 
   it('the key of an act follows from its subject, in whatever merchant’s partition', () => {
-    const account = newAccountId(5, 0xabc as Partition);
+    const account = newIdIn<AccountId>(5, 0xabc as Partition);
     const payment = newId(6, account);
     expect(actIdOf(7, account, payment, 2).slice(14)).toBe(actKeyOf(payment, 2));
     expect(actKeyOf(payment, 2)).not.toBe(actKeyOf(payment, 3));

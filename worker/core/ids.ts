@@ -43,9 +43,8 @@ export const NO_PARTITION = 0 as Partition;
 /** UUIDv7 (RFC 9562): 48 bits of `now` in ms, 62 random bits from the CSPRNG, and the partition of `owner`, null: a row of no merchant. */
 export const newId = <T extends Id<string>>(now: number, owner: string | null): T => newIdIn<T>(now, partitionNear(owner));
 
-export const newAccountId = (now: number, partition: Partition): AccountId => newIdIn<AccountId>(now, partition);
-
-function newIdIn<T extends Id<string>>(now: number, partition: Partition): T {
+/** The same in a partition, for an account or a row of no merchant. */
+export function newIdIn<T extends Id<string>>(now: number, partition: Partition): T {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const view = new DataView(bytes.buffer);
   view.setUint16(0, Math.floor(now / 2 ** 32));
@@ -245,7 +244,7 @@ export function parseConsumptionId(text: string): { entitlementId: EntitlementId
 /** Partitions of each database without `PARTITIONS`. A database is moved and restored by the partition, so it begins with some. */
 const DEFAULT_COUNT = 8;
 
-type Range = readonly [first: number, last: number, database: string];
+export type Range = readonly [first: number, last: number, database: string];
 
 /** Which database holds which partitions of the ids. */
 export class PartitionMap {
@@ -260,27 +259,34 @@ export class PartitionMap {
     return this.#ranges.find(([first, last]) => first <= partition && partition <= last)?.[2] ?? null;
   }
 
-  /** Random partition of a database, for a new account. */
+  /** Random partition of a database, for a new row. */
   drawOf(database: string): Partition {
+    return this.#drawAt([database], crypto.getRandomValues(new Uint32Array(1))[0]!);
+  }
+
+  /** Partition among those of the databases, the same for the same seed: a repeated request meets what the first one stored. */
+  drawBy(seed: string, databases: readonly string[]): Partition {
+    return this.#drawAt(databases, new DataView(sha256(utf8(seed)).buffer).getUint32(0));
+  }
+
+  #drawAt(databases: readonly string[], number: number): Partition {
     const all = this.#ranges.flatMap(([first, last, name]) =>
-      name === database ? Array.from({ length: last - first + 1 }, (_, i) => (first + i) as Partition) : [],
+      databases.includes(name) ? Array.from({ length: last - first + 1 }, (_, i) => (first + i) as Partition) : [],
     );
-    assert(all.length > 0, `PARTITIONS names partitions of ${database}`);
-    return all[crypto.getRandomValues(new Uint32Array(1))[0]! % all.length]!;
+    assert(all.length > 0, `PARTITIONS names partitions of ${databases.join(', ')}`);
+    return all[number % all.length]!;
   }
 }
 
-/** Parses `000-007:DB 008-00f:DB_2`. Null if the text has another form, or two databases share a partition. */
+/** Parses `000-007:DB 008-00f:DB_2`, sorted by partition. Null if the text has another form. */
 export function parsePartitions(text: string): Range[] | null {
   const ranges: Range[] = [];
   for (const part of text.trim().split(/\s+/)) {
     const [, first = '', last = first, database] = /^([0-9a-f]{3})(?:-([0-9a-f]{3}))?:(DB(?:_\d+)?)$/.exec(part) ?? [];
-    if (database === undefined) return null;
+    if (database === undefined || first > last) return null;
     ranges.push([Number.parseInt(first, 16), Number.parseInt(last, 16), database]);
   }
-  const sorted = ranges.toSorted(([a], [b]) => a - b);
-  const isOrdered = sorted.every(([first, last], i) => first <= last && first > (sorted[i - 1]?.[1] ?? -1));
-  return isOrdered ? sorted : null;
+  return ranges.sort(([a], [b]) => a - b);
 }
 
 /** Eight partitions for each bound database, in the order of their numbers. */

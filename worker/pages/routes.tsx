@@ -11,7 +11,7 @@ import { getActiveListing, getListing } from '#features/products/product.ts';
 import { getReceiptWithOutcome } from '#features/receipts/receipt.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import { homeOf } from '#platform/db/directory.ts';
-import { homeOfSlug } from '#platform/db/names.ts';
+import { homeOfSlug } from '#platform/db/names/names.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
 import { sendDashboard, sendEmailLink, sendLogin } from './account/pages.tsx';

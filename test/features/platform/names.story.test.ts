@@ -1,12 +1,11 @@
-import { applyD1Migrations } from 'cloudflare:test';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { emailKeysOf, emailName, findAccountByEmail, isUsedAs, newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
 import { newCtx, type Shard } from '#platform/context.ts';
 import { directoryOf, shardNamed } from '#platform/db/directory.ts';
-import { NameTaken, sweepNames, withNames } from '#platform/db/names.ts';
+import { NameTaken, sweepNames, withNames } from '#platform/db/names/names.ts';
 import { names } from '#platform/db/tables/office/names.ts';
+import { bindDatabases, openOnly, rebuildNames } from '../../support/fixtures/databases.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
-import { testEnv } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
 const MINUTE = 60_000;
@@ -16,9 +15,7 @@ describe('names of three databases', () => {
   const w = new World();
   const deferred: Promise<unknown>[] = [];
   beforeAll(async () => {
-    const { TEST_DB_2: DB_2, TEST_DB_3: DB_3, TEST_DIRECTORY: DIRECTORY } = testEnv;
-    for (const database of [DB_2, DB_3, DIRECTORY]) await applyD1Migrations(database, testEnv.TEST_MIGRATIONS);
-    Object.assign(w.env, { DB_2, DB_3, DIRECTORY });
+    await bindDatabases(w, 'DB_2', 'DB_3');
   });
   afterEach(letTimeRun);
 
@@ -123,7 +120,10 @@ describe('names of three databases', () => {
   });
 
   it('a slug that a merchant chose leads to its product, and is refused to a merchant of another database', async () => {
-    const [first, second] = [await w.merchant(), await w.merchant()];
+    openOnly(w, 'DB_2');
+    const first = await w.merchant();
+    openOnly(w, 'DB_3');
+    const second = await w.merchant();
     const product = await w.product(first, { slug: 'pro' });
     const price = { asset: 'USDC', amount: '5' };
     const taken = await w.call('POST', '/v1/products', {
@@ -138,5 +138,34 @@ describe('names of three databases', () => {
       body: { name: 'Other', price, payout_wallet: first.wallet.address, slug: generated.slug },
     });
     expect([reserved.status, reserved.body.code]).toEqual([422, 'validation_error']);
+  });
+
+  it('a rebuild restores the directory from the databases, and a second one writes nothing', async () => {
+    openOnly(w, 'DB_2');
+    const merchant = await w.merchant();
+    await w.product(merchant, { slug: 'rebuilt' });
+    await w.env.DIRECTORY!.prepare('DELETE FROM names').run();
+    const login = () => w.call('POST', '/v1/auth/login', { body: { email: merchant.email, password: 'correct horse battery' } });
+    expect([(await login()).status, (await w.call('GET', '/v1/products/p/rebuilt')).status]).toEqual([401, 404]);
+    const rebuilt = await rebuildNames(w);
+    expect(rebuilt.names_written).toBe(rebuilt.names_read);
+    expect([(await login()).status, (await w.call('GET', '/v1/products/p/rebuilt')).status]).toEqual([200, 200]);
+    expect(await rebuildNames(w)).toEqual({ ...rebuilt, names_written: 0 });
+  });
+
+  it('a rebuild reports a name of two accounts and assigns it to the older one', async () => {
+    const email = newEmail();
+    setTime(Date.now() - MINUTE);
+    const older = await register('DB_3', email);
+    letTimeRun();
+    await settled();
+    await w.env.DIRECTORY!.prepare('DELETE FROM names').run();
+    const younger = await register('DB_2', email);
+    await settled();
+    const { shared } = await rebuildNames(w);
+    expect(shared).toEqual([{ kind: 'email', owned_by: older.id, also_used_by: younger.id }]);
+    expect(await readNames(email)).toMatchObject([{ accountId: older.id, reservedUntil: null }]);
+    expect((await findAccountByEmail(shardOf('DB'), email))?.id).toBe(older.id);
+    expect((await rebuildNames(w)).shared).toEqual(shared);
   });
 });

@@ -1,7 +1,7 @@
-import { applyD1Migrations } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import type { Job } from '#platform/context.ts';
+import { bindDatabases, openOnly } from '../../support/fixtures/databases.ts';
 import { newAgent, type Shop, sellToAgents, stall } from '../../support/people/agent.ts';
 import { consumer, received } from '../../support/people/consumer.ts';
 import { testEnv } from '../../support/runner/env.ts';
@@ -18,8 +18,8 @@ describe('two merchants in two databases', () => {
   beforeAll(async () => {
     shops.push(await open());
     // The second database exists from here on and takes new accounts.
-    await applyD1Migrations(testEnv.TEST_DB_2, testEnv.TEST_MIGRATIONS);
-    w.env.DB_2 = testEnv.TEST_DB_2;
+    await bindDatabases(w, 'DB_2');
+    openOnly(w, 'DB_2');
     shops.push(await open());
   });
 
@@ -57,7 +57,7 @@ describe('two merchants in two databases', () => {
       expect((await w.call('GET', `/v1/receipt/${confirmed.receipt_id}`, { key: shops[1 - i]!.merchant.key })).status).toBe(404);
       expect((await w.call('GET', `/p/${shops[i]!.product.slug}`)).status).toBe(200);
     }
-    // Messages name their database. If they are lost, the sweeps of each database find what is left.
+    // Messages name ids, which name their database. If they are lost, the sweeps of each database find what is left.
     await w.deliver();
     await w.attempt();
     await sweep();

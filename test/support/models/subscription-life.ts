@@ -10,7 +10,6 @@ import { getPayment } from '#features/payments/store.ts';
 import { collectFirst, type FirstCollection } from '#features/subscriptions/collect-first.ts';
 import { type Env, newCtx, type Shard } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
-import { newestOf } from '#platform/db/directory.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { TOKEN_PROGRAM } from '#solana/assets.ts';
@@ -201,7 +200,7 @@ export class SubscriptionLife {
   route = async () => routeOf(await this.read());
 }
 
-export const shardOf = (env: Env): Shard => newestOf(newCtx(env, { requestId: 'req_subscription', defer: () => {} }));
+export const shardOf = (env: Env): Shard => newCtx(env, { requestId: 'req_subscription', defer: () => {} });
 
 export const SUBSCRIPTION_SWEEPS = ['collections', 'subscriptionCheckouts', 'subscriptions'];
 

@@ -1,7 +1,7 @@
 import { ApiError } from '#core/errors.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { NameTaken, withNames } from '#platform/db/names.ts';
+import { NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';

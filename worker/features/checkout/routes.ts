@@ -14,7 +14,7 @@ import type { Ctx } from '#platform/context.ts';
 import { homeOf } from '#platform/db/directory.ts';
 import type { Answer } from '#platform/db/idempotency-record.ts';
 import { answerLeased } from '#platform/db/lease.ts';
-import { homeOfSlug } from '#platform/db/names.ts';
+import { homeOfSlug } from '#platform/db/names/names.ts';
 import { answerOnce, type StoreAnswer } from '#platform/db/once.ts';
 import type { Unmatched } from '#platform/db/tables/payments.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';

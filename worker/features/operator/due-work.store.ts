@@ -15,7 +15,7 @@ import { SILENT_MS } from '#features/support/close-silent.ts';
 import { QUEUE_PATIENCE_MS } from '#features/webhooks/deliveries/fan-out.ts';
 import { type Ctx, hasSubscriptions } from '#platform/context.ts';
 import type { DueWork } from '#platform/db/due/due-work.ts';
-import { hasDirectory } from '#platform/db/names.ts';
+import { hasDirectory } from '#platform/db/names/names.ts';
 import { ACT_EVENTS_MAX } from '#platform/db/tables/events.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import { missingForDelivery } from '#platform/providers/messaging/platforms.ts';

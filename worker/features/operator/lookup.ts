@@ -7,7 +7,8 @@ import { findAccountByEmail } from '#features/accounts/auth/sign-in.ts';
 import { findAccount } from '#features/accounts/store.ts';
 import { findPayment } from '#features/payments/store.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { homeOf, newestOf, shardsOf } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
+import { readEach, shardsOf } from '#platform/db/each-database.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { isBought, planAt } from '#rules/plans.ts';
 import { listAccounts, listClaimedSubjects, readTotals } from './alarms.store.ts';
@@ -38,9 +39,9 @@ export async function showAccounts(ctx: Ctx, { account, before }: { account?: st
       toAccount((await (isUuid(account) ? find(homeOf(ctx, account)) : findAccountByEmail(ctx, account))) ?? raise('not_found'), ctx),
     ];
   }
-  // New accounts are created in the newest database. Accounts in the others must be named.
-  const newest = await listAccounts(newestOf(ctx).db, (before as AccountId | undefined) ?? null, SHOWN_MAX);
-  return newest.map((one) => toAccount(one, ctx));
+  const { found } = await readEach(ctx, ({ db }) => listAccounts(db, (before as AccountId | undefined) ?? null, SHOWN_MAX));
+  const newest = found.flat().sort((a, b) => (a.id < b.id ? 1 : -1));
+  return newest.slice(0, SHOWN_MAX).map((one) => toAccount(one, ctx));
 }
 
 /** Finds any merchant's payment by id or transaction. Throws 404 not_found. */

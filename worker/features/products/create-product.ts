@@ -6,7 +6,7 @@ import { planPayout } from '#features/accounts/payout.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import { type Actor, type Ctx, hasPriceSource, type Scope } from '#platform/context.ts';
 import { type Change, commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
-import { type IsUsed, NameTaken, withNames } from '#platform/db/names.ts';
+import { type IsUsed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { PLANS } from '#rules/plans.ts';

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { homeOfSlug } from '#platform/db/names.ts';
+import { homeOfSlug } from '#platform/db/names/names.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { created, PageQuery, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';

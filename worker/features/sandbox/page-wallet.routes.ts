@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { homeOfSlug } from '#platform/db/names.ts';
+import { homeOfSlug } from '#platform/db/names/names.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
 import { routes } from '#platform/http/route.ts';
 

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { parsePartitions } from '#core/ids.ts';
 import { type Variable, variableOf } from '../variable.ts';
 
 const page = z.url({ protocol: /^https?$/ });
@@ -19,18 +18,6 @@ export const OPERATOR_VARIABLES = {
       .optional(),
     '`mailto:` or https URL',
     'contact for reports of faults and sellers: linked from every page, and `Contact` of `/.well-known/security.txt`, which is 404 without it',
-  ),
-  PARTITIONS: variableOf(
-    z
-      .string()
-      .transform((text, { addIssue }) => {
-        const ranges = parsePartitions(text);
-        if (ranges === null) addIssue('form');
-        return ranges ?? z.NEVER;
-      })
-      .optional(),
-    '`first-last:binding`, space-separated',
-    'database of each partition of the ids, such as `000-007:DB 008-00f:DB_2`. Without it each bound database has eight, in the order of their numbers. A partition that has accounts must keep its database',
   ),
   TERMS_URL: variableOf(page.optional(), 'URL', 'terms of this deployment, linked from every page'),
   PRIVACY_URL: variableOf(page.optional(), 'URL', 'privacy policy of this deployment, linked from every page'),

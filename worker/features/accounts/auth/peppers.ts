@@ -1,7 +1,7 @@
 import { PEPPER_BYTES, secretRing } from '#core/crypto.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { renewKeys } from '#platform/db/names.ts';
+import { renewKeys } from '#platform/db/names/names.ts';
 import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import { findCursor, listNamedAccounts, type NamedAccount, replaceKeys, savePepperCursor } from './pepper.store.ts';
 import { emailKeysOf, walletKeysOf } from './sign-in.ts';

@@ -1,11 +1,11 @@
 import { pepperedHashes } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
-import { admissionIdOf, newAccountId } from '#core/ids.ts';
+import { type AccountId, admissionIdOf, newIdIn } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
-import { drawPartition, homeOf, newestOf } from '#platform/db/directory.ts';
-import { findNamed, type IsUsed, NameTaken, withNames } from '#platform/db/names.ts';
+import { drawPartition, homeForNew, homeOf } from '#platform/db/directory.ts';
+import { findNamed, type IsUsed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { SignIn } from '#rules/admission.ts';
@@ -51,7 +51,7 @@ export function requirePasswordLength(password: string): void {
 type SignInIdentity = Partial<Pick<Account, 'email' | 'emailKey' | 'passwordHash' | 'walletAddress' | 'walletKey'>>;
 
 export function newAccount(ctx: Shard, displayName: string, identity: SignInIdentity): Account {
-  const accountId = newAccountId(ctx.now, drawPartition(ctx));
+  const accountId = newIdIn<AccountId>(ctx.now, drawPartition(ctx));
   return {
     id: accountId,
     admissionId: admissionIdOf(accountId),
@@ -113,7 +113,7 @@ interface Register {
 export const homeOfRegistration = async (ctx: Ctx, email: string): Promise<Shard> =>
   (await findNamed(ctx, emailName(ctx, email), async (home) =>
     (await findAccountByKeys(home.db, emailKeysOf(ctx, email))) ? home : null,
-  )) ?? newestOf(ctx);
+  )) ?? homeForNew(ctx, normaliseEmail(email));
 
 /**
  * Creates an account on the free plan and emails a verification link. Throws 409 email_registered, also for the address of a deleted

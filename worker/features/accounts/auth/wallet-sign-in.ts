@@ -6,8 +6,8 @@ import { iso, SECOND } from '#core/time.ts';
 import { requireWallet } from '#platform/chain/payees.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit, isConstraint } from '#platform/db/commit.ts';
-import { globalOf, newestOf } from '#platform/db/directory.ts';
-import { findNamed, NameTaken } from '#platform/db/names.ts';
+import { globalOf, homeForNew } from '#platform/db/directory.ts';
+import { findNamed, NameTaken } from '#platform/db/names/names.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
 import { findAccountByKeys, insertLoginNonce, takeLoginNonce } from '../store.ts';
 import { newAccount, requireActive, storeAccount, walletKeysOf, walletName } from './sign-in.ts';
@@ -97,7 +97,7 @@ async function openWalletAccount(ctx: Ctx, walletAddress: string): Promise<Accou
   if (known) return known;
   const displayName = `Wallet ${walletAddress.slice(0, 4)}…${walletAddress.slice(-4)}`;
   try {
-    const home = newestOf(ctx);
+    const home = homeForNew(ctx, walletAddress);
     return await storeAccount(home, newAccount(home, displayName, { walletAddress, walletKey: walletKeys.keys[0] }));
   } catch (error) {
     if (!isConstraint(error) && !(error instanceof NameTaken)) throw error;

@@ -3,7 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Actor, Ctx, Db, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import type { IsUsed } from '#platform/db/names.ts';
+import type { IsUsed } from '#platform/db/names/names.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { SignInIdentity } from '#platform/db/tables/office/sign-in.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';

@@ -1,8 +1,8 @@
 import { ApiError } from '#core/errors.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isAborted, isConstraint, type Write } from '#platform/db/commit.ts';
-import { homeOf, newestOf } from '#platform/db/directory.ts';
-import { findNamed, NameTaken, withNames } from '#platform/db/names.ts';
+import { homeForNew, homeOf } from '#platform/db/directory.ts';
+import { findNamed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import type { SignInProvider } from '#rules/admission.ts';
@@ -67,7 +67,10 @@ async function tryOutcome(ctx: Ctx, begun: BegunSignIn, person: Person): Promise
   }
   if (person.email === null || !person.isEmailVerified) return refused('email_unverified');
   const account = await findAccountByEmail(ctx, person.email);
-  if (!account) return begun.mode === 'login' ? refused('account_not_found') : registerPerson(newestOf(ctx), provider, person);
+  if (!account) {
+    if (begun.mode === 'login') return refused('account_not_found');
+    return registerPerson(homeForNew(ctx, `${provider}:${person.subject}`), provider, person);
+  }
   const outcome = signInOutcome(account);
   if (outcome.kind === 'refused') return outcome;
   const home = homeOf(ctx, account.id);

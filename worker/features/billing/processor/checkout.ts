@@ -3,7 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import { findVerifiedDomain, getAccount } from '#features/accounts/store.ts';
 import type { Ctx, Scope } from '#platform/context.ts';
-import { withNames } from '#platform/db/names.ts';
+import { withNames } from '#platform/db/names/names.ts';
 import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';
 import { type PaidPlan, planAt } from '#rules/plans.ts';
 import { buySubscription, endPages, listPages, openOnePage, type ReturnUrls } from './pages.ts';

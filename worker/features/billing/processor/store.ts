@@ -2,7 +2,7 @@ import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import type { IsUsed } from '#platform/db/names.ts';
+import type { IsUsed } from '#platform/db/names/names.ts';
 import {
   type BillingCustomer,
   billingCustomers,

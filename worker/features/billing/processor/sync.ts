@@ -7,7 +7,7 @@ import { planEndingEmail } from '#features/email-delivery/due-plans.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { forEach, type Write } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
-import { findNamed } from '#platform/db/names.ts';
+import { findNamed } from '#platform/db/names/names.ts';
 import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { LIFE } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
-import { homeOfSlug } from '#platform/db/names.ts';
+import { homeOfSlug } from '#platform/db/names/names.ts';
 import { HttpsUrl, Metadata, OwnName } from '#platform/http/bodies/own-fields.ts';
 import { created, ExpiresAt, given, ProductSlug, ProductUuid } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';

@@ -2,7 +2,8 @@ import { ApiError } from '#core/errors.ts';
 import { MAIL_SWITCH } from '#features/email/outbox.ts';
 import { productExists } from '#features/products/product.ts';
 import type { Ctx } from '#platform/context.ts';
-import { homeOf, shardsOf } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
+import { shardsOf } from '#platform/db/each-database.ts';
 import { isRailId } from '#rules/product-rails.ts';
 import { listSwitchedOff, switchOff, switchOn } from '../store.ts';
 

@@ -10,11 +10,11 @@ import { type AccountId, partitionOfSlug } from '#core/ids.ts';
 import { Memory } from '#core/isolate/memory.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { fieldOf, jsonRows } from './among.ts';
-import { abortIf, isAborted, isConstraint, type Write } from './commit.ts';
-import { directoryOf, findShardAt, globalOf, homeOf } from './directory.ts';
-import { type Swept, sweepRounds } from './sweeps.ts';
-import { type NameKind, names } from './tables/office/names.ts';
+import { fieldOf, jsonRows } from '../among.ts';
+import { abortIf, isAborted, isConstraint, type Write } from '../commit.ts';
+import { directoryOf, findShardAt, globalOf, homeOf } from '../directory.ts';
+import { type Swept, sweepRounds } from '../sweeps.ts';
+import { type NameKind, names } from '../tables/office/names.ts';
 
 export interface Name {
   kind: NameKind;
@@ -42,12 +42,15 @@ const RESERVED_MS = 2 * MINUTE;
 /** Difference of the clocks of two databases, and the time in which a batch ends. */
 const MARGIN_MS = 10 * SECOND;
 
+/** With the directory bound its names are stored, also before a second database is bound. */
+export const hasDirectory = (ctx: Ctx): boolean => ctx.directory !== null || hasSeveral(ctx);
+const hasSeveral = (ctx: Ctx): boolean => ctx.databases.length > 1;
+
 const isNamed = ({ kind, keys }: Name) => and(eq(names.kind, kind), inArray(names.key, [...keys]));
-export const hasDirectory = (ctx: Ctx): boolean => ctx.databases.length > 1;
 
 /** Finds what a name leads to, in the databases of the accounts that may use it. */
 export async function findNamed<T>(ctx: Ctx, name: Name, find: (home: Shard) => Promise<T | null | undefined>): Promise<T | undefined> {
-  const rows = hasDirectory(ctx) ? await directoryOf(ctx).db.select({ accountId: names.accountId }).from(names).where(isNamed(name)) : null;
+  const rows = hasSeveral(ctx) ? await directoryOf(ctx).db.select({ accountId: names.accountId }).from(names).where(isNamed(name)) : null;
   const homes = rows === null ? [globalOf(ctx)] : rows.map(({ accountId }) => homeOf(ctx, accountId));
   for (const home of homes) {
     const found = await find(home);
@@ -64,7 +67,7 @@ const SLUG_MS = MINUTE;
 export async function homeOfSlug(ctx: Ctx, slug: string): Promise<Shard> {
   const partition = partitionOfSlug(slug);
   if (partition !== null) return findShardAt(ctx, partition) ?? raise('not_found');
-  if (!hasDirectory(ctx)) return globalOf(ctx);
+  if (!hasSeveral(ctx)) return globalOf(ctx);
   const known = slugAccounts.get(slug);
   if (known && known.until > ctx.wallNow) return homeOf(ctx, known.accountId);
   const row = await directoryOf(ctx)
@@ -130,7 +133,7 @@ async function reserve(ctx: Ctx, accountId: AccountId, name: Name & { isUsed: Is
 
 const newBusyError = (): ApiError => new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
 
-const isRow = ({ kind, key, accountId, reservedUntil }: Row) =>
+export const isRow = ({ kind, key, accountId, reservedUntil }: Row) =>
   and(
     eq(names.kind, kind),
     eq(names.key, key),
