@@ -32,6 +32,15 @@ const UNUSED: Record<string, string> = {
   '@pdf-lib/upng': 'export default null;',
 };
 
+/** Texts of Solana errors, unused in a production build. esbuild cannot remove them, because their keys are computed. */
+const SOLANA_ERROR_TEXTS = /(?<=\bSolanaErrorMessages = \{).*?(?=\n\};)/s;
+
+function withoutTexts(path: string): string {
+  const source = readFileSync(path, 'utf8');
+  if (!SOLANA_ERROR_TEXTS.test(source)) throw new Error(`${path}: no texts of errors to leave out`);
+  return source.replace(SOLANA_ERROR_TEXTS, '');
+}
+
 const leaveOut: Plugin = {
   name: 'leave-out',
   setup: ({ onResolve, onLoad }) => {
@@ -39,6 +48,7 @@ const leaveOut: Plugin = {
       path in UNUSED ? { path, namespace: 'unused' } : null,
     );
     onLoad({ filter: /./, namespace: 'unused' }, ({ path }) => ({ contents: UNUSED[path]! }));
+    onLoad({ filter: /@solana\/errors\/dist\/index\.[a-z]+\.mjs$/ }, ({ path }) => ({ contents: withoutTexts(path) }));
   },
 };
 

@@ -7,7 +7,7 @@ import { isAlarming } from '#platform/chain/fee-payer.ts';
 import { namedKeysAsJson, readLamportsSpent } from '#platform/chain/fee-payer-readings.store.ts';
 import { listMissingKeys, type NamedKey } from '#platform/chain/named-keys.ts';
 import { type Ctx, type Db, databasesOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
-import { checked } from '#platform/db/directory.ts';
+import { checkedDb } from '#platform/db/directory.ts';
 import { fullness, isBehind, isMailStalled, isStalled } from '#platform/db/due/vital-signs.ts';
 import { findFaults } from '#platform/http/configuration.ts';
 import { orNull, Timestamp } from '#platform/http/openapi.ts';
@@ -122,7 +122,7 @@ async function readWaiting({ env, now, wallNow }: Asked): Promise<Waiting | null
         databases.map((one, index) =>
           index === 0
             ? ask(one.db, isMailStalled(before.wallNow), namedKeysAsJson).catch(() => ask(one.db, sql`0`, sql`'[]'`))
-            : ask(checked(one, wallNow), isMailStalled(before.wallNow), namedKeysAsJson).catch(() => null),
+            : ask(checkedDb(one, wallNow), isMailStalled(before.wallNow), namedKeysAsJson).catch(() => null),
         ),
       ),
       readLamportsSpent(databases[0].db, wallNow).catch(() => 0),

@@ -12,7 +12,7 @@ export interface Cost {
   id: string;
   name: string;
   aimMs: number;
-  run?: () => void;
+  run?: () => void | Promise<void>;
   /** Request to the complete service. The measured CPU time includes runtime and database, so it exceeds what the platform would bill. */
   request?: (service: BenchService, index: number) => ServiceRequest;
   prepare?: (service: BenchService) => Promise<unknown>;
@@ -57,8 +57,8 @@ const scans: Cost[] = (
   ] as const
 ).map(([id, name, text, bytes]) => {
   const body = times(text, bytes);
-  const run = () => {
-    if (findUnacceptable(body) !== null) throw new Error(`${name}: taken for a secret`);
+  const run = async () => {
+    if ((await findUnacceptable(body)) !== null) throw new Error(`${name}: taken for a secret`);
   };
   return { id, name: `looking for secrets: ${name}`, aimMs: SCAN_GOAL_MS, run };
 });
@@ -203,13 +203,13 @@ export interface CostMeasured {
 }
 
 export async function measureCost(cost: Cost, service: BenchService | null, repeats: number): Promise<CostMeasured> {
-  return { cost, cpuMs: cost.run ? measureRun(cost.run, repeats) : await measureRequest(cost, service!, repeats) };
+  return { cost, cpuMs: cost.run ? await measureRun(cost.run, repeats) : await measureRequest(cost, service!, repeats) };
 }
 
-function measureRun(run: () => void, repeats: number): number {
-  for (let i = 0; i < Math.min(WARM_UP, repeats); i++) run();
+async function measureRun(run: () => void | Promise<void>, repeats: number): Promise<number> {
+  for (let i = 0; i < Math.min(WARM_UP, repeats); i++) await run();
   const started = process.cpuUsage();
-  for (let i = 0; i < repeats; i++) run();
+  for (let i = 0; i < repeats; i++) await run();
   const { user, system } = process.cpuUsage(started);
   return (user + system) / 1000 / repeats;
 }

@@ -11,10 +11,10 @@ import { requireSchema } from './tables/schema-check.ts';
 
 export const globalOf = (ctx: Ctx): Shard => shardIn(ctx, ctx.databases[0]);
 
-export const shardIn = (ctx: Ctx, database: Database): Shard => ({ ...ctx, db: checked(database, ctx.wallNow), database: database.name });
+export const shardIn = (ctx: Ctx, database: Database): Shard => ({ ...ctx, db: checkedDb(database, ctx.wallNow), database: database.name });
 
 /** Requests check the schema of the first database before they run. Any other is checked when it is first used. */
-export const checked = ({ name, db, openChecked }: Database, wallNow: number): Db =>
+export const checkedDb = ({ name, db, openChecked }: Database, wallNow: number): Db =>
   name === 'DB' ? db : openChecked(() => requireSchema(name, db, wallNow));
 
 /** Database of the names. With `DIRECTORY` bound it holds nothing else, so that a full or slow database of merchants stops no sign-in. */

@@ -46,7 +46,7 @@ const FAILED = '(SELECT json_group_array(name) FROM sweeps WHERE failures > 0) A
 /** Reads the oldest work of each sweep (wall, epoch ms, null: none) in one statement that reads about a row for each SELECT. */
 export const readDueWork = async (ctx: Shard, works: Works): Promise<Map<string, number | null>> => (await readDue(ctx, works)).oldest;
 
-/** The same, with the sweeps of which the last run failed. */
+/** Also lists the sweeps that failed and have not succeeded since. */
 async function readDue({ db, now, wallNow }: Shard, works: Works): Promise<{ oldest: Map<string, number | null>; failed: string[] }> {
   const asked = Object.entries(works).flatMap(([name, { work, gate, isOfWallTime }]) =>
     work.map((select) => ({ name, select, gate: gate ?? null, offset: isOfWallTime ? 0 : wallNow - now })),
@@ -72,8 +72,7 @@ async function readDue({ db, now, wallNow }: Shard, works: Works): Promise<{ old
 }
 
 /**
- * Lists the sweeps that are due, in one statement. The sweeps that are asked about less often take turns by the minute. A sweep
- * that failed is listed each minute.
+ * Lists the sweeps that are due, in one statement. The sweeps that are asked about less often take turns by the minute, unless they failed.
  */
 export async function listDueSweeps(ctx: Shard, works: Works): Promise<string[]> {
   const minute = Math.floor(ctx.wallNow / MINUTE);

@@ -1,5 +1,3 @@
-import { validateMnemonic } from '@scure/bip39';
-import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { isSecretKey } from '#core/crypto.ts';
 import { base58Bytes, base64Bytes, hex, isComparable } from '#core/encoding.ts';
 
@@ -10,14 +8,15 @@ const SUSPECTS_MAX = 4;
 /** Texts searched that are long enough for a secret. */
 const LONG_TEXTS_MAX = 256;
 const PHRASE_CHARS = { min: 47, max: 512 };
-const BIP39_TERMS: ReadonlySet<string> = new Set(wordlist);
+/** 12 to 24 short words, as in a seed phrase: few bodies load the word list. */
+const PHRASE = /^\s*(?:[a-z]{3,8}\s+){11,23}[a-z]{3,8}\s*$/i;
 
 /**
  * Finds private keys and seed phrases, so that a body with one is refused before it is stored or logged. A secret key is verified by its
  * public half, a phrase by its checksum. Also finds text that is not Unicode (a lone surrogate), which no database returns unchanged, and a
  * `length` or `size` that throws when the schema compares it with a number.
  */
-export function findUnacceptable(body: unknown): Unacceptable | null {
+export async function findUnacceptable(body: unknown): Promise<Unacceptable | null> {
   const rest: unknown[] = [body];
   let [suspects, longTexts] = [0, 0];
   while (rest.length > 0) {
@@ -26,11 +25,11 @@ export function findUnacceptable(body: unknown): Unacceptable | null {
       if (!value.isWellFormed()) return 'not_unicode';
       if (value.length < PHRASE_CHARS.min || value.length > PHRASE_CHARS.max || suspects >= SUSPECTS_MAX) continue;
       if (longTexts++ >= LONG_TEXTS_MAX) continue;
-      const phrase = phraseOf(value);
+      const phrase = PHRASE.test(value) ? (await import('./seed-phrase.ts')).parsePhrase(value) : null;
       const bytes = phrase === null ? secretBytes(value) : null;
       if (phrase === null && bytes === null) continue;
       suspects++;
-      if (phrase === null ? isSecretKey(bytes!) : validateMnemonic(phrase, wordlist)) return 'secret_refused';
+      if (phrase === null ? isSecretKey(bytes!) : phrase.isValid()) return 'secret_refused';
     } else if (Array.isArray(value)) {
       if (isByteList(value) && suspects++ < SUSPECTS_MAX && isSecretKey(Uint8Array.from(value))) return 'secret_refused';
       for (const item of value) rest.push(item);
@@ -83,8 +82,3 @@ function secretBytes(text: string): Uint8Array | null {
 
 const isByteList = (list: unknown[]): list is number[] =>
   list.length === 64 && list.every((byte) => typeof byte === 'number' && Number.isInteger(byte) && byte >= 0 && byte < 256);
-
-function phraseOf(text: string): string | null {
-  const terms = text.trim().toLowerCase().split(/\s+/, 25);
-  return terms.length >= 12 && terms.length <= 24 && terms.every((term) => BIP39_TERMS.has(term)) ? terms.join(' ') : null;
-}

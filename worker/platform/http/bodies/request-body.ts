@@ -15,7 +15,7 @@ const NO_JSON = '\ufffd';
 export async function readJsonBody(c: Context<AppEnv>): Promise<void> {
   cacheText(c, textOf(await c.req.arrayBuffer()) ?? NO_JSON);
   const body = await c.req.json<unknown>().catch(() => undefined);
-  const found = findUnacceptable(body);
+  const found = await findUnacceptable(body);
   if (found === 'secret_refused') throw new ApiError('validation_error', { problems: [{ loc: ['body'], msg: PLEA, type: found }] });
   if (found === 'not_unicode') {
     const loc = ['body', ...notUnicodeAt(body)];
