@@ -66,7 +66,7 @@ function readFlags(args: string[]) {
 function readEnvironment({ vars, env }: { vars?: string; env?: string }) {
   const wrangler = readWrangler({ config: 'wrangler.toml', ...(env === undefined ? {} : { env }) }, { hideWarnings: true });
   const environment: Record<string, unknown> = { ...wrangler.vars, ...(vars === undefined ? {} : parseEnv(readVars(vars))) };
-  const bindings = Object.fromEntries(wrangler.d1_databases.map(({ binding }) => [binding, {}]));
+  const bindings = Object.fromEntries(wrangler.d1_databases.map(({ binding }: { binding: string }) => [binding, {}]));
   return { environment, bindings };
 }
 
