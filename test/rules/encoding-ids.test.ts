@@ -16,6 +16,8 @@ import {
   newNonce,
   PARTITIONS,
   type Partition,
+  PartitionMap,
+  parsePartitions,
   partitionOf,
   partitionOfAdmission,
   partitionOfNonce,
@@ -239,5 +241,33 @@ describe('ids', () => {
       }),
     );
     expect(new Set(Array.from({ length: 1000 }, () => newEventId(1, OWNER))).size).toBe(1000);
+  });
+});
+
+describe('PartitionMap', () => {
+  const map = new PartitionMap(parsePartitions('000-007:DB 008-017:DB_2 020:DB_3')!);
+
+  it('a partition has the database of its range, and none outside of the ranges', () => {
+    const databases = [0, 7, 8, 0x17, 0x18, 0x20, 4095].map((partition) => map.databaseAt(partition as Partition));
+    expect(databases).toEqual(['DB', 'DB', 'DB_2', 'DB_2', null, 'DB_3', null]);
+  });
+
+  it('a seed always draws the same partition, and each database gets the share of its partitions', () => {
+    const drawn = Array.from({ length: 20_000 }, (_, i) => map.drawBy(`person-${i}@example.com`, ['DB', 'DB_2', 'DB_3']));
+    expect(map.drawBy('person-7@example.com', ['DB', 'DB_2', 'DB_3'])).toBe(drawn[7]);
+    const shareOf = (database: string) => drawn.filter((partition) => map.databaseAt(partition) === database).length / drawn.length;
+    expect(shareOf('DB')).toBeCloseTo(8 / 25, 1);
+    expect(shareOf('DB_2')).toBeCloseTo(16 / 25, 1);
+    expect(new Set(drawn).size).toBe(25);
+  });
+
+  it('a draw never leaves the open databases', () => {
+    const drawn = Array.from({ length: 1000 }, (_, i) => map.databaseAt(map.drawBy(String(i), ['DB_2', 'DB_3'])));
+    expect(new Set(drawn)).toEqual(new Set(['DB_2', 'DB_3']));
+    expect(() => map.drawBy('x', ['DB_9'])).toThrow('PARTITIONS');
+  });
+
+  it.each(['', 'DB', '000-007', '0-7:DB', '007-000:DB', '000-007:DIRECTORY'])('%j is no list of partitions', (text) => {
+    expect(parsePartitions(text)).toBeNull();
   });
 });

@@ -1,6 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { forgetAll } from '#core/isolate/memory.ts';
 import { emailKeysOf, emailName, findAccountByEmail, isUsedAs, newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
-import { newCtx, type Shard } from '#platform/context.ts';
+import { findTrouble } from '#features/operator/health-checks.ts';
+import { type Env, newCtx, type Shard } from '#platform/context.ts';
 import { directoryOf, shardNamed } from '#platform/db/directory.ts';
 import { NameTaken, sweepNames, withNames } from '#platform/db/names/names.ts';
 import { names } from '#platform/db/tables/office/names.ts';
@@ -138,6 +140,37 @@ describe('names of three databases', () => {
       body: { name: 'Other', price, payout_wallet: first.wallet.address, slug: generated.slug },
     });
     expect([reserved.status, reserved.body.code]).toEqual([422, 'validation_error']);
+  });
+
+  it('with a directory that was never completed all calls except the operator’s are 503 misconfigured', async () => {
+    await w.env.DIRECTORY!.prepare("DELETE FROM cursors WHERE name = 'names-complete'").run();
+    forgetAll();
+    const call = () => w.call('GET', '/v1/access/rails');
+    expect(await call()).toMatchObject({ status: 503, body: { code: 'misconfigured' } });
+    expect((await w.call('GET', '/health')).body.checks.configuration).toBe('failing');
+    const trouble = await findTrouble(shardOf('DB'));
+    expect(trouble.find(({ name }) => name === 'names_missing')?.finding).toContain('npm run admin -- names rebuild');
+    await rebuildNames(w);
+    expect((await call()).status).not.toBe(503);
+    expect((await findTrouble(shardOf('DB'))).map(({ name }) => name)).not.toContain('names_missing');
+  });
+
+  it('a rebuild without a directory is refused, and says what to bind', async () => {
+    const { DIRECTORY: _directory, DB_2: _second, DB_3: _third, OPEN_DATABASES: _open, ...env } = w.env;
+    const headers = { 'X-Svc-Operator-Secret': String(w.env.OPERATOR_SECRET) };
+    const refused = await w.call('POST', '/v1/operator/names/rebuild', { body: {}, headers, env: env as Env });
+    expect([refused.status, refused.body.code]).toEqual([409, 'state_conflict']);
+    expect(refused.body.detail).toContain('DIRECTORY');
+  });
+
+  it('names are stored from the moment the directory is bound, before a second database is', async () => {
+    const { DB_2: _second, DB_3: _third, OPEN_DATABASES: _open, ...env } = w.env;
+    const email = newEmail();
+    const shard = shardNamed(newCtx(env as Env, { requestId: 'req_names', defer: (work) => void deferred.push(work) }), 'DB');
+    const { id } = await storeAccount(shard, accountIn(shard, email));
+    await settled();
+    expect(await readNames(email)).toMatchObject([{ accountId: id, reservedUntil: null }]);
+    expect((await findAccountByEmail(shardOf('DB_2'), email))?.id).toBe(id);
   });
 
   it('a rebuild restores the directory from the databases, and a second one writes nothing', async () => {
