@@ -63,7 +63,7 @@ describe('service with a second database that is away', () => {
     expect((await w.env.DB.prepare('SELECT name FROM sweeps WHERE failures > 0').all()).results).toEqual([]);
   });
 
-  it('a payment of the first database that nobody reports is found beside one of the second', async () => {
+  it('a payment of the first database that nobody reports is found on the page of one of the second', async () => {
     const own = await w.connect(here.product);
     await w.chain.pay((await newAgent(w)).wallet, own);
     const foreign = { ...own, memo: `svc:${newNonce(gone.merchant.userId)}` };
@@ -166,5 +166,31 @@ describe('messages after a partition has moved to another database', () => {
   it('a message of a partition that this release does not know comes again', async () => {
     const paymentId = newIdIn(Date.now(), 4000 as Partition);
     expect(await w.deliver([{ kind: 'hintFinal', paymentIds: [paymentId] }])).toEqual({ retried: 1 });
+  });
+});
+
+/** Database that reports more than 70 % of its limit. */
+function filled(database: D1Database): D1Database {
+  const wrap = (real: D1PreparedStatement): D1PreparedStatement => {
+    const run = async () => {
+      const answer = await real.run();
+      return { ...answer, meta: { ...answer.meta, size_after: 7.2e9 } };
+    };
+    const bind = (...values: unknown[]) => wrap(real.bind(...values));
+    return { bind, run, all: () => real.all(), raw: () => real.raw(), first: () => real.first() } as unknown as D1PreparedStatement;
+  };
+  return { prepare: (sql: string) => wrap(database.prepare(sql)) } as unknown as D1Database;
+}
+
+describe('alarms of several databases', () => {
+  it.each([
+    ['DB_2', ['database_full_DB_2', 'no_open_database']],
+    ['DB DB_2', ['database_full_DB_2']],
+  ])('a full database is named, and the operator learns if none of %s has room', async (open, alarms) => {
+    const w = new World();
+    await bindDatabases(w, 'DB_2');
+    const env = { ...w.env, DB_2: filled(testEnv.TEST_DB_2), OPEN_DATABASES: open };
+    const trouble = await findTrouble(newCtx(env, { requestId: 'req_full', defer: () => {} }));
+    expect(trouble.map(({ name }) => name).filter((name) => /full|open/.test(name))).toEqual(alarms);
   });
 });

@@ -142,7 +142,7 @@ describe('names of three databases', () => {
     expect([reserved.status, reserved.body.code]).toEqual([422, 'validation_error']);
   });
 
-  it('with a directory that was never completed all calls except the operator’s are 503 misconfigured', async () => {
+  it('all calls except the operator’s are 503 misconfigured with a directory that was never completed', async () => {
     await w.env.DIRECTORY!.prepare("DELETE FROM cursors WHERE name = 'names-complete'").run();
     forgetAll();
     const call = () => w.call('GET', '/v1/access/rails');
