@@ -179,6 +179,27 @@ describe('two merchants in two databases', () => {
     expect(first!.filter(({ id }) => second!.some((other) => other.id === id))).toEqual([]);
   });
 
+  it('every id in the row of a merchant has the partition of the merchant', async () => {
+    let read = 0;
+    for (const database of databases) {
+      const columns = await rows<{ table: string; column: string }>(
+        database,
+        `SELECT m.name AS "table", c.name AS "column" FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT GLOB '_cf_*'
+          AND c.type = 'TEXT' AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) WHERE name = 'merchant_id')`,
+      );
+      for (const { table, column } of columns) {
+        const isId = `${column} GLOB '????????-????-7???-[89ab]???-????????????'`;
+        const [found] = await rows<{ ids: number; strays: number }>(
+          database,
+          `SELECT count(*) AS ids, sum(substr(${column}, 21, 3) <> substr(merchant_id, 21, 3)) AS strays FROM ${table} WHERE ${isId}`,
+        );
+        expect([table, column, found!.strays ?? 0]).toEqual([table, column, 0]);
+        read += found!.ids;
+      }
+    }
+    expect(read).toBeGreaterThan(100);
+  });
+
   it('a session in the second database continues after its product was archived', async () => {
     const merchant = await w.merchant();
     const own = await w.product(merchant);
