@@ -1154,10 +1154,12 @@ CREATE TABLE `tx_claims` (
 	`dropped_at` integer,
 	`next_check_at` integer DEFAULT 0,
 	`answered_by` text,
+	`identifier` text,
 	`created_at` integer NOT NULL,
 	PRIMARY KEY(`tx_signature`, `livemode`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE UNIQUE INDEX `tx_claims_by_identifier` ON `tx_claims` (`identifier`,`livemode`) WHERE identifier IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `tx_claims_due` ON `tx_claims` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_tx_claims_due` ON `tx_claims` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE TABLE `endpoint_hours` (

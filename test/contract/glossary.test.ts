@@ -58,8 +58,9 @@ describe('glossary', () => {
     expect(strayNames(/^offers?$/, new Map([['x.ts', codeOf('const offer = getOffer();')]]))).toEqual(['x.ts: offer', 'x.ts: getOffer']);
   });
 
-  it('no name contains offer, except the field of payment discovery', () => {
-    expect(strayNames(/^offer(?:s|ed)?$/, code, /^worker\/published\/discovery\.ts$/)).toEqual([]);
+  it('no name contains offer, except the field of payment discovery and the signed offers of x402', () => {
+    const named = /^worker\/(?:published\/discovery|protocols\/x402\/offer-receipt|features\/settlements\/(?:proofs|challenge))\.ts$/;
+    expect(strayNames(/^offer(?:s|ed)?$/, code, named)).toEqual([]);
   });
 
   it('only x402 payments and channel vouchers are settled', () => {

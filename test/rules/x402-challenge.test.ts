@@ -152,8 +152,14 @@ describe('x402 payment requirements', () => {
 
   it('PaymentRequired is valid, with an error only if there is one', () => {
     const resource = { url: 'https://api.example/report' };
-    expect(paymentRequired(resource, [requirements])).toEqual({ x402Version: 2, resource, accepts: [requirements] });
-    const refused = paymentRequired(resource, [requirements], 'invalid_exact_svm_payload_amount_mismatch');
+    const extensions = {};
+    expect(paymentRequired(resource, [requirements], { extensions })).toEqual({
+      x402Version: 2,
+      resource,
+      accepts: [requirements],
+      extensions,
+    });
+    const refused = paymentRequired(resource, [requirements], { error: 'invalid_exact_svm_payload_amount_mismatch', extensions });
     expect(refused.error).toBe('invalid_exact_svm_payload_amount_mismatch');
     expect(PaymentRequired.parse(refused)).toEqual(refused);
   });

@@ -61,6 +61,8 @@ export interface PaymentTerms {
   handoffId?: HandoffId;
   delivery?: DeliveryTarget;
   metadata?: Record<string, string>;
+  /** Name that the client of an x402 payment gave it. */
+  paymentIdentifier?: string;
 }
 
 export const PAYMENT_FAILURES = {

@@ -204,8 +204,8 @@ export class Gate<R> {
   }
 
   async #settle(ask: Ask, payment: string, request: R): Promise<Admission> {
-    const { product, customer, units } = ask;
-    const body = { ...product, payment_signature: payment, consume_units: units, ...(customer ? { customer } : {}) };
+    const { product, customer, units, resource } = ask;
+    const body = { ...product, payment_signature: payment, consume_units: units, resource, ...(customer ? { customer } : {}) };
     try {
       // Not the caller's key: the payment identifies the settlement, and the service answers other keys with `duplicate`.
       const send = ({ key }: OwnWrite) => this.#settleOnce(body, key);

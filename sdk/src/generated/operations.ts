@@ -54,6 +54,7 @@ getPrivateReceiptPdf getPrivatePdf GET /v1/receipt/{receipt_id}/pdf/private mr
 exportReceipts export GET /v1/receipts/export.csv mqr
 updateInvoiceMetadata updateInvoiceMetadata PATCH /v1/receipt/{receipt_id}/invoice-metadata mb
 sendReceiptProof sendProof POST /v1/receipt/{receipt_id}/send-proof mb
+getDidDocument getDidDocument GET /.well-known/did.json
 getReceiptKeys getKeys GET /.well-known/svc-receipt-keys.json
 x402:
 settlePayment settle POST /v1/access/x402/settle mbw

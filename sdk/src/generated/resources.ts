@@ -58,6 +58,7 @@ import type {
   DeliveryTest,
   DeliveryTestRequest,
   DetailResponse,
+  DidDocument,
   DisownEmailRequest,
   Entitlement,
   EntitlementPage,
@@ -312,6 +313,9 @@ export interface ReceiptsResource {
 
   /** Emails the public proof of a receipt. At most five a day per receipt and address, and 200 a day per account. */
   sendProof(receiptId: string, body: SendProofRequest, options?: CallOptions): Promise<Answer<SendProofResponse>>;
+
+  /** Returns the `did:web` document of this service. Its keys sign x402 offers and receipts (extension `offer-receipt`), and receipts. */
+  getDidDocument(options?: CallOptions): Promise<Answer<DidDocument>>;
 
   /** Returns the public keys that sign receipts, including retired ones. */
   getKeys(options?: CallOptions): Promise<Answer<ReceiptKeySet>>;
@@ -874,6 +878,7 @@ export interface Operations {
   identifyTest: { body: TestIdentity; answer: Promise<Answer<CompletedTestIdentity>> };
   listEventTypes: { answer: Promise<Answer<EventTypeInfo[]>> };
   testWebhookEndpoint: { params: { endpoint_id: string }; body?: TestWebhookRequest; answer: Promise<Answer<WebhookTestResult>> };
+  getDidDocument: { answer: Promise<Answer<DidDocument>> };
   getReceiptKeys: { answer: Promise<Answer<ReceiptKeySet>> };
   announceMeteredDelivery: { body: MeteredAnnouncement; answer: Promise<Answer<MeteringDirective>> };
   getHealth: { query?: GetHealthQuery; answer: Promise<Answer<HealthResponse>> };

@@ -302,6 +302,15 @@ export interface SellerDomain {
   checked_at?: string;
   /** Token that `/.well-known/svc-merchant.json` must contain, as `{account_id, token}`. */
   token: string;
+  /** DNS record by which you declare that this service signs x402 offers and receipts for your domain. Optional, and not checked. */
+  controller_record: {
+    /** Type of the DNS record. */
+    type: 'TXT';
+    /** Name of the DNS record. */
+    name: string;
+    /** Value of the DNS record. */
+    value: string;
+  };
 }
 
 export interface SetDomainRequest {
@@ -1210,6 +1219,8 @@ export interface Payment {
     /** Time of the next charge. Absent if nothing further is charged. */
     next_charge_at?: string;
   };
+  /** Name that the client of an x402 payment gave it (extension `payment-identifier`). It names one payment of the product. */
+  payment_identifier?: string;
   /** Identifier of the native subscription that paid. */
   authorization_id?: string;
   /** Remaining steps of a checkout that starts a subscription, while it can be paid. */
@@ -2429,6 +2440,15 @@ export type SettleRequest = {
   customer?: Customer;
   /** Units to consume in the same step; 422 with `meta.buys_units` above the amount that the payment buys. */
   consume_units?: number;
+  /** Resource that the buyer requested. The signed receipt in `payment_response` names its URL, by default that of the product’s page. */
+  resource?: {
+    /** URL of the resource. */
+    url: string;
+    /** Description of the resource. */
+    description?: string;
+    /** Media type of the resource. */
+    mime_type?: string;
+  };
 } & (
   | {
       /** Identifier of the product. */
@@ -3283,6 +3303,8 @@ export interface TestPaymentRequest {
   payment_id?: string;
   /** x402 challenge: the value of the PAYMENT-REQUIRED header, or its decoded object. */
   payment_required?: string | Record<string, unknown>;
+  /** Name for the x402 payment (extension `payment-identifier`): 16 to 128 of `A-Z a-z 0-9 _ -`. Others are refused when you settle. */
+  payment_identifier?: string;
   /** Transaction, signed as a test wallet. Sent to the simulated chain if no other signature is missing; otherwise only signed. */
   transaction?: string;
   /** Result of the test payment; `paid` by default. */
@@ -3351,6 +3373,37 @@ export interface WebhookTestResult {
   response_ms?: number;
   /** Reason the attempt failed without a response. */
   error?: string;
+}
+
+export interface DidDocument {
+  /** JSON-LD contexts. */
+  '@context': string[];
+  /** DID of this service: `did:web:<host>`. */
+  id: string;
+  /** Public keys, old ones too. */
+  verificationMethod: {
+    /** Key identifier in signatures: the DID and the key id. */
+    id: string;
+    /** Type of the key. */
+    type: 'JsonWebKey2020';
+    /** DID that controls the key. */
+    controller: string;
+    /** Public key as a JWK. */
+    publicKeyJwk: {
+      /** JWK key type. */
+      kty: 'OKP';
+      /** JWK curve. */
+      crv: 'Ed25519';
+      /** JWK public key. */
+      x: string;
+      /** JWK key identifier. */
+      kid: string;
+      /** JWK algorithm. */
+      alg: 'EdDSA';
+    };
+  }[];
+  /** Identifiers of the keys that sign offers and receipts. */
+  assertionMethod: string[];
 }
 
 export interface ReceiptKeySet {
@@ -3502,7 +3555,7 @@ export interface ListPaymentsQuery {
   min_amount?: string;
   /** Return only payments of at most this amount. */
   max_amount?: string;
-  /** Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address. */
+  /** Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address, or a whole payment identifier. */
   q?: string;
 }
 

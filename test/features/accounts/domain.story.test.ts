@@ -45,7 +45,9 @@ describe('seller domain', () => {
   it('a domain is pending until its file holds account and token, and the next check verifies it', async () => {
     expect((await w.call('GET', '/v1/account/domain', { key: ada.key })).status).toBe(404);
     const { status, body } = await put('Shop.com');
-    expect([status, body]).toEqual([200, { domain: 'shop.com', status: 'pending', token: body.token, checked_at: body.checked_at }]);
+    const controller_record = { type: 'TXT', name: '_controllers.shop.com', value: 'v=1;controller=did:web:svc.test' };
+    const { token, checked_at } = body;
+    expect([status, body]).toEqual([200, { domain: 'shop.com', status: 'pending', token, checked_at, controller_record }]);
     expect(asked).toEqual(['https://shop.com/.well-known/svc-merchant.json']);
     expect((await put('shop.com')).body.code).toBe('rate_limited');
     await rest();

@@ -74,7 +74,8 @@ describe('unmodified x402 client', () => {
     for (let i = 0; i < 3; i++) {
       const settled = await settle(await agent.pay((await consume()).headers.get('PAYMENT-REQUIRED')!), { consume_units: 1 });
       expect([settled.status, mayServe(settled)]).toEqual([200, true]);
-      const response = decoded(settled.body.payment_response);
+      const { extensions, ...response } = decoded(settled.body.payment_response);
+      expect(Object.keys(extensions)).toEqual(['offer-receipt']);
       expect(response).toEqual({
         success: true,
         payer: agent.wallet.address,

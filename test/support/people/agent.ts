@@ -3,7 +3,7 @@ import { x402Client, x402HTTPClient } from '@x402/core/client';
 import type { PaymentRequired } from '@x402/core/types';
 import { ExactSvmScheme } from '@x402/svm';
 import { keyRing } from '#core/crypto.ts';
-import { base58, base64 } from '#core/encoding.ts';
+import { base58, base64, utf8 } from '#core/encoding.ts';
 import { entitlementIdOf, type PaymentId } from '#core/ids.ts';
 import { loadSettlement } from '#features/settlements/store.ts';
 import { type Env, newCtx } from '#platform/context.ts';
@@ -140,13 +140,11 @@ export const mayServe = ({ status, headers }: Answer<Body>): boolean =>
   status === 200 && !headers.has('Idempotent-Replayed') && !headers.has('X-Svc-Duplicate-Settlement');
 
 /** Expected answer of any other request with the same payment, with nothing left. */
-export const asDuplicate = (body: Body, remaining = body.remaining): Body => ({
-  ...body,
-  duplicate: true,
-  granted_units: 0,
-  consumed_units: 0,
-  remaining,
-});
+export function asDuplicate({ payment_response, ...body }: Body, remaining = body.remaining): Body {
+  const { extensions: _, ...plain } = decoded(payment_response);
+  const unproven = base64.encode(utf8(JSON.stringify(plain)));
+  return { ...body, duplicate: true, granted_units: 0, consumed_units: 0, remaining, payment_response: unproven };
+}
 
 export const withConfig = (w: World, config: Record<string, string>): Env => ({ ...w.env, ...config });
 

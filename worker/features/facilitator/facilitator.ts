@@ -18,10 +18,12 @@ import {
 } from '#features/settlements/co-sign.ts';
 import { claimSuccess } from '#features/settlements/finish.ts';
 import { claimOnce, followThrough, getOutcome } from '#features/settlements/follow-through.ts';
+import { IDENTIFIER_CONFLICT, isIdentifierConflict, isIdentifierTaken } from '#features/settlements/payment-identifier.ts';
 import { findSettlement } from '#features/settlements/store.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import { belongsTo, type Ctx, hasX402, type Scope, type Shard, type Tenant } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
+import { PAYMENT_IDENTIFIER } from '#protocols/x402/payment-identifier.ts';
 import {
   type PaymentPayload,
   type PaymentRequirements,
@@ -44,7 +46,7 @@ export function supportedKinds({ config }: Ctx) {
   if (!hasX402(config)) return { kinds: [], extensions: [], signers: {} };
   const { current, addresses } = feePayersOf(config);
   const kind = { x402Version: X402_VERSION, scheme: 'exact', network: config.network.caip2, extra: { feePayer: current } };
-  return { kinds: [kind], extensions: [], signers: { 'solana:*': [...addresses] } };
+  return { kinds: [kind], extensions: [PAYMENT_IDENTIFIER], signers: { 'solana:*': [...addresses] } };
 }
 
 /**
@@ -160,6 +162,8 @@ const isTheirs = (settlement: Settlement, tenant: Tenant): boolean => settlement
 async function draftFacilitated(ctx: Scope, { read, requirements }: FacilitatorReading & { ok: true }): Promise<SettlementDraft> {
   const setting = settingOf(await listSettings(ctx), X402_RAIL);
   if (setting?.enabled === false) throw newObstacleError('rail_enabled', X402_RAIL, { product: null, setting, accountWallet: null });
+  const named = { ...ctx, purpose: 'facilitator' as const, productId: null, identifier: read.identifier, ...read.signed };
+  if (await isIdentifierTaken(ctx, named)) return { ok: false, reason: IDENTIFIER_CONFLICT };
   return orDuplicate(() => draftPayment(ctx, read, purposeFactsOf(ctx, requirements)));
 }
 
@@ -168,12 +172,13 @@ async function claimFacilitated(ctx: Scope, judged: FacilitatorReading & { ok: t
   return drafted.ok ? orDuplicate(async () => ({ ok: true as const, ...(await claimOnce(ctx, drafted.settlement)) })) : drafted;
 }
 
-/** Turns 409 duplicate_settlement into a refusal, which is an answer here. */
+/** Turns 409 duplicate_settlement, and that of an identifier, into a refusal, which is an answer here. */
 async function orDuplicate<T>(attempt: () => Promise<T>): Promise<T | { ok: false; reason: string }> {
   try {
     return await attempt();
   } catch (error) {
     if (error instanceof ApiError && error.code === 'duplicate_settlement') return { ok: false, reason: error.code };
+    if (isIdentifierConflict(error)) return { ok: false, reason: IDENTIFIER_CONFLICT };
     throw error;
   }
 }

@@ -7,20 +7,14 @@ import { EntitlementUuid, ok, orNull, PaidThrough } from '#platform/http/openapi
 import { routes } from '#platform/http/route.ts';
 import { consumeUnits } from './consume.ts';
 import { CONSUME_PATH, toConsumeResponse } from './plain-consume.ts';
+import { RequestedResource, resourceInfoOf } from './resource.ts';
 
 export const ConsumeRequest = z
   .object({
     ...productRef,
     customer: CustomerBody.describe('Customer: a wallet, or your own name for the customer. Requests name exactly one.'),
     units: z.number().int().min(1).max(1_000_000_000).default(1).describe('Number of units; 1 by default.'),
-    resource: z
-      .object({
-        url: z.url().max(2048).describe('URL of the resource.'),
-        description: z.string().max(500).optional().describe('Description of the resource.'),
-        mime_type: z.string().max(100).optional().describe('Media type of the resource.'),
-      })
-      .optional()
-      .describe('Resource that the customer requested. Part of the challenge.'),
+    resource: RequestedResource.optional().describe('Resource that the customer requested. Part of the challenge.'),
   })
   .openapi('ConsumeRequest', {
     example: {
@@ -55,10 +49,8 @@ export const consumeRoutes = routes('Entitlements').write({
   codes: ['entitlement_missing', 'subscription_expired', 'not_found', 'state_conflict'],
   answer: async ({ c, scope, body }) => {
     const identity = entitlementKeyOf(scope, await resolveProductId(scope, body), customerOf(body.customer));
-    const { url, description, mime_type: mimeType } = body.resource ?? {};
-    const resource = url === undefined ? undefined : { url, ...(description ? { description } : {}), ...(mimeType ? { mimeType } : {}) };
-    const request = await idempotentRequest(c);
-    const used = await consumeUnits(scope, identity, request, { units: body.units, resource }, c.var.admitted?.used);
+    const input = { units: body.units, resource: body.resource && resourceInfoOf(body.resource) };
+    const used = await consumeUnits(scope, identity, await idempotentRequest(c), input, c.var.admitted?.used);
     if (used.replayed) c.header('Idempotent-Replayed', 'true');
     else c.set('unitsConsumed', used.units);
     return toConsumeResponse(identity.entitlementId, used);

@@ -3,6 +3,8 @@ import { ApiError } from '#core/errors.ts';
 import type { ReceiptId } from '#core/ids.ts';
 import { toMoneyResource } from '#core/money.ts';
 import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
+import { paymentResponse, type ReceiptProof } from '#features/settlements/proofs.ts';
+import type { Ctx } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import {
   EntitlementUuid,
@@ -14,8 +16,19 @@ import {
   ReceiptUuid,
   TransactionSignature,
 } from '#platform/http/openapi.ts';
-import { encodeHeader } from '#protocols/x402/wire.ts';
 import type { CreditAnswer } from '#rules/entitlement-rpc.ts';
+
+export const RequestedResource = z.object({
+  url: z.url().max(2048).describe('URL of the resource.'),
+  description: z.string().max(500).optional().describe('Description of the resource.'),
+  mime_type: z.string().max(100).optional().describe('Media type of the resource.'),
+});
+
+export const resourceInfoOf = ({ url, description, mime_type: mimeType }: z.infer<typeof RequestedResource>) => ({
+  url,
+  ...(description ? { description } : {}),
+  ...(mimeType ? { mimeType } : {}),
+});
 
 /** Answer to the one request that a payment serves. With `duplicate`, the answer to every other request. */
 export const SettlementBody = z
@@ -38,16 +51,27 @@ export const SettlementBody = z
   .openapi('SettleResponse');
 export type SettlementBody = z.infer<typeof SettlementBody>;
 
-export function toSettlementResource(network: string, settlement: Settlement, receiptId: ReceiptId, credit: CreditAnswer): SettlementBody {
+/** Answer as it is stored: its header for the buyer is made again from the proof. `proof`: null for a duplicate, which has no receipt. */
+export type SettlementAnswer = Omit<SettlementBody, 'payment_response'> & { proof: ReceiptProof | null };
+
+export function toSettlementResource(ctx: Ctx, { proof, ...answer }: SettlementAnswer): SettlementBody {
+  const { network, payer, tx_signature: transaction, amount } = answer;
+  return { ...answer, payment_response: paymentResponse(ctx, { network, payer, transaction, amount: amount.base_units }, proof) };
+}
+
+export function answerOf(
+  { config }: Ctx,
+  settlement: Settlement,
+  { receiptId, credit, proof }: { receiptId: ReceiptId; credit: CreditAnswer; proof: ReceiptProof },
+): SettlementAnswer {
   const { txSignature, payerWallet: payer } = settlement;
   const use = requireUse(credit);
-  const amount = settlement.amount.toString();
   return {
     success: true,
     payment_id: settlement.paymentId,
     receipt_id: receiptId,
     tx_signature: txSignature,
-    network,
+    network: config.network.caip2,
     payer,
     amount: toMoneyResource({ asset: settlement.asset, units: settlement.amount }),
     entitlement_id: entitlementOf(settlement).entitlementId,
@@ -55,16 +79,18 @@ export function toSettlementResource(network: string, settlement: Settlement, re
     consumed_units: use?.units ?? 0,
     ...(use ? { consumption_id: use.consumptionId } : {}),
     remaining: credit.remaining,
-    payment_response: encodeHeader({ success: true, payer, transaction: txSignature, network, amount }),
+    proof,
   };
 }
 
 /**
  * The answer to every other request: the same payment, of which nothing is left for it, and what its customer holds now. The
- * consumption is named, so that the merchant can refund what a request used that crashed before it was served.
+ * consumption is named, so that the merchant can refund what a request used that crashed before it was served. No receipt is shown,
+ * because nothing was served.
  */
-export const toDuplicateResource = (body: SettlementBody, remaining: number | null): SettlementBody => ({
-  ...body,
+export const asDuplicate = (answer: SettlementAnswer, remaining: number | null): SettlementAnswer => ({
+  ...answer,
+  proof: null,
   duplicate: true,
   granted_units: 0,
   consumed_units: 0,

@@ -7,7 +7,7 @@ import { RETRY_AFTER_SECONDS, SettlePending } from '#features/settlements/resour
 import { idempotentRequest } from '#platform/http/idempotency-key.ts';
 import { headersOf, ok } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
-import { SettlementBody } from './resource.ts';
+import { RequestedResource, resourceInfoOf, SettlementBody } from './resource.ts';
 import { type SettleResult, settlePayment } from './settle.ts';
 
 const SettleRequest = z
@@ -22,6 +22,9 @@ const SettleRequest = z
       .max(1_000_000_000)
       .default(0)
       .describe('Units to consume in the same step; 422 with `meta.buys_units` above the amount that the payment buys.'),
+    resource: RequestedResource.optional().describe(
+      'Resource that the buyer requested. The signed receipt in `payment_response` names its URL, by default that of the product’s page.',
+    ),
   })
   .openapi('SettleRequest');
 
@@ -68,6 +71,7 @@ export const x402Routes = routes('x402').write({
       paymentSignature: body.payment_signature,
       customer: body.customer ? customerOf(body.customer) : null,
       consumeUnits: body.consume_units,
+      resource: body.resource && resourceInfoOf(body.resource),
     };
     const settling = await settlePayment(scope, await idempotentRequest(c), input);
     if (settling.kind === 'refused') throw newRefusal(settling);

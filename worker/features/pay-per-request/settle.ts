@@ -10,6 +10,8 @@ import { type Anchor, loadAnchor } from '#features/receipts/hash-chain.ts';
 import { customerColumns, draftSettlement, type PaymentReading, readPayment } from '#features/settlements/co-sign.ts';
 import { assignSuccess } from '#features/settlements/finish.ts';
 import { claimOnce, followThrough, toPaidPurchase } from '#features/settlements/follow-through.ts';
+import { isIdentifierTaken, newIdentifierConflict } from '#features/settlements/payment-identifier.ts';
+import { newProof } from '#features/settlements/proofs.ts';
 import { findAnsweredBy, findSettlement, loadSettlement } from '#features/settlements/store.ts';
 import { belongsTo, hasX402, type Scope, type Shard, type Tenant } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
@@ -22,16 +24,19 @@ import {
 } from '#platform/db/idempotency-record.ts';
 import { type Lease, releaseLease, takeLease } from '#platform/db/lease.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
+import type { ResourceInfo } from '#protocols/x402/wire.ts';
 import type { Customer } from '#rules/balance.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 import { isRevokedPayee, makeSaleChallenge, type SaleChallenge } from './challenge.ts';
-import { entitlementOf, requireUse, type SettlementBody, toDuplicateResource, toSettlementResource } from './resource.ts';
+import { answerOf, asDuplicate, entitlementOf, requireUse, type SettlementAnswer, toSettlementResource } from './resource.ts';
 
 interface SettlePayment {
   productId: ProductId;
   paymentSignature: string;
   customer: Customer | null;
   consumeUnits: number;
+  /** Resource that the buyer requested. The receipt names its URL. */
+  resource?: Partial<ResourceInfo> | undefined;
 }
 
 export type SettleResult =
@@ -49,10 +54,18 @@ interface Settled {
 
 /**
  * Settles a payment once per Idempotency-Key and once per payment: verify, claim, co-sign, broadcast, confirm, store payment and receipt,
- * credit, consume. The next request can repeat every step. Throws 404, 409 setup_not_ready, duplicate_settlement, state_conflict
- * (refunded), 422 for too many units, 429, 503 rpc_unavailable.
+ * credit, consume. The next request can repeat every step. Throws 404, 409 setup_not_ready, duplicate_settlement, idempotency_conflict
+ * (payment identifier), state_conflict (refunded), 422 for too many units, 429, 503 rpc_unavailable.
  */
 export async function settlePayment(ctx: Scope, request: IdempotentRequest, input: SettlePayment): Promise<SettleResult> {
+  const result = await settleOnce(ctx, request, input);
+  if (result.kind !== 'settled') return result;
+  const body = JSON.stringify(toSettlementResource(ctx, JSON.parse(result.answer.body) as SettlementAnswer));
+  return { ...result, answer: { ...result.answer, body } };
+}
+
+/** Returns answers in their stored form. */
+async function settleOnce(ctx: Scope, request: IdempotentRequest, input: SettlePayment): Promise<SettleResult> {
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
   // Read at the same time. Another request may claim the payment in between, which the claim itself refuses.
   const reading = loadFacts(ctx, input);
@@ -66,7 +79,11 @@ export async function settlePayment(ctx: Scope, request: IdempotentRequest, inpu
     if (outcome.kind === 'pending') return outcome;
     if (outcome.kind === 'refused') {
       // The fresh challenge asks for as much as this request was to use.
-      const challenge = await makeSaleChallenge(ctx, facts.sale, { error: outcome.reason, units: input.consumeUnits });
+      const challenge = await makeSaleChallenge(ctx, facts.sale, {
+        error: outcome.reason,
+        units: input.consumeUnits,
+        resource: input.resource,
+      });
       return { ...outcome, challenge };
     }
     const success = await creditAndUse(ctx, outcome, input, caller);
@@ -81,8 +98,8 @@ export async function settlePayment(ctx: Scope, request: IdempotentRequest, inpu
 
 /** Answers a stored answer again. Throws 409 state_conflict if the use that it served was refunded. */
 async function replayAnswer(ctx: Shard, answer: StoredAnswer, caller: string): Promise<Settled> {
-  const body = JSON.parse(answer.body) as SettlementBody & { payment_id: PaymentId };
-  const { payment_id: paymentId, consumed_units: units, duplicate: isDuplicate = false } = body;
+  const known = JSON.parse(answer.body) as SettlementAnswer & { payment_id: PaymentId };
+  const { payment_id: paymentId, consumed_units: units, duplicate: isDuplicate = false } = known;
   const stored = units > 0 ? await loadSettlement(ctx, paymentId) : null;
   if (stored) await creditUse(ctx, stored.settlement, { key: caller, units, isAnswered: false });
   return { kind: 'settled', answer, consumedUnits: 0, isDuplicate };
@@ -93,19 +110,23 @@ interface Facts {
   sale: Sale;
   read: PaymentReading;
   known: Settlement | null;
+  /** True if another transaction has the payment's identifier. */
+  isIdentifierTaken: boolean;
   /** Anchor of the next receipt. Stays valid if other receipts are stored before it, except in a sandbox, which erases receipts. */
   anchor: Anchor | null;
 }
 
 async function loadFacts(ctx: Scope, { productId, paymentSignature }: SettlePayment): Promise<Facts> {
   const read = hasX402(ctx.config) ? await readPayment(ctx, paymentSignature) : null;
-  const [sale, known, anchor] = await Promise.all([
+  const named = read?.ok ? { ...ctx, purpose: 'access' as const, productId, identifier: read.identifier, ...read.signed } : null;
+  const [sale, known, isTaken, anchor] = await Promise.all([
     getSale(ctx, productId, X402_RAIL),
     read?.ok ? findSettlement(ctx, read.signed.txSignature) : null,
+    named ? isIdentifierTaken(ctx, named) : false,
     read?.ok && ctx.livemode ? loadAnchor(ctx, { merchantId: ctx.merchantId, livemode: ctx.livemode, isPaidByOwner: false }) : null,
   ]);
   if (!read) throw newX402NotReady('rail_unavailable');
-  return { sale, read, known, anchor };
+  return { sale, read, known, isIdentifierTaken: isTaken, anchor };
 }
 
 /** Settlement that the chain has confirmed. `isNew`: this request claimed it. */
@@ -113,6 +134,7 @@ interface Confirmed {
   kind: 'confirmed';
   settlement: Settlement;
   receiptId: ReceiptId;
+  settledAt: number;
   isNew: boolean;
 }
 
@@ -131,19 +153,26 @@ async function claimAndFollow(
   }
   const outcome = await followThrough(ctx, settlement, { isNew, anchor: facts.anchor });
   if (outcome.status === 'pending') return { kind: 'pending', txSignature: settlement.txSignature };
-  if (outcome.status === 'settled') return { kind: 'confirmed', settlement, receiptId: outcome.receiptId!, isNew };
+  if (outcome.status === 'settled') {
+    const { receiptId, settledAt } = outcome;
+    return { kind: 'confirmed', settlement, receiptId: receiptId!, settledAt, isNew };
+  }
   ctx.note(`settlement: ${outcome.reason}`);
   return { kind: 'refused', reason: 'invalid_exact_svm_transaction_failed' };
 }
 
-/** Claims a new payment, or continues a known one. Throws 409 duplicate_settlement if the payment was made for something else. */
+/**
+ * Claims a new payment, or continues a known one. Throws 409 duplicate_settlement if the payment was made for something else, 409
+ * idempotency_conflict if another transaction has its identifier.
+ */
 async function claimOrFind(
   ctx: Shard,
-  { sale, read, known }: Facts,
+  { sale, read, known, isIdentifierTaken: isTaken }: Facts,
   input: SettlePayment,
 ): Promise<{ settlement: Settlement; isNew: boolean } | { reason: string }> {
   if (!read.ok) return read;
   if (known) return { settlement: known, isNew: false };
+  if (isTaken) throw newIdentifierConflict();
   if (sale.switchedOff) throw newSwitchedOffError(sale);
   if (await isRevokedPayee(ctx, sale, read.accepted.payTo)) return { reason: 'invalid_payment_requirements' };
   const drafted = await draftSettlement(ctx, sale, read, input.customer);
@@ -180,23 +209,24 @@ interface Success {
   settlement: Settlement;
   /** Request that was answered before, if its use was refunded since. */
   previousAnsweredBy: string | null;
-  body: SettlementBody;
+  answer: SettlementAnswer;
   consumedUnits: number;
 }
 
 /** Credits the entitlement and uses units in the same step, whichever request brought the payment. */
 async function creditAndUse(
   ctx: Scope,
-  { settlement, receiptId, isNew }: Confirmed,
-  { consumeUnits: units }: SettlePayment,
+  { settlement, receiptId, settledAt, isNew }: Confirmed,
+  { consumeUnits: units, resource }: SettlePayment,
   caller: string,
 ): Promise<Success> {
   const answeredBy = isNew ? null : await findAnsweredBy(ctx.db, settlement);
   const consume = units > 0 ? { key: caller, units, isAnswered: answeredBy !== null } : null;
   const { credit, use } = await creditUse(ctx, settlement, consume);
-  const body = toSettlementResource(ctx.config.network.caip2, settlement, receiptId, credit);
+  const resourceUrl = resource?.url ?? `${ctx.baseUrl}/p/${settlement.terms.slug}`;
+  const answer = answerOf(ctx, settlement, { receiptId, credit, proof: newProof(ctx, resourceUrl, settledAt) });
   const role = roleOf(caller, answeredBy, use);
-  return { role, settlement, previousAnsweredBy: answeredBy, body, consumedUnits: role === 'first' ? (use?.units ?? 0) : 0 };
+  return { role, settlement, previousAnsweredBy: answeredBy, answer, consumedUnits: role === 'first' ? (use?.units ?? 0) : 0 };
 }
 
 async function creditUse(ctx: Shard, settlement: Settlement, consume: Parameters<typeof creditPayment>[2]) {
@@ -210,13 +240,13 @@ function roleOf(caller: string, answeredBy: string | null, use: ReturnType<typeo
   return use?.by === 'mine' || (answeredBy === null && use === null) ? 'first' : 'duplicate';
 }
 
-const answerWith = (body: SettlementBody): StoredAnswer => ({ status: 200, body: JSON.stringify(body), replayed: false });
+const storable = (answer: SettlementAnswer): StoredAnswer => ({ status: 200, body: JSON.stringify(answer), replayed: false });
 
 /** Serves nothing: the payment belongs to another request. */
-async function answerDuplicate(ctx: Scope, { settlement, body }: Success): Promise<Settled> {
+async function answerDuplicate(ctx: Scope, { settlement, answer }: Success): Promise<Settled> {
   const owner = entitlementOf(settlement);
   const held = await readEntitlement(ctx, owner, owner.entitlementId);
-  return { kind: 'settled', answer: answerWith(toDuplicateResource(body, held ? held.remaining : 0)), consumedUnits: 0, isDuplicate: true };
+  return { kind: 'settled', answer: storable(asDuplicate(answer, held ? held.remaining : 0)), consumedUnits: 0, isDuplicate: true };
 }
 
 interface Asked {
@@ -228,9 +258,9 @@ interface Asked {
 
 /** Stores the answer under its key. With a first answer the success of the payment belongs to this caller, for longer than any answer is stored. */
 async function storeAnswer(ctx: Scope, asked: Asked, success: Success): Promise<{ result: SettleResult; isStored: boolean }> {
-  const { role, settlement, previousAnsweredBy, body, consumedUnits } = success;
+  const { role, settlement, previousAnsweredBy, consumedUnits } = success;
   const isFirst = role === 'first';
-  const answer = { ...answerWith(body), replayed: !isFirst };
+  const answer = { ...storable(success.answer), replayed: !isFirst };
   const result: Settled =
     role === 'duplicate' ? await answerDuplicate(ctx, success) : { kind: 'settled', answer, consumedUnits, isDuplicate: false };
   if (role === 'repeated') return { result, isStored: false };

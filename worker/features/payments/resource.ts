@@ -131,6 +131,10 @@ export const PaymentBody = z
     seen: SeenMoneyBody.optional().describe('Money that arrived and does not pay this payment. Visible to the buyer only.'),
     refunded: z.array(RefundBody).optional().describe('Refunds to the paying wallet, as found on the chain.'),
     ...buyersAccess,
+    payment_identifier: z
+      .string()
+      .optional()
+      .describe('Name that the client of an x402 payment gave it (extension `payment-identifier`). It names one payment of the product.'),
     authorization_id: z.string().optional().describe('Identifier of the native subscription that paid.'),
     subscription: SubscribingBody.optional().describe('Remaining steps of a checkout that starts a subscription, while it can be paid.'),
     livemode: Livemode,
@@ -213,6 +217,7 @@ export function toPaymentResource(ctx: Ctx, payment: Payment, view: 'buyer' | 'm
     ...given('membership_id', payment.membershipId),
     ...given('receipt_id', payment.receiptId),
     ...given('recovers_payment_id', payment.recoversPaymentId),
+    ...given('payment_identifier', payment.terms.paymentIdentifier ?? null),
     ...given('authorization_id', payment.terms.authorizationId ?? null),
     ...given('refunded', payment.refunds?.map((refund) => toRefundResource(payment.asset, refund)) ?? null),
     livemode: payment.livemode,

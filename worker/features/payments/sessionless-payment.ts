@@ -30,6 +30,7 @@ interface PerRequestSale {
   accessPeriodDays: number | null;
   usageUnits: number | null;
   isMetered: boolean;
+  paymentIdentifier?: string | undefined;
   /** Channel that another party made pay out, without a memo of this service. */
   channelId?: string;
   createdAt: number;
@@ -85,6 +86,7 @@ const confirmedPayment = (ctx: Ctx, sale: PerRequestSale, { payer: payerWallet, 
       successUrl: null,
       ...(sale.isMetered ? { isMetered: true as const } : {}),
       ...(sale.channelId === undefined ? {} : { channelId: sale.channelId }),
+      ...(sale.paymentIdentifier === undefined ? {} : { paymentIdentifier: sale.paymentIdentifier }),
     },
     customerRef: sale.customerRef,
     customerWallet: sale.customerWallet,

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { keyRing } from '#core/crypto.ts';
 import type { ProductId, ReceiptId } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
@@ -6,6 +7,7 @@ import { homeOf } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { countedLessWith, idOf, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
+import { didDocument, didOf } from '#protocols/x402/offer-receipt.ts';
 import { receiptKeySet, verifyReceipt } from './document.ts';
 import { listLinks } from './hash-chain.ts';
 import { DIRECTIONS, listReceipts } from './list.store.ts';
@@ -108,15 +110,18 @@ export const receiptRoutes = routes('Receipts')
     },
   });
 
+const JwkBody = z.object({
+  kty: z.literal('OKP').describe('JWK key type.'),
+  crv: z.literal('Ed25519').describe('JWK curve.'),
+  x: z.string().describe('JWK public key.'),
+  kid: z.string().describe('JWK key identifier.'),
+});
+
 const KeySetBody = z
   .object({
     keys: z
       .array(
-        z.object({
-          kty: z.literal('OKP').describe('JWK key type.'),
-          crv: z.literal('Ed25519').describe('JWK curve.'),
-          x: z.string().describe('JWK public key.'),
-          kid: z.string().describe('JWK key identifier.'),
+        JwkBody.extend({
           use: z.literal('sig').describe('JWK key use.'),
           alg: z.literal('EdDSA').describe('JWK algorithm.'),
         }),
@@ -125,13 +130,42 @@ const KeySetBody = z
   })
   .openapi('ReceiptKeySet');
 
+const DidDocumentBody = z
+  .object({
+    '@context': z.array(z.string()).describe('JSON-LD contexts.'),
+    id: z.string().describe('DID of this service: `did:web:<host>`.'),
+    verificationMethod: z
+      .array(
+        z.object({
+          id: z.string().describe('Key identifier in signatures: the DID and the key id.'),
+          type: z.literal('JsonWebKey2020').describe('Type of the key.'),
+          controller: z.string().describe('DID that controls the key.'),
+          publicKeyJwk: JwkBody.extend({ alg: z.literal('EdDSA').describe('JWK algorithm.') }).describe('Public key as a JWK.'),
+        }),
+      )
+      .describe('Public keys, old ones too.'),
+    assertionMethod: z.array(z.string()).describe('Identifiers of the keys that sign offers and receipts.'),
+  })
+  .openapi('DidDocument');
+
 /** Mounted at the root: third parties verify receipts with these keys without calling the service. */
-export const receiptKeyRoutes = routes('Receipts').public({
-  path: 'GET /.well-known/svc-receipt-keys.json',
-  id: 'getReceiptKeys',
-  sdk: 'receipts.getKeys',
-  summary: 'Get receipt keys',
-  description: 'Returns the public keys that sign receipts, including retired ones.',
-  returns: KeySetBody,
-  answer: ({ ctx }) => receiptKeySet(ctx.config.RECEIPT_KEYS),
-});
+export const receiptKeyRoutes = routes('Receipts')
+  .public({
+    path: 'GET /.well-known/did.json',
+    id: 'getDidDocument',
+    sdk: 'receipts.getDidDocument',
+    summary: 'Get the DID document',
+    description:
+      'Returns the `did:web` document of this service. Its keys sign x402 offers and receipts (extension `offer-receipt`), and receipts.',
+    returns: DidDocumentBody,
+    answer: ({ ctx }) => didDocument(didOf(ctx.baseUrl), keyRing(ctx.config.RECEIPT_KEYS)),
+  })
+  .public({
+    path: 'GET /.well-known/svc-receipt-keys.json',
+    id: 'getReceiptKeys',
+    sdk: 'receipts.getKeys',
+    summary: 'Get receipt keys',
+    description: 'Returns the public keys that sign receipts, including retired ones.',
+    returns: KeySetBody,
+    answer: ({ ctx }) => receiptKeySet(ctx.config.RECEIPT_KEYS),
+  });

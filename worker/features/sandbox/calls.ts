@@ -76,6 +76,7 @@ export const get = async (scope: Scope, sessionId: SandboxSessionId) =>
 interface Pay {
   paymentId: PaymentId | undefined;
   required: unknown;
+  identifier?: string | undefined;
   transaction?: string | undefined;
   outcome: TestOutcome;
   label: string | null;
@@ -83,12 +84,14 @@ interface Pay {
 
 export async function payInSandbox(
   scope: Scope,
-  { paymentId, required, transaction, outcome, label }: Pay,
+  { paymentId, required, identifier, transaction, outcome, label }: Pay,
   storeAnswer: StoreAnswer<TestPayment>,
 ): Promise<TestPayment> {
   const named = [paymentId, required, transaction].filter((one) => one !== undefined);
   if (named.length !== 1)
     throw invalid('payment_id', 'Expected exactly one of payment_id, payment_required and transaction', 'exactly_one');
+  if (identifier !== undefined && required === undefined)
+    throw invalid('payment_identifier', 'Expected payment_required, because only an x402 payment has an identifier', 'not_taken');
   if (transaction !== undefined) {
     if (outcome !== 'paid' && outcome !== 'declined')
       throw invalid('outcome', 'Expected paid or declined for a prepared transaction', 'not_taken');
@@ -100,7 +103,7 @@ export async function payInSandbox(
   if (outcome === 'late') throw invalid('outcome', 'Not allowed with payment_required, which has no session', 'not_taken');
   const challenge = parsePaymentRequired(required);
   if (!challenge) throw invalid('payment_required', 'Expected an x402 version 2 challenge', 'invalid_value');
-  return payRequired(scope, { required: challenge, outcome, wallet }, storeAnswer);
+  return payRequired(scope, { required: challenge, outcome, wallet, identifier }, storeAnswer);
 }
 
 /** Completes the identity session of a sandbox product. Throws 422 for any other product, and the connector's own errors. */

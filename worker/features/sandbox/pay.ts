@@ -97,15 +97,23 @@ async function endSession(scope: Scope, payment: Payment): Promise<SandboxOutcom
   return { ...LANDS, blockAheadMs: Math.max(0, certainAt(payment) + SECOND - scope.now) };
 }
 
+interface ChallengePayment {
+  required: PaymentRequired;
+  outcome: TestOutcome;
+  wallet: TestWallet;
+  /** Name for the payment, as the client's own. */
+  identifier: string | undefined;
+}
+
 /** Answers an x402 challenge: the PAYMENT-SIGNATURE value, or null if the wallet declines. */
 export async function payRequired(
   scope: Scope,
-  { required, outcome, wallet }: { required: PaymentRequired; outcome: TestOutcome; wallet: TestWallet },
+  { required, outcome, wallet, identifier }: ChallengePayment,
   storeAnswer: StoreAnswer<TestPayment>,
 ): Promise<TestPayment> {
   const paid: TestPayment = { field: 'payment_signature', value: null, payer: wallet.address };
   if (outcome === 'declined') return commit(scope, await unchangedWithAnswer(paid, storeAnswer));
-  const { signature, writes } = await planChallengePayment(scope, required, { wallet, paying: payingOf(outcome) });
+  const { signature, writes } = await planChallengePayment(scope, required, { wallet, paying: payingOf(outcome), identifier });
   const result = { ...paid, value: signature };
   return commit(scope, await withAnswer({ events: [], writes, result }, storeAnswer(result)));
 }

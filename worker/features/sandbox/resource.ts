@@ -91,6 +91,13 @@ export const PayRequest = z
       .union([z.string().max(65_536), z.record(z.string(), z.unknown())])
       .optional()
       .describe('x402 challenge: the value of the PAYMENT-REQUIRED header, or its decoded object.'),
+    payment_identifier: z
+      .string()
+      .max(256)
+      .optional()
+      .describe(
+        'Name for the x402 payment (extension `payment-identifier`): 16 to 128 of `A-Z a-z 0-9 _ -`. Others are refused when you settle.',
+      ),
     transaction: WireTransaction.optional().describe(
       'Transaction, signed as a test wallet. Sent to the simulated chain if no other signature is missing; otherwise only signed.',
     ),

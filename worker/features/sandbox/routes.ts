@@ -112,8 +112,11 @@ export const sandboxRoutes = routes('Sandbox')
       })
       .openapi('TestPayment'),
     codes: ['not_found', 'state_conflict', 'payment_failed', 'session_expired', 'payment_mismatch', 'identity_verification_required'],
-    once: async ({ scope, body: { payment_id, payment_required: required, wallet, ...body } }, storeAnswer) => {
-      const input = { ...body, paymentId: payment_id as PaymentId | undefined, required, label: wallet ?? null };
+    once: async (
+      { scope, body: { payment_id, payment_required: required, payment_identifier: identifier, wallet, ...body } },
+      storeAnswer,
+    ) => {
+      const input = { ...body, paymentId: payment_id as PaymentId | undefined, required, identifier, label: wallet ?? null };
       return (await load()).payInSandbox(scope, input, storeAnswer);
     },
     present: ({ field, value, payer, txSignature }) => ({

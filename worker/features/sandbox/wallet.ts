@@ -28,6 +28,7 @@ import type { Scope } from '#platform/context.ts';
 import { commit, type Write } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { SandboxOutcome } from '#platform/db/tables/sandbox.ts';
+import { DECLARED_PAYMENT_IDENTIFIER, PAYMENT_IDENTIFIER } from '#protocols/x402/payment-identifier.ts';
 import { encodeHeader, type PaymentRequired, X402_VERSION } from '#protocols/x402/wire.ts';
 import { MEMO_PROGRAM } from '#solana/assets.ts';
 import { associatedTokenAccount, buildCheckoutTransaction } from '#solana/checkout-transaction.ts';
@@ -141,7 +142,7 @@ const COMPUTE_PRICE_MICRO_LAMPORTS = 1n;
 export async function planChallengePayment(
   scope: Scope,
   required: PaymentRequired,
-  { wallet, paying, chainOutcome = LANDS }: HowToPay,
+  { wallet, paying, chainOutcome = LANDS, identifier }: HowToPay & { identifier?: string | undefined },
 ): Promise<Signed> {
   const accepted = required.accepts.find(({ scheme, network }) => scheme === 'exact' && network === scope.config.network.caip2);
   const { feePayer, memo } = (accepted?.extra ?? {}) as { feePayer?: unknown; memo?: unknown };
@@ -175,9 +176,23 @@ export async function planChallengePayment(
       ),
   );
   const { wire, messageBytes } = signWith(wallet, getBase64EncodedWireTransaction(compileTransaction(message)));
-  const signature = encodeHeader({ x402Version: X402_VERSION, resource: required.resource, accepted, payload: { transaction: wire } });
+  const extensions = identifier === undefined ? {} : { extensions: identifierExtensions(required, identifier) };
+  const payload = {
+    x402Version: X402_VERSION,
+    resource: required.resource,
+    accepted,
+    payload: { transaction: wire },
+    ...extensions,
+  } as const;
+  const signature = encodeHeader(payload);
   return { signature, writes: [chain.planOutcome(messageBytes, chainOutcome)] };
 }
+
+/** Extensions as a public client echoes them, with its name for the payment. */
+const identifierExtensions = ({ extensions }: PaymentRequired, id: string) => ({
+  ...extensions,
+  [PAYMENT_IDENTIFIER]: { ...DECLARED_PAYMENT_IDENTIFIER, info: { ...DECLARED_PAYMENT_IDENTIFIER.info, id } },
+});
 
 export async function send(scope: Scope, { signature, writes }: Signed): Promise<string> {
   return commit(scope, { events: [], writes, result: signature });

@@ -1,6 +1,6 @@
 import { SECOND } from '#core/time.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
-import type { Config } from '#platform/context.ts';
+import type { Ctx } from '#platform/context.ts';
 import {
   CHALLENGE_SECONDS,
   type ChallengeFacts,
@@ -11,22 +11,39 @@ import {
   requirementsFor,
   verifyChallenge,
 } from '#protocols/x402/challenge.ts';
+import { OFFER_RECEIPT } from '#protocols/x402/offer-receipt.ts';
+import { DECLARED_PAYMENT_IDENTIFIER, PAYMENT_IDENTIFIER } from '#protocols/x402/payment-identifier.ts';
 import { encodeHeader, type PaymentRequired, type PaymentRequirements, type ResourceInfo } from '#protocols/x402/wire.ts';
+import { makeOffers } from './proofs.ts';
+
+/**
+ * Length of PAYMENT-REQUIRED: a client echoes nearly all of it with its transaction in PAYMENT-SIGNATURE, and common proxies end a header
+ * line at 8,192 characters.
+ */
+const HEADER_MAX = 6_600;
 
 type Ours = 'network' | 'asset' | 'feePayer';
 
 /** Returns a new challenge in USDC and its header. Writes nothing. */
 export function makeChallenge(
-  { config, now }: { config: Config; now: number },
+  ctx: Pick<Ctx, 'config' | 'baseUrl' | 'now'>,
   sold: Omit<ChallengeFacts, Ours>,
   resource: ResourceInfo,
   error?: string,
 ): { required: PaymentRequired; header: string } {
+  const { config, now } = ctx;
   const facts = { ...sold, network: config.network.caip2, asset: config.network.usdcMint, feePayer: feePayersOf(config).current };
   const random = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
   const memo = newChallenge(facts, { keys: config.CHALLENGE_KEYS!, random, expiresAt: now + CHALLENGE_SECONDS * SECOND });
-  const required = paymentRequired(resource, [requirementsFor(facts, memo)], error);
-  return { required, header: encodeHeader(required) };
+  const accepts = [requirementsFor(facts, memo)] as const;
+  const identifier = { [PAYMENT_IDENTIFIER]: DECLARED_PAYMENT_IDENTIFIER };
+  const all = { ...identifier, [OFFER_RECEIPT]: makeOffers(ctx, resource.url, accepts) };
+  // In this order, extensions are left out of a challenge that would be too long.
+  const challenges = [all, identifier].map((extensions) => {
+    const required = paymentRequired(resource, [...accepts], { error, extensions });
+    return { required, header: encodeHeader(required) };
+  });
+  return challenges.find(({ header }) => header.length <= HEADER_MAX) ?? challenges.at(-1)!;
 }
 
 type ChallengeReading =

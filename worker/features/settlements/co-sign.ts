@@ -5,6 +5,7 @@ import { feePayersOf, heldKey } from '#platform/chain/fee-payer.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { coSign, type VerifiedTransaction, verifyExact } from '#protocols/x402/exact.ts';
+import { readPaymentIdentifier } from '#protocols/x402/payment-identifier.ts';
 import { type PaymentPayload, type PaymentRequirements, parsePaymentSignature } from '#protocols/x402/wire.ts';
 import type { Customer } from '#rules/balance.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
@@ -14,7 +15,14 @@ import { newSettlementColumns } from './new-settlement.ts';
 import { findSettlement } from './store.ts';
 
 export type PaymentReading =
-  | { ok: true; verified: VerifiedTransaction; signed: ReturnType<typeof coSign>; accepted: PaymentRequirements }
+  | {
+      ok: true;
+      verified: VerifiedTransaction;
+      signed: ReturnType<typeof coSign>;
+      accepted: PaymentRequirements;
+      /** Name that the client gave its payment. */
+      identifier: string | null;
+    }
   | { ok: false; reason: string; payer?: string };
 
 /** Decodes the payload, checks that it is well formed and that co-signing its transaction cannot drain the fee payer, and co-signs. */
@@ -31,11 +39,19 @@ export async function readPayment(ctx: Ctx, paymentSignature: string): Promise<P
 export async function readPayload(ctx: Ctx, payload: PaymentPayload, requirements: PaymentRequirements): Promise<PaymentReading> {
   const { network } = ctx.config;
   const asked = { ...requirements, scheme: 'exact', network: network.caip2 };
+  const identifier = readPaymentIdentifier(payload);
+  if (!identifier.ok) return identifier;
   const verdict = await verifyExact(payload, asked, { feePayers: feePayersOf(ctx.config).addresses, mints: [network.usdcMint] });
   if (!verdict.ok) return verdict;
   const feePayer = heldKey(ctx.config, 'FEE_PAYER_KEYS', verdict.value.feePayer);
   assert(feePayer !== null, 'only what names a key of ours is verified');
-  return { ok: true, verified: verdict.value, signed: coSign(verdict.value, feePayer), accepted: payload.accepted };
+  return {
+    ok: true,
+    verified: verdict.value,
+    signed: coSign(verdict.value, feePayer),
+    accepted: payload.accepted,
+    identifier: identifier.value,
+  };
 }
 
 /** Returns the customer columns: the payer if no customer was named. */
@@ -105,7 +121,7 @@ export type SettlementPurposeFacts = Pick<
  */
 export async function draftPayment(
   ctx: Shard,
-  { verified, signed }: PaymentReading & { ok: true },
+  { verified, signed, identifier }: PaymentReading & { ok: true },
   cause: SettlementPurposeFacts,
 ): Promise<SettlementDraft> {
   const { wire, txSignature } = signed;
@@ -125,6 +141,7 @@ export async function draftPayment(
   const settlement: Settlement = {
     ...newSettlementColumns(ctx.now, cause.merchantId, simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0),
     ...cause,
+    terms: { ...cause.terms, ...(identifier === null ? {} : { paymentIdentifier: identifier }) },
     txSignature,
     wire: base64.encode(wire),
     mint: ctx.config.network.usdcMint,

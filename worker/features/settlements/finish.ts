@@ -19,7 +19,7 @@ export { assignSuccess, claimSuccess } from './store.ts';
 
 /** Outcome of a settlement, `pending` while it may still land. A facilitator sale has no receipt. */
 export type SettlementOutcome =
-  | { status: 'settled'; receiptId: ReceiptId | null }
+  | { status: 'settled'; receiptId: ReceiptId | null; settledAt: number }
   | { status: 'failed'; reason: string }
   | { status: 'pending' };
 
@@ -138,7 +138,7 @@ async function planSold(
   return {
     events: paid.events,
     writes: [...paid.writes, ...replaceSettlement(ctx, settlement, transaction.slot)],
-    result: { status: 'settled', receiptId: paid.result.receiptId! },
+    result: { status: 'settled', receiptId: paid.result.receiptId!, settledAt: ctx.now },
   };
 }
 
@@ -151,7 +151,7 @@ async function planPeriod(ctx: Shard, settlement: Settlement, transaction: Chain
   return {
     events: renewed.events,
     writes: [...renewed.writes, ...replaceSettlement(ctx, settlement, transaction.slot)],
-    result: { status: 'settled', receiptId: renewed.result.receiptId },
+    result: { status: 'settled', receiptId: renewed.result.receiptId, settledAt: ctx.now },
   };
 }
 
@@ -159,7 +159,7 @@ async function planPeriod(ctx: Shard, settlement: Settlement, transaction: Chain
 const planFacilitated = (ctx: Shard, settlement: Settlement, { slot }: ChainTransaction): Change<SettlementOutcome> => ({
   events: [],
   writes: settleSettlement(ctx, settlement, slot),
-  result: { status: 'settled', receiptId: null },
+  result: { status: 'settled', receiptId: null, settledAt: ctx.now },
 });
 
 /**
@@ -189,7 +189,7 @@ async function finishTestActivation(ctx: Shard, settlement: Settlement, transact
   const held = await getHolding(ctx.db, { id: settlement.merchantId, plan: 'free', planThrough: null }, settlement);
   return storeEnd(ctx, settlement, async () => {
     const { events, writes, receiptId } = await planActivated(ctx, settlement, transaction, held);
-    return { events, writes, result: { status: 'settled', receiptId } };
+    return { events, writes, result: { status: 'settled', receiptId, settledAt: ctx.now } };
   });
 }
 
@@ -211,8 +211,8 @@ const ORPHANED = 'transaction_orphaned';
 export async function getOutcome(ctx: Shard, paymentId: PaymentId): Promise<SettlementOutcome> {
   const stored = await loadSettlement(ctx, paymentId);
   if (!stored) throw new ApiError('not_found');
-  const { settlement, receiptId, isLost } = stored;
+  const { settlement, receiptId, settledAt, isLost } = stored;
   if (settlement.status === 'settled' && isLost && settlement.purpose !== 'activation') return { status: 'failed', reason: ORPHANED };
-  if (settlement.status === 'settled') return { status: 'settled', receiptId };
+  if (settlement.status === 'settled') return { status: 'settled', receiptId, settledAt };
   return settlement.status === 'failed' ? { status: 'failed', reason: settlement.failureReason ?? 'unknown' } : { status: 'pending' };
 }

@@ -11,14 +11,15 @@ import type { Sighting } from '#solana/node-answers.ts';
 import { spendFee } from './fee-budget.ts';
 import { failSettlement, finishSettlement, getOutcome, type SettlementOutcome } from './finish.ts';
 import { isOfThisDatabase } from './message-claim.ts';
+import { isIdentifierLost, newIdentifierConflict } from './payment-identifier.ts';
 import { abortIfPayerBusy, claimSettlement, EXPIRED, findSettlement, noteReading, readPayerLimits } from './store.ts';
 
 export { getOutcome, type SettlementOutcome } from './finish.ts';
 
 /**
- * Claims a message and a signature permanently before sending. Returns a faster request's claim, and the caller checks its purpose.
- * `guards` abort in the claim's own batch, so concurrent requests cannot pass them together.
- * Throws 429 for fee budget and payer limits, 409 duplicate_settlement if the signature, or the message in another database, is claimed.
+ * Claims a message and a signature permanently before sending. Returns a faster request's claim, and the caller checks its purpose. `guards`
+ * abort in the batch of the claim. Throws 429 for fee budget and payer limits, 409 duplicate_settlement if the signature, or the message in
+ * another database, is claimed, 409 idempotency_conflict if another transaction has the identifier.
  */
 export async function claimOnce(
   ctx: Shard,
@@ -37,6 +38,7 @@ export async function claimOnce(
     if (!isOurs && (winner || isConstraint(error))) await giveBack();
     if (winner) return { settlement: winner, isNew: isOurs };
     if (isAborted(error)) throw await newBusyPayerError(ctx, settlement);
+    if (isConstraint(error) && (await isIdentifierLost(ctx, settlement))) throw newIdentifierConflict();
     // The conflict is the signature's: it paid something else before.
     if (isConstraint(error)) throw new ApiError('duplicate_settlement');
     throw error;

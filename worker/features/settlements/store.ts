@@ -6,7 +6,7 @@ import { clockFilter, rowsOnChainOf } from '#platform/chain/clock-filter.store.t
 import type { Db, Shard } from '#platform/context.ts';
 import { paymentOf, readLines, type StoredPayment, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { insertClaim, isClaimOf, watchClaim } from '#platform/db/outcome.ts';
+import { freeIdentifier, identifierKey, insertClaim, isClaimOf, watchClaim } from '#platform/db/outcome.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { activations } from '#platform/db/tables/plans.ts';
@@ -24,7 +24,7 @@ const PURPOSES: Partial<Record<PaymentKind, Settlement['purpose']>> = { x402: 'a
 /** Restates the settlement that the insert of a payment deleted. Facts that only an open settlement needs are empty. */
 function settlementOf(payment: StoredPayment): Settlement {
   const { merchantId, livemode, productId, customerRef, customerWallet, asset, mint, recipientWallet, recipientAta, nonce } = payment;
-  const { productName, accessPeriodDays, usageUnits } = payment.terms;
+  const { productName, accessPeriodDays, usageUnits, paymentIdentifier } = payment.terms;
   return {
     ...{ merchantId, livemode, productId, customerRef, customerWallet, asset, mint, recipientWallet, recipientAta, nonce },
     paymentId: payment.id,
@@ -32,13 +32,19 @@ function settlementOf(payment: StoredPayment): Settlement {
     amount: payment.priceAmount,
     txSignature: payment.txSignature!,
     payerWallet: payment.payerWallet!,
-    terms: { productName, slug: payment.slug, accessPeriodDays, usageUnits, merchantName: '' },
+    terms: { productName, slug: payment.slug, accessPeriodDays, usageUnits, merchantName: '', paymentIdentifier },
     status: 'settled',
     createdAt: payment.createdAt,
     ...{ wire: '', feePayer: '', lastValidBlockHeight: 0 },
     ...{ setupIntentId: null, failureReason: null, doubtedAt: null, nextCheckAt: null, answeredBy: null },
   };
 }
+
+const restated = (payment: StoredPayment) => ({
+  settlement: settlementOf(payment),
+  receiptId: payment.receiptId,
+  settledAt: payment.confirmedAt!,
+});
 
 /** Claims on messages of agents, who may send them again. The service signs each with one signature, so a message is claimed once. */
 const AGENT_KINDS: ClaimKind[] = ['x402', 'activation', 'facilitator'];
@@ -68,7 +74,7 @@ export async function getSettlement(db: Db, paymentId: PaymentId): Promise<Settl
 }
 
 /**
- * Loads a settlement and the receipt of its payment or activation. `isLost`: the chain dropped its transaction before any request was
+ * Loads a settlement, the receipt of its payment or activation, and when it was settled. `isLost`: the chain dropped its transaction before any request was
  * answered with its success.
  */
 export async function loadSettlement(ctx: Shard, paymentId: PaymentId) {
@@ -77,7 +83,12 @@ export async function loadSettlement(ctx: Shard, paymentId: PaymentId) {
   const claim = { droppedAt: txClaims.droppedAt, answeredBy };
   const [[open], [paid]] = await ctx.db.batch([
     ctx.db
-      .select({ settlement: settlements, receiptId: activations.receiptId, ...claim })
+      .select({
+        settlement: settlements,
+        receiptId: activations.receiptId,
+        activatedAt: sql<number | null>`${activations.createdAt}`.as('activated_at'),
+        ...claim,
+      })
       .from(settlements)
       .leftJoin(txClaims, isClaimOf({ ...getTableColumns(settlements), id: settlements.paymentId }))
       .leftJoin(activations, eq(activations.paymentId, settlements.paymentId))
@@ -89,8 +100,8 @@ export async function loadSettlement(ctx: Shard, paymentId: PaymentId) {
       .where(eq(payments.id, paymentId)),
   ]);
   const isLost = (known: NonNullable<typeof open | typeof paid>) => known.droppedAt !== null && known.answeredBy === null;
-  if (open) return { settlement: open.settlement, receiptId: open.receiptId, isLost: isLost(open) };
-  if (paid) return { settlement: settlementOf(paid.payment), receiptId: paid.payment.receiptId, isLost: isLost(paid) };
+  if (open) return { ...open, settledAt: open.activatedAt ?? open.settlement.createdAt, isLost: isLost(open) };
+  if (paid) return { ...restated(paid.payment), isLost: isLost(paid) };
   return loadArchived(ctx, paymentId);
 }
 
@@ -99,7 +110,7 @@ async function loadArchived(ctx: Shard, paymentId: PaymentId) {
   const position = await ctx.db.select(LINE_POSITION).from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
   const [line] = position ? await readLines(ctx, [position]) : [];
   const payment = line === undefined ? null : paymentOf(line);
-  return payment && { settlement: settlementOf(payment), receiptId: payment.receiptId, isLost: false };
+  return payment && { ...restated(payment), isLost: false };
 }
 
 const KIND_OF: Record<Settlement['purpose'], ClaimKind> = {
@@ -117,11 +128,18 @@ export const findPendingSettlement = async (db: Db, paymentId: PaymentId): Promi
     .where(and(eq(settlements.paymentId, paymentId), sql`status = 'pending'`))
     .get()) ?? null;
 
+export type IdentifiedPayment = Pick<Settlement, 'merchantId' | 'livemode' | 'purpose' | 'productId'> & { identifier: string | null };
+
+/** Returns the key of an identifier, which names one payment per merchant, mode and product (or purpose). Null without an identifier. */
+export const identifierKeyOf = ({ merchantId, purpose, productId, identifier }: IdentifiedPayment): string | null =>
+  identifier === null ? null : identifierKey(merchantId, identifier, productId ?? purpose);
+
 /** Plans the claim. The insert fails if any merchant's request claimed this transaction before. */
 export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
-  const { txSignature, livemode, purpose, paymentId: subjectId, createdAt } = settlement;
+  const { txSignature, livemode, purpose, paymentId: subjectId, createdAt, terms } = settlement;
+  const identifier = identifierKeyOf({ ...settlement, identifier: terms.paymentIdentifier ?? null });
   return [
-    insertClaim(db, { txSignature, livemode, kind: KIND_OF[purpose], subjectId, createdAt }, null),
+    insertClaim(db, { txSignature, livemode, kind: KIND_OF[purpose], subjectId, createdAt, identifier }, null),
     db.insert(settlements).values(settlement),
   ];
 };
@@ -155,6 +173,7 @@ export const endSettlement = (
     .set({ status: SETTLEMENT.next(settlement.status, transition), failureReason, nextCheckAt, wire: '' })
     .where(isUnchanged(settlement)),
   abortUnlessChanged(ctx),
+  ...(transition === 'fail' && settlement.terms.paymentIdentifier !== undefined ? [freeIdentifier(ctx.db, settlement)] : []),
 ];
 
 const isUnchanged = ({ paymentId, status }: Settlement) => and(eq(settlements.paymentId, paymentId), eq(settlements.status, status));

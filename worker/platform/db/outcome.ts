@@ -1,4 +1,4 @@
-import { and, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { MINUTE } from '#core/time.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { transact, unchanged, type Write } from './commit.ts';
@@ -36,7 +36,7 @@ export interface OutcomeHandler {
 /** Delay of the first check. The cluster finalizes a transaction in about thirteen seconds. */
 export const FINAL_AFTER_MS = MINUTE;
 
-type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'subjectId' | 'createdAt'> & {
+type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'subjectId' | 'createdAt' | 'identifier'> & {
   kind: ClaimKind;
   livemode: boolean;
 };
@@ -60,6 +60,30 @@ export const subjectsOfTransaction = (txSignature: string, modes: readonly boole
   const isIn = sql`livemode IN (${sql.raw(modes.map(Number).join(', '))}) AND tx_signature = ${txSignature} AND tx_signature IS NOT NULL`;
   return sql`SELECT subject_id, kind FROM tx_claims WHERE ${isIn} UNION ALL SELECT payment_id, 'metered' FROM channel_payouts WHERE ${isIn}`;
 };
+
+/** Beginning of the keys under which a merchant's claims hold an identifier. */
+export const identifierPrefix = (merchantId: string, identifier: string): string => `${merchantId}:${identifier}:`;
+
+/** Key under which a claim holds the name that a client gave its payment. `within`: what the payment is for. */
+export const identifierKey = (merchantId: string, identifier: string, within: string): string =>
+  identifierPrefix(merchantId, identifier) + within;
+
+/** True if a claim of another transaction has this identifier. */
+export async function hasOtherClaim(
+  db: Db,
+  { identifier, livemode, txSignature }: { identifier: string; livemode: boolean; txSignature: string },
+): Promise<boolean> {
+  const isIts = and(eq(txClaims.identifier, identifier), eq(txClaims.livemode, livemode), isNotNull(txClaims.identifier));
+  const [claim] = await db.select({ txSignature: txClaims.txSignature }).from(txClaims).where(isIts);
+  return claim !== undefined && claim.txSignature !== txSignature;
+}
+
+/** Frees the identifier of a failed payment. */
+export const freeIdentifier = (db: Db, claim: Pick<NewClaim, 'txSignature' | 'livemode'>): Write =>
+  db
+    .update(txClaims)
+    .set({ identifier: null })
+    .where(and(eq(txClaims.txSignature, claim.txSignature), eq(txClaims.livemode, claim.livemode)));
 
 const watchedFrom = (now: number, slot: number) => ({ slot, confirmedAt: now, nextCheckAt: now + FINAL_AFTER_MS });
 

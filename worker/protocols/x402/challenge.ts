@@ -117,8 +117,8 @@ export const requirementsFor = (facts: ChallengeFacts, memo: string): PaymentReq
 export const paymentRequired = (
   resource: ResourceInfo,
   accepts: [PaymentRequirements, ...PaymentRequirements[]],
-  error?: string,
-): PaymentRequired => ({ x402Version: 2, ...(error === undefined ? {} : { error }), resource, accepts });
+  { error, extensions }: { error?: string | undefined; extensions: Record<string, unknown> },
+): PaymentRequired => ({ x402Version: 2, ...(error === undefined ? {} : { error }), resource, accepts, extensions });
 
 /**
  * Facts and memo claimed by a client's echo, for `verifyChallenge`. Null if the echo cannot match a challenge of the service. Mode,

@@ -42,8 +42,8 @@ export const REFUSED_STATES = {
     next: 'Wait a second and send the same request with the same key. You get the response of the first request.',
   },
   idempotency_conflict: {
-    why: 'The key was used before with another body or path. A key belongs to one request.',
-    next: 'Generate a new key for a new request. To repeat the old one, send exactly the same body.',
+    why: 'The key was used before with another body or path. A key belongs to one request. With `meta.reason` `payment_identifier`, another transaction was sent under the name that the client gave its payment.',
+    next: 'Generate a new key for a new request. To repeat the old one, send exactly the same body. An agent sends its first payment again and signs no second one under the same identifier.',
   },
   idempotency_race: {
     why: 'Two requests with one key arrived at the same moment, and the response of the first cannot be read yet.',

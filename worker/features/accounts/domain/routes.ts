@@ -1,9 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { raise } from '#core/errors.ts';
 import { iso } from '#core/time.ts';
+import type { Ctx } from '#platform/context.ts';
 import type { SellerDomain } from '#platform/db/tables/office/domains.ts';
 import { given, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
+import { didOf } from '#protocols/x402/offer-receipt.ts';
 import { DOMAIN } from '#rules/states.ts';
 import { deleteDomain, findDomain } from '../store.ts';
 import { setDomain } from './domain.ts';
@@ -16,14 +18,24 @@ const DomainBody = z
       .describe('Status of the domain. Buyers see the domain while it is `verified`. `failed`: the file does not contain the token.'),
     checked_at: Timestamp.optional().describe('Time of the check.'),
     token: z.string().describe('Token that `/.well-known/svc-merchant.json` must contain, as `{account_id, token}`.'),
+    controller_record: z
+      .object({
+        type: z.literal('TXT').describe('Type of the DNS record.'),
+        name: z.string().describe('Name of the DNS record.'),
+        value: z.string().describe('Value of the DNS record.'),
+      })
+      .describe(
+        'DNS record by which you declare that this service signs x402 offers and receipts for your domain. Optional, and not checked.',
+      ),
   })
   .openapi('SellerDomain');
 
-const toDomainResource = ({ domain, status, checkedAt, token }: SellerDomain): z.infer<typeof DomainBody> => ({
+const toDomainResource = ({ baseUrl }: Ctx, { domain, status, checkedAt, token }: SellerDomain): z.infer<typeof DomainBody> => ({
   domain,
   status,
   ...given('checked_at', checkedAt === null ? null : iso(checkedAt)),
   token,
+  controller_record: { type: 'TXT', name: `_controllers.${domain}`, value: `v=1;controller=${didOf(baseUrl)}` },
 });
 
 export const domainRoutes = routes('Account')
@@ -37,7 +49,7 @@ export const domainRoutes = routes('Account')
     query: z.object({}),
     returns: DomainBody,
     codes: ['not_found'],
-    answer: async ({ scope }) => toDomainResource((await findDomain(scope.db, scope.merchantId)) ?? raise('not_found')),
+    answer: async ({ scope }) => toDomainResource(scope, (await findDomain(scope.db, scope.merchantId)) ?? raise('not_found')),
   })
   .person({
     path: 'PUT /account/domain',
@@ -58,7 +70,7 @@ export const domainRoutes = routes('Account')
     returns: DomainBody,
     codes: ['rate_limited'],
     leased: ({ scope, body: { domain } }) => setDomain(scope, domain),
-    present: toDomainResource,
+    present: (domain, { scope }) => toDomainResource(scope, domain),
   })
   .person({
     path: 'DELETE /account/domain',

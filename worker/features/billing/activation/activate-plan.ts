@@ -6,6 +6,8 @@ import { getActivation } from '#features/plans/store.ts';
 import { makeChallenge, readChallenge } from '#features/settlements/challenge.ts';
 import { draftPayment, type PaymentReading, readPayment, type SettlementDraft } from '#features/settlements/co-sign.ts';
 import { claimOnce, followThrough, type SettlementOutcome } from '#features/settlements/follow-through.ts';
+import { isIdentifierTaken, newIdentifierConflict } from '#features/settlements/payment-identifier.ts';
+import { newProof, paymentResponse, settledBy } from '#features/settlements/proofs.ts';
 import { findSettlement } from '#features/settlements/store.ts';
 import { type Actor, type Ctx, hasX402, type Scope, type Shard } from '#platform/context.ts';
 import type { Activation } from '#platform/db/tables/plans.ts';
@@ -42,7 +44,7 @@ export type PlanChallenge = {
 
 /**
  * Buys 30 days of a plan, once per payment, with the settlement of a sale paid to the service. The same payment repeats the first answer.
- * Throws 403 spend_limit_exceeded, 409 setup_not_ready, state_conflict (a higher plan runs), duplicate_settlement, 503 rpc_unavailable. In
+ * Throws 403 spend_limit_exceeded, 409 setup_not_ready, state_conflict (a higher plan runs), duplicate_settlement, idempotency_conflict (payment identifier), 503 rpc_unavailable. In
  * the sandbox a test wallet pays and the plan does not change.
  */
 export async function activatePlan(ctx: Scope, actor: Actor, given: ActivatePlan): Promise<ActivationResult> {
@@ -56,6 +58,8 @@ export async function activatePlan(ctx: Scope, actor: Actor, given: ActivatePlan
     requireSamePlan(ctx, known, input.plan);
     return answerActivation(ctx, payTo, known, await followThrough(ctx, known, { isNew: false }), input);
   }
+  const named = { ...ctx, merchantId: accountId, purpose: 'activation' as const, productId: null };
+  if (read?.ok && (await isIdentifierTaken(ctx, { ...named, identifier: read.identifier, ...read.signed }))) throw newIdentifierConflict();
   const asked = { payTo, accountId, plan: input.plan, result: await requireForSale(ctx, payTo, accountId, input) };
   if (!read) return makePlanChallenge(ctx, asked, null);
   if (!read.ok) return makePlanChallenge(ctx, asked, read.reason);
@@ -142,9 +146,9 @@ async function answerActivation(
     const result = await requireForSale(ctx, payTo, merchantId, input);
     return { ...makePlanChallenge(ctx, { payTo, accountId: merchantId, plan: input.plan, result }, errorReason), paymentResponse };
   }
-  const amount = settlement.amount.toString();
-  const paymentResponse = encodeHeader({ success: true, payer, transaction, network, amount });
-  return { kind: 'activated', body: bodyOf(await getActivation(ctx.db, settlement.paymentId)), paymentResponse };
+  const proof = newProof(ctx, resourceUrlOf(ctx, input.plan), outcome.settledAt);
+  const body = bodyOf(await getActivation(ctx.db, settlement.paymentId));
+  return { kind: 'activated', body, paymentResponse: paymentResponse(ctx, settledBy(ctx, settlement), proof) };
 }
 
 const bodyOf = ({ resultingPlan, paidThrough, accountId, receiptId }: Activation) => ({
@@ -153,6 +157,8 @@ const bodyOf = ({ resultingPlan, paidThrough, accountId, receiptId }: Activation
   account_id: accountId,
   receipt_id: receiptId,
 });
+
+const resourceUrlOf = ({ baseUrl }: Ctx, plan: PaidPlan): string => `${baseUrl}/v1/access/x402/activate/${plan}`;
 
 interface PlanChallengeFacts {
   payTo: string;
@@ -172,7 +178,7 @@ function makePlanChallenge(ctx: Scope, { payTo, accountId, plan, result }: PlanC
     units: 1,
     days: null,
   };
-  const url = `${ctx.baseUrl}/v1/access/x402/activate/${plan}`;
+  const url = resourceUrlOf(ctx, plan);
   const challenge = makeChallenge(ctx, sold, { url, description: planTitle(plan), mimeType: 'application/json' }, reason ?? undefined);
   return { kind: 'required', ...challenge, reason, paymentResponse: null, result };
 }

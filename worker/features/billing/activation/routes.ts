@@ -155,6 +155,7 @@ for (const plan of PAID_PLANS) {
       'setup_not_ready',
       'state_conflict',
       'duplicate_settlement',
+      'idempotency_conflict',
       'rpc_unavailable',
       'not_found',
     ),

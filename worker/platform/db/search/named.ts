@@ -3,6 +3,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY } from '#core/time.ts';
 import type { Scope, Tenant } from '#platform/context.ts';
 import { subjectIdOf, uuidOf } from '#platform/db/archive.ts';
+import { identifierPrefix } from '#platform/db/outcome.ts';
 import { type MerchantTable, rowsOf } from '#platform/db/page.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
@@ -106,6 +107,13 @@ function lookupsByTransaction(owner: Owner, q: string): Lookup[] {
   ];
 }
 
+/** Finds a payment by the complete name that its client gave it. */
+const lookupByIdentifier = ({ merchantId, livemode }: Owner, q: string): Lookup => {
+  const prefix = identifierPrefix(merchantId, q);
+  const isIt = and(gte(txClaims.identifier, prefix), lt(txClaims.identifier, `${prefix}\uffff`), sql`identifier IS NOT NULL`);
+  return [sql`${txClaims.subjectId}`, txClaims, and(isIt, eq(txClaims.livemode, livemode))!];
+};
+
 /** SQL condition for receipts in the database of payments in `ids`, an SQL set. A payment moves to the archive after its receipt. */
 export const receiptsOfPayments = (ids: SQL): SQL => sql`${receipts.id} IN (
   SELECT ${payments.receiptId} FROM ${payments} WHERE ${payments.id} IN ${ids}
@@ -132,7 +140,7 @@ function archivedByEmail(owner: Owner, q: string): Lookup[] {
 }
 
 /**
- * Returns payments with an id, transaction, wallet or email address that begins with `q`. Returns none if `q` is too short. A claim names
+ * Returns payments with an id, transaction, wallet or email address that begins with `q`, or with the identifier `q`. Returns none if `q` is too short. A claim names
  * no merchant, so the list that loads these payments must check the merchant.
  */
 export async function listNamedPayments(owner: Owner, q: string): Promise<string[]> {
@@ -144,6 +152,7 @@ export async function listNamedPayments(owner: Owner, q: string): Promise<string
     ...paidByWallet(owner, q),
     ...lookupsOf(owner, q, uuidOf(sql`${archivedReceipts.paymentId}`), archivedReceipts, { wallet: archivedReceipts.payer }),
     ...lookupsByTransaction(owner, q),
+    lookupByIdentifier(owner, q),
     ...archivedByEmail(owner, q),
   ]);
 }

@@ -22,6 +22,8 @@ export interface SettlementTerms {
   usageUnits: number | null;
   merchantName: string;
   plan?: PlanName;
+  /** Name that the client gave its payment. */
+  paymentIdentifier?: string;
   authorizationId?: AuthorizationId;
   period?: PeriodTimes;
 }

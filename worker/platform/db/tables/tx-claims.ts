@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { flag, instant, outcomeColumns } from './columns.ts';
 
 /** Kinds of subjects that a transaction pays. `OUTCOME_HANDLERS` in finality/watch.ts maps each to its handler. */
@@ -22,10 +22,13 @@ export const txClaims = sqliteTable(
     ...outcomeColumns(),
     /** The only call that received the success. Any other call is answered as a repetition. */
     answeredBy: text('answered_by'),
+    /** Name that the client gave its payment, with merchant and purpose: `identifierClaim`. Null once the payment has failed. */
+    identifier: text('identifier'),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.txSignature, table.livemode] }),
+    uniqueIndex('tx_claims_by_identifier').on(table.identifier, table.livemode).where(sql`identifier IS NOT NULL`),
     index('tx_claims_due').on(table.nextCheckAt).where(sql`next_check_at IS NOT NULL AND livemode = 1`),
     index('sandbox_tx_claims_due').on(table.nextCheckAt).where(sql`next_check_at IS NOT NULL AND livemode = 0`),
   ],

@@ -60,7 +60,7 @@ const FIRST = [
   '","product_id":"","product_name":","receipt_id":"","recipient":"","slot":,"tx_sig":"","version":"2"}',
   '{"success":true,"payment_id":"","receipt_id":"","tx_signature":"","network":"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",',
   '"payer":"","amount":{"asset":"USDC","amount":"0.01","base_units":"10000"},"entitlement_id":"","granted_units":1000,',
-  '"consumed_units":1,"consumption_id":"con_01","remaining":999,"payment_response":"eyJzdWNjZXNzIjp0cnVlLCJwYXllciI6I',
+  '"consumed_units":1,"consumption_id":"con_01","remaining":999,"proof":{"resourceUrl":"https://","issuedAt":179,"keyId":"',
 ].join('');
 
 /** Dictionaries of squeezed bodies, by number. A body is read with the one that it was written with: never change one, add the next. */
