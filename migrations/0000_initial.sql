@@ -223,11 +223,6 @@ CREATE TABLE `identity_sessions` (
 --> statement-breakpoint
 CREATE INDEX `identity_sessions_ending` ON `identity_sessions` (`expires_at`);--> statement-breakpoint
 CREATE INDEX `identity_sessions_granting` ON `identity_sessions` (`merchant_id`,`provider`,`provider_user_id`) WHERE grant_sealed IS NOT NULL;--> statement-breakpoint
-CREATE TABLE `open_sessions` (
-	`product_id` text PRIMARY KEY NOT NULL,
-	`count` integer NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE `payment_sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`merchant_id` text NOT NULL,
@@ -697,6 +692,7 @@ CREATE INDEX `payments_by_email` ON `payments` (`merchant_id`,`livemode`,`email`
 CREATE INDEX `payments_by_signature` ON `payments` (`tx_signature`) WHERE status <> 'CONFIRMED' AND tx_signature IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `payments_expiring` ON `payments` (`expires_at`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_payments_expiring` ON `payments` (`expires_at`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `payments_open` ON `payments` (`product_id`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION');--> statement-breakpoint
 CREATE INDEX `payments_recovering` ON `payments` (`recovers_payment_id`) WHERE recovers_payment_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `payments_by_membership` ON `payments` (`membership_id`,`confirmed_at`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `refunds` (
@@ -842,6 +838,17 @@ CREATE TABLE `receipt_metadata` (
 );
 --> statement-breakpoint
 CREATE INDEX `receipt_metadata_by_merchant` ON `receipt_metadata` (`merchant_id`);--> statement-breakpoint
+CREATE TABLE `receipt_names` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`name` text NOT NULL,
+	`product_id` text NOT NULL,
+	`since` integer NOT NULL,
+	`until` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `receipt_names_once` ON `receipt_names` (`merchant_id`,`livemode`,`name`,`product_id`);--> statement-breakpoint
 CREATE TABLE `receipts` (
 	`id` text PRIMARY KEY NOT NULL,
 	`merchant_id` text NOT NULL,
@@ -1236,20 +1243,20 @@ CREATE INDEX `webhook_endpoints_by_status` ON `webhook_endpoints` (`merchant_id`
 -- Rows of all events. `substr(id, 15)` of an act is the key of its unique index. Positions are digits of Crockford's base 32.
 CREATE VIEW `events` AS SELECT a.seq * 32 + j.key AS seq, a.id || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', j.key + 1, 1) AS id, a.merchant_id, a.livemode, j.value AS type, hex(a.body) AS body, a.request_id, a.created_at, a.fanned_out_at, a.seq AS act_seq, substr(a.id, 15) AS act_key, a.rare_type AS act_rare_type FROM acts a JOIN json_each('[' || a.types || ']') j;
 --> statement-breakpoint
--- Full-text index of receipts. Every row begins with the term of its merchant and mode, so a search reads that merchant's receipts alone.
-CREATE VIRTUAL TABLE `receipt_words` USING fts5(words, content='', columnsize=0, tokenize='unicode61');
+-- Full-text indexes for the search of receipts. Every row begins with the term of its merchant and mode, so a search reads that merchant's rows alone.
+CREATE VIRTUAL TABLE `name_words` USING fts5(words, content='', columnsize=0, tokenize='unicode61');
 --> statement-breakpoint
-CREATE TRIGGER `receipt_words_added` AFTER INSERT ON `receipts` BEGIN INSERT INTO receipt_words(rowid, words) VALUES (new.rowid, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name); END;
+CREATE VIRTUAL TABLE `invoice_words` USING fts5(words, content='', columnsize=0, tokenize='unicode61');
 --> statement-breakpoint
-CREATE TRIGGER `invoice_words_added` AFTER INSERT ON `receipt_metadata` BEGIN INSERT INTO receipt_words(receipt_words, rowid, words) VALUES ('delete', new.row_number, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name); INSERT INTO receipt_words(rowid, words) VALUES (new.row_number, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name || ' ' || coalesce(json_extract(new.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(new.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(new.metadata, '$.bill_to.name'), '')); END;
+-- Names of sold products. A further sale under a name writes nothing, except once a month the end of the name's time.
+CREATE TRIGGER `receipt_names_noted` AFTER INSERT ON `receipts` BEGIN INSERT INTO receipt_names(merchant_id, livemode, name, product_id, since, until) SELECT new.merchant_id, new.livemode, new.product_name, new.product_id, at, at + 2592000000 FROM (SELECT coalesce((SELECT created_at FROM payments WHERE id = new.payment_id), new.created_at) AS at) WHERE true ON CONFLICT (merchant_id, livemode, name, product_id) DO UPDATE SET since = min(since, excluded.since), until = max(until, excluded.until) WHERE excluded.since NOT BETWEEN since AND until; END;
 --> statement-breakpoint
-CREATE TRIGGER `invoice_words_changed` AFTER UPDATE OF `metadata` ON `receipt_metadata` BEGIN INSERT INTO receipt_words(receipt_words, rowid, words) VALUES ('delete', old.row_number, 'm' || replace(old.merchant_id, '-', '') || old.livemode || ' ' || old.product_name || ' ' || coalesce(json_extract(old.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(old.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(old.metadata, '$.bill_to.name'), '')); INSERT INTO receipt_words(rowid, words) VALUES (new.row_number, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name || ' ' || coalesce(json_extract(new.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(new.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(new.metadata, '$.bill_to.name'), '')); END;
+CREATE TRIGGER `name_words_added` AFTER INSERT ON `receipt_names` BEGIN INSERT INTO name_words(rowid, words) VALUES (new.id, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.name); END;
 --> statement-breakpoint
-CREATE TRIGGER `invoice_words_removed` AFTER DELETE ON `receipt_metadata` BEGIN INSERT INTO receipt_words(receipt_words, rowid, words) VALUES ('delete', old.row_number, 'm' || replace(old.merchant_id, '-', '') || old.livemode || ' ' || old.product_name || ' ' || coalesce(json_extract(old.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(old.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(old.metadata, '$.bill_to.name'), '')); INSERT INTO receipt_words(rowid, words) VALUES (old.row_number, 'm' || replace(old.merchant_id, '-', '') || old.livemode || ' ' || old.product_name); END;
+CREATE TRIGGER `name_words_removed` AFTER DELETE ON `receipt_names` BEGIN INSERT INTO name_words(name_words, rowid, words) VALUES ('delete', old.id, 'm' || replace(old.merchant_id, '-', '') || old.livemode || ' ' || old.name); END;
 --> statement-breakpoint
--- Open checkout sessions of each product, counted as payments open and end.
-CREATE TRIGGER `payments_opened` AFTER INSERT ON `payments` WHEN NEW.`status` IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') BEGIN INSERT INTO `open_sessions` VALUES (NEW.`product_id`, 1) ON CONFLICT (`product_id`) DO UPDATE SET `count` = `count` + 1; END;
+CREATE TRIGGER `invoice_words_added` AFTER INSERT ON `receipt_metadata` BEGIN INSERT INTO invoice_words(rowid, words) VALUES (new.row_number, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name || ' ' || coalesce(json_extract(new.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(new.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(new.metadata, '$.bill_to.name'), '')); END;
 --> statement-breakpoint
-CREATE TRIGGER `payments_ended` AFTER UPDATE OF `status` ON `payments` WHEN OLD.`status` IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND NEW.`status` NOT IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') BEGIN UPDATE `open_sessions` SET `count` = `count` - 1 WHERE `product_id` = OLD.`product_id`; END;
+CREATE TRIGGER `invoice_words_changed` AFTER UPDATE OF `metadata` ON `receipt_metadata` BEGIN INSERT INTO invoice_words(invoice_words, rowid, words) VALUES ('delete', old.row_number, 'm' || replace(old.merchant_id, '-', '') || old.livemode || ' ' || old.product_name || ' ' || coalesce(json_extract(old.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(old.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(old.metadata, '$.bill_to.name'), '')); INSERT INTO invoice_words(rowid, words) VALUES (new.row_number, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name || ' ' || coalesce(json_extract(new.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(new.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(new.metadata, '$.bill_to.name'), '')); END;
 --> statement-breakpoint
-CREATE TRIGGER `payments_removed` AFTER DELETE ON `payments` WHEN OLD.`status` IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') BEGIN UPDATE `open_sessions` SET `count` = `count` - 1 WHERE `product_id` = OLD.`product_id`; END;
+CREATE TRIGGER `invoice_words_removed` AFTER DELETE ON `receipt_metadata` BEGIN INSERT INTO invoice_words(invoice_words, rowid, words) VALUES ('delete', old.row_number, 'm' || replace(old.merchant_id, '-', '') || old.livemode || ' ' || old.product_name || ' ' || coalesce(json_extract(old.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(old.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(old.metadata, '$.bill_to.name'), '')); END;

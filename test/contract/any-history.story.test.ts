@@ -64,7 +64,7 @@ async function calmDown(w: World, lives: AnyLife[], service: AnyService): Promis
 async function forgetAll(): Promise<void> {
   endSkips();
   const sql =
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*' AND name NOT GLOB 'receipt_words*' AND name NOT IN ('d1_migrations', 'sqlite_sequence')";
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*' AND name NOT GLOB '*_words*' AND name NOT IN ('d1_migrations', 'sqlite_sequence')";
   const { results } = await testEnv.DB.prepare(sql).all<{ name: string }>();
   await testEnv.DB.batch(results.map(({ name }) => testEnv.DB.prepare(`DELETE FROM ${name}`)));
 }

@@ -34,7 +34,7 @@ const ownerOf = (row: Row) => row.merchant_id ?? row.account_id;
 const SIDE_BY_SIDE = 13;
 const LIVE_ROWS = 12;
 /** Tables that any request of any mode changes: counters, stored answers and due times. */
-const HOUSEKEEPING = ['receipt_words', 'idempotency_keys', 'sweeps', 'guard', 'metrics', 'operations', 'chain_looks'];
+const HOUSEKEEPING = ['idempotency_keys', 'sweeps', 'guard', 'metrics', 'operations', 'chain_looks'];
 
 const HELD = /\/entitlements\/\{entitlement_id\}$|\/account\/(?:summary|analytics)/;
 

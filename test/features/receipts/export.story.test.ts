@@ -68,13 +68,14 @@ describe('receipt export with an archive', () => {
       ['OLD-2+NEW-1', []],
     ] as const)
       expect([q, await find(q)]).toEqual([q, ids]);
-    // Invoice terms are no longer found after the deletion. Product terms are.
+    // Invoice terms are no longer found after the deletion. The name of the product is.
     await w.call('DELETE', '/v1/account/account', { key: books.merchant.token });
-    const left = async (term: string) =>
-      (await w.env.DB.prepare('SELECT count(*) AS n FROM receipt_words WHERE receipt_words MATCH ?')
+    const left = async (index: string, term: string) =>
+      (await w.env.DB.prepare(`SELECT count(*) AS n FROM ${index} WHERE ${index} MATCH ?`)
         .bind(`m${books.merchant.userId.replaceAll('-', '')}1 AND ${term}`)
         .first<number>('n'))!;
-    expect([await left('kwame'), await left('both'), await left('weather')]).toEqual([0, 0, 3]);
+    const invoiceTerms = await Promise.all(['kwame', 'both', 'weather'].map((term) => left('invoice_words', term)));
+    expect([...invoiceTerms, await left('name_words', 'weather')]).toEqual([0, 0, 0, 1]);
   });
 });
 

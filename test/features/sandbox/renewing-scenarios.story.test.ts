@@ -46,6 +46,7 @@ describe('renewal scenarios', () => {
         ['sandbox_accounts', 'session_id = ?1'],
         ['sandbox_transactions', 'session_id = ?1'],
         ['subscription_authorizations', "customer_ref = ?1 || ':buyer'"],
+        ['receipt_names', 'product_id IN (SELECT id FROM products WHERE sandbox_session_id = ?1)'],
         ['subscription_plans', 'product_id IN (SELECT id FROM products WHERE sandbox_session_id = ?1)'],
         [
           'subscription_collections',
@@ -60,13 +61,14 @@ describe('renewal scenarios', () => {
     const [before, others] = [await countRows(gone), await countRows(remaining)];
     expect(Math.min(...before)).toBeGreaterThan(0);
     const total = (table: string) => w.env.DB.prepare(`SELECT count(*) AS n FROM ${table}`).first<number>('n');
-    const plans = await total('subscription_plans');
+    const totals = () => Promise.all(['subscription_plans', 'receipt_names'].map(total));
+    const [plans, names] = await totals();
     await w.env.DB.prepare('UPDATE sandbox_sessions SET ended_at = 0 WHERE id = ?').bind(gone.session_id).run();
     await w.sweepAlone('analytics');
     await w.sweepAlone('endedSandboxes');
     expect((await callTesting(w, ada, 'GET', `sessions/${gone.session_id}`)).status).toBe(404);
     expect(await countRows(gone)).toEqual(before.map(() => 0));
     expect(await countRows(remaining)).toEqual(others);
-    expect(await total('subscription_plans')).toBe(plans! - 1);
+    expect(await totals()).toEqual([plans! - 1, names! - 1]);
   });
 });

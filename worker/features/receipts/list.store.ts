@@ -2,11 +2,12 @@ import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
 import type { Scope, Tenant } from '#platform/context.ts';
 import { jsonRows, setOf } from '#platform/db/among.ts';
 import { subjectIdOf } from '#platform/db/archive.ts';
-import { countRows, listWithArchive, type PageRequest, type RowQuery, readSlice, rowsOf } from '#platform/db/page.ts';
+import { countRows, type PageRequest, type RowQuery, readSlice, rowsOf } from '#platform/db/page.ts';
 import { listNamedPayments, receiptsOfPayments } from '#platform/db/search/named.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
+import { bySearchTerms } from './search.store.ts';
 import { loadArchivedReceipts } from './store.ts';
 
 type Table = typeof receipts | typeof archivedReceipts;
@@ -55,9 +56,15 @@ export async function listReceipts(ctx: Scope, filter: ReceiptFilter, page: Page
     };
   }
   const [first, second] = await chooseQueries(ctx, filter);
-  const read = (rows: RowQuery) => listWithArchive(ctx.db, receipts, archivedReceipts, rows, page);
-  const found = await read(first(null));
-  const { items, total } = second && found.total === 0 ? await read(second(null)) : found;
+  const read = async (rows: RowsAfter) => {
+    const [found, total] = await Promise.all([
+      readSlice(ctx.db, receipts, archivedReceipts, rows(null, page.offset + page.perPage), page),
+      countRows(ctx.db, rows(null), page),
+    ]);
+    return { items: found.map(({ item }) => item), total };
+  };
+  const found = await read(first);
+  const { items, total } = second && found.total === 0 ? await read(second) : found;
   return { items: await loadArchivedReceipts(ctx, items), total };
 }
 
@@ -67,7 +74,7 @@ export async function* walkReceipts(ctx: Scope, filter: ReceiptFilter, { max, pa
   let cursor: Cursor | null = null;
   for (let left = max; left > 0; ) {
     const page = { perPage: Math.min(pageMax, left), offset: 0 };
-    const found: Slice = await readSlice(ctx.db, receipts, archivedReceipts, rows(cursor), page);
+    const found: Slice = await readSlice(ctx.db, receipts, archivedReceipts, rows(cursor, page.perPage), page);
     const last = found.at(-1);
     if (!last) return;
     cursor = { ...last.item, position: last.position, rowNumber: last.rowNumber };
@@ -85,7 +92,8 @@ export async function hasMoreReceipts(ctx: Owner, filter: ReceiptFilter, max: nu
   return (await ctx.db.all(sql`SELECT 1 FROM (${rows} LIMIT ${max + 1}) LIMIT 1 OFFSET ${max}`)).length > 0;
 }
 
-type RowsAfter = (cursor: Cursor | null) => RowQuery;
+/** `limit`: rows that are read in order. The query may then leave out later ones. */
+type RowsAfter = (cursor: Cursor | null, limit?: number) => RowQuery;
 
 const isPlain = ({ wallet, productId, q }: ReceiptFilter): boolean => wallet === undefined && productId === undefined && !q;
 
@@ -152,7 +160,7 @@ async function chooseQueries(owner: Owner, filter: ReceiptFilter): Promise<[Rows
   const { q } = filter;
   if (!q) return [byPayment(owner, filter)];
   const checked = (table: Table) => isInFilter(table, owner, filter);
-  const searched = bySearchTerms(owner, q, checked);
+  const searched = await bySearchTerms(owner, q, receiptChainsOf(filter), checked);
   const named = await listNamedPayments(owner, q);
   if (named.length === 0) return [searched];
   const ofNamed = (table: Table) =>
@@ -216,25 +224,3 @@ const byTime =
     );
     return { rows: sql.join(rows, sql` UNION ALL `), order: ['position', 'rowNumber'] };
   };
-
-/** Lists receipts that contain all search terms, newest first: a row of the search index has the row number of its receipt. */
-const bySearchTerms =
-  (owner: Tenant, q: string, checked: (table: Table) => SQL): RowsAfter =>
-  (cursor) => ({
-    rows: sql`SELECT ${receipts.id} IS NULL AS is_archived, receipt_words.rowid AS rowNumber FROM receipt_words
-      LEFT JOIN ${receipts} ON ${receipts}.rowid = receipt_words.rowid AND ${checked(receipts)}
-      LEFT JOIN ${archivedReceipts} ON ${archivedReceipts.rowNumber} = CASE WHEN ${receipts.id} IS NULL THEN receipt_words.rowid END
-        AND ${checked(archivedReceipts)}
-      WHERE ${saysAll(owner, q)} AND (${receipts.id} IS NOT NULL OR ${archivedReceipts.id} IS NOT NULL)${cursor ? sql` AND receipt_words.rowid < ${cursor.rowNumber}` : sql``}`,
-    order: ['rowNumber'],
-  });
-
-/**
- * Matches if every term of `q` is in the product name or the metadata. The first term is the merchant's own, as migrations/ creates it, so
- * that other merchants' receipts are not read.
- */
-function saysAll({ merchantId, livemode }: Tenant, q: string): SQL {
-  const searched = q.split(/[\s\0]+/).filter((term) => term !== '');
-  const terms = [`m${merchantId.replaceAll('-', '')}${livemode ? 1 : 0}`, ...searched.map((term) => `"${term.replaceAll('"', '""')}"`)];
-  return sql`receipt_words MATCH ${terms.join(' AND ')}`;
-}

@@ -42,7 +42,7 @@ interface Rule {
 /**
  * Retention rules. Deleted elsewhere: idempotency records (platform/db), judged candidates and unpaid sessions (payments/watch), unsigned
  * refunds (payments/refunds). Archived: events, receipts, final payments (archive.ts).
- * Never deleted: confirmed payments, claims, channel payouts, memberships, entitlements, activations, unmatched payments.
+ * Never deleted: confirmed payments, names of sold products, claims, channel payouts, memberships, entitlements, activations, unmatched payments.
  */
 const RULES = {
   loginNonces: { retentionMs: 0, why: 'An expired nonce cannot sign in.', forget: forgetNonces, isOfWallTime: true },

@@ -22,7 +22,7 @@ import { supportMessages, supportTickets } from '#platform/db/tables/office/supp
 import { payments, refunds, unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { accessApps, products } from '#platform/db/tables/products.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
-import { receiptMetadata, receipts } from '#platform/db/tables/receipts.ts';
+import { receiptMetadata, receiptNames, receipts } from '#platform/db/tables/receipts.ts';
 import { sandboxTransactions } from '#platform/db/tables/sandbox.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { setupIntents } from '#platform/db/tables/setups.ts';
@@ -71,7 +71,7 @@ export async function deleteTestSales(db: Db, accountIds: SQL, limit: number): P
     db.delete(subscriptionAuthorizations).where(amongIds('id', idsOf(subscribed))),
   ]);
   const isLast = [paid, held, subscribed].every((rows) => rows.length < limit);
-  if (isLast) await db.delete(subscriptionPlans).where(ofTests(accountIds));
+  if (isLast) await db.batch([db.delete(subscriptionPlans).where(ofTests(accountIds)), db.delete(receiptNames).where(ofTests(accountIds))]);
   return isLast;
 }
 

@@ -60,7 +60,8 @@ export const useHandoff = (ctx: Shard, { id }: Handoff, paymentId: PaymentId): W
 ];
 
 const isAtSessionLimit = (productId: ProductId) =>
-  sql`EXISTS (SELECT 1 FROM open_sessions WHERE product_id = ${productId} AND count >= ${OPEN_SESSIONS_MAX})`;
+  sql`EXISTS (SELECT 1 FROM payments WHERE product_id = ${productId} AND status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')
+    LIMIT 1 OFFSET ${OPEN_SESSIONS_MAX - 1})`;
 
 export const abortIfAtSessionLimit = (ctx: Shard, productId: ProductId): Write => abortIf(ctx, isAtSessionLimit(productId));
 

@@ -24,7 +24,7 @@ import { placements } from '#platform/db/tables/office/placements.ts';
 import { supportMessages, supportTickets } from '#platform/db/tables/office/support.ts';
 import { payments, refunds, unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
-import { receiptMetadata, receipts } from '#platform/db/tables/receipts.ts';
+import { receiptMetadata, receiptNames, receipts } from '#platform/db/tables/receipts.ts';
 import { sandboxAccounts, sandboxSessions, sandboxTransactions } from '#platform/db/tables/sandbox.ts';
 import { meteredSessions, settlements } from '#platform/db/tables/settlements.ts';
 import { subscriptionAuthorizations, subscriptionCollections } from '#platform/db/tables/subscriptions/authorizations.ts';
@@ -81,6 +81,11 @@ export function sessionErasure(scope: Scope): Write[] {
     db.delete(sandboxTransactions).where(eq(sandboxTransactions.sessionId, sessionId)),
     db.delete(sandboxAccounts).where(sql`session_id <> '' AND session_id = ${sessionId}`),
     db.delete(subscriptionPlans).where(sql`product_id IN (SELECT id FROM products WHERE sandbox_session_id = ${sessionId})`),
+    db
+      .delete(receiptNames)
+      .where(
+        sql`merchant_id = ${scope.merchantId} AND livemode = 0 AND product_id IN (SELECT id FROM products WHERE sandbox_session_id = ${sessionId})`,
+      ),
     db.delete(products).where(eq(products.sandboxSessionId, sessionId)),
     db.delete(sandboxSessions).where(eq(sandboxSessions.id, sessionId)),
   ];

@@ -117,7 +117,7 @@ export const archivedReceipts = sqliteTable(
     productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     paymentId: uuidBytes('payment_id').$type<PaymentId>().notNull().unique(),
     payer: text('payer').notNull(),
-    /** Source text of the full-text index, for a rebuild. */
+    /** Compared by a search, which finds names by `receipt_names`. */
     productName: text('product_name').notNull(),
     /** Creation of the payment, which is the order of lists by product or wallet. */
     createdAt: instant('created_at').notNull(),

@@ -75,12 +75,6 @@ export const identitySessions = sqliteTable(
   ],
 );
 
-/** Open sessions per product. Triggers of `payments` count, so that no write can bypass the count. */
-export const openSessions = sqliteTable('open_sessions', {
-  productId: text('product_id').$type<ProductId>().primaryKey(),
-  count: integer('count').notNull(),
-});
-
 /**
  * Remains of an unpaid checkout a month after its end: enough to report the failure, to match its memo on the chain, and to accept late
  * money. All other data is then the product's.

@@ -19,12 +19,12 @@ export const receipts = sqliteTable(
     txSignature: text('tx_signature').notNull(),
     /** Exact signed text (RFC 8785). Served unchanged, never rebuilt. */
     document: squeezed('document').notNull(),
-    /** Copy of a signed fact, for search: SQL cannot read the document. */
+    /** Copy of a signed fact, for search: SQL cannot read the document. A trigger notes new names in `receipt_names`. */
     productName: text('product_name').notNull(),
     sha256: text('sha256').notNull(),
     signature: text('signature').notNull(),
     keyId: text('key_id').notNull(),
-    /** Copy of a signed fact, for search. A trigger puts the terms of the product name into `receipt_words`. */
+    /** Copy of a signed fact, for lists. */
     payer: text('payer').notNull(),
     /** True if the account paid for a plan, false if the account received the payment. Selects the hash chain. */
     isPaidByOwner: flag('is_paid_by_owner').notNull(),
@@ -44,8 +44,27 @@ export const receipts = sqliteTable(
 );
 
 /**
+ * Names on receipts, each once per product, for list search. A trigger of `receipts` inserts them, and triggers index them in `name_words`.
+ * Retained with the receipts. Those of test sales are deleted with these.
+ */
+export const receiptNames = sqliteTable(
+  'receipt_names',
+  {
+    id: integer('id').primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    name: text('name').notNull(),
+    productId: text('product_id').$type<ProductId>().notNull(),
+    /** Every payment under this name was created from `since` to `until`, so that a search for an old name reads little of the others. */
+    since: instant('since').notNull(),
+    until: instant('until').notNull(),
+  },
+  (table) => [uniqueIndex('receipt_names_once').on(table.merchantId, table.livemode, table.name, table.productId)],
+);
+
+/**
  * Merchant's notes on a receipt, one row per receipt with any. Written only by the merchant, deleted with the account. Triggers index
- * invoice number, reference and buyer name in `receipt_words`, with the product name, for list search.
+ * invoice number, reference and buyer name in `invoice_words`, with the product name, for list search.
  */
 export const receiptMetadata = sqliteTable(
   'receipt_metadata',
