@@ -126,14 +126,14 @@ async function reserve(ctx: Ctx, accountId: AccountId, name: Name & { isUsed: Is
   const taken = await db
     .update(names)
     .set({ accountId, reservedUntil: until })
-    .where(rival ? isRow(rival) : sql`false`)
+    .where(rival ? isNameRow(rival) : sql`false`)
     .returning({ key: names.key });
   if (taken.length === 0) throw newBusyError();
 }
 
 const newBusyError = (): ApiError => new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
 
-export const isRow = ({ kind, key, accountId, reservedUntil }: Row) =>
+export const isNameRow = ({ kind, key, accountId, reservedUntil }: Row) =>
   and(
     eq(names.kind, kind),
     eq(names.key, key),
@@ -203,7 +203,7 @@ export const sweepNames =
         .limit(ctx.budget.rows(2, max));
       for (const row of ended) {
         const isUsed = await usedBy[row.kind](homeOf(ctx, row.accountId), row.accountId, row.key);
-        await (isUsed ? db.update(names).set({ reservedUntil: null }).where(isRow(row)) : db.delete(names).where(isRow(row)));
+        await (isUsed ? db.update(names).set({ reservedUntil: null }).where(isNameRow(row)) : db.delete(names).where(isNameRow(row)));
       }
       return ended.length;
     });

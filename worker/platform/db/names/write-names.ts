@@ -5,7 +5,7 @@ import { fieldOf, jsonRows } from '../among.ts';
 import { directoryOf, homeOf } from '../directory.ts';
 import { cursors } from '../tables/candidates.ts';
 import { type NameKind, names } from '../tables/office/names.ts';
-import { type IsUsed, isRow } from './names.ts';
+import { type IsUsed, isNameRow } from './names.ts';
 
 /** Name as the database of its account stores it. */
 export interface UsedName {
@@ -55,7 +55,7 @@ export async function writeNames(ctx: Ctx, used: readonly UsedName[], usedBy: Re
       done.shared.push({ kind, owned_by: isOlder ? accountId : row.accountId, also_used_by: isOlder ? row.accountId : accountId });
     if (isReserved) done.reserved++;
     if (isReserved || (isShared && !isOlder)) continue;
-    const { meta } = await db.update(names).set({ accountId, reservedUntil: null }).where(isRow(row));
+    const { meta } = await db.update(names).set({ accountId, reservedUntil: null }).where(isNameRow(row));
     done.written += meta.changes;
   }
   return done;
