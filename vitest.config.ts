@@ -49,7 +49,7 @@ const inWorkerd = (
         // wrangler.toml leaves it to each deployment.
         r2Buckets: ['ARCHIVE'],
         // Migrated by the test that uses it.
-        d1Databases: { TEST_DB_2: 'second' },
+        d1Databases: { TEST_DB_2: 'second', TEST_DB_3: 'third', TEST_DIRECTORY: 'directory' },
         bindings: {
           TEST_MIGRATIONS: await readD1Migrations('./migrations'),
           TEST_CHAIN_URL: inject('chainUrl'),

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { ASSETS, formatAmount } from '../worker/core/money.ts';
 import { plain } from '../worker/pages/parts/text.ts';
 import { setUpBilling } from './admin/billing-setup.ts';
+import { type RebuiltNamesPage, rebuildAllNames } from './admin/rebuild-names.ts';
 import { type ReconciledPage, reconcileAll } from './admin/reconcile.ts';
 
 /** `npm run admin`: calls restricted to the operator of the service. */
@@ -16,6 +17,7 @@ const USAGE = `npm run admin -- suspend|resume|staff|unstaff <email or user id>
        npm run admin -- totals                                 accounts by status, and totals of live sales
        npm run admin -- dead-letters [all | <id> …]            lists permanently failed messages, or sends them again
        npm run admin -- reconcile <time, such as 2026-11-22T10:00:00Z>   after a restore to that time: aligns objects, copies and chain
+       npm run admin -- names rebuild                           writes the names of all databases to DIRECTORY
        npm run admin -- billing:setup --url <BASE_URL>, with PROCESSOR_API_KEY in the environment
        with [--url http://127.0.0.1:8787] [--state .local]`;
 
@@ -120,14 +122,14 @@ function readMoment([action, moment]: string[]): string | null {
 }
 
 interface Order {
-  call: Call | { since: string };
+  call: Call | { since: string } | 'rebuildNames';
   url: string;
   stateDir: string;
 }
 
 function refusalOf(action: string): string {
   if (Object.hasOwn(ACTIONS, action)) return `"${action}" needs other arguments.`;
-  const names = [...Object.keys(ACTIONS), 'reconcile', 'billing:setup'].join(', ');
+  const names = [...Object.keys(ACTIONS), 'reconcile', 'names rebuild', 'billing:setup'].join(', ');
   return `${action === '' ? 'Name an action' : `"${action}" is not an action`}. The actions are ${names}.`;
 }
 
@@ -136,7 +138,14 @@ function readOrder(args: string[]): Order {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
   const [action = '', ...actionArgs] = positionals;
   const since = readMoment(positionals);
-  const call = since !== null ? { since } : Object.hasOwn(ACTIONS, action) ? ACTIONS[action]!(actionArgs) : null;
+  const call =
+    since !== null
+      ? { since }
+      : positionals.join(' ') === 'names rebuild'
+        ? 'rebuildNames'
+        : Object.hasOwn(ACTIONS, action)
+          ? ACTIONS[action]!(actionArgs)
+          : null;
   if (!call) throw new Error(`${refusalOf(action)}\nUsage: ${USAGE}`);
   const stateDir = resolve(values.state ?? (process.env.STATE_DIR || '.local'));
   return { call, url: values.url ?? 'http://127.0.0.1:8787', stateDir };
@@ -156,6 +165,11 @@ async function main(): Promise<void> {
   if (first === 'billing:setup') return setUpBilling(rest, process.env);
   const { call, url, stateDir } = readOrder(process.argv.slice(2));
   const secret = readSecret(stateDir);
+  if (call === 'rebuildNames') {
+    const requestPage = (body: object) => ask<RebuiltNamesPage>(url, secret, { method: 'POST', path: '/v1/operator/names/rebuild', body });
+    if (!(await rebuildAllNames(requestPage))) process.exitCode = 1;
+    return;
+  }
   if ('since' in call) {
     const requestPage = (body: object) => ask<ReconciledPage>(url, secret, { method: 'POST', path: '/v1/operator/reconcile', body });
     if (!(await reconcileAll(requestPage, call.since))) process.exitCode = 1;

@@ -63,9 +63,11 @@ function readFlags(args: string[]) {
   }
 }
 
-function readEnvironment({ vars, env }: { vars?: string; env?: string }): Record<string, unknown> {
+function readEnvironment({ vars, env }: { vars?: string; env?: string }) {
   const wrangler = readWrangler({ config: 'wrangler.toml', ...(env === undefined ? {} : { env }) }, { hideWarnings: true });
-  return { ...wrangler.vars, ...(vars === undefined ? {} : parseEnv(readVars(vars))) };
+  const environment: Record<string, unknown> = { ...wrangler.vars, ...(vars === undefined ? {} : parseEnv(readVars(vars))) };
+  const bindings = Object.fromEntries(wrangler.d1_databases.map(({ binding }: { binding: string }) => [binding, {}]));
+  return { environment, bindings };
 }
 
 function readVars(path: string): string {
@@ -103,8 +105,8 @@ async function askNodes({ NETWORK, RPC_URLS, RPC_URL }: Record<string, unknown>)
 async function main(): Promise<void> {
   const flags = readFlags(process.argv.slice(2));
   if (flags.table) return console.log(configTable());
-  const environment = readEnvironment(flags);
-  const { findings } = readConfig(environment);
+  const { environment, bindings } = readEnvironment(flags);
+  const { findings } = readConfig({ ...environment, ...bindings });
   const nodes = flags.offline ? [] : await askNodes(environment);
   const problems: Problem[] = [...findings, ...nodes, ...unknownNames(environment)];
   for (const { name, problem, isFatal } of problems) console.log(`${isFatal ? 'wrong' : 'weak '}  ${name} ${problem}`);

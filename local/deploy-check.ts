@@ -55,10 +55,14 @@ const checkMigrations: Check = async ({ env, offline }) => {
   if (offline || !process.env.CLOUDFLARE_API_TOKEN) return null;
   const stateDir = mkdtempSync(join(tmpdir(), 'svc-check-'));
   try {
-    const said = await runWrangler(['d1', 'migrations', 'list', 'DB', '--remote', ...(env === undefined ? [] : ['--env', env])], {
-      stateDir,
-    });
-    return /no migrations to apply/i.test(said) ? [] : [said, 'npx wrangler d1 migrations apply DB --remote'];
+    const chosen = env === undefined ? [] : ['--env', env];
+    const { d1_databases } = readWrangler({ config: 'wrangler.toml', ...(env === undefined ? {} : { env }) }, { hideWarnings: true });
+    const open: string[] = [];
+    for (const { binding } of d1_databases) {
+      const said = await runWrangler(['d1', 'migrations', 'list', binding, '--remote', ...chosen], { stateDir });
+      if (!/no migrations to apply/i.test(said)) open.push(said, `npx wrangler d1 migrations apply ${binding} --remote`);
+    }
+    return open;
   } finally {
     rmSync(stateDir, { recursive: true, force: true });
   }

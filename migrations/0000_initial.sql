@@ -479,6 +479,15 @@ CREATE TABLE `seller_domains` (
 );
 --> statement-breakpoint
 CREATE INDEX `seller_domains_due` ON `seller_domains` (`next_check_at`);--> statement-breakpoint
+CREATE TABLE `names` (
+	`kind` text NOT NULL,
+	`key` text NOT NULL,
+	`account_id` text NOT NULL,
+	`reserved_until` integer,
+	PRIMARY KEY(`kind`, `key`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `names_reserved` ON `names` (`reserved_until`) WHERE reserved_until IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `communities` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,

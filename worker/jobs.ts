@@ -1,5 +1,5 @@
 import { formatErrorChain } from '#core/errors.ts';
-import type { AccountId, PaymentId, SandboxSessionId } from '#core/ids.ts';
+import { type AccountId, eventIdOf, type PaymentId, type SandboxSessionId } from '#core/ids.ts';
 import { attemptMail } from '#features/email-delivery/attempt.ts';
 import { hintFinal } from '#features/entitlements/credit-payments.ts';
 import { projectEntitlement } from '#features/entitlements/entitlement.ts';
@@ -11,6 +11,7 @@ import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt
 import { loadScope } from '#platform/chain/scope.ts';
 import {
   type AttemptMessage,
+  type Ctx,
   databasesOf,
   type Env,
   type Job,
@@ -19,7 +20,7 @@ import {
   type PlacementMessage,
   type Shard,
 } from '#platform/context.ts';
-import { shardNamed } from '#platform/db/directory.ts';
+import { globalOf, groupByHome, homeOfNamed } from '#platform/db/directory.ts';
 import { addSwept, type Swept, sweepPages, sweepRounds } from '#platform/db/sweeps.ts';
 import type { ParkedMessage } from '#platform/db/tables/operations.ts';
 import { deferring, isSampled, logRequest } from '#platform/log.ts';
@@ -51,6 +52,56 @@ const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promi
   sweepSandbox: async (ctx, { merchantId }) =>
     (await import('#features/sandbox/sweep.ts')).sweepOwn(ctx, merchantId as AccountId, followActs),
 };
+/**
+ * Parts of a job by the database of its rows. Every id names its merchant's partition, so a message arrives after that partition has moved.
+ */
+function partsOf(ctx: Ctx, job: Job): { home: Shard; part: Job }[] {
+  const one = (id: string) => [{ home: homeOfNamed(ctx, id), part: job }];
+  const each = <T>(items: readonly T[], idOf: (item: T) => string, partWith: (items: T[]) => Job) =>
+    groupByHome(ctx, items, idOf).map(({ home, items }) => ({ home, part: partWith(items) }));
+  switch (job.kind) {
+    case 'recheckCandidate':
+      return one(job.paymentId);
+    case 'recheckCandidates':
+      return each(
+        job.candidates,
+        ({ paymentId }) => paymentId,
+        (candidates) => ({ ...job, candidates }),
+      );
+    case 'fanOut':
+      return each(
+        job.actIds,
+        (actId) => eventIdOf(actId, 0),
+        (actIds) => ({ ...job, actIds }),
+      );
+    case 'hintFinal':
+      return each(
+        job.paymentIds,
+        (id) => id,
+        (paymentIds) => ({ ...job, paymentIds }),
+      );
+    case 'collectSubscriptions':
+      return each(
+        job.authorizationIds,
+        (id) => id,
+        (authorizationIds) => ({ ...job, authorizationIds }),
+      );
+    case 'projectEntitlement':
+    case 'projectMeteredSession':
+      return one(job.projection.snapshot.merchantId);
+    case 'readSubscription':
+      return one(job.authorizationId);
+    case 'runSandboxSession':
+      return one(job.sessionId);
+    case 'sweepSandbox':
+      return one(job.merchantId);
+    // The sessions are grouped where they are read, and the database of a transaction is known after it was read.
+    case 'checkChannels':
+    case 'findPayment':
+      return [{ home: globalOf(ctx), part: job }];
+  }
+}
+
 const isKnown = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(JOBS, kind);
 
 /** Consumer of JOBS: at-least-once and unordered, so every handler is idempotent. */
@@ -74,13 +125,14 @@ export async function consumeSandboxJobs(batch: MessageBatch<Job>, env: Env, exe
 
 async function consumeJob(queue: string, messages: readonly Message<Job>[], env: Env, execution: ExecutionContext): Promise<void> {
   const job = joined(messages);
-  const { kind, requestId: cause, database } = job;
+  const { kind, requestId: cause } = job;
   const requestId = `job_${messages[0]!.id}`;
   const ids = { request_id: requestId, ...(cause ? { cause } : {}) };
   const notes: string[] = [];
   const ctx = newCtx(env, { requestId, kind: 'job', cause, defer: deferring(execution, ids), note: (reason) => notes.push(reason) });
   try {
-    if (isKnown(kind)) await (JOBS[kind] as (ctx: Shard, job: Job) => Promise<void>)(shardNamed(ctx, database), job);
+    const run = isKnown(kind) ? (JOBS[kind] as (ctx: Shard, job: Job) => Promise<void>) : null;
+    if (run) for (const { home, part } of partsOf(ctx, job)) await run(home, part);
     else await parkMessage(ctx, queue, messages, 'unknown_kind');
     for (const message of messages) message.ack();
   } catch (error) {
@@ -105,7 +157,7 @@ async function consumeJob(queue: string, messages: readonly Message<Job>[], env:
 export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: Env, execution: ExecutionContext): Promise<void> {
   await Promise.all(
     batch.messages.map(async (message) => {
-      const { deliveryId: id, requestId: cause, database, ...owner } = message.body;
+      const { deliveryId: id, requestId: cause, ...owner } = message.body;
       const requestId = `delivery_${id}`;
       const ids = { request_id: requestId, causes: cause ? [cause] : [] };
       const notes: string[] = [];
@@ -125,7 +177,7 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
           ...(notes.length > 0 ? { notes } : {}),
         });
       try {
-        const shard = shardNamed(ctx, database);
+        const shard = homeOfNamed(ctx, owner.merchantId);
         const claimed = await claimAttempt(shard, { id, ...owner });
         message.ack();
         if (!claimed) return;
@@ -149,7 +201,7 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
 }
 
 /** Consumes messages that name rows. The row says whether work is due, so duplicate and late messages are harmless. */
-async function consumeRows<M extends Pick<AttemptMessage, 'requestId' | 'database'>>(
+async function consumeRows<M extends Pick<AttemptMessage, 'requestId'>>(
   batch: MessageBatch<M>,
   env: Env,
   execution: ExecutionContext,
@@ -157,14 +209,14 @@ async function consumeRows<M extends Pick<AttemptMessage, 'requestId' | 'databas
 ): Promise<void> {
   await Promise.all(
     batch.messages.map(async (message) => {
-      const { requestId: cause, database } = message.body;
+      const { requestId: cause } = message.body;
       const requestId = `${job}_${idOf(message.body)}`;
       const ids = { request_id: requestId, ...(cause ? { cause } : {}) };
       const notes: string[] = [];
       const defer = deferring(execution, ids);
       const ctx = newCtx(env, { requestId, kind: 'attempt', cause, defer, note: (reason) => notes.push(reason) });
       try {
-        await run(shardNamed(ctx, database), message.body);
+        await run(homeOfNamed(ctx, idOf(message.body)), message.body);
         message.ack();
       } catch (error) {
         notes.push(formatErrorChain(error));

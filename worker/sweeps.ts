@@ -16,6 +16,7 @@ import { sweepPlacements } from '#features/membership-delivery/sweep.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
 import { sweepChannels, sweepUnopened } from '#features/metered/watch/watch-channels.ts';
 import { dueWorkOf, type SweepName } from '#features/operator/due-work.store.ts';
+import { NAME_USES } from '#features/operator/names/name-uses.ts';
 import { sweepRefunds } from '#features/payments/refunds/expire-refunds.ts';
 import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
@@ -30,9 +31,11 @@ import { sweepTickets } from '#features/support/close-silent.ts';
 import { sweepDeliveries, sweepFanOut } from '#features/webhooks/deliveries/fan-out.ts';
 import { sweepFeePayer } from '#platform/chain/fee-payer.ts';
 import { addressOf, type Ctx, type Env, newCtx, type Shard, type SweepMessage } from '#platform/context.ts';
-import { globalOf, othersOf, shardNamed, shardsOf } from '#platform/db/directory.ts';
+import { globalOf, shardNamed } from '#platform/db/directory.ts';
 import { type DueWork, listDueSweeps } from '#platform/db/due/due-work.ts';
+import { othersOf, shardsOf } from '#platform/db/each-database.ts';
 import { sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
+import { sweepNames } from '#platform/db/names/names.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
 import { endSweep, failSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweeps.ts';
 import { deferring, logRequest } from '#platform/log.ts';
@@ -104,6 +107,12 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'duePlans', nextDueAt: seldom(HOUR), run: sweepDuePlans },
   { name: 'communityCodes', nextDueAt: seldom(10 * MINUTE), run: sweepOf('communityCodes') },
   { name: 'endedMails', nextDueAt: seldom(10 * MINUTE), run: sweepOf('mails') },
+  {
+    name: 'names',
+    isOfDeployment: true,
+    nextDueAt: seldom(HOUR),
+    run: sweepNames(NAME_USES),
+  },
   { name: 'peppers', nextDueAt: seldom(HOUR), run: sweepPeppers },
   { name: 'seals', nextDueAt: seldom(HOUR), run: sweepSeals },
   { name: 'parked', nextDueAt: seldom(10 * MINUTE), run: sweepParked },

@@ -145,7 +145,7 @@ export class SessionBook {
       const delivery = { ...answered.content, amount: BigInt(answered.content.amount) };
       return { ok: true, replayed: true, delivery, snapshot: this.snapshot };
     }
-    const deliveryId = request.deliveryId ?? `delivery-${newId(this.#ledger.now)}`;
+    const deliveryId = request.deliveryId ?? `delivery-${newId(this.#ledger.now, this.#ledger.state.terms?.merchantId ?? null)}`;
     const asked = { deliveryId, amount, holdsMoney, expiresAt: this.#ledger.now + lifeMs };
     const planned = planReserve(this.channel, asked, this.deliveries.find(deliveryId), this.#ledger.now);
     if (!planned.ok) return planned;

@@ -143,6 +143,21 @@ describe('code ownership', () => {
       () => filesWith(/\bDate\.now\b|\bnew Date\(\)/),
       [/^worker\/(?:index|jobs|sweeps|platform\/(?:context|log)|published\/health)\.ts$/, /^durable-objects\//, BROWSER_FILES],
     ],
+    [
+      'only the operator, health, the cron and its sweeps ask every database; calls about all merchants pass those that are away',
+      () => [...importing(/each-database\.ts$/), ...filesWith(/\bctx\.databases\.(?:map|flatMap|forEach)\(/)],
+      [
+        /^worker\/features\/operator\//,
+        /^worker\/published\/(?:health|metrics)\.ts$/,
+        /^worker\/sweeps\.ts$/,
+        /^worker\/platform\/(?:db\/each-database|db\/directory|context)\.ts$/,
+        // Sweeps, and what the operator's alarms read.
+        /^worker\/features\/payments\/watch\/reference-scan\.ts$/,
+        /^worker\/platform\/chain\/fee-payer\.ts$/,
+        // The operator's switches, its staff, and bounces that the email provider reports.
+        /^worker\/features\/(?:rails\/switches\/switches|support\/(?:store|ticket)|email\/outbox|email-delivery\/routes)\.ts$/,
+      ],
+    ],
     ['only the log prints', () => filesWith(/\bconsole\./), [/^worker\/platform\/log\.ts$/]],
     [
       'only the chain client, the providers, the sender of webhooks and pages in the browser call the network',

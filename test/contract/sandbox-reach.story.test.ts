@@ -65,7 +65,7 @@ describe('sandbox key on every documented route', () => {
   /** Opens a live metered session of Ada, so that sandbox calls can name its id and channel. */
   async function openLiveObject(): Promise<void> {
     const { channelId, authorizedSigner } = new ChannelBuyer();
-    const sessionId = newMeteredSessionId(Date.now());
+    const sessionId = newMeteredSessionId(Date.now(), ada.merchant.userId);
     const called = { now: Date.now(), requestId: 'req_live_object' };
     const terms = {
       ...{ sessionId, merchantId: ada.merchant.userId, livemode: true, productId: ada.live.product_id!, customer: null },

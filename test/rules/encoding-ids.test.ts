@@ -1,7 +1,30 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { base58, base58Bytes, base62, base64url, canonicalJson, randomBase62 } from '#core/encoding.ts';
-import { admissionIdOf, newEventId, newId } from '#core/ids.ts';
+import {
+  type AccountId,
+  actIdOf,
+  actKeyOf,
+  admissionIdOf,
+  eventIdOf,
+  generatedSlug,
+  newAuthorizationId,
+  newEventId,
+  newId,
+  newIdIn,
+  newMeteredSessionId,
+  newNonce,
+  PARTITIONS,
+  type Partition,
+  PartitionMap,
+  parsePartitions,
+  partitionOf,
+  partitionOfAdmission,
+  partitionOfNonce,
+  partitionOfSlug,
+  planProductIdOf,
+  SERVICE_ACCOUNT_ID,
+} from '#core/ids.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const numberOf = (text: string) => [...text].reduce((sum, digit) => sum * 62n + BigInt(DIGITS.indexOf(digit)), 0n);
@@ -106,11 +129,64 @@ describe('canonical JSON (RFC 8785)', () => {
   });
 });
 
+const OWNER = newIdIn<AccountId>(1, 7 as Partition);
+const partitions = fc.integer({ min: 0, max: PARTITIONS - 1 }) as fc.Arbitrary<Partition>;
+
+describe('partitions', () => {
+  it('every id of a merchant contains the partition of its account', () => {
+    fc.assert(
+      fc.property(milliseconds, partitions, (now, partition) => {
+        const account = newIdIn<AccountId>(now, partition);
+        const ids = [account, newId(now, account), newMeteredSessionId(now, account), newAuthorizationId(now, account)];
+        const actId = actIdOf(now, account, newId(now, account), 3);
+        expect([...ids, newEventId(now, account), eventIdOf(actId, 31)].map(partitionOf)).toEqual(Array(6).fill(partition));
+        expect(partitionOfAdmission(admissionIdOf(account))).toBe(partition);
+        expect(partitionOfNonce(newNonce(account))).toBe(partition);
+        expect(partitionOfSlug(generatedSlug('weather-api', account))).toBe(partition);
+      }),
+    );
+  });
+
+  it('the key of an act follows from its subject, in whatever merchant’s partition', () => {
+    const account = newIdIn<AccountId>(5, 0xabc as Partition);
+    const payment = newId(6, account);
+    expect(actIdOf(7, account, payment, 2).slice(14)).toBe(actKeyOf(payment, 2));
+    expect(actKeyOf(payment, 2)).not.toBe(actKeyOf(payment, 3));
+  });
+
+  it('ids that the service did not make, or that follow from their content, have none', () => {
+    const foreign = [
+      '',
+      'x',
+      crypto.randomUUID(),
+      SERVICE_ACCOUNT_ID,
+      planProductIdOf('growth'),
+      `con_${'0'.repeat(26)}`,
+      `evt_${'8'.repeat(26)}`,
+    ];
+    expect(foreign.map(partitionOf)).toEqual(foreign.map(() => null));
+    expect(partitionOfNonce('not-a-nonce')).toBeNull();
+  });
+
+  it('a slug that a merchant chose passes for a generated one less than once in 500 times', () => {
+    let passing = 0;
+    for (let i = 0; i < 20_000; i++) {
+      const digits = Array.from(crypto.getRandomValues(new Uint8Array(10)), (byte) => '0123456789abcdefghjkmnpqrstvwxyz'[byte % 32]).join(
+        '',
+      );
+      if (partitionOfSlug(`chosen-${digits}`) !== null) passing++;
+    }
+    // Expects one in 1,024, which is 20, with a standard deviation of 4.4.
+    expect(passing).toBeLessThan(40);
+    expect(partitionOfSlug('weather-api')).toBeNull();
+  });
+});
+
 describe('ids', () => {
   it('ids are UUIDv7 with version, variant and the millisecond of creation', () => {
     fc.assert(
       fc.property(milliseconds, (now) => {
-        const id = newId(now);
+        const id = newId(now, null);
         expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
         expect(timeOf(id)).toBe(now);
       }),
@@ -121,23 +197,23 @@ describe('ids', () => {
     fc.assert(
       fc.property(milliseconds, milliseconds, (a, b) => {
         fc.pre(a !== b);
-        expect(newId(a) < newId(b)).toBe(a < b);
-        expect(newEventId(a) < newEventId(b)).toBe(a < b);
+        expect(newId(a, null) < newId(b, null)).toBe(a < b);
+        expect(newEventId(a, OWNER) < newEventId(b, OWNER)).toBe(a < b);
       }),
     );
   });
 
-  it('ids have 74 random bits, each of which is 0 about as often as 1', () => {
+  it('ids have 62 random bits and the partition, each of which is 0 about as often as 1', () => {
     const runs = 2000;
     const ones = new Array<number>(128).fill(0);
     for (let run = 0; run < runs; run++) {
-      const bits = BigInt(`0x${newId(1_700_000_000_000).replaceAll('-', '')}`)
+      const bits = BigInt(`0x${newId(1_700_000_000_000, null).replaceAll('-', '')}`)
         .toString(2)
         .padStart(128, '0');
       for (let i = 0; i < 128; i++) ones[i]! += bits[i] === '1' ? 1 : 0;
     }
     const varying = ones.filter((count) => count > 0 && count < runs);
-    expect(varying).toHaveLength(74);
+    expect(varying).toHaveLength(62);
     // 1000 expected, standard deviation 22.
     for (const count of varying) expect(Math.abs(count - runs / 2)).toBeLessThan(200);
   });
@@ -159,11 +235,39 @@ describe('ids', () => {
     const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
     fc.assert(
       fc.property(milliseconds, (now) => {
-        const id = newEventId(now);
+        const id = newEventId(now, OWNER);
         expect(id).toMatch(/^evt_[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
         expect([...id.slice(4, 14)].reduce((sum, digit) => sum * 32 + crockford.indexOf(digit), 0)).toBe(now);
       }),
     );
-    expect(new Set(Array.from({ length: 1000 }, () => newEventId(1))).size).toBe(1000);
+    expect(new Set(Array.from({ length: 1000 }, () => newEventId(1, OWNER))).size).toBe(1000);
+  });
+});
+
+describe('PartitionMap', () => {
+  const map = new PartitionMap(parsePartitions('000-007:DB 008-017:DB_2 020:DB_3')!);
+
+  it('a partition has the database of its range, and none outside of the ranges', () => {
+    const databases = [0, 7, 8, 0x17, 0x18, 0x20, 4095].map((partition) => map.databaseAt(partition as Partition));
+    expect(databases).toEqual(['DB', 'DB', 'DB_2', 'DB_2', null, 'DB_3', null]);
+  });
+
+  it('a seed always draws the same partition, and each database gets the share of its partitions', () => {
+    const drawn = Array.from({ length: 20_000 }, (_, i) => map.drawBy(`person-${i}@example.com`, ['DB', 'DB_2', 'DB_3']));
+    expect(map.drawBy('person-7@example.com', ['DB', 'DB_2', 'DB_3'])).toBe(drawn[7]);
+    const shareOf = (database: string) => drawn.filter((partition) => map.databaseAt(partition) === database).length / drawn.length;
+    expect(shareOf('DB')).toBeCloseTo(8 / 25, 1);
+    expect(shareOf('DB_2')).toBeCloseTo(16 / 25, 1);
+    expect(new Set(drawn).size).toBe(25);
+  });
+
+  it('a draw never leaves the open databases', () => {
+    const drawn = Array.from({ length: 1000 }, (_, i) => map.databaseAt(map.drawBy(String(i), ['DB_2', 'DB_3'])));
+    expect(new Set(drawn)).toEqual(new Set(['DB_2', 'DB_3']));
+    expect(() => map.drawBy('x', ['DB_9'])).toThrow('PARTITIONS');
+  });
+
+  it.each(['', 'DB', '000-007', '0-7:DB', '007-000:DB', '000-007:DIRECTORY'])('%j is no list of partitions', (text) => {
+    expect(parsePartitions(text)).toBeNull();
   });
 });

@@ -7,7 +7,7 @@ import { sealHash } from '#features/accounts/auth/passwords.ts';
 import { emailKeysOf, newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
 import { issueToken } from '#features/accounts/auth/tokens.ts';
 import { type AttemptMessage, type Env, type Job, type MailMessage, newCtx, type SweepMessage } from '#platform/context.ts';
-import { newestOf } from '#platform/db/directory.ts';
+import { homeForNew } from '#platform/db/directory.ts';
 import type { EventType } from '#rules/events.ts';
 import type { PlanName } from '#rules/plans.ts';
 import type { PriceHabit } from '../../local/service/price-source.ts';
@@ -77,7 +77,7 @@ export const firstRun = (sweep: string): SweepMessage => ({ sweep, round: 1, req
 /** Service under test with its own chain, queues and merchants. All worlds of a test file share one database. */
 export class World {
   readonly chain: TestChain;
-  readonly env: Env;
+  env: Env;
   readonly queue: HeldQueue = { sent: [] };
   readonly attempts: HeldAttempt[] = [];
   /** Waiting messages of both queues. servers/mail.ts delivers emails, and people/members.ts placements. */
@@ -169,10 +169,10 @@ export class World {
    */
   async merchant(plan: PlanName = 'scale'): Promise<Merchant> {
     const email = `merchant-${this.#name}-${++this.#people}@example.com`;
-    const ctx = newCtx(this.env, { requestId: 'req_merchant', defer: () => {} });
+    const ctx = homeForNew(newCtx(this.env, { requestId: 'req_merchant', defer: () => {} }), email);
     const passwordHash = await sealHash(ctx.config.PEPPER, PASSWORD_HASH);
     const account = newAccount(ctx, 'Ada’s weather', { email, emailKey: emailKeysOf(ctx, email).keys[0], passwordHash });
-    await storeAccount(newestOf(ctx), { ...account, plan });
+    await storeAccount(ctx, { ...account, plan });
     const { token } = await issueToken(ctx, account, { authTime: ctx.now, firstIat: ctx.now, method: 'pwd' });
     const [key, sandboxKey] = await Promise.all(
       [false, true].map(

@@ -36,6 +36,8 @@ export function base62(value: bigint, width: number): string {
   return text;
 }
 
+export const base62Value = (text: string): bigint => [...text].reduce((value, digit) => value * 62n + BigInt(BASE62.indexOf(digit)), 0n);
+
 /** Random base62 digits without modulo bias: bytes of 248 and above are rejected. */
 export function randomBase62(length: number): string {
   let text = '';

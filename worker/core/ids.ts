@@ -1,5 +1,6 @@
 import { sha256 } from './crypto.ts';
-import { base62, canonicalJson, hex, utf8 } from './encoding.ts';
+import { base58, base58Bytes, base62, base62Value, canonicalJson, hex, utf8 } from './encoding.ts';
+import { assert } from './errors.ts';
 
 declare const brand: unique symbol;
 export type Id<Name extends string = string> = string & { readonly [brand]: Name };
@@ -29,12 +30,69 @@ export type TicketId = Id<'ticket'>;
 export type TicketMessageId = Id<'ticketMessage'>;
 export type RefundId = Id<'refund'>;
 
-/** UUIDv7 (RFC 9562): 48 bits of `now` in ms, then 74 random bits from the CSPRNG. */
-export function newId<T extends Id<string>>(now: number): T {
+/**
+ * Part of a database, 0 to 4095: twelve of the random bits of every id. All ids of a merchant's rows have the merchant's partition, so an id
+ * alone names the database.
+ */
+export type Partition = number & { readonly [brand]: 'partition' };
+export const PARTITIONS = 4096;
+
+/** Partition of what belongs to no merchant, and is stored with the directory. */
+export const NO_PARTITION = 0 as Partition;
+
+/** UUIDv7 (RFC 9562): 48 bits of `now` in ms, 62 random bits from the CSPRNG, and the partition of `owner`, null: a row of no merchant. */
+export const newId = <T extends Id<string>>(now: number, owner: string | null): T => newIdIn<T>(now, partitionNear(owner));
+
+/** The same in a partition, for an account or a row of no merchant. */
+export function newIdIn<T extends Id<string>>(now: number, partition: Partition): T {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  new DataView(bytes.buffer).setUint16(0, Math.floor(now / 2 ** 32));
-  new DataView(bytes.buffer).setUint32(2, now % 2 ** 32);
+  const view = new DataView(bytes.buffer);
+  view.setUint16(0, Math.floor(now / 2 ** 32));
+  view.setUint32(2, now % 2 ** 32);
+  view.setUint16(8, ((bytes[8]! & 0xf0) << 8) | partition);
   return uuid<T>(bytes, 7);
+}
+
+/**
+ * Partition in an id: UUIDv7, `evt_`, `ms_` or `nsa_`. Null: no id of the service, or one derived from its content, which is used under a
+ * merchant's credentials only.
+ */
+export function partitionOf(id: string): Partition | null {
+  if (UUID_V7.test(id)) return Number.parseInt(id.slice(20, 23), 16) as Partition;
+  const [, digits] = ULID_ID.exec(id) ?? [];
+  if (digits === undefined) return null;
+  const [first, second, third] = [...digits.slice(10, 13)].map((digit) => CROCKFORD.indexOf(digit)) as [number, number, number];
+  return ((first << 7) | (second << 2) | (third >> 3)) as Partition;
+}
+
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const ULID_ID = /^(?:evt|ms|nsa)_([0-7][0-9A-HJKMNP-TV-Z]{25})$/;
+
+const partitionNear = (owner: string | null): Partition => (owner === null ? NO_PARTITION : (partitionOf(owner) ?? NO_PARTITION));
+
+/** Random bytes that begin with the partition of `owner`. */
+function randomIn(owner: string | null, length: number): Uint8Array {
+  const bytes = crypto.getRandomValues(new Uint8Array(length));
+  return withPartition(bytes, partitionNear(owner));
+}
+
+function withPartition(bytes: Uint8Array, partition: Partition): Uint8Array {
+  bytes[0] = partition >> 4;
+  bytes[1] = ((partition & 15) << 4) | (bytes[1]! & 15);
+  return bytes;
+}
+
+const partitionAt = (bytes: Uint8Array): Partition => ((bytes[0]! << 4) | (bytes[1]! >> 4)) as Partition;
+
+const NONCE_BYTES = 16;
+
+/** Nonce of a memo: base58 of 116 random bits, after the partition of the merchant. */
+export const newNonce = (merchantId: string): string => base58.encode(randomIn(merchantId, NONCE_BYTES));
+
+/** Partition in the nonce of a memo. Null: no nonce of the service. */
+export function partitionOfNonce(nonce: string): Partition | null {
+  const bytes = base58Bytes(nonce, NONCE_BYTES);
+  return bytes && partitionAt(bytes);
 }
 
 /** A fence must never repeat, even after its record was deleted, or a suspended holder could finish another request's work. */
@@ -55,9 +113,12 @@ function uuid<T extends Id<string>>(bytes: Uint8Array, version: number): T {
 
 /**
  * Last 64 bits of an account id as 11 base62 digits. API keys carry them and a token's `sub` contains them, so both address the account's
- * admission object without a lookup.
+ * admission object, and its partition, without a lookup.
  */
 export const admissionIdOf = (accountId: string): string => base62(BigInt(`0x${accountId.replaceAll('-', '').slice(16)}`), 11);
+
+/** Partition in the digits of `admissionIdOf`. */
+export const partitionOfAdmission = (admissionId: string): Partition => Number((base62Value(admissionId) >> 48n) & 0xfffn) as Partition;
 
 /** Seller id of the service itself in documents: a valid UUID without an account. */
 export const SERVICE_ACCOUNT_ID = '00000000-0000-8000-8000-000000000000';
@@ -80,29 +141,67 @@ function ulid(at: number, bytes: Uint8Array): string {
   return text;
 }
 
-const newUlid = (now: number): string => ulid(now, crypto.getRandomValues(new Uint8Array(10)));
+const newUlid = (now: number, owner: string | null): string => ulid(now, randomIn(owner, ULID_BYTES));
+const ULID_BYTES = 10;
 
-/** `ms_` + a ULID with 80 random bits. The id is a capability: a caller who knows it may submit vouchers for the session's buyer. */
-export const newMeteredSessionId = (now: number): MeteredSessionId => `ms_${newUlid(now)}` as MeteredSessionId;
+/** `ms_` + a ULID with 68 random bits. The id is a capability: a caller who knows it may submit vouchers for the session's buyer. */
+export const newMeteredSessionId = (now: number, merchantId: string): MeteredSessionId =>
+  `ms_${newUlid(now, merchantId)}` as MeteredSessionId;
 export const isMeteredSessionId = (text: string): text is MeteredSessionId => /^ms_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);
 
-export const newAuthorizationId = (now: number): AuthorizationId => `nsa_${newUlid(now)}` as AuthorizationId;
+export const newAuthorizationId = (now: number, merchantId: string): AuthorizationId =>
+  `nsa_${newUlid(now, merchantId)}` as AuthorizationId;
 export const isAuthorizationId = (text: string): text is AuthorizationId => /^nsa_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);
 
 /** Id of an event that is stored nowhere but with its delivery. */
-export const newEventId = (now: number): string => `evt_${newUlid(now)}`;
+export const newEventId = (now: number, merchantId: string | null): string => `evt_${newUlid(now, merchantId)}`;
 
-/** `evt_` + the first 25 characters of a ULID: the time, and 75 bits of a hash of the subject's version. */
-export const actIdOf = (now: number, subjectId: string, version: number): string =>
-  `evt_${ulid(now, sha256(utf8(`${subjectId}:${version}`)).slice(0, 10)).slice(0, -1)}`;
+/** `evt_` + the first 25 characters of a ULID: the time, the merchant's partition, and 63 bits of a hash of the subject's version. */
+export function actIdOf(now: number, merchantId: string, subjectId: string, version: number): string {
+  const hash = sha256(utf8(`${subjectId}:${version}`)).slice(0, ULID_BYTES);
+  return `evt_${ulid(now, withPartition(hash, partitionNear(merchantId))).slice(0, -1)}`;
+}
 
-/** Part of an act's id without the time. */
-export const actKeyOf = (subjectId: string, version: number): string => actIdOf(0, subjectId, version).slice(14);
+/** Part of an act's id without the time. `subjectId` has the partition of its merchant. */
+export const actKeyOf = (subjectId: string, version: number): string => actIdOf(0, subjectId, subjectId, version).slice(14);
 
 export const eventIdOf = (actId: string, position: number): string => actId + CROCKFORD[position]!;
 
 /** Act of an event: the id without the position. */
 export const actOfEvent = (eventId: string): string => eventId.slice(0, -1);
+
+const SLUG_DIGITS = 8;
+const SLUG_CHECK_DIGITS = 2;
+
+/** Slug of a product: `words`, then ten digits of the merchant's partition, 28 random bits and a check. */
+export function generatedSlug(words: string, merchantId: string): string {
+  const digits = crockford(randomIn(merchantId, 5));
+  return `${words}-${digits}${checkOf(digits)}`.toLowerCase();
+}
+
+/** Partition in a generated slug. Null: chosen by a merchant. */
+export function partitionOfSlug(slug: string): Partition | null {
+  const [, digits = '', check] = SLUG.exec(slug.toUpperCase()) ?? [];
+  return check !== undefined && check === checkOf(digits) ? partitionAt(bytesOf(digits)) : null;
+}
+
+const SLUG = new RegExp(`-([0-9A-HJKMNP-TV-Z]{${SLUG_DIGITS}})([0-9A-HJKMNP-TV-Z]{${SLUG_CHECK_DIGITS}})$`);
+const checkOf = (digits: string): string => crockford(sha256(utf8(`slug:${digits}`)).slice(0, 5)).slice(0, SLUG_CHECK_DIGITS);
+
+/** Five bytes as eight digits. */
+const crockford = (bytes: Uint8Array): string => {
+  let bits = bytes.reduce((value, byte) => value * 256 + byte, 0);
+  let text = '';
+  for (let i = 0; i < SLUG_DIGITS; i++, bits = Math.floor(bits / 32)) text = CROCKFORD[bits % 32] + text;
+  return text;
+};
+
+function bytesOf(digits: string): Uint8Array {
+  let value = [...digits].reduce((bits, digit) => bits * 32 + CROCKFORD.indexOf(digit), 0);
+  const bytes = new Uint8Array(5);
+  for (let i = 4; i >= 0; i--, value = Math.floor(value / 256)) bytes[i] = value % 256;
+  return bytes;
+}
 
 const ADDRESS_BYTES = 10;
 
@@ -141,3 +240,55 @@ export function parseConsumptionId(text: string): { entitlementId: EntitlementId
   for (let i = ADDRESS_BYTES - 1; i >= 0; i--, bits >>= 8n) address[i] = Number(bits & 255n);
   return { entitlementId: idOfAddress(address), tick: Number(bits) };
 }
+
+/** Partitions of each database without `PARTITIONS`. A database is moved and restored by the partition, so it begins with some. */
+const DEFAULT_COUNT = 8;
+
+export type Range = readonly [first: number, last: number, database: string];
+
+/** Which database holds which partitions of the ids. */
+export class PartitionMap {
+  readonly #ranges: readonly Range[];
+
+  constructor(ranges: readonly Range[]) {
+    this.#ranges = ranges;
+  }
+
+  /** Name of the partition's database. Null: an id of a partition that no database holds is no id of the service. */
+  databaseAt(partition: Partition): string | null {
+    return this.#ranges.find(([first, last]) => first <= partition && partition <= last)?.[2] ?? null;
+  }
+
+  /** Random partition of a database, for a new row. */
+  drawOf(database: string): Partition {
+    return this.#drawAt([database], crypto.getRandomValues(new Uint32Array(1))[0]!);
+  }
+
+  /** Partition among those of the databases, the same for the same seed: a repeated request meets what the first one stored. */
+  drawBy(seed: string, databases: readonly string[]): Partition {
+    return this.#drawAt(databases, new DataView(sha256(utf8(seed)).buffer).getUint32(0));
+  }
+
+  #drawAt(databases: readonly string[], number: number): Partition {
+    const all = this.#ranges.flatMap(([first, last, name]) =>
+      databases.includes(name) ? Array.from({ length: last - first + 1 }, (_, i) => (first + i) as Partition) : [],
+    );
+    assert(all.length > 0, `PARTITIONS names partitions of ${databases.join(', ')}`);
+    return all[number % all.length]!;
+  }
+}
+
+/** Parses `000-007:DB 008-00f:DB_2`, sorted by partition. Null if the text has another form. */
+export function parsePartitions(text: string): Range[] | null {
+  const ranges: Range[] = [];
+  for (const part of text.trim().split(/\s+/)) {
+    const [, first = '', last = first, database] = /^([0-9a-f]{3})(?:-([0-9a-f]{3}))?:(DB(?:_\d+)?)$/.exec(part) ?? [];
+    if (database === undefined || first > last) return null;
+    ranges.push([Number.parseInt(first, 16), Number.parseInt(last, 16), database]);
+  }
+  return ranges.sort(([a], [b]) => a - b);
+}
+
+/** Eight partitions for each bound database, in the order of their numbers. */
+export const defaultPartitions = (databases: readonly string[]): Range[] =>
+  databases.map((name, i) => [i * DEFAULT_COUNT, Math.min((i + 1) * DEFAULT_COUNT, PARTITIONS) - 1, name]);

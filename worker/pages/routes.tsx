@@ -5,15 +5,13 @@ import { type IdentitySessionId, isAuthorizationId, type PaymentSessionId, type 
 import { findAccount, findVerifiedDomain } from '#features/accounts/store.ts';
 import { findAuthorization, findCollectedBy } from '#features/authorizations/store.ts';
 import { getSessionListing } from '#features/checkout/sessions/session.ts';
-import { findIdentitySession } from '#features/checkout/sessions/store.ts';
 import { loadBuyersAccess } from '#features/payments/buyers-access.ts';
 import { findPayment } from '#features/payments/store.ts';
 import { getActiveListing, getListing } from '#features/products/product.ts';
-import { hasSlug } from '#features/products/store.ts';
 import { getReceiptWithOutcome } from '#features/receipts/receipt.ts';
-import { hasReceipt } from '#features/receipts/store.ts';
 import { inMode } from '#platform/chain/scope.ts';
-import { locate } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
+import { homeOfSlug } from '#platform/db/names/names.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
 import { sendDashboard, sendEmailLink, sendLogin } from './account/pages.tsx';
@@ -63,7 +61,7 @@ pageRoutes.get('/p/:slug', (c) =>
     await hitBucket(c, 'payload', '');
     const slug = c.req.param('slug');
     if (!SLUG.test(slug)) throw new ApiError('not_found');
-    const shard = await locate(c.var.ctx, ({ db }) => hasSlug(db, slug));
+    const shard = await homeOfSlug(c.var.ctx, slug);
     const ps = c.req.query('ps');
     if (ps !== undefined && !UUID.test(ps)) throw new ApiError('not_found');
     const sold =
@@ -77,7 +75,7 @@ async function findOnSale(c: Context<AppEnv>) {
   await hitBucket(c, 'payload', '');
   const slug = c.req.param('slug') ?? '';
   if (!SLUG.test(slug)) throw new ApiError('not_found');
-  const ctx = await locate(c.var.ctx, ({ db }) => hasSlug(db, slug));
+  const ctx = await homeOfSlug(c.var.ctx, slug);
   return { ctx, listing: await getActiveListing(ctx.db, slug) };
 }
 pageRoutes.get('/p/:slug/qr', (c) =>
@@ -97,7 +95,7 @@ pageRoutes.get('/p/:slug/test-identity/:identity_session_id', (c) =>
     await hitBucket(c, 'payload', '');
     const sessionId = c.req.param('identity_session_id') as IdentitySessionId;
     if (!UUID.test(sessionId)) throw new ApiError('not_found');
-    const shard = await locate(c.var.ctx, ({ db }) => findIdentitySession(db, sessionId));
+    const shard = homeOf(c.var.ctx, sessionId);
     const { identifyAtPage } = await import('#features/sandbox/page-identity.ts');
     await identifyAtPage(shard, sessionId);
     return sendTestIdentity(page);
@@ -109,7 +107,7 @@ pageRoutes.get('/r/:receipt_id', (c) =>
     await hitBucket(c, 'receipt', '');
     const receiptId = c.req.param('receipt_id');
     if (!UUID.test(receiptId)) throw new ApiError('not_found');
-    const ctx = await locate(c.var.ctx, ({ db }) => hasReceipt(db, receiptId as ReceiptId));
+    const ctx = homeOf(c.var.ctx, receiptId);
     const { receipt, isOrphaned } = await getReceiptWithOutcome(ctx, receiptId as ReceiptId);
     const [sellerDomain, authorizationId, account, payment] = await Promise.all([
       findVerifiedDomain(ctx.db, receipt.merchantId),
@@ -133,7 +131,7 @@ pageRoutes.get('/s/:authorization_id', (c) =>
     await hitBucket(c, 'receipt', '');
     const authorizationId = c.req.param('authorization_id');
     if (!isAuthorizationId(authorizationId)) throw new ApiError('not_found');
-    const { db } = await locate(c.var.ctx, (one) => findAuthorization(one.db, authorizationId));
+    const { db } = homeOf(c.var.ctx, authorizationId);
     const row = await findAuthorization(db, authorizationId);
     if (row === null) throw new ApiError('not_found');
     return sendSubscription(page, row);

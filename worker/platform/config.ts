@@ -3,6 +3,7 @@ import { PEPPER_BYTES, secretRing } from '../core/crypto.ts';
 import { METERED_NEEDS, SUBSCRIPTION_NEEDS, X402_NEEDS } from '../rules/rails.ts';
 import { NETWORKS, type Network } from '../solana/assets.ts';
 import { LOOPBACK } from './variable.ts';
+import { listDatabaseProblems } from './variables/databases.ts';
 import { type VARIABLES, type VariableName, variables } from './variables.ts';
 
 type Values = { [K in VariableName]: z.infer<(typeof VARIABLES)[K]['schema']> };
@@ -10,7 +11,7 @@ export type Config = Omit<Values, 'RPC_URL' | 'RPC_URLS'> & { network: Network; 
 
 /** Problem of a variable: its name and the requirement, never a value. */
 export interface Finding {
-  name: VariableName;
+  name: VariableName | 'DIRECTORY';
   problem: string;
   /** True if the service cannot serve at all. Otherwise only features that need this variable answer 503 or are less secure. */
   isFatal: boolean;
@@ -34,7 +35,7 @@ const URLS: VariableName[] = [
   'TELEGRAM_API_URL',
   'DISCORD_API_URL',
 ];
-const fatal = (name: VariableName, problem: string): Finding => ({ name, problem, isFatal: true });
+const fatal = (name: Finding['name'], problem: string): Finding => ({ name, problem, isFatal: true });
 const partial = (name: VariableName, problem: string): Finding => ({ name, problem, isFatal: false });
 
 /**
@@ -54,6 +55,9 @@ export function readConfig(environment: Readonly<Record<string, unknown>>): { co
   });
   const findings = [...parsed.flatMap((one) => one.findings), ...togetherFindings(given), ...secretFindings(given)];
   if (given.get('NETWORK') === 'mainnet') findings.push(...mainnetFindings(given));
+  const parsedOf = (name: VariableName) => parsed.find((one) => one.name === name)?.value as never;
+  const databases = { PARTITIONS: parsedOf('PARTITIONS'), OPEN_DATABASES: parsedOf('OPEN_DATABASES') };
+  findings.push(...listDatabaseProblems(environment, databases).map(({ name, problem }) => fatal(name, problem)));
   if (findings.some(({ isFatal }) => isFatal)) return { config: null, findings };
   const { RPC_URL, RPC_URLS, ...values } = Object.fromEntries(parsed.map(({ name, value }) => [name, value])) as Values;
   const rpcUrls = (RPC_URLS ?? [RPC_URL]) as [string, ...string[]];

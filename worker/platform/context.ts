@@ -1,7 +1,8 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { assert } from '#core/errors.ts';
 import type { AccountId, EndpointId, MailId, MembershipId, SandboxSessionId } from '#core/ids.ts';
-import { type Budget, currentBudget, isDatabaseName } from '#core/isolate/budget.ts';
+import { defaultPartitions, PartitionMap } from '#core/ids.ts';
+import { type Budget, currentBudget, databaseNamesOf } from '#core/isolate/budget.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { AdmissionRpc, Caller, SignIn } from '#rules/admission.ts';
 import type { EntitlementProjection, EntitlementRpc } from '#rules/entitlement-rpc.ts';
@@ -14,8 +15,8 @@ import { databaseInTime } from './deadline.ts';
 import { aheadMs } from './local-clock.ts';
 import { logRequest } from './log.ts';
 
-/** Queue message with ids only, because the database holds the state. `requestId`: the sender's `cause`. `database`: the shard. */
-export type Job = { requestId?: string | undefined; database?: string | undefined } & (
+/** Queue message with ids only, because the database holds the state. The ids name that database. `requestId`: the sender's `cause`. */
+export type Job = { requestId?: string | undefined } & (
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
   /** Part of a backlog that no single invocation could check. */
   | { kind: 'recheckCandidates'; candidates: { paymentId: string; txSignature: string; attempt: number }[] }
@@ -35,7 +36,7 @@ export type Job = { requestId?: string | undefined; database?: string | undefine
 );
 
 /** Webhook attempt, in its own queues so that a slow merchant server delays no other job. */
-export type AttemptMessage = Pick<Job, 'requestId' | 'database'> & {
+export type AttemptMessage = Pick<Job, 'requestId'> & {
   deliveryId: number;
   merchantId: AccountId;
   livemode: boolean;
@@ -43,10 +44,10 @@ export type AttemptMessage = Pick<Job, 'requestId' | 'database'> & {
 };
 
 /** Email to send, in its own queue so that a slow provider delays no other job. */
-export type MailMessage = Pick<Job, 'requestId' | 'database'> & { mailId: MailId };
+export type MailMessage = Pick<Job, 'requestId'> & { mailId: MailId };
 
 /** Grant or revocation of a membership, in its platform's queue so that an outage of one platform delays no other. */
-export type PlacementMessage = Pick<Job, 'requestId' | 'database'> & { membershipId: MembershipId };
+export type PlacementMessage = Pick<Job, 'requestId'> & { membershipId: MembershipId };
 
 export interface SweepMessage {
   sweep: string;
@@ -59,6 +60,8 @@ export interface SweepMessage {
 
 export interface Env extends Record<string, unknown> {
   DB: D1Database;
+  /** Names of the accounts of several databases. Without this binding they are in `DB`. */
+  DIRECTORY?: D1Database;
   /** Archive of old events and receipts. Without this binding they stay in the database. */
   ARCHIVE?: R2Bucket;
   JOBS: Queue<Job>;
@@ -107,18 +110,21 @@ export const nodesOf = ({ rpcUrls, network }: Config, leftMs: () => number): Nod
 
 export type Db = ReturnType<typeof drizzle>;
 
-interface Database {
+export interface Database {
   name: string;
   db: Db;
+  /** Opens the database so that `check` runs before each call. */
+  openChecked(check: () => Promise<void>): Db;
 }
 
-/** `DB`, then `DB_2`, `DB_3` and so on, each call limited to the caller's remaining time. The first also holds rows without a merchant. */
-export const databasesOf = (env: Env, caller?: { leftMs(): number }): [Database, ...Database[]] => {
-  const open = (database: D1Database): Db => drizzle(databaseInTime(database, caller));
-  const others = Object.keys(env).filter((name) => name !== 'DB' && isDatabaseName(name));
-  others.sort((a, b) => Number(a.slice(3)) - Number(b.slice(3)));
-  return [{ name: 'DB', db: open(env.DB) }, ...others.map((name) => ({ name, db: open(env[name] as D1Database) }))];
-};
+/** Opens all databases, each call limited to the caller's remaining time. The first also holds rows without a merchant. */
+export const databasesOf = (env: Env, caller?: { leftMs(): number }): [Database, ...Database[]] =>
+  databaseNamesOf(env).map((name) => openDatabase(env, name, caller)) as [Database, ...Database[]];
+
+function openDatabase(env: Env, name: string, caller?: { leftMs(): number }): Database {
+  const open = (check?: () => Promise<void>) => drizzle(databaseInTime(env[name] as D1Database, caller, check));
+  return { name, db: open(), openChecked: open };
+}
 
 /** Authenticated caller. `signIn`: time and method of the person's last sign-in, null for a key. */
 export interface Actor extends Caller {
@@ -143,6 +149,9 @@ export interface Ctx {
   readonly env: Env;
   readonly config: Config;
   readonly databases: readonly [Database, ...Database[]];
+  /** Database of names, if it has a binding of its own. */
+  readonly directory: Database | null;
+  readonly partitions: PartitionMap;
   readonly chain: Chain;
   readonly sandbox: Sandbox | null;
   /**
@@ -179,7 +188,7 @@ export interface Shard extends Ctx {
   readonly database: string;
 }
 
-/** Queue-message field that names the shard, omitted for the first database. */
+/** Field of a sweep's message that names the shard, omitted for the first database. */
 export const addressOf = ({ database, databases }: Shard): { database?: string } => (database === databases[0].name ? {} : { database });
 
 export interface Tenant {
@@ -235,6 +244,8 @@ export function newCtx(
     env,
     config,
     databases,
+    directory: env.DIRECTORY ? openDatabase(env, 'DIRECTORY', { leftMs }) : null,
+    partitions: new PartitionMap(config.PARTITIONS ?? defaultPartitions(databases.map(({ name }) => name))),
     db: databases[0].db,
     database: databases[0].name,
     chain: new NodeChain(nodesOf(config, leftMs)),

@@ -51,10 +51,11 @@ const answerLost = () => new Error('D1_ERROR: no answer before the deadline');
 /**
  * Wraps a database: each round trip is charged to the invocation's budget and limited by the caller's deadline. A timed-out write may still
  * be applied, so it fails like a lost answer. The verb's check for the write then times out too and ends in 503 temporarily_unavailable.
- * The same request replays it.
+ * The same request replays it. `check` runs before each call.
  */
-export function databaseInTime(database: D1Database, caller?: Timed): D1Database {
-  const trip = <T>(call: () => Promise<T>): Promise<T> => {
+export function databaseInTime(database: D1Database, caller?: Timed, check?: () => Promise<void>): D1Database {
+  const trip = async <T>(call: () => Promise<T>): Promise<T> => {
+    await check?.();
     chargeCall();
     return caller ? inTime(caller, call, answerLost) : call();
   };

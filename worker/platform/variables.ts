@@ -10,6 +10,7 @@ import { parseWallet } from '#solana/assets.ts';
 import { MAIL_VARIABLES, OUTSIDE_VARIABLES } from './outside-variables.ts';
 import { PAYING_VARIABLES } from './paying-variables.ts';
 import { count, LOOPBACK, SEEDS, seeds, type Variable, variableOf } from './variable.ts';
+import { DATABASE_VARIABLES } from './variables/databases.ts';
 import { OPERATOR_VARIABLES } from './variables/operator.ts';
 
 export const OPERATOR_SECRET_BYTES = 32;
@@ -83,6 +84,7 @@ export const VARIABLES = {
   }),
   ...PAYING_VARIABLES,
   ...OPERATOR_VARIABLES,
+  ...DATABASE_VARIABLES,
   OPERATOR_SECRET: variableOf(
     secrets(OPERATOR_SECRET_BYTES).optional(),
     'one or more of 32+ bytes, comma-separated',

@@ -7,6 +7,7 @@ import { isAlarming } from '#platform/chain/fee-payer.ts';
 import { namedKeysAsJson, readLamportsSpent } from '#platform/chain/fee-payer-readings.store.ts';
 import { listMissingKeys, type NamedKey } from '#platform/chain/named-keys.ts';
 import { type Ctx, type Db, databasesOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
+import { checkedDb } from '#platform/db/directory.ts';
 import { fullness, isBehind, isMailStalled, isStalled } from '#platform/db/due/vital-signs.ts';
 import { findFaults } from '#platform/http/configuration.ts';
 import { orNull, Timestamp } from '#platform/http/openapi.ts';
@@ -41,8 +42,9 @@ const HealthResponse = z
         fee_payer: Check.describe('Status of the fee payer. failing: it spent more within the last hour than the operator expects.'),
       })
       .describe('Results of the checks.'),
+    databases_away: z.array(z.string()).describe('Databases that do not respond or lack migrations. Calls of their accounts return 503.'),
     database_used: orNull(z.number()).describe(
-      'Used share of the database, from 0 to 1. From 0.7 the status is degraded. null if the database does not respond.',
+      'Used share of the fullest database, from 0 to 1. From 0.7 the status is degraded. null if no database responds.',
     ),
     not_configured: orNull(UnconfiguredBody).describe(
       'Unconfigured parts of this deployment. null if the configuration is invalid as a whole.',
@@ -69,14 +71,14 @@ interface Outside {
 
 async function askOutside(ctx: Ctx): Promise<Outside> {
   const { chain, config, wallNow } = ctx;
-  const [rpc, prices, processor, { columns, nodes }] = await Promise.all([
+  const [rpc, prices, processor, { columns, nodes, lacksNames }] = await Promise.all([
     chain.isHealthy(wallNow),
     hasPriceSource(config) ? isPriceHealthy(config, wallNow) : null,
     config.PROCESSOR_API_KEY === undefined ? null : isProcessorHealthy(config.PROCESSOR_API_URL, config.PROCESSOR_API_KEY, wallNow),
     findFaults(ctx),
   ]);
   const isFeeAlarming = hasX402(config) ? (spent: number) => isAlarming(config, spent) : null;
-  const isConfigured = columns.length + nodes.length === 0;
+  const isConfigured = columns.length + nodes.length === 0 && !lacksNames;
   return {
     rpc,
     prices,
@@ -93,6 +95,8 @@ async function askOutside(ctx: Ctx): Promise<Outside> {
 type Asked = Pick<Ctx, 'env' | 'now' | 'wallNow'>;
 
 interface Waiting {
+  /** Names of the databases that do not answer. Not the first, without which nothing is read. */
+  away: string[];
   stalled: number;
   lamportsSpent: number;
   isMailStalled: boolean;
@@ -113,14 +117,21 @@ async function readWaiting({ env, now, wallNow }: Asked): Promise<Waiting | null
     const ask = (db: Db, mail: SQL, named: SQL) =>
       db.run(sql`SELECT ${isStalled(before)} OR ${isBehind(before.wallNow, SWEEPS_OF_OTHERS)} AS late, ${mail} AS mail, ${named} AS named`);
     // Pending migrations may lack the tables for emails or fees. `configuration` reports that.
-    const [answers, spent] = await Promise.all([
+    const [[first, ...others], spent] = await Promise.all([
       Promise.all(
-        databases.map(({ db }) => ask(db, isMailStalled(before.wallNow), namedKeysAsJson).catch(() => ask(db, sql`0`, sql`'[]'`))),
+        databases.map((one, index) =>
+          index === 0
+            ? ask(one.db, isMailStalled(before.wallNow), namedKeysAsJson).catch(() => ask(one.db, sql`0`, sql`'[]'`))
+            : ask(checkedDb(one, wallNow), isMailStalled(before.wallNow), namedKeysAsJson).catch(() => null),
+        ),
       ),
       readLamportsSpent(databases[0].db, wallNow).catch(() => 0),
     ]);
+    const answers = [first!, ...others].filter((answer) => answer !== null);
+    const away = databases.slice(1).flatMap(({ name }, index) => (others[index] === null ? [name] : []));
     const signs = answers.map(({ results }) => (results as { late: number; mail: number; named: string }[])[0]!);
     const waiting = {
+      away,
       stalled: Math.max(...signs.map(({ late }) => late)),
       lamportsSpent: spent,
       named: signs.flatMap(({ named }) => JSON.parse(named) as NamedKey[]),
@@ -139,7 +150,7 @@ async function checkHealth(ctx: Asked, asked: Promise<Outside>, { isStrict }: { 
     readWaiting(ctx),
     asked,
   ]);
-  const [database, queue] = [waiting !== null, waiting?.stalled === 0];
+  const [isFirstHere, database, queue] = [waiting !== null, waiting?.away.length === 0, waiting?.stalled === 0];
   const hasRoom = waiting?.fullness.isWarning === false;
   const feesAreWell = isFeeAlarming && waiting ? !isFeeAlarming(waiting.lamportsSpent) : null;
   const keys = lacksKey && waiting ? !lacksKey(waiting.named) : null;
@@ -169,10 +180,11 @@ async function checkHealth(ctx: Asked, asked: Promise<Outside>, { isStrict }: { 
       keys: toCheck(keys),
       fee_payer: toCheck(feesAreWell),
     },
+    databases_away: waiting?.away ?? ['DB'],
     database_used: waiting?.fullness.used ?? null,
     not_configured: notConfigured?.(waiting?.named ?? []) ?? null,
   };
-  const isWell = isStrict ? health.status === 'ok' : database;
+  const isWell = isStrict ? health.status === 'ok' : isFirstHere;
   return { health, status: isWell ? (200 as const) : (503 as const) };
 }
 

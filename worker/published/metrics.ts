@@ -9,8 +9,8 @@ import { readNamedKeys } from '#platform/chain/fee-payer.ts';
 import { listBalances, readLamportsSpent } from '#platform/chain/fee-payer-readings.store.ts';
 import { KEY_VARIABLES, listMissingKeys, type NamedKey } from '#platform/chain/named-keys.ts';
 import { type Ctx, type Env, newCtx } from '#platform/context.ts';
-import { shardsOf } from '#platform/db/directory.ts';
 import { fullness, ofAll, readVitalSigns, secondsSince, type VitalSigns, waitingMs } from '#platform/db/due/vital-signs.ts';
+import { readEach } from '#platform/db/each-database.ts';
 import type { Audit } from '#platform/db/tables/audits.ts';
 import { routes } from '#platform/http/route.ts';
 import { logRequest, notesCounted } from '#platform/log.ts';
@@ -112,15 +112,15 @@ const auditSample = (audits: Audit[], figure: 'checked' | 'differing' | 'unknown
   value: audits.reduce((sum, audit) => sum + audit[figure], 0),
 });
 
-/** Reads all databases: each has its own queues, audit and sealed rows. The fee payer's spending is in the first. */
+/** Reads all databases that respond: each has its own queues, audit and sealed rows. The fee payer's spending is in the first. */
 async function readAll(ctx: Ctx) {
-  const shards = shardsOf(ctx);
-  const [signs, audits, sealed, spent, balances, named] = await Promise.all([
-    Promise.all(shards.map((shard) => readVitalSigns(shard, dueWorkOf(ctx)))),
-    Promise.all(shards.map(({ db }) => latestAudit(db))),
-    Promise.all(shards.map(countOldSeals)),
-    readLamportsSpent(shards[0].db, ctx.wallNow),
-    listBalances(shards[0].db),
+  const [{ db }] = ctx.databases;
+  const [{ found: signs }, { found: audits }, { found: sealed }, spent, balances, named] = await Promise.all([
+    readEach(ctx, (shard) => readVitalSigns(shard, dueWorkOf(shard))),
+    readEach(ctx, ({ db }) => latestAudit(db)),
+    readEach(ctx, countOldSeals),
+    readLamportsSpent(db, ctx.wallNow),
+    listBalances(db),
     readNamedKeys(ctx),
   ]);
   const seals = sealed[0]!.map(({ kind }, i) => ({

@@ -6,7 +6,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { Hono } from 'hono';
 import { base58 } from '#core/encoding.ts';
-import { type AccountId, admissionIdOf, newMeteredSessionId } from '#core/ids.ts';
+import { type AccountId, admissionIdOf, newId, newMeteredSessionId } from '#core/ids.ts';
 import { draftKey } from '#features/accounts/keys/keys.ts';
 import { consumeEntitlement, entitlementKeyOf, grantEntitlement, readEntitlement } from '#features/entitlements/entitlement.ts';
 import { claimChannel, readSession } from '#features/metered/session.ts';
@@ -230,7 +230,7 @@ bench.post('/bench/sessions', async (c) => {
   const ctx = ctxOf(c.env, true);
   const now = Date.now();
   const open = async () => {
-    const sessionId = newMeteredSessionId(now);
+    const sessionId = newMeteredSessionId(now, newId(now, null));
     const channelId = base58.encode(crypto.getRandomValues(new Uint8Array(32)));
     const object = meteredObject(ctx, sessionId);
     await claimChannel(ctx, { sessionId, livemode: true }, channelId);

@@ -34,7 +34,7 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     breaks: 'Two requests are each answered as the one that a payment serves.',
     mutations: [
       {
-        find: 'if (last2 && !last2.isRefunded) return answerOf({ by: own2 ? "mine" : "other",',
+        find: 'if (last2 && !last2.isRefunded) return answerOf2({ by: own2 ? "mine" : "other",',
         replace: 'if (last2 && !last2.isRefunded) return answerOf({ by: "mine",',
       },
       { find: 'before === null ? isNull(txClaims.answeredBy) : eq(txClaims.answeredBy, before),', replace: '' },

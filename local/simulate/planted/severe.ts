@@ -14,7 +14,7 @@ export const SEVERE_FAULTS: readonly PlantedFault[] = [
         find: 'if (refund2?.paymentId !== paymentId2) throw mismatch("memo_mismatch");',
         replace: 'if (!refund2) throw mismatch("memo_mismatch");\n      paymentId2 = refund2.paymentId;',
       },
-      { find: 'if (!hasAuthorities(signed3)) return', replace: 'if (false) return' },
+      { find: 'if (!hasAuthorities(signed4)) return', replace: 'if (false) return' },
     ],
     finding: /which the chain does not have/,
   },

@@ -73,7 +73,7 @@ const SWEEPS = [
   ...['usedSignInStates', 'handoffs', 'identities', 'paymentSessions', 'endedMeteredSessions', 'endedAuthorizations'],
   ...['failedSettlements', 'refunds', 'sandboxTransactions', 'sandboxAccounts', 'processorEvents', 'endedDeliveries'],
   ...['endpointHours', 'archive', 'endedSetups', 'endedSessions', 'fanOut', 'deliveries', 'mails'],
-  ...['placements', 'duePlans', 'communityCodes', 'endedMails', 'peppers', 'seals', 'parked', 'reference', 'candidates'],
+  ...['placements', 'duePlans', 'communityCodes', 'endedMails', 'names', 'peppers', 'seals', 'parked', 'reference', 'candidates'],
   ...['expired', 'sentCandidates', 'namedCandidates', 'finality', 'closingChannels', 'activeChannels', 'channelOpenings'],
   ...['endedChannels', 'unopenedSessions', 'collections', 'subscriptionCheckouts', 'subscriptions', 'settlements'],
   ...['feePayer', 'analytics', 'domains', 'tickets', 'audit', 'sandboxes', 'endedSandboxes'],

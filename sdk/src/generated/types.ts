@@ -3462,7 +3462,9 @@ export interface HealthResponse {
     /** Status of the fee payer. failing: it spent more within the last hour than the operator expects. */
     fee_payer: 'ok' | 'failing' | 'not_configured';
   };
-  /** Used share of the database, from 0 to 1. From 0.7 the status is degraded. null if the database does not respond. */
+  /** Databases that do not respond or lack migrations. Calls of their accounts return 503. */
+  databases_away: string[];
+  /** Used share of the fullest database, from 0 to 1. From 0.7 the status is degraded. null if no database responds. */
   database_used: number | null;
   /** Unconfigured parts of this deployment. null if the configuration is invalid as a whole. */
   not_configured: Unconfigured | null;

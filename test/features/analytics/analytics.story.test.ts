@@ -189,7 +189,7 @@ async function storeEvent(w: World, stored: Body, type: string, change: object, 
       ? AS data, NULL AS product_id, ? AS payment_id, 'req' AS request_id, ? AS created_at, NULL AS fanned_out_at`),
   )
     .bind(
-      actIdOf(Date.now(), stored.payment_id, version),
+      actIdOf(Date.now(), row!.merchant_id, stored.payment_id, version),
       row!.merchant_id,
       stored.payment_id,
       version,

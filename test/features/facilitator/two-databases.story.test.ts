@@ -1,8 +1,8 @@
-import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
+import { runInDurableObject } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openTill, type Till } from '../../support/clients/facilitator-shop.ts';
+import { bindDatabases, openOnly } from '../../support/fixtures/databases.ts';
 import { withObjectFaults } from '../../support/people/agent.ts';
-import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 async function latestTransaction(...databases: D1Database[]): Promise<string> {
@@ -17,8 +17,8 @@ describe('facilitator payment to a wallet shared by accounts of two databases', 
   let other: Merchant;
   beforeAll(async () => {
     till = await openTill(w);
-    await applyD1Migrations(testEnv.TEST_DB_2, testEnv.TEST_MIGRATIONS);
-    w.env.DB_2 = testEnv.TEST_DB_2;
+    await bindDatabases(w, 'DB_2');
+    openOnly(w, 'DB_2');
     other = await w.merchant();
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
     const setting = { key: other.key, body: { payout_wallet: till.payTo }, headers };

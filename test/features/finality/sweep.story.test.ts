@@ -89,7 +89,7 @@ describe('finality sweep', REPEATED, () => {
     await confirmMany(w, buyer, id, 10);
     // Another act already has the payment's next version.
     const version = await testEnv.DB.prepare('SELECT version FROM payments WHERE id = ?').bind(id).first<number>('version');
-    const next = actIdOf(0, id, version! + 1);
+    const next = actIdOf(0, id, id, version! + 1);
     await testEnv.DB.prepare(
       `INSERT INTO acts (id, merchant_id, livemode, types, body, is_personal, request_id, created_at)
        SELECT ?2, merchant_id, livemode, '', unhex('00' || hex('[]')), 0, 'req', 0 FROM payments WHERE id = ?1`,

@@ -168,6 +168,7 @@ const OTHERS: SweepName[] = [
   'endedDeliveries',
   'entitlements',
   'idempotency',
+  'names',
   'peppers',
   'seals',
   'reference',

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../../../worker/app.ts';
 import worker from '../../../worker/index.ts';
-import type { Env } from '../../../worker/platform/context.ts';
+import { checkedConfig, type Env } from '../../../worker/platform/context.ts';
 import { builtRoutes, fill } from '../../contract/spec-routes.ts';
 import { World } from '../../support/world.ts';
 
@@ -69,6 +69,34 @@ describe('worker with an invalid configuration', () => {
     expect(retried).toHaveLength(3);
     const SWEEPS = { sendBatch: () => Promise.reject(new Error('a sweep was sent')) } as unknown as Env['SWEEPS'];
     await worker.scheduled({} as ScheduledController, { ...env, SWEEPS });
+  });
+});
+
+describe('worker with databases that contradict its variables', () => {
+  const database = {} as D1Database;
+  const several = { DB_2: database, DIRECTORY: database };
+
+  it.each<[Record<string, unknown>, string]>([
+    [{ DB_2: database }, 'config: DIRECTORY is not bound, but DB_2 is. Bind a database with all migrations as DIRECTORY'],
+    [{ PARTITIONS: '000-007:DB 008-00f:DB_2' }, 'config: PARTITIONS names DB_2, which is not bound. Bind it'],
+    [{ ...several, PARTITIONS: '000-007:DB' }, 'config: PARTITIONS has no partition of DB_2. Add a range that no other database has'],
+    [{ ...several, PARTITIONS: '000-007:DB 007-00f:DB_2' }, 'config: PARTITIONS gives 007 to DB and to DB_2. A partition has one database'],
+    [{ PARTITIONS: '007-000:DB' }, 'config: PARTITIONS must be `first-last:binding`, space-separated'],
+    [{ ...several, OPEN_DATABASES: 'DB_3' }, 'config: OPEN_DATABASES names DB_3, which is not bound. Bind it or remove the name'],
+    [{ ...several, OPEN_DATABASES: 'second' }, 'config: OPEN_DATABASES must be bindings, space-separated'],
+  ])('%j is 503 misconfigured, and the log says what to do', async (bindings, note) => {
+    const log = vi.spyOn(console, 'log').mockReturnValue();
+    const w = new World();
+    const answer = await w.call('GET', '/v1/products/p/weather', { env: { ...w.env, ...bindings } as Env });
+    expect([answer.status, answer.body.code]).toEqual([503, 'misconfigured']);
+    const notes = linesOf(log).flatMap(({ notes = [] }) => notes);
+    expect(notes.filter((one) => /DIRECTORY|PARTITIONS|DATABASES/.test(one))).toEqual([note]);
+  });
+
+  it('two databases with a directory and partitions of each are accepted', async () => {
+    const w = new World();
+    const env = { ...w.env, ...several, PARTITIONS: '000-007:DB 010:DB_2 008-00f:DB', OPEN_DATABASES: 'DB_2' } as Env;
+    expect(checkedConfig(env).findings).toEqual(checkedConfig(w.env).findings);
   });
 });
 

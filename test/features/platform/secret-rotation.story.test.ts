@@ -6,7 +6,7 @@ import { admissionIdOf } from '#core/ids.ts';
 import { emailToken } from '#features/accounts/auth/email-proof.ts';
 import { findAccount } from '#features/accounts/store.ts';
 import { type Env, newCtx } from '#platform/context.ts';
-import { findHome } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import { walletSignIn } from '../../support/chain/wallet.ts';
 import { type Drill, turn, under } from '../../support/faults/secret-rotation.ts';
 import { newAgent, sellToAgents, stall } from '../../support/people/agent.ts';
@@ -110,7 +110,7 @@ describe('secret rotation under load', () => {
 
   it('LETTER_KEYS: email links of both keys work and do not depend on PEPPER', async () => {
     const ctxOf = (env: Env) => newCtx(env, { requestId: 'req_turn', defer: () => {} });
-    const { db } = await findHome(ctxOf(w.env), merchant.userId);
+    const { db } = homeOf(ctxOf(w.env), merchant.userId);
     const account = (await findAccount(db, merchant.userId))!;
     await run<string>({
       secret: 'LETTER_KEYS',

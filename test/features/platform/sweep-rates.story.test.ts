@@ -96,7 +96,7 @@ describe('sweep throughput', () => {
       });
     // An event of the next version exists already, which cannot happen in production: the batch always fails.
     await w.env.DB.prepare(`UPDATE acts SET id = ? WHERE ${isLedBy(payment_id)}`)
-      .bind(actIdOf(0, ids[0]!, 2))
+      .bind(actIdOf(0, payment_id, ids[0]!, 2))
       .run();
     const batch = async (statements: D1PreparedStatement[]) => {
       await w.env.DB.prepare("UPDATE payments SET customer_ref = 'changed', version = version + 1 WHERE id = ? AND version = 1")

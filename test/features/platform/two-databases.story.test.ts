@@ -1,7 +1,7 @@
-import { applyD1Migrations } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import type { Job } from '#platform/context.ts';
+import { bindDatabases, openOnly } from '../../support/fixtures/databases.ts';
 import { newAgent, type Shop, sellToAgents, stall } from '../../support/people/agent.ts';
 import { consumer, received } from '../../support/people/consumer.ts';
 import { testEnv } from '../../support/runner/env.ts';
@@ -18,8 +18,8 @@ describe('two merchants in two databases', () => {
   beforeAll(async () => {
     shops.push(await open());
     // The second database exists from here on and takes new accounts.
-    await applyD1Migrations(testEnv.TEST_DB_2, testEnv.TEST_MIGRATIONS);
-    w.env.DB_2 = testEnv.TEST_DB_2;
+    await bindDatabases(w, 'DB_2');
+    openOnly(w, 'DB_2');
     shops.push(await open());
   });
 
@@ -57,7 +57,7 @@ describe('two merchants in two databases', () => {
       expect((await w.call('GET', `/v1/receipt/${confirmed.receipt_id}`, { key: shops[1 - i]!.merchant.key })).status).toBe(404);
       expect((await w.call('GET', `/p/${shops[i]!.product.slug}`)).status).toBe(200);
     }
-    // Messages name their database. If they are lost, the sweeps of each database find what is left.
+    // Messages name ids, which name their database. If they are lost, the sweeps of each database find what is left.
     await w.deliver();
     await w.attempt();
     await sweep();
@@ -177,6 +177,27 @@ describe('two merchants in two databases', () => {
     );
     expect(first!.length).toBe(second!.length);
     expect(first!.filter(({ id }) => second!.some((other) => other.id === id))).toEqual([]);
+  });
+
+  it('every id in the row of a merchant has the partition of the merchant', async () => {
+    let read = 0;
+    for (const database of databases) {
+      const columns = await rows<{ table: string; column: string }>(
+        database,
+        `SELECT m.name AS "table", c.name AS "column" FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT GLOB '_cf_*'
+          AND c.type = 'TEXT' AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) WHERE name = 'merchant_id')`,
+      );
+      for (const { table, column } of columns) {
+        const isId = `${column} GLOB '????????-????-7???-[89ab]???-????????????'`;
+        const [found] = await rows<{ ids: number; strays: number }>(
+          database,
+          `SELECT count(*) AS ids, sum(substr(${column}, 21, 3) <> substr(merchant_id, 21, 3)) AS strays FROM ${table} WHERE ${isId}`,
+        );
+        expect([table, column, found!.strays ?? 0]).toEqual([table, column, 0]);
+        read += found!.ids;
+      }
+    }
+    expect(read).toBeGreaterThan(100);
   });
 
   it('a session in the second database continues after its product was archived', async () => {

@@ -49,7 +49,7 @@ describe('POST /v1/products', () => {
     expect(status).toBe(201);
     expect(body).toEqual({
       product_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
-      slug: expect.stringMatching(/^weather-api-[a-z0-9]{6}$/),
+      slug: expect.stringMatching(/^weather-api-[a-z0-9]{10}$/),
       name: 'Weather API',
       product_type: 'api',
       status: 'active',

@@ -54,6 +54,7 @@ const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {
   endedSetups: 'both',
   audit: 'both',
   loginNonces: 'none',
+  names: 'none',
   communityCodes: 'none',
   setups: 'none',
   plans: 'none',

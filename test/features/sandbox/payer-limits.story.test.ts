@@ -16,7 +16,9 @@ it('sandbox settlements count neither for nor against their payer in live mode',
   const settled = await restateSettlement(w, paid.body.payment_id);
   await testEnv.DB.prepare('UPDATE payments SET livemode = 0').run();
   for (let i = 1; i <= 5; i++)
-    await w.db.insert(settlements).values({ ...settled, livemode: false, paymentId: newId<PaymentId>(Date.now()), status: 'pending' });
+    await w.db
+      .insert(settlements)
+      .values({ ...settled, livemode: false, paymentId: newId<PaymentId>(Date.now(), ada.userId), status: 'pending' });
   const ctx = newCtx(w.env, { requestId: 'req_limits', defer: () => {} });
   const payer = { merchantId: ada.userId, payerWallet: settled.payerWallet, createdAt: settled.createdAt } as Settlement;
   const [live, sandbox] = [

@@ -23,7 +23,7 @@ describe('settlement sweep', () => {
         const nonce = `copy-${i}`;
         const bill = { recipient: known.recipientWallet, memo: `svc:${nonce}`, price: { base_units: '10000' }, references: [] };
         const txSignature = await w.chain.pay(shop.agent.wallet, bill, { skipPreflight: true });
-        const paymentId = newId<PaymentId>(Date.now());
+        const paymentId = newId<PaymentId>(Date.now(), known.merchantId);
         copies.push({ ...known, paymentId, nonce, txSignature, status: 'pending' as const, nextCheckAt: 0 });
       }
       for (const copy of copies) await w.db.insert(settlements).values(copy);
@@ -51,7 +51,7 @@ describe('settlement sweep', () => {
     for (let i = 0; i < 20; i++)
       await w.db.insert(settlements).values({
         ...known,
-        paymentId: newId<PaymentId>(Date.now()),
+        paymentId: newId<PaymentId>(Date.now(), known.merchantId),
         txSignature: base58.encode(crypto.getRandomValues(new Uint8Array(64))),
         nonce: `left-${i}`,
         status: 'pending',

@@ -194,7 +194,10 @@ export const PROVOKED: Record<ErrorCode, (scene: Scene) => Promise<Answer<Body>>
     await shop.settle(payment);
     return shop.settle(payment, { customer: { customer_ref: 'somebody-else' } });
   },
-  state_conflict: (s) => create(s, { slug: s.product.slug }),
+  state_conflict: async (s) => {
+    await create(s, { slug: 'taken' });
+    return create(s, { slug: 'taken' });
+  },
   session_expired: async ({ w, product }) => {
     const { payment_id } = await w.connect(product);
     const account = (await w.chain.wallet()).address;

@@ -10,7 +10,6 @@ import { getPayment } from '#features/payments/store.ts';
 import { collectFirst, type FirstCollection } from '#features/subscriptions/collect-first.ts';
 import { type Env, newCtx, type Shard } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
-import { newestOf } from '#platform/db/directory.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { TOKEN_PROGRAM } from '#solana/assets.ts';
@@ -115,9 +114,9 @@ export class SubscriptionLife {
   ): Promise<SubscriptionLife> {
     const { w, merchant, draft, periodDays } = seller;
     const ctx = shardOf(w.env);
-    const id = newAuthorizationId(ctx.now);
+    const id = newAuthorizationId(ctx.now, merchant.userId);
     const payment = newPayment(ctx.now, {
-      id: newId<PaymentId>(ctx.now),
+      id: newId<PaymentId>(ctx.now, merchant.userId),
       merchantId: merchant.userId as AccountId,
       livemode: true,
       productId: seller.productId,
@@ -201,7 +200,7 @@ export class SubscriptionLife {
   route = async () => routeOf(await this.read());
 }
 
-export const shardOf = (env: Env): Shard => newestOf(newCtx(env, { requestId: 'req_subscription', defer: () => {} }));
+export const shardOf = (env: Env): Shard => newCtx(env, { requestId: 'req_subscription', defer: () => {} });
 
 export const SUBSCRIPTION_SWEEPS = ['collections', 'subscriptionCheckouts', 'subscriptions'];
 

@@ -92,7 +92,7 @@ export interface SetupOptions {
 export async function newSetup(w: World, options: SetupOptions = {}): Promise<{ merchant: Merchant; id: SetupIntentId; secret: string }> {
   const merchant = await w.merchant('free');
   const now = Date.now();
-  const id = newId<SetupIntentId>(now);
+  const id = newId<SetupIntentId>(now, merchant.userId);
   const secret = newSetupSecret(id);
   await w.db.insert(setupIntents).values({
     id,
@@ -107,7 +107,7 @@ export async function newSetup(w: World, options: SetupOptions = {}): Promise<{ 
     evaluation: null,
     spendPerPayment: options.perPayment ?? null,
     spendPerDay: options.perDay ?? null,
-    sandboxKeyId: newId<KeyId>(now),
+    sandboxKeyId: newId<KeyId>(now, merchant.userId),
     liveKeyId: null,
     approvedAt: null,
     expiresAt: options.expiresAt === undefined ? now + 86_400_000 : options.expiresAt,

@@ -132,7 +132,7 @@ export async function emit(
   { type = 'payout.changed', livemode = true }: { type?: EventType; livemode?: boolean } = {},
 ): Promise<Job[]> {
   const now = Date.now();
-  const ids = Array.from({ length: count }, () => actOfEvent(newEventId(now)));
+  const ids = Array.from({ length: count }, () => actOfEvent(newEventId(now, userId)));
   const insert = testEnv.DB.prepare(
     insertActs(`SELECT ? AS id, ? AS merchant_id, ? AS livemode, 'product' AS subject_type, ? AS subject_id, 1 AS subject_version, ? AS type,
       ? AS data, NULL AS product_id, NULL AS payment_id, 'req_test' AS request_id, ? AS created_at, NULL AS fanned_out_at`),

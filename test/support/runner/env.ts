@@ -6,6 +6,8 @@ import type { Env } from '#platform/context.ts';
 export const testEnv = env as unknown as Env & {
   TEST_MIGRATIONS: D1Migration[];
   TEST_DB_2: D1Database;
+  TEST_DB_3: D1Database;
+  TEST_DIRECTORY: D1Database;
   TEST_CHAIN_URL: string;
   TEST_RECEIVER_URL: string;
   TEST_PRICE_URL: string;

@@ -74,7 +74,13 @@ function chargedOnce<T extends object>(one: T, charge: (one: T) => T): T {
 }
 
 /** Name of a database binding. A binding's type cannot be detected otherwise: a service binding answers to every property. */
-export const isDatabaseName = (name: PropertyKey): boolean => /^DB(?:_\d+)?$/.test(String(name));
+export const isDatabaseName = (name: PropertyKey): boolean => /^(?:DB(?:_\d+)?|DIRECTORY)$/.test(String(name));
+
+/** Databases of merchants: `DB`, then `DB_2`, `DB_3` and so on. */
+export function databaseNamesOf(env: object): ['DB', ...string[]] {
+  const others = Object.keys(env).filter((name) => name.startsWith('DB_') && isDatabaseName(name));
+  return ['DB', ...others.sort((a, b) => Number(a.slice(3)) - Number(b.slice(3)))];
+}
 
 export const chargedEnv = <E extends object>(env: E): E =>
   chargedOnce(

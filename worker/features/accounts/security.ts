@@ -1,12 +1,14 @@
 import { ApiError } from '#core/errors.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
+import type { Write } from '#platform/db/commit.ts';
+import { NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { planPasswordEmails } from './auth/email-proof.ts';
 import { formerEmailsAfter, planSecurityAlert, planVerification } from './auth/owner-emails.ts';
 import { findByPassword, newPasswordHash } from './auth/passwords.ts';
-import { emailKeysOf, findAccountByEmail, normaliseEmail, requirePasswordLength } from './auth/sign-in.ts';
+import { emailKeysOf, emailName, findAccountByEmail, normaliseEmail, requirePasswordLength } from './auth/sign-in.ts';
 import { changeAccount } from './change-account.ts';
 import { abortIfTaken } from './store.ts';
 
@@ -29,23 +31,28 @@ export async function changeSecurity(
   if (input.email === undefined && input.newPassword === undefined) throw new ApiError('no_change');
   if (input.newPassword !== undefined) requirePasswordLength(input.newPassword);
   let updatedFields: string[] = [];
-  await changeAccount(ctx, actor.accountId, async (account) => {
-    await requireOwner(ctx, actor, account, input.currentPassword);
-    const values = { ...(await planAddressChange(ctx, account, input.email)), ...(await planPassword(ctx, account, input)) };
-    updatedFields = [...(values.emailKey ? ['email'] : []), ...(values.passwordHash ? ['password'] : [])];
-    if (updatedFields.length === 0) throw new ApiError('no_change');
-    // Detects a stored try with a lost answer, even if another change touched the row: the old password is gone and must not be checked
-    // again. Salted hash and random seal make the value unique, and the pepper sweep does not change a hash sealed under the first pepper.
-    const wasStored = ({ passwordHash, emailKey, tokenVersion }: Account) =>
-      values.passwordHash ? passwordHash === values.passwordHash : emailKey === values.emailKey && tokenVersion > account.tokenVersion;
-    const guards = values.email ? abortIfTaken(ctx, account.id, emailKeysOf(ctx, values.email)) : [];
-    const emails = [
-      ...(values.passwordHash ? planPasswordEmails(ctx, account) : []),
-      ...(values.email ? planSecurityAlert(ctx, account, { change: 'email' }) : []),
-      ...(values.email ? planVerification(ctx, { ...account, ...values }) : []),
-    ];
-    const writes = [...guards, ...emails, ...(await storeAnswer(updatedFields))];
-    return { values: { ...values, tokenVersion: account.tokenVersion + 1 }, writes, wasStored };
+  const named = input.email === undefined ? [] : [emailName(ctx, input.email)];
+  const change = (reserved: Write[]) =>
+    changeAccount(ctx, actor.accountId, async (account) => {
+      await requireOwner(ctx, actor, account, input.currentPassword);
+      const values = { ...(await planAddressChange(ctx, account, input.email)), ...(await planPassword(ctx, account, input)) };
+      updatedFields = [...(values.emailKey ? ['email'] : []), ...(values.passwordHash ? ['password'] : [])];
+      if (updatedFields.length === 0) throw new ApiError('no_change');
+      // Detects a stored try with a lost answer, even if another change touched the row: the old password is gone and must not be checked
+      // again. Salted hash and random seal make the value unique, and the pepper sweep does not change a hash sealed under the first pepper.
+      const wasStored = ({ passwordHash, emailKey, tokenVersion }: Account) =>
+        values.passwordHash ? passwordHash === values.passwordHash : emailKey === values.emailKey && tokenVersion > account.tokenVersion;
+      const guards = values.email ? abortIfTaken(ctx, account.id, emailKeysOf(ctx, values.email)) : [];
+      const emails = [
+        ...(values.passwordHash ? planPasswordEmails(ctx, account) : []),
+        ...(values.email ? planSecurityAlert(ctx, account, { change: 'email' }) : []),
+        ...(values.email ? planVerification(ctx, { ...account, ...values }) : []),
+      ];
+      const writes = [...reserved, ...guards, ...emails, ...(await storeAnswer(updatedFields))];
+      return { values: { ...values, tokenVersion: account.tokenVersion + 1 }, writes, wasStored };
+    });
+  await withNames(ctx, actor.accountId, named, change).catch((error: unknown) => {
+    throw error instanceof NameTaken ? new ApiError('email_registered') : error;
   });
   return updatedFields;
 }

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { KeyId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
-import { newestOf } from '#platform/db/directory.ts';
+import { homeForNew } from '#platform/db/directory.ts';
 import { ShownName, ShownText } from '#platform/http/bodies/own-fields.ts';
 import { created, idOf } from '#platform/http/openapi.ts';
 import { countWrongSecrets } from '#platform/http/rate-limit.ts';
@@ -61,7 +61,7 @@ export const bootstrapRoutes = routes('Agent bootstrap')
     bucket: 'agent-bootstrap',
     body: CreateRequest,
     returns: created(CreatedSetupBody),
-    shard: ({ ctx }) => newestOf(ctx),
+    shard: ({ ctx }) => homeForNew(ctx, ctx.requestId),
     answer: async ({ shard, body: { agent_name: agentName, operator_contact: contact, intended_use: use, plan } }) => {
       const made = await createSetup(shard, { agentName, operatorContact: contact ?? null, intendedUse: use ?? null, plan: plan ?? null });
       const secrets = { setup_secret: made.setupSecret, sandbox_api_key: made.sandboxApiKey };

@@ -6,9 +6,9 @@
 
 import { isOneOf, pepperedHash, pepperedHashes } from '#core/crypto.ts';
 import { base64url } from '#core/encoding.ts';
-import type { SetupIntentId } from '#core/ids.ts';
+import { partitionOf, type SetupIntentId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { locate } from '#platform/db/directory.ts';
+import { findShardAt, globalOf } from '#platform/db/directory.ts';
 import type { SetupIntent } from '#platform/db/tables/setups.ts';
 import { findSetup, replaceSecretHash } from './store.ts';
 
@@ -40,9 +40,10 @@ export async function findSetupBySecret(ctx: Shard, secret: string): Promise<Awa
   return intent;
 }
 
-export async function locateSetup(ctx: Ctx, secret: string): Promise<Shard> {
+/** Database of the secret's setup. For a wrong secret the first, where it is refused. */
+export function locateSetup(ctx: Ctx, secret: string): Shard {
   const parsed = parseSetupSecret(secret);
-  return locate(ctx, async ({ db }) => parsed && findSetup(db, parsed.setupIntentId));
+  return (parsed && findShardAt(ctx, partitionOf(parsed.setupIntentId))) ?? globalOf(ctx);
 }
 
 /**

@@ -42,7 +42,7 @@ export async function createSetup(
   input: CreateSetup,
 ): Promise<{ setup: SetupState; setupSecret: string; sandboxApiKey: string }> {
   const { account, key, rawKey, writes } = planAgentAccount(ctx, input.agentName);
-  const id = newId<SetupIntentId>(ctx.now);
+  const id = newId<SetupIntentId>(ctx.now, account.id);
   const setupSecret = newSetupSecret(id);
   const intent: SetupIntent = {
     id,

@@ -40,7 +40,7 @@ const FIRST_READ_MS = 15 * SECOND;
  * in USDC, and its terms name the authorization.
  */
 export function planAuthorization(ctx: Shard, payment: Payment & { expectedWallet: string }, plan: AgreedPlan): Change<AuthorizationRow> {
-  const id = (payment.terms.authorizationId ?? newAuthorizationId(ctx.now)) as AuthorizationId;
+  const id = (payment.terms.authorizationId ?? newAuthorizationId(ctx.now, payment.merchantId)) as AuthorizationId;
   const row: AuthorizationRow = {
     id,
     merchantId: payment.merchantId,

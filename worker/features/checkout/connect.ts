@@ -126,7 +126,7 @@ export async function planCheckout(
     ...(input.locale === undefined ? {} : { locale: input.locale }),
     ...(identity && input.identitySessionId ? { identitySessionId: input.identitySessionId } : {}),
     ...(handoff ? { handoffId: handoff.id } : {}),
-    ...(plan ? { authorizationId: newAuthorizationId(ctx.now) } : {}),
+    ...(plan ? { authorizationId: newAuthorizationId(ctx.now, product.merchantId) } : {}),
   };
   const created = await planPayment(ctx, product, payee, {
     terms: buyerTerms(terms, { identity, handoff, session }),

@@ -6,10 +6,10 @@ import { type Confirmation, confirmPayment, grantConfirmed } from '#features/pay
 import { transactionErrors } from '#features/payments/confirm/verdict.ts';
 import { loadPayment } from '#features/payments/payment.ts';
 import { PaymentBody } from '#features/payments/resource.ts';
-import { findPayment, hasPayment } from '#features/payments/store.ts';
+import { findPayment } from '#features/payments/store.ts';
 import { viewPayment } from '#features/payments/unmatched/unmatched.ts';
 import type { Scope } from '#platform/context.ts';
-import { locate } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import { type Answer, MONEY_RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import { answerLeased } from '#platform/db/lease.ts';
 import { answerOnce, type StoreAnswer, skipStoring } from '#platform/db/once.ts';
@@ -73,7 +73,7 @@ export const paymentRoutes = routes('Payments')
     }),
     returns: PaymentBody.extend({ now: ServiceTime }).openapi('CurrentPayment'),
     codes: ['not_found'],
-    shard: ({ ctx, params }) => locate(ctx, (shard) => hasPayment(shard, params.payment_id)),
+    shard: ({ ctx, params }) => homeOf(ctx, params.payment_id),
     load: ({ viewer, shard, params }) => loadPayment(shard, params.payment_id, viewer),
     owner: (payment) => payment,
     answer: async ({ viewer, scope, row: payment, headers }) => {
@@ -101,7 +101,7 @@ export const paymentRoutes = routes('Payments')
     body: ConfirmRequest,
     returns: ConfirmResponse,
     codes: [...transactionErrors, 'rpc_unavailable'],
-    shard: ({ ctx, body: { payment_id: paymentId } }) => locate(ctx, (shard) => hasPayment(shard, paymentId)),
+    shard: ({ ctx, body: { payment_id: paymentId } }) => homeOf(ctx, paymentId),
     respond: async ({ c, viewer, shard, body: { payment_id: paymentId, tx_signature: txSignature } }) => {
       const present = async (confirmation: Confirmation): Promise<Answer> => ({
         status: 200,

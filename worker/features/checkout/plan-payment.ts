@@ -1,6 +1,6 @@
 import { base58 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
-import { newId, type PaymentId } from '#core/ids.ts';
+import { newId, newNonce, type PaymentId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
 import { newPayment, planCreate } from '#features/payments/payment.ts';
 import { type Listing, saleOn } from '#features/products/product.ts';
@@ -50,13 +50,13 @@ export async function planPayment(ctx: Shard, product: Product, payee: Payee, { 
   const payment = newPayment(ctx.now, {
     ...buyer,
     ...(await payableTo(ctx.config, payee.recipient, due, payee.railId)),
-    id: newId<PaymentId>(ctx.now),
+    id: newId<PaymentId>(ctx.now, product.merchantId),
     merchantId: product.merchantId,
     livemode: product.livemode,
     productId: product.id,
     slug: product.slug,
     status: 'PENDING_SIGNATURE',
-    nonce: base58.encode(crypto.getRandomValues(new Uint8Array(16))),
+    nonce: newNonce(product.merchantId),
     reference: base58.encode(crypto.getRandomValues(new Uint8Array(32))),
     terms,
     lateGraceSeconds: ctx.config.LATE_GRACE_SECONDS,

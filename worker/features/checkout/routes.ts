@@ -6,15 +6,15 @@ import { ASSETS } from '#core/money.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
 import { loadWithProduct } from '#features/payments/payment.ts';
 import { type IdentityRequirement, missingIdentity } from '#features/payments/required-identity.ts';
-import { getPayment, hasPayment, listUnmatchedOf } from '#features/payments/store.ts';
+import { getPayment, listUnmatchedOf } from '#features/payments/store.ts';
 import { requireNoSentInFlight } from '#features/payments/watch/candidates.ts';
 import { slugParam } from '#features/products/resource.ts';
-import { hasSlug } from '#features/products/store.ts';
 import { requireWallet } from '#platform/chain/payees.ts';
 import type { Ctx } from '#platform/context.ts';
-import { locate } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import type { Answer } from '#platform/db/idempotency-record.ts';
 import { answerLeased } from '#platform/db/lease.ts';
+import { homeOfSlug } from '#platform/db/names/names.ts';
 import { answerOnce, type StoreAnswer } from '#platform/db/once.ts';
 import type { Unmatched } from '#platform/db/tables/payments.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
@@ -148,7 +148,7 @@ export const checkoutRoutes = routes('Checkout')
       'rpc_unavailable',
     ],
     check: ({ body: { wallet_address: wallet } }) => wallet !== undefined && requireWallet(wallet),
-    shard: ({ ctx, params }) => locate(ctx, ({ db }) => hasSlug(db, params.slug)),
+    shard: ({ ctx, params }) => homeOfSlug(ctx, params.slug),
     respond: async ({ c, shard, params, body }) => {
       const { payment_session_id: sessionId, replaces_payment_id: replaced } = body;
       const buyer: Connect = {
@@ -190,7 +190,7 @@ export const checkoutRoutes = routes('Checkout')
       })
       .openapi('SolanaPayLabel'),
     codes: ['not_found'],
-    shard: ({ ctx, params }) => locate(ctx, (shard) => hasPayment(shard, params.payment_id)),
+    shard: ({ ctx, params }) => homeOf(ctx, params.payment_id),
     answer: async ({ shard, params }) => {
       const payment = await getPayment(shard, params.payment_id);
       return { label: payment.terms.productName, icon: `${shard.baseUrl}${ICON_PATH}` };
@@ -221,7 +221,7 @@ export const checkoutRoutes = routes('Checkout')
       'identity_verification_required',
       'rpc_unavailable',
     ],
-    shard: ({ ctx, params }) => locate(ctx, (shard) => hasPayment(shard, params.payment_id)),
+    shard: ({ ctx, params }) => homeOf(ctx, params.payment_id),
     check: ({ body: { account } }) => requireWallet(account, 'account'),
     load: ({ shard, params }) => loadWithProduct(shard, params.payment_id, null),
     owner: ({ payment }) => payment,

@@ -2,9 +2,8 @@ import { z } from '@hono/zod-openapi';
 import { transactionErrors } from '#features/payments/confirm/verdict.ts';
 import { loadWithProduct } from '#features/payments/payment.ts';
 import { PaymentBody } from '#features/payments/resource.ts';
-import { hasPayment } from '#features/payments/store.ts';
 import { viewPayment } from '#features/payments/unmatched/unmatched.ts';
-import { locate } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import { MONEY_RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
 import { TransactionSignature } from '#platform/http/openapi.ts';
@@ -28,7 +27,7 @@ export const sendRoutes = routes('Payments').viewer({
     .object({ payment: PaymentBody.describe('Current state of the payment.'), tx_signature: TransactionSignature })
     .openapi('SendTransactionResponse'),
   codes: [...transactionErrors, 'state_conflict', 'rpc_unavailable'],
-  shard: ({ ctx, params }) => locate(ctx, (shard) => hasPayment(shard, params.payment_id)),
+  shard: ({ ctx, params }) => homeOf(ctx, params.payment_id),
   load: ({ viewer, shard, params }) => loadWithProduct(shard, params.payment_id, viewer),
   owner: ({ payment }) => payment,
   leased: ({ scope, row, body }) => sendTransaction(scope, row, body.transaction),

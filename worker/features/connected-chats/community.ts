@@ -34,7 +34,7 @@ export async function beginClaim(ctx: Scope, provider: IdentityProvider): Promis
   const code = `claim-${randomBase62(24)}`;
   const expiresAt = ctx.wallNow + LIFE.claimMinutes * MINUTE;
   await insertCommunity(db, {
-    id: newId<CommunityId>(ctx.wallNow),
+    id: newId<CommunityId>(ctx.wallNow, ctx.merchantId),
     accountId: ctx.merchantId,
     provider,
     codeHash: hashOf(code),

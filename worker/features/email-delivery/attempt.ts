@@ -9,7 +9,7 @@ import { findAccount } from '#features/accounts/store.ts';
 import { addressKeysOf, finishAttempt, forgetMail, leaseMail, rememberBounce, sendMails, takeDueMails } from '#features/email/outbox.ts';
 import { isBouncedAddress, isMailOff } from '#features/email/store.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { findHome } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { Mail } from '#platform/db/tables/mail.ts';
@@ -56,7 +56,7 @@ async function endingReasons({ template: email }: Mail): Promise<('bounced' | 'c
 
 /** Finds the account of an email. For an email to an address alone, the account that has the address at send time. */
 async function findRecipientAccount(ctx: Shard, { accountId, address }: Mail): Promise<Account | null> {
-  if (accountId !== null) return (await findAccount((await findHome(ctx, accountId)).db, accountId)) ?? null;
+  if (accountId !== null) return (await findAccount(homeOf(ctx, accountId).db, accountId)) ?? null;
   return address === null ? null : ((await findAccountByEmail(ctx, address)) ?? null);
 }
 

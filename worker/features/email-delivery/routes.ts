@@ -3,7 +3,7 @@ import { ApiError, raise } from '#core/errors.ts';
 import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
 import { addressKeysOf, liftBounce, rememberBounce } from '#features/email/outbox.ts';
 import type { Ctx } from '#platform/context.ts';
-import { shardsOf } from '#platform/db/directory.ts';
+import { shardsOf } from '#platform/db/each-database.ts';
 import { DetailResponse, errors, protocolBodyErrors } from '#platform/http/openapi.ts';
 import { underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';

@@ -1,10 +1,11 @@
 import { pepperedHashes } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
-import { type AccountId, type MailId, newId } from '#core/ids.ts';
+import type { AccountId, MailId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
-import { addressOf, type Ctx, type Shard } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { shardsOf } from '#platform/db/directory.ts';
+import { newIdAbout } from '#platform/db/directory.ts';
+import { shardsOf } from '#platform/db/each-database.ts';
 import type { Mail } from '#platform/db/tables/mail.ts';
 import { hasMail, missingForMail } from '#platform/providers/mail/mail-providers.ts';
 import type { EmailFacts, EmailTemplate } from '#rules/emails.ts';
@@ -68,7 +69,7 @@ export function planEmail<N extends EmailTemplate>(
 ): { id: MailId; writes: Write[] } {
   const { wallNow } = ctx;
   const isSimulated = ctx.sandbox !== null;
-  const id = newId<MailId>(wallNow);
+  const id = newIdAbout<MailId>(ctx, wallNow, accountId ?? null);
   if (!hasMail(ctx) && !isSimulated) return { id, writes: [] };
   const mail: Mail = {
     id,
@@ -99,7 +100,7 @@ const MESSAGES_MAX = 100;
 
 export async function sendMails(ctx: Shard, due: readonly { id: MailId; second: number }[]): Promise<void> {
   const messages = due.map(({ id: mailId, second: delaySeconds }) => ({
-    body: { mailId, requestId: ctx.cause, ...addressOf(ctx) },
+    body: { mailId, requestId: ctx.cause },
     delaySeconds,
   }));
   for (let i = 0; i < messages.length; i += MESSAGES_MAX) await ctx.env.MAIL.sendBatch(messages.slice(i, i + MESSAGES_MAX));

@@ -116,7 +116,7 @@ const CLAIMS_MAX = 3;
 
 /** Claims the success for this call. `unknown` where the database does not answer: then a later call of the same account gets it. */
 async function claimForCall(ctx: Shard, settlement: Settlement): Promise<'ours' | 'theirs' | 'unknown'> {
-  const call = newId<AnswerId>(ctx.wallNow + ctx.elapsedMs());
+  const call = newId<AnswerId>(ctx.wallNow + ctx.elapsedMs(), settlement.merchantId);
   for (let attempt = 1; attempt <= CLAIMS_MAX; attempt++) {
     try {
       return (await claimSuccess(ctx.db, settlement, call)) === call ? 'ours' : 'theirs';

@@ -1,7 +1,7 @@
 import { formatErrorChain } from '#core/errors.ts';
 import type { MembershipId } from '#core/ids.ts';
 import { findCommunity } from '#features/connected-chats/store.ts';
-import { addressOf, type Shard } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import { PLATFORMS } from '#platform/providers/messaging/registry.ts';
 import { communityOf, type DeliveryTarget, type IdentityProvider } from '#rules/payment-terms.ts';
@@ -25,7 +25,7 @@ export async function sendPlacements(
 ): Promise<void> {
   for (const provider of new Set(due.map((one) => one.provider))) {
     const theirs = due.filter((one) => one.provider === provider);
-    const messages = theirs.map(({ membershipId }) => ({ body: { membershipId, requestId: ctx.cause, ...addressOf(ctx) } }));
+    const messages = theirs.map(({ membershipId }) => ({ body: { membershipId, requestId: ctx.cause } }));
     for (let from = 0; from < messages.length; from += MESSAGES_MAX)
       await ctx.env[PLATFORMS[provider].queue]
         .sendBatch(messages.slice(from, from + MESSAGES_MAX))

@@ -127,7 +127,7 @@ export const carriedThrough = (payments: (BoughtTime & { confirmedAt: number })[
   payments.reduce<number | null>((through, payment) => paidThroughAfter(through, payment, payment.confirmedAt), 0);
 
 const newMembership = (now: number, purchase: Purchase): Membership => ({
-  id: newId<MembershipId>(now),
+  id: newId<MembershipId>(now, purchase.merchantId),
   merchantId: purchase.merchantId,
   livemode: purchase.livemode,
   productId: purchase.productId,

@@ -75,7 +75,7 @@ export async function planMeteredSession(
   const who = customer === null ? { customerRef: null, customerWallet: null } : customerColumns(customer, '');
   const expiresAt = ctx.now + LIFE.channelOpenMinutes * MINUTE;
   const session: MeteredSessionRow = {
-    id: newMeteredSessionId(ctx.now),
+    id: newMeteredSessionId(ctx.now, product.merchantId),
     merchantId: product.merchantId,
     livemode: product.livemode,
     productId: product.id,

@@ -5,7 +5,7 @@ import { calledBy } from '#features/entitlements/entitlement.ts';
 import { loadScope } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import { commitProjection, forEach } from '#platform/db/commit.ts';
-import { findAnywhere } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import { meteredObject } from '#platform/objects.ts';
 import type { SignedVoucher } from '#protocols/mpp/session.ts';
 import { presentVoucher } from '#protocols/mpp/voucher.ts';
@@ -65,7 +65,7 @@ export const callSession = async <T>(ctx: Ctx, sessionId: string, ask: Ask<T | U
 export async function readSession(ctx: Ctx, sessionId: string): Promise<MeteredSnapshot> {
   const known = await askSession<MeteredSnapshot>(ctx, sessionId, (object, caller) => object.read(caller));
   if (known !== null) return known;
-  const row = await findAnywhere(ctx, ({ db }) => findMeteredSession(db, sessionId as MeteredSessionId));
+  const row = await findMeteredSession(homeOf(ctx, sessionId).db, sessionId as MeteredSessionId);
   return sessionSnapshotOf(row ?? raise('not_found'));
 }
 

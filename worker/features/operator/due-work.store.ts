@@ -15,6 +15,7 @@ import { SILENT_MS } from '#features/support/close-silent.ts';
 import { QUEUE_PATIENCE_MS } from '#features/webhooks/deliveries/fan-out.ts';
 import { type Ctx, hasSubscriptions } from '#platform/context.ts';
 import type { DueWork } from '#platform/db/due/due-work.ts';
+import { hasDirectory } from '#platform/db/names/names.ts';
 import { ACT_EVENTS_MAX } from '#platform/db/tables/events.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import { missingForDelivery } from '#platform/providers/messaging/platforms.ts';
@@ -134,7 +135,7 @@ const ofWallTime = (rows: string, column: string, delayMs: number): DueWork => (
 /** Work of the sweep that begins with the oldest event. */
 const deliveriesEnd = (before: number): DueWork => ({
   work: [
-    `SELECT completed_at + ${retentionMsOf('deliveries')} FROM webhook_deliveries WHERE event_id <= '${newEventId(before)}'
+    `SELECT completed_at + ${retentionMsOf('deliveries')} FROM webhook_deliveries WHERE event_id <= '${newEventId(before, null)}'
       AND completed_at <= ${before} ORDER BY event_id LIMIT 1`,
   ],
   isOfWallTime: true,
@@ -193,6 +194,8 @@ const retentionWork = (ctx: Ctx) => {
     },
     // Deletes as it walks through all records, because these have no index by age.
     idempotency: { work: [], idleMs: 0 },
+    // Reservations end in the directory, which has no tick of its own.
+    names: { work: [], ...(hasDirectory(ctx) ? { idleMs: 0 } : {}) },
     seals: { work: [], idleMs: 0 },
     peppers: { work: [], ...(secretRing(ctx.config.PEPPER, PEPPER_BYTES).length > 1 ? { idleMs: 0 } : {}) },
   } satisfies Record<string, DueWork>;

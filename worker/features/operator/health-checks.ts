@@ -3,9 +3,11 @@ import { hasCustomersInWork, listCardTrouble } from '#features/billing/processor
 import { isAlarming, listKeysInUse, readNamedKeys, readPayerFunds } from '#platform/chain/fee-payer.ts';
 import { readLamportsSpent } from '#platform/chain/fee-payer-readings.store.ts';
 import { KEY_VARIABLES, type KeyVariable, listMissingKeys } from '#platform/chain/named-keys.ts';
-import { type Ctx, nodesOf } from '#platform/context.ts';
-import { shardsOf } from '#platform/db/directory.ts';
+import { type Ctx, nodesOf, type Shard } from '#platform/context.ts';
 import { fullness, ofAll, readVitalSigns, type VitalSigns, waitingMs } from '#platform/db/due/vital-signs.ts';
+import { readEach } from '#platform/db/each-database.ts';
+import { hasDirectory } from '#platform/db/names/names.ts';
+import { areNamesComplete } from '#platform/db/names/write-names.ts';
 import type { CardTrouble } from '#platform/db/tables/office/billing.ts';
 import { dueWorkOf } from './due-work.store.ts';
 
@@ -18,12 +20,13 @@ interface Trouble {
 
 const SWEEP_STUCK_MS = 10 * MINUTE;
 const SWEEP_FAILURES = 5;
+const AWAY_MS = 2 * MINUTE;
 /** About a minute of the cluster. */
 const SLOTS_BEHIND = 150;
 const NODE_PATIENCE_MS = 3_000;
 
 export async function findTrouble(ctx: Ctx): Promise<Trouble[]> {
-  return (await Promise.all([checkFees(ctx), checkKeys(ctx), checkCards(ctx), checkNodes(ctx), checkWork(ctx)])).flat();
+  return (await Promise.all([checkFees(ctx), checkKeys(ctx), checkCards(ctx), checkNodes(ctx), checkWork(ctx), checkNames(ctx)])).flat();
 }
 
 const KEYS: Record<KeyVariable, { name: string; named: string; work: string }> = {
@@ -60,10 +63,9 @@ const CARD_FINDINGS: Record<CardTrouble, (facts: { customers: number; customerId
 };
 
 async function checkCards(ctx: Ctx): Promise<Trouble[]> {
-  const shards = shardsOf(ctx);
-  const [rows, inWork] = await Promise.all([
-    Promise.all(shards.map(({ db }) => listCardTrouble(db))),
-    Promise.all(shards.map(({ db }) => ctx.config.PROCESSOR_API_KEY === undefined && hasCustomersInWork(db))),
+  const [{ found: rows }, { found: inWork }] = await Promise.all([
+    readEach(ctx, ({ db }) => listCardTrouble(db)),
+    readEach(ctx, async ({ db }) => ctx.config.PROCESSOR_API_KEY === undefined && hasCustomersInWork(db)),
   ]);
   const found = rows.flat();
   const names = [...new Set(found.map(({ trouble }) => trouble))];
@@ -116,8 +118,9 @@ function listBehind(sweeps: VitalSigns['sweeps']): Trouble[] {
 }
 
 async function checkWork(ctx: Ctx): Promise<Trouble[]> {
-  const signs = ofAll(await Promise.all(shardsOf(ctx).map((shard) => readVitalSigns(shard, dueWorkOf(ctx)))));
-  const { used, isWarning } = fullness(signs.databaseBytes);
+  const read = async (shard: Shard) => ({ database: shard.database, signs: await readVitalSigns(shard, dueWorkOf(shard)) });
+  const { found, away } = await readEach(ctx, read);
+  const signs = ofAll(found.map((one) => one.signs));
   const stuck = signs.sweeps.filter(({ dueAt, failures }) => dueAt < ctx.wallNow - SWEEP_STUCK_MS || failures >= SWEEP_FAILURES);
   const { failed } = signs.parked;
   const late = waitingMs(ctx, signs.waiting).filter(({ isLate }) => isLate);
@@ -140,6 +143,37 @@ async function checkWork(ctx: Ctx): Promise<Trouble[]> {
       finding: `Work of the class ${name} has been due for ${Math.floor(ms / MINUTE)} minutes: svc_oldest_seconds{queue="${name}"}.`,
       patienceMs: 0,
     })),
-    ...(isWarning ? [{ name: 'database_full', finding: `The database is ${Math.round(used * 100)} % full.`, patienceMs: 0 }] : []),
+    ...away.map((database) => ({
+      name: `database_away_${database}`,
+      finding: `${database} does not respond, or lacks migrations: npx wrangler d1 migrations apply ${database} --remote. Calls of its accounts return 503.`,
+      patienceMs: AWAY_MS,
+    })),
+    ...listFull(
+      ctx,
+      found.map(({ database, signs }) => ({ database, ...fullness(signs.databaseBytes) })),
+    ),
   ];
+}
+
+function listFull({ config, databases }: Ctx, sizes: ({ database: string } & ReturnType<typeof fullness>)[]): Trouble[] {
+  const full = sizes.filter(({ isWarning }) => isWarning);
+  const nameOf = (database: string) => (databases.length === 1 ? 'The database' : database);
+  const open = config.OPEN_DATABASES ?? databases.map(({ name }) => name);
+  const isNoneOpen = databases.length > 1 && open.every((name) => full.some(({ database }) => database === name));
+  const finding = 'All databases that take new accounts are 70 % full or more. Bind another one and name it in OPEN_DATABASES.';
+  return [
+    ...full.map(({ database, used }) => ({
+      name: databases.length === 1 ? 'database_full' : `database_full_${database}`,
+      finding: `${nameOf(database)} is ${Math.round(used * 100)} % full.`,
+      patienceMs: 0,
+    })),
+    ...(isNoneOpen ? [{ name: 'no_open_database', finding, patienceMs: 0 }] : []),
+  ];
+}
+
+async function checkNames(ctx: Ctx): Promise<Trouble[]> {
+  if (!hasDirectory(ctx) || (await areNamesComplete(ctx).catch(() => true))) return [];
+  const finding =
+    'The directory lacks names of accounts: npm run admin -- names rebuild. With several databases all calls return 503 until then.';
+  return [{ name: 'names_missing', finding, patienceMs: 0 }];
 }

@@ -7,7 +7,8 @@ import { findAccountByEmail } from '#features/accounts/auth/sign-in.ts';
 import { findAccount } from '#features/accounts/store.ts';
 import { findPayment } from '#features/payments/store.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { findAnywhere, newestOf, shardsOf } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
+import { readEach, shardsOf } from '#platform/db/each-database.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { isBought, planAt } from '#rules/plans.ts';
 import { listAccounts, listClaimedSubjects, readTotals } from './alarms.store.ts';
@@ -34,18 +35,19 @@ const toAccount = (account: Account, { now }: Ctx) => {
 export async function showAccounts(ctx: Ctx, { account, before }: { account?: string; before?: string }) {
   if (account !== undefined) {
     const find = ({ db }: Shard) => findAccount(db, account as AccountId);
-    return [toAccount((await (isUuid(account) ? findAnywhere(ctx, find) : findAccountByEmail(ctx, account))) ?? raise('not_found'), ctx)];
+    return [
+      toAccount((await (isUuid(account) ? find(homeOf(ctx, account)) : findAccountByEmail(ctx, account))) ?? raise('not_found'), ctx),
+    ];
   }
-  // New accounts are created in the newest database. Accounts in the others must be named.
-  const newest = await listAccounts(newestOf(ctx).db, (before as AccountId | undefined) ?? null, SHOWN_MAX);
-  return newest.map((one) => toAccount(one, ctx));
+  const { found } = await readEach(ctx, ({ db }) => listAccounts(db, (before as AccountId | undefined) ?? null, SHOWN_MAX));
+  const newest = found.flat().sort((a, b) => (a.id < b.id ? 1 : -1));
+  return newest.slice(0, SHOWN_MAX).map((one) => toAccount(one, ctx));
 }
 
 /** Finds any merchant's payment by id or transaction. Throws 404 not_found. */
 export async function showPayment(ctx: Ctx, named: string) {
-  const findById = (id: string) => findAnywhere(ctx, (shard) => findPayment(shard, id as PaymentId));
   const ids = isUuid(named) ? [named] : (await Promise.all(shardsOf(ctx).map(({ db }) => listClaimedSubjects(db, named)))).flat();
-  const payment = ids.length === 0 ? undefined : await findById(ids[0]!);
+  const payment = ids.length === 0 ? undefined : await findPayment(homeOf(ctx, ids[0]!), ids[0] as PaymentId);
   if (!payment) return raise('not_found');
   return {
     payment_id: payment.id,

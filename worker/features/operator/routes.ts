@@ -3,6 +3,7 @@ import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
 import { routes } from '#platform/http/route.ts';
 import { readDeadLetters, resendDeadLetters } from './dead-letters.ts';
 import { showAccounts, showPayment, showTotals } from './lookup.ts';
+import { rebuildNames } from './names/rebuild.ts';
 import { reconcile } from './reconcile/reconcile.ts';
 
 const facts = z.record(z.string(), z.unknown());
@@ -52,6 +53,20 @@ export const operationRoutes = routes()
     returns: list,
     codes: ['not_found'],
     answer: async ({ ctx, body }) => ({ items: await resendDeadLetters(ctx, body.ids) }),
+  })
+  .public({
+    path: 'POST /v1/operator/names/rebuild',
+    bucket: 'operator',
+    guards: [operatorOnly],
+    body: z.object({
+      after: z
+        .string()
+        .regex(/^\d{1,5}\.[\w -]{0,100}$/)
+        .optional(),
+    }),
+    returns: facts,
+    codes: ['not_found', 'state_conflict'],
+    answer: async ({ ctx, body: { after = '' } }) => ({ ...(await rebuildNames(ctx, after)) }),
   })
   .public({
     path: 'POST /v1/operator/reconcile',

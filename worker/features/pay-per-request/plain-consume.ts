@@ -91,7 +91,7 @@ function plainRequestOf(request: Request, env: Env): Omit<PlainConsume, 'body'> 
   if (rawKey === null || !isPlainRequest(request)) return null;
   const { config } = checkedConfig(env);
   const clocks = config && clocksOf(config, WAIT_MS);
-  if (!clocks || !isKnownComplete(config, clocks.wallNow)) return null;
+  if (!clocks || !isKnownComplete(env, config, clocks.wallNow)) return null;
   const key = parseRawKey({ config }, rawKey);
   // The database is asked for an unvouched key only if the caller has refusals left.
   return key?.isVouched && key.keyHashes.length === 1 ? { config, clocks, key } : null;

@@ -25,11 +25,6 @@ export const findPayment = async (ctx: Shard, paymentId: PaymentId): Promise<Pay
   (await findEnded(ctx, paymentId)) ??
   findArchived(ctx, eq(archivedPayments.id, paymentId));
 
-export const hasPayment = async (shard: Shard, paymentId: PaymentId) =>
-  (await shard.db.select({ id: payments.id }).from(payments).where(eq(payments.id, paymentId)).get()) ??
-  (await findEnded(shard, paymentId)) ??
-  shard.db.select({ id: archivedPayments.id }).from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
-
 export async function getPayment(ctx: Shard, paymentId: PaymentId): Promise<Payment> {
   return (await findPayment(ctx, paymentId)) ?? raise('not_found');
 }

@@ -2,7 +2,7 @@ import { commitWithAnswer } from '#platform/db/once.ts';
 import { created } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { AppBody, CreateAppRequest, planApp, toAppResource } from './apps.ts';
-import { explainRefusal, planProduct } from './create-product.ts';
+import { explainRefusal, planProduct, withSlug } from './create-product.ts';
 import { CreateProductRequest } from './resource.ts';
 import { CreatedProductBody, toCreatedProduct } from './selling/warnings.ts';
 
@@ -32,7 +32,11 @@ export const accessProductRoutes = routes('Set-up')
     codes: ['invalid_product_type', 'not_found', 'state_conflict', 'setup_not_ready', 'invalid_wallet_address', 'plan_limit_reached'],
     once: async ({ scope, actor, body }, storeAnswer) => {
       const planned = await planProduct(scope, actor, body);
-      return commitWithAnswer(scope, planned, storeAnswer, (product) => explainRefusal(scope, actor, product));
+      return withSlug(scope, planned.result, (reserved) =>
+        commitWithAnswer(scope, { ...planned, writes: [...reserved, ...planned.writes] }, storeAnswer, (product) =>
+          explainRefusal(scope, actor, product),
+        ),
+      );
     },
     present: (product, { scope, body }) => toCreatedProduct(scope, product, body),
   });

@@ -37,7 +37,7 @@ export const toAppResource = (app: AccessApp): z.infer<typeof AppBody> => ({
 
 export function planApp(ctx: Scope, input: z.infer<typeof CreateAppRequest>): Change<AccessApp> {
   const app: AccessApp = {
-    id: newId<AppId>(ctx.now),
+    id: newId<AppId>(ctx.now, ctx.merchantId),
     merchantId: ctx.merchantId,
     livemode: ctx.livemode,
     name: input.name,

@@ -1,12 +1,12 @@
 import type { z } from '@hono/zod-openapi';
-import { randomBase62 } from '#core/encoding.ts';
 import { ApiError, planFull, raise } from '#core/errors.ts';
-import { type AppId, newId, type ProductId, type SandboxSessionId } from '#core/ids.ts';
+import { type AccountId, type AppId, generatedSlug, newId, type ProductId, partitionOfSlug, type SandboxSessionId } from '#core/ids.ts';
 import { GRACE_HOURS } from '#core/limits.ts';
 import { planPayout } from '#features/accounts/payout.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import { type Actor, type Ctx, hasPriceSource, type Scope } from '#platform/context.ts';
-import { type Change, commitNew, isConstraint } from '#platform/db/commit.ts';
+import { type Change, commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
+import { type IsUsed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { PLANS } from '#rules/plans.ts';
@@ -14,7 +14,7 @@ import { allowedRailsOf } from '#rules/product-rails.ts';
 import { deliveryTerms, requireDeliverable } from './delivery.ts';
 import { PRODUCT_TYPES } from './product-types.ts';
 import type { CreateProductRequest } from './resource.ts';
-import { findApp, findProduct, getActiveProductCount, insertProduct, isTaken } from './store.ts';
+import { findApp, findProduct, getActiveProductCount, hasSlug, insertProduct, isTaken } from './store.ts';
 import { invalid, narrowed, renewalOf, requireMeant, requirePrice, requireRenewable } from './terms.ts';
 
 /** Defaults of products used up by calls. All others, including automatic renewal, last for a time. */
@@ -58,12 +58,28 @@ export const planProductPayout = (
  * reason remains.
  */
 export async function explainRefusal(ctx: Scope, actor: Actor, product: Product): Promise<ApiError | null> {
-  const detail = 'The slug or external_product_id is taken. Choose another one.';
-  if (await isTaken(ctx.db, product)) return new ApiError('state_conflict', { detail, meta: { reason: 'not_unique' } });
+  if (await isTaken(ctx.db, product)) return newTakenError();
   const full = await explainQuota(ctx, actor);
   if (full) return full;
   if (product.payoutWallet !== null) await planProductPayout(ctx, actor, product, product.payoutWallet, null);
   return null;
+}
+
+const newTakenError = (): ApiError => {
+  const detail = 'The slug or external_product_id is taken. Choose another one.';
+  return new ApiError('state_conflict', { detail, meta: { reason: 'not_unique' } });
+};
+
+export const slugName = (slug: string) => ({ kind: 'slug', keys: [slug], isUsed: isSlugUsed }) as const;
+export const isSlugUsed: IsUsed = ({ db }, accountId, slug) => hasSlug(db, slug, accountId);
+
+/** Stores a product while its slug is reserved. A generated slug belongs to its database. Throws 409 state_conflict for a taken one. */
+export async function withSlug<T>(ctx: Scope, { slug }: Product, store: (reserved: Write[]) => Promise<T>): Promise<T> {
+  try {
+    return await withNames(ctx, ctx.merchantId, partitionOfSlug(slug) === null ? [slugName(slug)] : [], store);
+  } catch (error) {
+    throw error instanceof NameTaken ? newTakenError() : error;
+  }
 }
 
 export async function explainQuota(ctx: Scope, actor: Actor): Promise<ApiError | null> {
@@ -82,7 +98,9 @@ export async function createProduct(
   const planned = await planProduct(ctx, actor, input);
   const change = await withAnswer(planned, storeAnswer(planned.result));
   try {
-    return await commitNew(ctx, change, () => findProduct(ctx, planned.result.id));
+    return await withSlug(ctx, planned.result, (reserved) =>
+      commitNew(ctx, { ...change, writes: [...reserved, ...change.writes] }, () => findProduct(ctx, planned.result.id)),
+    );
   } catch (error) {
     throw (isConstraint(error) && (await explainRefusal(ctx, actor, change.result))) || error;
   }
@@ -129,10 +147,10 @@ function newProduct(ctx: Scope, productType: Product['productType'], input: z.in
   const accessPeriodDays = input.access_period_days === undefined ? defaults.accessPeriodDays : input.access_period_days;
   if (renewalMode === 'ONE_OFF') requireMeant(input, { usageUnits, accessPeriodDays });
   return {
-    id: newId<ProductId>(ctx.now),
+    id: newId<ProductId>(ctx.now, ctx.merchantId),
     merchantId: ctx.merchantId,
     livemode: ctx.livemode,
-    slug: input.slug ?? newSlug(input.name),
+    slug: input.slug === undefined ? newSlug(input.name, ctx.merchantId) : requireChosen(input.slug),
     externalProductId: input.external_product_id ?? null,
     accessAppId: input.access_app_id ?? null,
     name: input.name,
@@ -165,7 +183,7 @@ function newProduct(ctx: Scope, productType: Product['productType'], input: z.in
   };
 }
 
-function newSlug(name: string): string {
+function newSlug(name: string, merchantId: AccountId): string {
   const base = name
     .normalize('NFKD')
     .toLowerCase()
@@ -173,5 +191,12 @@ function newSlug(name: string): string {
     .replace(/^-+|-+$/g, '')
     .slice(0, 40)
     .replace(/-+$/, '');
-  return `${base || 'product'}-${randomBase62(6).toLowerCase()}`;
+  return generatedSlug(base || 'product', merchantId);
+}
+
+/** Throws 422 for a slug of the form that the service generates: its database follows from its digits. */
+function requireChosen(slug: string): string {
+  if (partitionOfSlug(slug) !== null)
+    throw invalid('slug', 'Expected another ending: this one is of the form that the service generates', 'reserved');
+  return slug;
 }

@@ -1,11 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import { locate } from '#platform/db/directory.ts';
+import { homeOfSlug } from '#platform/db/names/names.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { created, PageQuery, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { PRODUCT } from '#rules/states.ts';
 import { createProduct } from './create-product.ts';
-import { findActiveListing } from './product.ts';
 import { CreateProductRequest, ProductBody, slugParam, toProductResource, UpdateProductRequest } from './resource.ts';
 import { ListingBody, toListingResource } from './selling/offer.ts';
 import { CreatedProductBody, toCreatedProduct } from './selling/warnings.ts';
@@ -33,7 +32,7 @@ export const productRoutes = routes('Products')
     params: slugParam,
     returns: ListingBody,
     codes: ['not_found'],
-    shard: ({ ctx, params }) => locate(ctx, ({ db }) => findActiveListing(db, params.slug)),
+    shard: ({ ctx, params }) => homeOfSlug(ctx, params.slug),
     load: ({ shard, params }) => getActiveListing(shard.db, params.slug),
     owner: ({ product }) => product,
     answer: ({ scope, row }) => toListingResource(scope, row),

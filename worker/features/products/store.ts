@@ -1,6 +1,6 @@
 import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
-import type { AppId, ProductId } from '#core/ids.ts';
+import type { AccountId, AppId, ProductId } from '#core/ids.ts';
 import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
 import { amongIds } from '#platform/db/among.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
@@ -48,7 +48,8 @@ export const findApp = (scope: Scope, appId: AppId) =>
     .where(and(rowsOf(accessApps, scope), eq(accessApps.id, appId)))
     .get();
 
-export const hasSlug = (db: Db, slug: string) => db.select({ id: products.id }).from(products).where(eq(products.slug, slug)).get();
+export const hasSlug = async (db: Db, slug: string, merchantId: AccountId): Promise<boolean> =>
+  (await db.$count(products, and(eq(products.slug, slug), eq(products.merchantId, merchantId)))) > 0;
 
 export async function isTaken(db: Db, product: Product): Promise<boolean> {
   const { slug, externalProductId } = product;

@@ -5,7 +5,7 @@ import { findApp, findListing, saleOn } from '#features/products/product.ts';
 import type { NamedProduct } from '#features/products/product-ref.ts';
 import { FixBody } from '#features/products/selling/fixes.ts';
 import { isSoldOver, type Prospect, prospectOf } from '#features/products/selling/obstacles.ts';
-import { readNamedKeys } from '#platform/chain/fee-payer.ts';
+import { listNamedKeys } from '#platform/chain/fee-payer-readings.store.ts';
 import type { Scope } from '#platform/context.ts';
 import { given, orNull, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
 import { firstRailOf, RAIL_IDS, SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
@@ -72,7 +72,7 @@ export async function checkReadiness(
     loadSetup(ctx),
     named && findListing(ctx, named),
     appId && findApp(ctx, appId),
-    livemode ? readNamedKeys(ctx) : [],
+    livemode ? listNamedKeys(ctx.db) : [],
   ]);
   const product = listing?.product ?? null;
   const bare = (railId: RailId): Prospect => ({

@@ -120,7 +120,7 @@ export function planReceipt(
   anchor: Anchor,
   owner = facts.merchant.accountId as AccountId,
 ): Change<NewReceipt> {
-  const receiptId = newId<ReceiptId>(ctx.now);
+  const receiptId = newId<ReceiptId>(ctx.now, owner);
   const { RECEIPT_KEYS, OPERATOR_NAME, OPERATOR_URL, network } = ctx.config;
   const operator = OPERATOR_NAME && OPERATOR_URL ? { name: OPERATOR_NAME, url: OPERATOR_URL } : null;
   const signed = signReceipt({ ...facts, receiptId, issuedAt: ctx.now, network: network.caip2, operator }, RECEIPT_KEYS);

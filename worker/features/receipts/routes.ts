@@ -3,7 +3,7 @@ import { keyRing } from '#core/crypto.ts';
 import type { ProductId, ReceiptId } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
-import { locate } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { countedLessWith, idOf, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
@@ -12,7 +12,7 @@ import { receiptKeySet, verifyReceipt } from './document.ts';
 import { listLinks } from './hash-chain.ts';
 import { DIRECTIONS, listReceipts } from './list.store.ts';
 import { ReceiptBody, toReceiptResource } from './receipt.ts';
-import { findMetadata, getPublicReceipt, getReceipt, getReceiptWithOutcome, hasReceipt, listMetadata } from './store.ts';
+import { findMetadata, getPublicReceipt, getReceipt, getReceiptWithOutcome, listMetadata } from './store.ts';
 
 export const ReceiptQuery = {
   wallet: z.string().max(64).optional().describe('Return only objects of this wallet.'),
@@ -82,7 +82,7 @@ export const receiptRoutes = routes('Receipts')
     bucket: 'receipt',
     returns: ReceiptBody,
     codes: ['not_found'],
-    shard: ({ ctx, params }) => locate(ctx, ({ db }) => hasReceipt(db, params.receipt_id)),
+    shard: ({ ctx, params }) => homeOf(ctx, params.receipt_id),
     answer: async ({ shard, params }) => toReceiptResource(await getPublicReceipt(shard, params.receipt_id), shard.baseUrl),
   })
   .public({
@@ -94,7 +94,7 @@ export const receiptRoutes = routes('Receipts')
     bucket: 'receipt',
     returns: VerificationBody,
     codes: ['not_found'],
-    shard: ({ ctx, params }) => locate(ctx, ({ db }) => hasReceipt(db, params.receipt_id)),
+    shard: ({ ctx, params }) => homeOf(ctx, params.receipt_id),
     answer: async ({ shard, params }) => {
       const { receipt, isOrphaned } = await getReceiptWithOutcome(shard, params.receipt_id);
       const { valid, reason, sha256Matches, signatureValid, sha256 } = verifyReceipt({ ...receipt, isOrphaned }, shard.config.RECEIPT_KEYS);

@@ -43,10 +43,6 @@ export async function getReceipt(scope: Scope, receiptId: ReceiptId): Promise<St
   return (await findReceipt(scope, (table) => and(rowsOf(table, scope), eq(table.id, receiptId)))) ?? raise('not_found');
 }
 
-export const hasReceipt = async (db: Db, receiptId: ReceiptId) =>
-  (await db.select({ id: receipts.id }).from(receipts).where(eq(receipts.id, receiptId)).get()) ??
-  db.select({ id: archivedReceipts.id }).from(archivedReceipts).where(eq(archivedReceipts.id, receiptId)).get();
-
 /** Loads a receipt of any merchant: a receipt is public to the holder of its id. */
 export async function getPublicReceipt(ctx: Shard, receiptId: ReceiptId): Promise<StoredReceipt> {
   return (await findReceipt(ctx, (table) => eq(table.id, receiptId))) ?? raise('not_found');

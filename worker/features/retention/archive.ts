@@ -122,7 +122,7 @@ async function archiveRun(
   const { bytes, ...archivedRows } = objectOf(events, paid, await anchorToPrevious(ctx, issued));
   const [first] = events as [StoredEvent];
   const prefix = `${merchantId}/${livemode ? 'live' : 'sandbox'}/${iso(first.createdAt).slice(0, 10)}`;
-  const key = `${prefix}/${first.seq}-${sha256Hex(bytes)}-${newId(ctx.now)}.jsonl`;
+  const key = `${prefix}/${first.seq}-${sha256Hex(bytes)}-${newId(ctx.now, merchantId)}.jsonl`;
   await beginDraft(ctx.db, key, ctx.now);
   await writeObject(ctx, bucket, key, bytes);
   await commit(ctx, { events: [], writes: moveToArchive(ctx, { ...run, key, ...archivedRows }), result: null });

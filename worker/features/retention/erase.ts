@@ -20,7 +20,7 @@ export async function eraseArchived(ctx: Shard, accountId: AccountId): Promise<n
   for (const { id, key } of named) {
     const bytes = withoutNames(await readArchived(ctx, key));
     const prefix = key.slice(0, key.indexOf('-', key.lastIndexOf('/')));
-    const nameless = `${prefix}-${sha256Hex(bytes)}-${newId(ctx.now)}${NAMELESS}`;
+    const nameless = `${prefix}-${sha256Hex(bytes)}-${newId(ctx.now, accountId)}${NAMELESS}`;
     await beginDraft(ctx.db, nameless, ctx.now);
     await writeObject(ctx, ctx.env.ARCHIVE!, nameless, bytes);
     await commit(ctx, { ...unchanged(null), writes: replaceObject(ctx, { id, key }, nameless) });

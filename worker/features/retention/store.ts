@@ -108,7 +108,7 @@ export const forgetDeliveries: Forget = (db, before, limit) =>
   deleteOver(
     db,
     webhookDeliveries,
-    sql`${lte(webhookDeliveries.eventId, newEventId(before))} AND ${lte(webhookDeliveries.completedAt, before)}`,
+    sql`${lte(webhookDeliveries.eventId, newEventId(before, null))} AND ${lte(webhookDeliveries.completedAt, before)}`,
     limit,
     DELIVERY_KEY,
   );

@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { hasSlug } from '#features/products/store.ts';
-import { locate } from '#platform/db/directory.ts';
+import { homeOfSlug } from '#platform/db/names/names.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
 import { routes } from '#platform/http/route.ts';
 
@@ -16,7 +15,7 @@ export const pageWalletRoutes = routes().public({
   }),
   returns: z.object({ address: z.string(), tx_signature: z.string().optional() }),
   codes: ['not_found'],
-  shard: ({ ctx, params }) => locate(ctx, ({ db }) => hasSlug(db, params.slug)),
+  shard: ({ ctx, params }) => homeOfSlug(ctx, params.slug),
   answer: async ({ shard, params, body: { wallet_id: walletId, shown = null } }) => {
     const { payAtPage } = await import('./page-wallet.ts');
     const { value, payer } = await payAtPage(shard, { slug: params.slug, walletId, shown });

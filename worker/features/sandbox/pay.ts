@@ -34,7 +34,7 @@ import {
 } from './wallet.ts';
 
 export const walletOf = (scope: Scope, label: string | null): TestWallet =>
-  testWallet(scope, label === null ? `once:${newId(scope.wallNow)}` : `named:${label}`);
+  testWallet(scope, label === null ? `once:${newId(scope.wallNow, scope.merchantId)}` : `named:${label}`);
 
 const payingOf = (outcome: TestOutcome): Paying => (outcome === 'underpaid' || outcome === 'overpaid' ? outcome : 'paid');
 

@@ -15,7 +15,7 @@ import { sweepSandboxSubscriptions } from '#features/subscriptions/sweep.ts';
 import { sweepFanOut } from '#features/webhooks/deliveries/fan-out.ts';
 import { clockOf } from '#platform/chain/clock.store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
-import { addressOf, type Shard } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { forEach, transact } from '#platform/db/commit.ts';
 import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
@@ -62,7 +62,7 @@ export async function sweepSandboxes(ctx: Shard): Promise<Swept> {
     MERCHANTS_MAX,
   );
   const messages = merchantIds.map((merchantId) => ({
-    body: { kind: 'sweepSandbox' as const, merchantId, requestId: ctx.cause, ...addressOf(ctx) },
+    body: { kind: 'sweepSandbox' as const, merchantId, requestId: ctx.cause },
   }));
   for (let i = 0; i < messages.length; i += BATCH_MAX) await ctx.env.SANDBOX.sendBatch(messages.slice(i, i + BATCH_MAX));
   // Advances only after a complete pass, so that everything that fell due in an outage is swept, however long the outage was.

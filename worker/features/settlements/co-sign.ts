@@ -139,7 +139,7 @@ export async function draftPayment(
     if (!isClaimed) return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }
   const settlement: Settlement = {
-    ...newSettlementColumns(ctx.now, simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0),
+    ...newSettlementColumns(ctx.now, cause.merchantId, simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0),
     ...cause,
     terms: { ...cause.terms, ...(identifier === null ? {} : { paymentIdentifier: identifier }) },
     txSignature,

@@ -1,13 +1,13 @@
 import { base58, base64 } from '#core/encoding.ts';
-import { newId, type PaymentId } from '#core/ids.ts';
+import { type AccountId, newId, type PaymentId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 
 /** Delay before the sweep checks a new claim, while its call may still be running. */
 const CLAIM_LEASE_MS = 30 * SECOND;
 
 /** Common columns of a new settlement in flight. `leaseMs`: delay before the sweep's first check. */
-export const newSettlementColumns = (now: number, lastValidBlockHeight: number, leaseMs = CLAIM_LEASE_MS) => ({
-  paymentId: newId<PaymentId>(now),
+export const newSettlementColumns = (now: number, merchantId: AccountId, lastValidBlockHeight: number, leaseMs = CLAIM_LEASE_MS) => ({
+  paymentId: newId<PaymentId>(now, merchantId),
   asset: 'USDC' as const,
   lastValidBlockHeight,
   status: 'pending' as const,

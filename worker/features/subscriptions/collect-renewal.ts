@@ -1,6 +1,5 @@
-import { base58 } from '#core/encoding.ts';
 import { raise } from '#core/errors.ts';
-import { newId, type PaymentId } from '#core/ids.ts';
+import { newId, newNonce, type PaymentId } from '#core/ids.ts';
 import { findLocale } from '#core/locales.ts';
 import { toMoneyResource } from '#core/money.ts';
 import { DAY, HOUR, iso, MINUTE, SECOND } from '#core/time.ts';
@@ -32,8 +31,6 @@ const AGAIN_MS = 2 * MINUTE;
 export const isDue = ({ status, nextAttemptAt: at }: AuthorizationRow, now: number): boolean =>
   isCollected(status) && at !== null && at <= now;
 
-const newNonce = (): string => base58.encode(crypto.getRandomValues(new Uint8Array(16)));
-
 /**
  * Applies what the accounts show to an authorization, and collects the running period if it is due. A transaction is claimed before it is
  * sent, so that a crash leads to a check of its settlement and never to a second payment.
@@ -59,7 +56,7 @@ async function collectRenewal(ctx: Shard, row: AuthorizationRow, reading: Subscr
     ctx.note(`puller ${row.puller} is not in SUBSCRIPTION_KEYS: ${row.id} cannot be collected`);
     return withoutKeyAt(row, ctx.now);
   }
-  const nonce = newNonce();
+  const nonce = newNonce(row.merchantId);
   const marks = { memo: `svc:${nonce}`, references: [] };
   const attempt = await collectPeriod(ctx, row, {
     puller,
@@ -179,7 +176,7 @@ function draftSettlement(
   { nonce, merchantName }: { nonce: string; merchantName: string },
 ): Settlement {
   return {
-    ...newSettlementColumns(ctx.now, lastValidBlockHeight, FIRST_CHECK_MS),
+    ...newSettlementColumns(ctx.now, row.merchantId, lastValidBlockHeight, FIRST_CHECK_MS),
     ...ownTransactionColumns(wire),
     merchantId: row.merchantId,
     livemode: row.livemode,
@@ -213,10 +210,10 @@ async function recordOwnersCollection(ctx: Shard, row: AuthorizationRow, period:
   if (found.kind !== 'found' || found.collected.receiverTokenAccount !== row.recipientAta) return false;
   const { signature: txSignature, slot, blockTimeSeconds } = found.transaction;
   const { amount: paidUnits, subscriber: payer } = found.collected;
-  const paymentId = newId<PaymentId>(ctx.now);
+  const paymentId = newId<PaymentId>(ctx.now, row.merchantId);
   const renewed = await planRenewal(ctx, row.id, {
     paymentId,
-    nonce: newNonce(),
+    nonce: newNonce(row.merchantId),
     period: periodOf(found.collected),
     proof: { txSignature, slot, blockTime: blockTimeSeconds! * SECOND, payer, paidUnits, feePaidUnits: 0n },
     isOwners: true,

@@ -4,9 +4,9 @@ import { type AuthorizationId, isAuthorizationId, type ProductId } from '#core/i
 import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import { AuthorizationBody, toAuthorizationResource } from '#features/authorizations/resource.ts';
-import { findAuthorization, listOwnAuthorizations } from '#features/authorizations/store.ts';
+import { listOwnAuthorizations } from '#features/authorizations/store.ts';
 import { belongsTo } from '#platform/context.ts';
-import { locate } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
@@ -119,7 +119,7 @@ export const cancellationRoutes = routes('Subscriptions')
     body: CancelIntentRequest,
     returns: CancelIntentBody,
     codes: ['not_found', 'subscription_cancelled', 'subscription_requires_reapproval', 'rpc_unavailable'],
-    shard: ({ ctx, params }) => locate(ctx, ({ db }) => findAuthorization(db, params.authorization_id)),
+    shard: ({ ctx, params }) => homeOf(ctx, params.authorization_id),
     load: ({ shard, params }) => getAuthorization(shard, params.authorization_id),
     owner: (authorization) => authorization,
     answer: async ({ scope, row, body }) => {
@@ -142,7 +142,7 @@ export const cancellationRoutes = routes('Subscriptions')
     body: CancelProofRequest,
     returns: AuthorizationBody,
     codes: ['not_found', 'payment_mismatch', 'rpc_unavailable'],
-    shard: ({ ctx, params }) => locate(ctx, ({ db }) => findAuthorization(db, params.authorization_id)),
+    shard: ({ ctx, params }) => homeOf(ctx, params.authorization_id),
     load: ({ shard, params }) => getAuthorization(shard, params.authorization_id),
     owner: (authorization) => authorization,
     leased: ({ scope, row, body }) =>

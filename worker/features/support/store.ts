@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
 import type { AccountId, TicketId, TicketMessageId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
-import { shardsOf } from '#platform/db/directory.ts';
+import { readEach } from '#platform/db/each-database.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { supportMessages, supportTickets, type Ticket, type TicketMessage } from '#platform/db/tables/office/support.ts';
@@ -49,11 +49,10 @@ export const listTickets = (scope: Scope, status: TicketStatus | undefined, page
 export async function listAllTickets(ctx: Scope, status: TicketStatus | undefined, page: PageRequest) {
   const isAsked = and(eq(supportTickets.livemode, ctx.livemode), status === undefined ? undefined : eq(supportTickets.status, status))!;
   const order = newestFirst(supportTickets.lastMessageAt);
-  const shards = shardsOf(ctx);
-  if (shards.length === 1) return listPage(ctx.db, supportTickets, isAsked, order, page);
+  if (ctx.databases.length === 1) return listPage(ctx.db, supportTickets, isAsked, order, page);
   // Merging requires all rows up to the page's end from each database.
   const upToIt = { ...page, offset: 0, perPage: page.offset + page.perPage };
-  const found = await Promise.all(shards.map(({ db }) => listPage(db, supportTickets, isAsked, order, upToIt)));
+  const { found } = await readEach(ctx, ({ db }) => listPage(db, supportTickets, isAsked, order, upToIt));
   const items = found.flatMap(({ items }) => items).sort((one, other) => other.lastMessageAt - one.lastMessageAt);
   const total = found.reduce((sum, { total }) => sum + total, 0);
   return { items: items.slice(page.offset, upToIt.perPage), total };

@@ -4,7 +4,7 @@ import { THREAD_MAX, TIMELINE } from '#core/limits.ts';
 import { readTimeline } from '#features/webhooks/timeline.ts';
 import { loadScope } from '#platform/chain/scope.ts';
 import type { Actor, Scope } from '#platform/context.ts';
-import { findAnywhere } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import type { Ticket, TicketMessage } from '#platform/db/tables/office/support.ts';
 import type { Thread } from './resource.ts';
 import { findTicket, listMessages } from './store.ts';
@@ -28,7 +28,7 @@ export const scopeOfTicket = async (ctx: Scope, actor: Actor, ticketId: TicketId
 
 /** Finds a ticket that the caller may see: their own, or any merchant's for staff. Throws 404. */
 export async function locateTicket(ctx: Scope, actor: Actor, ticketId: TicketId): Promise<{ scope: Scope; ticket: Ticket }> {
-  const found = isStaff(actor) ? await findAnywhere(ctx, ({ db }) => findTicket(db, ticketId)) : await findTicket(ctx.db, ticketId);
+  const found = isStaff(actor) ? await findTicket(homeOf(ctx, ticketId).db, ticketId) : await findTicket(ctx.db, ticketId);
   if (!found || found.livemode !== actor.livemode) return raise('not_found');
   const isMine = found.merchantId === actor.accountId;
   if (!isMine && !isStaff(actor)) return raise('not_found');

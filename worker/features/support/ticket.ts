@@ -16,7 +16,7 @@ import { findMembership } from '#features/memberships/store.ts';
 import { findPayment } from '#features/payments/store.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import { type Change, commitNew, isAborted, transact, type Write } from '#platform/db/commit.ts';
-import { shardsOf } from '#platform/db/directory.ts';
+import { readEach } from '#platform/db/each-database.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Ticket, TicketMessage } from '#platform/db/tables/office/support.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
@@ -49,7 +49,7 @@ export const ticketEvent = (type: EventType, ticket: Ticket, message?: TicketMes
 const authorIdOf = ({ sandbox }: Ctx, { accountId }: Actor): string => sandbox?.sessionId ?? accountId;
 
 const newMessage = (ctx: Ctx, ticketId: TicketId, actor: Actor, author: TicketMessage['author'], body: string): TicketMessage => ({
-  id: newId<TicketMessageId>(ctx.now),
+  id: newId<TicketMessageId>(ctx.now, ticketId),
   ticketId,
   author,
   authorId: authorIdOf(ctx, actor),
@@ -92,7 +92,7 @@ export async function openTicket(ctx: Scope, actor: Actor, input: NewTicket, sto
   await refuseTooMany(ctx, actor);
   const { body, ...about } = input;
   const ticket: Ticket = {
-    id: newId<TicketId>(ctx.now),
+    id: newId<TicketId>(ctx.now, ctx.merchantId),
     merchantId: ctx.merchantId,
     livemode: ctx.livemode,
     sandboxSessionId: ctx.sandbox?.sessionId ?? null,
@@ -264,7 +264,7 @@ const reachableMerchant = async ({ db }: Scope, { merchantId }: Ticket): Promise
   (await isReachable(db, merchantId)) ? [merchantId] : [];
 
 async function reachableStaff(ctx: Scope, { merchantId }: Ticket): Promise<AccountId[]> {
-  const found = await Promise.all(shardsOf(ctx).map(({ db }) => listReachableStaff(db, STAFF_MAX)));
+  const { found } = await readEach(ctx, ({ db }) => listReachableStaff(db, STAFF_MAX));
   return found
     .flat()
     .filter((accountId) => accountId !== merchantId)

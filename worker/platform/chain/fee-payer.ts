@@ -3,7 +3,7 @@ import { assert } from '#core/errors.ts';
 import { Memory } from '#core/isolate/memory.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Config, Ctx } from '#platform/context.ts';
-import { shardsOf } from '#platform/db/directory.ts';
+import { readEach } from '#platform/db/each-database.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
 import { listNamedKeys, readLamportsSpent, saveReading } from './fee-payer-readings.store.ts';
 import { KEY_VARIABLES, type KeyVariable, listMissingKeys, type NamedKey, ringOf } from './named-keys.ts';
@@ -44,8 +44,8 @@ export const heldKey = (config: Config, variable: KeyVariable, address: string):
   ringOf(config[variable]).get(address) ?? null;
 
 export const readNamedKeys = async (ctx: Ctx): Promise<NamedKey[]> => {
-  const each = await Promise.all(shardsOf(ctx).map(({ db }) => listNamedKeys(db)));
-  const named = new Map(each.flat().map((key) => [`${key.variable} ${key.address}`, key]));
+  const { found } = await readEach(ctx, ({ db }) => listNamedKeys(db));
+  const named = new Map(found.flat().map((key) => [`${key.variable} ${key.address}`, key]));
   return [...named.values()];
 };
 

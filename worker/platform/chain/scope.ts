@@ -1,7 +1,7 @@
 import { assert } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Config, Ctx, Scope, Shard } from '#platform/context.ts';
-import { findHome } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import type { Chain } from '#solana/chain.ts';
 import { findClock, type SandboxClock } from './clock.store.ts';
 import { simulatedConfig } from './simulated-config.ts';
@@ -12,7 +12,7 @@ export interface ScopeOwner {
   customerRef?: string | null;
 }
 
-export const loadScope = async (ctx: Ctx, owner: ScopeOwner): Promise<Scope> => inMode(await findHome(ctx, owner.merchantId), owner);
+export const loadScope = async (ctx: Ctx, owner: ScopeOwner): Promise<Scope> => inMode(homeOf(ctx, owner.merchantId), owner);
 
 /**
  * Returns chain, configuration and clock of a row: the real chain for live rows, else the merchant's simulated chain and the clock of the

@@ -177,7 +177,7 @@ export function isAborted(error: unknown): boolean {
 
 /** Event that is stored nowhere but with its delivery. */
 export const looseEvent = (ctx: Ctx, event: NewEvent): NewStoredEvent => ({
-  id: newEventId(ctx.now),
+  id: newEventId(ctx.now, event.merchantId),
   merchantId: event.merchantId,
   livemode: event.livemode,
   ...actEventOf(event),

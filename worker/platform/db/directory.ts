@@ -1,59 +1,74 @@
 /**
- * Directory of the database of each merchant. A merchant's rows are all in one database and never move. Rows without a merchant are
- * searched in each. With a single database no lookup is made.
+ * Directory of the database of each merchant: every id of the service contains the partition of its merchant, and each partition is in one
+ * database. Rows without a merchant are in the first database.
  * @module
  */
 
-import { eq } from 'drizzle-orm';
-import { assert } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
-import { Memory } from '#core/isolate/memory.ts';
-import type { Ctx, Shard } from '#platform/context.ts';
-import { accounts } from './tables/accounts.ts';
+import { assert, raise } from '#core/errors.ts';
+import { type Id, newIdIn, type Partition, partitionOf } from '#core/ids.ts';
+import type { Ctx, Database, Db, Shard } from '#platform/context.ts';
+import { requireSchema } from './tables/schema-check.ts';
 
-type Shards = [Shard, ...Shard[]];
+export const globalOf = (ctx: Ctx): Shard => shardIn(ctx, ctx.databases[0]);
 
-export const shardsOf = (ctx: Ctx): Shards => ctx.databases.map(({ name, db }) => ({ ...ctx, db, database: name })) as Shards;
+export const shardIn = (ctx: Ctx, database: Database): Shard => ({ ...ctx, db: checkedDb(database, ctx.wallNow), database: database.name });
 
-export const globalOf = (ctx: Ctx): Shard => shardsOf(ctx)[0];
+/** Requests check the schema of the first database before they run. Any other is checked when it is first used. */
+export const checkedDb = ({ name, db, openChecked }: Database, wallNow: number): Db =>
+  name === 'DB' ? db : openChecked(() => requireSchema(name, db, wallNow));
 
-/** Database of new accounts: the one bound last has the most capacity. */
-export const newestOf = (ctx: Ctx): Shard => shardsOf(ctx).at(-1)!;
+/** Database of the names. With `DIRECTORY` bound it holds nothing else, so that a full or slow database of merchants stops no sign-in. */
+export const directoryOf = (ctx: Ctx): Shard => (ctx.directory ? shardIn(ctx, ctx.directory) : globalOf(ctx));
 
-export const othersOf = (shard: Shard): Shard[] => shardsOf(shard).filter(({ database }) => database !== shard.database);
+/**
+ * Database of a new account, among those that are open. The same for the same seed, so that a repeated request meets what the first one
+ * stored.
+ */
+export function homeForNew(ctx: Ctx, seed: string): Shard {
+  const open = ctx.config.OPEN_DATABASES ?? ctx.databases.map(({ name }) => name);
+  return findShardAt(ctx, ctx.partitions.drawBy(seed, open)) ?? raise('not_found');
+}
 
-/** Shard that a message names. Throws if this release has no such binding, so that the message is retried. */
+/** Shard that a sweep's message names. Throws if this release has no such binding, so that the message is retried. */
 export function shardNamed(ctx: Ctx, database: string | undefined): Shard {
-  const shards = shardsOf(ctx);
-  const named = database === undefined ? shards[0] : shards.find((shard) => shard.database === database);
-  assert(named !== undefined, `database ${database} is bound`);
-  return named;
+  const found = database === undefined ? ctx.databases[0] : ctx.databases.find((one) => one.name === database);
+  assert(found !== undefined, `database ${database} is bound`);
+  return shardIn(ctx, found);
 }
 
-/** Returns the first database that has the row, else the first of all, so that the not-found error arises there. */
-export async function locate(ctx: Ctx, has: (shard: Shard) => Promise<unknown>): Promise<Shard> {
-  const shards = shardsOf(ctx);
-  if (shards.length > 1) for (const shard of shards) if (await has(shard)) return shard;
-  return shards[0];
+/** Database of a partition. Null: no database holds it, so no id of the service has it. */
+export function findShardAt(ctx: Ctx, partition: Partition | null): Shard | null {
+  const database = partition === null ? null : ctx.partitions.databaseAt(partition);
+  return database === null ? null : shardNamed(ctx, database);
 }
 
-export async function findAnywhere<T>(ctx: Ctx, find: (shard: Shard) => Promise<T | null | undefined>): Promise<T | undefined> {
-  for (const shard of shardsOf(ctx)) {
-    const found = await find(shard);
-    if (found !== null && found !== undefined) return found;
-  }
-  return undefined;
+/** Database of the merchant of an id. Reads nothing. Throws 404 for an id of no database. */
+export const homeOf = (ctx: Ctx, id: string): Shard => findShardAt(ctx, partitionOf(id)) ?? raise('not_found');
+
+/** Random partition of a database, for a new account. */
+export const drawPartition = (shard: Shard): Partition => shard.partitions.drawOf(shard.database);
+
+/** Id of a row that may be about an account of another database, or of none. Its partition is the account's, or a random one of this database. */
+export function newIdAbout<T extends Id>(shard: Shard, now: number, accountId: string | null): T {
+  const partition = accountId === null ? null : partitionOf(accountId);
+  const isHere = partition !== null && shard.partitions.databaseAt(partition) === shard.database;
+  return newIdIn<T>(now, isHere ? partition : drawPartition(shard));
 }
 
-/** Safe to cache without expiry, because accounts never move. */
-const homes = new Memory<AccountId, string>(10_000);
-
-export async function findHome(ctx: Ctx, accountId: AccountId): Promise<Shard> {
-  if (ctx.databases.length === 1) return globalOf(ctx);
-  const known = ctx.databases.find(({ name }) => name === homes.get(accountId));
-  if (known) return shardNamed(ctx, known.name);
-  const isHere = ({ db }: Shard) => db.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, accountId)).get();
-  const home = await locate(ctx, isHere);
-  if (await isHere(home)) homes.set(accountId, home.database);
+/**
+ * Database of a row that a message names. Throws if this release does not know the partition, so that the message is retried. An id without
+ * a partition belongs to the first database.
+ */
+export function homeOfNamed(ctx: Ctx, id: string): Shard {
+  const partition = partitionOf(id);
+  const home = partition === null ? globalOf(ctx) : findShardAt(ctx, partition);
+  assert(home !== null, `partition of ${id} has a database`);
   return home;
 }
+
+/** Groups what a message lists by its database. */
+export const groupByHome = <T>(ctx: Ctx, items: readonly T[], idOf: (item: T) => string): { home: Shard; items: T[] }[] =>
+  [...Map.groupBy(items, (item) => homeOfNamed(ctx, idOf(item)).database)].map(([database, items]) => ({
+    home: shardNamed(ctx, database),
+    items,
+  }));

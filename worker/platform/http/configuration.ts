@@ -1,11 +1,11 @@
 import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import { databaseNamesOf } from '#core/isolate/budget.ts';
 import { remembered } from '#core/isolate/memory.ts';
 import { ApiError, formatErrorChain } from '../../core/errors.ts';
-import { SECOND } from '../../core/time.ts';
 import { Node } from '../../solana/node.ts';
 import { type Config, type Ctx, checkedConfig, type Env, nodesOf } from '../context.ts';
-import { listMissingColumns } from '../db/tables/schema-check.ts';
+import { isKnownSchema, listKnownMissing } from '../db/tables/schema-check.ts';
 import type { AppEnv } from './openapi.ts';
 
 const isHealth = (path: string): boolean => /^(?:\/v1)?\/health$/.test(path);
@@ -22,46 +22,52 @@ export const requireConfiguration = (health: (env: Env, options: { isStrict: boo
     throw misconfigured();
   });
 
-/** Once complete, a schema remains complete for the isolate, because migrations only add. */
-const schema = remembered(() => ({ isComplete: false, checkedAt: 0, missing: [] as string[] }));
-/** Minimum interval between schema checks while migrations are missing. */
-const POLL_EVERY_MS = 5 * SECOND;
+/** Once the names of several databases are complete, they remain so for the isolate. */
+const directory = remembered(() => ({ isComplete: false }));
 
 /**
- * Lists missing columns and the indexes of nodes of another network. While any fault remains, rechecked every few seconds. A complete
- * schema is not read again.
+ * Lists missing columns of the first database, the indexes of nodes of another network, and whether the directory lacks names of several
+ * databases. While any fault remains, rechecked every few seconds.
  */
-export async function findFaults(ctx: Ctx): Promise<{ columns: string[]; nodes: number[] }> {
-  const [nodes] = await Promise.all([Node.listForeign(nodesOf(ctx.config, ctx.leftMs), ctx.wallNow), checkSchema(ctx)]);
-  return { columns: schema.missing, nodes };
+export async function findFaults(ctx: Ctx): Promise<{ columns: string[]; nodes: number[]; lacksNames: boolean }> {
+  const { name, db } = ctx.databases[0];
+  const [nodes, columns, lacksNames] = await Promise.all([
+    Node.listForeign(nodesOf(ctx.config, ctx.leftMs), ctx.wallNow),
+    listKnownMissing(name, db, ctx.wallNow, ctx.note),
+    areNamesMissing(ctx),
+  ]);
+  return { columns, nodes, lacksNames };
 }
 
 /** True if `requireComplete` needs no call. */
-export const isKnownComplete = ({ rpcUrls }: Config, now: number): boolean => schema.isComplete && Node.areKnownGood(rpcUrls, now);
+export const isKnownComplete = (env: Env, { rpcUrls }: Config, now: number): boolean =>
+  isKnownSchema('DB') && (directory.isComplete || databaseNamesOf(env).length === 1) && Node.areKnownGood(rpcUrls, now);
 
-/** Concurrent requests each run the check until one has completed, because a pending check proves nothing for the others. */
-async function checkSchema(ctx: Ctx): Promise<void> {
-  if (schema.isComplete || ctx.wallNow < schema.checkedAt + POLL_EVERY_MS) return;
+async function areNamesMissing(ctx: Ctx): Promise<boolean> {
+  if (directory.isComplete || ctx.databases.length === 1) return false;
   try {
-    const missing = (await Promise.all(ctx.databases.map(({ db }) => listMissingColumns(db)))).flat();
-    Object.assign(schema, { isComplete: missing.length === 0, checkedAt: ctx.wallNow, missing });
+    directory.isComplete = await (await import('../db/names/write-names.ts')).areNamesComplete(ctx);
+    return !directory.isComplete;
   } catch (error) {
-    // A failed read proves nothing. The route reports the outage itself.
-    ctx.note(`schema: ${formatErrorChain(error)}`);
-    schema.missing = [];
+    // A failed read proves nothing. A sign-in reports the outage itself.
+    ctx.note(`directory: ${formatErrorChain(error)}`);
+    return false;
   }
 }
 
+const isOperators = (path: string): boolean => path.startsWith('/v1/operator/');
+
 /**
- * Answers 503 misconfigured on all paths except health while the database lacks columns of this release or a node serves another network.
- * The first requests of an isolate check both in parallel.
+ * Answers 503 misconfigured on all paths except health while the first database lacks columns of this release, a node serves another
+ * network, or several databases have no complete directory, which the operator's command completes. The first requests check in parallel.
  */
 export const requireComplete = createMiddleware<AppEnv>(async (c, next) => {
   if (isHealth(c.req.path)) return next();
   const { ctx } = c.var;
-  const { columns, nodes } = await findFaults(ctx);
+  const { columns, nodes, lacksNames } = await findFaults(ctx);
   if (columns.length > 0) ctx.note(`migrations are behind: ${columns.slice(0, 5).join(', ')}`);
   if (nodes.length > 0) ctx.note(`config: RPC_URLS node ${nodes.join(', ')} serves another network`);
-  if (columns.length + nodes.length > 0) throw misconfigured();
+  if (lacksNames) ctx.note('config: the directory lacks names of accounts: npm run admin -- names rebuild');
+  if (columns.length + nodes.length > 0 || (lacksNames && !isOperators(c.req.path))) throw misconfigured();
   return next();
 });

@@ -37,6 +37,8 @@ const isOutOfTime = ({ status, code }: ApiError, c: Context<AppEnv>): boolean =>
   status === 503 && ERRORS[code].retryable && c.var.ctx.leftMs() === 0;
 
 function toApiError(error: Error, c: Context<AppEnv>): ApiError {
+  // The schema check of a database fails inside of a query.
+  if (error.cause instanceof ApiError) return error.cause;
   if (error instanceof ApiError) return isOutOfTime(error, c) ? new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 }) : error;
   if (error instanceof HTTPException && error.status === 400) {
     return new ApiError('validation_error', { problems: [{ loc: ['body'], msg: 'The body is not valid JSON', type: 'json_invalid' }] });

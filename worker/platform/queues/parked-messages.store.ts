@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm';
 import { DAY } from '#core/time.ts';
-import { addressOf, type Db, type Job, type Shard } from '#platform/context.ts';
+import type { Db, Job, Shard } from '#platform/context.ts';
 import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { type ParkedMessage, parkedMessages } from '#platform/db/tables/operations.ts';
 
@@ -23,7 +23,7 @@ export const parkJob = (ctx: Shard, id: string, job: { kind: Job['kind'] }): Pro
       id,
       queue: ctx.sandbox === null ? 'svc-jobs-dead' : 'svc-sandbox-dead',
       kind: job.kind,
-      body: { ...job, ...addressOf(ctx) },
+      body: { ...job },
       reason: 'failed',
       parkedAt: ctx.wallNow,
     },

@@ -1,4 +1,4 @@
-import { addressOf, type Job, type Shard } from '#platform/context.ts';
+import type { Job, Shard } from '#platform/context.ts';
 
 /** Separate queues for live and sandbox jobs. A sandbox session has no queue, because its run executes follow-up work in order. */
 function queueOf({ env, sandbox }: Shard): Queue<Job> | null {
@@ -7,12 +7,12 @@ function queueOf({ env, sandbox }: Shard): Queue<Job> | null {
 }
 
 export async function sendJob(ctx: Shard, job: Job, delaySeconds = 0): Promise<void> {
-  await queueOf(ctx)?.send({ ...job, requestId: ctx.cause, ...addressOf(ctx) }, { delaySeconds });
+  await queueOf(ctx)?.send({ ...job, requestId: ctx.cause }, { delaySeconds });
 }
 
 const MESSAGES_MAX = 100;
 
 export async function sendJobs(ctx: Shard, jobs: readonly { job: Job; delaySeconds?: number }[]): Promise<void> {
-  const messages = jobs.map(({ job, delaySeconds = 0 }) => ({ body: { ...job, requestId: ctx.cause, ...addressOf(ctx) }, delaySeconds }));
+  const messages = jobs.map(({ job, delaySeconds = 0 }) => ({ body: { ...job, requestId: ctx.cause }, delaySeconds }));
   for (let i = 0; i < messages.length; i += MESSAGES_MAX) await queueOf(ctx)?.sendBatch(messages.slice(i, i + MESSAGES_MAX));
 }

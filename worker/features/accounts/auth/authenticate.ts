@@ -1,7 +1,7 @@
 import { ApiError, unreachable } from '#core/errors.ts';
-import { admissionIdOf } from '#core/ids.ts';
+import { admissionIdOf, partitionOfAdmission } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
-import { findAnywhere } from '#platform/db/directory.ts';
+import { findShardAt } from '#platform/db/directory.ts';
 import type { RouteContext } from '#platform/http/openapi.ts';
 import { countRefusedCredential, rateHeaders, rateLimited, requireRefusalsLeft } from '#platform/http/rate-limit.ts';
 import { admissionObject } from '#platform/objects.ts';
@@ -80,7 +80,8 @@ async function askAccount<A extends { ok: boolean }>(
   const object = admissionObject(ctx, `account:${admissionId}`);
   const answer = await ask(object);
   if (answer.ok || !('reason' in answer) || answer.reason !== 'unknown') return answer;
-  const known = await findAnywhere(ctx, ({ db }) => findAdmission(db, admissionId));
+  const home = findShardAt(ctx, partitionOfAdmission(admissionId));
+  const known = home && (await findAdmission(home.db, admissionId));
   if (!known) return null;
   await object.load(known.account, known.keys);
   return ask(object);

@@ -7,7 +7,7 @@ import { addressKeysOf, forgetBounce, planEmail } from '#features/email/outbox.t
 import { isBouncedAddress } from '#features/email/store.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { findHome } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { type AccountChange, changeAccount } from '../change-account.ts';
@@ -138,7 +138,7 @@ export const verifyEmail = (ctx: Ctx, token: string, storeAnswer: StoreAnswer<nu
 /** Finds the account that a token names, and its shard, without verifying the token. Throws 401 invalid_credentials. */
 async function findNamed(ctx: Ctx, token: string): Promise<{ home: Shard; account: Account | undefined }> {
   const accountId = (TOKEN.exec(token)?.[1] ?? refuse(ctx, token)) as AccountId;
-  const home = await findHome(ctx, accountId);
+  const home = homeOf(ctx, accountId);
   return { home, account: await findAccount(home.db, accountId) };
 }
 

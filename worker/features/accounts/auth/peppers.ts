@@ -1,6 +1,7 @@
 import { PEPPER_BYTES, secretRing } from '#core/crypto.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
+import { renewKeys } from '#platform/db/names/names.ts';
 import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import { findCursor, listNamedAccounts, type NamedAccount, replaceKeys, savePepperCursor } from './pepper.store.ts';
 import { emailKeysOf, walletKeysOf } from './sign-in.ts';
@@ -26,6 +27,15 @@ export async function sweepPeppers(ctx: Shard): Promise<Swept> {
         taken += await replaceKeys(
           ctx.db,
           old.map(({ id, version, emailKey, walletKey }) => ({ id, version, emailKey, walletKey })),
+        );
+      for (const [kind, column] of [
+        ['email', 'emailKey'],
+        ['wallet', 'walletKey'],
+      ] as const)
+        await renewKeys(
+          ctx,
+          kind,
+          fresh.map((row, index) => ({ accountId: row.id, key: row[column], formerKey: rows[index]![column] })),
         );
       last = rows.at(-1)!.id;
     },

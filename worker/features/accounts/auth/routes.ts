@@ -2,7 +2,6 @@ import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
-import { newestOf } from '#platform/db/directory.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import { AccountUuid, created, DetailResponse, ExpiresAt, orNull, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
@@ -11,7 +10,7 @@ import { routes } from '#platform/http/route.ts';
 import type { SignIn, SignInMethod } from '#rules/admission.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { bearerOf } from './authenticate.ts';
-import { emailKeysOf, logIn, normaliseEmail, refreshSession, registerAccount } from './sign-in.ts';
+import { emailKeysOf, homeOfRegistration, logIn, normaliseEmail, refreshSession, registerAccount } from './sign-in.ts';
 import { claimsOf, issueToken } from './tokens.ts';
 import { issueLoginNonce, logInWithWallet } from './wallet-sign-in.ts';
 
@@ -115,7 +114,7 @@ export const authRoutes = routes('Authentication')
     body: RegisterRequest,
     returns: created(AuthResponse, 'Account and its session'),
     codes: ['email_registered', 'password_too_short'],
-    shard: ({ ctx }) => newestOf(ctx),
+    shard: ({ ctx, body: { email } }) => homeOfRegistration(ctx, email),
     once: ({ shard, body: { display_name: displayName, ...login } }, storeAnswer) =>
       registerAccount(shard, { ...login, displayName }, storeAnswer),
     present: (account, { shard }) => toAuthResponse(shard, account, signedInNow(shard, 'pwd')),

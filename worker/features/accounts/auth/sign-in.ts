@@ -1,10 +1,11 @@
 import { pepperedHashes } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
-import { type AccountId, admissionIdOf, newId } from '#core/ids.ts';
+import { type AccountId, admissionIdOf, newIdIn } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
-import { findAnywhere, findHome, othersOf } from '#platform/db/directory.ts';
+import { drawPartition, homeForNew, homeOf } from '#platform/db/directory.ts';
+import { findNamed, type IsUsed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { SignIn } from '#rules/admission.ts';
@@ -25,7 +26,17 @@ export const emailKeysOf = (ctx: Ctx, email: string): AccountKeys & { keys: [str
 
 /** Finds the account that has this email, or had it before its deletion, under any pepper. */
 export const findAccountByEmail = (ctx: Ctx, email: string) =>
-  findAnywhere(ctx, ({ db }) => findAccountByKeys(db, emailKeysOf(ctx, email)));
+  findNamed(ctx, emailName(ctx, email), ({ db }) => findAccountByKeys(db, emailKeysOf(ctx, email)));
+
+export const emailName = (ctx: Ctx, email: string) =>
+  ({ kind: 'email', keys: emailKeysOf(ctx, email).keys, isUsed: isUsedAs('emailKey') }) as const;
+export const walletName = (ctx: Ctx, walletAddress: string) =>
+  ({ kind: 'wallet', keys: walletKeysOf(ctx, walletAddress).keys, isUsed: isUsedAs('walletKey') }) as const;
+
+export const isUsedAs =
+  (column: AccountKeys['column']): IsUsed =>
+  async ({ db }, accountId, key) =>
+    (await findAccountByKeys(db, { column, keys: [key] }))?.id === accountId;
 
 export const walletKeysOf = (ctx: Ctx, walletAddress: string): AccountKeys & { keys: [string, ...string[]] } => ({
   column: 'walletKey',
@@ -39,8 +50,8 @@ export function requirePasswordLength(password: string): void {
 
 type SignInIdentity = Partial<Pick<Account, 'email' | 'emailKey' | 'passwordHash' | 'walletAddress' | 'walletKey'>>;
 
-export function newAccount(ctx: Ctx, displayName: string, identity: SignInIdentity): Account {
-  const accountId = newId<AccountId>(ctx.now);
+export function newAccount(ctx: Shard, displayName: string, identity: SignInIdentity): Account {
+  const accountId = newIdIn<AccountId>(ctx.now, drawPartition(ctx));
   return {
     id: accountId,
     admissionId: admissionIdOf(accountId),
@@ -78,14 +89,18 @@ export async function storeAccount(
   emails: Write[] = [],
 ): Promise<Account> {
   const payout = account.walletAddress ? planAccountPayout(ctx, account.id, account.walletAddress) : { events: [], writes: [] };
+  const { email, walletAddress } = account;
   const known = [
-    ...(account.email === null ? [] : [emailKeysOf(ctx, account.email)]),
-    ...(account.walletAddress === null ? [] : [walletKeysOf(ctx, account.walletAddress)]),
+    ...(email === null ? [] : [emailKeysOf(ctx, email)]),
+    ...(walletAddress === null ? [] : [walletKeysOf(ctx, walletAddress)]),
   ];
-  const guards = known.flatMap((keys) => abortIfTaken(ctx, account.id, keys));
-  const writes = [...guards, insertAccount(ctx.db, account), ...payout.writes, ...emails];
-  const change = await withAnswer({ events: payout.events, writes, result: account }, storeAnswer(account));
-  return commitNew(ctx, change, () => findAccount(ctx.db, account.id));
+  const named = [...(email === null ? [] : [emailName(ctx, email)]), ...(walletAddress === null ? [] : [walletName(ctx, walletAddress)])];
+  return withNames(ctx, account.id, named, async (reserved) => {
+    const guards = [...reserved, ...known.flatMap((keys) => abortIfTaken(ctx, account.id, keys))];
+    const writes = [...guards, insertAccount(ctx.db, account), ...payout.writes, ...emails];
+    const change = await withAnswer({ events: payout.events, writes, result: account }, storeAnswer(account));
+    return commitNew(ctx, change, () => findAccount(ctx.db, account.id));
+  });
 }
 
 interface Register {
@@ -94,12 +109,11 @@ interface Register {
   displayName: string;
 }
 
-/**
- * In the database that creates accounts, a unique index detects duplicates, also of concurrent requests. The other databases create no
- * accounts.
- */
-const isNamedElsewhere = async (ctx: Shard, keys: AccountKeys): Promise<boolean> =>
-  (await Promise.all(othersOf(ctx).map(({ db }) => findAccountByKeys(db, keys)))).some((account) => account !== undefined);
+/** Database of a registration: that of the account with this email, where a repeated request gets its answer, else that of new accounts. */
+export const homeOfRegistration = async (ctx: Ctx, email: string): Promise<Shard> =>
+  (await findNamed(ctx, emailName(ctx, email), async (home) =>
+    (await findAccountByKeys(home.db, emailKeysOf(ctx, email))) ? home : null,
+  )) ?? homeForNew(ctx, normaliseEmail(email));
 
 /**
  * Creates an account on the free plan and emails a verification link. Throws 409 email_registered, also for the address of a deleted
@@ -112,11 +126,10 @@ export async function registerAccount(ctx: Shard, input: Register, storeAnswer: 
     emailKey: emailKeysOf(ctx, input.email).keys[0],
     passwordHash: await newPasswordHash(ctx, input.password),
   });
-  if (await isNamedElsewhere(ctx, emailKeysOf(ctx, input.email))) throw new ApiError('email_registered');
   try {
     return await storeAccount(ctx, account, storeAnswer, planVerification(ctx, account));
   } catch (error) {
-    throw isConstraint(error) ? new ApiError('email_registered') : error;
+    throw isConstraint(error) || error instanceof NameTaken ? new ApiError('email_registered') : error;
   }
 }
 
@@ -128,7 +141,7 @@ export async function logIn(ctx: Ctx, input: { email: string; password: string }
   const account = await findByPassword(ctx, input.password, () => findAccountByEmail(ctx, input.email));
   if (!account) throw new ApiError('invalid_credentials');
   requireActive(account);
-  ctx.defer(renewPasswordHash(await findHome(ctx, account.id), account, input.password));
+  ctx.defer(renewPasswordHash(homeOf(ctx, account.id), account, input.password));
   return account;
 }
 
@@ -147,7 +160,7 @@ const REFRESH = { graceMs: 7 * DAY, sessionMs: 30 * DAY };
  */
 export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ account: Account; signIn: SignIn }> {
   const claims = token ? await readToken(ctx, token, REFRESH.graceMs) : null;
-  const account = claims ? await findAccount((await findHome(ctx, claims.sub)).db, claims.sub) : null;
+  const account = claims ? await findAccount(homeOf(ctx, claims.sub).db, claims.sub) : null;
   if (!claims || !account) throw new ApiError('invalid_authorization');
   requireActive(account);
   const { signIn } = claims;

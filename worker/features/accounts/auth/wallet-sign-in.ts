@@ -6,10 +6,11 @@ import { iso, SECOND } from '#core/time.ts';
 import { requireWallet } from '#platform/chain/payees.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit, isConstraint } from '#platform/db/commit.ts';
-import { findAnywhere, globalOf, newestOf } from '#platform/db/directory.ts';
+import { globalOf, homeForNew } from '#platform/db/directory.ts';
+import { findNamed, NameTaken } from '#platform/db/names/names.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
 import { findAccountByKeys, insertLoginNonce, takeLoginNonce } from '../store.ts';
-import { newAccount, requireActive, storeAccount, walletKeysOf } from './sign-in.ts';
+import { newAccount, requireActive, storeAccount, walletKeysOf, walletName } from './sign-in.ts';
 
 /** Long enough to find the wallet's window, short enough to limit the use of a stolen signature. */
 const NONCE_SECONDS = 300;
@@ -69,7 +70,7 @@ export async function logInWithWallet(
 
 /** Claims the nonce, with one retry if the database's answer was lost, so that the wallet need not sign again. */
 async function takeNonce(ctx: Ctx, nonce: string, walletAddress: string): Promise<LoginNonce | null> {
-  const signInId = newId<SignInId>(ctx.wallNow);
+  const signInId = newId<SignInId>(ctx.wallNow, null);
   const take = () => takeLoginNonce(globalOf(ctx).db, nonce, walletAddress, signInId);
   return take().catch((error: unknown) => {
     ctx.note(`nonce: ${formatErrorChain(error)}`);
@@ -91,14 +92,15 @@ function findMethod({ walletAddress, message, nonce }: LoginNonce, signature: st
 /** Finds or creates the wallet's account. Concurrent first sign-ins end in the same account. */
 async function openWalletAccount(ctx: Ctx, walletAddress: string): Promise<Account> {
   const walletKeys = walletKeysOf(ctx, walletAddress);
-  const find = () => findAnywhere(ctx, ({ db }) => findAccountByKeys(db, walletKeys));
+  const find = () => findNamed(ctx, walletName(ctx, walletAddress), ({ db }) => findAccountByKeys(db, walletKeys));
   const known = await find();
   if (known) return known;
   const displayName = `Wallet ${walletAddress.slice(0, 4)}…${walletAddress.slice(-4)}`;
   try {
-    return await storeAccount(newestOf(ctx), newAccount(ctx, displayName, { walletAddress, walletKey: walletKeys.keys[0] }));
+    const home = homeForNew(ctx, walletAddress);
+    return await storeAccount(home, newAccount(home, displayName, { walletAddress, walletKey: walletKeys.keys[0] }));
   } catch (error) {
-    if (!isConstraint(error)) throw error;
+    if (!isConstraint(error) && !(error instanceof NameTaken)) throw error;
     return (await find()) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
   }
 }

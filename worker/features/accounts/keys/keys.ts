@@ -25,7 +25,7 @@ export function draftKey(
 ): { key: ApiKey; rawKey: string } {
   const rawKey = newRawKey(ctx, merchantId, given.livemode);
   const key = {
-    id: newId<KeyId>(ctx.now),
+    id: newId<KeyId>(ctx.now, merchantId),
     merchantId,
     keyHash: hashRawKey(ctx, rawKey),
     keyPrefix: rawKey.slice(0, 'svc_live_'.length + 4),

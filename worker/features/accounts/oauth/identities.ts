@@ -3,6 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Actor, Ctx, Db, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
+import type { IsUsed } from '#platform/db/names/names.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { SignInIdentity } from '#platform/db/tables/office/sign-in.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
@@ -24,6 +25,15 @@ export async function findOwner(db: Db, ctx: Ctx, provider: SignInProvider, subj
 }
 
 export const isLocked = ({ subject }: SignInIdentity): boolean => subject.startsWith(LOCK);
+
+export const identityName = (ctx: Ctx, provider: SignInProvider, subject: string) => {
+  const [first, ...others] = locksOf(ctx, provider, subject);
+  return { kind: 'identity', keys: [first!, ...others], isUsed: isIdentityUsed } as const;
+};
+
+/** The key is the keyed hash that locks the identity, under any pepper. */
+export const isIdentityUsed: IsUsed = async (home, accountId, key) =>
+  (await listIdentities(home.db, accountId)).some((one) => one.subject === key || locksOf(home, one.provider, one.subject).includes(key));
 
 /**
  * Replaces a deleted account's provider identities with keyed hashes, so that the same person cannot create a second account and learns

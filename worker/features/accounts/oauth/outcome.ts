@@ -1,12 +1,13 @@
 import { ApiError } from '#core/errors.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { commitNew, isAborted, isConstraint } from '#platform/db/commit.ts';
-import { findAnywhere, findHome, newestOf } from '#platform/db/directory.ts';
+import { commitNew, isAborted, isConstraint, type Write } from '#platform/db/commit.ts';
+import { homeForNew, homeOf } from '#platform/db/directory.ts';
+import { findNamed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { planSecurityAlert } from '../auth/owner-emails.ts';
-import { emailKeysOf, findAccountByEmail, newAccount, normaliseEmail } from '../auth/sign-in.ts';
+import { emailKeysOf, emailName, findAccountByEmail, newAccount, normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { claiming, planRevokeAccess, withoutAccess } from '../claim/claim.ts';
 import { abortIfSold, findAccountAccess, hasSold } from '../claim/store.ts';
@@ -21,7 +22,7 @@ import {
   insertIdentity,
   noteEmail,
 } from '../store.ts';
-import { findOwner, isLocked } from './identities.ts';
+import { findOwner, identityName, isLocked } from './identities.ts';
 import type { Person, ProviderError } from './provider.ts';
 import { titleOf } from './registry.ts';
 import type { BegunSignIn } from './state.ts';
@@ -48,7 +49,7 @@ export async function decideOutcome(ctx: Ctx, begun: BegunSignIn, person: Person
     try {
       return await tryOutcome(ctx, begun, person);
     } catch (error) {
-      const isLost = isConstraint(error) || (error instanceof ApiError && error.code === 'state_conflict');
+      const isLost = isConstraint(error) || error instanceof NameTaken || (error instanceof ApiError && error.code === 'state_conflict');
       if (!isLost) throw error;
       if (attempt === TRIES_MAX) throw new ProviderAway('others changed the account at every try');
     }
@@ -57,19 +58,22 @@ export async function decideOutcome(ctx: Ctx, begun: BegunSignIn, person: Person
 
 async function tryOutcome(ctx: Ctx, begun: BegunSignIn, person: Person): Promise<OAuthOutcome> {
   const provider = begun.provider as SignInProvider;
-  const known = await findAnywhere(ctx, ({ db }) => findOwner(db, ctx, provider, person.subject));
-  if (begun.accountId !== null) return linkPerson(await findHome(ctx, begun.accountId), begun, person, known?.accountId ?? null);
+  const known = await findNamed(ctx, identityName(ctx, provider, person.subject), ({ db }) => findOwner(db, ctx, provider, person.subject));
+  if (begun.accountId !== null) return linkPerson(homeOf(ctx, begun.accountId), begun, person, known?.accountId ?? null);
   if (known) {
-    const home = await findHome(ctx, known.accountId);
+    const home = homeOf(ctx, known.accountId);
     if (!isLocked(known) && known.email !== person.email) await noteEmail(home.db, known, person.email);
     return signInOutcome(await getAccount(home.db, known.accountId));
   }
   if (person.email === null || !person.isEmailVerified) return refused('email_unverified');
   const account = await findAccountByEmail(ctx, person.email);
-  if (!account) return begun.mode === 'login' ? refused('account_not_found') : registerPerson(newestOf(ctx), provider, person);
+  if (!account) {
+    if (begun.mode === 'login') return refused('account_not_found');
+    return registerPerson(homeForNew(ctx, `${provider}:${person.subject}`), provider, person);
+  }
   const outcome = signInOutcome(account);
   if (outcome.kind === 'refused') return outcome;
-  const home = await findHome(ctx, account.id);
+  const home = homeOf(ctx, account.id);
   return account.emailVerified ? resumeAccount(home, account, provider, person) : claimAccount(home, account, provider, person);
 }
 
@@ -94,9 +98,12 @@ async function addIdentity(ctx: Shard, account: Account, provider: SignInProvide
   const alerts = planSecurityAlert(ctx, account, { change: 'provider_linked', named: titleOf(provider) });
   const writes = [abortUnlessAsBefore(ctx, account), insertIdentity(ctx, account.id, provider, person), ...alerts];
   try {
-    await commitNew(ctx, { events: [], writes, result: null }, isTheirs);
+    await withNames(ctx, account.id, [identityName(ctx, provider, person.subject)], (reserved) =>
+      commitNew(ctx, { events: [], writes: [...reserved, ...writes], result: null }, isTheirs),
+    );
     return true;
   } catch (error) {
+    if (error instanceof NameTaken) return false;
     if (isAborted(error) || !isConstraint(error)) throw error;
     return false;
   }
@@ -120,7 +127,7 @@ const ownSettings = ({ displayName }: Person) => ({
  */
 async function claimAccount(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<OAuthOutcome> {
   if (await hasSold(ctx.db, account.id)) return refused('email_unverified');
-  const claimed = await claiming(ctx, account, () =>
+  const claim = (reserved: Write[]) =>
     changeAccount(ctx, account.id, async (row) => {
       if (row.emailVerified || row.status !== 'active' || row.emailKey !== account.emailKey)
         throw new ApiError('state_conflict', { meta: { reason: 'contended' } });
@@ -128,6 +135,7 @@ async function claimAccount(ctx: Shard, account: Account, provider: SignInProvid
       return {
         values: { ...withoutAccess(ctx, row, access), ...ownSettings(person), passwordHash: null },
         writes: [
+          ...reserved,
           abortIfSold(ctx, account.id),
           ...planRevokeAccess(ctx, row, access),
           forgetLogo(ctx.db, account.id),
@@ -135,8 +143,8 @@ async function claimAccount(ctx: Shard, account: Account, provider: SignInProvid
         ],
         wasStored: async () => (await findIdentity(ctx.db, provider, person.subject))?.accountId === account.id,
       };
-    }),
-  );
+    });
+  const claimed = await claiming(ctx, account, () => withNames(ctx, account.id, [identityName(ctx, provider, person.subject)], claim));
   return { kind: 'signed_in', account: claimed };
 }
 
@@ -152,6 +160,9 @@ async function registerPerson(ctx: Shard, provider: SignInProvider, person: Pers
     insertAccount(ctx.db, account),
     insertIdentity(ctx, account.id, provider, person),
   ];
-  await commitNew(ctx, { events: [], writes, result: null }, () => findAccount(ctx.db, account.id));
+  const named = [emailName(ctx, email), identityName(ctx, provider, person.subject)];
+  await withNames(ctx, account.id, named, (reserved) =>
+    commitNew(ctx, { events: [], writes: [...reserved, ...writes], result: null }, () => findAccount(ctx.db, account.id)),
+  );
   return { kind: 'signed_in', account };
 }

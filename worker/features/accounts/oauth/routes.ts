@@ -3,7 +3,7 @@ import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { localPathOf } from '#core/local-path.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
-import { findHome, globalOf } from '#platform/db/directory.ts';
+import { globalOf, homeOf } from '#platform/db/directory.ts';
 import { readPerson, requireFreshSignIn } from '#platform/http/callers.ts';
 import { given, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
 import { hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
@@ -121,7 +121,7 @@ export const oauthRoutes = routes('Authentication')
         throw new ApiError('validation_error', { problems: [problem] });
       }
       const provider = requireProvider(ctx, params.provider);
-      const tokenVersion = caller ? (await getAccount((await findHome(ctx, caller.accountId)).db, caller.accountId)).tokenVersion : null;
+      const tokenVersion = caller ? (await getAccount(homeOf(ctx, caller.accountId).db, caller.accountId)).tokenVersion : null;
       const asked = { provider: provider.name, mode, surface, next, accountId: caller?.accountId ?? null, tokenVersion };
       const { attempt, cookie } = beginState(ctx, asked, c.req.header('Cookie'));
       const authorization_url = await provider.authorizationUrl(ctx, attempt).catch((error: unknown) => {

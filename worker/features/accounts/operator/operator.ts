@@ -3,7 +3,7 @@ import { isOneOf, secretRing } from '#core/crypto.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { findAnywhere, findHome } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { OPERATOR_SECRET_BYTES } from '#platform/variables.ts';
 import { ACCOUNT } from '#rules/states.ts';
@@ -29,8 +29,8 @@ export function requireOperator(ctx: Ctx, secret: string | undefined): void {
 export async function operateAccount(ctx: Ctx, input: { account: string; action: OperatorAction }): Promise<Account> {
   const isUserId = z.uuid().safeParse(input.account).success;
   const find = ({ db }: Shard) => findAccount(db, input.account as AccountId);
-  const { id } = (await (isUserId ? findAnywhere(ctx, find) : findAccountByEmail(ctx, input.account))) ?? raise('not_found');
-  return changeAccount(await findHome(ctx, id), id, (account) => {
+  const { id } = (await (isUserId ? find(homeOf(ctx, input.account)) : findAccountByEmail(ctx, input.account))) ?? raise('not_found');
+  return changeAccount(homeOf(ctx, id), id, (account) => {
     const isUnproven = !isUserId && input.action === 'staff' && !account.emailVerified && !account.isStaff;
     if (isUnproven) {
       const detail = 'The email address is not verified. Name the account by its user id.';

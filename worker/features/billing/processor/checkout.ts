@@ -3,10 +3,11 @@ import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import { findVerifiedDomain, getAccount } from '#features/accounts/store.ts';
 import type { Ctx, Scope } from '#platform/context.ts';
+import { withNames } from '#platform/db/names/names.ts';
 import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';
 import { type PaidPlan, planAt } from '#rules/plans.ts';
 import { buySubscription, endPages, listPages, openOnePage, type ReturnUrls } from './pages.ts';
-import { findCustomer, insertCustomer, renameCustomer } from './store.ts';
+import { customerName, findCustomer, insertCustomer, renameCustomer } from './store.ts';
 import { CustomerGone, fromProcessor, priceIdOf, requireProcessor } from './stripe.ts';
 import { isRunning } from './subscriptions.ts';
 import { syncAccount } from './sync.ts';
@@ -141,13 +142,13 @@ async function openCustomer(ctx: Scope, accountId: AccountId): Promise<BillingCu
   const known = await findCustomer(ctx.db, accountId);
   if (known) return known;
   const row = newCustomer(ctx, accountId, await makeCustomer(ctx, accountId, null));
-  await insertCustomer(ctx.db, row);
+  await withNames(ctx, accountId, [customerName(row.customerId)], () => insertCustomer(ctx.db, row));
   return (await findCustomer(ctx.db, accountId)) ?? row;
 }
 
 async function remakeCustomer(ctx: Scope, gone: BillingCustomer): Promise<BillingCustomer> {
   const row = newCustomer(ctx, gone.accountId, await makeCustomer(ctx, gone.accountId, gone.customerId));
-  await renameCustomer(ctx.db, gone.customerId, row);
+  await withNames(ctx, gone.accountId, [customerName(row.customerId)], () => renameCustomer(ctx.db, gone.customerId, row));
   // If the account was deleted meanwhile, this row makes the sweep delete the new customer too.
   await insertCustomer(ctx.db, row);
   return (await findCustomer(ctx.db, gone.accountId)) ?? row;

@@ -2,6 +2,7 @@ import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
+import type { IsUsed } from '#platform/db/names/names.ts';
 import {
   type BillingCustomer,
   billingCustomers,
@@ -16,6 +17,11 @@ export const findCustomer = (db: Db, accountId: AccountId): Promise<BillingCusto
 
 export const findByCustomerId = (db: Db, customerId: string): Promise<BillingCustomer | undefined> =>
   db.select().from(billingCustomers).where(eq(billingCustomers.customerId, customerId)).get();
+
+/** Customer of the processor as a name: an event of the processor says nothing else. */
+export const customerName = (customerId: string) => ({ kind: 'customer', keys: [customerId], isUsed: isCustomerUsed }) as const;
+export const isCustomerUsed: IsUsed = async ({ db }, accountId, customerId) =>
+  (await findByCustomerId(db, customerId))?.accountId === accountId;
 
 /**
  * Inserts the customer of an active account, once. For an account deleted meanwhile the row is marked, so that the sweep deletes the

@@ -6,11 +6,21 @@ import { changeAccount } from '#features/accounts/change-account.ts';
 import { planEndingEmail } from '#features/email-delivery/due-plans.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { forEach, type Write } from '#platform/db/commit.ts';
-import { findAnywhere, findHome } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
+import { findNamed } from '#platform/db/names/names.ts';
 import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';
-import { findByCustomerId, findCustomer, insertProcessorEvent, isTakenIn, listDueReads, postponeRead, updateCustomer } from './store.ts';
+import {
+  customerName,
+  findByCustomerId,
+  findCustomer,
+  insertProcessorEvent,
+  isTakenIn,
+  listDueReads,
+  postponeRead,
+  updateCustomer,
+} from './store.ts';
 import { CustomerGone, planOfPrice, readProcessor } from './stripe.ts';
 import { foldSubscriptions, HANDLED_EVENTS, type PastDueSign, type ShownSubscription, unpaidThrough } from './subscriptions.ts';
 
@@ -141,10 +151,10 @@ function signOf(event: Stripe.Event): PastDueSign | null {
 export async function takeEvent(ctx: Ctx, event: Stripe.Event): Promise<{ isDuplicate: boolean }> {
   const customerId = customerOf(event);
   if (!isHandled(event.type) || customerId === null) return { isDuplicate: false };
-  const customer = await findAnywhere(ctx, ({ db }) => findByCustomerId(db, customerId));
+  const customer = await findNamed(ctx, customerName(customerId), ({ db }) => findByCustomerId(db, customerId));
   if (!customer) return { isDuplicate: false };
   const { id, type, created } = event;
-  const isNew = await syncAccount(await findHome(ctx, customer.accountId), customer.accountId, {
+  const isNew = await syncAccount(homeOf(ctx, customer.accountId), customer.accountId, {
     id,
     type,
     createdAt: created * SECOND,

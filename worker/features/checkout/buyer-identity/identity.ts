@@ -1,10 +1,11 @@
 import { ApiError } from '#core/errors.ts';
-import { type IdentitySessionId, newId, type ProductId } from '#core/ids.ts';
+import { type IdentitySessionId, newId, type ProductId, partitionOf } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { MINUTE } from '#core/time.ts';
 import { getActiveListing } from '#features/products/product.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, transact } from '#platform/db/commit.ts';
+import { findShardAt } from '#platform/db/directory.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { IdentitySession } from '#platform/db/tables/checkout.ts';
 import type { Product } from '#platform/db/tables/products.ts';
@@ -37,7 +38,7 @@ export async function openIdentitySession(ctx: Shard, slug: string, storeAnswer:
   const missing = product.livemode ? variables.filter((name) => ctx.config[name] === undefined) : [];
   if (missing.length > 0) throw new ApiError('handoff_not_configured', { meta: { provider, missing } });
   const session: IdentitySession = {
-    id: newId<IdentitySessionId>(ctx.now),
+    id: newId<IdentitySessionId>(ctx.now, product.merchantId),
     merchantId: product.merchantId,
     livemode: product.livemode,
     productId: product.id,
@@ -80,6 +81,13 @@ export const completeIdentity = (
 export function unknownIdentity(): ApiError {
   const msg = 'The identity session is unknown. Create one with POST /v1/products/p/{slug}/identity.';
   return new ApiError('validation_error', { problems: [{ loc: ['body', 'identity_session_id'], msg, type: 'unknown_identity' }] });
+}
+
+/** Database of an identity session. Throws 422 for an id of no database. */
+export function homeOfIdentity(ctx: Ctx, identitySessionId: IdentitySessionId): Shard {
+  const home = findShardAt(ctx, partitionOf(identitySessionId));
+  if (!home) throw unknownIdentity();
+  return home;
 }
 
 /**

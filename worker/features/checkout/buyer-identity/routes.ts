@@ -3,13 +3,11 @@ import type { IdentitySessionId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import { connectorErrors, connectorOf, connectorParams, connectorRoute } from '#features/connected-chats/connector.ts';
 import { slugParam } from '#features/products/resource.ts';
-import { hasSlug } from '#features/products/store.ts';
-import { locate } from '#platform/db/directory.ts';
+import { homeOfSlug } from '#platform/db/names/names.ts';
 import { created, ExpiresAt, given, IdentitySessionUuid, idOf, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
-import { findIdentitySession } from '../sessions/store.ts';
-import { completeIdentity, openIdentitySession } from './identity.ts';
+import { completeIdentity, homeOfIdentity, openIdentitySession } from './identity.ts';
 
 export const identityRoutes = routes('Checkout')
   .public({
@@ -32,7 +30,7 @@ export const identityRoutes = routes('Checkout')
         .openapi('IdentitySession'),
     ),
     codes: ['not_found', 'setup_not_ready', 'handoff_not_configured'],
-    shard: ({ ctx, params }) => locate(ctx, ({ db }) => hasSlug(db, params.slug)),
+    shard: ({ ctx, params }) => homeOfSlug(ctx, params.slug),
     once: ({ shard, params }, storeAnswer) => openIdentitySession(shard, params.slug, storeAnswer),
     present: ({ session: { id, provider, expiresAt }, deepLink }) => ({
       identity_session_id: id,
@@ -83,7 +81,7 @@ export const identityRoutes = routes('Checkout')
       })
       .openapi('CompletedIdentity'),
     codes: [...connectorErrors, 'state_conflict', 'identity_expired'],
-    shard: ({ ctx, body }) => locate(ctx, ({ db }) => findIdentitySession(db, body.identity_session_id)),
+    shard: ({ ctx, body }) => homeOfIdentity(ctx, body.identity_session_id),
     once: ({ shard, params, body: { identity_session_id: identitySessionId, provider_user_id, username, grant } }, storeAnswer) => {
       const proven = {
         identitySessionId,

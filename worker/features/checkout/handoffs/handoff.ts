@@ -84,7 +84,7 @@ export async function createHandoff(
   // The token has seconds without a fraction, so row and answer use the same.
   const expiresAt = Math.floor((ctx.now + HANDOFF_MS) / SECOND) * SECOND;
   const handoff: Handoff = {
-    id: newId<HandoffId>(ctx.now),
+    id: newId<HandoffId>(ctx.now, product.merchantId),
     merchantId: product.merchantId,
     livemode: product.livemode,
     productId: product.id,

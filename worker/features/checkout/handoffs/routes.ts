@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { LIFE } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
-import { hasSlug } from '#features/products/store.ts';
-import { locate } from '#platform/db/directory.ts';
+import { homeOfSlug } from '#platform/db/names/names.ts';
 import { HttpsUrl, Metadata, OwnName } from '#platform/http/bodies/own-fields.ts';
 import { created, ExpiresAt, given, ProductSlug, ProductUuid } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
@@ -89,7 +88,7 @@ export const handoffRoutes = routes('Checkout')
       })
       .openapi('ResolvedHandoff'),
     codes: ['handoff_secret_mismatch', 'not_found', 'handoff_expired', 'handoff_not_configured'],
-    shard: ({ ctx, params }) => locate(ctx, ({ db }) => hasSlug(db, params.slug)),
+    shard: ({ ctx, params }) => homeOfSlug(ctx, params.slug),
     answer: async ({ shard, params }) => {
       const { listing, handoff } = await loadHandoff(shard, params.slug, params.token);
       return {

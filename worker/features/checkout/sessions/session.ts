@@ -48,7 +48,7 @@ export async function planPaymentSession(ctx: Shard, listing: Listing, input: Op
   const railId = input.railId ?? firstCheckoutRail(ctx.config, listing);
   await requirePayable(ctx, listing, railId);
   const session: PaymentSession = {
-    id: newId<PaymentSessionId>(ctx.now),
+    id: newId<PaymentSessionId>(ctx.now, product.merchantId),
     merchantId: product.merchantId,
     livemode: product.livemode,
     productId: product.id,

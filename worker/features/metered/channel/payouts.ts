@@ -1,5 +1,4 @@
-import { base58 } from '#core/encoding.ts';
-import { type AccountId, newId, type PaymentId, type ProductId } from '#core/ids.ts';
+import { type AccountId, newId, newNonce, type PaymentId, type ProductId } from '#core/ids.ts';
 import { MINUTE, SECOND, unixSeconds } from '#core/time.ts';
 import { planSessionlessPayment } from '#features/payments/sessionless-payment.ts';
 import { findListing, type Listing } from '#features/products/product.ts';
@@ -166,7 +165,7 @@ async function book(ctx: Scope, session: OpenedSession, group: Payout[], listing
   const { signature: txSignature, slot, blockTimeSeconds } = group.at(-1)!.transaction;
   const paid = group.reduce((sum, payout) => sum + payout.paid, 0n);
   const payer = bound.payer ?? bound.authorizedSigner;
-  const paymentId = newId<PaymentId>(ctx.now);
+  const paymentId = newId<PaymentId>(ctx.now, ctx.merchantId);
   const booked = planSessionlessPayment(
     ctx,
     {
@@ -177,7 +176,7 @@ async function book(ctx: Scope, session: OpenedSession, group: Payout[], listing
       productId: session.productId as ProductId,
       productName: listing?.product.name ?? '',
       slug: listing?.product.slug ?? '',
-      nonce: base58.encode(crypto.getRandomValues(new Uint8Array(16))),
+      nonce: newNonce(ctx.merchantId),
       asset: 'USDC',
       mint,
       amount: paid,

@@ -95,7 +95,7 @@ async function draftSettlement(
   const listing = await findListing(ctx, { productId });
   const payerWallet = bound.payer ?? bound.authorizedSigner;
   return {
-    ...newSettlementColumns(ctx.now, lastValidBlockHeight),
+    ...newSettlementColumns(ctx.now, ctx.merchantId, lastValidBlockHeight),
     // Clocks of the object and the Worker differ. A seal must not seem older than the close of its session.
     createdAt: step === 'last' ? Math.max(ctx.now, session.closingAt ?? 0) : ctx.now,
     ...ownTransactionColumns(wire),

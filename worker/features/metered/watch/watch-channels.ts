@@ -2,7 +2,7 @@ import { MINUTE, SECOND, unixSeconds } from '#core/time.ts';
 import { heldKey } from '#platform/chain/fee-payer.ts';
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
-import { shardsOf } from '#platform/db/directory.ts';
+import { groupByHome } from '#platform/db/directory.ts';
 import { mayGoOn, type Swept, sweepRounds } from '#platform/db/sweeps.ts';
 import type { MeteredSessionRow } from '#platform/db/tables/settlements.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
@@ -67,10 +67,10 @@ async function sweepTaken(ctx: Shard, take: (max: number) => Promise<MeteredSess
 /** Watches the sessions that their objects' alarms named. Cancels the alarm of a session with nothing left to read. */
 export async function watchSessions(ctx: Ctx, ids: readonly string[]): Promise<void> {
   const watched = new Set<string>();
-  for (const shard of shardsOf(ctx)) {
-    const rows = await takeSessions(shard, ids);
+  for (const { home, items } of groupByHome(ctx, ids, (id) => id)) {
+    const rows = await takeSessions(home, items);
     for (const { id } of rows) watched.add(id);
-    await watchPage(shard, rows);
+    await watchPage(home, rows);
   }
   const over = ids.filter((id) => !watched.has(id));
   await forEach(ctx, over, (sessionId) => scheduleRead(ctx, { sessionId }, null), LANES);

@@ -7,7 +7,7 @@ import { readEntitlement, repairCopy, toSnapshot } from '#features/entitlements/
 import { listPaid } from '#features/entitlements/store.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
-import { shardsOf } from '#platform/db/directory.ts';
+import { shardsOf } from '#platform/db/each-database.ts';
 import { listConfirmedAfter, listCopiesAfter } from './store.ts';
 import { findUnknown, keysOnChain, type UnknownMoney } from './unknown-money.ts';
 

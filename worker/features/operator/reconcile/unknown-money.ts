@@ -3,7 +3,7 @@ import { type Asset, formatAmount } from '#core/money.ts';
 import { isoOrNull, SECOND } from '#core/time.ts';
 import { channelOperatorsOf, feePayersOf, pullersOf } from '#platform/chain/fee-payer.ts';
 import { type Config, type Ctx, hasChannels, hasSubscriptions, hasX402 } from '#platform/context.ts';
-import { findAnywhere, shardsOf } from '#platform/db/directory.ts';
+import { findAnywhere, shardsOf } from '#platform/db/each-database.ts';
 import { mintOf } from '#solana/assets.ts';
 import { findChannelProgram } from '#solana/programs/payment-channels/channel.ts';
 import type { ListedSignature } from '#solana/signature-list.ts';

@@ -1,7 +1,9 @@
 import { ApiError, assert, raise, unreachable } from '#core/errors.ts';
+import { partitionOfNonce } from '#core/ids.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Scope, Shard, Tenant } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
+import { findShardAt, homeOf } from '#platform/db/directory.ts';
 import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts';
 import type { Payment, Unmatched } from '#platform/db/tables/payments.ts';
 import type { Sighting } from '#solana/node-answers.ts';
@@ -172,26 +174,32 @@ export async function confirmByMemo(ctx: Shard, txSignature: string): Promise<'s
   if (sighting.kind !== 'found') return sighting.kind === 'unavailable' ? 'unavailable' : 'later';
   const refundNonce = refundNonceOf(sighting.transaction);
   if (refundNonce !== null) {
-    const refund = await findRefundByNonce(ctx, refundNonce);
+    const home = findHomeOfNonce(ctx, refundNonce);
+    const refund = home && (await findRefundByNonce(home, refundNonce));
     if (!refund) return 'nothing';
-    await recordRefund(ctx, sighting.transaction, refund);
+    await recordRefund(home, sighting.transaction, refund);
     return 'settled';
   }
   const payment = await findNamedSession(ctx, sighting.transaction);
   if (payment === 'none') return 'nothing';
   if (!payment) return 'later';
-  await confirmFound(ctx, { paymentId: payment.id, txSignature, viewer: null }, sighting);
+  await confirmFound(homeOf(ctx, payment.id), { paymentId: payment.id, txSignature, viewer: null }, sighting);
   return 'settled';
 }
+
+/** Database of the payment or refund that a nonce names. Null: no nonce of this service. */
+const findHomeOfNonce = (ctx: Shard, nonce: string): Shard | null => findShardAt(ctx, partitionOfNonce(nonce));
 
 /** Finds the session of a transaction's single `svc:` memo. Returns null if no such session is stored yet. */
 export async function findNamedSession(ctx: Shard, { memos }: ChainTransaction): Promise<Payment | null | 'none'> {
   const [memo, ...more] = svcMemos(memos);
   if (memo === undefined || more.length > 0) return 'none';
   const nonce = memo.slice('svc:'.length);
-  const open = await findSession(ctx, nonce);
-  const isMissing = open === undefined && (await restoreEnded(ctx, { nonces: [nonce] })) > 0;
-  return (isMissing ? await findSession(ctx, nonce) : open) ?? null;
+  const home = findHomeOfNonce(ctx, nonce);
+  if (home === null) return 'none';
+  const open = await findSession(home, nonce);
+  const isMissing = open === undefined && (await restoreEnded(home, { nonces: [nonce] })) > 0;
+  return (isMissing ? await findSession(home, nonce) : open) ?? null;
 }
 
 /** Grants access for a repeated answer: its first call may have crashed between confirmation and access. */

@@ -1,6 +1,5 @@
-import { base58 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
-import { newId, type PaymentId, type RefundId } from '#core/ids.ts';
+import { newId, newNonce, type PaymentId, type RefundId } from '#core/ids.ts';
 import { DECIMALS, formatAmount, type Money, parseAmount } from '#core/money.ts';
 import { MINUTE } from '#core/time.ts';
 import type { Scope, Shard } from '#platform/context.ts';
@@ -131,8 +130,8 @@ const newRefund = (
   payment: Payment,
   { units, revokesAccess, lifetime }: { units: bigint; revokesAccess: boolean; lifetime: Lifetime },
 ): RefundRow => ({
-  id: newId<RefundId>(now),
-  nonce: base58.encode(crypto.getRandomValues(new Uint8Array(16))),
+  id: newId<RefundId>(now, payment.merchantId),
+  nonce: newNonce(payment.merchantId),
   paymentId: payment.id,
   merchantId: payment.merchantId,
   livemode: payment.livemode,

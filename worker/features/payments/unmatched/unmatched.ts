@@ -27,7 +27,7 @@ export async function viewPayment(ctx: Scope, payment: Payment, view: 'buyer' | 
 export function planUnmatched(ctx: Shard, { payment, unmatched }: Loaded, proof: Proof, reason: Unmatched['reason']): Change<null> {
   if (unmatched) return unchanged(null);
   const row: Unmatched = {
-    id: newId<UnmatchedId>(ctx.now),
+    id: newId<UnmatchedId>(ctx.now, payment.merchantId),
     merchantId: payment.merchantId,
     livemode: payment.livemode,
     paymentId: payment.id,
@@ -73,7 +73,7 @@ export function planRecovery(
   const recovered: Payment = {
     ...payment,
     ...UNPAID,
-    id: newId<PaymentId>(ctx.now),
+    id: newId<PaymentId>(ctx.now, payment.merchantId),
     recoversPaymentId: payment.id,
     status: 'CONFIRMED',
     failureCode: null,

@@ -1,7 +1,10 @@
+import { formatErrorChain } from '#core/errors.ts';
+import { partitionOfNonce } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commit, isConstraint, type Write } from '#platform/db/commit.ts';
-import { othersOf, shardsOf } from '#platform/db/directory.ts';
+import { findShardAt } from '#platform/db/directory.ts';
+import { othersOf } from '#platform/db/each-database.ts';
 import { addSwept, type Swept } from '#platform/db/sweeps.ts';
 import type { Cursor } from '#platform/db/tables/candidates.ts';
 import type { ListedSignature, SignatureListing } from '#solana/signature-list.ts';
@@ -48,19 +51,37 @@ async function readPages(ctx: Shard, pageSize: number, stepFrom: Step): Promise<
     }
     const items = listed.kind === 'page' ? listed.items : [];
     const next = listed.kind === 'page' ? step.past(listed) : step.lost();
-    const found = items.flatMap(namedSession);
-    for (const shard of shardsOf(ctx)) await restoreEnded(shard, { nonces: found.map(({ nonce }) => nonce) });
+    const found = Map.groupBy(items.flatMap(namedSession), ({ nonce }) => findShardAt(ctx, partitionOfNonce(nonce))?.database);
+    const own = found.get(ctx.database) ?? [];
+    await restoreEnded(ctx, { nonces: own.map(({ nonce }) => nonce) });
+    const others = othersOf(ctx).map((other) => storeFound(other, found.get(other.database) ?? []));
+    const isStored = (await Promise.all(others)).every(Boolean);
     // The budget may not restore all of them, so the next round reads this page again.
     if (ctx.budget.left === 0) break;
-    const findIn = (shard: Shard) => (found.length > 0 ? [insertFound(shard, found, ctx.now - SWEEP_PATIENCE_MS)] : []);
-    // The cursor's database comes last, so that a crash repeats the page.
-    for (const other of othersOf(ctx)) await commit(other, { events: [], writes: findIn(other), result: null });
-    if (!(await storeScanStep(ctx, [...findIn(ctx), ...stepCursor(ctx, step.from, next)]))) return { taken, end: 'paused' };
+    // A page with a payment of a database that is away is read again, after the payments of the others are stored.
+    const steps = isStored ? stepCursor(ctx, step.from, next) : [];
+    if (!(await storeScanStep(ctx, [...findIn(ctx, own), ...steps])) || !isStored) return { taken, end: 'paused' };
     taken += items.length;
     // The list ended, or the node cannot show more, which an immediate retry would not change.
     if (items.length === 0) return { taken, end: listed.kind === 'page' && isEnd(ctx, walks.newest, listed) ? 'empty' : 'paused' };
   }
   return { taken, end: 'bound' };
+}
+
+const findIn = (shard: Shard, found: NamedSession[]): Write[] =>
+  found.length > 0 ? [insertFound(shard, found, shard.now - SWEEP_PATIENCE_MS)] : [];
+
+/** Stores what the walk found for another database. False if that database is away. */
+async function storeFound(other: Shard, found: NamedSession[]): Promise<boolean> {
+  if (found.length === 0) return true;
+  try {
+    await restoreEnded(other, { nonces: found.map(({ nonce }) => nonce) });
+    await commit(other, { events: [], writes: findIn(other, found), result: null });
+    return true;
+  } catch (error) {
+    other.note(`${other.database}: ${formatErrorChain(error)}`);
+    return false;
+  }
 }
 
 async function storeScanStep(ctx: Shard, writes: Write[]): Promise<boolean> {
@@ -123,7 +144,12 @@ function setAside(ctx: Shard, { newest, backlog }: Walks): Write[] {
 }
 
 /** Parses the single session or refund that a listed memo names. The node prints memos as `[length] text`, joined by semicolons. */
-function namedSession({ signature, memo }: ListedSignature): { signature: string; nonce: string }[] {
+interface NamedSession {
+  signature: string;
+  nonce: string;
+}
+
+function namedSession({ signature, memo }: ListedSignature): NamedSession[] {
   const nonces = [...(memo ?? '').matchAll(/(?:^|; )\[\d+\] svc(?:-refund)?:([1-9A-HJ-NP-Za-km-z]{1,44})(?=$|; )/g)].map(
     ([, nonce]) => nonce!,
   );

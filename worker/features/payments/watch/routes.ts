@@ -3,7 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { equalBytes, hmacSha256, secretRing } from '#core/crypto.ts';
 import { hex, utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
-import { shardsOf } from '#platform/db/directory.ts';
+import { globalOf } from '#platform/db/directory.ts';
 import { type AppEnv, errors, ok, type RouteContext } from '#platform/http/openapi.ts';
 import { hitCeiling, requireCeilingLeft } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
@@ -75,8 +75,7 @@ export const chainWebhookRoutes = routes('Provider webhooks').public({
   answer: async ({ c, ctx }) => {
     const signatures = signaturesOf(await c.req.json());
     const jobs = signatures.map((txSignature) => ({ job: { kind: 'findPayment' as const, txSignature, attempt: 0 } }));
-    // Only the memo shows the shard of a transaction, so every shard gets the job.
-    for (const shard of shardsOf(ctx)) await sendJobs(shard, jobs);
+    await sendJobs(globalOf(ctx), jobs);
     return { accepted: signatures.length };
   },
 });

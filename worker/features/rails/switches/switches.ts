@@ -2,7 +2,8 @@ import { ApiError } from '#core/errors.ts';
 import { MAIL_SWITCH } from '#features/email/outbox.ts';
 import { productExists } from '#features/products/product.ts';
 import type { Ctx } from '#platform/context.ts';
-import { locate, shardsOf } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
+import { shardsOf } from '#platform/db/each-database.ts';
 import { isRailId } from '#rules/product-rails.ts';
 import { listSwitchedOff, switchOff, switchOn } from '../store.ts';
 
@@ -13,7 +14,7 @@ import { listSwitchedOff, switchOff, switchOn } from '../store.ts';
  */
 export async function turnSwitch(ctx: Ctx, subject: string, to: 'on' | 'off'): Promise<string[]> {
   const [kind, id = ''] = subject.split(':', 2);
-  const shards = kind === 'product' ? [await locate(ctx, ({ db }) => productExists(db, id))] : shardsOf(ctx);
+  const shards = kind === 'product' ? [homeOf(ctx, id)] : shardsOf(ctx);
   const isKnown = kind === 'rail' ? isRailId(id) : kind === 'product' && (await productExists(shards[0]!.db, id));
   if (!isKnown && subject !== MAIL_SWITCH) throw new ApiError('not_found');
   // Each database has its own list, read with every sale.

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
-import { locate } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import { Detail, headersOf, type RouteContext, UpdateResponse } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { ReceiptQuery } from '../routes.ts';
-import { getReceipt, getReceiptWithOutcome, hasReceipt } from '../store.ts';
+import { getReceipt, getReceiptWithOutcome } from '../store.ts';
 import { exportReceipts } from './export.ts';
 import { InvoiceMetadataPatch, updateMetadata } from './invoice-metadata.ts';
 import { drawReceipt } from './paper.ts';
@@ -29,7 +29,7 @@ export const pdfRoutes = routes('Receipts')
     bucket: 'pdf',
     returns: file('application/pdf', 'A4, in English'),
     codes: ['not_found'],
-    shard: ({ ctx, params }) => locate(ctx, ({ db }) => hasReceipt(db, params.receipt_id)),
+    shard: ({ ctx, params }) => homeOf(ctx, params.receipt_id),
     respond: async ({ c, shard, params }) => {
       return sendPdf(
         c,

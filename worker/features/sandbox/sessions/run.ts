@@ -12,7 +12,7 @@ import { sweepSandboxSubscriptions } from '#features/subscriptions/sweep.ts';
 import { SILENT_MS, sweepTickets } from '#features/support/close-silent.ts';
 import { clockOf } from '#platform/chain/clock.store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
-import { addressOf, type Scope, type Shard } from '#platform/context.ts';
+import type { Scope, Shard } from '#platform/context.ts';
 import { commit, isAborted } from '#platform/db/commit.ts';
 import type { SandboxSession, SandboxStep } from '#platform/db/tables/sandbox.ts';
 import { SANDBOX_SESSION } from '#rules/states.ts';
@@ -62,7 +62,7 @@ export async function runSession(ctx: Shard, sessionId: SandboxSessionId, follow
 }
 
 export async function queueRun(ctx: Shard, sessionId: SandboxSessionId, delaySeconds = 0): Promise<void> {
-  await ctx.env.SANDBOX.send({ kind: 'runSandboxSession', sessionId, requestId: ctx.cause, ...addressOf(ctx) }, { delaySeconds });
+  await ctx.env.SANDBOX.send({ kind: 'runSandboxSession', sessionId, requestId: ctx.cause }, { delaySeconds });
 }
 
 const failuresOf = ({ notes }: SandboxSession): number => Number(notes.failures ?? 0);

@@ -40,7 +40,7 @@ export async function beginSession(
   const { merchantId } = ctx;
   if (input.productId !== null) await getProduct(ctx, input.productId);
   if (input.endpointId !== null) (await findEndpoint(ctx, input.endpointId)) ?? raise('not_found');
-  const sessionId = newId<SandboxSessionId>(ctx.wallNow);
+  const sessionId = newId<SandboxSessionId>(ctx.wallNow, merchantId);
   const made = input.productId === null ? await planWares(ctx, actor, sessionId, input) : null;
   const session: SandboxSession = {
     id: sessionId,

@@ -1,7 +1,7 @@
 import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { actOfEvent, type EndpointId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
-import { addressOf, type Scope, type Shard } from '#platform/context.ts';
+import type { Scope, Shard } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
@@ -80,7 +80,7 @@ export async function sendAttempts(ctx: Shard, due: (DeliveryKey & { failureStre
     const messages = due
       .filter(({ failureStreak }) => failureStreak > 0 === isSlow)
       .map(({ id: deliveryId, merchantId, livemode, endpointId }) => ({
-        body: { deliveryId, merchantId, livemode, endpointId, requestId: ctx.cause, ...addressOf(ctx) },
+        body: { deliveryId, merchantId, livemode, endpointId, requestId: ctx.cause },
         delaySeconds,
       }));
     for (let i = 0; i < messages.length; i += BATCH_MAX) await queue.sendBatch(messages.slice(i, i + BATCH_MAX));

@@ -71,7 +71,7 @@ export async function createEndpoint(
 ): Promise<EndpointWithSecret> {
   requireTarget(ctx, input.url, input.urlField);
   await requireOwnProducts(ctx, input.product_ids);
-  const id = newId<EndpointId>(ctx.now);
+  const id = newId<EndpointId>(ctx.now, ctx.merchantId);
   const rawSecret = newSecret();
   const endpoint: Endpoint = {
     id,

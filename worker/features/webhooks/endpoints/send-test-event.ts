@@ -44,7 +44,7 @@ export async function testEndpoint(ctx: Scope, endpointId: EndpointId, example: 
 /** Builds the example as an event of this merchant in the endpoint's mode. The subject of `webhook.test` is the endpoint itself. */
 function eventOf(ctx: Scope, endpoint: Endpoint, { type, subject, data: { object, ...related } }: EventExample): NewEvent {
   if (type === 'webhook.test')
-    return { ...endpointEvent(type, endpoint, 1), subject: { type: 'webhook_test', id: newId(ctx.now), version: 1 } };
+    return { ...endpointEvent(type, endpoint, 1), subject: { type: 'webhook_test', id: newId(ctx.now, endpoint.merchantId), version: 1 } };
   const { merchantId, livemode } = endpoint;
   return { merchantId, livemode, type, subject, object: 'livemode' in object ? { ...object, livemode } : object, related };
 }

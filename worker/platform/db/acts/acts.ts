@@ -30,7 +30,7 @@ export function actsOf(ctx: Shard, changed: readonly NewEvent[]): NewAct[] {
 
 /** An act of this event alone. */
 export const actOf = (ctx: Ctx, event: NewEvent, requestId: string = ctx.cause): NewAct => ({
-  id: actIdOf(ctx.now, event.subject.id, event.subject.version),
+  id: actIdOf(ctx.now, event.merchantId, event.subject.id, event.subject.version),
   merchantId: event.merchantId,
   livemode: event.livemode,
   paymentId: event.paymentId ?? null,

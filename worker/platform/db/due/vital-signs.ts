@@ -155,7 +155,7 @@ export async function readVitalSigns(ctx: Shard, works: Record<string, DueWork>)
     (SELECT created_at FROM acts ORDER BY seq LIMIT 1) AS oldestEventAt,
     ${parked('unknown_kind')} AS unknown_kind, ${parked('failed')} AS failed`;
   const served = sql`SELECT d.completed_at AS completedAt, e.seq, e.body FROM
-      (SELECT * FROM webhook_deliveries WHERE event_id < ${newEventId(now + MINUTE)} ORDER BY event_id DESC LIMIT ${DELIVERIES_MAX}) d
+      (SELECT * FROM webhook_deliveries WHERE event_id < ${newEventId(now + MINUTE, null)} ORDER BY event_id DESC LIMIT ${DELIVERIES_MAX}) d
     CROSS JOIN events e ON e.act_key = substr(d.event_id, 15, 15) AND e.id = d.event_id
     WHERE d.event_type = 'payment.confirmed' AND d.status = 'succeeded' AND d.replay_of IS NULL`;
   const [first, times, runs, oldest] = await Promise.all([

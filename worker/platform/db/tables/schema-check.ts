@@ -1,5 +1,8 @@
 import { getTableName, is, sql } from 'drizzle-orm';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { ApiError, formatErrorChain } from '#core/errors.ts';
+import { remembered } from '#core/isolate/memory.ts';
+import { SECOND } from '#core/time.ts';
 import type { Db } from '#platform/context.ts';
 import * as accounts from './accounts.ts';
 import * as archives from './archives.ts';
@@ -14,6 +17,7 @@ import * as mail from './mail.ts';
 import * as memberships from './memberships.ts';
 import * as analytics from './office/analytics.ts';
 import * as billing from './office/billing.ts';
+import * as names from './office/names.ts';
 import * as placements from './office/placements.ts';
 import * as signIn from './office/sign-in.ts';
 import * as support from './office/support.ts';
@@ -45,6 +49,7 @@ const TABLES = [
   mail,
   memberships,
   metered,
+  names,
   operations,
   payments,
   placements,
@@ -73,4 +78,32 @@ export async function listMissingColumns(db: Db): Promise<string[]> {
   );
   const present = new Set(rows.map(({ name }) => name));
   return wantedColumns().filter((name) => !present.has(name));
+}
+
+/** Minimum interval between two checks of a database while migrations are missing. */
+const POLL_EVERY_MS = 5 * SECOND;
+
+/** Once complete, a schema remains complete for the isolate, because migrations only add. */
+const schemas = remembered(() => ({ known: {} as Record<string, { missing: string[]; checkedAt: number }> }));
+
+/** Lists missing columns. While any is missing, checked again every few seconds. A failed read proves nothing, and lists none. */
+export async function listKnownMissing(name: string, db: Db, now: number, note: (reason: string) => void): Promise<string[]> {
+  const known = schemas.known[name];
+  if (known && (known.missing.length === 0 || now < known.checkedAt + POLL_EVERY_MS)) return known.missing;
+  try {
+    const missing = await listMissingColumns(db);
+    schemas.known[name] = { missing, checkedAt: now };
+    return missing;
+  } catch (error) {
+    note(`schema of ${name}: ${formatErrorChain(error)}`);
+    return [];
+  }
+}
+
+export const isKnownSchema = (name: string): boolean => schemas.known[name]?.missing.length === 0;
+
+/** Throws 503 misconfigured while a database lacks columns of this release. */
+export async function requireSchema(name: string, db: Db, now: number): Promise<void> {
+  const missing = await listKnownMissing(name, db, now, () => {});
+  if (missing.length > 0) throw new ApiError('misconfigured', { retryAfterSeconds: 30 });
 }

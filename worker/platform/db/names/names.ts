@@ -1,0 +1,209 @@
+/**
+ * Names that one account of all databases may use: its email, wallet, identities, chosen slugs and processor customer. The directory says
+ * which account's database to ask, and that database decides. With one database its own unique indexes suffice, and nothing is written.
+ * @module
+ */
+
+import { and, eq, inArray, isNotNull, isNull, lte, sql } from 'drizzle-orm';
+import { ApiError, raise } from '#core/errors.ts';
+import { type AccountId, partitionOfSlug } from '#core/ids.ts';
+import { Memory } from '#core/isolate/memory.ts';
+import { HOUR, MINUTE, SECOND } from '#core/time.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import { fieldOf, jsonRows } from '../among.ts';
+import { abortIf, isAborted, isConstraint, type Write } from '../commit.ts';
+import { directoryOf, findShardAt, globalOf, homeOf } from '../directory.ts';
+import { type Swept, sweepRounds } from '../sweeps.ts';
+import { type NameKind, names } from '../tables/office/names.ts';
+
+export interface Name {
+  kind: NameKind;
+  /** The first is stored. The others, under earlier peppers, are the same name. */
+  keys: readonly [string, ...string[]];
+}
+
+type Row = typeof names.$inferSelect;
+
+/** Reads from the account's database whether the account uses the name. One per kind, given by the feature that stores the name. */
+export type IsUsed = (home: Shard, accountId: AccountId, key: string) => Promise<boolean>;
+
+/** Thrown if another account uses the name. */
+export class NameTaken extends Error {
+  readonly kind: NameKind;
+
+  constructor(kind: NameKind) {
+    super(`another account uses this ${kind}`);
+    this.kind = kind;
+  }
+}
+
+/** Longer than a request and its last batch take. */
+const RESERVED_MS = 2 * MINUTE;
+/** Difference of the clocks of two databases, and the time in which a batch ends. */
+const MARGIN_MS = 10 * SECOND;
+
+/** With the directory bound its names are stored, also before a second database is bound. */
+export const hasDirectory = (ctx: Ctx): boolean => ctx.directory !== null || hasSeveral(ctx);
+const hasSeveral = (ctx: Ctx): boolean => ctx.databases.length > 1;
+
+const isNamed = ({ kind, keys }: Name) => and(eq(names.kind, kind), inArray(names.key, [...keys]));
+
+/** Finds what a name leads to, in the databases of the accounts that may use it. */
+export async function findNamed<T>(ctx: Ctx, name: Name, find: (home: Shard) => Promise<T | null | undefined>): Promise<T | undefined> {
+  const rows = hasSeveral(ctx) ? await directoryOf(ctx).db.select({ accountId: names.accountId }).from(names).where(isNamed(name)) : null;
+  const homes = rows === null ? [globalOf(ctx)] : rows.map(({ accountId }) => homeOf(ctx, accountId));
+  for (const home of homes) {
+    const found = await find(home);
+    if (found !== null && found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Accounts of chosen slugs. A slug may go to another account after its product is gone, and is not found there for as long as this. */
+const slugAccounts = new Memory<string, { accountId: AccountId; until: number }>(10_000);
+const SLUG_MS = MINUTE;
+
+/** Database of the product with this slug. A generated slug contains it. An unknown slug leads to the first database, where it is not found. */
+export async function homeOfSlug(ctx: Ctx, slug: string): Promise<Shard> {
+  const partition = partitionOfSlug(slug);
+  if (partition !== null) return findShardAt(ctx, partition) ?? raise('not_found');
+  if (!hasSeveral(ctx)) return globalOf(ctx);
+  const known = slugAccounts.get(slug);
+  if (known && known.until > ctx.wallNow) return homeOf(ctx, known.accountId);
+  const row = await directoryOf(ctx)
+    .db.select({ accountId: names.accountId })
+    .from(names)
+    .where(isNamed({ kind: 'slug', keys: [slug] }))
+    .get();
+  if (!row) return globalOf(ctx);
+  slugAccounts.set(slug, { ...row, until: ctx.wallNow + SLUG_MS });
+  return homeOf(ctx, row.accountId);
+}
+
+/**
+ * Reserves names, runs a change of the account's database with guards for its batch, and confirms the names. The guards abort a batch that runs
+ * after the reservation ended, so an account uses a name only while it holds it. Throws NameTaken, and 503 while another change reserves one.
+ */
+export async function withNames<T>(
+  ctx: Shard,
+  accountId: AccountId,
+  wanted: readonly (Name & { isUsed: IsUsed })[],
+  run: (guards: Write[]) => Promise<T>,
+): Promise<T> {
+  if (!hasDirectory(ctx) || wanted.length === 0) return run([]);
+  const until = ctx.wallNow + ctx.elapsedMs() + RESERVED_MS;
+  for (const name of wanted) await reserve(ctx, accountId, name, until);
+  try {
+    const result = await run([abortIf(ctx, sql`unixepoch('subsec') * 1000 > ${until - MARGIN_MS}`)]);
+    ctx.defer(confirmNames(ctx, accountId, wanted));
+    return result;
+  } catch (error) {
+    // After any other error the change may be stored, and the next reader of the name asks.
+    const isRefused = error instanceof ApiError && error.code !== 'temporarily_unavailable';
+    if (isRefused || isConstraint(error) || isAborted(error)) ctx.defer(giveBack(ctx, accountId, wanted));
+    throw error;
+  }
+}
+
+async function reserve(ctx: Ctx, accountId: AccountId, name: Name & { isUsed: IsUsed }, until: number): Promise<void> {
+  const { db } = directoryOf(ctx);
+  const { kind, keys } = name;
+  const [mine] = await db
+    .insert(names)
+    .values({ kind, key: keys[0], accountId, reservedUntil: until })
+    .onConflictDoUpdate({
+      target: [names.kind, names.key],
+      set: { reservedUntil: sql`iif(reserved_until IS NULL, NULL, ${until})` },
+      setWhere: eq(names.accountId, accountId),
+    })
+    .returning();
+  const known = await db.select().from(names).where(isNamed(name));
+  const rivals = known.filter((row) => row.accountId !== accountId);
+  for (const rival of rivals) await requireUnused(ctx, rival, name);
+  if (mine) return;
+  // Only from the rival that was asked: another request may have taken the name meanwhile.
+  const [rival] = rivals.filter(({ key }) => key === keys[0]);
+  const taken = await db
+    .update(names)
+    .set({ accountId, reservedUntil: until })
+    .where(rival ? isNameRow(rival) : sql`false`)
+    .returning({ key: names.key });
+  if (taken.length === 0) throw newBusyError();
+}
+
+const newBusyError = (): ApiError => new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+
+export const isNameRow = ({ kind, key, accountId, reservedUntil }: Row) =>
+  and(
+    eq(names.kind, kind),
+    eq(names.key, key),
+    eq(names.accountId, accountId),
+    reservedUntil === null ? isNull(names.reservedUntil) : eq(names.reservedUntil, reservedUntil),
+  );
+
+/** Throws unless the rival's database shows that its account does not use the name, and no batch of it can any more. */
+async function requireUnused(ctx: Ctx, rival: Row, { kind, isUsed }: Name & { isUsed: IsUsed }): Promise<void> {
+  if (await isUsed(homeOf(ctx, rival.accountId), rival.accountId, rival.key)) throw new NameTaken(kind);
+  if (rival.reservedUntil !== null && rival.reservedUntil > ctx.wallNow) throw newBusyError();
+}
+
+const ofAccount = (accountId: AccountId, wanted: readonly Name[]) =>
+  and(
+    eq(names.accountId, accountId),
+    sql`(${names.kind}, ${names.key}) IN (SELECT ${fieldOf('kind')}, ${fieldOf('key')} FROM ${jsonRows(wanted.map(({ kind, keys }) => ({ kind, key: keys[0] })))})`,
+  );
+
+const confirmNames = (ctx: Ctx, accountId: AccountId, wanted: readonly Name[]): Promise<unknown> =>
+  directoryOf(ctx).db.update(names).set({ reservedUntil: null }).where(ofAccount(accountId, wanted));
+
+const giveBack = (ctx: Ctx, accountId: AccountId, wanted: readonly Name[]): Promise<unknown> =>
+  directoryOf(ctx)
+    .db.delete(names)
+    .where(and(ofAccount(accountId, wanted), isNotNull(names.reservedUntil)));
+
+/** Stores the keys of names under a new pepper. */
+export async function renewKeys(
+  ctx: Ctx,
+  kind: NameKind,
+  renewed: readonly { accountId: AccountId; key: string | null; formerKey: string | null }[],
+): Promise<void> {
+  const changed = renewed.flatMap(({ accountId, key, formerKey }) =>
+    key === null || key === formerKey ? [] : [{ accountId, key, formerKey }],
+  );
+  if (!hasDirectory(ctx) || changed.length === 0) return;
+  const { db } = directoryOf(ctx);
+  await db.batch([
+    db
+      .insert(names)
+      .select(sql`SELECT ${kind}, ${fieldOf('key')}, ${fieldOf('accountId')}, NULL FROM ${jsonRows(changed)} WHERE true`)
+      .onConflictDoNothing(),
+    db
+      .delete(names)
+      .where(
+        and(
+          eq(names.kind, kind),
+          sql`(${names.key}, ${names.accountId}) IN (SELECT ${fieldOf('formerKey')}, ${fieldOf('accountId')} FROM ${jsonRows(changed)})`,
+        ),
+      ),
+  ]);
+}
+
+const ROUNDS = { max: 200, roundsMax: 20 };
+
+/** Asks about reservations that ended an hour ago: confirms the names that are used, and deletes the others. */
+export const sweepNames =
+  (usedBy: Record<NameKind, IsUsed>) =>
+  (ctx: Shard): Promise<Swept> =>
+    sweepRounds(ctx, ROUNDS, async (max) => {
+      const { db } = directoryOf(ctx);
+      const ended = await db
+        .select()
+        .from(names)
+        .where(lte(names.reservedUntil, ctx.wallNow - HOUR))
+        .limit(ctx.budget.rows(2, max));
+      for (const row of ended) {
+        const isUsed = await usedBy[row.kind](homeOf(ctx, row.accountId), row.accountId, row.key);
+        await (isUsed ? db.update(names).set({ reservedUntil: null }).where(isNameRow(row)) : db.delete(names).where(isNameRow(row)));
+      }
+      return ended.length;
+    });

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { parsePartitions, type Range } from '#core/ids.ts';
+import { databaseNamesOf } from '#core/isolate/budget.ts';
+import { type Variable, variableOf } from '../variable.ts';
+
+export const DATABASE_VARIABLES = {
+  PARTITIONS: variableOf(
+    z
+      .string()
+      .transform((text, { addIssue }) => {
+        const ranges = parsePartitions(text);
+        if (ranges === null) addIssue('form');
+        return ranges ?? z.NEVER;
+      })
+      .optional(),
+    '`first-last:binding`, space-separated',
+    'database of each partition of the ids, such as `000-007:DB 008-00f:DB_2`. Without it each bound database has eight, in the order of their numbers. A partition that has accounts must keep its database',
+  ),
+  OPEN_DATABASES: variableOf(
+    z
+      .string()
+      .regex(/^\s*DB(?:_\d+)?(?:\s+DB(?:_\d+)?)*\s*$/)
+      .transform((text) => text.trim().split(/\s+/))
+      .optional(),
+    'bindings, space-separated',
+    'databases that take new accounts, such as `DB_2 DB_3`, each as many as it has partitions. Without it all bound ones',
+  ),
+} satisfies Record<string, Variable>;
+
+interface Problem {
+  name: keyof typeof DATABASE_VARIABLES | 'DIRECTORY';
+  problem: string;
+}
+
+/** Contradictions between the bound databases and the variables that name databases. */
+export function listDatabaseProblems(
+  environment: Readonly<Record<string, unknown>>,
+  { PARTITIONS: ranges, OPEN_DATABASES: open = [] }: { PARTITIONS?: readonly Range[] | undefined; OPEN_DATABASES?: string[] | undefined },
+): Problem[] {
+  const bound = databaseNamesOf(environment);
+  const named = new Set(ranges?.map(([, , database]) => database));
+  const unbound = [...named].filter((name) => !bound.includes(name));
+  const bare = ranges === undefined ? [] : bound.filter((name) => !named.has(name));
+  const shared = (ranges ?? []).flatMap(([first, , database], i, all) => {
+    const before = all[i - 1];
+    return before && first <= before[1] ? [`gives ${hex(first)} to ${before[2]} and to ${database}. A partition has one database`] : [];
+  });
+  const closed = open.filter((name) => !bound.includes(name));
+  return [
+    ...(bound.length > 1 && environment.DIRECTORY === undefined
+      ? [{ name: 'DIRECTORY', problem: `is not bound, but ${bound.at(-1)} is. Bind a database with all migrations as DIRECTORY` } as const]
+      : []),
+    ...unbound.map((name) => ({ name: 'PARTITIONS', problem: `names ${name}, which is not bound. Bind it` }) as const),
+    ...bare.map(
+      (name) => ({ name: 'PARTITIONS', problem: `has no partition of ${name}. Add a range that no other database has` }) as const,
+    ),
+    ...shared.map((problem) => ({ name: 'PARTITIONS', problem }) as const),
+    ...closed.map(
+      (name) => ({ name: 'OPEN_DATABASES', problem: `names ${name}, which is not bound. Bind it or remove the name` }) as const,
+    ),
+  ];
+}
+
+const hex = (partition: number): string => partition.toString(16).padStart(3, '0');
