@@ -4,7 +4,7 @@ import type { MeteredAccess, MeteredOptions, Piece } from './access/metered.ts';
 import { newMeteredGate } from './access/node-metered.ts';
 import { present } from './access/present.ts';
 import { Gate, type ProtectOptions } from './access/protect.ts';
-import { servedHeaders } from './access/served.ts';
+import { servedHeaders, withoutReceipt } from './access/served.ts';
 
 export type { Access } from './access/access.ts';
 export type { Metered, MeteredOptions, Piece } from './access/metered.ts';
@@ -54,6 +54,7 @@ function perUse(options: ProtectOptions<Request>): RequestHandler {
     try {
       req.svc = access;
       res.set(servedHeaders({ get: (name) => res.getHeader(name)?.toString() ?? null }, paymentResponse));
+      if (paymentResponse !== null) hideReceiptOfFailure(res, paymentResponse);
       const refundFailure = () => {
         if (res.statusCode >= 500) void gate.refund(access, 'handler_failed', req);
         else gate.watchCaching(String(res.getHeader('Cache-Control') ?? ''), req);
@@ -69,6 +70,15 @@ function perUse(options: ProtectOptions<Request>): RequestHandler {
   return (req, res, next) => {
     run(req, res, next).catch(next);
   };
+}
+
+/** Takes the receipt out of the headers of an answer that says that nothing was served. */
+function hideReceiptOfFailure(res: Reply, paymentResponse: string): void {
+  const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => Reply;
+  res.writeHead = ((status: number, ...rest: unknown[]) => {
+    if (status >= 500) res.setHeader('PAYMENT-RESPONSE', withoutReceipt(paymentResponse));
+    return writeHead(status, ...rest);
+  }) as Reply['writeHead'];
 }
 
 /** Sells answers per piece. Answers every request without a buyer's open session itself. */

@@ -95,8 +95,10 @@ function perUse(options: ProtectOptions<FastifyRequest>): ProtectHooks {
       const served = all.get(request);
       if (!served) return payload;
       const answer = payload instanceof Response ? payload : null;
-      await within(REFUND_WAIT_MS, refundFailure(request, answer?.status ?? reply.statusCode));
-      return withHeaders(reply, payload, servedHeaders(presentIn(reply, answer), served.paymentResponse));
+      const status = answer?.status ?? reply.statusCode;
+      await within(REFUND_WAIT_MS, refundFailure(request, status));
+      const hasFailed = served.hasFailed || status >= 500;
+      return withHeaders(reply, payload, servedHeaders(presentIn(reply, answer), served.paymentResponse, hasFailed));
     },
     async onResponse(request, reply) {
       await refundFailure(request, reply.statusCode);

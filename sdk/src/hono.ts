@@ -63,7 +63,7 @@ function perUse(options: ProtectOptions<Context<any>>): MiddlewareHandler<any> {
       c.set('svc', access);
       await next();
       if (hasFailed(c)) await gate.refund(access, 'handler_failed', c, waitUntil);
-      for (const [name, value] of Object.entries(servedHeaders(c.res.headers, paymentResponse))) c.header(name, value);
+      for (const [name, value] of Object.entries(servedHeaders(c.res.headers, paymentResponse, hasFailed(c)))) c.header(name, value);
     } catch (error) {
       await gate.refund(access, 'handler_failed', c, waitUntil);
       throw error;

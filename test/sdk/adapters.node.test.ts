@@ -112,6 +112,23 @@ describe.each(Object.entries(hosts))('protect for %s', (_name, host) => {
     expect(service.keysOf('/refund')).toEqual([`refund-${served[0]!.consumptionId}`]);
   });
 
+  it.each([
+    [200, true],
+    [404, true],
+    [503, false],
+  ])('an answer of %i has a receipt: %j', async (status, hasReceipt) => {
+    const { ask, state, held } = await openShop(host);
+    const settled = { success: true, payer: 'Zoë', transaction: 'tx', network: 'n' };
+    const receipt = { info: { receipt: { format: 'jws', signature: 'a.b.c' } } };
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64');
+    held.paymentResponse = encode({ ...settled, extensions: { 'offer-receipt': receipt } });
+    state.handle = async () => ({ status, body: 'x' });
+    const answer = await ask('pay:bob:1');
+    const shown = answer.headers.get('PAYMENT-RESPONSE')!;
+    expect([answer.status, shown === held.paymentResponse]).toEqual([status, hasReceipt]);
+    if (!hasReceipt) expect(JSON.parse(Buffer.from(shown, 'base64').toString())).toEqual(settled);
+  });
+
   it('a settlement with headers that cannot be sent is refunded, and an immediate retry is served', async () => {
     const { ask, service, held } = await openShop(host);
     held.paymentResponse = 'no\nheader';

@@ -139,10 +139,20 @@ describe.concurrent('protect() with a payment', () => {
     expect(served.length).toBe(2);
   });
 
+  it('the refusal of a taken payment identifier asks for the first payment again', async () => {
+    const { pay } = protectedHandler({});
+    expect(await (await pay('renamed')).json()).toMatchObject({
+      code: 'idempotency_conflict',
+      reason: 'payment_identifier',
+      detail: expect.stringContaining('Send that one again; do not pay again.'),
+    });
+  });
+
   it.each([
     ['wrong', 402, 'payment_mismatch', true],
     ['not a payment', 402, 'payment_mismatch', true],
     ['elsewhere', 409, 'duplicate_settlement', false],
+    ['renamed', 409, 'idempotency_conflict', false],
   ])('the payment %j is refused with %i %s', async (payment, status, code, hasChallenge) => {
     const { pay, served } = protectedHandler({ failOpen: true });
     const response = await pay(payment);

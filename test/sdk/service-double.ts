@@ -122,12 +122,14 @@ export class FakeService {
     return Response.json(answer);
   }
 
-  /** Settles `pay:<payer>:<number>`. `wrong` pays too little, `elsewhere` was settled elsewhere, and any other text is no payment. */
+  /** Settles `pay:<payer>:<number>`. `wrong` pays too little, `elsewhere` was settled elsewhere, `renamed` has
+   * the identifier of another payment, and any other text is no payment. */
   #settle(body: Record<string, never>, key: string, store: (answer: object, use: string | null) => unknown): Response {
     const signature: string = body.payment_signature ?? '';
     const headers = { 'PAYMENT-REQUIRED': CHALLENGE };
     if (signature === 'wrong') return this.#refuse({ status: 422, code: 'payment_mismatch', meta: { reason: 'amount' }, headers });
     if (signature === 'elsewhere') return this.#refuse({ status: 409, code: 'duplicate_settlement' });
+    if (signature === 'renamed') return this.#refuse({ status: 409, code: 'idempotency_conflict', meta: { reason: 'payment_identifier' } });
     if (!signature.startsWith('pay:')) return this.#refuse({ status: 422, code: 'validation_error' });
     if (this.pendingSettles-- > 0) {
       const pending = { success: false, error_reason: 'settlement_pending', tx_signature: 'tx', retry_after: this.retryAfter };

@@ -11,6 +11,7 @@ import { withMark, withoutMark } from './mark.ts';
 import { RefundQueue, RefundsUnderWay, type WaitUntil } from './refunds.ts';
 import * as refuse from './refusals.ts';
 import { newReporter } from './report.ts';
+import { withoutReceipt } from './served.ts';
 
 export type ProductReference = { product_id: string } | { external_product_id: string };
 type Resource = NonNullable<ConsumeRequest['resource']>;
@@ -217,7 +218,7 @@ export class Gate<R> {
       // A duplicate consumes nothing, because the original request consumed.
       if (!isDuplicate && answer.consumed_units < units) {
         const detail = `The payment was settled and ${answer.remaining} units are held, but this request uses ${units}.`;
-        return this.#challenge(ask, 'entitlement_missing', detail, { 'PAYMENT-RESPONSE': answer.payment_response });
+        return this.#challenge(ask, 'entitlement_missing', detail, { 'PAYMENT-RESPONSE': withoutReceipt(answer.payment_response) });
       }
       const access: Access = {
         ...accessOf({ ...answer, units: answer.consumed_units }),

@@ -82,7 +82,12 @@ export function toRefusal(error: SvcError): Refusal | null {
     // No challenge: the payment was used elsewhere, and the buyer must not pay again.
     case 'duplicate_settlement':
       return refusal(409, { code: error.code, detail: 'This payment was made for something else and cannot be used here.' });
+    // No challenge: the buyer's client must send its first payment again, and sign no other.
     case 'idempotency_conflict':
+      if (error.meta.reason === 'payment_identifier') {
+        const detail = 'Another payment was sent under this payment identifier. Send that one again; do not pay again.';
+        return refusal(409, { code: error.code, reason: error.meta.reason, detail });
+      }
       return refusal(409, { code: error.code, detail: 'This Idempotency-Key was used for a different request.' });
     case 'idempotency_in_progress':
     case 'idempotency_race':

@@ -33,10 +33,12 @@ export function perUse<R extends Request, Rest extends unknown[]>(
     }
     try {
       const response = await handler(request, access, ...rest);
-      if (response.status >= 500) await gate.refund(access, 'handler_failed', request, waitUntil);
+      const hasFailed = response.status >= 500;
+      if (hasFailed) await gate.refund(access, 'handler_failed', request, waitUntil);
       // Headers of a fetched response are immutable.
       const served = new Response(response.body, response);
-      for (const [name, value] of Object.entries(servedHeaders(served.headers, paymentResponse))) served.headers.set(name, value);
+      for (const [name, value] of Object.entries(servedHeaders(served.headers, paymentResponse, hasFailed)))
+        served.headers.set(name, value);
       return served;
     } catch (error) {
       await gate.refund(access, 'handler_failed', request, waitUntil);

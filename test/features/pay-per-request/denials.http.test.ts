@@ -18,7 +18,9 @@ describe('denied consume', () => {
     expect(body.meta).toMatchObject({ remaining: 0, paid_through: null, entitlement_id: expect.any(String) });
     const required = decoded(headers.get('PAYMENT-REQUIRED')!);
     expect(required).toEqual(body.meta.payment_required);
-    expect(required).toEqual({
+    const { extensions, ...challenge } = required;
+    expect(Object.keys(extensions)).toEqual(['payment-identifier', 'offer-receipt']);
+    expect(challenge).toEqual({
       x402Version: 2,
       resource: { url: `https://svc.test/p/${shop.product.slug}`, description: 'Weather API' },
       accepts: [

@@ -72,7 +72,7 @@ describe('receipt export with an archive', () => {
     await w.call('DELETE', '/v1/account/account', { key: books.merchant.token });
     const left = async (index: string, term: string) =>
       (await w.env.DB.prepare(`SELECT count(*) AS n FROM ${index} WHERE ${index} MATCH ?`)
-        .bind(`m${books.merchant.userId.replaceAll('-', '')}1 AND ${term}`)
+        .bind(`owner:m${books.merchant.userId.replaceAll('-', '')}1 AND words:${term}`)
         .first<number>('n'))!;
     const invoiceTerms = await Promise.all(['kwame', 'both', 'weather'].map((term) => left('invoice_words', term)));
     expect([...invoiceTerms, await left('name_words', 'weather')]).toEqual([0, 0, 0, 1]);

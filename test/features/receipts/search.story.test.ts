@@ -57,6 +57,17 @@ describe('search of receipts', () => {
       expect(await find(ada, q)).toEqual(found.map((name) => receipts[name]));
     });
 
+    it('a product of another merchant that is named like the search of this one is not read', async () => {
+      const owner = (livemode: number) => `m${ada.userId.replaceAll('-', '')}${livemode}`;
+      const poison = await w.product(await w.merchant(), { name: `${owner(1)} ${owner(0)} pro owner:${owner(1)}` });
+      await sell(poison);
+      expect(await find(ada, 'pro')).toEqual([receipts.noted, receipts.plan]);
+      const { results } = await w.env.DB.prepare('SELECT count(*) AS n FROM name_words WHERE name_words MATCH ?')
+        .bind(`owner:${owner(1)} AND words:"pro"`)
+        .all<{ n: number }>();
+      expect(results).toEqual([{ n: 1 }]);
+    });
+
     it('a search of 200 characters answers, and one of 1,000 is refused', async () => {
       for (const term of ['x'.repeat(200), 'x '.repeat(100), '" '.repeat(100), '('.repeat(200)]) expect(await find(ada, term)).toEqual([]);
       expect((await w.call('GET', `/v1/receipts?q=${'x'.repeat(1000)}`, { key: ada.key })).status).toBe(422);

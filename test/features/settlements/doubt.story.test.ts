@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withTwoNodes } from '../../support/chain/two-nodes.ts';
-import { letDoubtsAge, mayServe, ONE, openShop, type Shop, sellToAgents, stall, sweepAll } from '../../support/people/agent.ts';
+import { letDoubtsAge, mayServe, ONE, openShop, payAs, type Shop, sellToAgents, stall, sweepAll } from '../../support/people/agent.ts';
 import { REPEATED } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
+
+const IDENTIFIER = 'order_of_the_same_buyer';
 
 /** A landed payment must not be failed because a node does not show it. */
 describe('landed payment hidden by the node', REPEATED, () => {
@@ -15,7 +17,7 @@ describe('landed payment hidden by the node', REPEATED, () => {
   const landedUnseen = async (...hidden: string[]) => {
     await w.chain.call('local_clearFaults');
     const own = stall(w, shop.merchant, await sellToAgents(w, shop.merchant), shop.agent);
-    const payment = await own.pay();
+    const payment = await payAs(own.agent, await own.challenge(), IDENTIFIER);
     for (const method of hidden) await w.chain.fault({ kind: 'null_first', method, times: 0 });
     expect((await own.settle(payment)).status).toBe(202);
     await w.chain.call('local_warp', 400);
@@ -76,6 +78,34 @@ describe('landed payment hidden by the node', REPEATED, () => {
     expect(await own.entitlement()).toMatchObject({ granted_units: 1, used_units: 0 });
     expect(mayServe(await own.settle(payment))).toBe(true);
     expect(mayServe(await own.settle(payment))).toBe(false);
+  });
+
+  it('a failed payment frees its identifier, and takes it again once it lands after all', async () => {
+    const { own } = await landedUnseen('getSignatureStatuses', 'getTransaction');
+    const another = async () => own.settle(await payAs(own.agent, await own.challenge({ units: 10 }), IDENTIFIER));
+    const claims = () =>
+      w.env.DB.prepare('SELECT count(identifier) AS n FROM tx_claims WHERE identifier LIKE ?')
+        .bind(`%:${own.product.product_id}`)
+        .first('n');
+    expect([await claims(), (await another()).status]).toEqual([1, 409]);
+    await giveUp(own);
+    expect(await claims()).toBe(0);
+    await w.chain.call('local_clearFaults');
+    await sweepAll(w);
+    expect(await own.books()).toEqual(ONE);
+    const refused = await another();
+    expect([await claims(), refused.status, refused.body.meta.reason]).toEqual([1, 409, 'payment_identifier']);
+  });
+
+  it('a payment that lands after all leaves its identifier to the payment that took it', async () => {
+    const { own } = await landedUnseen('getSignatureStatuses', 'getTransaction');
+    await giveUp(own);
+    await w.chain.call('local_clearFaults');
+    const second = await own.settle(await payAs(own.agent, await own.challenge(), IDENTIFIER));
+    expect(second.status).toBe(200);
+    await sweepAll(w);
+    expect(await own.books()).toEqual({ ...ONE, claims: 2, payments: 2, receipts: 2 });
+    expect(await own.entitlement()).toMatchObject({ granted_units: 2, used_units: 1 });
   });
 
   it('a payment hidden for a day is checked after ten minutes, two hours and a day, then no longer', async () => {

@@ -14,6 +14,7 @@ import { unixSeconds } from '#core/time.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { buy, newSpender, openTreasury } from '../../support/people/activation.ts';
 import { decoded, newKey, openShop, type Shop } from '../../support/people/agent.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { World } from '../../support/world.ts';
 
 const OFFER_RECEIPT = 'offer-receipt';
@@ -36,7 +37,10 @@ describe('signed offers and receipts', () => {
     vi.stubGlobal('fetch', fetchDid);
     return asked;
   };
-  afterEach(() => vi.unstubAllGlobals());
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    letTimeRun();
+  });
 
   const resource = { url: 'https://shop.example/report?day=1', description: 'A report' };
   /** Asks for a customer without units. */
@@ -97,13 +101,15 @@ describe('signed offers and receipts', () => {
     expect(decoded(duplicate.body.payment_response)).toMatchObject({ success: true, transaction: first.body.tx_signature });
   });
 
-  it.each([1, 2, 3, 4])('the receipt is of the time of the confirmation, although the answer of batch %i was lost', async (number) => {
+  it.each([1, 2, 3])('the receipt is of the time of the confirmation, although the answer of batch %i was lost', async (number) => {
     const required = decoded(await challenge({ resource }));
     const payment = await shop.agent.payFor(required);
     const idempotencyKey = newKey();
     let batches = 0;
     const { env } = withFaults(w.env, { after: ({ kind }) => kind === 'batch' && ++batches === number });
     await shop.settle(payment, { resource }, { idempotencyKey, env });
+    expect(batches).toBeGreaterThanOrEqual(number);
+    setTime(Date.now() + 60_000);
     const settled = await shop.settle(payment, { resource }, { idempotencyKey });
     expect(settled.status).toBe(200);
     const { issuedAt } = extractReceiptPayload(receiptIn(settled.body.payment_response));

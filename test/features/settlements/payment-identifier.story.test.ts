@@ -1,29 +1,12 @@
-import { appendPaymentIdentifierToExtensions, declarePaymentIdentifierExtension, validatePaymentIdentifier } from '@x402/extensions';
+import { declarePaymentIdentifierExtension, validatePaymentIdentifier } from '@x402/extensions';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { base64, base64url, utf8 } from '#core/encoding.ts';
 import { openTill } from '../../support/clients/facilitator-shop.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { buy, newSpender, openTreasury } from '../../support/people/activation.ts';
-import {
-  type Agent,
-  decoded,
-  mayServe,
-  newAgent,
-  ONE,
-  openShop,
-  type Shop,
-  sellToAgents,
-  stall,
-  write,
-} from '../../support/people/agent.ts';
+import { decoded, mayServe, newAgent, ONE, openShop, payAs, type Shop, sellToAgents, stall, write } from '../../support/people/agent.ts';
 import { World } from '../../support/world.ts';
 
-/** Pays as the public client does, with its own name for the payment. */
-const payAs = (agent: Agent, header: string, id: string): Promise<string> => {
-  const required = decoded(header);
-  appendPaymentIdentifierToExtensions(required.extensions, id);
-  return agent.payFor(required);
-};
 const newId = (): string => `order_${crypto.randomUUID()}`;
 const conflicts = { status: 409, body: { code: 'idempotency_conflict', retryable: false, meta: { reason: 'payment_identifier' } } };
 

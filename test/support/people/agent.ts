@@ -1,6 +1,7 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { x402Client, x402HTTPClient } from '@x402/core/client';
 import type { PaymentRequired } from '@x402/core/types';
+import { appendPaymentIdentifierToExtensions } from '@x402/extensions';
 import { ExactSvmScheme } from '@x402/svm';
 import { keyRing } from '#core/crypto.ts';
 import { base58, base64, utf8 } from '#core/encoding.ts';
@@ -37,6 +38,13 @@ export class Agent {
     return headers['PAYMENT-SIGNATURE']!;
   }
 }
+
+/** Pays as the public client does, with its own name for the payment. */
+export const payAs = (agent: Agent, header: string, id: string): Promise<string> => {
+  const required = decoded(header);
+  appendPaymentIdentifierToExtensions(required.extensions, id);
+  return agent.payFor(required);
+};
 
 export const newAgent = async (w: World, usdc?: bigint): Promise<Agent> => new Agent(await w.chain.wallet(usdc), w.chain.url);
 

@@ -88,7 +88,7 @@ export const x402Routes = routes('x402').write({
     if (settling.answer.replayed) c.header('Idempotent-Replayed', 'true');
     if (settling.isDuplicate) c.header('X-Svc-Duplicate-Settlement', 'true');
     c.set('unitsConsumed', settling.consumedUnits);
-    // Sends the stored bytes: a replay must equal the first answer to the last byte.
+    // A replay equals the first answer to the last byte.
     return c.body(settling.answer.body, 200, { 'content-type': 'application/json' }) as never;
   },
 });

@@ -53,13 +53,13 @@ export async function bySearchTerms(owner: Owner, q: string, receiptChains: bool
 }
 
 /**
- * Matches if every term of `q` is in the row of the index. The first term is the merchant's own, as migrations/ creates it, so that other
- * merchants' rows are not read.
+ * Matches if every term of `q` is in the row of the index. The column `owner` has the merchant's own term, as migrations/ creates it, so that
+ * rows of other merchants are not read.
  */
 function saysAll(index: 'name_words' | 'invoice_words', { merchantId, livemode }: Tenant, q: string): SQL {
   const searched = q.split(/[\s\0]+/).filter((term) => term !== '');
-  const terms = [`m${merchantId.replaceAll('-', '')}${livemode ? 1 : 0}`, ...searched.map((term) => `"${term.replaceAll('"', '""')}"`)];
-  return sql`${sql.raw(index)} MATCH ${terms.join(' AND ')}`;
+  const terms = searched.map((term) => `words:"${term.replaceAll('"', '""')}"`);
+  return sql`${sql.raw(index)} MATCH ${[`owner:m${merchantId.replaceAll('-', '')}${livemode ? 1 : 0}`, ...terms].join(' AND ')}`;
 }
 
 /** SQL condition: the receipt has one of the names. `names` is null if they are too many to list. */

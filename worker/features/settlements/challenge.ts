@@ -21,6 +21,8 @@ import { makeOffers } from './proofs.ts';
  * line at 8,192 characters.
  */
 const HEADER_MAX = 6_600;
+/** A challenge with less room than this for its offers has none, and signs none. */
+const OFFERS_LENGTH_MIN = 1_000;
 
 type Ours = 'network' | 'asset' | 'feePayer';
 
@@ -37,13 +39,14 @@ export function makeChallenge(
   const memo = newChallenge(facts, { keys: config.CHALLENGE_KEYS!, random, expiresAt: now + CHALLENGE_SECONDS * SECOND });
   const accepts = [requirementsFor(facts, memo)] as const;
   const identifier = { [PAYMENT_IDENTIFIER]: DECLARED_PAYMENT_IDENTIFIER };
-  const all = { ...identifier, [OFFER_RECEIPT]: makeOffers(ctx, resource.url, accepts) };
-  // In this order, extensions are left out of a challenge that would be too long.
-  const challenges = [all, identifier].map((extensions) => {
+  const make = (extensions: Record<string, unknown>) => {
     const required = paymentRequired(resource, [...accepts], { error, extensions });
     return { required, header: encodeHeader(required) };
-  });
-  return challenges.find(({ header }) => header.length <= HEADER_MAX) ?? challenges.at(-1)!;
+  };
+  const bare = make(identifier);
+  if (bare.header.length > HEADER_MAX - OFFERS_LENGTH_MIN) return bare;
+  const full = make({ ...identifier, [OFFER_RECEIPT]: makeOffers(ctx, resource.url, accepts) });
+  return full.header.length <= HEADER_MAX ? full : bare;
 }
 
 type ChallengeReading =

@@ -6,7 +6,7 @@ import { clockFilter, rowsOnChainOf } from '#platform/chain/clock-filter.store.t
 import type { Db, Shard } from '#platform/context.ts';
 import { paymentOf, readLines, type StoredPayment, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { freeIdentifier, identifierKey, insertClaim, isClaimOf, watchClaim } from '#platform/db/outcome.ts';
+import { freeIdentifier, identifierKey, insertClaim, isClaimOf, takeBackIdentifier, watchClaim } from '#platform/db/outcome.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { activations } from '#platform/db/tables/plans.ts';
@@ -134,10 +134,21 @@ export type IdentifiedPayment = Pick<Settlement, 'merchantId' | 'livemode' | 'pu
 export const identifierKeyOf = ({ merchantId, purpose, productId, identifier }: IdentifiedPayment): string | null =>
   identifier === null ? null : identifierKey(merchantId, identifier, productId ?? purpose);
 
+const claimedIdentifier = (settlement: Settlement): string | null =>
+  identifierKeyOf({ ...settlement, identifier: settlement.terms.paymentIdentifier ?? null });
+
+/** Frees the identifier of a payment that failed, and binds that of a failed one that is on the chain after all. */
+function moveIdentifier({ db }: Shard, settlement: Settlement, transition: 'settle' | 'fail'): Write[] {
+  const identifier = claimedIdentifier(settlement);
+  if (identifier === null) return [];
+  if (transition === 'fail') return [freeIdentifier(db, settlement)];
+  return settlement.status === 'failed' ? [takeBackIdentifier(db, settlement, identifier)] : [];
+}
+
 /** Plans the claim. The insert fails if any merchant's request claimed this transaction before. */
 export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
-  const { txSignature, livemode, purpose, paymentId: subjectId, createdAt, terms } = settlement;
-  const identifier = identifierKeyOf({ ...settlement, identifier: terms.paymentIdentifier ?? null });
+  const { txSignature, livemode, purpose, paymentId: subjectId, createdAt } = settlement;
+  const identifier = claimedIdentifier(settlement);
   return [
     insertClaim(db, { txSignature, livemode, kind: KIND_OF[purpose], subjectId, createdAt, identifier }, null),
     db.insert(settlements).values(settlement),
@@ -157,6 +168,7 @@ export const settleSettlement = (ctx: Shard, settlement: Settlement, slot: numbe
 export const replaceSettlement = (ctx: Shard, settlement: Settlement, slot: number): Write[] => [
   ctx.db.delete(settlements).where(isUnchanged(settlement)),
   abortUnlessChanged(ctx),
+  ...moveIdentifier(ctx, settlement, 'settle'),
   watchClaim(ctx, settlement, slot),
 ];
 
@@ -173,7 +185,7 @@ export const endSettlement = (
     .set({ status: SETTLEMENT.next(settlement.status, transition), failureReason, nextCheckAt, wire: '' })
     .where(isUnchanged(settlement)),
   abortUnlessChanged(ctx),
-  ...(transition === 'fail' && settlement.terms.paymentIdentifier !== undefined ? [freeIdentifier(ctx.db, settlement)] : []),
+  ...moveIdentifier(ctx, settlement, transition),
 ];
 
 const isUnchanged = ({ paymentId, status }: Settlement) => and(eq(settlements.paymentId, paymentId), eq(settlements.status, status));

@@ -85,6 +85,19 @@ export const freeIdentifier = (db: Db, claim: Pick<NewClaim, 'txSignature' | 'li
     .set({ identifier: null })
     .where(and(eq(txClaims.txSignature, claim.txSignature), eq(txClaims.livemode, claim.livemode)));
 
+/** Binds the identifier again of a payment that failed and is on the chain after all, unless another payment took it meanwhile. */
+export const takeBackIdentifier = (db: Db, claim: Pick<NewClaim, 'txSignature' | 'livemode'>, identifier: string): Write =>
+  db
+    .update(txClaims)
+    .set({ identifier })
+    .where(
+      and(
+        eq(txClaims.txSignature, claim.txSignature),
+        eq(txClaims.livemode, claim.livemode),
+        sql`NOT EXISTS (SELECT 1 FROM tx_claims other WHERE other.identifier = ${identifier} AND other.livemode = ${claim.livemode ? 1 : 0} AND other.identifier IS NOT NULL)`,
+      ),
+    );
+
 const watchedFrom = (now: number, slot: number) => ({ slot, confirmedAt: now, nextCheckAt: now + FINAL_AFTER_MS });
 
 /** Fails if the transaction already pays something. `slot`: null if not yet on the chain, in which case the watch starts later. */

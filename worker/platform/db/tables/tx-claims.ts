@@ -22,7 +22,7 @@ export const txClaims = sqliteTable(
     ...outcomeColumns(),
     /** The only call that received the success. Any other call is answered as a repetition. */
     answeredBy: text('answered_by'),
-    /** Name that the client gave its payment, with merchant and purpose: `identifierClaim`. Null once the payment has failed. */
+    /** Name that the client gave its payment, with merchant and purpose: `identifierKey`. Null once the payment has failed. */
     identifier: text('identifier'),
     createdAt: instant('created_at').notNull(),
   },
