@@ -124,8 +124,9 @@ interface ConsumeBody {
 }
 type Counters = { customerRefs: string[]; isGrouped: boolean };
 
-const OWNER = { merchantId: '01a1fc21-d414-7315-8bae-d95e4ff00293' as AccountId, livemode: true };
-const PRODUCT_ID = '01a1fc21-d414-7315-8bae-d95e4ff00294';
+// Their partition is one that the first database has.
+const OWNER = { merchantId: '01a1fc21-d414-7315-8000-d95e4ff00293' as AccountId, livemode: true };
+const PRODUCT_ID = '01a1fc21-d414-7315-8000-d95e4ff00294';
 const GRANTED_UNITS = 1_000_000_000;
 
 let envs: { grouped: Env; ungrouped: Env } | null = null;
