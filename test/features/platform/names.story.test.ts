@@ -1,4 +1,6 @@
+import { eq } from 'drizzle-orm';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ApiError } from '#core/errors.ts';
 import { forgetAll } from '#core/isolate/memory.ts';
 import { emailKeysOf, emailName, findAccountByEmail, isUsedAs, newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
 import { findTrouble } from '#features/operator/health-checks.ts';
@@ -83,6 +85,46 @@ describe('names of three databases', () => {
     await expect(register('DB_2', email)).rejects.toBeInstanceOf(NameTaken);
     setTime(Date.now() + 61 * MINUTE);
     await sweep();
+    expect(await readNames(email)).toMatchObject([{ accountId: id, reservedUntil: null }]);
+  });
+
+  it('a refused second try of a stored change leaves its name, though the confirmation of the first was lost', async () => {
+    openOnly(w, 'DB_2');
+    const merchant = await w.merchant();
+    const product = await w.product(merchant, { slug: 'stored' });
+    const until = Date.now() + MINUTE;
+    await w.env.DIRECTORY!.prepare("UPDATE names SET reserved_until = ? WHERE kind = 'slug' AND key = 'stored'").bind(until).run();
+    const body = { name: 'Again', price: { asset: 'USDC', amount: '5' }, payout_wallet: merchant.wallet.address, slug: 'stored' };
+    for (let tries = 0; tries < 2; tries++) {
+      const refused = await w.call('POST', '/v1/products', { key: merchant.token, body });
+      expect([refused.status, refused.body.meta.reason]).toEqual([409, 'not_unique']);
+    }
+    forgetAll();
+    expect((await w.call('GET', '/v1/products/p/stored')).body.product_id).toBe(product.product_id);
+  });
+
+  it('a refused change gives back the name that it reserved, and not one that a later change of its account reserved', async () => {
+    const [email, shared] = [newEmail(), newEmail()];
+    const shard = shardOf('DB_2');
+    const { id } = accountIn(shard, email);
+    const refused = (address: string, meanwhile: () => Promise<unknown>) =>
+      withNames(shard, id, [emailName(shard, address)], async () => {
+        await meanwhile();
+        throw new ApiError('no_change');
+      }).catch(() => {});
+    await refused(email, async () => {});
+    await refused(shared, () => refused(shared, async () => {}));
+    await settled();
+    expect(await readNames(email)).toEqual([]);
+    expect(await readNames(shared)).toMatchObject([{ accountId: id, reservedUntil: expect.any(Number) }]);
+  });
+
+  it('the confirmation restores a name that is gone from the directory', async () => {
+    const email = newEmail();
+    const shard = shardOf('DB_2');
+    const { id } = accountIn(shard, email);
+    await withNames(shard, id, [emailName(shard, email)], () => directoryOf(shard).db.delete(names).where(eq(names.accountId, id)));
+    await settled();
     expect(await readNames(email)).toMatchObject([{ accountId: id, reservedUntil: null }]);
   });
 
