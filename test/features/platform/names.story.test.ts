@@ -163,6 +163,23 @@ describe('names of three databases', () => {
     expect((await findAccountByEmail(shardOf('DB'), email))?.id).toBe(next.id);
   });
 
+  it('an address that its account takes again is reserved, and a registration in another database does not get it', async () => {
+    const email = newEmail();
+    const shard = shardOf('DB');
+    const { id } = await register('DB', email);
+    await settled();
+    const setEmail = (value: string | null, key: string | null) =>
+      w.env.DB.prepare('UPDATE accounts SET email = ?, email_key = ? WHERE id = ?').bind(value, key, id).run();
+    await setEmail(null, null);
+    await withNames(shard, id, [emailName(shard, email)], async () => {
+      await expect(register('DB_3', email)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+      await setEmail(email, emailKeysOf(shard, email).keys[0]);
+    });
+    await settled();
+    await expect(register('DB_3', email)).rejects.toBeInstanceOf(NameTaken);
+    expect(await readNames(email)).toMatchObject([{ accountId: id, reservedUntil: null }]);
+  });
+
   it('a slug that a merchant chose leads to its product, and is refused to a merchant of another database', async () => {
     openOnly(w, 'DB_2');
     const first = await w.merchant();

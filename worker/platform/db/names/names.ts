@@ -122,7 +122,7 @@ async function reserve(ctx: Ctx, accountId: AccountId, name: Name & { isUsed: Is
       .values({ kind, key: keys[0], accountId, reservedUntil: until })
       .onConflictDoUpdate({
         target: [names.kind, names.key],
-        set: { reservedUntil: sql`iif(reserved_until IS NULL, NULL, max(reserved_until + 1, ${until}))` },
+        set: { reservedUntil: sql`max(coalesce(reserved_until, 0) + 1, ${until})` },
         setWhere: eq(names.accountId, accountId),
       })
       .returning(),
