@@ -2,12 +2,21 @@ import { eq } from 'drizzle-orm';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ApiError } from '#core/errors.ts';
 import { forgetAll } from '#core/isolate/memory.ts';
-import { emailKeysOf, emailName, findAccountByEmail, isUsedAs, newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
+import {
+  emailKeysOf,
+  emailName,
+  findAccountByEmail,
+  homeOfRegistration,
+  isUsedAs,
+  newAccount,
+  storeAccount,
+} from '#features/accounts/auth/sign-in.ts';
 import { findTrouble } from '#features/operator/health-checks.ts';
 import { type Env, newCtx, type Shard } from '#platform/context.ts';
 import { directoryOf, shardNamed } from '#platform/db/directory.ts';
 import { NameTaken, sweepNames, withNames } from '#platform/db/names/names.ts';
 import { names } from '#platform/db/tables/office/names.ts';
+import { withFaults } from '../../support/faults/faults.ts';
 import { bindDatabases, openOnly, rebuildNames } from '../../support/fixtures/databases.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { World } from '../../support/world.ts';
@@ -259,5 +268,13 @@ describe('names of three databases', () => {
     expect(await readNames(email)).toMatchObject([{ accountId: older.id, reservedUntil: null }]);
     expect((await findAccountByEmail(shardOf('DB'), email))?.id).toBe(older.id);
     expect((await rebuildNames(w)).shared).toEqual(shared);
+  });
+});
+
+describe('names of one database', () => {
+  it('the database of a registration is known without a read', async () => {
+    const { env, trips } = withFaults(new World().env);
+    const { database } = await homeOfRegistration(newCtx(env, { requestId: 'req_names', defer: () => {} }), 'ada@example.com');
+    expect([database, trips]).toEqual(['DB', []]);
   });
 });
