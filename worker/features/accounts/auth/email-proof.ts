@@ -135,11 +135,13 @@ export const verifyEmail = (ctx: Ctx, token: string, storeAnswer: StoreAnswer<nu
     storeAnswer,
   );
 
+/** Database of the account that a token names, also of a forged one. Null for a token that names no account. */
+export const findLinkHome = (ctx: Ctx, token: string): Shard | null => findShardAt(ctx, partitionOf(TOKEN.exec(token)?.[1] ?? ''));
+
 /** Finds the account that a token names, and its shard, without verifying the token. Throws 401 invalid_credentials. */
 async function findNamed(ctx: Ctx, token: string): Promise<{ home: Shard; account: Account | undefined }> {
-  const accountId = (TOKEN.exec(token)?.[1] ?? refuse(ctx, token)) as AccountId;
-  const home = findShardAt(ctx, partitionOf(accountId)) ?? refuse(ctx, token);
-  return { home, account: await findAccount(home.db, accountId) };
+  const home = findLinkHome(ctx, token) ?? refuse(ctx, token);
+  return { home, account: await findAccount(home.db, token.split('.')[0] as AccountId) };
 }
 
 export const emailOfSpent = async (ctx: Ctx, token: string): Promise<string> => (await findNamed(ctx, token)).account?.email ?? '';
