@@ -22,6 +22,8 @@ import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { World } from '../../support/world.ts';
 
 const MINUTE = 60_000;
+const OLD_PEPPER = 'the old pepper of this test: thirty-two bytes';
+const NEW_PEPPER = 'the new pepper of this test: thirty-two bytes';
 const DATABASES = ['DB', 'DB_2', 'DB_3'];
 
 describe('names of three databases', () => {
@@ -32,8 +34,8 @@ describe('names of three databases', () => {
   });
   afterEach(letTimeRun);
 
-  const shardOf = (database: string): Shard =>
-    shardNamed(newCtx(w.env, { requestId: 'req_names', defer: (work) => void deferred.push(work) }), database);
+  const shardOf = (database: string, env: Env = w.env): Shard =>
+    shardNamed(newCtx(env, { requestId: 'req_names', defer: (work) => void deferred.push(work) }), database);
   const settled = async () => void (await Promise.all(deferred.splice(0)));
   let people = 0;
   const newEmail = () => `name-${++people}@example.com`;
@@ -126,6 +128,20 @@ describe('names of three databases', () => {
     await settled();
     expect(await readNames(email)).toEqual([]);
     expect(await readNames(shared)).toMatchObject([{ accountId: id, reservedUntil: expect.any(Number) }]);
+  });
+
+  it('a refused reservation leaves no name under a new pepper, nor another name of its change', async () => {
+    const [email, other] = [newEmail(), newEmail()];
+    const home = shardOf('DB', { ...w.env, PEPPER: OLD_PEPPER });
+    await storeAccount(home, accountIn(home, email));
+    await settled();
+    const before = await directoryOf(home).db.select().from(names);
+    const shard = shardOf('DB_2', { ...w.env, PEPPER: `${NEW_PEPPER},${OLD_PEPPER}` });
+    const { id } = accountIn(shard, email);
+    const refused = withNames(shard, id, [emailName(shard, other), emailName(shard, email)], async () => {});
+    await expect(refused).rejects.toBeInstanceOf(NameTaken);
+    await settled();
+    expect(await directoryOf(home).db.select().from(names)).toEqual(before);
   });
 
   it('the confirmation restores a name that is gone from the directory', async () => {
@@ -234,7 +250,7 @@ describe('names of three databases', () => {
   it('names are stored from the moment the directory is bound, before a second database is', async () => {
     const { DB_2: _second, DB_3: _third, OPEN_DATABASES: _open, ...env } = w.env;
     const email = newEmail();
-    const shard = shardNamed(newCtx(env as Env, { requestId: 'req_names', defer: (work) => void deferred.push(work) }), 'DB');
+    const shard = shardOf('DB', env as Env);
     const { id } = await storeAccount(shard, accountIn(shard, email));
     await settled();
     expect(await readNames(email)).toMatchObject([{ accountId: id, reservedUntil: null }]);

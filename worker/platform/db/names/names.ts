@@ -93,14 +93,16 @@ export async function withNames<T>(
   if (!hasDirectory(ctx) || wanted.length === 0) return run([]);
   const until = ctx.wallNow + ctx.elapsedMs() + RESERVED_MS;
   const reserved: Reservation[] = [];
-  for (const name of wanted) reserved.push(await reserve(ctx, accountId, name, until));
+  let isReserved = false;
   try {
+    for (const name of wanted) await reserve(ctx, { accountId, name, until }, (row) => reserved.push(row));
+    isReserved = true;
     const result = await run([abortIf(ctx, sql`unixepoch('subsec') * 1000 > ${until - MARGIN_MS}`)]);
     ctx.defer(confirmNames(ctx, reserved));
     return result;
   } catch (error) {
-    // After any other error the change may be stored, and the next reader of the name asks.
-    const isRefused = error instanceof ApiError && error.code !== 'temporarily_unavailable';
+    // After any other error of the change it may be stored, and the next reader of the name asks.
+    const isRefused = !isReserved || (error instanceof ApiError && error.code !== 'temporarily_unavailable');
     if (isRefused || isConstraint(error) || isAborted(error)) ctx.defer(giveBack(ctx, reserved));
     throw error;
   }
@@ -112,7 +114,14 @@ interface Reservation extends Row {
   isNew: boolean;
 }
 
-async function reserve(ctx: Ctx, accountId: AccountId, name: Name & { isUsed: IsUsed }, until: number): Promise<Reservation> {
+interface Wanted {
+  accountId: AccountId;
+  name: Name & { isUsed: IsUsed };
+  until: number;
+}
+
+/** Reports the row to `noteRow` before it asks rivals, because the caller gives it back if one uses the name. */
+async function reserve(ctx: Ctx, { accountId, name, until }: Wanted, noteRow: (row: Reservation) => void): Promise<void> {
   const { db } = directoryOf(ctx);
   const { kind, keys } = name;
   const [known, [mine]] = await db.batch([
@@ -127,9 +136,10 @@ async function reserve(ctx: Ctx, accountId: AccountId, name: Name & { isUsed: Is
       })
       .returning(),
   ]);
+  if (mine) noteRow({ ...mine, isNew: !known.some(({ key }) => key === keys[0]) });
   const rivals = known.filter((row) => row.accountId !== accountId);
   for (const rival of rivals) await requireUnused(ctx, rival, name);
-  if (mine) return { ...mine, isNew: !known.some(({ key }) => key === keys[0]) };
+  if (mine) return;
   // Only from the rival that was asked: another request may have taken the name meanwhile.
   const [rival] = rivals.filter(({ key }) => key === keys[0]);
   const [taken] = await db
@@ -138,7 +148,7 @@ async function reserve(ctx: Ctx, accountId: AccountId, name: Name & { isUsed: Is
     .where(rival ? isNameRow(rival) : sql`false`)
     .returning();
   if (!taken) throw newBusyError();
-  return { ...taken, isNew: true };
+  noteRow({ ...taken, isNew: true });
 }
 
 const newBusyError = (): ApiError => new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
