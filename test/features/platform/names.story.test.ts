@@ -205,6 +205,24 @@ describe('names of three databases', () => {
     expect(await readNames(email)).toMatchObject([{ accountId: id, reservedUntil: null }]);
   });
 
+  it('a change of the address without the current password reserves nothing', async () => {
+    openOnly(w, 'DB_2');
+    const merchant = await w.merchant();
+    const { DIRECTORY } = w.env;
+    const prepared: string[] = [];
+    const prepare = (text: string) => {
+      prepared.push(text);
+      return DIRECTORY!.prepare(text);
+    };
+    const env = { ...w.env, DIRECTORY: { prepare, batch: (all) => DIRECTORY!.batch(all) } as D1Database };
+    const change = (email: string, current_password: string) =>
+      w.call('PATCH', '/v1/account/me/security', { key: merchant.token, body: { email, current_password }, env });
+    expect((await change(newEmail(), 'a wrong password')).body.code).toBe('invalid_credentials');
+    expect(prepared).toEqual([]);
+    expect((await change(newEmail(), 'correct horse battery')).status).toBe(200);
+    expect(prepared).not.toEqual([]);
+  });
+
   it('a slug that a merchant chose leads to its product, and is refused to a merchant of another database', async () => {
     openOnly(w, 'DB_2');
     const first = await w.merchant();
