@@ -144,6 +144,18 @@ describe('names of three databases', () => {
     expect(await directoryOf(home).db.select().from(names)).toEqual(before);
   });
 
+  it('an address stored under a new pepper is refused to others while the directory has it under the old one', async () => {
+    const email = newEmail();
+    const home = shardOf('DB', { ...w.env, PEPPER: OLD_PEPPER });
+    const { id } = await storeAccount(home, accountIn(home, email));
+    await settled();
+    const shard = shardOf('DB_2', { ...w.env, PEPPER: `${NEW_PEPPER},${OLD_PEPPER}` });
+    const { keys } = emailKeysOf(shard, email);
+    await w.env.DB.prepare('UPDATE accounts SET email_key = ? WHERE id = ?').bind(keys[0], id).run();
+    await expect(storeAccount(shard, accountIn(shard, email))).rejects.toBeInstanceOf(NameTaken);
+    await settled();
+  });
+
   it('the confirmation restores a name that is gone from the directory', async () => {
     const email = newEmail();
     const shard = shardOf('DB_2');

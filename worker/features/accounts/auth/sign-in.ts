@@ -10,7 +10,7 @@ import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts'
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { planAccountPayout } from '../payout.ts';
-import { type AccountKeys, abortIfTaken, findAccount, findAccountByKeys, insertAccount } from '../store.ts';
+import { type AccountKeys, abortIfTaken, findAccount, findAccountByKeys, hasKey, insertAccount } from '../store.ts';
 import { planVerification } from './owner-emails.ts';
 import { findByPassword, newPasswordHash, renewPasswordHash } from './passwords.ts';
 import { readToken } from './tokens.ts';
@@ -35,8 +35,8 @@ export const walletName = (ctx: Ctx, walletAddress: string) =>
 
 export const isUsedAs =
   (column: AccountKeys['column']): IsUsed =>
-  async ({ db }, accountId, key) =>
-    (await findAccountByKeys(db, { column, keys: [key] }))?.id === accountId;
+  ({ db }, accountId, keys) =>
+    hasKey(db, accountId, { column, keys });
 
 export const walletKeysOf = (ctx: Ctx, walletAddress: string): AccountKeys & { keys: [string, ...string[]] } => ({
   column: 'walletKey',

@@ -24,8 +24,8 @@ export interface Name {
 
 type Row = typeof names.$inferSelect;
 
-/** Reads from the account's database whether the account uses the name. One per kind, given by the feature that stores the name. */
-export type IsUsed = (home: Shard, accountId: AccountId, key: string) => Promise<boolean>;
+/** Reads from the account's database whether the account uses the name, under any of its keys. One per kind, given by the feature that stores it. */
+export type IsUsed = (home: Shard, accountId: AccountId, keys: Name['keys']) => Promise<boolean>;
 
 /** Thrown if another account uses the name. */
 export class NameTaken extends Error {
@@ -162,8 +162,9 @@ export const isNameRow = ({ kind, key, accountId, reservedUntil }: Row) =>
   );
 
 /** Throws unless the rival's database shows that its account does not use the name, and no batch of it can any more. */
-async function requireUnused(ctx: Ctx, rival: Row, { kind, isUsed }: Name & { isUsed: IsUsed }): Promise<void> {
-  if (await isUsed(homeOf(ctx, rival.accountId), rival.accountId, rival.key)) throw new NameTaken(kind);
+async function requireUnused(ctx: Ctx, rival: Row, { kind, keys, isUsed }: Name & { isUsed: IsUsed }): Promise<void> {
+  // Under all keys at once, because a change of the pepper may replace the key of the row meanwhile.
+  if (await isUsed(homeOf(ctx, rival.accountId), rival.accountId, keys)) throw new NameTaken(kind);
   if (rival.reservedUntil !== null && rival.reservedUntil > ctx.wallNow) throw newBusyError();
 }
 
@@ -225,7 +226,7 @@ export const sweepNames =
         .where(lte(names.reservedUntil, ctx.wallNow - HOUR))
         .limit(ctx.budget.rows(2, max));
       for (const row of ended) {
-        const isUsed = await usedBy[row.kind](homeOf(ctx, row.accountId), row.accountId, row.key);
+        const isUsed = await usedBy[row.kind](homeOf(ctx, row.accountId), row.accountId, [row.key]);
         await (isUsed ? db.update(names).set({ reservedUntil: null }).where(isNameRow(row)) : db.delete(names).where(isNameRow(row)));
       }
       return ended.length;

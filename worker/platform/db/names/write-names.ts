@@ -48,7 +48,7 @@ export async function writeNames(ctx: Ctx, used: readonly UsedName[], usedBy: Re
   for (const row of known) {
     const { accountId, kind } = owners.get(`${row.kind} ${row.key}`)!;
     if (row.accountId === accountId && row.reservedUntil === null) continue;
-    const isShared = row.accountId !== accountId && (await usedBy[kind](homeOf(ctx, row.accountId), row.accountId, row.key));
+    const isShared = row.accountId !== accountId && (await usedBy[kind](homeOf(ctx, row.accountId), row.accountId, [row.key]));
     const isOlder = madeAt(accountId) < madeAt(row.accountId);
     const isReserved = row.accountId !== accountId && !isShared && row.reservedUntil !== null && row.reservedUntil > ctx.wallNow;
     if (isShared)
