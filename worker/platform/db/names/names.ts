@@ -185,33 +185,6 @@ async function giveBack(ctx: Ctx, reserved: readonly Reservation[]): Promise<voi
   if (own.length > 0) await directoryOf(ctx).db.delete(names).where(areReserved(own));
 }
 
-/** Stores the keys of names under a new pepper. */
-export async function renewKeys(
-  ctx: Ctx,
-  kind: NameKind,
-  renewed: readonly { accountId: AccountId; key: string | null; formerKey: string | null }[],
-): Promise<void> {
-  const changed = renewed.flatMap(({ accountId, key, formerKey }) =>
-    key === null || key === formerKey ? [] : [{ accountId, key, formerKey }],
-  );
-  if (!hasDirectory(ctx) || changed.length === 0) return;
-  const { db } = directoryOf(ctx);
-  await db.batch([
-    db
-      .insert(names)
-      .select(sql`SELECT ${kind}, ${fieldOf('key')}, ${fieldOf('accountId')}, NULL FROM ${jsonRows(changed)} WHERE true`)
-      .onConflictDoNothing(),
-    db
-      .delete(names)
-      .where(
-        and(
-          eq(names.kind, kind),
-          sql`(${names.key}, ${names.accountId}) IN (SELECT ${fieldOf('formerKey')}, ${fieldOf('accountId')} FROM ${jsonRows(changed)})`,
-        ),
-      ),
-  ]);
-}
-
 const ROUNDS = { max: 200, roundsMax: 20 };
 
 /** Asks about reservations that ended an hour ago: confirms the names that are used, and deletes the others. */
