@@ -1,8 +1,8 @@
 import { formatErrorChain } from '#core/errors.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
-import { sweepPeppers } from '#features/accounts/auth/peppers.ts';
 import { sweepDomains } from '#features/accounts/domain/domain.ts';
 import { sweepErasures } from '#features/accounts/erase-account.ts';
+import { sweepPeppers } from '#features/accounts/peppers/peppers.ts';
 import { sweepSetups } from '#features/agent-setup/expire.ts';
 import { sweepAnalytics } from '#features/analytics/fold.ts';
 import { sweepAudit } from '#features/audit/audit.ts';

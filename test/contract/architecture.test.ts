@@ -129,7 +129,7 @@ describe('code ownership', () => {
       'a row that has a version is changed by the primitives of platform/db/, which fail where they miss it or raise its version',
       () => filesWith(BARE_UPDATE),
       // Outcomes have no version, and new account keys are stored under their version.
-      [/^worker\/platform\/db\/versioned\.ts$/, /^worker\/features\/(?:finality\/store|accounts\/auth\/pepper\.store)\.ts$/],
+      [/^worker\/platform\/db\/versioned\.ts$/, /^worker\/features\/(?:finality\/store|accounts\/peppers\/store)\.ts$/],
     ],
     [
       'a list of values or rows reaches SQL through `setOf`, `amongIds` and `jsonRows`, and a batch is aborted by `abortIf` and `abortIfExists`',

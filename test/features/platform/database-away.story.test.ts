@@ -7,7 +7,7 @@ import { type Env, newCtx } from '#platform/context.ts';
 import { bindDatabases, openOnly } from '../../support/fixtures/databases.ts';
 import { newAgent, type Shop, sellToAgents, stall } from '../../support/people/agent.ts';
 import { consumer, received } from '../../support/people/consumer.ts';
-import { setTime } from '../../support/runner/clock.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Answer, World } from '../../support/world.ts';
 
@@ -115,6 +115,31 @@ describe('service with a second database that is away', () => {
     for (const id of ids)
       for (const path of [`/v1/payments/${id}`, `/v1/receipt/${id}/verify`, `/v1/receipt/${id}/public`])
         expect([path, (await w.call('GET', path, { env: none })).status]).toEqual([path, 404]);
+  });
+});
+
+describe('service with a directory that does not answer', () => {
+  const w = new World();
+
+  it('a new isolate waits for it once, and then serves all requests that need no name', async () => {
+    await bindDatabases(w, 'DB_2');
+    const merchant = await w.merchant();
+    let asked = 0;
+    const hang = () => {
+      asked++;
+      return new Promise(() => {});
+    };
+    const silent = { bind: () => silent, all: hang, run: hang, raw: hang, first: hang } as unknown as D1PreparedStatement;
+    const env = { ...w.env, DIRECTORY: { prepare: () => silent, batch: hang } as unknown as D1Database };
+    const list = async () => (await w.call('GET', '/v1/products', { key: merchant.key, env })).status;
+    forgetAll();
+    const startedAt = performance.now();
+    expect([await list(), asked]).toEqual([200, 1]);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect([await list(), asked]).toEqual([200, 1]);
+    setTime(Date.now() + 10_000);
+    expect([await list(), asked]).toEqual([200, 2]);
+    letTimeRun();
   });
 });
 

@@ -1,16 +1,29 @@
+import { eq } from 'drizzle-orm';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ApiError } from '#core/errors.ts';
 import { forgetAll } from '#core/isolate/memory.ts';
-import { emailKeysOf, emailName, findAccountByEmail, isUsedAs, newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
+import {
+  emailKeysOf,
+  emailName,
+  findAccountByEmail,
+  homeOfRegistration,
+  isUsedAs,
+  newAccount,
+  storeAccount,
+} from '#features/accounts/auth/sign-in.ts';
 import { findTrouble } from '#features/operator/health-checks.ts';
 import { type Env, newCtx, type Shard } from '#platform/context.ts';
 import { directoryOf, shardNamed } from '#platform/db/directory.ts';
 import { NameTaken, sweepNames, withNames } from '#platform/db/names/names.ts';
 import { names } from '#platform/db/tables/office/names.ts';
+import { withFaults } from '../../support/faults/faults.ts';
 import { bindDatabases, openOnly, rebuildNames } from '../../support/fixtures/databases.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { World } from '../../support/world.ts';
 
 const MINUTE = 60_000;
+const OLD_PEPPER = 'the old pepper of this test: thirty-two bytes';
+const NEW_PEPPER = 'the new pepper of this test: thirty-two bytes';
 const DATABASES = ['DB', 'DB_2', 'DB_3'];
 
 describe('names of three databases', () => {
@@ -21,8 +34,8 @@ describe('names of three databases', () => {
   });
   afterEach(letTimeRun);
 
-  const shardOf = (database: string): Shard =>
-    shardNamed(newCtx(w.env, { requestId: 'req_names', defer: (work) => void deferred.push(work) }), database);
+  const shardOf = (database: string, env: Env = w.env): Shard =>
+    shardNamed(newCtx(env, { requestId: 'req_names', defer: (work) => void deferred.push(work) }), database);
   const settled = async () => void (await Promise.all(deferred.splice(0)));
   let people = 0;
   const newEmail = () => `name-${++people}@example.com`;
@@ -86,6 +99,72 @@ describe('names of three databases', () => {
     expect(await readNames(email)).toMatchObject([{ accountId: id, reservedUntil: null }]);
   });
 
+  it('a refused second try of a stored change leaves its name, though the confirmation of the first was lost', async () => {
+    openOnly(w, 'DB_2');
+    const merchant = await w.merchant();
+    const product = await w.product(merchant, { slug: 'stored' });
+    const until = Date.now() + MINUTE;
+    await w.env.DIRECTORY!.prepare("UPDATE names SET reserved_until = ? WHERE kind = 'slug' AND key = 'stored'").bind(until).run();
+    const body = { name: 'Again', price: { asset: 'USDC', amount: '5' }, payout_wallet: merchant.wallet.address, slug: 'stored' };
+    for (let tries = 0; tries < 2; tries++) {
+      const refused = await w.call('POST', '/v1/products', { key: merchant.token, body });
+      expect([refused.status, refused.body.meta.reason]).toEqual([409, 'not_unique']);
+    }
+    forgetAll();
+    expect((await w.call('GET', '/v1/products/p/stored')).body.product_id).toBe(product.product_id);
+  });
+
+  it('a refused change gives back the name that it reserved, and not one that a later change of its account reserved', async () => {
+    const [email, shared] = [newEmail(), newEmail()];
+    const shard = shardOf('DB_2');
+    const { id } = accountIn(shard, email);
+    const refused = (address: string, meanwhile: () => Promise<unknown>) =>
+      withNames(shard, id, [emailName(shard, address)], async () => {
+        await meanwhile();
+        throw new ApiError('no_change');
+      }).catch(() => {});
+    await refused(email, async () => {});
+    await refused(shared, () => refused(shared, async () => {}));
+    await settled();
+    expect(await readNames(email)).toEqual([]);
+    expect(await readNames(shared)).toMatchObject([{ accountId: id, reservedUntil: expect.any(Number) }]);
+  });
+
+  it('a refused reservation leaves no name under a new pepper, nor another name of its change', async () => {
+    const [email, other] = [newEmail(), newEmail()];
+    const home = shardOf('DB', { ...w.env, PEPPER: OLD_PEPPER });
+    await storeAccount(home, accountIn(home, email));
+    await settled();
+    const before = await directoryOf(home).db.select().from(names);
+    const shard = shardOf('DB_2', { ...w.env, PEPPER: `${NEW_PEPPER},${OLD_PEPPER}` });
+    const { id } = accountIn(shard, email);
+    const refused = withNames(shard, id, [emailName(shard, other), emailName(shard, email)], async () => {});
+    await expect(refused).rejects.toBeInstanceOf(NameTaken);
+    await settled();
+    expect(await directoryOf(home).db.select().from(names)).toEqual(before);
+  });
+
+  it('an address stored under a new pepper is refused to others while the directory has it under the old one', async () => {
+    const email = newEmail();
+    const home = shardOf('DB', { ...w.env, PEPPER: OLD_PEPPER });
+    const { id } = await storeAccount(home, accountIn(home, email));
+    await settled();
+    const shard = shardOf('DB_2', { ...w.env, PEPPER: `${NEW_PEPPER},${OLD_PEPPER}` });
+    const { keys } = emailKeysOf(shard, email);
+    await w.env.DB.prepare('UPDATE accounts SET email_key = ? WHERE id = ?').bind(keys[0], id).run();
+    await expect(storeAccount(shard, accountIn(shard, email))).rejects.toBeInstanceOf(NameTaken);
+    await settled();
+  });
+
+  it('the confirmation restores a name that is gone from the directory', async () => {
+    const email = newEmail();
+    const shard = shardOf('DB_2');
+    const { id } = accountIn(shard, email);
+    await withNames(shard, id, [emailName(shard, email)], () => directoryOf(shard).db.delete(names).where(eq(names.accountId, id)));
+    await settled();
+    expect(await readNames(email)).toMatchObject([{ accountId: id, reservedUntil: null }]);
+  });
+
   it('the sweep deletes reservations that led to nothing', async () => {
     const email = newEmail();
     const shard = shardOf('DB_3');
@@ -119,6 +198,41 @@ describe('names of three databases', () => {
     await settled();
     expect(await readNames(email)).toMatchObject([{ accountId: next.id, reservedUntil: null }]);
     expect((await findAccountByEmail(shardOf('DB'), email))?.id).toBe(next.id);
+  });
+
+  it('an address that its account takes again is reserved, and a registration in another database does not get it', async () => {
+    const email = newEmail();
+    const shard = shardOf('DB');
+    const { id } = await register('DB', email);
+    await settled();
+    const setEmail = (value: string | null, key: string | null) =>
+      w.env.DB.prepare('UPDATE accounts SET email = ?, email_key = ? WHERE id = ?').bind(value, key, id).run();
+    await setEmail(null, null);
+    await withNames(shard, id, [emailName(shard, email)], async () => {
+      await expect(register('DB_3', email)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+      await setEmail(email, emailKeysOf(shard, email).keys[0]);
+    });
+    await settled();
+    await expect(register('DB_3', email)).rejects.toBeInstanceOf(NameTaken);
+    expect(await readNames(email)).toMatchObject([{ accountId: id, reservedUntil: null }]);
+  });
+
+  it('a change of the address without the current password reserves nothing', async () => {
+    openOnly(w, 'DB_2');
+    const merchant = await w.merchant();
+    const { DIRECTORY } = w.env;
+    const prepared: string[] = [];
+    const prepare = (text: string) => {
+      prepared.push(text);
+      return DIRECTORY!.prepare(text);
+    };
+    const env = { ...w.env, DIRECTORY: { prepare, batch: (all) => DIRECTORY!.batch(all) } as D1Database };
+    const change = (email: string, current_password: string) =>
+      w.call('PATCH', '/v1/account/me/security', { key: merchant.token, body: { email, current_password }, env });
+    expect((await change(newEmail(), 'a wrong password')).body.code).toBe('invalid_credentials');
+    expect(prepared).toEqual([]);
+    expect((await change(newEmail(), 'correct horse battery')).status).toBe(200);
+    expect(prepared).not.toEqual([]);
   });
 
   it('a slug that a merchant chose leads to its product, and is refused to a merchant of another database', async () => {
@@ -166,7 +280,7 @@ describe('names of three databases', () => {
   it('names are stored from the moment the directory is bound, before a second database is', async () => {
     const { DB_2: _second, DB_3: _third, OPEN_DATABASES: _open, ...env } = w.env;
     const email = newEmail();
-    const shard = shardNamed(newCtx(env as Env, { requestId: 'req_names', defer: (work) => void deferred.push(work) }), 'DB');
+    const shard = shardOf('DB', env as Env);
     const { id } = await storeAccount(shard, accountIn(shard, email));
     await settled();
     expect(await readNames(email)).toMatchObject([{ accountId: id, reservedUntil: null }]);
@@ -200,5 +314,13 @@ describe('names of three databases', () => {
     expect(await readNames(email)).toMatchObject([{ accountId: older.id, reservedUntil: null }]);
     expect((await findAccountByEmail(shardOf('DB'), email))?.id).toBe(older.id);
     expect((await rebuildNames(w)).shared).toEqual(shared);
+  });
+});
+
+describe('names of one database', () => {
+  it('the database of a registration is known without a read', async () => {
+    const { env, trips } = withFaults(new World().env);
+    const { database } = await homeOfRegistration(newCtx(env, { requestId: 'req_names', defer: () => {} }), 'ada@example.com');
+    expect([database, trips]).toEqual(['DB', []]);
   });
 });

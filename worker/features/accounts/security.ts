@@ -10,7 +10,7 @@ import { formerEmailsAfter, planSecurityAlert, planVerification } from './auth/o
 import { findByPassword, newPasswordHash } from './auth/passwords.ts';
 import { emailKeysOf, emailName, findAccountByEmail, normaliseEmail, requirePasswordLength } from './auth/sign-in.ts';
 import { changeAccount } from './change-account.ts';
-import { abortIfTaken } from './store.ts';
+import { abortIfTaken, getAccount } from './store.ts';
 
 interface ChangeSecurity {
   email?: string;
@@ -31,10 +31,13 @@ export async function changeSecurity(
   if (input.email === undefined && input.newPassword === undefined) throw new ApiError('no_change');
   if (input.newPassword !== undefined) requirePasswordLength(input.newPassword);
   let updatedFields: string[] = [];
+  // Before the address is reserved, so that only the owner reserves one.
+  const known = await getAccount(ctx.db, actor.accountId);
+  await requireOwner(ctx, actor, known, input.currentPassword);
   const named = input.email === undefined ? [] : [emailName(ctx, input.email)];
   const change = (reserved: Write[]) =>
     changeAccount(ctx, actor.accountId, async (account) => {
-      await requireOwner(ctx, actor, account, input.currentPassword);
+      if (account.passwordHash !== known.passwordHash) await requireOwner(ctx, actor, account, input.currentPassword);
       const values = { ...(await planAddressChange(ctx, account, input.email)), ...(await planPassword(ctx, account, input)) };
       updatedFields = [...(values.emailKey ? ['email'] : []), ...(values.passwordHash ? ['password'] : [])];
       if (updatedFields.length === 0) throw new ApiError('no_change');

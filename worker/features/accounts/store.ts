@@ -30,6 +30,9 @@ export const findAccountByKeys = (db: Db, { column, keys }: AccountKeys) =>
     .where(inArray(accounts[column], [...keys]))
     .get();
 
+export const hasKey = async (db: Db, accountId: AccountId, { column, keys }: AccountKeys): Promise<boolean> =>
+  (await db.$count(accounts, and(eq(accounts.id, accountId), inArray(accounts[column], [...keys])))) > 0;
+
 /** Aborts the batch if another account has one of these keys. The unique index covers only the stored key. */
 export const abortIfTaken = (ctx: Shard, accountId: AccountId, { column, keys: [, ...others] }: AccountKeys): Write[] => {
   if (others.length === 0) return [];

@@ -71,7 +71,7 @@ const newTakenError = (): ApiError => {
 };
 
 export const slugName = (slug: string) => ({ kind: 'slug', keys: [slug], isUsed: isSlugUsed }) as const;
-export const isSlugUsed: IsUsed = ({ db }, accountId, slug) => hasSlug(db, slug, accountId);
+export const isSlugUsed: IsUsed = ({ db }, accountId, [slug]) => hasSlug(db, slug, accountId);
 
 /** Stores a product while its slug is reserved. A generated slug belongs to its database. Throws 409 state_conflict for a taken one. */
 export async function withSlug<T>(ctx: Scope, { slug }: Product, store: (reserved: Write[]) => Promise<T>): Promise<T> {

@@ -3,9 +3,11 @@ import { createMiddleware } from 'hono/factory';
 import { databaseNamesOf } from '#core/isolate/budget.ts';
 import { remembered } from '#core/isolate/memory.ts';
 import { ApiError, formatErrorChain } from '../../core/errors.ts';
+import { SECOND } from '../../core/time.ts';
 import { Node } from '../../solana/node.ts';
 import { type Config, type Ctx, checkedConfig, type Env, nodesOf } from '../context.ts';
 import { isKnownSchema, listKnownMissing } from '../db/tables/schema-check.ts';
+import { inTime } from '../deadline.ts';
 import type { AppEnv } from './openapi.ts';
 
 const isHealth = (path: string): boolean => /^(?:\/v1)?\/health$/.test(path);
@@ -23,7 +25,11 @@ export const requireConfiguration = (health: (env: Env, options: { isStrict: boo
   });
 
 /** Once the names of several databases are complete, they remain so for the isolate. */
-const directory = remembered(() => ({ isComplete: false }));
+const directory = remembered(() => ({ isComplete: false, askAfter: 0 }));
+/** Short, because all requests of a new isolate wait for it, also those that need no name. */
+const DIRECTORY_MS = SECOND;
+/** Minimum interval between a failed read and the next one. */
+const ASK_AGAIN_MS = 5 * SECOND;
 
 /**
  * Lists missing columns of the first database, the indexes of nodes of another network, and whether the directory lacks names of several
@@ -44,12 +50,14 @@ export const isKnownComplete = (env: Env, { rpcUrls }: Config, now: number): boo
   isKnownSchema('DB') && (directory.isComplete || databaseNamesOf(env).length === 1) && Node.areKnownGood(rpcUrls, now);
 
 async function areNamesMissing(ctx: Ctx): Promise<boolean> {
-  if (directory.isComplete || ctx.databases.length === 1) return false;
+  if (directory.isComplete || ctx.databases.length === 1 || ctx.wallNow < directory.askAfter) return false;
   try {
-    directory.isComplete = await (await import('../db/names/write-names.ts')).areNamesComplete(ctx);
+    const { areNamesComplete } = await import('../db/names/write-names.ts');
+    directory.isComplete = await inTime({ leftMs: () => Math.min(DIRECTORY_MS, ctx.leftMs()) }, () => areNamesComplete(ctx));
     return !directory.isComplete;
   } catch (error) {
     // A failed read proves nothing. A sign-in reports the outage itself.
+    directory.askAfter = ctx.wallNow + ctx.elapsedMs() + ASK_AGAIN_MS;
     ctx.note(`directory: ${formatErrorChain(error)}`);
     return false;
   }

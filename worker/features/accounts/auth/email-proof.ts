@@ -1,13 +1,13 @@
 import { equalBytes, hmacSha256, macRing } from '#core/crypto.ts';
 import { base64url, utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
+import { type AccountId, partitionOf } from '#core/ids.ts';
 import { HOUR, iso, MINUTE } from '#core/time.ts';
 import { addressKeysOf, forgetBounce, planEmail } from '#features/email/outbox.ts';
 import { isBouncedAddress } from '#features/email/store.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { homeOf } from '#platform/db/directory.ts';
+import { findShardAt } from '#platform/db/directory.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { type AccountChange, changeAccount } from '../change-account.ts';
@@ -135,11 +135,13 @@ export const verifyEmail = (ctx: Ctx, token: string, storeAnswer: StoreAnswer<nu
     storeAnswer,
   );
 
+/** Database of the account that a token names, also of a forged one. Null for a token that names no account. */
+export const findLinkHome = (ctx: Ctx, token: string): Shard | null => findShardAt(ctx, partitionOf(TOKEN.exec(token)?.[1] ?? ''));
+
 /** Finds the account that a token names, and its shard, without verifying the token. Throws 401 invalid_credentials. */
 async function findNamed(ctx: Ctx, token: string): Promise<{ home: Shard; account: Account | undefined }> {
-  const accountId = (TOKEN.exec(token)?.[1] ?? refuse(ctx, token)) as AccountId;
-  const home = homeOf(ctx, accountId);
-  return { home, account: await findAccount(home.db, accountId) };
+  const home = findLinkHome(ctx, token) ?? refuse(ctx, token);
+  return { home, account: await findAccount(home.db, token.split('.')[0] as AccountId) };
 }
 
 export const emailOfSpent = async (ctx: Ctx, token: string): Promise<string> => (await findNamed(ctx, token)).account?.email ?? '';

@@ -11,7 +11,7 @@ import { hitBucket, rememberSignIn } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import type { AccountAccess } from '../claim/store.ts';
 import { getAccount } from '../store.ts';
-import { disownEmail, emailOfSpent, isUnreachable, previewEmail, resetPassword, verifyEmail } from './email-proof.ts';
+import { disownEmail, emailOfSpent, findLinkHome, isUnreachable, previewEmail, resetPassword, verifyEmail } from './email-proof.ts';
 import { linksAnHour, planVerification } from './owner-emails.ts';
 import { Email } from './routes.ts';
 import { normaliseEmail } from './sign-in.ts';
@@ -23,6 +23,9 @@ const Token = z.string().max(200).describe('Token from the email: the part after
 async function limitEmails(c: RouteContext<ActorEnv>): Promise<void> {
   await hitBucket(c, 'emails', '');
 }
+
+/** Database where the answer is stored with the change. A token that names no account is refused, in whichever database. */
+const homeOfLink = ({ ctx, body: { token } }: { ctx: Ctx; body: { token: string } }): Shard => findLinkHome(ctx, token) ?? globalOf(ctx);
 
 const PASSWORD_SET = 'The password is set, and all sessions have ended. Sign in with it.';
 const auditDetailOf = ({ keys, endpoints, providers, wallets }: AccountAccess): string =>
@@ -53,6 +56,7 @@ export const emailRoutes = routes('Account')
     body: z.object({ token: Token }).openapi('VerifyEmailRequest'),
     returns: DetailResponse,
     codes: ['invalid_credentials', 'state_conflict'],
+    shard: homeOfLink,
     once: ({ ctx, body: { token } }, storeAnswer) => verifyEmail(ctx, token, storeAnswer),
     present: () => ({ detail: 'The email address is verified.' }),
     isSecret: true,
@@ -90,6 +94,7 @@ export const emailRoutes = routes('Account')
     body: z.object({ token: Token }).openapi('DisownEmailRequest'),
     returns: DetailResponse,
     codes: ['invalid_credentials', 'state_conflict'],
+    shard: homeOfLink,
     once: ({ ctx, body: { token } }, storeAnswer) => disownEmail(ctx, token, storeAnswer),
     present: () => ({ detail: 'The email address is removed from the account.' }),
     isSecret: true,
@@ -126,6 +131,7 @@ export const emailRoutes = routes('Account')
       .openapi('ResetPasswordRequest'),
     returns: DetailResponse,
     codes: ['invalid_credentials', 'state_conflict', 'password_too_short'],
+    shard: homeOfLink,
     once: ({ ctx, body: { token, new_password } }, storeAnswer) => resetPassword(ctx, token, new_password, storeAnswer),
     present: (ended) => ({ detail: PASSWORD_SET + (ended ? auditDetailOf(ended) : '') }),
     answered: async ({ c, ctx, body }) => rememberSignIn(c, await emailOfSpent(ctx, body.token)),

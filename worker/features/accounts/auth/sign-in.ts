@@ -4,13 +4,13 @@ import { type AccountId, admissionIdOf, newIdIn } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
-import { drawPartition, homeForNew, homeOf } from '#platform/db/directory.ts';
+import { drawPartition, globalOf, homeForNew, homeOf } from '#platform/db/directory.ts';
 import { findNamed, type IsUsed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { planAccountPayout } from '../payout.ts';
-import { type AccountKeys, abortIfTaken, findAccount, findAccountByKeys, insertAccount } from '../store.ts';
+import { type AccountKeys, abortIfTaken, findAccount, findAccountByKeys, hasKey, insertAccount } from '../store.ts';
 import { planVerification } from './owner-emails.ts';
 import { findByPassword, newPasswordHash, renewPasswordHash } from './passwords.ts';
 import { readToken } from './tokens.ts';
@@ -35,8 +35,8 @@ export const walletName = (ctx: Ctx, walletAddress: string) =>
 
 export const isUsedAs =
   (column: AccountKeys['column']): IsUsed =>
-  async ({ db }, accountId, key) =>
-    (await findAccountByKeys(db, { column, keys: [key] }))?.id === accountId;
+  ({ db }, accountId, keys) =>
+    hasKey(db, accountId, { column, keys });
 
 export const walletKeysOf = (ctx: Ctx, walletAddress: string): AccountKeys & { keys: [string, ...string[]] } => ({
   column: 'walletKey',
@@ -110,10 +110,13 @@ interface Register {
 }
 
 /** Database of a registration: that of the account with this email, where a repeated request gets its answer, else that of new accounts. */
-export const homeOfRegistration = async (ctx: Ctx, email: string): Promise<Shard> =>
-  (await findNamed(ctx, emailName(ctx, email), async (home) =>
-    (await findAccountByKeys(home.db, emailKeysOf(ctx, email))) ? home : null,
-  )) ?? homeForNew(ctx, normaliseEmail(email));
+export async function homeOfRegistration(ctx: Ctx, email: string): Promise<Shard> {
+  if (ctx.databases.length === 1) return globalOf(ctx);
+  const home = await findNamed(ctx, emailName(ctx, email), async (known) =>
+    (await findAccountByKeys(known.db, emailKeysOf(ctx, email))) ? known : null,
+  );
+  return home ?? homeForNew(ctx, normaliseEmail(email));
+}
 
 /**
  * Creates an account on the free plan and emails a verification link. Throws 409 email_registered, also for the address of a deleted

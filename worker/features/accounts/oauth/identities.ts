@@ -31,9 +31,11 @@ export const identityName = (ctx: Ctx, provider: SignInProvider, subject: string
   return { kind: 'identity', keys: [first!, ...others], isUsed: isIdentityUsed } as const;
 };
 
-/** The key is the keyed hash that locks the identity, under any pepper. */
-export const isIdentityUsed: IsUsed = async (home, accountId, key) =>
-  (await listIdentities(home.db, accountId)).some((one) => one.subject === key || locksOf(home, one.provider, one.subject).includes(key));
+/** Each key is a keyed hash that locks the identity, under any pepper. */
+export const isIdentityUsed: IsUsed = async (home, accountId, keys) =>
+  (await listIdentities(home.db, accountId)).some(({ provider, subject }) =>
+    [subject, ...locksOf(home, provider, subject)].some((key) => keys.includes(key)),
+  );
 
 /**
  * Replaces a deleted account's provider identities with keyed hashes, so that the same person cannot create a second account and learns

@@ -20,7 +20,7 @@ export const findByCustomerId = (db: Db, customerId: string): Promise<BillingCus
 
 /** Customer of the processor as a name: an event of the processor says nothing else. */
 export const customerName = (customerId: string) => ({ kind: 'customer', keys: [customerId], isUsed: isCustomerUsed }) as const;
-export const isCustomerUsed: IsUsed = async ({ db }, accountId, customerId) =>
+export const isCustomerUsed: IsUsed = async ({ db }, accountId, [customerId]) =>
   (await findByCustomerId(db, customerId))?.accountId === accountId;
 
 /**

@@ -84,7 +84,7 @@ export async function rebuildNames(ctx: Ctx, after: string): Promise<RebuiltPage
     names_read: used.length,
     names_written: written,
     shared,
-    reserved,
+    reserved: reserved.length,
     next: next < stages.length ? `${next}.${last ?? ''}` : null,
   };
 }

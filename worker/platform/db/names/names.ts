@@ -4,7 +4,7 @@
  * @module
  */
 
-import { and, eq, inArray, isNotNull, isNull, lte, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
 import { ApiError, raise } from '#core/errors.ts';
 import { type AccountId, partitionOfSlug } from '#core/ids.ts';
 import { Memory } from '#core/isolate/memory.ts';
@@ -24,8 +24,8 @@ export interface Name {
 
 type Row = typeof names.$inferSelect;
 
-/** Reads from the account's database whether the account uses the name. One per kind, given by the feature that stores the name. */
-export type IsUsed = (home: Shard, accountId: AccountId, key: string) => Promise<boolean>;
+/** Reads from the account's database whether the account uses the name, under any of its keys. One per kind, given by the feature that stores it. */
+export type IsUsed = (home: Shard, accountId: AccountId, keys: Name['keys']) => Promise<boolean>;
 
 /** Thrown if another account uses the name. */
 export class NameTaken extends Error {
@@ -92,43 +92,63 @@ export async function withNames<T>(
 ): Promise<T> {
   if (!hasDirectory(ctx) || wanted.length === 0) return run([]);
   const until = ctx.wallNow + ctx.elapsedMs() + RESERVED_MS;
-  for (const name of wanted) await reserve(ctx, accountId, name, until);
+  const reserved: Reservation[] = [];
+  let isReserved = false;
   try {
+    for (const name of wanted) await reserve(ctx, { accountId, name, until }, (row) => reserved.push(row));
+    isReserved = true;
     const result = await run([abortIf(ctx, sql`unixepoch('subsec') * 1000 > ${until - MARGIN_MS}`)]);
-    ctx.defer(confirmNames(ctx, accountId, wanted));
+    ctx.defer(confirmNames(ctx, reserved));
     return result;
   } catch (error) {
-    // After any other error the change may be stored, and the next reader of the name asks.
-    const isRefused = error instanceof ApiError && error.code !== 'temporarily_unavailable';
-    if (isRefused || isConstraint(error) || isAborted(error)) ctx.defer(giveBack(ctx, accountId, wanted));
+    // After any other error of the change it may be stored, and the next reader of the name asks.
+    const isRefused = !isReserved || (error instanceof ApiError && error.code !== 'temporarily_unavailable');
+    if (isRefused || isConstraint(error) || isAborted(error)) ctx.defer(giveBack(ctx, reserved));
     throw error;
   }
 }
 
-async function reserve(ctx: Ctx, accountId: AccountId, name: Name & { isUsed: IsUsed }, until: number): Promise<void> {
+/** Row of a name as one request reserved it. Each request of an account sets a later end, so the row shows whether it is still the request's. */
+interface Reservation extends Row {
+  /** False: the account had the row before, and an earlier change of it may be stored. */
+  isNew: boolean;
+}
+
+interface Wanted {
+  accountId: AccountId;
+  name: Name & { isUsed: IsUsed };
+  until: number;
+}
+
+/** Reports the row to `noteRow` before it asks rivals, because the caller gives it back if one uses the name. */
+async function reserve(ctx: Ctx, { accountId, name, until }: Wanted, noteRow: (row: Reservation) => void): Promise<void> {
   const { db } = directoryOf(ctx);
   const { kind, keys } = name;
-  const [mine] = await db
-    .insert(names)
-    .values({ kind, key: keys[0], accountId, reservedUntil: until })
-    .onConflictDoUpdate({
-      target: [names.kind, names.key],
-      set: { reservedUntil: sql`iif(reserved_until IS NULL, NULL, ${until})` },
-      setWhere: eq(names.accountId, accountId),
-    })
-    .returning();
-  const known = await db.select().from(names).where(isNamed(name));
+  const [known, [mine]] = await db.batch([
+    db.select().from(names).where(isNamed(name)),
+    db
+      .insert(names)
+      .values({ kind, key: keys[0], accountId, reservedUntil: until })
+      .onConflictDoUpdate({
+        target: [names.kind, names.key],
+        set: { reservedUntil: sql`max(coalesce(reserved_until, 0) + 1, ${until})` },
+        setWhere: eq(names.accountId, accountId),
+      })
+      .returning(),
+  ]);
+  if (mine) noteRow({ ...mine, isNew: !known.some(({ key }) => key === keys[0]) });
   const rivals = known.filter((row) => row.accountId !== accountId);
   for (const rival of rivals) await requireUnused(ctx, rival, name);
   if (mine) return;
   // Only from the rival that was asked: another request may have taken the name meanwhile.
   const [rival] = rivals.filter(({ key }) => key === keys[0]);
-  const taken = await db
+  const [taken] = await db
     .update(names)
     .set({ accountId, reservedUntil: until })
     .where(rival ? isNameRow(rival) : sql`false`)
-    .returning({ key: names.key });
-  if (taken.length === 0) throw newBusyError();
+    .returning();
+  if (!taken) throw newBusyError();
+  noteRow({ ...taken, isNew: true });
 }
 
 const newBusyError = (): ApiError => new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
@@ -142,50 +162,27 @@ export const isNameRow = ({ kind, key, accountId, reservedUntil }: Row) =>
   );
 
 /** Throws unless the rival's database shows that its account does not use the name, and no batch of it can any more. */
-async function requireUnused(ctx: Ctx, rival: Row, { kind, isUsed }: Name & { isUsed: IsUsed }): Promise<void> {
-  if (await isUsed(homeOf(ctx, rival.accountId), rival.accountId, rival.key)) throw new NameTaken(kind);
+async function requireUnused(ctx: Ctx, rival: Row, { kind, keys, isUsed }: Name & { isUsed: IsUsed }): Promise<void> {
+  // Under all keys at once, because a change of the pepper may replace the key of the row meanwhile.
+  if (await isUsed(homeOf(ctx, rival.accountId), rival.accountId, keys)) throw new NameTaken(kind);
   if (rival.reservedUntil !== null && rival.reservedUntil > ctx.wallNow) throw newBusyError();
 }
 
-const ofAccount = (accountId: AccountId, wanted: readonly Name[]) =>
-  and(
-    eq(names.accountId, accountId),
-    sql`(${names.kind}, ${names.key}) IN (SELECT ${fieldOf('kind')}, ${fieldOf('key')} FROM ${jsonRows(wanted.map(({ kind, keys }) => ({ kind, key: keys[0] })))})`,
-  );
+const areReserved = (reserved: readonly Reservation[]) =>
+  sql`(${names.kind}, ${names.key}, ${names.accountId}, ${names.reservedUntil}) IN
+    (SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${fieldOf('accountId')}, ${fieldOf('reservedUntil')} FROM ${jsonRows(reserved)})`;
 
-const confirmNames = (ctx: Ctx, accountId: AccountId, wanted: readonly Name[]): Promise<unknown> =>
-  directoryOf(ctx).db.update(names).set({ reservedUntil: null }).where(ofAccount(accountId, wanted));
-
-const giveBack = (ctx: Ctx, accountId: AccountId, wanted: readonly Name[]): Promise<unknown> =>
+/** Leaves a row that a later request reserved: that request or the sweep confirms it. Restores a row that is gone. */
+const confirmNames = (ctx: Ctx, reserved: readonly Reservation[]): Promise<unknown> =>
   directoryOf(ctx)
-    .db.delete(names)
-    .where(and(ofAccount(accountId, wanted), isNotNull(names.reservedUntil)));
+    .db.insert(names)
+    .select(sql`SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${fieldOf('accountId')}, NULL FROM ${jsonRows(reserved)} WHERE true`)
+    .onConflictDoUpdate({ target: [names.kind, names.key], set: { reservedUntil: null }, setWhere: areReserved(reserved) });
 
-/** Stores the keys of names under a new pepper. */
-export async function renewKeys(
-  ctx: Ctx,
-  kind: NameKind,
-  renewed: readonly { accountId: AccountId; key: string | null; formerKey: string | null }[],
-): Promise<void> {
-  const changed = renewed.flatMap(({ accountId, key, formerKey }) =>
-    key === null || key === formerKey ? [] : [{ accountId, key, formerKey }],
-  );
-  if (!hasDirectory(ctx) || changed.length === 0) return;
-  const { db } = directoryOf(ctx);
-  await db.batch([
-    db
-      .insert(names)
-      .select(sql`SELECT ${kind}, ${fieldOf('key')}, ${fieldOf('accountId')}, NULL FROM ${jsonRows(changed)} WHERE true`)
-      .onConflictDoNothing(),
-    db
-      .delete(names)
-      .where(
-        and(
-          eq(names.kind, kind),
-          sql`(${names.key}, ${names.accountId}) IN (SELECT ${fieldOf('formerKey')}, ${fieldOf('accountId')} FROM ${jsonRows(changed)})`,
-        ),
-      ),
-  ]);
+/** Deletes only rows that this request wrote first. The sweep asks about all others. */
+async function giveBack(ctx: Ctx, reserved: readonly Reservation[]): Promise<void> {
+  const own = reserved.filter(({ isNew }) => isNew);
+  if (own.length > 0) await directoryOf(ctx).db.delete(names).where(areReserved(own));
 }
 
 const ROUNDS = { max: 200, roundsMax: 20 };
@@ -202,7 +199,7 @@ export const sweepNames =
         .where(lte(names.reservedUntil, ctx.wallNow - HOUR))
         .limit(ctx.budget.rows(2, max));
       for (const row of ended) {
-        const isUsed = await usedBy[row.kind](homeOf(ctx, row.accountId), row.accountId, row.key);
+        const isUsed = await usedBy[row.kind](homeOf(ctx, row.accountId), row.accountId, [row.key]);
         await (isUsed ? db.update(names).set({ reservedUntil: null }).where(isNameRow(row)) : db.delete(names).where(isNameRow(row)));
       }
       return ended.length;

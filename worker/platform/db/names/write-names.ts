@@ -8,8 +8,8 @@ import { type NameKind, names } from '../tables/office/names.ts';
 import { type IsUsed, isNameRow } from './names.ts';
 
 /** Name as the database of its account stores it. */
-export interface UsedName {
-  kind: NameKind;
+export interface UsedName<K extends NameKind = NameKind> {
+  kind: K;
   key: string;
   accountId: AccountId;
 }
@@ -21,16 +21,20 @@ export interface SharedName {
   also_used_by: AccountId;
 }
 
-interface Written {
+interface Written<K extends NameKind> {
   written: number;
   shared: SharedName[];
-  /** Names that a change under way has reserved for another account. */
-  reserved: number;
+  /** Names that were not written, because a change under way has reserved them for another account. */
+  reserved: UsedName<K>[];
 }
 
 /** Writes names to the directory, as their databases store them. Idempotent. */
-export async function writeNames(ctx: Ctx, used: readonly UsedName[], usedBy: Record<NameKind, IsUsed>): Promise<Written> {
-  const done: Written = { written: 0, shared: [], reserved: 0 };
+export async function writeNames<K extends NameKind>(
+  ctx: Ctx,
+  used: readonly UsedName<K>[],
+  usedBy: Record<K, IsUsed>,
+): Promise<Written<K>> {
+  const done: Written<K> = { written: 0, shared: [], reserved: [] };
   if (used.length === 0) return done;
   const { db } = directoryOf(ctx);
   const [inserted, known] = await db.batch([
@@ -46,20 +50,30 @@ export async function writeNames(ctx: Ctx, used: readonly UsedName[], usedBy: Re
   done.written += inserted.meta.changes;
   const owners = new Map(used.map((name) => [`${name.kind} ${name.key}`, name]));
   for (const row of known) {
-    const { accountId, kind } = owners.get(`${row.kind} ${row.key}`)!;
+    const owner = owners.get(`${row.kind} ${row.key}`)!;
+    const { accountId, kind } = owner;
     if (row.accountId === accountId && row.reservedUntil === null) continue;
-    const isShared = row.accountId !== accountId && (await usedBy[kind](homeOf(ctx, row.accountId), row.accountId, row.key));
+    const isShared = row.accountId !== accountId && (await usedBy[kind](homeOf(ctx, row.accountId), row.accountId, [row.key]));
     const isOlder = madeAt(accountId) < madeAt(row.accountId);
     const isReserved = row.accountId !== accountId && !isShared && row.reservedUntil !== null && row.reservedUntil > ctx.wallNow;
     if (isShared)
       done.shared.push({ kind, owned_by: isOlder ? accountId : row.accountId, also_used_by: isOlder ? row.accountId : accountId });
-    if (isReserved) done.reserved++;
+    if (isReserved) done.reserved.push(owner);
     if (isReserved || (isShared && !isOlder)) continue;
     const { meta } = await db.update(names).set({ accountId, reservedUntil: null }).where(isNameRow(row));
     done.written += meta.changes;
   }
   return done;
 }
+
+/** Deletes rows of names that their accounts have under other keys. */
+export const deleteNames = (ctx: Ctx, former: readonly UsedName[]): Promise<unknown> =>
+  directoryOf(ctx)
+    .db.delete(names)
+    .where(
+      sql`(${names.kind}, ${names.key}, ${names.accountId}) IN
+        (SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${fieldOf('accountId')} FROM ${jsonRows(former)})`,
+    );
 
 /** Row of the directory that says that it has the names of all databases. */
 const COMPLETE = 'names-complete';

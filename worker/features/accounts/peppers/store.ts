@@ -1,9 +1,10 @@
-import { and, asc, eq, gt, isNotNull, or, sql } from 'drizzle-orm';
+import { and, asc, eq, exists, gt, isNotNull, notLike, or, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
-import { jsonRows } from '#platform/db/among.ts';
+import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { cursors } from '#platform/db/tables/candidates.ts';
+import { signInIdentities } from '#platform/db/tables/office/sign-in.ts';
 
 const CURSOR_NAME = 'peppers';
 
@@ -17,7 +18,9 @@ export const savePepperCursor = (db: Db, last: AccountId | null, now: number) =>
     .values({ name: CURSOR_NAME, walkBefore: last, passedAt: now, version: 1 })
     .onConflictDoUpdate({ target: cursors.name, set: { walkBefore: last, passedAt: now } });
 
-/** Lists accounts that still name an email or wallet, by id. A deleted account retains only the keys. */
+const isOpenIdentity = notLike(signInIdentities.subject, 'lock:%');
+
+/** Lists accounts that still name an email, wallet or identity, by id. A deleted account retains only the keys. */
 export const listNamedAccounts = (db: Db, after: AccountId | null, max: number) =>
   db
     .select({
@@ -29,23 +32,44 @@ export const listNamedAccounts = (db: Db, after: AccountId | null, max: number) 
       walletKey: accounts.walletKey,
     })
     .from(accounts)
-    .where(and(after === null ? undefined : gt(accounts.id, after), or(isNotNull(accounts.email), isNotNull(accounts.walletAddress))))
+    .where(
+      and(
+        after === null ? undefined : gt(accounts.id, after),
+        or(
+          isNotNull(accounts.email),
+          isNotNull(accounts.walletAddress),
+          exists(
+            db
+              .select({ provider: signInIdentities.provider })
+              .from(signInIdentities)
+              .where(and(eq(signInIdentities.accountId, accounts.id), isOpenIdentity)),
+          ),
+        ),
+      ),
+    )
     .orderBy(asc(accounts.id))
     .limit(max);
 
 export type NamedAccount = Awaited<ReturnType<typeof listNamedAccounts>>[number];
 
+export const listOpenIdentities = (db: Db, accountIds: readonly AccountId[]) =>
+  db
+    .select()
+    .from(signInIdentities)
+    .where(and(amongIds(signInIdentities.accountId, accountIds), isOpenIdentity));
+
 /**
  * Replaces the keys of accounts that did not change since they were read. Increments the version, so that a change planned before cannot
- * restore the old keys. A row stays unchanged if another account has such a key.
+ * restore the old keys. A row stays unchanged if another account has such a key. Returns the ids of the accounts that were changed.
  */
 export async function replaceKeys(
   db: Db,
   rows: readonly Pick<NamedAccount, 'id' | 'version' | 'emailKey' | 'walletKey'>[],
-): Promise<number> {
-  const { meta } = await db.run(sql`UPDATE OR IGNORE accounts
+): Promise<AccountId[]> {
+  const changed = await db.all<{ id: AccountId }>(sql`UPDATE OR IGNORE accounts
     SET email_key = j.value ->> 'emailKey', wallet_key = j.value ->> 'walletKey', version = version + 1
     FROM ${jsonRows(rows)}
-    WHERE accounts.id = j.value ->> 'id' AND accounts.version = j.value ->> 'version'`);
-  return meta.changes;
+    WHERE accounts.id = j.value ->> 'id' AND accounts.version = j.value ->> 'version'
+    RETURNING id`);
+  return changed.map(({ id }) => id);
 }
