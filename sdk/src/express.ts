@@ -72,13 +72,15 @@ function perUse(options: ProtectOptions<Request>): RequestHandler {
   };
 }
 
-/** Takes the receipt out of the headers of an answer that says that nothing was served. */
+/** Takes the receipt out of the headers of an answer that says that nothing was served. The hook ends with the headers. */
 function hideReceiptOfFailure(res: Reply, paymentResponse: string): void {
-  const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => Reply;
-  res.writeHead = ((status: number, ...rest: unknown[]) => {
+  const { writeHead } = res;
+  const hook = ((status: number, ...rest: never[]) => {
+    if (res.writeHead === hook) Reflect.deleteProperty(res, 'writeHead');
     if (status >= 500) res.setHeader('PAYMENT-RESPONSE', withoutReceipt(paymentResponse));
-    return writeHead(status, ...rest);
+    return writeHead.call(res, status, ...rest);
   }) as Reply['writeHead'];
+  res.writeHead = hook;
 }
 
 /** Sells answers per piece. Answers every request without a buyer's open session itself. */
