@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { openTill } from '../../support/clients/facilitator-shop.ts';
 import { letTimePass, sweepUntilBelieved } from '../../support/faults/finality.ts';
-import { mayServe, newKey, openShop, sweepAll } from '../../support/people/agent.ts';
+import { mayServe, newKey, openShop, payAs, sweepAll } from '../../support/people/agent.ts';
 import { REPEATED, testEnv } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
+
+const IDENTIFIER = 'order_of_the_same_buyer';
 
 describe('payment dropped by the cluster before its success was answered', REPEATED, () => {
   const w = new World();
@@ -44,6 +46,29 @@ describe('payment dropped by the cluster before its success was answered', REPEA
     const settled = await shop.settle(payment, {}, { idempotencyKey });
     expect([mayServe(settled), settled.body.consumed_units]).toEqual([true, 1]);
     expect(mayServe(await shop.settle(payment))).toBe(false);
+  });
+
+  it('the identifier of the payment is free for the next one, which has it even if the first lands again', async () => {
+    const shop = await openShop(w);
+    const payment = await payAs(shop.agent, await shop.challenge(), IDENTIFIER);
+    const comeBack = await soldUnseenThenDropped(async () => {
+      expect((await shop.settle(payment)).status).toBe(202);
+    });
+    const [second, third] = [await shop.challenge(), await shop.challenge()];
+    expect(mayServe(await shop.settle(await payAs(shop.agent, second, IDENTIFIER)))).toBe(true);
+    await comeBack();
+    expect((await shop.settle(await payAs(shop.agent, third, IDENTIFIER))).body).toMatchObject({ code: 'idempotency_conflict' });
+    expect(await shop.entitlement()).toMatchObject({ granted_units: 2, used_units: 1 });
+  });
+
+  it('the identifier of the payment is its own again once it lands again', async () => {
+    const shop = await openShop(w);
+    const comeBack = await soldUnseenThenDropped(async () => {
+      expect((await shop.settle(await payAs(shop.agent, await shop.challenge(), IDENTIFIER))).status).toBe(202);
+    });
+    const next = await payAs(shop.agent, await shop.challenge(), IDENTIFIER);
+    await comeBack();
+    expect((await shop.settle(next)).body).toMatchObject({ code: 'idempotency_conflict', meta: { reason: 'payment_identifier' } });
   });
 
   it('the facilitator neither verifies nor settles the payment, and settles it once after it lands again', async () => {

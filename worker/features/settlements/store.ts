@@ -6,7 +6,15 @@ import { clockFilter, rowsOnChainOf } from '#platform/chain/clock-filter.store.t
 import type { Db, Shard } from '#platform/context.ts';
 import { paymentOf, readLines, type StoredPayment, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { freeIdentifier, identifierKey, insertClaim, isClaimOf, takeBackIdentifier, watchClaim } from '#platform/db/outcome.ts';
+import {
+  freeIdentifier,
+  freeLostIdentifier,
+  identifierKey,
+  insertClaim,
+  isClaimOf,
+  takeBackIdentifier,
+  watchClaim,
+} from '#platform/db/outcome.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { activations } from '#platform/db/tables/plans.ts';
@@ -150,6 +158,7 @@ export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
   const { txSignature, livemode, purpose, paymentId: subjectId, createdAt } = settlement;
   const identifier = claimedIdentifier(settlement);
   return [
+    ...(identifier === null ? [] : [freeLostIdentifier(db, identifier, livemode)]),
     insertClaim(db, { txSignature, livemode, kind: KIND_OF[purpose], subjectId, createdAt, identifier }, null),
     db.insert(settlements).values(settlement),
   ];

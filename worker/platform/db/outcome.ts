@@ -68,12 +68,27 @@ export const identifierPrefix = (merchantId: string, identifier: string): string
 export const identifierKey = (merchantId: string, identifier: string, within: string): string =>
   identifierPrefix(merchantId, identifier) + within;
 
+/** The chain dropped the transaction before any request was answered with its success, so that its identifier stands for no payment. */
+const isLost = sql`dropped_at IS NOT NULL AND answered_by IS NULL`;
+
+/** Frees an identifier of a payment that the chain dropped, for the batch that claims the next payment under it. */
+export const freeLostIdentifier = (db: Db, identifier: string, livemode: boolean): Write =>
+  db
+    .update(txClaims)
+    .set({ identifier: null })
+    .where(and(eq(txClaims.identifier, identifier), eq(txClaims.livemode, livemode), isNotNull(txClaims.identifier), isLost));
+
 /** True if a claim of another transaction has this identifier. */
 export async function hasOtherClaim(
   db: Db,
   { identifier, livemode, txSignature }: { identifier: string; livemode: boolean; txSignature: string },
 ): Promise<boolean> {
-  const isIts = and(eq(txClaims.identifier, identifier), eq(txClaims.livemode, livemode), isNotNull(txClaims.identifier));
+  const isIts = and(
+    eq(txClaims.identifier, identifier),
+    eq(txClaims.livemode, livemode),
+    isNotNull(txClaims.identifier),
+    sql`NOT (${isLost})`,
+  );
   const [claim] = await db.select({ txSignature: txClaims.txSignature }).from(txClaims).where(isIts);
   return claim !== undefined && claim.txSignature !== txSignature;
 }
