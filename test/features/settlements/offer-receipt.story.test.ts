@@ -42,6 +42,11 @@ describe('signed offers and receipts', () => {
     letTimeRun();
   });
 
+  /** Environment after a rotation of the receipts' keys. */
+  const withNewKey = () => ({
+    ...w.env,
+    RECEIPT_KEYS: `${base64url.encode(new Uint8Array(32).fill(99))},${w.env.RECEIPT_KEYS as string}`,
+  });
   const resource = { url: 'https://shop.example/report?day=1', description: 'A report' };
   /** Asks for a customer without units. */
   const challenge = (body: object) => shop.challenge({ customer: { customer_ref: crypto.randomUUID() }, ...body });
@@ -93,7 +98,8 @@ describe('signed offers and receipts', () => {
     const payment = await shop.agent.payFor(required);
     const idempotencyKey = newKey();
     const first = await shop.settle(payment, { resource }, { idempotencyKey });
-    const replay = await shop.settle(payment, { resource }, { idempotencyKey });
+    setTime(Date.now() + 60_000);
+    const replay = await shop.settle(payment, { resource }, { idempotencyKey, env: withNewKey() });
     expect(replay.body).toEqual(first.body);
     const duplicate = await shop.settle(payment, { resource });
     expect(duplicate.body.duplicate).toBe(true);
@@ -128,7 +134,9 @@ describe('signed offers and receipts', () => {
     const agent = await newSpender(w);
     const required = decoded((await buy(w, 'starter', { key })).headers.get('PAYMENT-REQUIRED')!);
     const payment = await agent.payFor(required);
-    const [first, again] = [await buy(w, 'starter', { key }, payment), await buy(w, 'starter', { key }, payment)];
+    const first = await buy(w, 'starter', { key }, payment);
+    setTime(Date.now() + 60_000);
+    const again = await buy(w, 'starter', { key }, payment, { env: withNewKey() });
     expect(first.headers.get('PAYMENT-RESPONSE')).toBe(again.headers.get('PAYMENT-RESPONSE'));
     const receipt = receiptIn(first.headers.get('PAYMENT-RESPONSE')!);
     const [offer] = decodeSignedOffers(extractOffersFromPaymentRequired(required));
@@ -139,7 +147,7 @@ describe('signed offers and receipts', () => {
 
   it('the DID document lists retired keys, which still verify', async () => {
     const [offer] = extractOffersFromPaymentRequired(decoded(await challenge({ resource })));
-    const rotated = { ...w.env, RECEIPT_KEYS: `${base64url.encode(new Uint8Array(32).fill(99))},${w.env.RECEIPT_KEYS as string}` };
+    const rotated = withNewKey();
     const { body } = await w.call('GET', '/.well-known/did.json', { env: rotated });
     expect(body.verificationMethod.length).toBe((w.env.RECEIPT_KEYS as string).split(',').length + 1);
     expect(body.assertionMethod).toEqual(body.verificationMethod.map(({ id }: { id: string }) => id));

@@ -162,8 +162,7 @@ const isTheirs = (settlement: Settlement, tenant: Tenant): boolean => settlement
 async function draftFacilitated(ctx: Scope, { read, requirements }: FacilitatorReading & { ok: true }): Promise<SettlementDraft> {
   const setting = settingOf(await listSettings(ctx), X402_RAIL);
   if (setting?.enabled === false) throw newObstacleError('rail_enabled', X402_RAIL, { product: null, setting, accountWallet: null });
-  const named = { ...ctx, purpose: 'facilitator' as const, productId: null, identifier: read.identifier, ...read.signed };
-  if (await isIdentifierTaken(ctx, named)) return { ok: false, reason: IDENTIFIER_CONFLICT };
+  if (await isIdentifierTaken(ctx, read, { purpose: 'facilitator', productId: null })) return { ok: false, reason: IDENTIFIER_CONFLICT };
   return orDuplicate(() => draftPayment(ctx, read, purposeFactsOf(ctx, requirements)));
 }
 

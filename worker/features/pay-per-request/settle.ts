@@ -118,11 +118,10 @@ interface Facts {
 
 async function loadFacts(ctx: Scope, { productId, paymentSignature }: SettlePayment): Promise<Facts> {
   const read = hasX402(ctx.config) ? await readPayment(ctx, paymentSignature) : null;
-  const named = read?.ok ? { ...ctx, purpose: 'access' as const, productId, identifier: read.identifier, ...read.signed } : null;
   const [sale, known, isTaken, anchor] = await Promise.all([
     getSale(ctx, productId, X402_RAIL),
     read?.ok ? findSettlement(ctx, read.signed.txSignature) : null,
-    named ? isIdentifierTaken(ctx, named) : false,
+    read?.ok ? isIdentifierTaken(ctx, read, { purpose: 'access', productId }) : false,
     read?.ok && ctx.livemode ? loadAnchor(ctx, { merchantId: ctx.merchantId, livemode: ctx.livemode, isPaidByOwner: false }) : null,
   ]);
   if (!read) throw newX402NotReady('rail_unavailable');

@@ -1,7 +1,8 @@
 import { ApiError } from '#core/errors.ts';
-import type { Shard } from '#platform/context.ts';
+import type { Scope, Shard } from '#platform/context.ts';
 import { hasOtherClaim } from '#platform/db/outcome.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
+import type { PaymentReading } from './co-sign.ts';
 import { type IdentifiedPayment, identifierKeyOf } from './store.ts';
 
 const identified = (settlement: Settlement) => ({
@@ -9,14 +10,23 @@ const identified = (settlement: Settlement) => ({
   identifier: settlement.terms.paymentIdentifier ?? null,
 });
 
-/** True if another transaction, pending or settled, has this identifier. Reads nothing without an identifier. */
-export async function isIdentifierTaken({ db }: Shard, payment: IdentifiedPayment & { txSignature: string }): Promise<boolean> {
+/** True if another transaction, pending or settled, has the identifier of a payment that was read. Reads nothing without an identifier. */
+export const isIdentifierTaken = (
+  ctx: Scope,
+  { identifier, signed: { txSignature } }: PaymentReading & { ok: true },
+  { purpose, productId }: Pick<Settlement, 'purpose' | 'productId'>,
+): Promise<boolean> => {
+  const { merchantId, livemode } = ctx;
+  return isTaken(ctx, { merchantId, livemode, purpose, productId, identifier, txSignature });
+};
+
+async function isTaken({ db }: Shard, payment: IdentifiedPayment & { txSignature: string }): Promise<boolean> {
   const identifier = identifierKeyOf(payment);
   return identifier !== null && hasOtherClaim(db, { ...payment, identifier });
 }
 
 /** True if the claim of this settlement failed because another transaction has its identifier. */
-export const isIdentifierLost = (ctx: Shard, settlement: Settlement): Promise<boolean> => isIdentifierTaken(ctx, identified(settlement));
+export const isIdentifierLost = (ctx: Shard, settlement: Settlement): Promise<boolean> => isTaken(ctx, identified(settlement));
 
 /** x402 reason of a facilitator's refusal. */
 export const IDENTIFIER_CONFLICT = 'payment_identifier_conflict';

@@ -40,10 +40,12 @@ export interface ReceiptProof {
   keyId: string;
 }
 
-export const newProof = ({ config }: Signing, resourceUrl: string, settledAt: number): ReceiptProof => ({
+export const receiptKeyIdOf = ({ config }: Signing): string => keyRing(config.RECEIPT_KEYS)[0]!.keyId;
+
+export const newProof = (ctx: Signing, resourceUrl: string, settledAt: number): ReceiptProof => ({
   resourceUrl,
   issuedAt: unixSeconds(settledAt),
-  keyId: keyRing(config.RECEIPT_KEYS)[0]!.keyId,
+  keyId: receiptKeyIdOf(ctx),
 });
 
 interface Settled {

@@ -7,7 +7,7 @@ import { makeChallenge, readChallenge } from '#features/settlements/challenge.ts
 import { draftPayment, type PaymentReading, readPayment, type SettlementDraft } from '#features/settlements/co-sign.ts';
 import { claimOnce, followThrough, type SettlementOutcome } from '#features/settlements/follow-through.ts';
 import { isIdentifierTaken, newIdentifierConflict } from '#features/settlements/payment-identifier.ts';
-import { newProof, paymentResponse, settledBy } from '#features/settlements/proofs.ts';
+import { newProof, paymentResponse, receiptKeyIdOf, settledBy } from '#features/settlements/proofs.ts';
 import { findSettlement } from '#features/settlements/store.ts';
 import { type Actor, type Ctx, hasX402, type Scope, type Shard } from '#platform/context.ts';
 import type { Activation } from '#platform/db/tables/plans.ts';
@@ -58,8 +58,7 @@ export async function activatePlan(ctx: Scope, actor: Actor, given: ActivatePlan
     requireSamePlan(ctx, known, input.plan);
     return answerActivation(ctx, payTo, known, await followThrough(ctx, known, { isNew: false }), input);
   }
-  const named = { ...ctx, merchantId: accountId, purpose: 'activation' as const, productId: null };
-  if (read?.ok && (await isIdentifierTaken(ctx, { ...named, identifier: read.identifier, ...read.signed }))) throw newIdentifierConflict();
+  if (read?.ok && (await isIdentifierTaken(ctx, read, { purpose: 'activation', productId: null }))) throw newIdentifierConflict();
   const asked = { payTo, accountId, plan: input.plan, result: await requireForSale(ctx, payTo, accountId, input) };
   if (!read) return makePlanChallenge(ctx, asked, null);
   if (!read.ok) return makePlanChallenge(ctx, asked, read.reason);
@@ -124,7 +123,15 @@ async function draftActivation(
     customerWallet: null,
     recipientWallet: challenge.payTo,
     nonce: challenge.nonce,
-    terms: { productName: planTitle(plan), slug: '', merchantName: 'svc', accessPeriodDays: PLAN_DAYS, usageUnits: null, plan },
+    terms: {
+      productName: planTitle(plan),
+      slug: '',
+      merchantName: 'svc',
+      accessPeriodDays: PLAN_DAYS,
+      usageUnits: null,
+      plan,
+      receiptKeyId: receiptKeyIdOf(ctx),
+    },
   });
 }
 
@@ -146,7 +153,8 @@ async function answerActivation(
     const result = await requireForSale(ctx, payTo, merchantId, input);
     return { ...makePlanChallenge(ctx, { payTo, accountId: merchantId, plan: input.plan, result }, errorReason), paymentResponse };
   }
-  const proof = newProof(ctx, resourceUrlOf(ctx, input.plan), outcome.settledAt);
+  const newest = newProof(ctx, resourceUrlOf(ctx, input.plan), outcome.settledAt);
+  const proof = { ...newest, keyId: settlement.terms.receiptKeyId ?? newest.keyId };
   const body = bodyOf(await getActivation(ctx.db, settlement.paymentId));
   return { kind: 'activated', body, paymentResponse: paymentResponse(ctx, settledBy(ctx, settlement), proof) };
 }

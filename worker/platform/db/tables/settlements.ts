@@ -22,6 +22,8 @@ export interface SettlementTerms {
   usageUnits: number | null;
   merchantName: string;
   plan?: PlanName;
+  /** For a plan: the key that signs the receipt in its PAYMENT-RESPONSE, so that a repeated answer is equal after a rotation. */
+  receiptKeyId?: string;
   /** Name that the client gave its payment. */
   paymentIdentifier?: string;
   authorizationId?: AuthorizationId;
