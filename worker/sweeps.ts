@@ -38,6 +38,7 @@ import { sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
 import { sweepNames } from '#platform/db/names/names.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
 import { endSweep, failSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweeps.ts';
+import { inTime } from '#platform/deadline.ts';
 import { deferring, logRequest } from '#platform/log.ts';
 import { followActs } from './event-handlers.ts';
 import { sweepParked } from './jobs.ts';
@@ -202,6 +203,8 @@ async function takeDue(shard: Shard, now: number): Promise<string[]> {
   );
 }
 
+const ELSEWHERE_MS = 2 * SECOND;
+
 /** Lists the sweeps of the deployment with work in the other databases. The first one alone has their schedule. */
 async function listDueElsewhere(shard: Shard): Promise<string[]> {
   const works = Object.fromEntries(
@@ -211,8 +214,8 @@ async function listDueElsewhere(shard: Shard): Promise<string[]> {
     }),
   );
   const each = othersOf(shard).map((other) =>
-    // A database that is away has its own tick, and stops no other.
-    listDueSweeps(other, works).catch((error: unknown) => {
+    // A database that is away or slow has its own tick, and stops no other.
+    inTime({ leftMs: () => ELSEWHERE_MS }, () => listDueSweeps(other, works)).catch((error: unknown) => {
       logRequest({ request_id: shard.requestId, notes: [`${other.database}: ${formatErrorChain(error)}`] });
       return [];
     }),
