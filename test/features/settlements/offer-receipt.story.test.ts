@@ -128,6 +128,15 @@ describe('signed offers and receipts', () => {
     expect(extractReceiptPayload(receiptIn(settled.body.payment_response)).resourceUrl).toBe(`https://svc.test/p/${shop.product.slug}`);
   });
 
+  it('a service without BASE_URL signs nothing, so that no Host of a request is named as the signer', async () => {
+    const env = { ...w.env, BASE_URL: '' };
+    const { headers } = await shop.consume({ resource, customer: { customer_ref: crypto.randomUUID() } }, { env });
+    const header = headers.get('PAYMENT-REQUIRED')!;
+    expect(Object.keys(decoded(header).extensions)).toEqual(['payment-identifier']);
+    const settled = await shop.settle(await shop.agent.pay(header), { resource }, { env });
+    expect([settled.status, decoded(settled.body.payment_response).extensions]).toEqual([200, undefined]);
+  });
+
   it('a plan has an offer, and its receipt is the same in each answer', async () => {
     await openTreasury(w);
     const { key } = await w.merchant('free');

@@ -28,7 +28,7 @@ type Ours = 'network' | 'asset' | 'feePayer';
 
 /** Returns a new challenge in USDC and its header. Writes nothing. */
 export function makeChallenge(
-  ctx: Pick<Ctx, 'config' | 'baseUrl' | 'now'>,
+  ctx: Pick<Ctx, 'config' | 'now'>,
   sold: Omit<ChallengeFacts, Ours>,
   resource: ResourceInfo,
   error?: string,
@@ -45,7 +45,9 @@ export function makeChallenge(
   };
   const bare = make(identifier);
   if (bare.header.length > HEADER_MAX - OFFERS_LENGTH_MIN) return bare;
-  const full = make({ ...identifier, [OFFER_RECEIPT]: makeOffers(ctx, resource.url, accepts) });
+  const offers = makeOffers(ctx, resource.url, accepts);
+  if (!offers) return bare;
+  const full = make({ ...identifier, [OFFER_RECEIPT]: offers });
   return full.header.length <= HEADER_MAX ? full : bare;
 }
 

@@ -6,9 +6,11 @@ import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { didOf, type Issuer, OFFER_RECEIPT, signOffer, toOffersExtension, toReceiptExtension } from '#protocols/x402/offer-receipt.ts';
 import { encodeHeader, type PaymentRequirements } from '#protocols/x402/wire.ts';
 
-type Signing = Pick<Ctx, 'config' | 'baseUrl' | 'now'>;
+type Signing = Pick<Ctx, 'config' | 'now'>;
 
-const issuerOf = ({ config, baseUrl }: Signing): Issuer => ({ did: didOf(baseUrl), key: keyRing(config.RECEIPT_KEYS)[0]! });
+/** Null without `BASE_URL`, because the header Host of a request must not decide who signs. */
+const issuerOf = ({ config: { BASE_URL, RECEIPT_KEYS } }: Signing): Issuer | null =>
+  BASE_URL === undefined ? null : { did: didOf(BASE_URL), key: keyRing(RECEIPT_KEYS)[0]! };
 
 /** Lifetime of an offer, and how long other challenges reuse it. The rest of it is at least four minutes. */
 const OFFER_SECONDS = 300;
@@ -16,9 +18,10 @@ const REUSED_MS = 60 * SECOND;
 const OFFERS_MAX = 1000;
 const offers = new Memory<string, { signature: string; until: number }>(OFFERS_MAX);
 
-/** Returns the extension with one signed offer per entry of `accepts`. */
+/** Returns the extension with one signed offer per entry of `accepts`. Null without an issuer. */
 export function makeOffers(ctx: Signing, resourceUrl: string, accepts: readonly PaymentRequirements[]) {
   const issuer = issuerOf(ctx);
+  if (!issuer) return null;
   const signatures = accepts.map((accepted) => {
     const { scheme, network, asset, payTo, amount } = accepted;
     const name = JSON.stringify([issuer.did, issuer.key.keyId, resourceUrl, scheme, network, asset, payTo, amount]);
@@ -63,10 +66,10 @@ interface Settled {
 export function paymentResponse(ctx: Signing, settled: Settled, proof: ReceiptProof | null): string {
   const { network, payer, transaction } = settled;
   const response = { success: true, ...settled };
-  if (!proof) return encodeHeader(response);
+  const issuer = issuerOf(ctx);
+  if (!proof || !issuer) return encodeHeader(response);
   const { keyId, ...said } = proof;
   const key = keyRing(ctx.config.RECEIPT_KEYS).find((one) => one.keyId === keyId);
-  const issuer = issuerOf(ctx);
   const receipt = toReceiptExtension(key ? { ...issuer, key } : issuer, { network, payer, transaction, ...said });
   return encodeHeader({ ...response, extensions: { [OFFER_RECEIPT]: receipt } });
 }
