@@ -82,8 +82,8 @@ export async function getSettlement(db: Db, paymentId: PaymentId): Promise<Settl
 }
 
 /**
- * Loads a settlement, the receipt of its payment or activation, and when it was settled. `isLost`: the chain dropped its transaction before any request was
- * answered with its success.
+ * Loads a settlement, the receipt of its payment or activation, and when it was settled. `isLost`: the chain dropped its transaction
+ * before any request was answered with its success.
  */
 export async function loadSettlement(ctx: Shard, paymentId: PaymentId) {
   // Renamed, because a batch returns rows by column name, and a settlement has a column of that name.

@@ -44,8 +44,8 @@ export type PlanChallenge = {
 
 /**
  * Buys 30 days of a plan, once per payment, with the settlement of a sale paid to the service. The same payment repeats the first answer.
- * Throws 403 spend_limit_exceeded, 409 setup_not_ready, state_conflict (a higher plan runs), duplicate_settlement, idempotency_conflict (payment identifier), 503 rpc_unavailable. In
- * the sandbox a test wallet pays and the plan does not change.
+ * Throws 403 spend_limit_exceeded, 409 setup_not_ready, state_conflict (a higher plan runs), duplicate_settlement, idempotency_conflict
+ * (payment identifier), 503 rpc_unavailable. In the sandbox a test wallet pays and the plan does not change.
  */
 export async function activatePlan(ctx: Scope, actor: Actor, given: ActivatePlan): Promise<ActivationResult> {
   // Real payments alone extend a setup, and its limits apply to real money.

@@ -140,8 +140,8 @@ function archivedByEmail(owner: Owner, q: string): Lookup[] {
 }
 
 /**
- * Returns payments with an id, transaction, wallet or email address that begins with `q`, or with the identifier `q`. Returns none if `q` is too short. A claim names
- * no merchant, so the list that loads these payments must check the merchant.
+ * Returns payments with an id, transaction, wallet or email address that begins with `q`, or with the identifier `q`. Returns none if `q`
+ * is too short. A claim names no merchant, so the list that loads these payments must check the merchant.
  */
 export async function listNamedPayments(owner: Owner, q: string): Promise<string[]> {
   if (q.length < PREFIX_MIN) return [];
