@@ -17,16 +17,16 @@ export const isIdentifierTaken = (
   { purpose, productId }: Pick<Settlement, 'purpose' | 'productId'>,
 ): Promise<boolean> => {
   const { merchantId, livemode } = ctx;
-  return isTaken(ctx, { merchantId, livemode, purpose, productId, identifier, txSignature });
+  return isKeyTaken(ctx, { merchantId, livemode, purpose, productId, identifier, txSignature });
 };
 
-async function isTaken({ db }: Shard, payment: IdentifiedPayment & { txSignature: string }): Promise<boolean> {
+async function isKeyTaken({ db }: Shard, payment: IdentifiedPayment & { txSignature: string }): Promise<boolean> {
   const identifier = identifierKeyOf(payment);
   return identifier !== null && hasOtherClaim(db, { ...payment, identifier });
 }
 
 /** True if the claim of this settlement failed because another transaction has its identifier. */
-export const isIdentifierLost = (ctx: Shard, settlement: Settlement): Promise<boolean> => isTaken(ctx, identified(settlement));
+export const isIdentifierLost = (ctx: Shard, settlement: Settlement): Promise<boolean> => isKeyTaken(ctx, identified(settlement));
 
 /** x402 reason of a facilitator's refusal. */
 export const IDENTIFIER_CONFLICT = 'payment_identifier_conflict';
