@@ -9,6 +9,7 @@ import { handoffs } from '#platform/db/tables/checkout.ts';
 import { acts } from '#platform/db/tables/events.ts';
 import { idempotencyRecords } from '#platform/db/tables/idempotency.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
+import { listings } from '#platform/db/tables/listings.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
 import { billingCustomers } from '#platform/db/tables/office/billing.ts';
 import { sellerDomains } from '#platform/db/tables/office/domains.ts';
@@ -68,6 +69,7 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
         or(isNotNull(railSettings.payoutWallet), sql`origins <> '[]'`),
       ),
     ),
+    db.delete(listings).where(upTo(db, listings, eq(listings.merchantId, accountId), max)),
     db.delete(brandLogos).where(eq(brandLogos.merchantId, accountId)),
     db.delete(sellerDomains).where(eq(sellerDomains.merchantId, accountId)),
     db.delete(receiptMetadata).where(upTo(db, receiptMetadata, ofMetadata, max)),

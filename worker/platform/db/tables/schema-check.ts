@@ -13,6 +13,7 @@ import * as entitlements from './entitlements.ts';
 import * as events from './events.ts';
 import * as idempotency from './idempotency.ts';
 import * as keys from './keys.ts';
+import * as listings from './listings.ts';
 import * as mail from './mail.ts';
 import * as memberships from './memberships.ts';
 import * as analytics from './office/analytics.ts';
@@ -46,6 +47,7 @@ const TABLES = [
   analytics,
   idempotency,
   keys,
+  listings,
   mail,
   memberships,
   metered,

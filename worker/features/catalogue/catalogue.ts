@@ -1,0 +1,146 @@
+import { sha256Hex } from '#core/crypto.ts';
+import { base64url, utf8 } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
+import { Memory } from '#core/isolate/memory.ts';
+import { iso, SECOND } from '#core/time.ts';
+import { feePayersOf } from '#platform/chain/fee-payer.ts';
+import { type Ctx, hasX402 } from '#platform/context.ts';
+import { readEach } from '#platform/db/each-database.ts';
+import { BAZAAR } from '#protocols/x402/bazaar.ts';
+import { requirementsFor } from '#protocols/x402/challenge.ts';
+import { X402_VERSION } from '#protocols/x402/wire.ts';
+import type { SeenRequirements } from '#rules/catalogue/listing.ts';
+import { wordsOf } from '#rules/catalogue/words.ts';
+import { countPublic, listPublic, MATCHES_MAX, type PublicListing, searchPublic } from './store.ts';
+
+export interface Filters {
+  type?: string | undefined;
+  payTo?: string | undefined;
+  scheme?: string | undefined;
+  network?: string | undefined;
+  extensions?: string | undefined;
+}
+
+/** Resource in the form of the reference's catalogues. (specs/extensions/bazaar.md, "Discovery API") */
+export interface Resource {
+  resource: string;
+  type: 'http';
+  x402Version: number;
+  accepts: SeenRequirements[];
+  lastUpdated: string;
+  description?: string;
+  mimeType?: string;
+  serviceName?: string;
+  tags?: string[];
+  iconUrl?: string;
+  extensions: Record<string, unknown>;
+}
+
+/** True if these filters match nothing that the service ever lists. */
+const matchNothing = ({ config }: Ctx, { type, scheme, network, extensions }: Filters): boolean =>
+  (type !== undefined && type !== 'http') ||
+  (scheme !== undefined && scheme !== 'exact') ||
+  (network !== undefined && network !== config.network.caip2) ||
+  (extensions !== undefined && extensions !== BAZAAR) ||
+  !hasX402(config);
+
+/** Lists public resources, newest first. `total` may be a second old. */
+export async function listResources(ctx: Ctx, { limit, offset, ...filters }: Filters & { limit: number; offset: number }) {
+  if (matchNothing(ctx, filters)) return { items: [], total: 0 };
+  const { payTo } = filters;
+  const [listed, total] = await Promise.all([
+    readEach(ctx, (shard) => listPublic(shard, payTo, limit + offset)),
+    readTotal(ctx, payTo),
+  ]);
+  const merged = listed.found.flat().sort((a, b) => b.updatedAt - a.updatedAt || compare(a.resource, b.resource));
+  return { items: merged.slice(offset, offset + limit).map((one) => toResource(ctx, one)), total };
+}
+
+const TOTAL_MS = SECOND;
+const totals = new Memory<string, { total: number; at: number }>(100);
+
+/** Counts public resources. Remembered for a second, because a count reads every one. */
+async function readTotal(ctx: Ctx, payTo = ''): Promise<number> {
+  const known = totals.get(payTo);
+  if (known && Math.abs(ctx.wallNow - known.at) < TOTAL_MS) return known.total;
+  const { found } = await readEach(ctx, (shard) => countPublic(shard, payTo || undefined));
+  const total = found.reduce((sum, count) => sum + count, 0);
+  totals.set(payTo, { total, at: ctx.wallNow });
+  return total;
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const WORDS_MAX = 8;
+
+/**
+ * Finds public resources by words. `isPartial`: not everything was searched, because the query has too many words, matches too much, or a
+ * database does not answer. Throws 422 for a cursor of another query.
+ */
+export async function searchResources(
+  ctx: Ctx,
+  { query, limit, cursor, ...filters }: Filters & { query: string; limit: number; cursor?: string | undefined },
+) {
+  const asked = JSON.stringify([query, filters]);
+  const offset = cursor === undefined ? 0 : offsetOf(cursor, asked);
+  const words = [...new Set(wordsOf(query))];
+  if (words.length === 0 || matchNothing(ctx, filters)) return { resources: [], isPartial: false, cursor: null };
+  const end = offset + limit;
+  const { found, away } = await readEach(ctx, (shard) => searchPublic(shard, words.slice(0, WORDS_MAX), filters.payTo, end + 1));
+  const merged = found.flat().sort((a, b) => b.found - a.found || b.score - a.score || compare(a.resource, b.resource));
+  return {
+    resources: merged.slice(offset, end).map((one) => toResource(ctx, one)),
+    isPartial: words.length > WORDS_MAX || away.length > 0 || end >= MATCHES_MAX,
+    cursor: merged.length > end && end < MATCHES_MAX ? cursorAt(end, asked) : null,
+  };
+}
+
+/** Position after a page, with a digest of its query. */
+const cursorAt = (offset: number, asked: string): string => base64url.encode(utf8(`${offset}.${digestOf(asked)}`));
+const digestOf = (asked: string): string => sha256Hex(utf8(asked)).slice(0, 16);
+
+function offsetOf(cursor: string, asked: string): number {
+  try {
+    const [offset = '', digest] = new TextDecoder().decode(base64url.decode(cursor)).split('.');
+    if (/^[1-9][0-9]{0,4}$/.test(offset) && Number(offset) < MATCHES_MAX && digest === digestOf(asked)) return Number(offset);
+  } catch {
+    // Falls through: not a cursor.
+  }
+  const problem = { loc: ['query', 'cursor'], msg: 'Expected a cursor of an answer to the same query', type: 'unknown_cursor' };
+  throw new ApiError('validation_error', { problems: [problem] });
+}
+
+function toResource(ctx: Ctx, listing: PublicListing): Resource {
+  const { resource, shown, updatedAt } = listing;
+  const { bazaar, accepts, ...described } = shown;
+  return {
+    resource,
+    type: 'http',
+    x402Version: X402_VERSION,
+    accepts: accepts ?? acceptsOf(ctx, listing),
+    lastUpdated: iso(updatedAt),
+    ...described,
+    extensions: { [BAZAAR]: bazaar },
+  };
+}
+
+/** Requirements of a product at the price and payee of now, without the memo that only a challenge has. */
+function acceptsOf({ config }: Ctx, { merchantId, sold }: PublicListing): SeenRequirements[] {
+  if (!sold) return [];
+  const facts = {
+    livemode: true,
+    merchantId,
+    productId: sold.productId,
+    network: config.network.caip2,
+    asset: config.network.usdcMint,
+    amount: sold.priceAmount,
+    payTo: sold.payTo,
+    feePayer: feePayersOf(config).current,
+    quantity: 1,
+    units: sold.usageUnits,
+    days: sold.accessPeriodDays,
+  };
+  const { extra, ...requirements } = requirementsFor(facts, '');
+  const { memo: _, ...shown } = extra ?? {};
+  return [{ ...requirements, extra: shown } as SeenRequirements];
+}
