@@ -1,7 +1,7 @@
 import { HTTPFacilitatorClient } from '@x402/core/http';
 import { validateDiscoveryExtension, validateDiscoveryExtensionSpec, withBazaar } from '@x402/extensions';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { feePayerOf, openShop, type Shop } from '../../support/people/agent.ts';
 import {
   catalogueOf,
   DISCOVERY,
@@ -13,8 +13,8 @@ import {
   protectedBy,
   setOrigins,
 } from '../../support/people/listed-shop.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { World } from '../../support/world.ts';
-import { feePayerOf, openShop, type Shop } from '../../support/people/agent.ts';
 
 const HOUR = 3_600_000;
 
@@ -69,9 +69,7 @@ describe('public catalogue', () => {
       mimeType: 'application/json',
       serviceName: DISCOVERY.service_name,
       tags: DISCOVERY.tags,
-      accepts: [
-        { scheme: 'exact', amount: '10000', payTo: shop.merchant.wallet.address, extra: { feePayer: feePayerOf(w) } },
-      ],
+      accepts: [{ scheme: 'exact', amount: '10000', payTo: shop.merchant.wallet.address, extra: { feePayer: feePayerOf(w) } }],
     });
     expect(item!.accepts[0]!.extra).not.toHaveProperty('memo');
     const bazaar = item!.extensions!.bazaar as never;
@@ -92,14 +90,27 @@ describe('public catalogue', () => {
   });
 
   it.each([
-    ['the product is archived', (shop: Shop) => w.call('POST', `/v1/products/${shop.product.product_id}/archive`, { key: shop.merchant.key })],
+    [
+      'the product is archived',
+      (shop: Shop) => w.call('POST', `/v1/products/${shop.product.product_id}/archive`, { key: shop.merchant.key }),
+    ],
     ['it is not to be listed', (shop: Shop) => describeProduct(w, shop, { ...DISCOVERY, listed: false })],
     ['its description is removed', (shop: Shop) => describeProduct(w, shop, null)],
     ['its route is removed', (shop: Shop) => describeProduct(w, shop, { ...DISCOVERY, routes: [{ ...FORECAST, path: '/other/:city' }] })],
     ['its origin is removed', (shop: Shop) => setOrigins(w, shop.merchant, ['https://other.shop.com'])],
-    ['the rail is disabled', (shop: Shop) =>
-      w.call('PUT', '/v1/access/rail-settings/x402_solana_usdc', { key: shop.merchant.key, body: { enabled: false }, headers: { 'Idempotency-Key': crypto.randomUUID() } })],
-    ['the account is deleted', (shop: Shop) => w.call('DELETE', '/v1/account', { key: shop.merchant.token, body: { password: 'correct horse battery' } })],
+    [
+      'the rail is disabled',
+      (shop: Shop) =>
+        w.call('PUT', '/v1/access/rail-settings/x402_solana_usdc', {
+          key: shop.merchant.key,
+          body: { enabled: false },
+          headers: { 'Idempotency-Key': crypto.randomUUID() },
+        }),
+    ],
+    [
+      'the account is deleted',
+      (shop: Shop) => w.call('DELETE', '/v1/account/account', { key: shop.merchant.token }),
+    ],
   ])('a listing ends at once when %s', async (_, end) => {
     const shop = await openListedShop(w);
     openServers({ [ORIGIN]: protectedBy(shop) });
@@ -151,7 +162,8 @@ describe('public catalogue', () => {
 
   it('each obstacle is named with its fix, and readiness shows the first without blocking', async () => {
     const shop = await openListedShop(w, {}, []);
-    const reasons = async (who = shop) => (await entriesOf(who)).flatMap((entry: { reasons: { code: string }[] }) => entry.reasons.map(({ code }) => code));
+    const reasons = async (who = shop) =>
+      (await entriesOf(who)).flatMap((entry: { reasons: { code: string }[] }) => entry.reasons.map(({ code }) => code));
     await look();
     expect(await reasons()).toEqual(['no_origin']);
     const readiness = async () => {

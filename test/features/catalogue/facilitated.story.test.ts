@@ -5,8 +5,8 @@ import { paymentMiddleware } from '@x402/hono';
 import { ExactSvmScheme } from '@x402/svm/exact/server';
 import { Hono } from 'hono';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { app } from '../../../worker/app.ts';
 import { NETWORKS } from '#solana/assets.ts';
+import { app } from '../../../worker/app.ts';
 import { openTill, type Till } from '../../support/clients/facilitator-shop.ts';
 import { decoded } from '../../support/people/agent.ts';
 import { catalogueOf, ORIGIN, openServers, setOrigins } from '../../support/people/listed-shop.ts';
@@ -91,7 +91,11 @@ describe('catalogue of servers that use the facilitator', () => {
     await look();
     const { items } = await list();
     expect(items).toMatchObject([
-      { resource: `${ORIGIN}/weather`, description: 'Weather of the Alps', accepts: [{ payTo: till.payTo, amount: '10000', network: caip2 }] },
+      {
+        resource: `${ORIGIN}/weather`,
+        description: 'Weather of the Alps',
+        accepts: [{ payTo: till.payTo, amount: '10000', network: caip2 }],
+      },
     ]);
     expect(items[0].extensions.bazaar.info.input).toMatchObject({ method: 'GET', queryParams: { city: 'Bern' } });
     expect((await search('alps')).resources).toEqual(items);
@@ -127,12 +131,18 @@ describe('catalogue of servers that use the facilitator', () => {
     await askWith('settle', bazaar({ info: { input: { type: 'http', method: 'GET', queryParams: { echoed: 'by a stranger' } } } }));
     const answer = {
       x402Version: 2,
-      resource: { url: 'https://evil.example/', description: `A\u0000B\u202E${'x'.repeat(400)}`, serviceName: 'Shop', iconUrl: 'http://10.0.0.1/i' },
+      resource: {
+        url: 'https://evil.example/',
+        description: `A\u0000B\u202E${'x'.repeat(400)}`,
+        serviceName: 'Shop',
+        iconUrl: 'http://10.0.0.1/i',
+      },
       accepts: [till.requirements()],
       extensions: { bazaar: bazaar({ info: { input: { type: 'http', method: 'GET', queryParams: { city: `Bern\u0007` } } } }) },
     };
     openServers({
-      [ORIGIN]: () => new Response(null, { status: 402, headers: { 'PAYMENT-REQUIRED': Buffer.from(JSON.stringify(answer)).toString('base64') } }),
+      [ORIGIN]: () =>
+        new Response(null, { status: 402, headers: { 'PAYMENT-REQUIRED': Buffer.from(JSON.stringify(answer)).toString('base64') } }),
     });
     await look();
     const [item] = (await list()).items;

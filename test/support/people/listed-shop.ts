@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
-import { stall, sellToAgents, newAgent, newKey, type Shop } from './agent.ts';
 import type { Merchant, World } from '../world.ts';
+import { newAgent, newKey, type Shop, sellToAgents, stall } from './agent.ts';
 
 export const ORIGIN = 'https://api.shop.com';
 

@@ -1,8 +1,7 @@
 import { sha256Hex } from '#core/crypto.ts';
 import { base64url, utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
-import { Memory } from '#core/isolate/memory.ts';
-import { iso, SECOND } from '#core/time.ts';
+import { iso } from '#core/time.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import { type Ctx, hasX402 } from '#platform/context.ts';
 import { readEach } from '#platform/db/each-database.ts';
@@ -25,7 +24,7 @@ export interface Filters {
 export interface Resource {
   resource: string;
   type: 'http';
-  x402Version: number;
+  x402Version: typeof X402_VERSION;
   accepts: SeenRequirements[];
   lastUpdated: string;
   description?: string;
@@ -44,29 +43,14 @@ const matchNothing = ({ config }: Ctx, { type, scheme, network, extensions }: Fi
   (extensions !== undefined && extensions !== BAZAAR) ||
   !hasX402(config);
 
-/** Lists public resources, newest first. `total` may be a second old. */
+/** Lists public resources, newest first. */
 export async function listResources(ctx: Ctx, { limit, offset, ...filters }: Filters & { limit: number; offset: number }) {
   if (matchNothing(ctx, filters)) return { items: [], total: 0 };
   const { payTo } = filters;
-  const [listed, total] = await Promise.all([
-    readEach(ctx, (shard) => listPublic(shard, payTo, limit + offset)),
-    readTotal(ctx, payTo),
-  ]);
+  const [listed, counted] = await Promise.all([readEach(ctx, (shard) => listPublic(shard, payTo, limit + offset)), readEach(ctx, (shard) => countPublic(shard, payTo))]);
   const merged = listed.found.flat().sort((a, b) => b.updatedAt - a.updatedAt || compare(a.resource, b.resource));
+  const total = counted.found.reduce((sum, count) => sum + count, 0);
   return { items: merged.slice(offset, offset + limit).map((one) => toResource(ctx, one)), total };
-}
-
-const TOTAL_MS = SECOND;
-const totals = new Memory<string, { total: number; at: number }>(100);
-
-/** Counts public resources. Remembered for a second, because a count reads every one. */
-async function readTotal(ctx: Ctx, payTo = ''): Promise<number> {
-  const known = totals.get(payTo);
-  if (known && Math.abs(ctx.wallNow - known.at) < TOTAL_MS) return known.total;
-  const { found } = await readEach(ctx, (shard) => countPublic(shard, payTo || undefined));
-  const total = found.reduce((sum, count) => sum + count, 0);
-  totals.set(payTo, { total, at: ctx.wallNow });
-  return total;
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

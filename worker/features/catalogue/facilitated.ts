@@ -1,5 +1,5 @@
 import { base64, utf8 } from '#core/encoding.ts';
-import { newId, type ListingId } from '#core/ids.ts';
+import { type ListingId, newId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import { listSettings } from '#features/rails/store.ts';
 import type { Scope } from '#platform/context.ts';
@@ -40,11 +40,11 @@ const REQUEST_CHARS_MAX = 4_096;
 
 async function judge(ctx: Scope, url: string, extension: unknown, isSettled: boolean): Promise<Outcome> {
   const { readForeignBazaar } = await import('./foreign-bazaar.ts');
-  const bazaar = readForeignBazaar(extension);
+  const { origin, pathname } = URL.canParse(url) ? new URL(url) : { origin: '', pathname: '' };
+  const bazaar = readForeignBazaar(extension, pathname);
   if (!bazaar.ok) return reject(bazaar.reason);
   const setting = settingOf(await listSettings(ctx), X402_RAIL);
   if (!isOnOrigin(url, setting?.origins ?? [])) return reject('origin_not_yours');
-  const { origin, pathname } = new URL(url);
   const { method, query, body, template } = bazaar.value;
   const request: LookRequest = { method, url: `${origin}${pathname}${searchOf(query)}`, ...(body ? bodyOf(body.type, body.value) : {}) };
   if (JSON.stringify(request).length > REQUEST_CHARS_MAX) return reject('invalid_info');

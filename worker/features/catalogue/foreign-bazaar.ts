@@ -5,10 +5,9 @@
  */
 
 import { err, ok, type Result } from '#core/errors.ts';
-import { BODY_METHODS, BODY_TYPES, QUERY_METHODS } from '#protocols/x402/discovery.ts';
-import { isPathTemplate } from '#protocols/x402/discovery-check.ts';
 import { checkJson, checkSchema } from '#protocols/json-schema/check.ts';
 import { satisfies } from '#protocols/json-schema/validate.ts';
+import { BODY_METHODS, BODY_TYPES, matchPath, QUERY_METHODS } from '#protocols/x402/discovery.ts';
 import { shownText } from '#rules/catalogue/words.ts';
 
 type Values = Record<string, unknown>;
@@ -29,8 +28,8 @@ const LEVELS_MAX = 12;
 
 const isValues = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads an extension. `invalid_info`: no catalogue would take it. `external_ref`: its schema refers to another document. */
-export function readForeignBazaar(extension: unknown): Result<ForeignBazaar, 'invalid_info' | 'external_ref'> {
+/** Reads the extension of a resource at a path. `invalid_info`: no catalogue would take it. `external_ref`: its schema refers to another document. */
+export function readForeignBazaar(extension: unknown, pathname: string): Result<ForeignBazaar, 'invalid_info' | 'external_ref'> {
   if (!isValues(extension) || !isValues(extension.info) || !isValues(extension.schema)) return err('invalid_info');
   const { info, schema, routeTemplate } = extension;
   if (JSON.stringify(extension).length > JSON_CHARS_MAX || checkJson(extension).length > 0) return err('invalid_info');
@@ -46,10 +45,13 @@ export function readForeignBazaar(extension: unknown): Result<ForeignBazaar, 'in
     method: String(method),
     query: queryParams,
     body: hasBody ? { type: String(bodyType), value: body } : null,
-    template: typeof routeTemplate === 'string' && isPathTemplate(routeTemplate) ? routeTemplate : null,
-    shown: cleaned({ info, schema, ...(typeof routeTemplate === 'string' ? { routeTemplate } : {}) }) as object,
+    template: isTemplateOf(routeTemplate, pathname) ? routeTemplate : null,
+    shown: cleaned({ info, schema, ...(isTemplateOf(routeTemplate, pathname) ? { routeTemplate } : {}) }) as object,
   });
 }
+
+const isTemplateOf = (template: unknown, pathname: string): template is string =>
+  typeof template === 'string' && /^[\x21-\x7e]{1,512}$/.test(template) && matchPath(template, pathname) !== null;
 
 /** True if a schema has a reference to another document, at any depth. */
 function refersOutside(value: unknown): boolean {

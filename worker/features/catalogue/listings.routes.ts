@@ -4,7 +4,7 @@ import { isoOrNull } from '#core/time.ts';
 import { FixBody } from '#features/products/selling/fixes.ts';
 import type { Scope } from '#platform/context.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
-import { given, idOf, ModeQuery, orNull, PageQuery, pageOf, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
+import { given, idOf, ModeQuery, orNull, PageQuery, ProductUuid, pageOf, Timestamp } from '#platform/http/openapi.ts';
 import { countRefresh } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { LISTED_MS, LISTING_REASONS } from '#rules/catalogue/listing.ts';
@@ -91,9 +91,7 @@ export const listingRoutes = routes('x402')
         description: 'Scheduled',
         content: {
           'application/json': {
-            schema: z
-              .object({ scheduled: z.int().describe('Number of resources that will be called.') })
-              .openapi('RefreshedListings'),
+            schema: z.object({ scheduled: z.int().describe('Number of resources that will be called.') }).openapi('RefreshedListings'),
           },
         },
       },

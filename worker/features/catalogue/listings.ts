@@ -8,7 +8,7 @@ import type { Listed } from '#platform/db/tables/listings.ts';
 import { LISTED_MS } from '#rules/catalogue/listing.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 import { type Reason, reasonOf } from './reasons.ts';
-import { endListing, type Entry, findListed, listEntries, listOfProduct, loadSeller } from './store.ts';
+import { type Entry, endListing, findListed, listEntries, listOfProduct, loadSeller } from './store.ts';
 
 /** Entry of a merchant's list, and why it is not public. `reasons` of a listed one: what would end it. */
 export interface JudgedEntry extends Entry {
@@ -50,7 +50,9 @@ function judge(ctx: Scope, { product, listing }: Entry, seller: Seller): JudgedE
   const setting = seller.settings.find(({ railId }) => railId === X402_RAIL) ?? null;
   const origin = setting?.origins[0] ?? null;
   const sale = product && saleOn({ product, ...seller }, X402_RAIL);
-  const reasons = ctx.livemode ? [...(sale ? reasonsOfSale(ctx, sale, origin) : []), ...reasonsOfLook(ctx, listing)] : [reasonOf('sandbox', {})];
+  const reasons = ctx.livemode
+    ? [...(sale ? reasonsOfSale(ctx, sale, origin) : []), ...reasonsOfLook(ctx, listing)]
+    : [reasonOf('sandbox', {})];
   const isPublic =
     isFresh(ctx, listing) &&
     setting?.enabled === true &&
@@ -85,4 +87,3 @@ function reasonsOfLook(ctx: Scope, listing: Listed | null): Reason[] {
   if (reason !== null) return reason === 'no_origin' ? [] : [reasonOf(reason, { message: reasonDetail })];
   return goodAt !== null && !isFresh(ctx, listing) ? [reasonOf('stale', {})] : [];
 }
-

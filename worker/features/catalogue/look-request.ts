@@ -1,4 +1,4 @@
-import { isBodyMethod, type HttpRoute, parametersOf } from '#protocols/x402/discovery.ts';
+import { type HttpRoute, isBodyMethod, parametersOf } from '#protocols/x402/discovery.ts';
 import type { LookRequest } from '#rules/catalogue/listing.ts';
 
 /** Request of the example of a route. Null if its path has a parameter without an example. */

@@ -76,9 +76,7 @@ function store({ db, wallNow }: Shard, listing: Listed, verdict: Verdict) {
 async function lookAtRoute(ctx: Shard, product: Product, { call, target }: Listed, origin: string | undefined): Promise<Verdict> {
   if (origin === undefined) return refuse('no_origin', 'The x402 rail has no origin.');
   const { discovery } = product;
-  const route = discovery?.routes.find(
-    (one): one is HttpRoute => !isToolRoute(one) && one.method === call && one.path === target,
-  );
+  const route = discovery?.routes.find((one): one is HttpRoute => !isToolRoute(one) && one.method === call && one.path === target);
   if (!discovery || !route) return refuse('unreachable', 'The route was removed.');
   const request = requestOfRoute(origin, route);
   if (!request) return refuse('example_missing', 'A parameter of the path has no example.');
@@ -129,11 +127,11 @@ async function lookAtResource(ctx: Shard, { merchantId, target }: Listed, reques
   const { caip2 } = ctx.config.network;
   const accepts = all.filter(({ scheme, network, payTo }) => scheme === 'exact' && network === caip2 && payees.includes(payTo));
   if (accepts.length === 0) return refuse('payee_differs', 'The challenge pays no payout wallet of yours.');
+  const { origin, pathname } = new URL(request.url);
   const { readForeignBazaar } = await import('./foreign-bazaar.ts');
-  const bazaar = readForeignBazaar(extensions?.[BAZAAR]);
+  const bazaar = readForeignBazaar(extensions?.[BAZAAR], pathname);
   if (!bazaar.ok) return refuse('schema_invalid', `The extension bazaar of the challenge is not valid: ${bazaar.reason}.`);
   const { isIconUrl } = await import('#protocols/x402/discovery-check.ts');
-  const { origin } = new URL(request.url);
   const [description, mimeType, serviceName] = [resource.description, resource.mimeType, resource.serviceName].map(shownText);
   const tags = (resource.tags ?? []).flatMap((tag) => shownText(tag) ?? []);
   return {
@@ -150,7 +148,15 @@ async function lookAtResource(ctx: Shard, { merchantId, target }: Listed, reques
         bazaar: bazaar.value.shown,
         accepts: accepts.map(({ scheme, network, asset, amount, payTo, maxTimeoutSeconds, extra }) => {
           const feePayer = extra?.feePayer;
-          return { scheme, network, asset, amount, payTo, maxTimeoutSeconds, ...(typeof feePayer === 'string' ? { extra: { feePayer } } : {}) };
+          return {
+            scheme,
+            network,
+            asset,
+            amount,
+            payTo,
+            maxTimeoutSeconds,
+            ...(typeof feePayer === 'string' ? { extra: { feePayer } } : {}),
+          };
         }),
       },
       words: weighWords({ serviceName, tags, summary: description, path: target.slice(origin.length) }),

@@ -96,10 +96,13 @@ export const countFacilitated = (scope: Scope): Promise<number> => scope.db.$cou
 /** Inserts a resource of the facilitator, unless the merchant has as many as allowed. Returns whether it exists then. */
 export async function insertFacilitated({ db }: Scope, row: Listed): Promise<boolean> {
   const count = sql`(SELECT count(*) FROM listings WHERE merchant_id = ${row.merchantId} AND product_id IS NULL)`;
-  const { meta } = await db.insert(listings).select(
-    sql`SELECT ${row.id}, ${row.merchantId}, NULL, ${row.call}, ${row.target}, ${JSON.stringify(row.request)}, NULL, NULL, NULL, NULL, NULL,
+  const { meta } = await db
+    .insert(listings)
+    .select(
+      sql`SELECT ${row.id}, ${row.merchantId}, NULL, ${row.call}, ${row.target}, ${JSON.stringify(row.request)}, NULL, NULL, NULL, NULL, NULL,
       NULL, NULL, NULL, ${row.nextLookAt}, ${row.lastPaymentAt}, ${row.createdAt}, ${row.updatedAt} WHERE ${count} < ${FACILITATED_MAX}`,
-  ).onConflictDoNothing();
+    )
+    .onConflictDoNothing();
   return meta.changes > 0;
 }
 
@@ -125,11 +128,7 @@ export async function listEntries(
     WHERE p.merchant_id = ${merchantId} AND p.livemode = ${livemode} AND p.sandbox_session_id IS NULL`;
   const others = sql`SELECT created_at, NULL, id FROM listings WHERE merchant_id = ${merchantId} AND product_id IS NULL`;
   const rows =
-    productId === undefined
-      ? livemode
-        ? sql`${ofProducts} UNION ALL ${others}`
-        : ofProducts
-      : sql`${ofProducts} AND p.id = ${productId}`;
+    productId === undefined ? (livemode ? sql`${ofProducts} UNION ALL ${others}` : ofProducts) : sql`${ofProducts} AND p.id = ${productId}`;
   const [keys, [count]] = await Promise.all([
     db.all<{ product_id: ProductId | null; listing_id: ListingId | null }>(
       sql`${rows} ORDER BY 1 DESC, 2 DESC, 3 LIMIT ${page.perPage} OFFSET ${page.offset}`,
@@ -255,7 +254,11 @@ export async function countPublic(ctx: Shard, payTo: string | undefined): Promis
 }
 
 export const listOfOrigin = (ctx: Shard, origin: string, limit: number): Promise<PublicListing[]> =>
-  readPublic(ctx, sql`${listed(ctx, sql`listings l`, undefined)} AND l.origin = ${origin} ORDER BY l.resource, l.call LIMIT ${limit}`, UNRANKED);
+  readPublic(
+    ctx,
+    sql`${listed(ctx, sql`listings l`, undefined)} AND l.origin = ${origin} ORDER BY l.resource, l.call LIMIT ${limit}`,
+    UNRANKED,
+  );
 
 /** Searched matches of one query, the best ones. */
 export const MATCHES_MAX = 2_000;
@@ -282,10 +285,7 @@ export async function loadSeller(scope: Scope) {
   const [[merchant], settings, off] = await db.batch([
     db.select().from(accounts).where(eq(accounts.id, merchantId)),
     db.select().from(railSettings).where(rowsOf(railSettings, scope)),
-    db
-      .select({ subject: switchedOff.subject })
-      .from(switchedOff)
-      .where(sql`subject BETWEEN 'rail:' AND 'rail:~'`),
+    db.select({ subject: switchedOff.subject }).from(switchedOff).where(sql`subject BETWEEN 'rail:' AND 'rail:~'`),
   ]);
   return { merchant: merchant!, settings, switchedOff: off.map(({ subject }) => subject.slice('rail:'.length)) };
 }

@@ -124,7 +124,8 @@ export async function checkReadiness(
 async function listedCheck(ctx: Scope, listing: Listing | null): Promise<Check> {
   const code = 'listed';
   if (!ctx.livemode) return skip(code, 'Skipped: nothing of the sandbox is listed.');
-  if (!listing?.product.discovery?.listed) return skip(code, listing ? 'Skipped: the product is not to be listed.' : 'No product is named.');
+  if (!listing?.product.discovery?.listed)
+    return skip(code, listing ? 'Skipped: the product is not to be listed.' : 'No product is named.');
   const entries = await judgeProduct(ctx, listing);
   const missing = entries.find(({ status }) => status !== 'listed');
   const [reason] = missing?.reasons ?? [];
