@@ -793,6 +793,7 @@ CREATE TABLE `products` (
 	`cancel_url` text,
 	`requires_identity` text,
 	`delivery` text,
+	`discovery` text,
 	`metadata` text NOT NULL,
 	`live_mode_confirmed` integer NOT NULL,
 	`trusted_customer_ref` integer DEFAULT false NOT NULL,
