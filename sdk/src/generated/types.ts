@@ -740,6 +740,49 @@ export type DeliveryTarget =
       channel_id?: string;
     };
 
+/** HTTP route or MCP tool that a product sells, at most 1280 bytes of JSON. JSON Schemas are of 2020-12 and of type `object`. */
+export interface DiscoveryRoute {
+  /** Method of an HTTP route. */
+  method?: 'GET' | 'HEAD' | 'DELETE' | 'POST' | 'PUT' | 'PATCH';
+  /** Name of an MCP tool, instead of a method. */
+  tool_name?: string;
+  /** Path of the URL. A segment such as `:city` is a parameter. Required for HTTP routes; `/mcp` by default for MCP tools. */
+  path?: string;
+  /** Short description of the route, as agents see it. */
+  summary?: string;
+  /** Media type of the response of an HTTP route. */
+  mime_type?: string;
+  /** JSON Schema of the parameters of the path. Their values are text. */
+  path_params?: Record<string, unknown>;
+  /** JSON Schema of the query of an HTTP route. */
+  query?: Record<string, unknown>;
+  /** JSON Schema of the body of POST, PUT and PATCH. */
+  body?: Record<string, unknown>;
+  /** Encoding of the body of POST, PUT and PATCH. */
+  body_type?: 'json' | 'form-data' | 'text';
+  /** JSON Schema of the arguments of an MCP tool. Required for it. */
+  input_schema?: Record<string, unknown>;
+  /** Transport of an MCP tool. */
+  transport?: 'streamable-http' | 'sse';
+  /** Example that satisfies the schemas: `path_params`, `query` and `body` of an HTTP route, the arguments of an MCP tool. Required if a schema has required fields. */
+  example?: Record<string, unknown>;
+  /** Example of the response. */
+  output_example?: unknown;
+}
+
+export interface DiscoveryInput {
+  /** True to list the routes in the public catalogue. */
+  listed?: boolean;
+  /** Name of the service, 1 to 32 printable ASCII characters. */
+  service_name?: string;
+  /** Topics of the service, each 1 to 32 printable ASCII characters. */
+  tags?: string[];
+  /** https URL of the icon of the service. */
+  icon_url?: string;
+  /** Routes that take payments for the product, the most specific first. */
+  routes?: DiscoveryRoute[];
+}
+
 export interface CreateProductRequest {
   /** Name of the product, as buyers see it. */
   name: string;
@@ -785,12 +828,28 @@ export interface CreateProductRequest {
   success_url?: string;
   /** https URL for buyers who leave without payment. */
   cancel_url?: string;
+  /** Routes that the product sells, shown to agents and catalogues. An update replaces all of it; null clears it. */
+  discovery?: DiscoveryInput | null;
   /** Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
   metadata?: Record<string, string>;
   /** Confirmation that the product may be sold for real money over rails that require it. Plain checkout does not. */
   live_mode_confirmed?: boolean;
   /** True to accept `customer_ref` only from your server, by payment session or hand-off. */
   trusted_customer_ref?: boolean;
+}
+
+/** Description of the routes that a product sells, for agents and catalogues. */
+export interface Discovery {
+  /** True if the routes are listed in the public catalogue. */
+  listed: boolean;
+  /** Name of the service, 1 to 32 printable ASCII characters. */
+  service_name?: string;
+  /** Topics of the service, each 1 to 32 printable ASCII characters. */
+  tags?: string[];
+  /** https URL of the icon of the service. */
+  icon_url?: string;
+  /** Routes that take payments for the product, in the order in which they are matched. */
+  routes: DiscoveryRoute[];
 }
 
 /** Resolution of a problem: a call, with your own values for each <…>, or a transaction. Without either, only the operator can resolve it. */
@@ -872,6 +931,8 @@ export interface Product {
   success_url?: string;
   /** https URL for buyers who leave without payment. */
   cancel_url?: string;
+  /** Routes that the product sells, shown to agents and catalogues; null: none. */
+  discovery: Discovery | null;
   /** Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
   metadata: Record<string, string>;
   /** Confirmation that the product may be sold for real money over rails that require it. Plain checkout does not. */
@@ -931,6 +992,8 @@ export interface UpdateProductRequest {
   success_url?: string | null;
   /** https URL for buyers who leave without payment. */
   cancel_url?: string | null;
+  /** Routes that the product sells, shown to agents and catalogues. An update replaces all of it; null clears it. */
+  discovery?: DiscoveryInput | null;
   /** Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
   metadata?: Record<string, string | null>;
   /** Confirmation that the product may be sold for real money over rails that require it. Plain checkout does not. */
@@ -2959,6 +3022,8 @@ export interface SetupManifest {
     usage_units?: number;
     /** Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
     access_period_days?: number;
+    /** Routes that the product sells, shown to agents and catalogues. */
+    discovery?: DiscoveryInput | null;
   }[];
   /** Destination of the money. */
   payout?: {
@@ -3144,6 +3209,8 @@ export interface SetupManifestRequest {
     usage_units?: number;
     /** Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
     access_period_days?: number;
+    /** Routes that the product sells, shown to agents and catalogues. */
+    discovery?: DiscoveryInput | null;
   }[];
   /** Destination of the money. */
   payout?: {

@@ -107,10 +107,7 @@ describe('public catalogue', () => {
           headers: { 'Idempotency-Key': crypto.randomUUID() },
         }),
     ],
-    [
-      'the account is deleted',
-      (shop: Shop) => w.call('DELETE', '/v1/account/account', { key: shop.merchant.token }),
-    ],
+    ['the account is deleted', (shop: Shop) => w.call('DELETE', '/v1/account/account', { key: shop.merchant.token })],
   ])('a listing ends at once when %s', async (_, end) => {
     const shop = await openListedShop(w);
     openServers({ [ORIGIN]: protectedBy(shop) });

@@ -47,7 +47,10 @@ const matchNothing = ({ config }: Ctx, { type, scheme, network, extensions }: Fi
 export async function listResources(ctx: Ctx, { limit, offset, ...filters }: Filters & { limit: number; offset: number }) {
   if (matchNothing(ctx, filters)) return { items: [], total: 0 };
   const { payTo } = filters;
-  const [listed, counted] = await Promise.all([readEach(ctx, (shard) => listPublic(shard, payTo, limit + offset)), readEach(ctx, (shard) => countPublic(shard, payTo))]);
+  const [listed, counted] = await Promise.all([
+    readEach(ctx, (shard) => listPublic(shard, payTo, limit + offset)),
+    readEach(ctx, (shard) => countPublic(shard, payTo)),
+  ]);
   const merged = listed.found.flat().sort((a, b) => b.updatedAt - a.updatedAt || compare(a.resource, b.resource));
   const total = counted.found.reduce((sum, count) => sum + count, 0);
   return { items: merged.slice(offset, offset + limit).map((one) => toResource(ctx, one)), total };

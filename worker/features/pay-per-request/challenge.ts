@@ -6,6 +6,7 @@ import { type Obstacle, payoutOf, prospectOf } from '#features/products/selling/
 import { checkX402Ready } from '#features/rails/x402.ts';
 import { makeChallenge } from '#features/settlements/challenge.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
+import { describeCall } from '#protocols/x402/bazaar.ts';
 import { isOnOrigin, moveToOrigin } from '#protocols/x402/origins.ts';
 import type { PaymentRequired } from '#protocols/x402/wire.ts';
 import { X402_RAIL } from '#rules/rails.ts';
@@ -43,8 +44,10 @@ export async function makeSaleChallenge(
     units: product.usageUnits,
     days: product.accessPeriodDays,
   };
-  const { url, description = product.name, mimeType } = onOrigin(ctx, sale, resource);
-  return { ok: true, ...makeChallenge(ctx, sold, { url, description, ...(mimeType ? { mimeType } : {}) }, { error }) };
+  const { method, toolName, ...requested } = onOrigin(ctx, sale, resource);
+  const described = await describeCall({ url: requested.url, method, toolName }, product.discovery);
+  const shown = { description: product.name, ...described?.resource, ...requested };
+  return { ok: true, ...makeChallenge(ctx, sold, shown, { error, bazaar: described?.bazaar ?? null }) };
 }
 
 const pageOf = ({ baseUrl }: Ctx, { product }: Sale): string => `${baseUrl}/p/${product.slug}`;

@@ -9,6 +9,7 @@ import { type Change, commitNew, isConstraint, type Write } from '#platform/db/c
 import { type IsUsed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/products.ts';
+import { toDiscovery } from '#platform/http/bodies/discovery.ts';
 import { PLANS } from '#rules/plans.ts';
 import { allowedRailsOf } from '#rules/product-rails.ts';
 import { deliveryTerms, requireDeliverable } from './delivery.ts';
@@ -173,6 +174,7 @@ function newProduct(ctx: Scope, productType: Product['productType'], input: z.in
     successUrl: input.success_url ?? null,
     cancelUrl: input.cancel_url ?? null,
     ...deliveryTerms(productType, input),
+    discovery: input.discovery ? toDiscovery(input.discovery) : null,
     metadata: input.metadata ?? {},
     liveModeConfirmed: input.live_mode_confirmed ?? false,
     trustedCustomerRef: input.trusted_customer_ref ?? false,

@@ -4,6 +4,7 @@ import { ASSETS, toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
+import { DiscoveryBody, DiscoveryInput } from '#platform/http/bodies/discovery.ts';
 import { HttpsUrl, Metadata, MetadataPatch, OwnName, ShownName } from '#platform/http/bodies/own-fields.ts';
 import {
   AssetName,
@@ -107,6 +108,9 @@ const terms = {
     'https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.',
   ),
   cancel_url: HttpsUrl.optional().describe('https URL for buyers who leave without payment.'),
+  discovery: orNull(DiscoveryInput)
+    .optional()
+    .describe('Routes that the product sells, shown to agents and catalogues. An update replaces all of it; null clears it.'),
   metadata: Metadata.optional().describe(
     'Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key.',
   ),
@@ -213,6 +217,7 @@ export const ProductBody = z
         'https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.',
       ),
     cancel_url: z.string().optional().describe('https URL for buyers who leave without payment.'),
+    discovery: orNull(DiscoveryBody).describe('Routes that the product sells, shown to agents and catalogues; null: none.'),
     metadata: z
       .record(z.string(), z.string())
       .describe(
@@ -256,6 +261,7 @@ export const toProductResource = ({ baseUrl, config }: Ctx, product: Product): z
   ...given('delivery', product.delivery),
   ...given('success_url', product.successUrl),
   ...given('cancel_url', product.cancelUrl),
+  discovery: product.discovery,
   metadata: product.metadata,
   live_mode_confirmed: product.liveModeConfirmed,
   trusted_customer_ref: product.trustedCustomerRef,

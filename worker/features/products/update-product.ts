@@ -7,6 +7,7 @@ import type { Actor, Ctx, Scope } from '#platform/context.ts';
 import { transact } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/products.ts';
+import { toDiscovery } from '#platform/http/bodies/discovery.ts';
 import { changedMetadata, hasRoom, TOO_MANY_KEYS } from '#platform/http/bodies/own-fields.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { PLANS } from '#rules/plans.ts';
@@ -124,6 +125,7 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
     sessionSeconds: input.session_seconds,
     successUrl: input.success_url,
     cancelUrl: input.cancel_url,
+    discovery: input.discovery && toDiscovery(input.discovery),
     metadata: input.metadata && requireKeyCapacity(changedMetadata(product.metadata, input.metadata)),
     liveModeConfirmed: input.live_mode_confirmed,
     trustedCustomerRef: input.trusted_customer_ref,

@@ -1,6 +1,7 @@
 import { SECOND } from '#core/time.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import type { Ctx } from '#platform/context.ts';
+import { BAZAAR, type BazaarExtension, withoutOutput } from '#protocols/x402/bazaar.ts';
 import {
   CHALLENGE_SECONDS,
   type ChallengeFacts,
@@ -29,7 +30,7 @@ interface Declared {
   /** Why a payment was refused, as x402 names it. */
   error?: string | undefined;
   /** How the resource is called. */
-  bazaar?: Extension | null;
+  bazaar?: BazaarExtension | null;
   /** How a wallet uses what it has paid for. */
   signIn?: Extension | null;
 }
@@ -53,24 +54,35 @@ export function makeChallenge(
 
 interface Parts {
   resource: ResourceInfo;
-  bazaar: Extension | null;
+  bazaar: BazaarExtension | null;
   signIn: Extension | null;
   offers: Extension | null;
 }
 
 const extensionsOf = ({ bazaar, signIn, offers }: Parts): Record<string, unknown> => ({
-  ...(bazaar ? { bazaar } : {}),
+  ...(bazaar ? { [BAZAAR]: bazaar } : {}),
   ...(signIn ? { 'sign-in-with-x': signIn } : {}),
   [PAYMENT_IDENTIFIER]: DECLARED_PAYMENT_IDENTIFIER,
   ...(offers ? { [OFFER_RECEIPT]: offers } : {}),
 });
 
-/** Steps that shorten a challenge, in order, until its header fits. */
+const withUrl = ({ resource, ...parts }: Parts, shortened: (url: URL) => string): Parts =>
+  URL.canParse(resource.url) ? { ...parts, resource: { ...resource, url: shortened(new URL(resource.url)) } } : { ...parts, resource };
+
+/**
+ * Steps that shorten a challenge until its header fits. The extensions suffice, except for a description or URL of characters that JSON or
+ * UTF-8 multiplies.
+ */
 const LEFT_OUT: ((parts: Parts) => Parts)[] = [
+  (parts) => ({ ...parts, bazaar: parts.bazaar && withoutOutput(parts.bazaar) }),
   ({ resource: { iconUrl: _, ...resource }, ...parts }) => ({ ...parts, resource }),
   (parts) => ({ ...parts, offers: null }),
   (parts) => ({ ...parts, bazaar: null }),
   (parts) => ({ ...parts, signIn: null }),
+  ({ resource: { description: _, ...resource }, ...parts }) => ({ ...parts, resource }),
+  (parts) => withUrl(parts, ({ protocol, host, pathname }) => `${protocol}${host && `//${host}`}${pathname}`),
+  (parts) => withUrl(parts, ({ protocol, host }) => `${protocol}${host && `//${host}/`}`),
+  (parts) => withUrl(parts, ({ protocol }) => protocol),
 ];
 
 /** Encodes the fullest challenge that fits. The same parts give the same answer. */

@@ -114,7 +114,7 @@ export const refuseInvalid =
         : result.target === 'query' && schemas.query
           ? unknownFields(z.intersection(schemas.query, KNOWN_EVERYWHERE), Object.fromEntries(new URL(c.req.url).searchParams))
           : [];
-    const problems = onceEach([...(result.success ? [] : result.error.issues.map(problemOf)), ...unknown.map(unknownProblem)]);
+    const problems = onceEach([...(result.success ? [] : result.error.issues.flatMap(problemsOf)), ...unknown.map(unknownProblem)]);
     if (problems.length === 0) return undefined;
     const code = unknown.length === problems.length ? 'unknown_field' : 'validation_error';
     throw new ApiError(code, { problems: problems.map(({ loc, ...problem }) => ({ loc: [source, ...loc], ...problem })) });
@@ -123,6 +123,13 @@ export const refuseInvalid =
 const onceEach = (problems: ValidationProblem[]): ValidationProblem[] => [
   ...new Map(problems.map((problem) => [JSON.stringify([problem.loc, problem.msg]), problem])).values(),
 ];
+
+/** Faults inside the only alternative of a union that fits, such as an object that may also be null, have their own paths. */
+function problemsOf(issue: z.core.$ZodIssue): ValidationProblem[] {
+  const inside = issue.code === 'invalid_union' ? issue.errors.filter((issues) => issues.every(({ path }) => path.length > 0)) : [];
+  if (inside.length !== 1) return [problemOf(issue)];
+  return inside[0]!.flatMap((inner) => problemsOf({ ...inner, path: [...issue.path, ...inner.path] }));
+}
 
 const problemOf = (issue: z.core.$ZodIssue): ValidationProblem => ({
   loc: issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part)),

@@ -6,6 +6,7 @@
 
 import { z } from '@hono/zod-openapi';
 import { OWN_NAME_MAX } from '#core/limits.ts';
+import { DiscoveryInput } from '#platform/http/bodies/discovery.ts';
 import { OwnName, ShownName } from '#platform/http/bodies/own-fields.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
@@ -41,6 +42,7 @@ const ManifestProduct = z.object({
     .max(3660)
     .optional()
     .describe('Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal.'),
+  discovery: z.union([DiscoveryInput, z.null()]).optional().describe('Routes that the product sells, shown to agents and catalogues.'),
 });
 
 const ManifestResource = z.object({

@@ -12,6 +12,7 @@ import { findSettlement } from '#features/settlements/store.ts';
 import { type Actor, type Ctx, hasX402, type Scope, type Shard } from '#platform/context.ts';
 import type { Activation } from '#platform/db/tables/plans.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
+import { describeEmptyPost } from '#protocols/x402/bazaar.ts';
 import { encodeHeader, type PaymentRequired } from '#protocols/x402/wire.ts';
 import { type HeldPlan, type PaidPlan, PLAN_DAYS, planPrice } from '#rules/plans.ts';
 import { requireForSale, requireTimeLeft, requireWithinLimits, treasuryNotReady } from './preconditions.ts';
@@ -188,6 +189,6 @@ function makePlanChallenge(ctx: Scope, { payTo, accountId, plan, result }: PlanC
   };
   const url = resourceUrlOf(ctx, plan);
   const resource = { url, description: planTitle(plan), mimeType: 'application/json' };
-  const challenge = makeChallenge(ctx, sold, resource, { error: reason ?? undefined });
+  const challenge = makeChallenge(ctx, sold, resource, { error: reason ?? undefined, bazaar: describeEmptyPost() });
   return { kind: 'required', ...challenge, reason, paymentResponse: null, result };
 }

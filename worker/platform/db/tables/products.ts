@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, AppId, ProductId, SandboxSessionId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
+import type { Discovery } from '#protocols/x402/discovery.ts';
 import type { DeliveryTarget, IdentityProvider, RenewalMode } from '#rules/payment-terms.ts';
 import { PRODUCT, type ProductStatus } from '#rules/states.ts';
 import { amount, flag, instant, json, oneOf } from './columns.ts';
@@ -38,6 +39,8 @@ export const products = sqliteTable(
     cancelUrl: text('cancel_url'),
     requiresIdentity: text('requires_identity').$type<IdentityProvider>(),
     delivery: json<DeliveryTarget>('delivery'),
+    /** Routes that agents are shown. null: none. */
+    discovery: json<Discovery>('discovery'),
     metadata: json<Record<string, string>>('metadata').notNull(),
     liveModeConfirmed: flag('live_mode_confirmed').notNull(),
     trustedCustomerRef: flag('trusted_customer_ref').notNull().default(false),
