@@ -224,6 +224,7 @@ describe('code ownership', () => {
       'worker/platform/providers/picture.ts',
       'worker/platform/providers/price.ts',
       'worker/platform/providers/processor.ts',
+      'worker/platform/providers/shop-probe.ts',
       'worker/platform/providers/sign-in.ts',
       'worker/solana/node.ts',
     ]);

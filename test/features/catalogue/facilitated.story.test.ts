@@ -32,7 +32,7 @@ describe('catalogue of servers that use the facilitator', () => {
     letTimeRun();
   });
 
-  const look = () => w.sweepAlone('listings');
+  const probe = () => w.sweepAlone('listings');
   const entries = async () =>
     (await w.call('GET', '/v1/access/x402/listings', { key: till.merchant.key })).body.items.filter(
       ({ kind }: { kind: string }) => kind === 'facilitator',
@@ -58,7 +58,7 @@ describe('catalogue of servers that use the facilitator', () => {
     return header === null ? null : decoded(header).bazaar;
   };
 
-  it('an unmodified @x402/hono shop is listed after one settled payment and one look', async () => {
+  it('an unmodified @x402/hono shop is listed after one settled payment and one probe', async () => {
     const headers = { 'X-Svc-Key': till.merchant.key };
     const facilitator = new HTTPFacilitatorClient({
       url: 'https://svc.test/v1/access/x402/facilitator',
@@ -88,7 +88,7 @@ describe('catalogue of servers that use the facilitator', () => {
     expect(paid.status).toBe(200);
     expect(decoded(paid.headers.get('PAYMENT-RESPONSE')!)).not.toHaveProperty('extensionResponses');
     expect((await list()).items).toEqual([]);
-    await look();
+    await probe();
     const { items } = await list();
     expect(items).toMatchObject([
       {
@@ -123,7 +123,7 @@ describe('catalogue of servers that use the facilitator', () => {
   ])('%s is rejected, and calls nobody', async (code, extension, url) => {
     const received = openServers({ 'https://evil.example': () => new Response('seen') });
     expect(await askWith('settle', extension, url)).toEqual({ status: 'rejected', rejectedReason: expect.stringMatching(`^${code}: `) });
-    await look();
+    await probe();
     expect([await entries(), received]).toEqual([[], []]);
   });
 
@@ -144,7 +144,7 @@ describe('catalogue of servers that use the facilitator', () => {
       [ORIGIN]: () =>
         new Response(null, { status: 402, headers: { 'PAYMENT-REQUIRED': Buffer.from(JSON.stringify(answer)).toString('base64') } }),
     });
-    await look();
+    await probe();
     const [item] = (await list()).items;
     expect(item).toMatchObject({ resource: `${ORIGIN}/weather`, description: `AB${'x'.repeat(198)}`, serviceName: 'Shop' });
     expect(item).not.toHaveProperty('iconUrl');
@@ -159,7 +159,7 @@ describe('catalogue of servers that use the facilitator', () => {
     await askWith('settle', bazaar());
     const answer = { x402Version: 2, resource: { url: ORIGIN }, ...challenge(till.requirements()) };
     openServers({ [ORIGIN]: () => new Response(null, { status: 402, headers: { 'PAYMENT-REQUIRED': btoa(JSON.stringify(answer)) } }) });
-    await look();
+    await probe();
     expect(await entries()).toMatchObject([{ status: 'not_listed', reasons: [{ code }] }]);
   });
 
@@ -171,13 +171,13 @@ describe('catalogue of servers that use the facilitator', () => {
     expect(await entries()).toEqual([]);
     await askWith('settle', bazaar());
     await setOrigins(w, till.merchant, ['https://other.shop.com']);
-    await look();
+    await probe();
     expect(await entries()).toEqual([]);
     await setOrigins(w, till.merchant, [ORIGIN]);
     await askWith('settle', bazaar());
     setTime(Date.now() + 30 * DAY + 1000);
     await again();
-    await look();
+    await probe();
     expect(await entries()).toEqual([]);
   });
 

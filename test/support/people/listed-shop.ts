@@ -49,7 +49,7 @@ export const protectedBy =
     return new Response(null, { status: 402, headers: { 'PAYMENT-REQUIRED': challenge } });
   };
 
-/** Shop with an origin and a described product, which is not looked at yet. */
+/** Shop with an origin and a described product, which is not probed at yet. */
 export async function openListedShop(w: World, terms: Record<string, unknown> = {}, origins = [ORIGIN]): Promise<Shop> {
   const merchant = await w.merchant();
   const shop = stall(w, merchant, await sellToAgents(w, merchant, { discovery: DISCOVERY, ...terms }), await newAgent(w));

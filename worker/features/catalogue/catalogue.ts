@@ -2,15 +2,18 @@ import { sha256Hex } from '#core/crypto.ts';
 import { base64url, utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import { iso } from '#core/time.ts';
+import { listRailsOff } from '#features/rails/store.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import { type Ctx, hasX402 } from '#platform/context.ts';
+import { globalOf, groupByHome } from '#platform/db/directory.ts';
 import { readEach } from '#platform/db/each-database.ts';
 import { BAZAAR } from '#protocols/x402/bazaar.ts';
 import { requirementsFor } from '#protocols/x402/challenge.ts';
 import { X402_VERSION } from '#protocols/x402/wire.ts';
 import type { SeenRequirements } from '#rules/catalogue/listing.ts';
 import { wordsOf } from '#rules/catalogue/words.ts';
-import { countPublic, listPublic, MATCHES_MAX, type PublicListing, searchPublic } from './store.ts';
+import { X402_RAIL } from '#rules/rails.ts';
+import { countPublic, listPositions, loadPublic, MATCHES_MAX, type Position, type PublicListing, searchPositions } from './store.ts';
 
 export interface Filters {
   type?: string | undefined;
@@ -35,25 +38,31 @@ export interface Resource {
   extensions: Record<string, unknown>;
 }
 
-/** True if these filters match nothing that the service ever lists. */
-const matchNothing = ({ config }: Ctx, { type, scheme, network, extensions }: Filters): boolean =>
+/** True if these filters match nothing that the service lists, or the operator switched the rail off. */
+const matchNothing = async (ctx: Ctx, { type, scheme, network, extensions }: Filters): Promise<boolean> =>
   (type !== undefined && type !== 'http') ||
   (scheme !== undefined && scheme !== 'exact') ||
-  (network !== undefined && network !== config.network.caip2) ||
+  (network !== undefined && network !== ctx.config.network.caip2) ||
   (extensions !== undefined && extensions !== BAZAAR) ||
-  !hasX402(config);
+  !hasX402(ctx.config) ||
+  (await listRailsOff(globalOf(ctx).db)).includes(X402_RAIL);
 
 /** Lists public resources, newest first. */
 export async function listResources(ctx: Ctx, { limit, offset, ...filters }: Filters & { limit: number; offset: number }) {
-  if (matchNothing(ctx, filters)) return { items: [], total: 0 };
+  if (await matchNothing(ctx, filters)) return { items: [], total: 0 };
   const { payTo } = filters;
+  // A single database applies the offset itself.
+  const isAlone = ctx.databases.length === 1;
+  const page = isAlone ? { limit, offset } : { limit: limit + offset, offset: 0 };
   const [listed, counted] = await Promise.all([
-    readEach(ctx, (shard) => listPublic(shard, payTo, limit + offset)),
+    readEach(ctx, (shard) => listPositions(shard, payTo, page)),
     readEach(ctx, (shard) => countPublic(shard, payTo)),
   ]);
   const merged = listed.found.flat().sort((a, b) => b.updatedAt - a.updatedAt || compare(a.resource, b.resource));
-  const total = counted.found.reduce((sum, count) => sum + count, 0);
-  return { items: merged.slice(offset, offset + limit).map((one) => toResource(ctx, one)), total };
+  return {
+    items: await loadResources(ctx, isAlone ? merged : merged.slice(offset, offset + limit)),
+    total: counted.found.reduce((sum, count) => sum + count, 0),
+  };
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -71,13 +80,15 @@ export async function searchResources(
   const asked = JSON.stringify([query, filters]);
   const offset = cursor === undefined ? 0 : offsetOf(cursor, asked);
   const words = [...new Set(wordsOf(query))];
-  if (words.length === 0 || matchNothing(ctx, filters)) return { resources: [], isPartial: false, cursor: null };
+  if (words.length === 0 || (await matchNothing(ctx, filters))) return { resources: [], isPartial: false, cursor: null };
   const end = offset + limit;
-  const { found, away } = await readEach(ctx, (shard) => searchPublic(shard, words.slice(0, WORDS_MAX), filters.payTo, end + 1));
-  const merged = found.flat().sort((a, b) => b.found - a.found || b.score - a.score || compare(a.resource, b.resource));
+  const { found, away } = await readEach(ctx, (shard) => searchPositions(shard, words.slice(0, WORDS_MAX), filters.payTo, end + 1));
+  const merged = found
+    .flatMap((one) => one.found)
+    .sort((a, b) => b.found - a.found || b.score - a.score || compare(a.resource, b.resource));
   return {
-    resources: merged.slice(offset, end).map((one) => toResource(ctx, one)),
-    isPartial: words.length > WORDS_MAX || away.length > 0 || end >= MATCHES_MAX,
+    resources: await loadResources(ctx, merged.slice(offset, end)),
+    isPartial: words.length > WORDS_MAX || away.length > 0 || found.some(({ isCut }) => isCut),
     cursor: merged.length > end && end < MATCHES_MAX ? cursorAt(end, asked) : null,
   };
 }
@@ -96,6 +107,17 @@ function offsetOf(cursor: string, asked: string): number {
   const problem = { loc: ['query', 'cursor'], msg: 'Expected a cursor of an answer to the same query', type: 'unknown_cursor' };
   throw new ApiError('validation_error', { problems: [problem] });
 }
+
+/** Loads listings from their databases, in this order. */
+export async function loadListings(ctx: Ctx, positions: readonly Position[]): Promise<PublicListing[]> {
+  const groups = groupByHome(ctx, positions, ({ id }) => id);
+  const loaded = await Promise.all(groups.map(({ home, items }) => loadPublic(home, items)));
+  const byId = new Map(loaded.flat().map((one) => [one.id, one]));
+  return positions.flatMap(({ id }) => byId.get(id) ?? []);
+}
+
+const loadResources = async (ctx: Ctx, positions: readonly Position[]): Promise<Resource[]> =>
+  (await loadListings(ctx, positions)).map((one) => toResource(ctx, one));
 
 function toResource(ctx: Ctx, listing: PublicListing): Resource {
   const { resource, shown, updatedAt } = listing;

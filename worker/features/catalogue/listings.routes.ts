@@ -9,7 +9,7 @@ import { countRefresh } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { LISTED_MS, LISTING_REASONS } from '#rules/catalogue/listing.ts';
 import { deleteListing, type JudgedEntry, listJudged } from './listings.ts';
-import { scheduleLooks } from './store.ts';
+import { scheduleProbes } from './store.ts';
 
 const ListingBody = z
   .object({
@@ -47,7 +47,7 @@ function toListingResource(ctx: Scope, { product, listing, status, reasons, orig
     ...(isTool ? given('tool_name', target) : given('method', call)),
     status,
     reasons,
-    ...given('looked_at', isoOrNull(listing?.lookedAt ?? null)),
+    ...given('looked_at', isoOrNull(listing?.probedAt ?? null)),
     ...given('listed_until', status === 'listed' ? isoOrNull(listing!.goodAt! + LISTED_MS) : null),
     ...given('last_payment_at', isoOrNull(listing?.lastPaymentAt ?? null)),
   };
@@ -99,7 +99,7 @@ export const listingRoutes = routes('x402')
     codes: ['rate_limited'],
     leased: async ({ c, scope }) => {
       await countRefresh(c, scope.merchantId);
-      return { scheduled: scope.livemode ? await scheduleLooks(scope) : 0 };
+      return { scheduled: scope.livemode ? await scheduleProbes(scope) : 0 };
     },
     present: (scheduled) => scheduled,
   });

@@ -4,8 +4,9 @@ import { type Listing, saleOn } from '#features/products/product.ts';
 import { obstaclesOf, payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
 import type { Scope } from '#platform/context.ts';
 import type { PageRequest } from '#platform/db/page.ts';
-import type { Listed } from '#platform/db/tables/listings.ts';
+import type { ListingRow } from '#platform/db/tables/office/listings.ts';
 import { LISTED_MS } from '#rules/catalogue/listing.ts';
+import { settingOf } from '#rules/product-rails.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 import { type Reason, reasonOf } from './reasons.ts';
 import { type Entry, endListing, findListed, listEntries, listOfProduct, loadSeller } from './store.ts';
@@ -27,13 +28,13 @@ export async function listJudged(
   page: PageRequest,
 ): Promise<{ items: JudgedEntry[]; total: number }> {
   const [{ items, total }, seller] = await Promise.all([listEntries(ctx, productId, page), loadSeller(ctx)]);
-  return { items: items.map((entry) => judge(ctx, entry, seller)), total };
+  return { items: items.map((entry) => judgeEntry(ctx, entry, seller)), total };
 }
 
 /** Judges each listing of a product, or the product alone. */
 export async function judgeProduct(ctx: Scope, { product, ...seller }: Listing): Promise<JudgedEntry[]> {
   const listed = await listOfProduct(ctx.db, product.id);
-  return (listed.length > 0 ? listed : [null]).map((listing) => judge(ctx, { product, listing }, seller));
+  return (listed.length > 0 ? listed : [null]).map((listing) => judgeEntry(ctx, { product, listing }, seller));
 }
 
 /** Deletes a resource of the facilitator. Throws 404, 409 state_conflict for one of a product. */
@@ -46,12 +47,12 @@ export async function deleteListing(ctx: Scope, id: ListingId): Promise<void> {
   await endListing(ctx.db, id);
 }
 
-function judge(ctx: Scope, { product, listing }: Entry, seller: Seller): JudgedEntry {
-  const setting = seller.settings.find(({ railId }) => railId === X402_RAIL) ?? null;
+function judgeEntry(ctx: Scope, { product, listing }: Entry, seller: Seller): JudgedEntry {
+  const setting = settingOf(seller.settings, X402_RAIL);
   const origin = setting?.origins[0] ?? null;
   const sale = product && saleOn({ product, ...seller }, X402_RAIL);
   const reasons = ctx.livemode
-    ? [...(sale ? reasonsOfSale(ctx, sale, origin) : []), ...reasonsOfLook(ctx, listing)]
+    ? [...(sale ? reasonsOfSale(ctx, sale, origin) : []), ...reasonsOfProbe(ctx, listing)]
     : [reasonOf('sandbox', {})];
   const isPublic =
     isFresh(ctx, listing) &&
@@ -62,7 +63,7 @@ function judge(ctx: Scope, { product, listing }: Entry, seller: Seller): JudgedE
   return { product, listing, reasons, origin, status: isPublic ? 'listed' : isPending ? 'pending' : 'not_listed' };
 }
 
-const isFresh = ({ wallNow }: Scope, listing: Listed | null): boolean => (listing?.goodAt ?? 0) > wallNow - LISTED_MS;
+const isFresh = ({ wallNow }: Scope, listing: ListingRow | null): boolean => (listing?.goodAt ?? 0) > wallNow - LISTED_MS;
 
 type Sale = ReturnType<typeof saleOn>;
 
@@ -79,10 +80,10 @@ function reasonsOfSale(ctx: Scope, sale: Sale, origin: string | null): Reason[] 
   ];
 }
 
-function reasonsOfLook(ctx: Scope, listing: Listed | null): Reason[] {
+function reasonsOfProbe(ctx: Scope, listing: ListingRow | null): Reason[] {
   if (!listing) return [];
-  const { reason, reasonDetail, lookedAt, nextLookAt, goodAt } = listing;
-  const isDue = nextLookAt !== null && (lookedAt === null || nextLookAt <= ctx.wallNow);
+  const { reason, reasonDetail, probedAt, nextProbeAt, goodAt } = listing;
+  const isDue = nextProbeAt !== null && (probedAt === null || nextProbeAt <= ctx.wallNow);
   if (isDue) return [reasonOf('look_pending', {})];
   if (reason !== null) return reason === 'no_origin' ? [] : [reasonOf(reason, { message: reasonDetail })];
   return goodAt !== null && !isFresh(ctx, listing) ? [reasonOf('stale', {})] : [];

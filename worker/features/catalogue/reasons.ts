@@ -53,7 +53,7 @@ export const REASON_TEXTS: Record<ListingReason, { message: string; fix: string 
 interface About {
   product?: Product;
   obstacle?: { name: Obstacle; prospect: Prospect };
-  /** What a look has seen. */
+  /** Result of a probe. */
   message?: string | null;
 }
 

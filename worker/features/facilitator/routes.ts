@@ -40,11 +40,11 @@ async function showListing(
   c: Pick<RouteContext, 'header'>,
   scope: Scope,
   { paymentPayload }: z.infer<typeof FacilitatorRequest>,
-  isSettled: boolean,
+  isPaid: boolean,
 ): Promise<void> {
   if (!scope.livemode) return;
   try {
-    const answer = await answerBazaar(scope, paymentPayload, { isSettled });
+    const answer = await answerBazaar(scope, paymentPayload, { isPaid });
     if (answer !== null) c.header('EXTENSION-RESPONSES', answer);
   } catch (error) {
     scope.note(`listing not noted: ${formatErrorChain(error)}`);

@@ -30,7 +30,7 @@ export interface TargetRules {
   ownHosts: readonly string[];
   /** Local development only: plain http to this machine. */
   allowLoopback: boolean;
-  /** Port that is allowed besides those of https. */
+  /** Port that is allowed in addition to those of https. */
   port?: string;
 }
 

@@ -5,8 +5,8 @@
 
 import { DAY } from '#core/time.ts';
 
-/** What a look at a URL can find, other than a good challenge. */
-export const LOOK_REASONS = [
+/** Results of a probe other than a good challenge. */
+export const PROBE_REASONS = [
   'no_origin',
   'mcp_not_looked_at',
   'example_missing',
@@ -18,7 +18,7 @@ export const LOOK_REASONS = [
   'payee_differs',
   'schema_invalid',
 ] as const;
-export type LookReason = (typeof LOOK_REASONS)[number];
+export type ProbeReason = (typeof PROBE_REASONS)[number];
 
 /** Reasons in the order in which they are reported. */
 export const LISTING_REASONS = [
@@ -27,39 +27,39 @@ export const LISTING_REASONS = [
   'product_archived',
   'no_route',
   'not_ready',
-  ...LOOK_REASONS,
+  ...PROBE_REASONS,
   'look_pending',
   'stale',
 ] as const;
 export type ListingReason = (typeof LISTING_REASONS)[number];
 
 /** Another's challenge or payee ends a listing at once. Any other failure may be one bad minute. */
-const FOREIGN: readonly LookReason[] = ['no_origin', 'challenge_not_yours', 'payee_differs'];
-export const isForeign = (reason: LookReason): boolean => FOREIGN.includes(reason);
+const FOREIGN: readonly ProbeReason[] = ['no_origin', 'challenge_not_yours', 'payee_differs'];
+export const isForeign = (reason: ProbeReason): boolean => FOREIGN.includes(reason);
 
-/** A look is due again after this time, good or not. */
-const LOOK_EVERY_MS = DAY;
+/** A probe is due again after this time, good or not. */
+const PROBE_EVERY_MS = DAY;
 
-/** A listing is public for this long after a good look. */
+/** A listing is public for this long after a good probe. */
 export const LISTED_MS = 3 * DAY;
 /** A resource of the facilitator ends after this time without a settled payment. */
 export const UNPAID_MS = 30 * DAY;
 /** Resources of one merchant that the facilitator may add. */
 export const FACILITATED_MAX = 200;
 
-/** Due time of the next look. Null: only a change of the row helps. */
-export const nextLookAt = (reason: LookReason | null, now: number): number | null =>
-  reason === 'no_origin' || reason === 'mcp_not_looked_at' || reason === 'example_missing' ? null : now + LOOK_EVERY_MS;
+/** Due time of the next probe. Null: only a change of the row helps. */
+export const nextProbeAt = (reason: ProbeReason | null, now: number): number | null =>
+  reason === 'no_origin' || reason === 'mcp_not_looked_at' || reason === 'example_missing' ? null : now + PROBE_EVERY_MS;
 
 /** Request that finds out what a URL answers. */
-export interface LookRequest {
+export interface ProbeRequest {
   method: string;
   url: string;
   body?: string;
   contentType?: string;
 }
 
-/** What the catalogue shows of a resource besides its URL and price. */
+/** Facts of a resource that the catalogue shows with its URL and price. */
 export interface Shown {
   description?: string;
   mimeType?: string;

@@ -7,7 +7,7 @@ const WORD = /[\p{L}\p{N}]+/gu;
 const WORD_CHARS_MAX = 40;
 const WORDS_MAX = 100;
 
-/** Words of a text: runs of letters and digits, without regard to case or accents. */
+/** Words of a text: alphanumeric runs, in lower case and without accents. */
 export const wordsOf = (text: string): string[] =>
   [...(text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().match(WORD) ?? [])].map((word) => word.slice(0, WORD_CHARS_MAX));
 

@@ -1,9 +1,9 @@
 import { SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
-import type { LookRequest } from '#rules/catalogue/listing.ts';
+import type { ProbeRequest } from '#rules/catalogue/listing.ts';
 import { checkTarget, targetRules } from './target-url.ts';
 
-const LOOK_MS = 10 * SECOND;
+const PROBE_MS = 10 * SECOND;
 const USER_AGENT = 'svc-catalogue/1';
 
 export type SeenAnswer = { status: number; paymentRequired: string | null } | { failed: string };
@@ -12,7 +12,7 @@ export type SeenAnswer = { status: number; paymentRequired: string | null } | { 
  * Asks a merchant's URL as an agent without payment does: one request, no redirect, no cookie, no credential. Reads no body, because the
  * challenge is in a header. `failed`: why there is no answer.
  */
-export async function lookAtShop(ctx: Ctx, { method, url, body, contentType }: LookRequest): Promise<SeenAnswer> {
+export async function probeShop(ctx: Ctx, { method, url, body, contentType }: ProbeRequest): Promise<SeenAnswer> {
   const target = checkTarget(url, { ...targetRules(ctx), ...(URL.canParse(url) ? { port: new URL(url).port } : {}) });
   if (!target.ok) return { failed: `the address is refused: ${target.reason}` };
   try {
@@ -21,7 +21,7 @@ export async function lookAtShop(ctx: Ctx, { method, url, body, contentType }: L
       ...(body === undefined ? {} : { body }),
       headers: { 'user-agent': USER_AGENT, accept: 'application/json', ...(contentType ? { 'content-type': contentType } : {}) },
       redirect: 'manual',
-      signal: AbortSignal.timeout(Math.min(LOOK_MS, ctx.leftMs())),
+      signal: AbortSignal.timeout(Math.min(PROBE_MS, ctx.leftMs())),
     });
     await response.body?.cancel();
     return { status: response.status, paymentRequired: response.headers.get('PAYMENT-REQUIRED') };

@@ -1,8 +1,8 @@
 import { type HttpRoute, isBodyMethod, parametersOf } from '#protocols/x402/discovery.ts';
-import type { LookRequest } from '#rules/catalogue/listing.ts';
+import type { ProbeRequest } from '#rules/catalogue/listing.ts';
 
 /** Request of the example of a route. Null if its path has a parameter without an example. */
-export function requestOfRoute(origin: string, { method, path, query, body_type: bodyType, example }: HttpRoute): LookRequest | null {
+export function requestOfRoute(origin: string, { method, path, query, body_type: bodyType, example }: HttpRoute): ProbeRequest | null {
   const values = example?.path_params ?? {};
   if (parametersOf(path).some((name) => !Object.hasOwn(values, name))) return null;
   const pathname = path

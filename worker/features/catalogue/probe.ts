@@ -4,67 +4,67 @@ import { readChallenge } from '#features/settlements/challenge.ts';
 import { hasX402, type Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
-import type { Listed } from '#platform/db/tables/listings.ts';
+import type { ListingRow } from '#platform/db/tables/office/listings.ts';
 import type { Product } from '#platform/db/tables/products.ts';
-import { lookAtShop, type SeenAnswer } from '#platform/providers/shop-look.ts';
+import { probeShop, type SeenAnswer } from '#platform/providers/shop-probe.ts';
 import { BAZAAR, describeCall } from '#protocols/x402/bazaar.ts';
 import { type HttpRoute, isToolRoute } from '#protocols/x402/discovery.ts';
 import { isOnOrigin } from '#protocols/x402/origins.ts';
 import { type PaymentRequired, parsePaymentRequired } from '#protocols/x402/wire.ts';
-import { isForeign, type LookReason, type LookRequest, nextLookAt, type Shown, UNPAID_MS } from '#rules/catalogue/listing.ts';
+import { isForeign, nextProbeAt, type ProbeReason, type ProbeRequest, type Shown, UNPAID_MS } from '#rules/catalogue/listing.ts';
 import { shownText, weighWords } from '#rules/catalogue/words.ts';
-import { requestOfRoute } from './look-request.ts';
-import { endListing, type Looked, saveLook, takeDueLooks } from './store.ts';
+import { requestOfRoute } from './probe-request.ts';
+import { endListing, type Probed, saveProbe, takeDueProbes } from './store.ts';
 
 const DUE_MAX = 20;
 const LANES = 5;
 const HOLD_MS = 10 * MINUTE;
 
-/** Looks at the resources that are due, each with one request. */
-export async function sweepLooks(ctx: Shard): Promise<Swept> {
+/** Probes the resources that are due, each with one request. */
+export async function sweepProbes(ctx: Shard): Promise<Swept> {
   if (!hasX402(ctx.config)) return { taken: 0, end: 'paused' };
-  const due = await takeDueLooks(ctx, HOLD_MS, DUE_MAX);
-  const taken = await forEach(ctx, due, (looked) => look(ctx, looked), LANES);
+  const due = await takeDueProbes(ctx, HOLD_MS, DUE_MAX);
+  const taken = await forEach(ctx, due, (probed) => probeListing(ctx, probed), LANES);
   return { taken, end: emptyOrBound(due.length < DUE_MAX) };
 }
 
-/** What a good look shows. */
+/** Facts that a good probe shows. */
 interface Seen {
   resource: string;
   origin: string;
   shown: Shown;
   words: Record<string, number>;
 }
-type Verdict = { ok: true; seen: Seen } | { ok: false; reason: LookReason; detail: string };
+type Verdict = { ok: true; seen: Seen } | { ok: false; reason: ProbeReason; detail: string };
 
-const refuse = (reason: LookReason, detail: string): Verdict => ({ ok: false, reason, detail });
+const refuse = (reason: ProbeReason, detail: string): Verdict => ({ ok: false, reason, detail });
 
-async function look(ctx: Shard, looked: Looked): Promise<void> {
-  const { listing, product, setting } = looked;
-  if (isOver(ctx, looked)) {
+async function probeListing(ctx: Shard, probed: Probed): Promise<void> {
+  const { listing, product, setting } = probed;
+  if (isOver(ctx, probed)) {
     await endListing(ctx.db, listing.id);
     return;
   }
   const verdict = product
-    ? await lookAtRoute(ctx, product, listing, setting?.origins[0])
-    : await lookAtResource(ctx, listing, listing.request!);
+    ? await probeRoute(ctx, product, listing, setting?.origins[0])
+    : await probeResource(ctx, listing, listing.request!);
   await store(ctx, listing, verdict);
 }
 
 /** True if a resource of the facilitator has ended: not paid for a month, or no longer on an origin of the merchant. */
-const isOver = ({ wallNow }: Shard, { listing, product, setting }: Looked): boolean =>
+const isOver = ({ wallNow }: Shard, { listing, product, setting }: Probed): boolean =>
   product === null &&
   ((listing.lastPaymentAt ?? 0) <= wallNow - UNPAID_MS || !isOnOrigin(listing.request?.url ?? '', setting?.origins ?? []));
 
-function store({ db, wallNow }: Shard, listing: Listed, verdict: Verdict) {
-  const at = { lookedAt: wallNow, nextLookAt: nextLookAt(verdict.ok ? null : verdict.reason, wallNow) };
+function store({ db, wallNow }: Shard, listing: ListingRow, verdict: Verdict) {
+  const at = { probedAt: wallNow, nextProbeAt: nextProbeAt(verdict.ok ? null : verdict.reason, wallNow) };
   if (!verdict.ok) {
     const { reason, detail } = verdict;
-    return saveLook(db, listing, { ...at, reason, reasonDetail: detail, goodAt: isForeign(reason) ? null : listing.goodAt });
+    return saveProbe(db, listing, { ...at, reason, reasonDetail: detail, goodAt: isForeign(reason) ? null : listing.goodAt });
   }
   const { resource, origin, shown, words } = verdict.seen;
   const isChanged = JSON.stringify([resource, shown]) !== JSON.stringify([listing.resource, listing.shown]);
-  return saveLook(db, listing, {
+  return saveProbe(db, listing, {
     ...at,
     reason: null,
     reasonDetail: null,
@@ -73,7 +73,7 @@ function store({ db, wallNow }: Shard, listing: Listed, verdict: Verdict) {
   });
 }
 
-async function lookAtRoute(ctx: Shard, product: Product, { call, target }: Listed, origin: string | undefined): Promise<Verdict> {
+async function probeRoute(ctx: Shard, product: Product, { call, target }: ListingRow, origin: string | undefined): Promise<Verdict> {
   if (origin === undefined) return refuse('no_origin', 'The x402 rail has no origin.');
   const { discovery } = product;
   const route = discovery?.routes.find((one): one is HttpRoute => !isToolRoute(one) && one.method === call && one.path === target);
@@ -102,10 +102,10 @@ async function lookAtRoute(ctx: Shard, product: Product, { call, target }: Liste
 /** Asks the URL. Its answer must be 402 with a readable challenge. */
 async function readChallengeAt(
   ctx: Shard,
-  request: LookRequest,
+  request: ProbeRequest,
 ): Promise<{ ok: true; required: PaymentRequired } | (Verdict & { ok: false })> {
-  const answer: SeenAnswer = await lookAtShop(ctx, request);
-  const fail = (reason: LookReason, detail: string) => ({ ok: false as const, reason, detail });
+  const answer: SeenAnswer = await probeShop(ctx, request);
+  const fail = (reason: ProbeReason, detail: string) => ({ ok: false as const, reason, detail });
   if ('failed' in answer) return fail('unreachable', `${request.method} ${request.url}: ${answer.failed}.`);
   const { status, paymentRequired } = answer;
   if (status >= 300 && status < 400) return fail('redirected', `${request.method} ${request.url} answers with a redirect (${status}).`);
@@ -116,8 +116,8 @@ async function readChallengeAt(
 
 const PAYEES_MAX = 5;
 
-/** Looks at a resource of the facilitator. It is listed as its own challenge describes it. */
-async function lookAtResource(ctx: Shard, { merchantId, target }: Listed, request: LookRequest): Promise<Verdict> {
+/** Probes a resource of the facilitator. It is listed as its own challenge describes it. */
+async function probeResource(ctx: Shard, { merchantId, target }: ListingRow, request: ProbeRequest): Promise<Verdict> {
   const answer = await readChallengeAt(ctx, request);
   if (!answer.ok) return answer;
   const { accepts: all, resource, extensions } = answer.required;
