@@ -27,7 +27,6 @@ import type {
   CancelIntent,
   CancelIntentRequest,
   CancelProof,
-  CatalogueResource,
   CatalogueResourcePage,
   CatalogueSearchPage,
   ChangeSecurityRequest,

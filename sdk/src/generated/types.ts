@@ -2709,7 +2709,7 @@ export interface FacilitatorSettlement {
   extra?: Record<string, unknown>;
 }
 
-export interface CatalogueResource {
+export interface SoldResource {
   /** URL of the resource. Parameters of its path are written `:name`. */
   resource: string;
   /** Protocol of the resource. */
@@ -2753,7 +2753,7 @@ export interface CatalogueResourcePage {
   /** Version of x402: 2. */
   x402Version: 2;
   /** Resources of this page. */
-  items: CatalogueResource[];
+  items: SoldResource[];
   /** Position of the page. */
   pagination: {
     /** Maximum number of resources of a page. */
@@ -2769,7 +2769,7 @@ export interface CatalogueSearchPage {
   /** Version of x402: 2. */
   x402Version: 2;
   /** Resources of this page, the best first. */
-  resources: CatalogueResource[];
+  resources: SoldResource[];
   /** True if not all resources were searched. Narrow the query. */
   partialResults: boolean;
   /** Position of the page. */

@@ -45,7 +45,7 @@ const ResourceBody = z
     iconUrl: z.string().optional().describe('Icon of the service.'),
     extensions: bag.describe('Extension `bazaar`: how the resource is called, with an example and schemas.'),
   })
-  .openapi('CatalogueResource');
+  .openapi('SoldResource');
 
 const filters = {
   type: z.string().max(64).optional().describe('Return only resources of this protocol: `http`.'),
