@@ -80,7 +80,7 @@ const discovery = fc.tuple(route, fc.boolean(), fc.integer({ min: 1, max: 240 })
   ([made, isFilled, length]): Discovery => ({
     listed: true,
     service_name: '"'.repeat(32),
-    tags: ['a', 'b', 'c', 'd', 'e'].map((letter) => letter + '\\'.repeat(31)),
+    tags: ['a', 'b', 'c', 'd', 'e'].map((char) => char + '\\'.repeat(31)),
     icon_url: `https://a.example/${'i'.repeat(length - 1)}`.slice(0, 256),
     routes: [isFilled ? filled(made) : made],
   }),
@@ -117,16 +117,16 @@ describe('makeChallenge', () => {
           expect(parsePaymentSignature(payment).ok).toBe(true);
         }
         const partsOf = (value: string) => {
-          const { resource: told, extensions } = parsePaymentRequired(value)!;
+          const { resource: shown, extensions } = parsePaymentRequired(value)!;
           const { bazaar } = extensions as { bazaar?: { info: object } };
-          return [Object.keys(told), told.url, Object.keys(extensions!), Object.keys(bazaar?.info ?? {})];
+          return [Object.keys(shown), shown.url, Object.keys(extensions!), Object.keys(bazaar?.info ?? {})];
         };
         expect(partsOf(refused.header)).toEqual(partsOf(header));
         leftOut.add(JSON.stringify(partsOf(header)[2]));
       }),
       { numRuns: 400 },
     );
-    // The samples reach every step.
+    // The samples need every step.
     expect([...leftOut].sort()).toEqual([
       '["bazaar","sign-in-with-x","payment-identifier","offer-receipt"]',
       '["bazaar","sign-in-with-x","payment-identifier"]',
