@@ -63,6 +63,7 @@ describe('POST /v1/products', () => {
       allowed_rails: ['solana_usdc', 'x402_solana_usdc'],
       grace_hours: 72,
       requires_identity: null,
+      discovery: null,
       trusted_customer_ref: false,
       metadata: {},
       live_mode_confirmed: false,

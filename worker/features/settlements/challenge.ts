@@ -22,6 +22,8 @@ import { makeOffers } from './proofs.ts';
  * line at 8,192 characters.
  */
 const HEADER_MAX = 6_600;
+/** Counted whether there is an error or not, so that a resource always has the same parts. */
+const LONGEST_ERROR = '-'.repeat(100);
 
 type Ours = 'network' | 'asset' | 'feePayer';
 type Extension = Record<string, unknown>;
@@ -47,9 +49,14 @@ export function makeChallenge(
   const random = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
   const memo = newChallenge(facts, { keys: config.CHALLENGE_KEYS!, random, expiresAt: now + CHALLENGE_SECONDS * SECOND });
   const accepts = [requirementsFor(facts, memo)] as const;
-  return fitHeader({ resource, bazaar, signIn, offers: makeOffers(ctx, resource.url, accepts) }, (parts) =>
-    paymentRequired(parts.resource, [...accepts], { error, extensions: extensionsOf(parts) }),
+  const full = { resource, bazaar, signIn, offers: makeOffers(ctx, resource.url, accepts) };
+  const make = (parts: Parts, reason: string | undefined) =>
+    paymentRequired(parts.resource, [...accepts], { error: reason, extensions: extensionsOf(parts) });
+  const required = make(
+    fittingParts(full, (parts) => encodeHeader(make(parts, LONGEST_ERROR)).length),
+    error,
   );
+  return { required, header: encodeHeader(required) };
 }
 
 interface Parts {
@@ -85,18 +92,14 @@ const LEFT_OUT: ((parts: Parts) => Parts)[] = [
   (parts) => withUrl(parts, ({ protocol }) => protocol),
 ];
 
-/** Encodes the fullest challenge that fits. The same parts give the same answer. */
-function fitHeader(full: Parts, make: (parts: Parts) => PaymentRequired): { required: PaymentRequired; header: string } {
+/** Returns as many parts as fit into a header. */
+function fittingParts(full: Parts, lengthOf: (parts: Parts) => number): Parts {
   let parts = full;
-  let required = make(parts);
-  let header = encodeHeader(required);
   for (const leaveOut of LEFT_OUT) {
-    if (header.length <= HEADER_MAX) break;
+    if (lengthOf(parts) <= HEADER_MAX) break;
     parts = leaveOut(parts);
-    required = make(parts);
-    header = encodeHeader(required);
   }
-  return { required, header };
+  return parts;
 }
 
 type ChallengeReading =

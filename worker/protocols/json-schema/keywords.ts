@@ -73,6 +73,15 @@ export function pointerTokens(ref: string): string[] | null {
   }
 }
 
-/** Inverse of `pointerTokens`. */
-export const toPointer = (tokens: readonly string[]): string =>
-  ['#', ...tokens.map((token) => encodeURIComponent(token.replaceAll('~', '~0').replaceAll('/', '~1')))].join('/');
+/** Inverse of `pointerTokens`. A fragment may contain `$`, and some readers do not decode. */
+export const toPointer = (tokens: readonly string[]): string => ['#', ...tokens.map(toToken)].join('/');
+
+const toToken = (text: string): string => encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1')).replaceAll('%24', '$');
+
+/** Embeds a schema at a position of a document. References are relative to the document. */
+export function embedSchema(schema: JsonSchema, position: readonly string[]): JsonSchema {
+  if (!isObject(schema)) return schema;
+  const { $id: _, ...rest } = mapSubschemas(schema, (part) => embedSchema(part, position));
+  const tokens = typeof rest.$ref === 'string' ? pointerTokens(rest.$ref) : null;
+  return tokens ? { ...rest, $ref: toPointer([...position, ...tokens]) } : rest;
+}

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { DIALECT, isObject, type JsonObject, type JsonSchema, mapSubschemas, pointerTokens, toPointer } from '../json-schema/keywords.ts';
+import { DIALECT, embedSchema, type JsonObject, type JsonSchema } from '../json-schema/keywords.ts';
 import {
   type Discovery,
   type HttpRoute,
@@ -104,7 +104,7 @@ function httpInput({ method, query, body, body_type: bodyType = 'json', example 
     ...(pathParams ? { pathParams } : {}),
   };
   const entries = Object.entries(fields);
-  const schemas = entries.map(([name, { schema }]) => [name, embedded(schema, ['properties', 'input', 'properties', name])] as const);
+  const schemas = entries.map(([name, { schema }]) => [name, embedSchema(schema, ['properties', 'input', 'properties', name])] as const);
   return {
     value: { type: 'http', method, ...Object.fromEntries(entries.map(([name, { value }]) => [name, value])) },
     properties: { type: { type: 'string', const: 'http' }, method: { type: 'string', enum: [method] }, ...Object.fromEntries(schemas) },
@@ -144,12 +144,4 @@ function toolInput({ tool_name: toolName, summary: description, input_schema: in
     properties: Object.fromEntries(fields.map(({ name, schema }) => [name, schema])),
     required: ['type', 'toolName', 'inputSchema'],
   };
-}
-
-/** Embeds a schema at a position of a document. References are relative to the document. */
-function embedded(schema: JsonSchema, position: readonly string[]): JsonSchema {
-  if (!isObject(schema)) return schema;
-  const { $id: _, ...rest } = mapSubschemas(schema, (part) => embedded(part, position));
-  const tokens = typeof rest.$ref === 'string' ? pointerTokens(rest.$ref) : null;
-  return tokens ? { ...rest, $ref: toPointer([...position, ...tokens]) } : rest;
 }
