@@ -110,6 +110,8 @@ export function x402Discovery(ctx: Ctx, document: PublishedDocument) {
       ? {
           facilitator: {
             url: `${baseUrl}${facilitator}`,
+            catalogue: `${baseUrl}${facilitator}/discovery/resources`,
+            search: `${baseUrl}${facilitator}/discovery/search`,
             networks: [config.network.caip2],
             schemes: ['exact'],
             authentication: 'X-Svc-Key',

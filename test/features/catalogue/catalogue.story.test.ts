@@ -89,6 +89,21 @@ describe('public catalogue', () => {
     expect((await list(`?payTo=${feePayerOf(w)}`)).items).toEqual([]);
   });
 
+  it('a shop has a document of its listed routes, and an unknown origin has none', async () => {
+    const document = (origin: string) => w.call('GET', `/v1/access/x402/openapi?origin=${encodeURIComponent(origin)}`);
+    const shop = await openListedShop(w);
+    expect((await document(ORIGIN)).status).toBe(404);
+    openServers({ [ORIGIN]: protectedBy(shop) });
+    await probe();
+    const { status, body } = await document(ORIGIN);
+    expect([status, body.openapi, Object.keys(body.paths)]).toEqual([200, '3.1.0', ['/forecast/{city}']]);
+    expect(body.paths['/forecast/{city}'].get['x-payment-info']).toEqual({
+      price: { mode: 'fixed', currency: 'USD', amount: '0.01' },
+      protocols: [{ x402: {} }],
+    });
+    for (const origin of ['https://other.shop.com', `${ORIGIN}/`, 'nonsense']) expect((await document(origin)).status).toBe(404);
+  });
+
   it.each([
     [
       'the product is archived',

@@ -144,6 +144,6 @@ export const catalogueRoutes = routes('x402')
       const origin = parseOrigin(query.origin, { allowsLocal: ctx.config.NETWORK !== 'mainnet' });
       const document = origin.ok ? await readShopDocument(ctx, origin.value) : null;
       c.header('Cache-Control', PUBLIC_CACHE);
-      return (document ?? raise('not_found')) as Record<string, unknown>;
+      return { ...(document ?? raise('not_found')) };
     },
   });

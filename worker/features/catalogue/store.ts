@@ -297,3 +297,10 @@ export async function loadSeller(scope: Scope) {
   ]);
   return { merchant: merchant!, settings, switchedOff: off.map(({ subject }) => subject.slice('rail:'.length)) };
 }
+
+/** Lists how products are described, for a document of many routes. */
+export const listDescribed = (db: Db, ids: readonly ProductId[]) =>
+  db
+    .select({ id: products.id, name: products.name, discovery: products.discovery, priceAmount: products.priceAmount })
+    .from(products)
+    .where(amongIds(products.id, ids));
