@@ -13,7 +13,7 @@ const TABLES = 'worker/platform/db/tables';
 
 /** Tables read by key need no rowid tree. drizzle cannot express WITHOUT ROWID. */
 const WITHOUT_ROWID =
-  /(CREATE TABLE `(?:archived_subjects|archived_types|claims|ended_deliveries|endpoint_hours|memberships|names|settlements|tx_claims|webhook_deliveries)` \([^;]*\));/g;
+  /(CREATE TABLE `(?:archived_subjects|archived_types|claims|ended_deliveries|endpoint_hours|listing_words|memberships|names|settlements|tx_claims|webhook_deliveries)` \([^;]*\));/g;
 
 const [folder = join(ROOT, 'migrations')] = process.argv.slice(2);
 rmSync(folder, { recursive: true, force: true });

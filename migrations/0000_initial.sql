@@ -479,6 +479,14 @@ CREATE TABLE `seller_domains` (
 );
 --> statement-breakpoint
 CREATE INDEX `seller_domains_due` ON `seller_domains` (`next_check_at`);--> statement-breakpoint
+CREATE TABLE `listing_words` (
+	`listing_id` text NOT NULL,
+	`word` text NOT NULL,
+	`weight` integer NOT NULL,
+	PRIMARY KEY(`listing_id`, `word`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `listing_words_by_word` ON `listing_words` (`word`,`listing_id`,`weight`);--> statement-breakpoint
 CREATE TABLE `listings` (
 	`id` text PRIMARY KEY NOT NULL,
 	`merchant_id` text NOT NULL,
@@ -489,7 +497,6 @@ CREATE TABLE `listings` (
 	`resource` text,
 	`origin` text,
 	`shown` text,
-	`words` text,
 	`reason` text,
 	`reason_detail` text,
 	`probed_at` integer,
@@ -1309,8 +1316,4 @@ CREATE TRIGGER `listings_switched_off` AFTER INSERT ON `switched_off` WHEN new.s
 --> statement-breakpoint
 CREATE TRIGGER `listings_switched_on` AFTER DELETE ON `switched_off` WHEN old.subject LIKE 'product:%' BEGIN UPDATE listings SET next_probe_at = 0 WHERE product_id = substr(old.subject, 9) AND call <> 'tool'; END;
 --> statement-breakpoint
-CREATE TABLE `listing_words` (`word` text NOT NULL, `listing_id` text NOT NULL, `weight` integer NOT NULL, PRIMARY KEY(`word`, `listing_id`)) WITHOUT ROWID;
---> statement-breakpoint
-CREATE TRIGGER `listing_words_changed` AFTER UPDATE OF `words` ON `listings` WHEN old.words IS NOT new.words BEGIN DELETE FROM listing_words WHERE listing_id = old.id AND word IN (SELECT key FROM json_each(old.words)); INSERT INTO listing_words(word, listing_id, weight) SELECT key, new.id, value FROM json_each(new.words); END;
---> statement-breakpoint
-CREATE TRIGGER `listing_words_removed` AFTER DELETE ON `listings` BEGIN DELETE FROM listing_words WHERE listing_id = old.id AND word IN (SELECT key FROM json_each(old.words)); END;
+CREATE TRIGGER `listing_words_removed` AFTER DELETE ON `listings` BEGIN DELETE FROM listing_words WHERE listing_id = old.id; END;

@@ -22,7 +22,9 @@ describe('catalogue with 10,000 listings', () => {
       .bind(JSON.stringify(Array.from({ length: MANY - 1 }, (_, index) => index)))
       .run();
     await w.env.DB.prepare(
-      "UPDATE listings SET words = json_object('weather', 5, 'report', 4, 'x' || substr(target, 4), 2) WHERE call = 'GET'",
+      `INSERT INTO listing_words (word, weight, listing_id) SELECT j.value ->> 0, j.value ->> 1, l.id FROM listings l,
+        json_each(json_array(json_array('report', 4), json_array('weather', 5), json_array('x' || substr(l.target, 4), 2))) j
+        WHERE l.target LIKE '/x/%'`,
     ).run();
     const [first, deep] = [await list('?limit=100'), await list('?limit=100&offset=9900')];
     expect([first.pagination.total, first.items.length, deep.items.length]).toEqual([MANY, 100, 100]);

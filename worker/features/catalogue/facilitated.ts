@@ -75,7 +75,6 @@ const newListing = ({ merchantId, wallNow }: Scope, key: Pick<ListingRow, 'call'
   resource: null,
   origin: null,
   shown: null,
-  words: null,
   reason: null,
   reasonDetail: null,
   probedAt: null,

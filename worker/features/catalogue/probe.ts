@@ -48,7 +48,7 @@ async function probeListing(ctx: Shard, probed: Probed): Promise<void> {
   const verdict = product
     ? await probeRoute(ctx, product, listing, setting?.origins[0])
     : await probeResource(ctx, listing, listing.request!);
-  await store(ctx, listing, verdict);
+  await storeVerdict(ctx, listing, verdict);
 }
 
 /** True if a resource of the facilitator has ended: not paid for a month, or no longer on an origin of the merchant. */
@@ -56,21 +56,17 @@ const isOver = ({ wallNow }: Shard, { listing, product, setting }: Probed): bool
   product === null &&
   ((listing.lastPaymentAt ?? 0) <= wallNow - UNPAID_MS || !isOnOrigin(listing.request?.url ?? '', setting?.origins ?? []));
 
-function store({ db, wallNow }: Shard, listing: ListingRow, verdict: Verdict) {
+function storeVerdict(ctx: Shard, listing: ListingRow, verdict: Verdict): Promise<void> {
+  const { wallNow } = ctx;
   const at = { probedAt: wallNow, nextProbeAt: nextProbeAt(verdict.ok ? null : verdict.reason, wallNow) };
   if (!verdict.ok) {
     const { reason, detail } = verdict;
-    return saveProbe(db, listing, { ...at, reason, reasonDetail: detail, goodAt: isForeign(reason) ? null : listing.goodAt });
+    return saveProbe(ctx, listing, { ...at, reason, reasonDetail: detail, goodAt: isForeign(reason) ? null : listing.goodAt }, null);
   }
-  const { resource, origin, shown, words } = verdict.seen;
-  const isChanged = JSON.stringify([resource, shown]) !== JSON.stringify([listing.resource, listing.shown]);
-  return saveProbe(db, listing, {
-    ...at,
-    reason: null,
-    reasonDetail: null,
-    goodAt: wallNow,
-    ...(isChanged || listing.goodAt === null ? { resource, origin, shown, words, updatedAt: wallNow } : {}),
-  });
+  const { seen } = verdict;
+  const isChanged = JSON.stringify([seen.resource, seen.shown]) !== JSON.stringify([listing.resource, listing.shown]);
+  const found = isChanged || listing.goodAt === null ? { ...seen, updatedAt: wallNow } : null;
+  return saveProbe(ctx, listing, { ...at, reason: null, reasonDetail: null, goodAt: wallNow }, found);
 }
 
 async function probeRoute(ctx: Shard, product: Product, { call, target }: ListingRow, origin: string | undefined): Promise<Verdict> {

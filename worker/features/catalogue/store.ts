@@ -1,11 +1,11 @@
 import { and, eq, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { ListingId, ProductId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { amongIds } from '#platform/db/among.ts';
+import { amongIds, fieldOf, jsonRows } from '#platform/db/among.ts';
 import type { PageRequest } from '#platform/db/page.ts';
 import { countedRows, rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
-import { type ListingRow, listings } from '#platform/db/tables/office/listings.ts';
+import { type ListingRow, listings, listingWords } from '#platform/db/tables/office/listings.ts';
 import { switchedOff } from '#platform/db/tables/operations.ts';
 import { type Product, products } from '#platform/db/tables/products.ts';
 import { railSettings, type Setting } from '#platform/db/tables/rails.ts';
@@ -54,15 +54,32 @@ export async function takeDueProbes({ db, wallNow }: Shard, holdMs: number, limi
     );
 }
 
-type ProbeResult = Pick<ListingRow, 'reason' | 'reasonDetail' | 'probedAt' | 'goodAt' | 'nextProbeAt'> &
-  Partial<Pick<ListingRow, 'resource' | 'origin' | 'shown' | 'words' | 'updatedAt'>>;
+type ProbeResult = Pick<ListingRow, 'reason' | 'reasonDetail' | 'probedAt' | 'goodAt' | 'nextProbeAt'>;
+type Found = Pick<ListingRow, 'resource' | 'origin' | 'shown' | 'updatedAt'> & { words: Record<string, number> };
 
-/** Stores a probe. The row stays due if it changed since then. */
-export const saveProbe = (db: Db, { id, nextProbeAt: taken }: ListingRow, { nextProbeAt, ...seen }: ProbeResult) =>
-  db
+/** Stores a probe. The row stays due if it changed since then. `found`: what is shown from now on, if that changed. */
+export async function saveProbe(
+  { db }: Shard,
+  { id, nextProbeAt: taken }: ListingRow,
+  { nextProbeAt, ...result }: ProbeResult,
+  found: Found | null,
+): Promise<void> {
+  const { words = {}, ...shown } = found ?? {};
+  const row = db
     .update(listings)
-    .set({ ...seen, nextProbeAt: sql`CASE WHEN next_probe_at = ${taken} THEN ${nextProbeAt} ELSE next_probe_at END` })
+    .set({ ...result, ...shown, nextProbeAt: sql`CASE WHEN next_probe_at = ${taken} THEN ${nextProbeAt} ELSE next_probe_at END` })
     .where(eq(listings.id, id));
+  const ofWords = jsonRows(Object.entries(words).map(([word, weight]) => ({ word, weight })));
+  const replaced = found
+    ? [
+        db.delete(listingWords).where(eq(listingWords.listingId, id)),
+        db
+          .insert(listingWords)
+          .select(sql`SELECT l.id, ${fieldOf('word')}, ${fieldOf('weight')} FROM ${ofWords} JOIN listings l ON l.id = ${id}`),
+      ]
+    : [];
+  await db.batch([row, ...replaced]);
+}
 
 export const endListing = (db: Db, id: ListingId) => db.delete(listings).where(eq(listings.id, id));
 
@@ -100,7 +117,7 @@ export async function insertFacilitated({ db }: Scope, row: ListingRow): Promise
     .insert(listings)
     .select(
       sql`SELECT ${row.id}, ${row.merchantId}, NULL, ${row.call}, ${row.target}, ${JSON.stringify(row.request)}, NULL, NULL, NULL, NULL, NULL,
-      NULL, NULL, NULL, ${row.nextProbeAt}, ${row.lastPaymentAt}, ${row.createdAt}, ${row.updatedAt} WHERE ${count} < ${FACILITATED_MAX}`,
+      NULL, NULL, ${row.nextProbeAt}, ${row.lastPaymentAt}, ${row.createdAt}, ${row.updatedAt} WHERE ${count} < ${FACILITATED_MAX}`,
     )
     .onConflictDoNothing();
   return meta.changes > 0;
@@ -215,13 +232,14 @@ export const listOfOrigin = async (ctx: Shard, origin: string, limit: number): P
       WHERE l.origin = ${origin} AND ${isListed(ctx)} ORDER BY l.resource, l.call LIMIT ${limit}`),
   );
 
-/** Considered listings of one word, and of one query. */
-const OF_WORD_MAX = 4_000;
-export const MATCHES_MAX = 2_000;
+/** Listings of one query that are ranked. */
+export const MATCHES_MAX = 1_000;
+/** Listings that are read for all words of a query. */
+const HITS_MAX = 6_000;
 
 /**
- * Finds public resources with words that begin with these. More words come first, then words in better fields. `isCut`: a word has more
- * listings than are considered.
+ * Finds public resources with words that begin with these. More words come first, then words in better fields. Reads the listings of each
+ * word, and ranks the best of them, rare words first. `isCut`: not all listings of a word were read, or not all were ranked.
  */
 export async function searchPositions(
   ctx: Shard,
@@ -229,19 +247,26 @@ export async function searchPositions(
   payTo: string | undefined,
   limit: number,
 ): Promise<{ found: Position[]; isCut: boolean }> {
+  const ofWordMax = Math.floor(HITS_MAX / words.length);
+  const isIn = (prefix: SQL) => sql`word >= ${prefix} AND word < ${prefix} || ${'\u{10FFFF}'}`;
   const hits = words.map(
-    (word) => sql`SELECT listing_id, max(weight) AS weight FROM (SELECT listing_id, weight FROM listing_words
-      WHERE word >= ${word} AND word < ${`${word}\u{10FFFF}`} LIMIT ${OF_WORD_MAX}) GROUP BY listing_id`,
+    (word, number) => sql`SELECT ${number} AS number, listing_id, max(weight) AS weight FROM (SELECT listing_id, weight FROM listing_words
+      INDEXED BY listing_words_by_word WHERE ${isIn(sql`${word}`)} LIMIT ${ofWordMax}) GROUP BY listing_id`,
   );
-  const rows = await ctx.db.all<Parameters<typeof toPositions>[0][number] & { most: number }>(
-    sql`WITH hits AS (${sql.join(hits, sql` UNION ALL `)})
-      SELECT l.id, l.resource, l.updated_at, m.found, m.score, (SELECT count(*) FROM hits) AS most
-      FROM (SELECT listing_id, count(*) AS found, sum(weight) AS score FROM hits
-        GROUP BY listing_id ORDER BY found DESC, score DESC, listing_id LIMIT ${MATCHES_MAX}) m
-      JOIN listings l ON l.id = m.listing_id WHERE ${isListed(ctx)} ${paying(payTo)}
-      ORDER BY m.found DESC, m.score DESC, l.resource, l.id LIMIT ${limit}`,
+  const rows = await ctx.db.all<Parameters<typeof toPositions>[0][number] & { is_cut: number }>(
+    sql`WITH hits AS MATERIALIZED (${sql.join(hits, sql` UNION ALL `)}),
+      rarity AS MATERIALIZED (SELECT number, count(*) AS hits FROM hits GROUP BY number),
+      best AS (SELECT listing_id FROM hits JOIN rarity USING (number)
+        GROUP BY listing_id ORDER BY sum(hits.weight * 1.0 / rarity.hits) DESC, listing_id LIMIT ${MATCHES_MAX}),
+      ranked AS (SELECT listing_id, count(weight) AS found, sum(weight) AS score FROM (SELECT b.listing_id, (SELECT max(weight)
+        FROM listing_words w WHERE w.listing_id = b.listing_id AND ${isIn(sql.raw('q.value'))}) AS weight
+        FROM best b, json_each(${JSON.stringify(words)}) q) GROUP BY listing_id)
+      SELECT l.id, l.resource, l.updated_at, r.found, r.score,
+        (SELECT max(hits) >= ${ofWordMax} OR sum(hits) > ${MATCHES_MAX} FROM rarity) AS is_cut
+      FROM ranked r JOIN listings l ON l.id = r.listing_id WHERE ${isListed(ctx)} ${paying(payTo)}
+      ORDER BY r.found DESC, r.score DESC, l.resource, l.id LIMIT ${limit}`,
   );
-  return { found: toPositions(rows.map(({ most: _, ...row }) => row)), isCut: (rows[0]?.most ?? 0) > MATCHES_MAX };
+  return { found: toPositions(rows.map(({ is_cut: _, ...row }) => row)), isCut: rows[0]?.is_cut === 1 };
 }
 
 /** Public listing with the price and payee of now. */

@@ -38,8 +38,4 @@ CREATE TRIGGER `listings_switched_off` AFTER INSERT ON `switched_off` WHEN new.s
 --> statement-breakpoint
 CREATE TRIGGER `listings_switched_on` AFTER DELETE ON `switched_off` WHEN old.subject LIKE 'product:%' BEGIN UPDATE listings SET next_probe_at = 0 WHERE product_id = substr(old.subject, 9) AND call <> 'tool'; END;
 --> statement-breakpoint
-CREATE TABLE `listing_words` (`word` text NOT NULL, `listing_id` text NOT NULL, `weight` integer NOT NULL, PRIMARY KEY(`word`, `listing_id`)) WITHOUT ROWID;
---> statement-breakpoint
-CREATE TRIGGER `listing_words_changed` AFTER UPDATE OF `words` ON `listings` WHEN old.words IS NOT new.words BEGIN DELETE FROM listing_words WHERE listing_id = old.id AND word IN (SELECT key FROM json_each(old.words)); INSERT INTO listing_words(word, listing_id, weight) SELECT key, new.id, value FROM json_each(new.words); END;
---> statement-breakpoint
-CREATE TRIGGER `listing_words_removed` AFTER DELETE ON `listings` BEGIN DELETE FROM listing_words WHERE listing_id = old.id AND word IN (SELECT key FROM json_each(old.words)); END;
+CREATE TRIGGER `listing_words_removed` AFTER DELETE ON `listings` BEGIN DELETE FROM listing_words WHERE listing_id = old.id; END;

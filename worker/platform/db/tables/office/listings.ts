@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, ListingId, ProductId } from '#core/ids.ts';
 import type { ProbeReason, ProbeRequest, Shown } from '#rules/catalogue/listing.ts';
 import { instant, json } from '../columns.ts';
@@ -25,8 +25,6 @@ export const listings = sqliteTable(
     resource: text('resource'),
     origin: text('origin'),
     shown: json<Shown>('shown'),
-    /** Words that a search finds, with the weight of their field. Triggers copy them to `listing_words`. */
-    words: json<Record<string, number>>('words'),
     /** Result of the latest probe, null: good. */
     reason: text('reason').$type<ProbeReason>(),
     reasonDetail: text('reason_detail'),
@@ -47,6 +45,20 @@ export const listings = sqliteTable(
     index('listings_due').on(table.nextProbeAt).where(sql`next_probe_at IS NOT NULL`),
     index('listings_listed').on(table.updatedAt, table.resource, table.goodAt).where(sql`good_at IS NOT NULL`),
     index('listings_by_origin').on(table.origin).where(sql`good_at IS NOT NULL`),
+  ],
+);
+
+/** Words that find a listing, with the weight of their field. Deleted with it by a trigger. */
+export const listingWords = sqliteTable(
+  'listing_words',
+  {
+    listingId: text('listing_id').$type<ListingId>().notNull(),
+    word: text('word').notNull(),
+    weight: integer('weight').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.listingId, table.word] }),
+    index('listing_words_by_word').on(table.word, table.listingId, table.weight),
   ],
 );
 
