@@ -7,6 +7,7 @@ import { sweepSetups } from '#features/agent-setup/expire.ts';
 import { sweepAnalytics } from '#features/analytics/fold.ts';
 import { sweepAudit } from '#features/audit/audit.ts';
 import type { AuthorizationClass } from '#features/authorizations/authorization.ts';
+import { sweepProbes } from '#features/catalogue/probe.ts';
 import { sweepMails } from '#features/email-delivery/attempt.ts';
 import { sweepDuePlans } from '#features/email-delivery/due-plans.ts';
 import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
@@ -104,6 +105,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'fanOut', nextDueAt: atEachCron, run: (ctx) => sweepFanOut(ctx, followActs) },
   { name: 'deliveries', nextDueAt: atEachCron, run: sweepDeliveries },
   { name: 'mails', nextDueAt: atEachCron, run: sweepMails },
+  { name: 'listings', nextDueAt: atEachCron, run: sweepProbes },
   { name: 'placements', nextDueAt: atEachCron, run: sweepPlacements },
   { name: 'duePlans', nextDueAt: seldom(HOUR), run: sweepDuePlans },
   { name: 'communityCodes', nextDueAt: seldom(10 * MINUTE), run: sweepOf('communityCodes') },

@@ -31,6 +31,8 @@ const ORDER = [
   'tickets',
   'billing',
   'facilitator',
+  'listings',
+  'catalogue',
   'agentSetup',
   'auth',
   'system',

@@ -154,6 +154,8 @@ describe('code ownership', () => {
         // Sweeps, and what the operator's alarms read.
         /^worker\/features\/payments\/watch\/reference-scan\.ts$/,
         /^worker\/platform\/chain\/fee-payer\.ts$/,
+        // The public catalogue of all merchants.
+        /^worker\/features\/catalogue\/(?:catalogue|shop)\.ts$/,
         // The operator's switches, its staff, and bounces that the email provider reports.
         /^worker\/features\/(?:rails\/switches\/switches|support\/(?:store|ticket)|email\/outbox|email-delivery\/routes)\.ts$/,
       ],
@@ -222,6 +224,7 @@ describe('code ownership', () => {
       'worker/platform/providers/picture.ts',
       'worker/platform/providers/price.ts',
       'worker/platform/providers/processor.ts',
+      'worker/platform/providers/shop-probe.ts',
       'worker/platform/providers/sign-in.ts',
       'worker/solana/node.ts',
     ]);

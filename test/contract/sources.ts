@@ -77,6 +77,7 @@ export const ROOMS = [
   /^worker\/features\/subscriptions\//,
   /^worker\/features\/checkout\//,
   /^worker\/features\/pay-per-request\//,
+  /^worker\/features\/catalogue\//,
   /^worker\/features\/facilitator\//,
   /^worker\/features\/metered\//,
   /^worker\/features\/membership-delivery\//,

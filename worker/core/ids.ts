@@ -29,6 +29,7 @@ export type CommunityId = Id<'community'>;
 export type TicketId = Id<'ticket'>;
 export type TicketMessageId = Id<'ticketMessage'>;
 export type RefundId = Id<'refund'>;
+export type ListingId = Id<'listing'>;
 
 /**
  * Part of a database, 0 to 4095: twelve of the random bits of every id. All ids of a merchant's rows have the merchant's partition, so an id

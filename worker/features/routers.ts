@@ -9,6 +9,8 @@ import { bootstrapRoutes } from '#features/agent-setup/routes.ts';
 import { analyticsRoutes } from '#features/analytics/routes.ts';
 import { activationRoutes } from '#features/billing/activation/routes.ts';
 import { billingRoutes } from '#features/billing/processor/routes.ts';
+import { listingRoutes } from '#features/catalogue/listings.routes.ts';
+import { catalogueRoutes } from '#features/catalogue/routes.ts';
 import { identityRoutes } from '#features/checkout/buyer-identity/routes.ts';
 import { handoffRoutes } from '#features/checkout/handoffs/routes.ts';
 import { paymentRoutes } from '#features/checkout/payment.routes.ts';
@@ -88,6 +90,8 @@ export const versionedRouters = [
   activationRoutes,
   billingRoutes,
   facilitatorRoutes,
+  catalogueRoutes,
+  listingRoutes,
   meteredRoutes,
   meteredSessionRoutes,
   subscriptionRoutes,

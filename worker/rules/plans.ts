@@ -235,6 +235,9 @@ export const ADDRESS_CEILINGS = {
  */
 export const PASSWORD_TRIES = { max: 100, windowSeconds: 3600, knownDays: 90 };
 
+/** How often an account may have the URLs of its listings called again. */
+export const LISTING_REFRESHES = { max: 10, windowSeconds: 3600 };
+
 export type AddressCeiling = keyof typeof ADDRESS_CEILINGS;
 
 /**

@@ -166,6 +166,14 @@ facilitator:
 listFacilitatorKinds getSupported GET /v1/access/x402/facilitator/supported
 verifyFacilitatedPayment verify POST /v1/access/x402/facilitator/verify b
 settleFacilitatedPayment settle POST /v1/access/x402/facilitator/settle bw
+listings:
+listListings list GET /v1/access/x402/listings mqp
+deleteListing delete DELETE /v1/access/x402/listings/{listing_id} m
+refreshListings refresh POST /v1/access/x402/listings/refresh m
+catalogue:
+listCatalogueResources list GET /v1/access/x402/facilitator/discovery/resources q
+searchCatalogueResources search GET /v1/access/x402/facilitator/discovery/search q
+getShopDocument getShopDocument GET /v1/access/x402/openapi q
 agentSetup:
 createSetupIntent create POST /v1/access/agent-bootstrap bo
 getSetupIntent get POST /v1/access/agent-bootstrap/{setup_intent_id}/status b

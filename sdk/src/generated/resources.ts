@@ -27,6 +27,8 @@ import type {
   CancelIntent,
   CancelIntentRequest,
   CancelProof,
+  CatalogueResourcePage,
+  CatalogueSearchPage,
   ChangeSecurityRequest,
   CommitReceipt,
   CommunityClaim,
@@ -75,6 +77,7 @@ import type {
   GetHealthQuery,
   GetHealthV1Query,
   GetReadinessQuery,
+  GetShopDocumentQuery,
   GetTicketQuery,
   GetWebhookTimelineQuery,
   GrantRequest,
@@ -86,8 +89,11 @@ import type {
   IntegrationHealth,
   InvoiceMetadataPatch,
   KeyResources,
+  ListCatalogueResourcesQuery,
   ListEntitlementsQuery,
   ListIntegrationEventsQuery,
+  ListingPage,
+  ListListingsQuery,
   ListMembershipsQuery,
   ListNativeSubscriptionsQuery,
   ListPaymentsQuery,
@@ -133,6 +139,7 @@ import type {
   ReceiptRequest,
   ReceiptVerification,
   RecoverWebhookRequest,
+  RefreshedListings,
   RefreshRequest,
   RefundRequest,
   RefundResponse,
@@ -147,6 +154,7 @@ import type {
   SandboxSession,
   SandboxSessionRequest,
   SandboxSessions,
+  SearchCatalogueResourcesQuery,
   SellerDomain,
   SendProofRequest,
   SendProofResponse,
@@ -159,6 +167,7 @@ import type {
   SetupIntent,
   SetupIntentStatusRequest,
   SetupManifestRequest,
+  ShopDocument,
   SignInIdentities,
   StartOAuthQuery,
   SubscribeHookRequest,
@@ -635,6 +644,28 @@ export interface FacilitatorResource {
   settle(body: FacilitatorRequest, options?: CallOptions): Promise<Answer<FacilitatorSettlement>>;
 }
 
+export interface ListingsResource {
+  /** Lists what of yours is in the public catalogue, and why the rest is not, each with its fix: every route of your products, and every resource that the facilitator knows. */
+  list(query?: ListListingsQuery, options?: CallOptions): PagePromise<ListingPage>;
+
+  /** Deletes a resource of the facilitator from the catalogue. A later settled payment adds it again. A listing of a product ends with its route or with `discovery.listed: false`. */
+  delete(listingId: string, options?: CallOptions): Promise<Answer<object>>;
+
+  /** Calls all your resources again within a minute, instead of once a day. At most 10 times an hour. */
+  refresh(options?: CallOptions): Promise<Answer<RefreshedListings>>;
+}
+
+export interface CatalogueResource {
+  /** Lists resources of all merchants that agents can buy, newest first. Each one answered a call of the service with a challenge of its merchant within the last 72 hours. */
+  list(query?: ListCatalogueResourcesQuery, options?: CallOptions): Promise<Answer<CatalogueResourcePage>>;
+
+  /** Finds resources by the beginnings of words in service name, tags, summary, path and tool. Resources with more of the words come first, then those with words in better fields. */
+  search(query: SearchCatalogueResourcesQuery, options?: CallOptions): Promise<Answer<CatalogueSearchPage>>;
+
+  /** Returns an OpenAPI 3.1 document of the listed routes of an origin, with their prices. Answer `GET /openapi.json` of your shop with it. */
+  getShopDocument(query: GetShopDocumentQuery, options?: CallOptions): Promise<Answer<ShopDocument>>;
+}
+
 export interface AgentSetupResource {
   /** Starts a setup. Needs no credential. `setup_secret` and `sandbox_api_key` are shown only in this response. */
   create(body: CreateSetupIntentRequest, options?: CallOptions): Promise<Answer<CreatedSetupIntent>>;
@@ -719,6 +750,8 @@ export interface Resources {
   tickets: TicketsResource;
   billing: BillingResource;
   facilitator: FacilitatorResource;
+  listings: ListingsResource;
+  catalogue: CatalogueResource;
   agentSetup: AgentSetupResource;
   auth: AuthResource;
   system: SystemResource;
@@ -850,6 +883,12 @@ export interface Operations {
   listFacilitatorKinds: { answer: Promise<Answer<FacilitatorSupported>> };
   verifyFacilitatedPayment: { body: FacilitatorRequest; answer: Promise<Answer<FacilitatorVerification>> };
   settleFacilitatedPayment: { body: FacilitatorRequest; answer: Promise<Answer<FacilitatorSettlement>> };
+  listCatalogueResources: { query?: ListCatalogueResourcesQuery; answer: Promise<Answer<CatalogueResourcePage>> };
+  searchCatalogueResources: { query: SearchCatalogueResourcesQuery; answer: Promise<Answer<CatalogueSearchPage>> };
+  getShopDocument: { query: GetShopDocumentQuery; answer: Promise<Answer<ShopDocument>> };
+  listListings: { query?: ListListingsQuery; answer: PagePromise<ListingPage> };
+  deleteListing: { params: { listing_id: string }; answer: Promise<Answer<object>> };
+  refreshListings: { answer: Promise<Answer<RefreshedListings>> };
   createMeteredSession: { body: MeteredSessionRequest; answer: Promise<Answer<MeteredSession>> };
   getMeteredSession: { params: { session_id: string }; answer: Promise<Answer<MeteredSession>> };
   closeMeteredSession: { params: { session_id: string }; answer: Promise<Answer<MeteredSession>> };

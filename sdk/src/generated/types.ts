@@ -2372,6 +2372,7 @@ export interface ReadinessCheck {
     | 'plan_active'
     | 'live_mode_confirmed'
     | 'live_key_present'
+    | 'listed'
     | 'subscription_plan_published';
   /** Status of the object. */
   status: 'pass' | 'fail' | 'warn' | 'skip';
@@ -2706,6 +2707,151 @@ export interface FacilitatorSettlement {
   extensions?: Record<string, unknown>;
   /** Further data of the scheme. */
   extra?: Record<string, unknown>;
+}
+
+export interface SoldResource {
+  /** URL of the resource. Parameters of its path are written `:name`. */
+  resource: string;
+  /** Protocol of the resource. */
+  type: 'http';
+  /** Version of x402: 2. */
+  x402Version: 2;
+  /** Accepted payments, without the memo: call the resource for a challenge that can be paid. */
+  accepts: {
+    /** x402 scheme: `exact`. */
+    scheme: string;
+    /** Network in CAIP-2. */
+    network: string;
+    /** Mint address of the token. */
+    asset: string;
+    /** Amount in base units, as text. */
+    amount: string;
+    /** Wallet that is paid. */
+    payTo: string;
+    /** Seconds in which a challenge must be paid. */
+    maxTimeoutSeconds: number;
+    /** Further data of the scheme. */
+    extra?: Record<string, unknown>;
+  }[];
+  /** Time of the last change. */
+  lastUpdated: string;
+  /** Description of the resource. */
+  description?: string;
+  /** Media type of the answer. */
+  mimeType?: string;
+  /** Name of the service. */
+  serviceName?: string;
+  /** Tags of the service. */
+  tags?: string[];
+  /** Icon of the service. */
+  iconUrl?: string;
+  /** Extension `bazaar`: how the resource is called, with an example and schemas. */
+  extensions: Record<string, unknown>;
+}
+
+export interface CatalogueResourcePage {
+  /** Version of x402: 2. */
+  x402Version: 2;
+  /** Resources of this page. */
+  items: SoldResource[];
+  /** Position of the page. */
+  pagination: {
+    /** Maximum number of resources of a page. */
+    limit: number;
+    /** Number of resources before this page. */
+    offset: number;
+    /** Number of resources on all pages. */
+    total: number;
+  };
+}
+
+export interface CatalogueSearchPage {
+  /** Version of x402: 2. */
+  x402Version: 2;
+  /** Resources of this page, the best first. */
+  resources: SoldResource[];
+  /** True if not all resources were searched. Narrow the query. */
+  partialResults: boolean;
+  /** Position of the page. */
+  pagination: {
+    /** Maximum number of resources of a page. */
+    limit: number;
+    /** Position of the next page; null on the last one. */
+    cursor: string | null;
+  };
+}
+
+export type ShopDocument = Record<string, unknown>;
+
+export interface Listing {
+  /** Identifier of the listing. Absent for a product without listed routes. */
+  listing_id?: string;
+  /** Kind of the object. */
+  kind: 'product' | 'facilitator';
+  /** Identifier of the product. */
+  product_id?: string;
+  /** URL of the resource. Parameters of its path are written `:name`. */
+  resource: string;
+  /** HTTP method. */
+  method?: string;
+  /** Name of the MCP tool. */
+  tool_name?: string;
+  /** Status of the object. */
+  status: 'listed' | 'not_listed' | 'pending';
+  /** Reasons why the resource is not in the public catalogue, or will no longer be. */
+  reasons: {
+    /** Reason why the resource is not listed, or will no longer be. */
+    code:
+      | 'sandbox'
+      | 'not_opted_in'
+      | 'product_archived'
+      | 'no_route'
+      | 'not_ready'
+      | 'no_origin'
+      | 'mcp_not_looked_at'
+      | 'example_missing'
+      | 'unreachable'
+      | 'redirected'
+      | 'status_not_402'
+      | 'challenge_unreadable'
+      | 'challenge_not_yours'
+      | 'payee_differs'
+      | 'schema_invalid'
+      | 'look_pending'
+      | 'stale';
+    /** Human-readable message. Do not branch on it. */
+    message: string;
+    /** Call that resolves the reason; null if none is needed. */
+    fix: Fix | null;
+  }[];
+  /** Time at which the service called the resource. */
+  looked_at?: string;
+  /** Time until which the latest good answer counts. */
+  listed_until?: string;
+  /** Time of a settled payment of the facilitator, at most a day old. */
+  last_payment_at?: string;
+}
+
+export interface ListingPage {
+  /** Entries of this page. */
+  items: Listing[];
+  /** Page number, from 1. */
+  page: number;
+  /** Maximum number of entries per page. */
+  per_page: number;
+  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
+  total: number;
+  /** Number of pages. */
+  total_pages: number;
+  /** True if another page follows. */
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface RefreshedListings {
+  /** Number of resources that will be called. */
+  scheduled: number;
 }
 
 export interface UsdcInput {
@@ -3794,6 +3940,56 @@ export interface ListProductRailsByNameQuery {
   product_id?: string;
   /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
   external_product_id?: string;
+}
+
+export interface ListCatalogueResourcesQuery {
+  /** Return only resources of this protocol: `http`. */
+  type?: string;
+  /** Return only resources that pay this wallet. */
+  payTo?: string;
+  /** Return only resources with this x402 scheme. */
+  scheme?: string;
+  /** Return only resources on this network, in CAIP-2. */
+  network?: string;
+  /** Return only resources with this extension: `bazaar`. */
+  extensions?: string;
+  /** Maximum number of resources. */
+  limit?: number;
+  /** Number of resources to pass. */
+  offset?: number;
+}
+
+export interface SearchCatalogueResourcesQuery {
+  /** Words to search for. */
+  query: string;
+  /** Return only resources of this protocol: `http`. */
+  type?: string;
+  /** Return only resources that pay this wallet. */
+  payTo?: string;
+  /** Return only resources with this x402 scheme. */
+  scheme?: string;
+  /** Return only resources on this network, in CAIP-2. */
+  network?: string;
+  /** Return only resources with this extension: `bazaar`. */
+  extensions?: string;
+  /** Maximum number of resources. */
+  limit?: number;
+  /** Value of `pagination.cursor` from the previous page. */
+  cursor?: string;
+}
+
+export interface GetShopDocumentQuery {
+  /** Origin of the shop, such as `https://api.shop.com`. */
+  origin: string;
+}
+
+export interface ListListingsQuery {
+  /** Page number, from 1. */
+  page?: number;
+  /** Number of entries per page. */
+  per_page?: number;
+  /** Return only objects of this product. */
+  product_id?: string;
 }
 
 export interface ListNativeSubscriptionsQuery {

@@ -12,6 +12,7 @@ import { apiKeys } from '#platform/db/tables/keys.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
 import { billingCustomers } from '#platform/db/tables/office/billing.ts';
 import { sellerDomains } from '#platform/db/tables/office/domains.ts';
+import { listings } from '#platform/db/tables/office/listings.ts';
 import { placements } from '#platform/db/tables/office/placements.ts';
 import { supportMessages, supportTickets } from '#platform/db/tables/office/support.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -68,6 +69,7 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
         or(isNotNull(railSettings.payoutWallet), sql`origins <> '[]'`),
       ),
     ),
+    db.delete(listings).where(upTo(db, listings, eq(listings.merchantId, accountId), max)),
     db.delete(brandLogos).where(eq(brandLogos.merchantId, accountId)),
     db.delete(sellerDomains).where(eq(sellerDomains.merchantId, accountId)),
     db.delete(receiptMetadata).where(upTo(db, receiptMetadata, ofMetadata, max)),

@@ -1,6 +1,9 @@
 import { z } from '@hono/zod-openapi';
+import { formatErrorChain } from '#core/errors.ts';
+import { answerBazaar } from '#features/catalogue/facilitated.ts';
 import { FEE_BUDGET_TEXT } from '#features/settlements/fee-budget.ts';
-import { NetworkId, ok } from '#platform/http/openapi.ts';
+import type { Scope } from '#platform/context.ts';
+import { NetworkId, ok, type RouteContext } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { SettleResponse, VerifyResponse } from '#protocols/x402/wire.ts';
 import { settleFacilitated, supportedKinds, verifyFacilitated } from './facilitator.ts';
@@ -32,6 +35,22 @@ const SupportedResponse = z
   })
   .openapi('FacilitatorSupported');
 
+/** Sets `EXTENSION-RESPONSES`. A failure is noted and hides no answer, because the payment may be settled. */
+async function showListing(
+  c: Pick<RouteContext, 'header'>,
+  scope: Scope,
+  { paymentPayload }: z.infer<typeof FacilitatorRequest>,
+  isPaid: boolean,
+): Promise<void> {
+  if (!scope.livemode) return;
+  try {
+    const answer = await answerBazaar(scope, paymentPayload, { isPaid });
+    if (answer !== null) c.header('EXTENSION-RESPONSES', answer);
+  } catch (error) {
+    scope.note(`listing not noted: ${formatErrorChain(error)}`);
+  }
+}
+
 export const facilitatorRoutes = routes('x402')
   .public({
     path: 'GET /access/x402/facilitator/supported',
@@ -56,7 +75,10 @@ export const facilitatorRoutes = routes('x402')
     body: FacilitatorRequest,
     returns: ok(VerifyResponse.openapi('FacilitatorVerification'), 'Verdict'),
     codes: ['setup_not_ready', 'rpc_unavailable', 'duplicate_settlement'],
-    answer: ({ scope, body }) => verifyFacilitated(scope, body),
+    answer: async ({ c, scope, body }) => {
+      await showListing(c, scope, body, false);
+      return verifyFacilitated(scope, body);
+    },
   })
   .key({
     path: 'POST /access/x402/facilitator/settle',
@@ -70,5 +92,9 @@ export const facilitatorRoutes = routes('x402')
     body: FacilitatorRequest,
     returns: ok(SettleResponse.openapi('FacilitatorSettlement'), 'Settled or refused'),
     codes: ['setup_not_ready', 'rpc_unavailable', 'duplicate_settlement'],
-    answer: ({ scope, body }) => settleFacilitated(scope, body),
+    answer: async ({ c, scope, body }) => {
+      const settled = await settleFacilitated(scope, body);
+      await showListing(c, scope, body, settled.success);
+      return settled;
+    },
   });

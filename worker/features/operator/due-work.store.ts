@@ -111,6 +111,7 @@ const customerWork = (ctx: Ctx) => ({
       : [],
     isOfWallTime: true,
   },
+  listings: { work: [first('listings WHERE next_probe_at IS NOT NULL', 'next_probe_at')], isOfWallTime: true },
   placements: {
     work: IDENTITY_PROVIDERS.filter((provider) => missingForDelivery(ctx.config, provider).length === 0).map((provider) =>
       first(`placements WHERE provider = '${provider}' AND next_attempt_at IS NOT NULL AND livemode = 1`, 'next_attempt_at'),

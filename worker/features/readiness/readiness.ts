@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import type { AppId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
-import { findApp, findListing, saleOn } from '#features/products/product.ts';
+import { judgeProduct } from '#features/catalogue/listings.ts';
+import { findApp, findListing, type Listing, saleOn } from '#features/products/product.ts';
 import type { NamedProduct } from '#features/products/product-ref.ts';
 import { FixBody } from '#features/products/selling/fixes.ts';
 import { isSoldOver, type Prospect, prospectOf } from '#features/products/selling/obstacles.ts';
@@ -11,7 +12,7 @@ import { given, orNull, ProductUuid, Timestamp } from '#platform/http/openapi.ts
 import { firstRailOf, RAIL_IDS, SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 import { accountChecks } from './account-checks.ts';
-import { CHECKS, type CheckCode, skip } from './checks.ts';
+import { CHECKS, type Check, type CheckCode, pass, skip, warn } from './checks.ts';
 import {
   appFoundCheck,
   planCheck,
@@ -97,6 +98,7 @@ export async function checkReadiness(
       : SANDBOX_SKIPS.map((code) => skip(code, SANDBOX))),
     planCheck(ways, product),
     ...accountChecks(ctx, setup, product),
+    await listedCheck(ctx, listing),
   ];
   const ordered = (Object.keys(CHECKS) as CheckCode[]).map((code) => checks.find((check) => check.code === code)!);
   const stopped = stoppedChecks(ways.find(({ railId }) => railId === usual) ?? null);
@@ -116,4 +118,16 @@ export async function checkReadiness(
     not_configured: listUnconfigured(ctx, keys),
     checked_at: iso(ctx.now),
   };
+}
+
+/** Never blocks, because a sale needs no catalogue. */
+async function listedCheck(ctx: Scope, listing: Listing | null): Promise<Check> {
+  const code = 'listed';
+  if (!ctx.livemode) return skip(code, 'Skipped: nothing of the sandbox is listed.');
+  if (!listing?.product.discovery?.listed)
+    return skip(code, listing ? 'Skipped: the product is not to be listed.' : 'No product is named.');
+  const entries = await judgeProduct(ctx, listing);
+  const missing = entries.find(({ status }) => status !== 'listed');
+  const [reason] = missing?.reasons ?? [];
+  return reason ? warn(code, reason.message, reason.fix) : pass(code, 'Agents find every route of the product in the catalogue.');
 }

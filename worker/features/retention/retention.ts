@@ -41,7 +41,7 @@ interface Rule {
 
 /**
  * Retention rules. Deleted elsewhere: idempotency records (platform/db), judged candidates and unpaid sessions (payments/watch), unsigned
- * refunds (payments/refunds). Archived: events, receipts, final payments (archive.ts).
+ * refunds (payments/refunds), listings (triggers of their product, catalogue/probe). Archived: events, receipts, final payments (archive.ts).
  * Never deleted: confirmed payments, names of sold products, claims, channel payouts, memberships, entitlements, activations, unmatched payments.
  */
 const RULES = {

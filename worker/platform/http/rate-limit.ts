@@ -11,6 +11,7 @@ import {
   ADDRESS_CEILINGS,
   type AddressCeiling,
   CEILINGS_OF,
+  LISTING_REFRESHES,
   PASSWORD_TRIES,
   PUBLIC_BUCKETS,
   type PublicBucket,
@@ -125,6 +126,12 @@ export async function rememberSignIn(c: RouteContext, account: string): Promise<
   const { ctx } = c.var;
   const known = { name: signedInFrom(c), max: Number.MAX_SAFE_INTEGER, windowMs: PASSWORD_TRIES.knownDays * DAY };
   await admissionObject(ctx, passwordsOf(account)).hit([known], ctx.wallNow);
+}
+
+/** Counts that an account has its listings called again. Throws 429 from the eleventh in an hour. */
+export async function countRefresh(c: RouteContext, account: string): Promise<void> {
+  const { max, windowSeconds } = LISTING_REFRESHES;
+  await hitObject(c, `listings ${account}`, [{ name: 'refreshes', max, windowMs: windowSeconds * SECOND, isCount: true }]);
 }
 
 export const underCeiling = createMiddleware<AppEnv>(async (c, next) => {

@@ -10,6 +10,7 @@ import type {
   EndpointId,
   EntitlementId,
   KeyId,
+  ListingId,
   MembershipId,
   PaymentId,
   ProductId,
@@ -48,6 +49,7 @@ interface IdParams {
   endpoint_id: EndpointId;
   entitlement_id: EntitlementId;
   key_id: KeyId;
+  listing_id: ListingId;
   membership_id: MembershipId;
   payment_id: PaymentId;
   product_id: ProductId;

@@ -6,7 +6,7 @@ import { err, ok, type Result } from '#core/errors.ts';
  * Wire format of x402 V2: shapes, header codecs and the echo rule. The only module that knows them. Pure.
  * (worker/protocols/README.md#x402-v2-headers)
  */
-export const X402_VERSION = 2;
+export const X402_VERSION = 2 as const;
 
 const printable = z.string().regex(/^[\x20-\x7e]{1,32}$/);
 const bag = z.record(z.string(), z.unknown());

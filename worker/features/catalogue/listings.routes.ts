@@ -1,0 +1,105 @@
+import { z } from '@hono/zod-openapi';
+import type { ProductId } from '#core/ids.ts';
+import { isoOrNull } from '#core/time.ts';
+import { FixBody } from '#features/products/selling/fixes.ts';
+import type { Scope } from '#platform/context.ts';
+import { pageRequest, toPage } from '#platform/db/page.ts';
+import { given, idOf, ModeQuery, orNull, PageQuery, ProductUuid, pageOf, Timestamp } from '#platform/http/openapi.ts';
+import { countRefresh } from '#platform/http/rate-limit.ts';
+import { routes } from '#platform/http/route.ts';
+import { LISTED_MS, LISTING_REASONS } from '#rules/catalogue/listing.ts';
+import { deleteListing, type JudgedEntry, listJudged } from './listings.ts';
+import { scheduleProbes } from './store.ts';
+
+const ListingBody = z
+  .object({
+    listing_id: z.uuid().optional().describe('Identifier of the listing. Absent for a product without listed routes.'),
+    kind: z.enum(['product', 'facilitator']).describe('Kind of the object.'),
+    product_id: ProductUuid.optional(),
+    resource: z.string().describe('URL of the resource. Parameters of its path are written `:name`.'),
+    method: z.string().optional().describe('HTTP method.'),
+    tool_name: z.string().optional().describe('Name of the MCP tool.'),
+    status: z.enum(['listed', 'not_listed', 'pending']).describe('Status of the object.'),
+    reasons: z
+      .array(
+        z.object({
+          code: z.enum(LISTING_REASONS).describe('Reason why the resource is not listed, or will no longer be.'),
+          message: z.string().describe('Human-readable message. Do not branch on it.'),
+          fix: orNull(FixBody).describe('Call that resolves the reason; null if none is needed.'),
+        }),
+      )
+      .describe('Reasons why the resource is not in the public catalogue, or will no longer be.'),
+    looked_at: Timestamp.optional().describe('Time at which the service called the resource.'),
+    listed_until: Timestamp.optional().describe('Time until which the latest good answer counts.'),
+    last_payment_at: Timestamp.optional().describe('Time of a settled payment of the facilitator, at most a day old.'),
+  })
+  .openapi('Listing');
+
+function toListingResource(ctx: Scope, { product, listing, status, reasons, origin }: JudgedEntry): z.infer<typeof ListingBody> {
+  const { call, target } = listing ?? { call: null, target: null };
+  const isTool = call === 'tool';
+  const path = isTool ? '' : (target ?? '');
+  return {
+    ...given('listing_id', listing?.id ?? null),
+    kind: product ? 'product' : 'facilitator',
+    ...given('product_id', product?.id ?? null),
+    resource: listing?.resource ?? (product === null ? path : target === null ? `${ctx.baseUrl}/p/${product.slug}` : (origin ?? '') + path),
+    ...(isTool ? given('tool_name', target) : given('method', call)),
+    status,
+    reasons,
+    ...given('looked_at', isoOrNull(listing?.probedAt ?? null)),
+    ...given('listed_until', status === 'listed' ? isoOrNull(listing!.goodAt! + LISTED_MS) : null),
+    ...given('last_payment_at', isoOrNull(listing?.lastPaymentAt ?? null)),
+  };
+}
+
+export const listingRoutes = routes('x402')
+  .read({
+    path: 'GET /access/x402/listings',
+    id: 'listListings',
+    sdk: 'listings.list',
+    summary: 'List your listings',
+    description:
+      'Lists what of yours is in the public catalogue, and why the rest is not, each with its fix: every route of your products, and every resource that the facilitator knows. A product without routes is one entry.',
+    query: { ...PageQuery, ...ModeQuery, product_id: idOf<ProductId>().optional().describe('Return only objects of this product.') },
+    returns: pageOf(ListingBody, 'ListingPage'),
+    answer: async ({ scope, query: { product_id: productId, ...query } }) => {
+      const page = pageRequest(query);
+      return toPage(page, await listJudged(scope, productId, page), (entry) => toListingResource(scope, entry));
+    },
+  })
+  .write({
+    path: 'DELETE /access/x402/listings/{listing_id}',
+    id: 'deleteListing',
+    sdk: 'listings.delete',
+    summary: 'Delete a listing',
+    description:
+      'Deletes a resource of the facilitator from the catalogue. A later settled payment adds it again. A listing of a product ends with its route or with `discovery.listed: false`.',
+    returns: { 204: { description: 'Deleted' } },
+    codes: ['not_found', 'state_conflict'],
+    leased: ({ scope, params }) => deleteListing(scope, params.listing_id),
+    present: () => undefined,
+  })
+  .write({
+    path: 'POST /access/x402/listings/refresh',
+    id: 'refreshListings',
+    sdk: 'listings.refresh',
+    summary: 'Refresh your listings',
+    description: 'Calls all your resources again within a minute, instead of once a day. At most 10 times an hour.',
+    returns: {
+      202: {
+        description: 'Scheduled',
+        content: {
+          'application/json': {
+            schema: z.object({ scheduled: z.int().describe('Number of resources that will be called.') }).openapi('RefreshedListings'),
+          },
+        },
+      },
+    },
+    codes: ['rate_limited'],
+    leased: async ({ c, scope }) => {
+      await countRefresh(c, scope.merchantId);
+      return { scheduled: scope.livemode ? await scheduleProbes(scope) : 0 };
+    },
+    present: (scheduled) => scheduled,
+  });
