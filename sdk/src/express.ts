@@ -5,10 +5,12 @@ import { newMeteredGate } from './access/node-metered.ts';
 import { present } from './access/present.ts';
 import { Gate, type ProtectOptions } from './access/protect.ts';
 import { servedHeaders, withoutReceipt } from './access/served.ts';
+import { type DiscoveryOptions, documentOf } from './discovery.ts';
 
 export type { Access } from './access/access.ts';
 export type { Metered, MeteredOptions, Piece } from './access/metered.ts';
 export type { ProtectOptions } from './access/protect.ts';
+export type { DiscoveryOptions } from './discovery.ts';
 
 export interface ExpressMeteredAccess extends Omit<MeteredAccess, 'stream'> {
   /** Sends the pieces up to the reserved units. Resolves when all are sent or the buyer disconnected. */
@@ -34,6 +36,14 @@ export function protect(options: ProtectOptions<Request>): RequestHandler;
 export function protect(options: MeteredOptions): RequestHandler;
 export function protect(options: ProtectOptions<Request> | MeteredOptions): RequestHandler {
   return options.metered ? byThePiece(options) : perUse(options);
+}
+
+/** Returns an Express handler of `GET /openapi.json`: the document of the shop's listed routes, asked for once in 60 seconds. */
+export function discovery(options: DiscoveryOptions): RequestHandler {
+  const answer = documentOf(options);
+  return (_req, res, next) => {
+    answer().then(({ status, headers, body }) => void res.status(status).set(headers).send(body), next);
+  };
 }
 
 const urlOf = (req: Request): string => `${req.protocol}://${req.get('host') ?? 'localhost'}${req.originalUrl}`;

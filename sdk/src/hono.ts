@@ -1,14 +1,16 @@
-import type { Context, MiddlewareHandler } from 'hono';
+import type { Context, Handler, MiddlewareHandler } from 'hono';
 import type { Access } from './access/access.ts';
 import { type MeteredAccess, MeteredGate, type MeteredOptions } from './access/metered.ts';
 import { refusalResponse } from './access/present.ts';
 import { CLIENT_CLOSED, Gate, type ProtectOptions } from './access/protect.ts';
 import type { WaitUntil } from './access/refunds.ts';
 import { servedHeaders } from './access/served.ts';
+import { type DiscoveryOptions, documentOf } from './discovery.ts';
 
 export type { Access } from './access/access.ts';
 export type { Metered, MeteredAccess, MeteredOptions, Piece } from './access/metered.ts';
 export type { ProtectOptions } from './access/protect.ts';
+export type { DiscoveryOptions } from './discovery.ts';
 
 /** Hono environment of `protect`: `new Hono<SvcEnv>()`, then `c.get('svc')` in handlers. */
 export interface SvcEnv {
@@ -28,6 +30,16 @@ export interface SvcMeteredEnv {
 // biome-ignore lint/suspicious/noExplicitAny: fits into an app of any environment, as Hono's own middleware does.
 export function protect(options: ProtectOptions<Context<any>> | MeteredOptions): MiddlewareHandler<any> {
   return options.metered ? byThePiece(options) : perUse(options);
+}
+
+/** Returns a Hono handler for `GET /openapi.json`: the document of the shop's listed routes, asked for once in 60 seconds. */
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+export function discovery(options: DiscoveryOptions): Handler<any> {
+  const answer = documentOf(options);
+  return async () => {
+    const { body, ...rest } = await answer();
+    return new Response(body, rest);
+  };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: as above.
