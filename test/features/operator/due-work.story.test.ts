@@ -82,6 +82,7 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
       { also: [['webhook_endpoints', { id: 'e', status: 'enabled' }]] },
     ),
   ),
+  listings: [kind('listings', { next_probe_at: AT })],
   mails: [
     kind('mails', { status: 'waiting', next_attempt_at: AT, template: 'verify_email' }),
     kind('mails', { status: 'waiting', next_attempt_at: 1, queued_until: AT, template: 'verify_email' }),

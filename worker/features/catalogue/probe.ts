@@ -23,9 +23,9 @@ const HOLD_MS = 10 * MINUTE;
 /** Probes the resources that are due, each with one request. */
 export async function sweepProbes(ctx: Shard): Promise<Swept> {
   if (!hasX402(ctx.config)) return { taken: 0, end: 'paused' };
-  const due = await takeDueProbes(ctx, HOLD_MS, DUE_MAX);
-  const taken = await forEach(ctx, due, (probed) => probeListing(ctx, probed), LANES);
-  return { taken, end: emptyOrBound(due.length < DUE_MAX) };
+  const { taken, due } = await takeDueProbes(ctx, HOLD_MS, DUE_MAX);
+  await forEach(ctx, due, (probed) => probeListing(ctx, probed), LANES);
+  return { taken, end: emptyOrBound(taken < DUE_MAX) };
 }
 
 /** Facts that a good probe shows. */

@@ -26,9 +26,9 @@ const settingOfListing = and(
   eq(railSettings.railId, X402_RAIL),
 );
 
-/** Takes listings that are due for a probe. A probe that never ends is due again after `holdMs`. */
-export async function takeDueProbes({ db, wallNow }: Shard, holdMs: number, limit: number): Promise<Probed[]> {
-  const due = db
+/** Takes listings that are due for a probe, and returns those of active accounts. A probe that never ends is due again after `holdMs`. */
+export async function takeDueProbes({ db, wallNow }: Shard, holdMs: number, limit: number): Promise<{ taken: number; due: Probed[] }> {
+  const first = db
     .select({ id: listings.id })
     .from(listings)
     .where(lte(listings.nextProbeAt, wallNow))
@@ -37,10 +37,10 @@ export async function takeDueProbes({ db, wallNow }: Shard, holdMs: number, limi
   const taken = await db
     .update(listings)
     .set({ nextProbeAt: wallNow + holdMs })
-    .where(inArray(listings.id, due))
+    .where(inArray(listings.id, first))
     .returning({ id: listings.id });
-  if (taken.length === 0) return [];
-  return db
+  if (taken.length === 0) return { taken: 0, due: [] };
+  const due = await db
     .select({ listing: listings, product: products, setting: railSettings })
     .from(listings)
     .innerJoin(accounts, and(eq(accounts.id, listings.merchantId), eq(accounts.status, 'active')))
@@ -52,6 +52,7 @@ export async function takeDueProbes({ db, wallNow }: Shard, holdMs: number, limi
         taken.map(({ id }) => id),
       ),
     );
+  return { taken: taken.length, due };
 }
 
 type ProbeResult = Pick<ListingRow, 'reason' | 'reasonDetail' | 'probedAt' | 'goodAt' | 'nextProbeAt'>;

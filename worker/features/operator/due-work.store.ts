@@ -94,7 +94,7 @@ const customerWork = (ctx: Ctx) => ({
   entitlements: { work: [], ...(ctx.now === ctx.wallNow ? {} : { idleMs: 0 }) },
   setups: { work: [first("setup_intents WHERE status <> 'expired' AND expires_at IS NOT NULL", 'expires_at', CLAIM_GRACE_MS)] },
   plans: { work: [first('accounts WHERE plan_through IS NOT NULL', 'plan_through')] },
-  erasures: { work: [first("accounts WHERE status = 'deleted' AND erased_at IS NULL", 'deleted_at')] },
+  listings: { work: [first('listings WHERE next_probe_at IS NOT NULL', 'next_probe_at')], isOfWallTime: true },
   fanOut: { work: [first('acts WHERE fanned_out_at IS NULL AND livemode = 1', EVENT_DUE_AT, QUEUE_PATIENCE_MS)] },
   deliveries: {
     work: [first("webhook_deliveries WHERE status IN ('pending', 'retrying')", 'next_attempt_at', QUEUE_PATIENCE_MS)],
@@ -111,7 +111,6 @@ const customerWork = (ctx: Ctx) => ({
       : [],
     isOfWallTime: true,
   },
-  listings: { work: [first('listings WHERE next_probe_at IS NOT NULL', 'next_probe_at')], isOfWallTime: true },
   placements: {
     work: IDENTITY_PROVIDERS.filter((provider) => missingForDelivery(ctx.config, provider).length === 0).map((provider) =>
       first(`placements WHERE provider = '${provider}' AND next_attempt_at IS NOT NULL AND livemode = 1`, 'next_attempt_at'),
@@ -204,6 +203,7 @@ const retentionWork = (ctx: Ctx) => {
 
 /** Work of a few rows a day, for which a delay of minutes does not matter. */
 const seldomWork = (ctx: Ctx) => ({
+  erasures: { work: [first("accounts WHERE status = 'deleted' AND erased_at IS NULL", 'deleted_at')] },
   duePlans: {
     work: hasMail(ctx)
       ? [
