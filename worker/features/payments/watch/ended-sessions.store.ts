@@ -23,14 +23,22 @@ const matchesKey = (ctx: Shard, which: SessionKey): SQL =>
       ? and(rowsOnChain(ctx, endedSessions), amongIds(endedSessions.nonce, which.nonces))!
       : amongIds(endedSessions.id, which.paymentIds);
 
+const PRODUCT_TERMS = {
+  slug: products.slug,
+  name: products.name,
+  accessPeriodDays: products.accessPeriodDays,
+  usageUnits: products.usageUnits,
+  successUrl: products.successUrl,
+};
+
 /** Lists ended sessions as failed payments. Terms come from the current product, and the payee is left out. */
 export async function listEnded(ctx: Shard, which: SessionKey): Promise<Payment[]> {
   const found = await ctx.db
-    .select({ ended: endedSessions, product: products })
+    .select({ ended: endedSessions, product: PRODUCT_TERMS })
     .from(endedSessions)
     .innerJoin(products, eq(products.id, endedSessions.productId))
     .where(matchesKey(ctx, which));
-  return found.map(({ ended, product: { slug, name: productName, accessPeriodDays, usageUnits, successUrl } }) => ({
+  return found.map(({ ended, product: { slug, name: productName, ...terms } }) => ({
     ...BLANK,
     ...ended,
     slug,
@@ -38,7 +46,7 @@ export async function listEnded(ctx: Shard, which: SessionKey): Promise<Payment[
     failureCode: ended.failureCode ?? 'session_expired',
     mint: '',
     recipientAta: '',
-    terms: { productName, accessPeriodDays, usageUnits, successUrl },
+    terms: { productName, ...terms },
   }));
 }
 
