@@ -7,6 +7,7 @@ import { RETRY_AFTER_SECONDS, SettlePending } from '#features/settlements/resour
 import { idempotentRequest } from '#platform/http/idempotency-key.ts';
 import { headersOf, ok } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
+import { exceededCaps } from '#protocols/x402/exact.ts';
 import { RequestedResource, resourceInfoOf, SettlementBody } from './resource.ts';
 import { type SettleResult, settlePayment } from './settle.ts';
 
@@ -29,13 +30,14 @@ const SettleRequest = z
   .openapi('SettleRequest');
 
 function newRefusal({ reason, challenge }: SettleResult & { kind: 'refused' }): ApiError {
+  const meta = { reason, ...exceededCaps(reason) };
   if (challenge.ok)
     return new ApiError('payment_mismatch', {
       detail: 'The payment was refused. Pay the new challenge in the PAYMENT-REQUIRED header.',
       headers: { 'PAYMENT-REQUIRED': challenge.header },
-      meta: { reason, payment_required: challenge.required },
+      meta: { ...meta, payment_required: challenge.required },
     });
-  return new ApiError('payment_mismatch', { detail: challenge.fix, meta: { reason, payment_required: null, missing: challenge.missing } });
+  return new ApiError('payment_mismatch', { detail: challenge.fix, meta: { ...meta, payment_required: null, missing: challenge.missing } });
 }
 
 export const x402Routes = routes('x402').write({
