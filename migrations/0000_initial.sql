@@ -814,6 +814,7 @@ CREATE TABLE `rail_settings` (
 	`rail_id` text NOT NULL,
 	`enabled` integer NOT NULL,
 	`payout_wallet` text,
+	`origins` text DEFAULT '[]' NOT NULL,
 	`updated_at` integer NOT NULL,
 	`version` integer NOT NULL,
 	PRIMARY KEY(`merchant_id`, `livemode`, `rail_id`)

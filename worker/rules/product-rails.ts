@@ -25,6 +25,7 @@ export interface RailSetting {
   railId: string;
   enabled: boolean;
   payoutWallet: string | null;
+  origins: string[];
 }
 
 /** Merchant's setting of a rail. Null means defaults. */

@@ -2068,8 +2068,12 @@ export type ConsumeRequest = {
   units?: number;
   /** Resource that the customer requested. Part of the challenge. */
   resource?: {
-    /** URL of the resource. */
+    /** URL of the resource. If the x402 rail has origins and the URL is on none of them, it moves to the first one. */
     url: string;
+    /** Method of the request. */
+    method?: 'GET' | 'HEAD' | 'DELETE' | 'POST' | 'PUT' | 'PATCH';
+    /** Name of the MCP tool that was called, instead of a method. */
+    tool_name?: string;
     /** Description of the resource. */
     description?: string;
     /** Media type of the resource. */
@@ -2240,6 +2244,8 @@ export interface RailSetting {
   ata_exists: boolean | null;
   /** Unsigned transaction in base64 that creates the missing account. Open `/sign#<transaction>` of this service to sign and send it with the payout wallet. */
   create_ata_transaction: string | null;
+  /** Origins of your shops, on the x402 rail. Challenges name the first of them for a URL of any other origin. */
+  origins?: string[];
   /** Time of the last change; null: never set. */
   updated_at: string | null;
 }
@@ -2266,6 +2272,8 @@ export interface RailSettingUpdate {
   enabled?: boolean;
   /** Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Replace the one of an example with your own. */
   payout_wallet?: string | null;
+  /** Origins of your shops, such as `https://api.shop.com`, for the x402 rail alone. They replace the present ones; `[]` clears them. Agents find and sign in only to shops with an origin. */
+  origins?: string[];
 }
 
 export interface CreateAppRequest {
@@ -2442,8 +2450,12 @@ export type SettleRequest = {
   consume_units?: number;
   /** Resource that the buyer requested. The signed receipt in `payment_response` names its URL, by default that of the product’s page. */
   resource?: {
-    /** URL of the resource. */
+    /** URL of the resource. If the x402 rail has origins and the URL is on none of them, it moves to the first one. */
     url: string;
+    /** Method of the request. */
+    method?: 'GET' | 'HEAD' | 'DELETE' | 'POST' | 'PUT' | 'PATCH';
+    /** Name of the MCP tool that was called, instead of a method. */
+    tool_name?: string;
     /** Description of the resource. */
     description?: string;
     /** Media type of the resource. */

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, isNull, ne, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNotNull, isNull, ne, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
@@ -61,8 +61,12 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
     stepRows(
       db,
       railSettings,
-      { payoutWallet: null, updatedAt: now },
-      and(eq(railSettings.merchantId, accountId), inArray(railSettings.livemode, both), isNotNull(railSettings.payoutWallet)),
+      { payoutWallet: null, origins: [], updatedAt: now },
+      and(
+        eq(railSettings.merchantId, accountId),
+        inArray(railSettings.livemode, both),
+        or(isNotNull(railSettings.payoutWallet), sql`origins <> '[]'`),
+      ),
     ),
     db.delete(brandLogos).where(eq(brandLogos.merchantId, accountId)),
     db.delete(sellerDomains).where(eq(sellerDomains.merchantId, accountId)),

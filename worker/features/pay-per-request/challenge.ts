@@ -6,11 +6,14 @@ import { type Obstacle, payoutOf, prospectOf } from '#features/products/selling/
 import { checkX402Ready } from '#features/rails/x402.ts';
 import { makeChallenge } from '#features/settlements/challenge.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import type { PaymentRequired, ResourceInfo } from '#protocols/x402/wire.ts';
+import type { PaymentRequired } from '#protocols/x402/wire.ts';
+import { isOnOrigin, placeOnOrigin } from '#rules/origins.ts';
 import { X402_RAIL } from '#rules/rails.ts';
+import { RESOURCE_URL_MAX, type Requested } from './resource.ts';
 
 interface ChallengeRequest {
-  resource?: Partial<ResourceInfo>;
+  /** Default: the page of the product. */
+  resource?: Requested | undefined;
   units?: number;
   error?: string;
 }
@@ -23,7 +26,7 @@ export type SaleChallenge =
 export async function makeSaleChallenge(
   ctx: Ctx,
   sale: Sale,
-  { resource = {}, units = 1, error }: ChallengeRequest = {},
+  { resource, units = 1, error }: ChallengeRequest = {},
 ): Promise<SaleChallenge> {
   const ready = await checkX402Ready(ctx, sale);
   if (!ready.ok) return { ...ready, fix: describeFix(fixOf(ready.missing, X402_RAIL, prospectOf(sale))) };
@@ -40,8 +43,20 @@ export async function makeSaleChallenge(
     units: product.usageUnits,
     days: product.accessPeriodDays,
   };
-  const described = { description: product.name, ...resource, url: resource.url ?? `${ctx.baseUrl}/p/${product.slug}` };
-  return { ok: true, ...makeChallenge(ctx, sold, described, error) };
+  const { url, description = product.name, mimeType } = placed(ctx, sale, resource);
+  return { ok: true, ...makeChallenge(ctx, sold, { url, description, ...(mimeType ? { mimeType } : {}) }, { error }) };
+}
+
+const pageOf = ({ baseUrl }: Ctx, { product }: Sale): string => `${baseUrl}/p/${product.slug}`;
+
+/** Places a requested resource on the merchant's origins. Without one it is the page of the product. */
+const placed = (ctx: Ctx, sale: Sale, resource: Requested | undefined): Requested =>
+  resource ? { ...resource, url: placeOnOrigin(resource.url, sale.setting?.origins ?? []) } : { url: pageOf(ctx, sale) };
+
+/** URL of a receipt: of the requested resource, else of the one that the payment echoes if it is the merchant's, else the product's page. */
+export function paidUrlOf(ctx: Ctx, sale: Sale, resource: Requested | undefined, echoed: string | null): string {
+  const isTheirs = echoed !== null && echoed.length <= RESOURCE_URL_MAX && isOnOrigin(echoed, sale.setting?.origins ?? []);
+  return placed(ctx, sale, resource ?? (isTheirs ? { url: echoed } : undefined)).url;
 }
 
 /**

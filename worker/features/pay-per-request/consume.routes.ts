@@ -7,7 +7,7 @@ import { EntitlementUuid, ok, orNull, PaidThrough } from '#platform/http/openapi
 import { routes } from '#platform/http/route.ts';
 import { consumeUnits } from './consume.ts';
 import { CONSUME_PATH, toConsumeResponse } from './plain-consume.ts';
-import { RequestedResource, resourceInfoOf } from './resource.ts';
+import { RequestedResource, requestedOf } from './resource.ts';
 
 export const ConsumeRequest = z
   .object({
@@ -49,7 +49,7 @@ export const consumeRoutes = routes('Entitlements').write({
   codes: ['entitlement_missing', 'subscription_expired', 'not_found', 'state_conflict'],
   answer: async ({ c, scope, body }) => {
     const identity = entitlementKeyOf(scope, await resolveProductId(scope, body), customerOf(body.customer));
-    const input = { units: body.units, resource: body.resource && resourceInfoOf(body.resource) };
+    const input = { units: body.units, resource: body.resource && requestedOf(body.resource) };
     const used = await consumeUnits(scope, identity, await idempotentRequest(c), input, c.var.admitted?.used);
     if (used.replayed) c.header('Idempotent-Replayed', 'true');
     else c.set('unitsConsumed', used.units);

@@ -7,11 +7,11 @@ import { getSale } from '#features/products/product.ts';
 import type { Scope } from '#platform/context.ts';
 import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import { given } from '#platform/http/openapi.ts';
-import type { ResourceInfo } from '#protocols/x402/wire.ts';
 import type { EntitlementKey } from '#rules/balance.ts';
 import type { ConsumeAnswer, PassedOutcome } from '#rules/entitlement-rpc.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 import { makeSaleChallenge } from './challenge.ts';
+import type { Requested } from './resource.ts';
 
 /**
  * Consumes units or throws with a challenge for the buyer. One object call, unless `forwarded` holds its answer, and no database read
@@ -22,7 +22,7 @@ export async function consumeUnits(
   ctx: Scope,
   identity: EntitlementKey,
   request: IdempotentRequest,
-  input: { units: number; resource?: Partial<ResourceInfo> },
+  input: { units: number; resource?: Requested | undefined },
   forwarded?: PassedOutcome,
 ): Promise<ConsumeAnswer & { ok: true }> {
   const answer = forwarded ?? (await consumeEntitlement(ctx, identity, request, input.units));
@@ -55,7 +55,7 @@ async function explainDenial(
     remaining,
     paidThrough,
   }: { reason: 'entitlement_missing' | 'subscription_expired'; remaining: number; paidThrough: number | null },
-  { units, resource }: { units: number; resource?: Partial<ResourceInfo> },
+  { units, resource }: { units: number; resource?: Requested | undefined },
 ): Promise<ApiError> {
   const productId = identity.productId as ProductId;
   const sale = await getSale(ctx, productId, X402_RAIL);

@@ -16,19 +16,44 @@ import {
   ReceiptUuid,
   TransactionSignature,
 } from '#platform/http/openapi.ts';
+import type { ResourceInfo } from '#protocols/x402/wire.ts';
 import type { CreditAnswer } from '#rules/entitlement-rpc.ts';
 
-export const RequestedResource = z.object({
-  url: z.url().max(2048).describe('URL of the resource.'),
-  description: z.string().max(500).optional().describe('Description of the resource.'),
-  mime_type: z.string().max(100).optional().describe('Media type of the resource.'),
-});
+export const RESOURCE_URL_MAX = 2048;
 
-export const resourceInfoOf = ({ url, description, mime_type: mimeType }: z.infer<typeof RequestedResource>) => ({
-  url,
-  ...(description ? { description } : {}),
-  ...(mimeType ? { mimeType } : {}),
-});
+export const RequestedResource = z
+  .object({
+    url: z
+      .url()
+      .max(RESOURCE_URL_MAX)
+      .describe('URL of the resource. If the x402 rail has origins and the URL is on none of them, it moves to the first one.'),
+    method: z.enum(['GET', 'HEAD', 'DELETE', 'POST', 'PUT', 'PATCH']).optional().describe('Method of the request.'),
+    tool_name: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,128}$/, 'Expected 1 to 128 visible characters')
+      .optional()
+      .describe('Name of the MCP tool that was called, instead of a method.'),
+    description: z.string().max(500).optional().describe('Description of the resource.'),
+    mime_type: z.string().max(100).optional().describe('Media type of the resource.'),
+  })
+  .refine(({ method, tool_name: tool }) => method === undefined || tool === undefined, {
+    path: ['tool_name'],
+    message: 'Name a method or an MCP tool, not both',
+  });
+
+/** Resource that a buyer requested, as a challenge describes it, and how it was called. */
+export type Requested = ResourceInfo & { method?: string; toolName?: string };
+
+export const requestedOf = (resource: z.infer<typeof RequestedResource>): Requested => {
+  const { url, method, tool_name: toolName, description, mime_type: mimeType } = resource;
+  return {
+    url,
+    ...(method ? { method } : {}),
+    ...(toolName ? { toolName } : {}),
+    ...(description ? { description } : {}),
+    ...(mimeType ? { mimeType } : {}),
+  };
+};
 
 /** Answer to the one request that a payment serves. With `duplicate`, the answer to every other request. */
 export const SettlementBody = z

@@ -8,7 +8,7 @@ import { idempotentRequest } from '#platform/http/idempotency-key.ts';
 import { headersOf, ok } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { exceededCaps } from '#protocols/x402/exact.ts';
-import { RequestedResource, resourceInfoOf, SettlementBody } from './resource.ts';
+import { RequestedResource, requestedOf, SettlementBody } from './resource.ts';
 import { type SettleResult, settlePayment } from './settle.ts';
 
 const SettleRequest = z
@@ -73,7 +73,7 @@ export const x402Routes = routes('x402').write({
       paymentSignature: body.payment_signature,
       customer: body.customer ? customerOf(body.customer) : null,
       consumeUnits: body.consume_units,
-      resource: body.resource && resourceInfoOf(body.resource),
+      resource: body.resource && requestedOf(body.resource),
     };
     const settling = await settlePayment(scope, await idempotentRequest(c), input);
     if (settling.kind === 'refused') throw newRefusal(settling);

@@ -24,11 +24,18 @@ import {
 } from '#platform/db/idempotency-record.ts';
 import { type Lease, releaseLease, takeLease } from '#platform/db/lease.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
-import type { ResourceInfo } from '#protocols/x402/wire.ts';
 import type { Customer } from '#rules/balance.ts';
 import { X402_RAIL } from '#rules/rails.ts';
-import { isRevokedPayee, makeSaleChallenge, type SaleChallenge } from './challenge.ts';
-import { answerOf, asDuplicate, entitlementOf, requireUse, type SettlementAnswer, toSettlementResource } from './resource.ts';
+import { isRevokedPayee, makeSaleChallenge, paidUrlOf, type SaleChallenge } from './challenge.ts';
+import {
+  answerOf,
+  asDuplicate,
+  entitlementOf,
+  type Requested,
+  requireUse,
+  type SettlementAnswer,
+  toSettlementResource,
+} from './resource.ts';
 
 interface SettlePayment {
   productId: ProductId;
@@ -36,7 +43,7 @@ interface SettlePayment {
   customer: Customer | null;
   consumeUnits: number;
   /** Resource that the buyer requested. The receipt names its URL. */
-  resource?: Partial<ResourceInfo> | undefined;
+  resource?: Requested | undefined;
 }
 
 export type SettleResult =
@@ -86,7 +93,7 @@ async function settleOnce(ctx: Scope, request: IdempotentRequest, input: SettleP
       });
       return { ...outcome, challenge };
     }
-    const success = await creditAndUse(ctx, outcome, input, caller);
+    const success = await creditAndUse(ctx, facts, { ...outcome, ...input, caller });
     const stored = await storeAnswer(ctx, { request, lease: held.lease, caller }, success);
     isStored = stored.isStored;
     return stored.result;
@@ -215,15 +222,14 @@ interface Success {
 /** Credits the entitlement and uses units in the same step, whichever request brought the payment. */
 async function creditAndUse(
   ctx: Scope,
-  { settlement, receiptId, settledAt, isNew }: Confirmed,
-  { consumeUnits: units, resource }: SettlePayment,
-  caller: string,
+  { sale, read }: Facts,
+  { settlement, receiptId, settledAt, isNew, consumeUnits: units, resource, caller }: Confirmed & SettlePayment & { caller: string },
 ): Promise<Success> {
   const answeredBy = isNew ? null : await findAnsweredBy(ctx.db, settlement);
   const consume = units > 0 ? { key: caller, units, isAnswered: answeredBy !== null } : null;
   const { credit, use } = await creditUse(ctx, settlement, consume);
-  const resourceUrl = resource?.url ?? `${ctx.baseUrl}/p/${settlement.terms.slug}`;
-  const answer = answerOf(ctx, settlement, { receiptId, credit, proof: newProof(ctx, resourceUrl, settledAt) });
+  const proof = newProof(ctx, paidUrlOf(ctx, sale, resource, read.ok ? read.resourceUrl : null), settledAt);
+  const answer = answerOf(ctx, settlement, { receiptId, credit, proof });
   const role = roleOf(caller, answeredBy, use);
   return { role, settlement, previousAnsweredBy: answeredBy, answer, consumedUnits: role === 'first' ? (use?.units ?? 0) : 0 };
 }

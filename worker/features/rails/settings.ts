@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { planFull } from '#core/errors.ts';
+import { ApiError, planFull } from '#core/errors.ts';
 import { DECIMALS } from '#core/money.ts';
 import { isoOrNull } from '#core/time.ts';
 import { planPayout } from '#features/accounts/payout.ts';
@@ -10,9 +10,10 @@ import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import type { Change, Write } from '#platform/db/commit.ts';
 import type { Setting } from '#platform/db/tables/rails.ts';
 import { AssetName, NetworkId, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { ORIGINS_MAX, parseOrigin } from '#rules/origins.ts';
 import { PLANS } from '#rules/plans.ts';
 import { isConfigured, RAIL_IDS, RAIL_KINDS, SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
-import { RAILS, type RailId } from '#rules/rails.ts';
+import { RAILS, type RailId, X402_RAIL } from '#rules/rails.ts';
 import { isNative, mintOf } from '#solana/assets.ts';
 import { associatedTokenAccount, buildAtaTransaction } from '#solana/checkout-transaction.ts';
 import type { RailStatus } from './rail.ts';
@@ -71,6 +72,10 @@ export const RailSettingBody = z
     create_ata_transaction: orNull(z.string()).describe(
       'Unsigned transaction in base64 that creates the missing account. Open `/sign#<transaction>` of this service to sign and send it with the payout wallet.',
     ),
+    origins: z
+      .array(z.string())
+      .optional()
+      .describe('Origins of your shops, on the x402 rail. Challenges name the first of them for a URL of any other origin.'),
     updated_at: orNull(Timestamp).describe('Time of the last change; null: never set.'),
   })
   .openapi('RailSetting');
@@ -83,6 +88,13 @@ export const RailSettingUpdate = z
       .describe(
         'Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Replace the one of an example with your own.',
       ),
+    origins: z
+      .array(z.string().max(300))
+      .max(ORIGINS_MAX)
+      .optional()
+      .describe(
+        'Origins of your shops, such as `https://api.shop.com`, for the x402 rail alone. They replace the present ones; `[]` clears them. Agents find and sign in only to shops with an origin.',
+      ),
   })
   .openapi('RailSettingUpdate', { example: { payout_wallet: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' } });
 
@@ -93,7 +105,7 @@ export const RailSettingUpdate = z
 async function toRailSettingResource(
   ctx: Ctx,
   railId: RailId,
-  setting: Pick<Setting, 'livemode' | 'enabled' | 'payoutWallet'> & { updatedAt: number | null },
+  setting: Pick<Setting, 'livemode' | 'enabled' | 'payoutWallet' | 'origins'> & { updatedAt: number | null },
   accountWallet: string | null,
 ): Promise<z.infer<typeof RailSettingBody>> {
   const wallet = setting.payoutWallet ?? accountWallet;
@@ -107,6 +119,7 @@ async function toRailSettingResource(
     payout_ata: ata,
     ata_exists: exists,
     create_ata_transaction: exists === false ? await ataTransaction(ctx, wallet!) : null,
+    ...(railId === X402_RAIL ? { origins: setting.origins } : {}),
     updated_at: isoOrNull(setting.updatedAt),
   };
 }
@@ -122,14 +135,20 @@ export async function listRailSettings(ctx: Scope): Promise<z.infer<typeof RailS
   return Promise.all(
     SELLING_RAILS.map((railId) => {
       const known = settingOf(settings, railId);
-      return toRailSettingResource(ctx, railId, known ?? { livemode, enabled: true, payoutWallet: null, updatedAt: null }, accountWallet);
+      return toRailSettingResource(
+        ctx,
+        railId,
+        known ?? { livemode, enabled: true, payoutWallet: null, origins: [], updatedAt: null },
+        accountWallet,
+      );
     }),
   );
 }
 
 /**
  * Plans a rail setting. A new wallet is checked by the payout rule (403 sign_in_required) and published as payout.changed. Throws 422
- * invalid_wallet_address for an address no key can sign for, 429 plan_limit_reached if too many drafts become payable.
+ * validation_error for what is no origin, invalid_wallet_address for an address no key can sign for, 429 plan_limit_reached if too many
+ * drafts become payable.
  */
 export async function planRailSetting(
   ctx: Scope,
@@ -139,14 +158,16 @@ export async function planRailSetting(
 ): Promise<Change<z.infer<typeof RailSettingBody>>> {
   const { merchantId, livemode } = ctx;
   const { payout_wallet: wallet } = input;
+  const origins = input.origins && requireOrigins(ctx, railId, input.origins);
   if (typeof wallet === 'string') await requireSpendable(ctx, wallet, livemode);
   const [settings, accountWallet] = await Promise.all([listSettings(ctx), findAccountWallet(ctx.db, merchantId)]);
   const before = settingOf(settings, railId);
-  const empty: Setting = { merchantId, livemode, railId, enabled: true, payoutWallet: null, updatedAt: ctx.now, version: 0 };
+  const empty: Setting = { merchantId, livemode, railId, enabled: true, payoutWallet: null, origins: [], updatedAt: ctx.now, version: 0 };
   const after: Setting = {
     ...(before ?? empty),
     enabled: input.enabled ?? before?.enabled ?? true,
     payoutWallet: wallet === undefined ? (before?.payoutWallet ?? null) : wallet,
+    origins: origins ?? before?.origins ?? [],
     updatedAt: ctx.now,
     version: (before?.version ?? 0) + 1,
   };
@@ -175,4 +196,23 @@ async function planQuota(ctx: Scope, actor: Actor, after: Setting): Promise<Writ
   const max = Math.max(limit, before);
   if (used > max) throw planFull('products', { limit, used, plan: actor.plan });
   return abortIfOverProductQuota(ctx, ctx, max, null);
+}
+
+const ORIGIN_PROBLEMS = {
+  not_an_origin: 'Expected an origin: `https://host` or `https://host:port`, without a path',
+  https_required: 'Expected an origin with https',
+  ip_address: 'Expected a host name, not an IP address',
+};
+
+/** Returns the origins in their standard form, each once. Throws 422 at the first that is none, or for a rail without shops. */
+function requireOrigins({ config }: Ctx, railId: RailId, given: string[]): string[] {
+  const refuse = (loc: (string | number)[], msg: string) =>
+    new ApiError('validation_error', { problems: [{ loc: ['body', 'origins', ...loc], msg, type: 'custom' }] });
+  if (railId !== X402_RAIL) throw refuse([], `Only the rail ${X402_RAIL} takes origins`);
+  const origins = given.map((text, index) => {
+    const parsed = parseOrigin(text, { allowsLocal: config.NETWORK !== 'mainnet' });
+    if (!parsed.ok) throw refuse([index], ORIGIN_PROBLEMS[parsed.reason]);
+    return parsed.value;
+  });
+  return [...new Set(origins)];
 }

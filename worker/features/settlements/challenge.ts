@@ -21,34 +21,70 @@ import { makeOffers } from './proofs.ts';
  * line at 8,192 characters.
  */
 const HEADER_MAX = 6_600;
-/** A challenge with less room than this for its offers has none, and signs none. */
-const OFFERS_LENGTH_MIN = 1_000;
 
 type Ours = 'network' | 'asset' | 'feePayer';
+type Extension = Record<string, unknown>;
+
+interface Declared {
+  /** Why a payment was refused, as x402 names it. */
+  error?: string | undefined;
+  /** How the resource is called. */
+  bazaar?: Extension | null;
+  /** How a wallet uses what it has paid for. */
+  signIn?: Extension | null;
+}
 
 /** Returns a new challenge in USDC and its header. Writes nothing. */
 export function makeChallenge(
   ctx: Pick<Ctx, 'config' | 'now'>,
   sold: Omit<ChallengeFacts, Ours>,
   resource: ResourceInfo,
-  error?: string,
+  { error, bazaar = null, signIn = null }: Declared = {},
 ): { required: PaymentRequired; header: string } {
   const { config, now } = ctx;
   const facts = { ...sold, network: config.network.caip2, asset: config.network.usdcMint, feePayer: feePayersOf(config).current };
   const random = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
   const memo = newChallenge(facts, { keys: config.CHALLENGE_KEYS!, random, expiresAt: now + CHALLENGE_SECONDS * SECOND });
   const accepts = [requirementsFor(facts, memo)] as const;
-  const identifier = { [PAYMENT_IDENTIFIER]: DECLARED_PAYMENT_IDENTIFIER };
-  const make = (extensions: Record<string, unknown>) => {
-    const required = paymentRequired(resource, [...accepts], { error, extensions });
-    return { required, header: encodeHeader(required) };
-  };
-  const bare = make(identifier);
-  if (bare.header.length > HEADER_MAX - OFFERS_LENGTH_MIN) return bare;
-  const offers = makeOffers(ctx, resource.url, accepts);
-  if (!offers) return bare;
-  const full = make({ ...identifier, [OFFER_RECEIPT]: offers });
-  return full.header.length <= HEADER_MAX ? full : bare;
+  return fitHeader({ resource, bazaar, signIn, offers: makeOffers(ctx, resource.url, accepts) }, (parts) =>
+    paymentRequired(parts.resource, [...accepts], { error, extensions: extensionsOf(parts) }),
+  );
+}
+
+interface Parts {
+  resource: ResourceInfo;
+  bazaar: Extension | null;
+  signIn: Extension | null;
+  offers: Extension | null;
+}
+
+const extensionsOf = ({ bazaar, signIn, offers }: Parts): Record<string, unknown> => ({
+  ...(bazaar ? { bazaar } : {}),
+  ...(signIn ? { 'sign-in-with-x': signIn } : {}),
+  [PAYMENT_IDENTIFIER]: DECLARED_PAYMENT_IDENTIFIER,
+  ...(offers ? { [OFFER_RECEIPT]: offers } : {}),
+});
+
+/** What a challenge leaves out, one after the other, until its header fits. */
+const LEFT_OUT: ((parts: Parts) => Parts)[] = [
+  ({ resource: { iconUrl: _, ...resource }, ...parts }) => ({ ...parts, resource }),
+  (parts) => ({ ...parts, offers: null }),
+  (parts) => ({ ...parts, bazaar: null }),
+  (parts) => ({ ...parts, signIn: null }),
+];
+
+/** Encodes the fullest challenge that fits. The same parts give the same answer. */
+function fitHeader(full: Parts, make: (parts: Parts) => PaymentRequired): { required: PaymentRequired; header: string } {
+  let parts = full;
+  let required = make(parts);
+  let header = encodeHeader(required);
+  for (const leaveOut of LEFT_OUT) {
+    if (header.length <= HEADER_MAX) break;
+    parts = leaveOut(parts);
+    required = make(parts);
+    header = encodeHeader(required);
+  }
+  return { required, header };
 }
 
 type ChallengeReading =

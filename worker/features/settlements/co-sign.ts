@@ -22,6 +22,8 @@ export type PaymentReading =
       accepted: PaymentRequirements;
       /** Name that the client gave its payment. */
       identifier: string | null;
+      /** URL of the resource, as the client echoes it. */
+      resourceUrl: string | null;
     }
   | { ok: false; reason: string; payer?: string };
 
@@ -51,6 +53,7 @@ export async function readPayload(ctx: Ctx, payload: PaymentPayload, requirement
     signed: coSign(verdict.value, feePayer),
     accepted: payload.accepted,
     identifier: identifier.value,
+    resourceUrl: payload.resource?.url ?? null,
   };
 }
 

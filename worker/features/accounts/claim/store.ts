@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
@@ -69,8 +69,12 @@ export function revokeAccess(ctx: Shard, accountId: AccountId): Write[] {
     stepRows(
       db,
       railSettings,
-      { payoutWallet: null, updatedAt: now },
-      and(eq(railSettings.merchantId, accountId), inArray(railSettings.livemode, both), isNotNull(railSettings.payoutWallet)),
+      { payoutWallet: null, origins: [], updatedAt: now },
+      and(
+        eq(railSettings.merchantId, accountId),
+        inArray(railSettings.livemode, both),
+        or(isNotNull(railSettings.payoutWallet), sql`origins <> '[]'`),
+      ),
     ),
     ...endOpenSales(ctx, accountId),
   ];

@@ -187,6 +187,7 @@ function makePlanChallenge(ctx: Scope, { payTo, accountId, plan, result }: PlanC
     days: null,
   };
   const url = resourceUrlOf(ctx, plan);
-  const challenge = makeChallenge(ctx, sold, { url, description: planTitle(plan), mimeType: 'application/json' }, reason ?? undefined);
+  const resource = { url, description: planTitle(plan), mimeType: 'application/json' };
+  const challenge = makeChallenge(ctx, sold, resource, { error: reason ?? undefined });
   return { kind: 'required', ...challenge, reason, paymentResponse: null, result };
 }

@@ -1,6 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
-import { flag, instant } from './columns.ts';
+import { flag, instant, json } from './columns.ts';
 
 export const railSettings = sqliteTable(
   'rail_settings',
@@ -10,6 +10,8 @@ export const railSettings = sqliteTable(
     railId: text('rail_id').notNull(),
     enabled: flag('enabled').notNull(),
     payoutWallet: text('payout_wallet'),
+    /** Origins of the merchant's shops. Only the x402 rail has any. */
+    origins: json<string[]>('origins').notNull().default([]),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
   },
