@@ -3515,6 +3515,19 @@ export interface PayoutChange {
   by: 'key' | 'person';
 }
 
+export interface PayerLimit {
+  /** Identifier of the product. */
+  product_id: string;
+  /** Wallet that paid. */
+  payer_wallet: string;
+  /** `max_per_payer_per_day` of the product. */
+  limit: Money;
+  /** Sum of the payments of this payer for the product on that day, pending ones included. */
+  paid: Money;
+  /** Day in UTC. */
+  day: string;
+}
+
 export interface StartOAuthQuery {
   /** Purpose of the sign-in: `login` or `register`. */
   mode?: 'login' | 'register';

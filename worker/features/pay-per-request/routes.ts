@@ -63,6 +63,7 @@ export const x402Routes = routes('x402').write({
     'payment_mismatch',
     'duplicate_settlement',
     'setup_not_ready',
+    'payer_limit_reached',
     'state_conflict',
     'not_found',
     'rpc_unavailable',
