@@ -34,7 +34,7 @@ interface Purchase {
   amount: bigint;
 }
 
-/** True if the payer has paid to the limit already. `amount` is what the payment claims to pay, at most the price is counted here. */
+/** True if the payer has paid to the limit already. Counts at most one price of `amount`, because the challenge is not verified yet. */
 export async function isAtPayerLimit(ctx: Shard, product: Product, { payerWallet, amount }: Purchase): Promise<boolean> {
   const { maxPerPayerPerDay: limit, priceAmount: price } = product;
   if (limit === null) return false;

@@ -46,7 +46,7 @@ export const x402Routes = routes('x402').write({
   sdk: 'x402.settle',
   agent: { confirm: true },
   summary: 'Settle an x402 payment',
-  description: `Settles an x402 payment. One payment counts once. Repeated under its key, it returns the first result. Under any other key it returns \`duplicate: true\` with \`consumed_units: 0\`, the customer’s current balance and the header \`X-Svc-Duplicate-Settlement: true\`, and stores that response. Serve nothing for a duplicate, unless the consumption was refunded before; then it serves one more request. 202 means that the outcome is not known yet: send the same payment again, never ask for a new one. ${FEE_BUDGET_TEXT}`,
+  description: `Settles an x402 payment. One payment counts once. Repeated under its key, it returns the first result. Under any other key it returns \`duplicate: true\` with \`consumed_units: 0\`, the customer’s current balance and the header \`X-Svc-Duplicate-Settlement: true\`, and stores that response. Serve nothing for a duplicate, unless the consumption was refunded before; then it serves one more request. 202 means that the outcome is not known yet: send the same payment again, never ask for a new one. Above the product’s \`max_per_payer_per_day\` it returns 429 \`payer_limit_reached\` without a challenge, and nothing is sent. ${FEE_BUDGET_TEXT}`,
   key: 'required',
   bucket: 'metered',
   body: SettleRequest,
