@@ -63,7 +63,7 @@ function twoHalves(release: Promise<void>): AsyncIterable<string> {
   })();
 }
 
-describe.each(Object.entries(hosts))('protect for %s with responses', (_name, host) => {
+describe.each(Object.entries(hosts))('protect for %s with responses', (name, host) => {
   const newPayment = () => identified('pay:bob:1', `order_${crypto.randomUUID()}`);
   const recordedHeaders = (answer: Response) =>
     ['Content-Type', 'PAYMENT-RESPONSE', 'Cache-Control'].map((name) => answer.headers.get(name));
@@ -122,6 +122,20 @@ describe.each(Object.entries(hosts))('protect for %s with responses', (_name, ho
     failing.reject(new Error('model crashed'));
     await expect(reader.read()).rejects.toThrow();
     expect((await ask(broken)).status).toBe(409);
+  });
+
+  it('a stream that loses its buyer is recorded, except in Fastify, which ends it', async () => {
+    const shop = await openShop(host, { responses: memoryResponses() });
+    const gate = Promise.withResolvers<void>();
+    shop.state.handle = async () => ({ status: 200, body: twoHalves(gate.promise) });
+    const payment = newPayment();
+    await shop.hangUp(payment, () => shop.served.length === 1);
+    gate.resolve();
+    await sleep(50);
+    const again = await shop.ask(payment);
+    const [status, text] = [again.status, await again.text()];
+    if (name === 'fastify') expect([status, shop.served.length]).toEqual([409, 1]);
+    else expect([status, text, shop.served.length]).toEqual([200, 'first second', 1]);
   });
 
   it.each([404, 503])('an answer of %i is not recorded', async (status) => {
