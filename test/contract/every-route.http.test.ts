@@ -104,6 +104,7 @@ describe('built routes', () => {
       setup_intent_id: NOWHERE,
       ticket_id: NOWHERE,
       claim_id: NOWHERE,
+      listing_id: NOWHERE,
       session_id: NOWHERE,
       slug: product.slug,
     };

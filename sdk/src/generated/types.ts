@@ -2378,8 +2378,8 @@ export interface ReadinessCheck {
     | 'plan_active'
     | 'live_mode_confirmed'
     | 'live_key_present'
-    | 'listed'
-    | 'subscription_plan_published';
+    | 'subscription_plan_published'
+    | 'listed';
   /** Status of the object. */
   status: 'pass' | 'fail' | 'warn' | 'skip';
   /** Result of the check. */

@@ -9,7 +9,7 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const CODES =
   'app_found product_found product_active price_set rail_enabled payout_wallet_set payout_ata_exists fee_wallet_configured ' +
-  'webhook_endpoint_enabled plan_active live_mode_confirmed live_key_present subscription_plan_published';
+  'webhook_endpoint_enabled plan_active live_mode_confirmed live_key_present subscription_plan_published listed';
 // biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 

@@ -1,5 +1,7 @@
+import { newId } from '#core/ids.ts';
 import type { PaidPlan } from '#rules/plans.ts';
 import { cancelInstruction } from '#solana/programs/subscriptions/instructions.ts';
+import { USDC } from '../chain/chain.ts';
 import { askNonce, signText } from '../chain/wallet.ts';
 import { credential, MeteredShop } from '../clients/metered.ts';
 import { runScenario } from '../clients/sandbox.ts';
@@ -37,6 +39,7 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/\/resolve$/, makeTicket],
   [/activate/, makePlanPayment],
   [/accept-unmatched/, makeSecondPayment],
+  [/x402\/(?:openapi|listings\/\{)/, makeListing],
   [/confirm|\/receipt$|\/transaction|solana-pay|x402/, makeUnreported],
   [/\{slug\}\/identity/, makeClub],
   [/automation\/hooks\/\{/, makeHook],
@@ -191,6 +194,20 @@ async function makeTest(w: World, { merchant, sandbox }: Tenant): Promise<Made> 
     payment_id: [(await w.connect(await w.product(seller))).payment_id],
     identity_session_id: [body.identity_session_id],
   };
+}
+
+/** Listed resource of the merchant's own server. */
+async function makeListing(w: World, { merchant }: Tenant): Promise<Made> {
+  const id = newId(Date.now(), merchant.userId);
+  const origin = `https://${id}.example.com`;
+  const shown = { bazaar: {}, accepts: [{ asset: USDC, amount: '10000' }] };
+  await w.env.DB.prepare(
+    `INSERT INTO listings (id, merchant_id, call, target, resource, origin, shown, good_at, created_at, updated_at)
+      VALUES (?1, ?2, 'GET', ?3, ?3, ?4, ?5, ?6, ?6, ?6)`,
+  )
+    .bind(id, merchant.userId, `${origin}/weather`, origin, JSON.stringify(shown), Date.now())
+    .run();
+  return { listing_id: [id], origin: [origin] };
 }
 
 async function makeHook(w: World, { merchant }: Tenant): Promise<Made> {

@@ -15,8 +15,8 @@ export const CHECKS = {
   plan_active: 'The plan is active. A warning if a paid plan ends soon, because its limits end with it. The free plan sells too.',
   live_mode_confirmed: 'Live mode is confirmed. Blocks x402; plain checkout does not require it.',
   live_key_present: 'A live key with execute exists. A warning: without one, only a signed-in person can consume and settle.',
-  listed: 'Agents find the product in the public catalogue. A warning where it is to be listed and is not: sales work without it.',
   subscription_plan_published: 'A product that renews automatically has a published plan of its current terms. Blocks.',
+  listed: 'Agents find the product in the public catalogue. A warning where it is to be listed and is not: sales work without it.',
 } as const;
 
 export type CheckCode = keyof typeof CHECKS;
