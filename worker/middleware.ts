@@ -157,6 +157,7 @@ const openToBrowsers = cors({
     'Content-Type',
     'Authorization',
     'PAYMENT-SIGNATURE',
+    'SIGN-IN-WITH-X',
     'Idempotency-Key',
     'X-Svc-Setup-Secret',
     'X-Svc-Identity-Session',

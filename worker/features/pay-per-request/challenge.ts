@@ -10,6 +10,7 @@ import type { PaymentRequired } from '#protocols/x402/wire.ts';
 import { isOnOrigin, placeOnOrigin } from '#rules/origins.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 import { RESOURCE_URL_MAX, type Requested } from './resource.ts';
+import { offerSignIn } from './sign-in.ts';
 
 interface ChallengeRequest {
   /** Default: the page of the product. */
@@ -43,8 +44,10 @@ export async function makeSaleChallenge(
     units: product.usageUnits,
     days: product.accessPeriodDays,
   };
-  const { url, description = product.name, mimeType } = placed(ctx, sale, resource);
-  return { ok: true, ...makeChallenge(ctx, sold, { url, description, ...(mimeType ? { mimeType } : {}) }, { error }) };
+  const shown = placed(ctx, sale, resource);
+  const { url, description = product.name, mimeType } = shown;
+  const signIn = offerSignIn(ctx, sale, resource && shown);
+  return { ok: true, ...makeChallenge(ctx, sold, { url, description, ...(mimeType ? { mimeType } : {}) }, { error, signIn }) };
 }
 
 const pageOf = ({ baseUrl }: Ctx, { product }: Sale): string => `${baseUrl}/p/${product.slug}`;
