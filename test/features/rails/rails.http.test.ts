@@ -114,7 +114,10 @@ describe('PUT /v1/access/rail-settings/{rail_id}', () => {
     const bob = await w.merchant();
     const { body } = await w.call('GET', '/v1/access/rail-settings', { key: bob.key });
     expect(body.items.map((item: { rail_id: string }) => item.rail_id)).toEqual([...RAIL_IDS]);
-    for (const item of body.items) expect(item).toEqual({ rail_id: item.rail_id, enabled: true, ...UNSET });
+    for (const item of body.items) {
+      const origins = item.rail_id === X402 ? { origins: [] } : {};
+      expect(item).toEqual({ rail_id: item.rail_id, enabled: true, ...UNSET, ...origins });
+    }
   });
 
   it('a key can set the first wallet of a rail, and changing it requires a fresh sign-in', async () => {
@@ -175,7 +178,7 @@ describe('PUT /v1/access/rail-settings/{rail_id}', () => {
   ])('%s is refused as a payout wallet', async (_, wallet, code) => {
     const refused = await put({ payout_wallet: await wallet() });
     expect([refused.status, refused.body.code]).toEqual([422, code]);
-    expect(await read()).toEqual({ rail_id: X402, enabled: true, ...UNSET });
+    expect(await read()).toEqual({ rail_id: X402, enabled: true, origins: [], ...UNSET });
   });
 
   it('an unknown rail is 404', async () => {

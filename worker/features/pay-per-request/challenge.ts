@@ -6,8 +6,8 @@ import { type Obstacle, payoutOf, prospectOf } from '#features/products/selling/
 import { checkX402Ready } from '#features/rails/x402.ts';
 import { makeChallenge } from '#features/settlements/challenge.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
+import { isOnOrigin, moveToOrigin } from '#protocols/x402/origins.ts';
 import type { PaymentRequired } from '#protocols/x402/wire.ts';
-import { isOnOrigin, placeOnOrigin } from '#rules/origins.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 import { RESOURCE_URL_MAX, type Requested } from './resource.ts';
 import { offerSignIn } from './sign-in.ts';
@@ -44,7 +44,7 @@ export async function makeSaleChallenge(
     units: product.usageUnits,
     days: product.accessPeriodDays,
   };
-  const shown = placed(ctx, sale, resource);
+  const shown = onOrigin(ctx, sale, resource);
   const { url, description = product.name, mimeType } = shown;
   const signIn = offerSignIn(ctx, sale, resource && shown);
   return { ok: true, ...makeChallenge(ctx, sold, { url, description, ...(mimeType ? { mimeType } : {}) }, { error, signIn }) };
@@ -52,14 +52,14 @@ export async function makeSaleChallenge(
 
 const pageOf = ({ baseUrl }: Ctx, { product }: Sale): string => `${baseUrl}/p/${product.slug}`;
 
-/** Places a requested resource on the merchant's origins. Without one it is the page of the product. */
-const placed = (ctx: Ctx, sale: Sale, resource: Requested | undefined): Requested =>
-  resource ? { ...resource, url: placeOnOrigin(resource.url, sale.setting?.origins ?? []) } : { url: pageOf(ctx, sale) };
+/** Returns the requested resource on the merchant's origins. Without one it is the page of the product. */
+const onOrigin = (ctx: Ctx, sale: Sale, resource: Requested | undefined): Requested =>
+  resource ? { ...resource, url: moveToOrigin(resource.url, sale.setting?.origins ?? []) } : { url: pageOf(ctx, sale) };
 
 /** URL of a receipt: of the requested resource, else of the one that the payment echoes if it is the merchant's, else the product's page. */
 export function paidUrlOf(ctx: Ctx, sale: Sale, resource: Requested | undefined, echoed: string | null): string {
   const isTheirs = echoed !== null && echoed.length <= RESOURCE_URL_MAX && isOnOrigin(echoed, sale.setting?.origins ?? []);
-  return placed(ctx, sale, resource ?? (isTheirs ? { url: echoed } : undefined)).url;
+  return onOrigin(ctx, sale, resource ?? (isTheirs ? { url: echoed } : undefined)).url;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Sale } from '#features/products/product.ts';
 import type { Ctx } from '#platform/context.ts';
+import { isOnOrigin } from '#protocols/x402/origins.ts';
 import { findSignInProblem, isSigned, newSignIn, parseSignIn, SIGN_IN_RANDOM_BYTES, type SignInProblem } from '#protocols/x402/sign-in.ts';
-import { isOnOrigin } from '#rules/origins.ts';
 import type { Requested } from './resource.ts';
 
 /** Returns the merchant's origins, which alone name a domain. Null if one purchase gives one use: then a wallet has nothing to come back for. */

@@ -10,7 +10,7 @@ import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import type { Change, Write } from '#platform/db/commit.ts';
 import type { Setting } from '#platform/db/tables/rails.ts';
 import { AssetName, NetworkId, orNull, Timestamp } from '#platform/http/openapi.ts';
-import { ORIGINS_MAX, parseOrigin } from '#rules/origins.ts';
+import { ORIGINS_MAX, parseOrigin } from '#protocols/x402/origins.ts';
 import { PLANS } from '#rules/plans.ts';
 import { isConfigured, RAIL_IDS, RAIL_KINDS, SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
 import { RAILS, type RailId, X402_RAIL } from '#rules/rails.ts';

@@ -66,7 +66,7 @@ const extensionsOf = ({ bazaar, signIn, offers }: Parts): Record<string, unknown
   ...(offers ? { [OFFER_RECEIPT]: offers } : {}),
 });
 
-/** What a challenge leaves out, one after the other, until its header fits. */
+/** Steps that shorten a challenge, in order, until its header fits. */
 const LEFT_OUT: ((parts: Parts) => Parts)[] = [
   ({ resource: { iconUrl: _, ...resource }, ...parts }) => ({ ...parts, resource }),
   (parts) => ({ ...parts, offers: null }),

@@ -68,7 +68,7 @@ export const identifierPrefix = (merchantId: string, identifier: string): string
 export const identifierKey = (merchantId: string, identifier: string, within: string): string =>
   identifierPrefix(merchantId, identifier) + within;
 
-/** Condition for a claim whose transaction the chain dropped before any request was answered with its success. */
+/** Condition for the claim of a transaction that the chain dropped before any request was answered with its success. */
 const isLost = sql`dropped_at IS NOT NULL AND answered_by IS NULL`;
 
 /** Frees an identifier of a payment that the chain dropped, for the batch that claims the next payment under it. */

@@ -10,7 +10,7 @@ import { equalBytes, hmacSha256, macRing, verifyEd25519 } from '#core/crypto.ts'
 import { base58Bytes, hex, utf8 } from '#core/encoding.ts';
 import { assert } from '#core/errors.ts';
 import { iso, SECOND, unixSeconds } from '#core/time.ts';
-import { isOnOrigin } from '#rules/origins.ts';
+import { isOnOrigin } from './origins.ts';
 import { decodeHeader } from './wire.ts';
 
 export const SIGN_IN_WITH_X = 'sign-in-with-x';

@@ -33,7 +33,7 @@ export const isOnOrigin = (url: string, origins: readonly string[]): boolean => 
  * Returns the URL of a resource on the merchant's origins: a web URL of another origin moves to the first of them, without its query,
  * because the header Host of a request may have made it. Without origins, and for other schemes, the URL stays.
  */
-export function placeOnOrigin(url: string, origins: readonly string[]): string {
+export function moveToOrigin(url: string, origins: readonly string[]): string {
   const [first] = origins;
   if (first === undefined || !URL.canParse(url)) return url;
   const parsed = new URL(url);
