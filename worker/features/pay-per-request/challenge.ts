@@ -10,7 +10,7 @@ import { isOnOrigin, moveToOrigin } from '#protocols/x402/origins.ts';
 import type { PaymentRequired } from '#protocols/x402/wire.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 import { RESOURCE_URL_MAX, type Requested } from './resource.ts';
-import { offerSignIn } from './sign-in.ts';
+import { makeSignIn } from './sign-in.ts';
 
 interface ChallengeRequest {
   /** Default: the page of the product. */
@@ -46,7 +46,7 @@ export async function makeSaleChallenge(
   };
   const shown = onOrigin(ctx, sale, resource);
   const { url, description = product.name, mimeType } = shown;
-  const signIn = offerSignIn(ctx, sale, resource && shown);
+  const signIn = makeSignIn(ctx, sale, resource && shown);
   return { ok: true, ...makeChallenge(ctx, sold, { url, description, ...(mimeType ? { mimeType } : {}) }, { error, signIn }) };
 }
 

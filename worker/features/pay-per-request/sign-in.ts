@@ -11,7 +11,7 @@ function originsOf({ product, setting }: Sale): readonly [string, ...string[]] |
   return first !== undefined && givesMore ? [first, ...others] : null;
 }
 
-const offerOf = ({ config }: Ctx, { product: { livemode, merchantId, id } }: Sale) => ({
+const termsOf = ({ config }: Ctx, { product: { livemode, merchantId, id } }: Sale) => ({
   livemode,
   merchantId,
   productId: id,
@@ -19,21 +19,21 @@ const offerOf = ({ config }: Ctx, { product: { livemode, merchantId, id } }: Sal
 });
 
 /**
- * Offers a sign-in with a challenge for a resource, which is placed on the merchant's origins. Null if the product offers none, or for an MCP
- * tool. Writes nothing.
+ * Offers a sign-in with the challenge for a resource on the merchant's origins. Null if the product offers none, or for an MCP tool. Writes
+ * nothing.
  */
-export function offerSignIn(ctx: Ctx, sale: Sale, resource: Requested | undefined) {
+export function makeSignIn(ctx: Ctx, sale: Sale, resource: Requested | undefined) {
   const origins = originsOf(sale);
   if (!origins || resource?.toolName !== undefined) return null;
   const uri = resource ? resource.url : `${origins[0]}/`;
   if (!isOnOrigin(uri, origins)) return null;
   const random = crypto.getRandomValues(new Uint8Array(SIGN_IN_RANDOM_BYTES));
   // A fragment is the caller's own mark of the request.
-  const offer = { ...offerOf(ctx, sale), uri: uri.replace(/#.*/s, '') };
-  return newSignIn(offer, { keys: ctx.config.CHALLENGE_KEYS!, random, now: ctx.wallNow });
+  const terms = { ...termsOf(ctx, sale), uri: uri.replace(/#.*/s, '') };
+  return newSignIn(terms, { keys: ctx.config.CHALLENGE_KEYS!, random, now: ctx.wallNow });
 }
 
-/** A valid sign-in, one that is refused although a wallet signed it, or one that nobody signed. */
+/** Valid sign-in, or the problem of a refused one. `signer`: the wallet that signed, null if the signature is not of the wallet that is named. */
 type SignInReading =
   | { signer: string; nonce: string; problem: null }
   | { signer: string; nonce: null; problem: SignInProblem }
@@ -45,7 +45,7 @@ export function readSignIn(ctx: Ctx, sale: Sale, header: string): SignInReading 
   if (!signIn) return { signer: null, nonce: null, problem: 'invalid_siwx_header' };
   const problem = findSignInProblem(
     signIn,
-    { ...offerOf(ctx, sale), origins: originsOf(sale) },
+    { ...termsOf(ctx, sale), origins: originsOf(sale) },
     { keys: ctx.config.CHALLENGE_KEYS!, now: ctx.wallNow },
   );
   const { address: signer, nonce } = signIn;

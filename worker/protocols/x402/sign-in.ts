@@ -1,7 +1,7 @@
 /**
  * Extension `sign-in-with-x` of x402 on Solana: a wallet that has paid signs a text, and uses what it has left. The nonce is a MAC over the
  * offer, so that an offer costs no write. Single use is enforced where the units are. Pure.
- * (x402-foundation/x402, specs/extensions/sign-in-with-x.md; reference: `@x402/extensions` 2.27)
+ * (worker/protocols/README.md#x402-v2-sign-in)
  * @module
  */
 
@@ -46,11 +46,11 @@ const SCHEMA = {
   required: ['domain', 'address', 'uri', 'version', 'chainId', 'type', 'nonce', 'issuedAt', 'signature'],
 };
 
-/** One line, because the signed text has a field a line. */
+/** Text without line breaks, because each field of the signed text is a line. */
 const line = z.string().regex(/^[^\r\n]*$/);
 
 /** Payload of the header SIGN-IN-WITH-X. */
-const SignIn = z.object({
+const SignInProof = z.object({
   domain: line,
   address: line,
   statement: line.nullish(),
@@ -67,10 +67,10 @@ const SignIn = z.object({
   signatureScheme: z.enum(['eip191', 'eip1271', 'eip6492', 'siws']).nullish(),
   signature: line,
 });
-export type SignIn = z.infer<typeof SignIn>;
+export type SignInProof = z.infer<typeof SignInProof>;
 
-/** What is offered to a wallet: the units of one product, at one URL of its merchant. */
-export interface SignInOffer {
+/** Terms of an offer to a wallet: the units of one product, at one URL of its merchant. */
+export interface SignInTerms {
   livemode: boolean;
   merchantId: string;
   productId: string;
@@ -79,10 +79,10 @@ export interface SignInOffer {
   chainId: string;
 }
 
-type Signed = Pick<SignIn, 'uri' | 'chainId' | 'issuedAt'> & { expirationTime: string };
+type Signed = Pick<SignInProof, 'uri' | 'chainId' | 'issuedAt'> & { expirationTime: string };
 
 /** JSON of a string list is unambiguous. The first string separates this use of the key. */
-function macOf(key: Uint8Array, { livemode, merchantId, productId }: Omit<SignInOffer, 'uri'>, signed: Signed, random: string): Uint8Array {
+function macOf(key: Uint8Array, { livemode, merchantId, productId }: Omit<SignInTerms, 'uri'>, signed: Signed, random: string): Uint8Array {
   const { uri, chainId, issuedAt, expirationTime } = signed;
   const mode = livemode ? 'live' : 'sandbox';
   const fields = ['x402-sign-in', mode, merchantId, productId, uri, chainId, issuedAt, expirationTime, random];
@@ -90,13 +90,13 @@ function macOf(key: Uint8Array, { livemode, merchantId, productId }: Omit<SignIn
 }
 
 /** Extension of a challenge. `now` is truncated to seconds, so that no clock of a verifier is behind. */
-export function newSignIn(offer: SignInOffer, { keys, random, now }: { keys: string; random: Uint8Array; now: number }) {
+export function newSignIn(terms: SignInTerms, { keys, random, now }: { keys: string; random: Uint8Array; now: number }) {
   assert(random.length === SIGN_IN_RANDOM_BYTES, `a sign-in takes ${SIGN_IN_RANDOM_BYTES} random bytes`);
-  const { uri, chainId } = offer;
+  const { uri, chainId } = terms;
   const issued = unixSeconds(now) * SECOND;
   const [issuedAt, expirationTime] = [iso(issued), iso(issued + SIGN_IN_SECONDS * SECOND)];
   const head = hex.encode(random);
-  const nonce = head + hex.encode(macOf(macRing(keys)[0]!, offer, { uri, chainId, issuedAt, expirationTime }, head));
+  const nonce = head + hex.encode(macOf(macRing(keys)[0]!, terms, { uri, chainId, issuedAt, expirationTime }, head));
   return {
     info: { domain: new URL(uri).host, uri, version: '1', nonce, issuedAt, expirationTime, statement: STATEMENT },
     supportedChains: [{ chainId, type: 'ed25519', signatureScheme: 'siws' }],
@@ -105,7 +105,7 @@ export function newSignIn(offer: SignInOffer, { keys, random, now }: { keys: str
 }
 
 /** Builds the text of Sign-In With Solana, as the reference does. */
-export function signInText(signIn: Omit<SignIn, 'type' | 'signature'>): string {
+export function signInText(signIn: Omit<SignInProof, 'type' | 'signature'>): string {
   const { domain, address, statement, uri, version, chainId, nonce, issuedAt, expirationTime, notBefore, requestId, resources } = signIn;
   return [
     `${domain} wants you to sign in with your Solana account:`,
@@ -125,8 +125,8 @@ export function signInText(signIn: Omit<SignIn, 'type' | 'signature'>): string {
 }
 
 /** Parses a SIGN-IN-WITH-X header. Null if unreadable. Never throws, whatever a client sends. */
-export function parseSignIn(header: string): SignIn | null {
-  const parsed = header.length <= SIGN_IN_CHARS_MAX ? SignIn.safeParse(decodeHeader(header)) : null;
+export function parseSignIn(header: string): SignInProof | null {
+  const parsed = header.length <= SIGN_IN_CHARS_MAX ? SignInProof.safeParse(decodeHeader(header)) : null;
   return parsed?.success ? parsed.data : null;
 }
 
@@ -148,7 +148,7 @@ export type SignInProblem = `invalid_siwx_${
   | 'malformed_signature'
   | 'signature'}`;
 
-interface Expected extends Omit<SignInOffer, 'uri'> {
+interface Expected extends Omit<SignInTerms, 'uri'> {
   /** Origins of the merchant's shops. Null if the product offers no sign-in. */
   origins: readonly string[] | null;
 }
@@ -157,23 +157,27 @@ interface Expected extends Omit<SignInOffer, 'uri'> {
  * Returns why a sign-in is refused, or null for a valid one. The first nonce key of the ring signs, all verify. Which wallet signed is
  * known even of a sign-in that is no longer valid: see `isSigned`.
  */
-export function findSignInProblem(signIn: SignIn, expected: Expected, { keys, now }: { keys: string; now: number }): SignInProblem | null {
+export function findSignInProblem(
+  signIn: SignInProof,
+  expected: Expected,
+  { keys, now }: { keys: string; now: number },
+): SignInProblem | null {
   if (expected.origins === null) return 'invalid_siwx_not_offered';
   if (signIn.type !== 'ed25519' || signIn.chainId !== expected.chainId) return 'invalid_siwx_unsupported_chain';
   return (
-    findPlaceProblem(signIn, expected.origins) ??
+    findOriginProblem(signIn, expected.origins) ??
     findTimeProblem(signIn, now) ??
     (isOurNonce(signIn, expected, keys) ? findSignatureProblem(signIn) : 'invalid_siwx_nonce')
   );
 }
 
-function findPlaceProblem({ domain, uri }: SignIn, origins: readonly string[]): SignInProblem | null {
+function findOriginProblem({ domain, uri }: SignInProof, origins: readonly string[]): SignInProblem | null {
   const named = origins.filter((origin) => new URL(origin).host === domain);
   if (named.length === 0) return 'invalid_siwx_domain_mismatch';
   return isOnOrigin(uri, named) ? null : 'invalid_siwx_uri_mismatch';
 }
 
-function findTimeProblem({ issuedAt, expirationTime, notBefore }: SignIn, now: number): SignInProblem | null {
+function findTimeProblem({ issuedAt, expirationTime, notBefore }: SignInProof, now: number): SignInProblem | null {
   const issued = Date.parse(issuedAt);
   if (Number.isNaN(issued)) return 'invalid_siwx_issued_at';
   if (issued > now) return 'invalid_siwx_issued_at_in_future';
@@ -188,20 +192,20 @@ function findTimeProblem({ issuedAt, expirationTime, notBefore }: SignIn, now: n
 }
 
 /** Constant time over the key ring. */
-function isOurNonce({ nonce, expirationTime, ...signed }: SignIn, expected: Expected, keys: string): boolean {
+function isOurNonce({ nonce, expirationTime, ...signed }: SignInProof, expected: Expected, keys: string): boolean {
   if (!/^[0-9a-f]{32}$/.test(nonce)) return false;
   const [random, mac] = [nonce.slice(0, 2 * SIGN_IN_RANDOM_BYTES), hex.decode(nonce.slice(2 * SIGN_IN_RANDOM_BYTES))];
-  const offered = { ...signed, expirationTime: expirationTime ?? '' };
+  const fields = { ...signed, expirationTime: expirationTime ?? '' };
   return macRing(keys)
-    .map((key) => equalBytes(macOf(key, expected, offered, random), mac))
+    .map((key) => equalBytes(macOf(key, expected, fields, random), mac))
     .includes(true);
 }
 
-function findSignatureProblem(signIn: SignIn): SignInProblem | null {
+function findSignatureProblem(signIn: SignInProof): SignInProblem | null {
   const [signature, publicKey] = [base58Bytes(signIn.signature, 64), base58Bytes(signIn.address, 32)];
   if (!signature || !publicKey) return 'invalid_siwx_malformed_signature';
   return verifyEd25519(signature, utf8(signInText(signIn)), publicKey) ? null : 'invalid_siwx_signature';
 }
 
 /** True if the wallet signed the text, which may have expired since. */
-export const isSigned = (signIn: SignIn): boolean => findSignatureProblem(signIn) === null;
+export const isSigned = (signIn: SignInProof): boolean => findSignatureProblem(signIn) === null;
