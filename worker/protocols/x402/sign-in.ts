@@ -7,11 +7,11 @@
 
 import { z } from '@hono/zod-openapi';
 import { equalBytes, hmacSha256, macRing, verifyEd25519 } from '#core/crypto.ts';
-import { base58Bytes, hex, utf8 } from '#core/encoding.ts';
+import { base58, base58Bytes, base64, hex, utf8 } from '#core/encoding.ts';
 import { assert } from '#core/errors.ts';
 import { iso, SECOND, unixSeconds } from '#core/time.ts';
 import { isOnOrigin } from './origins.ts';
-import { decodeHeader } from './wire.ts';
+import { decodeHeader, type PaymentRequired } from './wire.ts';
 
 export const SIGN_IN_WITH_X = 'sign-in-with-x';
 /** Length of the header SIGN-IN-WITH-X: common proxies end a header line there. */
@@ -68,6 +68,12 @@ const SignInProof = z.object({
   signature: line,
 });
 export type SignInProof = z.infer<typeof SignInProof>;
+
+/** Extension of a challenge, as far as a client reads it. */
+const Declared = z.object({
+  info: z.record(z.string(), z.unknown()),
+  supportedChains: z.array(z.object({ chainId: line, type: line })),
+});
 
 /** Terms of an offer to a wallet: the units of one product, at one URL of its merchant. */
 export interface SignInTerms {
@@ -209,3 +215,18 @@ function findSignatureProblem(signIn: SignInProof): SignInProblem | null {
 
 /** True if the wallet signed the text, which may have expired since. */
 export const isSigned = (signIn: SignInProof): boolean => findSignatureProblem(signIn) === null;
+
+interface Signer {
+  address: string;
+  sign(message: Uint8Array): Uint8Array;
+}
+
+/** Signs in as the public client does: returns the value of SIGN-IN-WITH-X, or null if the challenge offers no sign-in on this chain. */
+export function signInAs({ address, sign }: Signer, { extensions }: PaymentRequired, chainId: string): string | null {
+  const declared = Declared.safeParse(extensions?.[SIGN_IN_WITH_X]);
+  const chain = declared.data?.supportedChains.find((one) => one.chainId === chainId);
+  const unsigned = SignInProof.omit({ signature: true }).safeParse({ ...declared.data?.info, ...chain, address });
+  if (!unsigned.success) return null;
+  const proof: SignInProof = { ...unsigned.data, signature: base58.encode(sign(utf8(signInText(unsigned.data)))) };
+  return base64.encode(utf8(JSON.stringify(proof)));
+}
