@@ -2,6 +2,7 @@ import type { KeyPairSigner } from '@solana/kit';
 import { x402Client, x402HTTPClient } from '@x402/core/client';
 import type { PaymentRequired } from '@x402/core/types';
 import { appendPaymentIdentifierToExtensions } from '@x402/extensions';
+import { type CompleteSIWxInfo, createSIWxPayload, encodeSIWxHeader, type SIWxSigner } from '@x402/extensions/sign-in-with-x';
 import { ExactSvmScheme } from '@x402/svm';
 import { keyRing } from '#core/crypto.ts';
 import { base58, base64, utf8 } from '#core/encoding.ts';
@@ -27,6 +28,11 @@ export class Agent {
     this.#http = new x402HTTPClient(this.client);
   }
 
+  /** The wallet as the public client for sign-in takes it: its types name messages less strictly. */
+  get signer(): SIWxSigner {
+    return this.wallet as unknown as SIWxSigner;
+  }
+
   async pay(header: string): Promise<string> {
     const required = this.#http.getPaymentRequiredResponse((name) => (name.toUpperCase() === 'PAYMENT-REQUIRED' ? header : null));
     return this.payFor(required);
@@ -46,6 +52,14 @@ export const payAs = (agent: Agent, header: string, id: string): Promise<string>
   return agent.payFor(required);
 };
 
+/** Signs in as the public client does, with what a challenge offers. `changed`: fields that are signed in place of the challenge's. */
+export async function signIn(agent: Pick<Agent, 'signer'>, header: string, changed: Partial<CompleteSIWxInfo> = {}): Promise<string> {
+  const { info, supportedChains } = decoded(header).extensions['sign-in-with-x'];
+  const asked: CompleteSIWxInfo = { ...info, ...supportedChains[0], ...changed };
+  const origin = URL.canParse(asked.uri) ? new URL(asked.uri).origin : asked.uri;
+  return encodeSIWxHeader(await createSIWxPayload(asked, agent.signer, origin));
+}
+
 export const newAgent = async (w: World, usdc?: bigint): Promise<Agent> => new Agent(await w.chain.wallet(usdc), w.chain.url);
 
 export const feePayerOf = (w: World): string => base58.encode(keyRing(w.env.FEE_PAYER_KEYS as string)[0]!.publicKey);
@@ -64,6 +78,15 @@ export async function sellToAgents(w: World, merchant: Merchant, terms: Record<s
   await readyToBePaid(w, merchant);
   return w.product(merchant, { price: { asset: 'USDC', amount: '0.01' }, live_mode_confirmed: true, ...terms });
 }
+
+/** Sells a product to agents at these origins of the merchant. */
+export async function sellAt(w: World, merchant: Merchant, origins: string[], terms: Record<string, unknown> = {}): Promise<Body> {
+  await setOrigins(w, merchant.key, origins);
+  return sellToAgents(w, merchant, terms);
+}
+
+export const setOrigins = (w: World, key: string, origins: string[]): Promise<Answer<Body>> =>
+  w.call('PUT', '/v1/access/rail-settings/x402_solana_usdc', { key, body: { origins }, headers: { 'Idempotency-Key': newKey() } });
 
 /** Calls a write of the access API, under a new key by default. */
 export const write = (w: World, merchant: Merchant, path: string, body: unknown, options: WriteOptions = {}) =>
