@@ -11,7 +11,8 @@ import { protect as protectExpress } from '../../sdk/src/express.ts';
 import { type Access, protect as protectFetch } from '../../sdk/src/fetch.ts';
 import { protect as protectHono, type SvcEnv } from '../../sdk/src/hono.ts';
 import type { ProtectOptions } from '../../sdk/src/index.ts';
-import { type Agent, decoded, newAgent, sellAt, setOrigins, signIn } from '../support/people/agent.ts';
+import { type Agent, decoded, newAgent, sellAt, setOrigins } from '../support/people/agent.ts';
+import { signIn } from '../support/people/sign-in.ts';
 import { letTimeRun, setTime } from '../support/runner/clock.ts';
 import { type Merchant, World } from '../support/world.ts';
 import { clientOf } from './real-client.ts';
@@ -149,7 +150,7 @@ describe('protect() against the service, with the unmodified sign-in of @x402/ex
     expect(await (await wrapFetchWithSIWx(visit, agent.signer)(PATH)).json()).toEqual({ left: 998 });
   });
 
-  it('a sign-in is used with the Idempotency-Key of the caller, whose mark is not signed', async () => {
+  it('a sign-in is used with the Idempotency-Key of the caller, and signs no mark of it', async () => {
     const agent = await buyer();
     const { visit } = openShop();
     await wrapFetchWithPayment(visit, agent.client)(PATH);

@@ -48,21 +48,3 @@ export const FAILED_OPEN: Access = {
   isReplay: false,
   isFailOpen: true,
 };
-
-/** Decodes a header of x402, base64 of JSON. Returns undefined if malformed. */
-export function decodedHeader<T>(header: string): T | undefined {
-  try {
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (byte) => byte.charCodeAt(0)))) as T;
-  } catch {
-    return undefined;
-  }
-}
-
-/** True for a challenge that offers a sign-in, and for a payment that echoes one. */
-export const offersSignIn = (header: string): boolean =>
-  decodedHeader<{ extensions?: Record<string, unknown> } | null>(header)?.extensions?.['sign-in-with-x'] !== undefined;
-
-/** Returns the wallet that a SIGN-IN-WITH-X header names, proven or not. */
-export const walletIn = (signIn: string): Customer => ({
-  wallet_address: String(decodedHeader<{ address?: unknown } | null>(signIn)?.address),
-});

@@ -6,12 +6,12 @@ import { sleep } from '../api/signals.ts';
 import { SvcError } from '../errors/svc-error.ts';
 import type { ConsumeRequest, Customer, SettlePending, SettleResponse } from '../generated/types.ts';
 import { AbandonedWrites, type OwnWrite } from './abandoned-writes.ts';
-import { type Access, type Admission, accessOf, FAILED_OPEN, type Incoming, offersSignIn, WHILE_BUYER_WAITS, walletIn } from './access.ts';
+import { type Access, type Admission, accessOf, FAILED_OPEN, type Incoming, WHILE_BUYER_WAITS } from './access.ts';
 import { withMark, withoutMark } from './mark.ts';
 import { RefundQueue, RefundsUnderWay, refundFailure, type WaitUntil } from './refunds.ts';
 import * as refuse from './refusals.ts';
 import { leftoversWarning, newReporter } from './report.ts';
-import { withoutReceipt } from './served.ts';
+import { offersSignIn, walletIn, withoutReceipt } from './served.ts';
 
 export type ProductReference = { product_id: string } | { external_product_id: string };
 type Resource = NonNullable<ConsumeRequest['resource']>;

@@ -1,5 +1,5 @@
 import { SvcError } from '../errors/svc-error.ts';
-import { decodedHeader } from './access.ts';
+import { decodedHeader } from './served.ts';
 
 export interface Refusal {
   status: 402 | 409 | 503;

@@ -2,15 +2,7 @@ import type { KeyPairSigner } from '@solana/kit';
 import { x402Client, x402HTTPClient } from '@x402/core/client';
 import type { PaymentRequired } from '@x402/core/types';
 import { appendPaymentIdentifierToExtensions } from '@x402/extensions';
-import {
-  type CompleteSIWxInfo,
-  createSIWxMessage,
-  createSIWxPayload,
-  encodeSIWxHeader,
-  type SIWxSigner,
-  type SolanaSigner,
-  signSolanaMessage,
-} from '@x402/extensions/sign-in-with-x';
+import type { SIWxSigner } from '@x402/extensions/sign-in-with-x';
 import { ExactSvmScheme } from '@x402/svm';
 import { keyRing } from '#core/crypto.ts';
 import { base58, base64, utf8 } from '#core/encoding.ts';
@@ -59,19 +51,6 @@ export const payAs = (agent: Agent, header: string, id: string): Promise<string>
   appendPaymentIdentifierToExtensions(required.extensions, id);
   return agent.payFor(required);
 };
-
-/**
- * Signs in as the public client does, with what a challenge offers. `changed`: fields that are signed in place of the challenge's, which a
- * careful client refuses.
- */
-export async function signIn(agent: Pick<Agent, 'signer'>, header: string, changed: Partial<CompleteSIWxInfo> = {}): Promise<string> {
-  const { info, supportedChains } = decoded(header).extensions['sign-in-with-x'];
-  const asked: CompleteSIWxInfo = { ...info, ...supportedChains[0] };
-  const payload = await createSIWxPayload(asked, agent.signer, asked.uri);
-  if (Object.keys(changed).length === 0) return encodeSIWxHeader(payload);
-  const message = createSIWxMessage({ ...asked, ...changed }, payload.address);
-  return encodeSIWxHeader({ ...payload, ...changed, signature: await signSolanaMessage(message, agent.signer as SolanaSigner) });
-}
 
 export const newAgent = async (w: World, usdc?: bigint): Promise<Agent> => new Agent(await w.chain.wallet(usdc), w.chain.url);
 
