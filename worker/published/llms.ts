@@ -42,14 +42,6 @@ const FLOWS: Flow[] = [
     calls: PAID_PLANS.map((plan) => `POST /v1/access/x402/activate/${plan}`),
   },
   {
-    title: 'Buy from a merchant, as an agent',
-    intro:
-      'Call the URL of the merchant with a public x402 client: it pays the 402 and repeats the request. If the challenge has the extension ' +
-      '`sign-in-with-x`, one payment buys many requests. Register `createSIWxClientExtension` of `@x402/extensions` in the client: it signs ' +
-      'a text with your wallet and pays again only when nothing is left. Try it here with a sandbox key and a test wallet.',
-    calls: ['POST /v1/testing/pay', 'POST /v1/testing/sign-in'],
-  },
-  {
     title: 'Start as a person',
     intro: 'Register, create a key, create a product, and send buyers to its `checkout_url`. Keys are shown once.',
     command: firstSale,

@@ -49,9 +49,9 @@ export const JOURNEYS: readonly Journey[] = [
     title: 'Pay per request (x402)',
     intro:
       'Before billable work, consume a unit. 403 `entitlement_missing` or `subscription_expired` has a PAYMENT-REQUIRED header: answer ' +
-      '402 with it. When the buyer repeats the request with PAYMENT-SIGNATURE, settle it, and serve only after success. If one payment buys many ' +
-      'uses, set `origins` of the x402 rail: a request with SIGN-IN-WITH-X is then a wallet that comes back, and consume takes ' +
-      'the header as `sign_in` in place of `customer`. In TypeScript, `protect()` of `@paylatch/sdk` (for Hono, Express, Fastify, Next.js ' +
+      '402 with it. When the buyer repeats the request with PAYMENT-SIGNATURE, settle it, and serve only after success. To sell many uses ' +
+      'at once, set `origins` of the x402 rail: buyers with `createSIWxClientExtension` of `@x402/extensions` come back by SIGN-IN-WITH-X, ' +
+      'which consume takes as `sign_in`. In TypeScript, `protect()` of `@paylatch/sdk` (for Hono, Express, Fastify, Next.js ' +
       'and fetch handlers) does all of this.',
     calls: ['POST /v1/access/entitlements/consume', 'POST /v1/access/x402/settle', 'POST /v1/access/entitlements/refund'],
     command: `CALL=$(api $BASE/v1/products -d '{"name":"Forecast, one call","price":{"asset":"USDC","amount":"0.01"},
@@ -114,7 +114,6 @@ json .transaction < plan.json`,
       'POST /v1/testing/sessions',
       'POST /v1/testing/sessions/{session_id}/advance',
       'POST /v1/testing/pay',
-      'POST /v1/testing/sign-in',
     ],
     command: `TEST_KEY=$(curl -sS --fail-with-body $BASE/v1/keys -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
   -d '{"name":"tests","sandbox_mode":true}' | json .raw_key)
