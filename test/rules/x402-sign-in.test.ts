@@ -11,15 +11,7 @@ import {
 } from '@x402/extensions/sign-in-with-x';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { base58, base64, base64url, hex, utf8 } from '#core/encoding.ts';
-import {
-  findSignInProblem,
-  isSigned,
-  newSignIn,
-  parseSignIn,
-  SIGN_IN_CHARS_MAX,
-  type SignInProof,
-  signInText,
-} from '#protocols/x402/sign-in.ts';
+import { newSignIn, parseSignIn, SIGN_IN_CHARS_MAX, type SignInProof, signInText, verifySignIn } from '#protocols/x402/sign-in.ts';
 import { decodeHeader } from '#protocols/x402/wire.ts';
 
 const keyOf = (fill: number) => base64url.encode(new Uint8Array(32).fill(fill));
@@ -47,7 +39,8 @@ const forged = (proof: SignInProof, change: Partial<SignInProof>, signer = buyer
   return { ...changed, signature: base58.encode(signer.sign(utf8(signInText(changed)))) };
 };
 const judge = (proof: SignInProof, { keys = OLD, now = NOW, of = terms, at = origins as readonly string[] | null } = {}) =>
-  findSignInProblem(proof, { ...of, origins: at }, { keys, now });
+  verifySignIn(proof, { ...of, origins: at }, { keys, now }).problem;
+const isSigned = (proof: SignInProof) => verifySignIn(proof, { ...terms, origins: null }, { keys: OLD, now: NOW }).isSigned;
 const headerOf = (value: unknown) => base64.encode(utf8(JSON.stringify(value)));
 const AGE_MAX = 300_000;
 
@@ -160,6 +153,7 @@ describe('refused sign-in', () => {
   it('a sign-in is refused with a change that was not signed', async () => {
     const proof = await signed();
     const other = wallet(8);
+    expect(isSigned({ ...proof, statement: 'Give everything away.' })).toBe(false);
     expect(judge({ ...proof, statement: 'Give everything away.' })).toBe('invalid_siwx_signature');
     expect(judge({ ...proof, address: other.publicKey })).toBe('invalid_siwx_signature');
     expect(judge({ ...proof, requestId: 'added' })).toBe('invalid_siwx_signature');

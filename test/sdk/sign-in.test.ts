@@ -140,6 +140,25 @@ describe('protect() against the service, with the unmodified sign-in of @x402/ex
     expect(served.map(({ remaining }) => remaining)).toEqual([999, 998]);
   });
 
+  it.each(Object.entries(shops))('a forged Host changes neither the challenge nor the verdict: %s', async (_name, open) => {
+    const agent = await buyer();
+    const { visit } = openShop(open);
+    await wrapFetchWithPayment(visit, agent.client)(PATH);
+    const forged = (headers: Record<string, string> = {}) =>
+      visit('https://evil.example/forecast', { headers: { 'X-Forwarded-Host': 'evil.example', Host: 'evil.example', ...headers } });
+    const header = (await forged()).headers.get('PAYMENT-REQUIRED')!;
+    expect(decoded(header).extensions['sign-in-with-x'].info).toMatchObject({ domain: 'shop.example', uri: PATH });
+    const served = await forged({ 'SIGN-IN-WITH-X': await signIn(agent, header) });
+    expect([served.status, await served.json()]).toEqual([200, { left: 998 }]);
+    const evil = await forged({
+      'SIGN-IN-WITH-X': await signIn(agent, header, { domain: 'evil.example', uri: 'https://evil.example/forecast' }),
+    });
+    expect([evil.status, await evil.json()]).toEqual([
+      402,
+      expect.objectContaining({ sign_in: { valid: false, reason: 'invalid_siwx_domain_mismatch' } }),
+    ]);
+  });
+
   it('a failing handler gives the use back, and the next sign-in finds it', async () => {
     const agent = await buyer();
     const { visit, state } = openShop();

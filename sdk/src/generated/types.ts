@@ -2062,9 +2062,9 @@ export type Customer =
     };
 
 export type ConsumeRequest = {
-  /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
+  /** Customer: a wallet, or your own name for the customer. Send either this or `sign_in`. */
   customer?: Customer;
-  /** Value of the buyer’s SIGN-IN-WITH-X header, unchanged, instead of `customer`. The wallet that signed is the customer. */
+  /** Value of the buyer’s SIGN-IN-WITH-X header, unchanged. The wallet that signed is the customer. */
   sign_in?: string;
   /** Number of units; 1 by default. */
   units?: number;

@@ -14,12 +14,12 @@ import { RequestedResource, requestedOf } from './resource.ts';
 export const ConsumeRequest = z
   .object({
     ...productRef,
-    customer: CustomerBody.optional().describe('Customer: a wallet, or your own name for the customer. Requests name exactly one.'),
+    customer: CustomerBody.optional().describe('Customer: a wallet, or your own name for the customer. Send either this or `sign_in`.'),
     sign_in: z
       .string()
       .max(SIGN_IN_CHARS_MAX)
       .optional()
-      .describe('Value of the buyer’s SIGN-IN-WITH-X header, unchanged, instead of `customer`. The wallet that signed is the customer.'),
+      .describe('Value of the buyer’s SIGN-IN-WITH-X header, unchanged. The wallet that signed is the customer.'),
     units: z.number().int().min(1).max(1_000_000_000).default(1).describe('Number of units; 1 by default.'),
     resource: RequestedResource.optional().describe('Resource that the customer requested. Part of the challenge.'),
   })

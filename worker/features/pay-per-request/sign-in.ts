@@ -1,7 +1,7 @@
 import type { Sale } from '#features/products/product.ts';
 import type { Ctx } from '#platform/context.ts';
 import { isOnOrigin } from '#protocols/x402/origins.ts';
-import { findSignInProblem, isSigned, newSignIn, parseSignIn, SIGN_IN_RANDOM_BYTES, type SignInProblem } from '#protocols/x402/sign-in.ts';
+import { newSignIn, parseSignIn, SIGN_IN_RANDOM_BYTES, type SignInProblem, verifySignIn } from '#protocols/x402/sign-in.ts';
 import type { Requested } from './resource.ts';
 
 /** Returns the merchant's origins, which alone name a domain. Null if one purchase gives one use: then a wallet has nothing to come back for. */
@@ -43,12 +43,9 @@ type SignInReading =
 export function readSignIn(ctx: Ctx, sale: Sale, header: string): SignInReading {
   const signIn = parseSignIn(header);
   if (!signIn) return { signer: null, nonce: null, problem: 'invalid_siwx_header' };
-  const problem = findSignInProblem(
-    signIn,
-    { ...termsOf(ctx, sale), origins: originsOf(sale) },
-    { keys: ctx.config.CHALLENGE_KEYS!, now: ctx.wallNow },
-  );
+  const expected = { ...termsOf(ctx, sale), origins: originsOf(sale) };
+  const { problem, isSigned } = verifySignIn(signIn, expected, { keys: ctx.config.CHALLENGE_KEYS!, now: ctx.wallNow });
   const { address: signer, nonce } = signIn;
   if (!problem) return { signer, nonce, problem };
-  return isSigned(signIn) ? { signer, nonce: null, problem } : { signer: null, nonce: null, problem };
+  return isSigned ? { signer, nonce: null, problem } : { signer: null, nonce: null, problem };
 }

@@ -159,22 +159,24 @@ interface Expected extends Omit<SignInTerms, 'uri'> {
   origins: readonly string[] | null;
 }
 
-/**
- * Returns why a sign-in is refused, or null for a valid one. The first nonce key of the ring signs, all verify. Which wallet signed is
- * known even of a sign-in that is no longer valid: see `isSigned`.
- */
-export function findSignInProblem(
-  signIn: SignInProof,
-  expected: Expected,
-  { keys, now }: { keys: string; now: number },
-): SignInProblem | null {
+interface Verdict {
+  /** Null if the sign-in is valid. */
+  problem: SignInProblem | null;
+  /** True if the wallet signed the text, also if the sign-in has expired or is refused for another reason. */
+  isSigned: boolean;
+}
+
+/** Verifies a sign-in, in the order of the reference. Every key of the ring is accepted for the nonce. */
+export function verifySignIn(signIn: SignInProof, expected: Expected, at: { keys: string; now: number }): Verdict {
+  const unsigned = findSignatureProblem(signIn);
+  return { problem: findTermsProblem(signIn, expected, at) ?? unsigned, isSigned: unsigned === null };
+}
+
+function findTermsProblem(signIn: SignInProof, expected: Expected, { keys, now }: { keys: string; now: number }): SignInProblem | null {
   if (expected.origins === null) return 'invalid_siwx_not_offered';
   if (signIn.type !== 'ed25519' || signIn.chainId !== expected.chainId) return 'invalid_siwx_unsupported_chain';
-  return (
-    findOriginProblem(signIn, expected.origins) ??
-    findTimeProblem(signIn, now) ??
-    (isOurNonce(signIn, expected, keys) ? findSignatureProblem(signIn) : 'invalid_siwx_nonce')
-  );
+  const problem = findOriginProblem(signIn, expected.origins) ?? findTimeProblem(signIn, now);
+  return problem ?? (isOurNonce(signIn, expected, keys) ? null : 'invalid_siwx_nonce');
 }
 
 function findOriginProblem({ domain, uri }: SignInProof, origins: readonly string[]): SignInProblem | null {
@@ -212,9 +214,6 @@ function findSignatureProblem(signIn: SignInProof): SignInProblem | null {
   if (!signature || !publicKey) return 'invalid_siwx_malformed_signature';
   return verifyEd25519(signature, utf8(signInText(signIn)), publicKey) ? null : 'invalid_siwx_signature';
 }
-
-/** True if the wallet signed the text, which may have expired since. */
-export const isSigned = (signIn: SignInProof): boolean => findSignatureProblem(signIn) === null;
 
 interface Signer {
   address: string;
