@@ -169,6 +169,23 @@ describe('protect() against the service, with the unmodified sign-in of @x402/ex
     expect(await (await wrapFetchWithSIWx(visit, agent.signer)(PATH)).json()).toEqual({ left: 998 });
   });
 
+  it.each(['a sign-in', 'a payment'])('the next sign-in waits for a refund that is under way, after %s', async (how) => {
+    const agent = await buyer();
+    const { product_id } = await sellAt(w, merchant, [ORIGIN], { usage_units: how === 'a payment' ? 2 : 3 });
+    const client = clientOf(w, merchant.key, async (request, send) => {
+      if (request.url.endsWith('/refund')) await new Promise((resolve) => setTimeout(resolve, 300));
+      return send();
+    });
+    const { visit, state } = openShop(shops.express!, { client, product: product_id, units: how === 'a payment' ? 2 : 1 });
+    const call = wrapFetchWithPayment(visit, agent.client);
+    if (how === 'a sign-in') expect([(await call(PATH)).status, (await call(PATH)).status]).toEqual([200, 200]);
+    state.status = 500;
+    expect((await call(PATH)).status).toBe(500);
+    state.status = 200;
+    const served = await wrapFetchWithSIWx(visit, agent.signer)(PATH);
+    expect([served.status, await served.json()]).toEqual([200, { left: 0 }]);
+  });
+
   it('a sign-in is used with the Idempotency-Key of the caller, and signs no mark of it', async () => {
     const agent = await buyer();
     const { visit } = openShop();
