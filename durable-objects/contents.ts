@@ -4,7 +4,9 @@ import type { Left } from './holding.ts';
 export type Content =
   | ({ verb: 'consume'; units: number; isCounted: boolean; isRefunded: boolean; paymentId: string | null } & Left)
   | { verb: 'grant'; snapshot: EntitlementSnapshot }
-  | ({ verb: 'refund'; consumptionId: string; units: number } & Left);
+  | ({ verb: 'refund'; consumptionId: string; units: number } & Left)
+  /** Nonce of a wallet's sign-in that served a consume. */
+  | { verb: 'sign_in' };
 export type Verb<Name extends Content['verb']> = Extract<Content, { verb: Name }>;
 
 const RADIX = 36;

@@ -27,6 +27,7 @@ import type {
   Projected,
   RefundAnswer,
   RenewalCall,
+  UseRequest,
 } from '#rules/entitlement-rpc.ts';
 import { judgedAt } from '#rules/subscriptions/served.ts';
 import { type Content, packContent, unpackContent, type Verb } from './contents.ts';
@@ -65,15 +66,22 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     this.#holding = new Holding(this.#ledger);
   }
 
-  consume(operation: Operation<{ units: number }>): Promise<ConsumeAnswer> {
+  consume(operation: Operation<UseRequest>): Promise<ConsumeAnswer> {
     return this.#once<'consume', ConsumeAnswer>('consume', operation, {
       replay: ({ tick, content }) => {
         if (content.isRefunded) return { ok: false, reason: 'refunded' };
         return { ok: true, replayed: true, ...this.#consumption(tick, content), ...leftIn(content) };
       },
       judge: (operationKey) => {
-        const made = this.#makeUse(operation.identity, operationKey, operation.fingerprint, operation.input.units, null);
+        const {
+          identity,
+          fingerprint,
+          input: { units, nonce },
+        } = operation;
+        if (nonce === null || (nonce !== undefined && this.#isSignInUsed(nonce))) return { ok: false, reason: 'sign_in_refused' };
+        const made = this.#makeUse(identity, operationKey, fingerprint, units, null);
         if (!made.ok) return { ...made, ...this.#holding.left, remaining: this.#holding.left.remaining ?? 0 };
+        if (nonce !== undefined) this.#ledger.operations.record(this.#ledger.nextTick(), signInKey(nonce), '', { verb: 'sign_in' });
         if (made.content.remaining === 0) this.#holding.emit('entitlement.exhausted');
         return { ok: true, replayed: false, ...this.#consumption(made.tick, made.content), ...leftIn(made.content) };
       },
@@ -216,6 +224,11 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     });
   }
 
+  /** A used sign-in is stored like a key, for a day: longer than it could be valid. */
+  #isSignInUsed(nonce: string): boolean {
+    return this.#ledger.operations.find(signInKey(nonce), Date.now()) !== null;
+  }
+
   #makeUse(identity: EntitlementKey, key: string, fingerprint: string, units: number, paymentId: string | null) {
     const planned = planConsume(this.#holding.balance, units, this.#ledger.now, this.#holding.judgedAt);
     if (!planned.ok) return planned;
@@ -230,5 +243,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     return { consumptionId: consumptionIdOf(this.#ledger.state.identity!.entitlementId, tick), units };
   }
 }
+
+const signInKey = (nonce: string): string => `sign_in:${nonce}`;
 
 const leftIn = ({ remaining, paidThrough }: Left): Left => ({ remaining, paidThrough });

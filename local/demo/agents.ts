@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { type ServerType, serve } from '@hono/node-server';
 import type { KeyPairSigner } from '@solana/kit';
+import { createSIWxClientExtension, type SIWxSigner } from '@x402/extensions/sign-in-with-x';
 import { wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm';
 import { Hono } from 'hono';
@@ -14,6 +16,11 @@ const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const DOUBLED = 5;
 
+interface Product {
+  product_id: string;
+  price: { amount: string; base_units: string };
+}
+
 interface WeatherApi {
   url: string;
   served(): number;
@@ -23,16 +30,14 @@ interface WeatherApi {
 export async function sellPerRequest(demo: DemoContext, shop: Shop, teardown: Teardown): Promise<void> {
   const { api, chain, narrator } = demo;
   narrator.step('Ada sells single calls of her API to agents, 0.05 USDC each');
-  const product = await api.must<{ product_id: string; price: { amount: string; base_units: string } }>('POST', '/v1/products', {
-    credential: shop.key,
-    body: {
-      name: 'Forecast, one call',
-      price: { asset: 'USDC', amount: '0.05' },
-      payout_wallet: shop.payoutWallet,
-      live_mode_confirmed: true,
-    },
-  });
-  const weather = await startWeatherApi(api.baseUrl, shop.key, product.product_id, teardown);
+  const sell = (name: string, amount: string, usage_units: number) =>
+    api.must<Product>('POST', '/v1/products', {
+      credential: shop.key,
+      body: { name, price: { asset: 'USDC', amount }, usage_units, payout_wallet: shop.payoutWallet, live_mode_confirmed: true },
+    });
+  const product = await sell('Forecast, one call', '0.05', 1);
+  const report = await sell('Reports, three', '0.12', 3);
+  const weather = await startWeatherApi(api.baseUrl, shop.key, { forecast: product.product_id, report: report.product_id }, teardown);
   narrator.fact('protected', `${weather.url}, by protect() before the route`);
   const bare = await fetch(weather.url);
   const [accepted] = challengeOf(bare).accepts;
@@ -68,17 +73,57 @@ export async function sellPerRequest(demo: DemoContext, shop: Shop, teardown: Te
   const refused = await fetch(weather.url, { headers: { 'PAYMENT-SIGNATURE': tampered } });
   check(refused.status === 402 && weather.served() === 2, `The tampered payment was answered ${refused.status}`);
   narrator.proven(`Refused: ${refused.status} (${challengeOf(refused).error}), with a fresh challenge. Nothing was sent to the chain.`);
+
+  await comeBack(demo, shop, { agent, weather, report });
 }
 
-/** Merchant's code: one middleware before the expensive handler. */
-async function startWeatherApi(baseUrl: string, key: string, product: string, teardown: Teardown): Promise<WeatherApi> {
+/** Demonstrates a wallet that buys three reports at once and comes back for two of them by signing. */
+async function comeBack(
+  { api, chain, narrator }: DemoContext,
+  shop: Shop,
+  { agent, weather, report }: { agent: KeyPairSigner; weather: WeatherApi; report: Product },
+): Promise<void> {
+  narrator.step('The agent buys three reports at once, and comes back by signing');
+  const url = new URL('/report', weather.url);
+  await api.must('PUT', '/v1/access/rail-settings/x402_solana_usdc', {
+    credential: shop.key,
+    body: { origins: [url.origin] },
+    idempotencyKey: randomUUID(),
+  });
+  const before = await chain.balanceOf(shop.payoutWallet, USDC);
+  // The signer of @solana/kit types its messages more strictly.
+  const extension = createSIWxClientExtension({ signers: [agent as unknown as SIWxSigner] });
+  const call = wrapFetchWithPayment(fetch, clientOf(agent, chain.url).registerExtension(extension));
+  const left: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    const answer = await call(url);
+    check(answer.status === 200, `Report ${i + 1} was answered ${answer.status}`);
+    left.push(((await answer.json()) as { units_left: number }).units_left);
+  }
+  const earned = (await chain.balanceOf(shop.payoutWallet, USDC)) - before;
+  check(earned === BigInt(report.price.base_units) && left.join() === '2,1,0', `Ada got ${earned}, and ${left.join()} were left`);
+  narrator.proven(
+    `Three reports, ${inUsdc(earned)} once: the first call paid, the other two signed a text. Left after each: ${left.join(', ')}.`,
+  );
+}
+
+/** Merchant's code: one middleware before each expensive handler. */
+async function startWeatherApi(
+  baseUrl: string,
+  key: string,
+  products: { forecast: string; report: string },
+  teardown: Teardown,
+): Promise<WeatherApi> {
   let served = 0;
   const client = createClient({ baseUrl, key });
   const app = new Hono<SvcEnv>();
-  app.get('/forecast', protect({ client, product }), (c) => {
+  app.get('/forecast', protect({ client, product: products.forecast }), (c) => {
     served++;
     return c.json({ forecast: 'Fog until ten, then sun.', units_left: c.get('svc').remaining });
   });
+  app.get('/report', protect({ client, product: products.report }), (c) =>
+    c.json({ report: 'A dry week.', units_left: c.get('svc').remaining }),
+  );
   const server = await new Promise<ServerType>((resolve) => {
     const started = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () => resolve(started));
   });

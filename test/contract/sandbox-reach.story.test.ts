@@ -18,6 +18,7 @@ import { ChannelBuyer } from '../support/clients/metered.ts';
 import { callTesting, runScenario } from '../support/clients/sandbox.ts';
 import { listTables, type Row } from '../support/fixtures/database-dump.ts';
 import { fillTables } from '../support/fixtures/load-generator.ts';
+import { setOrigins, write } from '../support/people/agent.ts';
 import { type Belongings, openTenant, type Tenant } from '../support/people/tenant.ts';
 import { testEnv } from '../support/runner/env.ts';
 import { WEBHOOK_SECRET } from '../support/servers/mail.ts';
@@ -196,12 +197,21 @@ describe('sandbox key on every documented route', () => {
   it('every sandbox-only route answers 200 at least once', async () => {
     const { payment_id } = await w.connect({ slug: ada.sandbox.slug! });
     const [{ session_id }] = (await callTesting(w, ada.merchant, 'GET', 'sessions')).body.items;
-    const club = await w.product({ ...ada.merchant, key: ada.merchant.sandboxKey }, { requires_identity: 'telegram' });
+    const own = { ...ada.merchant, key: ada.merchant.sandboxKey };
+    const club = await w.product(own, { requires_identity: 'telegram' });
     const { identity_session_id } = (await w.call('POST', `/v1/products/p/${club.slug}/identity`)).body;
     const named = { ...ada.sandbox, payment_id, session_id, identity_session_id, provider_user_id: '4711' };
+    await setOrigins(w, own.key, ['https://shop.example']);
+    const packs = await w.product(own, { price: { asset: 'USDC', amount: '0.01' }, usage_units: 5 });
+    const stranger = { product_id: packs.product_id, customer: { customer_ref: 'a-stranger' } };
+    const { headers } = await write(w, own, 'entitlements/consume', stranger);
+    const offered = { ...named, payment_required: headers.get('PAYMENT-REQUIRED')! };
     const ofSandbox = targets.filter(({ path }) => path.startsWith('/v1/testing/'));
     for (const target of ofSandbox)
-      if (!served.has(nameOf(target))) expect([nameOf(target), (await send(target, named)).status]).toEqual([nameOf(target), 200]);
+      if (!served.has(nameOf(target))) {
+        const { status } = await send(target, nameOf(target) === 'POST /v1/testing/sign-in' ? offered : named);
+        expect([nameOf(target), status]).toEqual([nameOf(target), 200]);
+      }
   });
 
   it('live rows, rows of other accounts and objects are unchanged afterwards, and no node was called', async () => {

@@ -37,6 +37,7 @@ const units = fc.oneof(
 const body = fc.oneof(
   { weight: 8, arbitrary: fc.record({ product_id: productId, customer, units }, { requiredKeys: ['product_id', 'customer'] }) },
   fc.record({ product_id: productId, customer, units, external_product_id: fc.string(), resource: fc.jsonValue() }, { requiredKeys: [] }),
+  fc.record({ product_id: productId, customer, units, sign_in: fc.base64String() }, { requiredKeys: ['product_id', 'sign_in'] }),
   fc.record({ product_id: productId, customer, extra: fc.jsonValue(), __proto__: fc.constant(null) }, { requiredKeys: ['product_id'] }),
   fc.jsonValue(),
 );
@@ -62,7 +63,7 @@ describe('plainBodyOf', () => {
       const validated = read.data!;
       expect([short.productId, short.customerRef, short.units]).toEqual([
         validated.product_id,
-        validated.customer.customer_ref,
+        validated.customer?.customer_ref,
         validated.units,
       ]);
       expect({ ...validated, product_id: undefined, customer: undefined, units: undefined }).toEqual({});
@@ -84,6 +85,12 @@ describe('plainBodyOf', () => {
       fc.property(plain, (value) => plainBodyOf(JSON.stringify(value))?.units === value.units),
       { numRuns: 1000, seed: SEED },
     );
+  });
+
+  it('no body with a sign-in takes the plain path', () => {
+    const named = { product_id: '01a1fc21-d414-7315-8bae-d95e4ff00293', sign_in: 'e30=' };
+    for (const more of [{}, { units: 2 }, { customer: { customer_ref: 'ada' } }, { customer: { customer_ref: 'ada' }, units: 2 }])
+      expect(plainBodyOf(JSON.stringify({ ...named, ...more }))).toBeNull();
   });
 });
 

@@ -160,7 +160,7 @@ describe.each(Object.entries(hosts))('protect for %s', (_name, host) => {
       expect.stringMatching(/^application\/json\b/),
     ]);
     const challenge = JSON.parse(atob(refused.headers.get('PAYMENT-REQUIRED')!));
-    expect(challenge.resource).toEqual({ url });
+    expect(challenge.resource).toEqual({ method: 'GET', url });
     expect(await refused.json()).toMatchObject({ code: 'entitlement_missing', payment_required: challenge });
     expect([served, service.openUses]).toEqual([[], 0]);
   });

@@ -38,7 +38,7 @@ describe('protect for a route handler of Next.js', () => {
       const headers = { [name]: host, 'X-Forwarded-Proto': protocol };
       const refused = await GET(new Request('http://localhost:3000/forecast?city=Oslo', { headers }), {});
       const { resource } = JSON.parse(atob(refused.headers.get('PAYMENT-REQUIRED')!));
-      expect(resource).toEqual({ url: URL_PAID });
+      expect(resource).toEqual({ method: 'GET', url: URL_PAID });
     }
   });
 

@@ -11,13 +11,25 @@ describe('protect() without a payment', () => {
     const response = await ask();
     expect(response.status).toBe(402);
     const challenge = JSON.parse(atob(response.headers.get('PAYMENT-REQUIRED')!));
-    expect(challenge.resource).toEqual({ url: 'https://weather.test/forecast' });
+    expect(challenge.resource).toEqual({ method: 'GET', url: 'https://weather.test/forecast' });
     expect(response.headers.get('Cache-Control')).toBe('no-store');
     expect(response.headers.get('Access-Control-Expose-Headers')).toContain('PAYMENT-REQUIRED');
     expect(await readCode(response)).toBe('entitlement_missing');
     expect(served).toEqual([]);
     expect(service.seen[0]!.body).toMatchObject({ product_id: 'p1', units: 1, resource: { url: 'https://weather.test/forecast' } });
     expect((service.seen[0]!.body.customer as typeof ada).customer_ref).toMatch(/^anon_[0-9a-f-]{36}$/);
+  });
+
+  it.each([
+    ['GET', undefined, { method: 'GET', url: 'https://weather.test/forecast' }],
+    ['PATCH', { url: 'https://shop.test/x', description: 'X' }, { method: 'PATCH', url: 'https://shop.test/x', description: 'X' }],
+    ['POST', { url: 'https://shop.test/x', method: 'PUT' as const }, { method: 'PUT', url: 'https://shop.test/x' }],
+    ['POST', { url: 'mcp://tool/x', tool_name: 'x' }, { url: 'mcp://tool/x', tool_name: 'x' }],
+    ['OPTIONS', undefined, { url: 'https://weather.test/forecast' }],
+  ])('the challenge for %s names the method that it can name', async (method, resource, expected) => {
+    const { open, service } = protectedHandler(resource ? { resource } : {});
+    await open()(new Request('https://weather.test/forecast?city=Oslo', { method }));
+    expect(service.seen[0]!.body.resource).toEqual(expected);
   });
 
   it('a known customer uses one unit per request until none is left', async () => {

@@ -45,13 +45,25 @@ export interface Full {
   until: number;
 }
 
+export interface UseRequest {
+  units: number;
+  /**
+   * Nonce of the wallet's sign-in, which serves one key. Null for a sign-in that is no longer valid: it is answered only if it was served
+   * under this key before. Absent if the caller named the customer.
+   */
+  nonce?: string | null;
+}
+
 export type ConsumeAnswer =
   | ({ ok: true; replayed: boolean; remaining: number | null; paidThrough: number | null } & Consumption)
   /** No units, or not enough. Not stored under the key, because a purchase may change the answer. */
   | { ok: false; reason: DenialReason; remaining: number; paidThrough: number | null }
   | Full
-  /** `refunded`: this key's consumption was refunded and is never served again for free. */
-  | { ok: false; reason: 'conflict' | 'refunded' };
+  /**
+   * `refunded`: this key's consumption was refunded and is never served again for free. `sign_in_refused`: another key used the sign-in,
+   * or it is no longer valid. Not stored.
+   */
+  | { ok: false; reason: 'conflict' | 'refunded' | 'sign_in_refused' };
 
 export type GrantAnswer =
   | { ok: true; replayed: boolean; snapshot: EntitlementSnapshot }
@@ -99,7 +111,7 @@ export interface RenewalCall extends Called, Renewal {
 }
 
 export interface EntitlementRpc {
-  consume(operation: Operation<{ units: number }>): Promise<ConsumeAnswer>;
+  consume(operation: Operation<UseRequest>): Promise<ConsumeAnswer>;
   /** Several uses of one entitlement, in order and independent. Null if a use threw, so its outcome is unknown. */
   consumeMany(identity: EntitlementKey, uses: KeyedUse[]): Promise<(ConsumeAnswer | null)[]>;
   /** `addition` is null if the product does not sell the request, so only a known key is answered. */

@@ -160,7 +160,7 @@ async function consumeStraight(env: BenchEnv, isGrouped: boolean, request: Reque
   const body = JSON.parse(text) as ConsumeBody;
   const owned = entitlementKeyOf(OWNER, body.product_id, { customerRef: body.customer.customer_ref });
   const key = request.headers.get('Idempotency-Key')!;
-  const answer = await consumeEntitlement(ctx, owned, { scope: '', key, text }, body.units);
+  const answer = await consumeEntitlement(ctx, owned, { scope: '', key, text }, { units: body.units });
   return Response.json(answer, { status: answer.ok ? 200 : 403 });
 }
 

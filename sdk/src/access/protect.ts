@@ -10,10 +10,10 @@ import { AbandonedWrites, type OwnWrite } from './abandoned-writes.ts';
 import { type Access, type Admission, accessOf, FAILED_OPEN, type Incoming, type Verdict, WHILE_BUYER_WAITS } from './access.ts';
 import { withMark, withoutMark } from './mark.ts';
 import { present } from './present.ts';
-import { RefundQueue, RefundsUnderWay, type WaitUntil } from './refunds.ts';
+import { RefundQueue, RefundsUnderWay, refundFailure, type WaitUntil } from './refunds.ts';
 import * as refuse from './refusals.ts';
-import { newReporter } from './report.ts';
-import { replayedAnswer, withoutReceipt } from './served.ts';
+import { leftoversWarning, newReporter } from './report.ts';
+import { offersSignIn, replayedAnswer, walletIn, withoutReceipt } from './served.ts';
 
 export type ProductReference = { product_id: string } | { external_product_id: string };
 type Resource = NonNullable<ConsumeRequest['resource']>;
@@ -25,9 +25,9 @@ export interface ProtectOptions<R> {
   product: string | ProductReference;
   /** Units per request. Default 1. */
   units?: number | ((request: R) => number | Promise<number>);
-  /** Customer of the request if known (a signed-in user). Null: a stranger who pays per request. */
+  /** Customer of the request if known (a signed-in user). Null: a stranger, who pays per request or signs in as a wallet that has paid. */
   customer?: (request: R) => Customer | null | Promise<Customer | null>;
-  /** Resource named in the challenge. Default: the request's URL without its query. */
+  /** Resource named in the challenge. Default: the request's URL without its query. The request's method is added. */
   resource?: Resource | ((request: R) => Resource);
   /**
    * A payment, or a request under the caller's own Idempotency-Key, that was served before. `refuse` (default) answers 409.
@@ -42,8 +42,8 @@ export interface ProtectOptions<R> {
   /** Serves without consumption during an outage: no connection, timeout, or 500 and more. Default false: answers 503. */
   failOpen?: boolean;
   /**
-   * Receives every failure that is not the buyer's, refunds that could not be made, and a warning if buyers pay for more units than a
-   * request uses.
+   * Receives every failure that is not the buyer's, refunds that could not be made, and a warning if buyers pay for more units than they
+   * can use.
    */
   onError?: (error: unknown, request: R) => void;
   metered?: undefined;
@@ -58,6 +58,8 @@ interface Ask {
   subject: string;
   callerKey: string | null;
   payment: string | null;
+  /** Value of SIGN-IN-WITH-X, by which a wallet uses what it has paid for. */
+  signIn: string | null;
   /** Payment and customer, by which a retry finds a refunded unit again. */
   holders: string[];
 }
@@ -76,11 +78,13 @@ interface Use {
 const GENERATIONS_MAX = 8;
 const PENDING_WAIT_MAX_SECONDS = 5;
 const RESOURCE_URL_MAX = 2_000;
+const METHODS = ['GET', 'HEAD', 'DELETE', 'POST', 'PUT', 'PATCH'] as const;
 
 /** Status for a buyer who disconnected before the handler began, for logs. No client receives it. */
 export const CLIENT_CLOSED = 499;
 
 const stranger = (): Customer => ({ customer_ref: `anon_${crypto.randomUUID()}` });
+const holderOf = (customer: Customer): string => JSON.stringify(customer);
 const isUndecided = (error: unknown) => error instanceof SvcError && UNDECIDED.includes(error.code);
 const isRefunded = (error: unknown) => error instanceof SvcError && error.code === 'state_conflict' && error.meta.reason === 'refunded';
 
@@ -180,22 +184,29 @@ export class Gate<R> {
     const callerKey = incoming.header('Idempotency-Key');
     const customer = (await findCustomer?.(request)) ?? null;
     const payment = incoming.header('PAYMENT-SIGNATURE') || null;
+    const signIn = payment === null && customer === null ? incoming.header('SIGN-IN-WITH-X') || null : null;
+    const shown = (typeof resource === 'function' ? resource(request) : resource) ?? {
+      url: (origin + pathname).slice(0, RESOURCE_URL_MAX),
+    };
+    const method = shown.tool_name === undefined && METHODS.find((one) => one === incoming.method);
+    const holder = signIn === null ? customer : walletIn(signIn);
     return {
       product: typeof product === 'string' ? { product_id: product } : product,
       units,
       customer,
-      resource: (typeof resource === 'function' ? resource(request) : resource) ?? { url: (origin + pathname).slice(0, RESOURCE_URL_MAX) },
+      resource: method ? { method, ...shown } : shown,
       subject: `${incoming.method} ${incoming.url}`,
       callerKey: isIdempotencyKey(callerKey) ? callerKey : null,
       payment,
-      holders: [payment, customer && JSON.stringify(customer)].filter((holder) => holder !== null),
+      signIn,
+      holders: [payment, holder && holderOf(holder)].filter((one) => one !== null),
     };
   }
 
   async #consume(ask: Ask): Promise<Verdict> {
-    const customer = ask.customer ?? stranger();
-    const { callerKey, resource } = ask;
-    const body: ConsumeRequest & { resource: Resource } = { ...ask.product, customer, units: ask.units, resource };
+    const { callerKey, resource, signIn } = ask;
+    const caller = signIn === null ? { customer: ask.customer ?? stranger() } : { sign_in: signIn };
+    const body: ConsumeRequest & { resource: Resource } = { ...ask.product, ...caller, units: ask.units, resource };
     // With `serve`, identical requests need not be distinguished.
     const servesReplays = this.#options.onReplay === 'serve';
     const isMarked = callerKey !== null && !servesReplays;
@@ -211,6 +222,7 @@ export class Gate<R> {
       const { answer, isOwn, abandon } = await this.#underKey(ask.subject, JSON.stringify(body), callerKey, send);
       const isReplay = callerKey !== null && servesReplays ? answer.replayed : !isOwn;
       if (isReplay && !servesReplays) return { refusal: refuse.requestReplayed() };
+      const customer = caller.customer ?? answer.customer ?? null;
       const access: Access = { ...accessOf(answer), customer, payment: null, isReplay, isFailOpen: false };
       this.#uses.set(access, { holders: ask.holders, resume: isMarked ? abandon : null });
       return { access, paymentResponse: null };
@@ -218,7 +230,10 @@ export class Gate<R> {
       // The key covers the complete request, so a conflicting body under it is the same request from another process.
       const isTaken = isMarked && error instanceof SvcError && error.code === 'idempotency_conflict';
       if (isTaken) return { refusal: refuse.requestReplayed() };
-      throw error;
+      // A sign-in that is too long, or that no body may carry, is the buyer's fault.
+      if (signIn === null || !(error instanceof SvcError) || error.code !== 'validation_error') throw error;
+      const sign_in = { valid: false, reason: 'invalid_siwx_header' };
+      return this.#challenge(ask, 'entitlement_missing', 'Pay as the PAYMENT-REQUIRED header says.', { sign_in });
     }
   }
 
@@ -232,20 +247,23 @@ export class Gate<R> {
       if (!answer.success) return { refusal: refuse.settlementPending(answer.retry_after, answer.tx_signature) };
       const isDuplicate = !isOwn || answer.duplicate === true || answer.response.headers.get('X-Svc-Duplicate-Settlement') === 'true';
       if (isDuplicate && this.#options.onReplay !== 'serve') return { refusal: refuse.paymentReplayed(answer.consumption_id) };
-      if (!isDuplicate) this.#watchLeftovers(answer, units, request);
+      if (!isDuplicate && !offersSignIn(payment)) this.#watchLeftovers(answer, units, request);
       // A duplicate consumes nothing, because the original request consumed.
       if (!isDuplicate && answer.consumed_units < units) {
         const detail = `The payment was settled and ${answer.remaining} units are held, but this request uses ${units}.`;
-        return this.#challenge(ask, 'entitlement_missing', detail, { 'PAYMENT-RESPONSE': withoutReceipt(answer.payment_response) });
+        return this.#challenge(ask, 'entitlement_missing', detail, {
+          headers: { 'PAYMENT-RESPONSE': withoutReceipt(answer.payment_response) },
+        });
       }
+      const paidBy = customer ?? { wallet_address: answer.payer };
       const access: Access = {
         ...accessOf({ ...answer, units: answer.consumed_units }),
-        customer: customer ?? { wallet_address: answer.payer },
+        customer: paidBy,
         payment: answer as SettleResponse,
         isReplay: isDuplicate,
         isFailOpen: false,
       };
-      this.#uses.set(access, { holders: ask.holders, resume: null });
+      this.#uses.set(access, { holders: [payment, holderOf(paidBy)], resume: null });
       return { access, paymentResponse: answer.payment_response };
     } catch (error) {
       // A malformed payment is the buyer's fault, so the answer is a new challenge.
@@ -271,19 +289,15 @@ export class Gate<R> {
     return second;
   }
 
-  /** Without `customer` no later request names the paying wallet, so surplus units of a payment would never be used. */
+  /** Without `customer` or a sign-in no later request names the paying wallet, so surplus units of a payment would never be used. */
   #watchLeftovers({ granted_units: granted }: { granted_units: number | null }, units: number, request: R): void {
     if (this.#options.customer || this.#warnedOfLeftovers || (granted !== null && granted <= units)) return;
     this.#warnedOfLeftovers = true;
-    const bought = granted === null ? 'access for a time' : `${granted} units`;
-    const message =
-      `Buyers pay for more than they get: a payment for this product buys ${bought}, a request uses ${units}, and without ` +
-      '`customer` the rest is never asked for. Set `usage_units` of the product to what a request uses, or give `protect` a `customer`.';
-    this.#report(new Error(message), request);
+    this.#report(leftoversWarning(granted, units), request);
   }
 
   /** Creates a 402 challenge by consuming for a random customer without units. */
-  async #challenge(ask: Ask, code: string, detail: string, headers: Record<string, string> = {}): Promise<Verdict> {
+  async #challenge(ask: Ask, code: string, detail: string, shown: refuse.ShownWith = {}): Promise<Verdict> {
     const { product, units, resource } = ask;
     const body = { ...product, customer: stranger(), units, resource };
     const denial = await this.#options.client.entitlements.consume(body, WHILE_BUYER_WAITS).then(
@@ -293,7 +307,7 @@ export class Gate<R> {
     if (!(denial instanceof SvcError)) throw denial ?? new Error('A stranger was let in');
     const challenge = denial.headers.get('PAYMENT-REQUIRED');
     if (challenge === null) throw denial;
-    return { refusal: refuse.paymentRequired(challenge, code, detail, headers) };
+    return { refusal: refuse.paymentRequired(challenge, code, detail, shown) };
   }
 
   /** Key and options of one write of this request: random, or derived from the caller's key, with a mark in its body. */
@@ -332,11 +346,4 @@ export class Gate<R> {
       // An error in the hook must not decide which request is served.
     }
   }
-}
-
-/** Names the consumption, so that the operator can refund it manually. */
-function refundFailure(error: unknown, consumptionId: string, outlook: string): Error {
-  const reason = error instanceof Error ? error.message : String(error);
-  const message = `The units of ${consumptionId} could not be given back (${outlook}): ${reason}`;
-  return error instanceof SvcError ? new SvcError(error.code, message, { ...error, cause: error }) : new Error(message, { cause: error });
 }

@@ -123,3 +123,10 @@ const idle = (ms: number): Promise<void> =>
     const timer: unknown = setTimeout(resolve, ms);
     (timer as { unref?(): void }).unref?.();
   });
+
+/** Names the consumption, so that the operator can refund it manually. */
+export function refundFailure(error: unknown, consumptionId: string, outlook: string): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `The units of ${consumptionId} could not be given back (${outlook}): ${reason}`;
+  return error instanceof SvcError ? new SvcError(error.code, message, { ...error, cause: error }) : new Error(message, { cause: error });
+}

@@ -1,4 +1,5 @@
 import { SvcError } from '../errors/svc-error.ts';
+import { decodedHeader } from './served.ts';
 
 export interface Refusal {
   status: 402 | 409 | 429 | 503;
@@ -22,19 +23,17 @@ export interface Challenge {
   accepts?: { asset?: string; amount?: string; network?: string; payTo?: string }[];
 }
 
-/** Decodes the PAYMENT-REQUIRED header. Returns undefined if malformed. */
-function decodedChallenge(header: string): Challenge | undefined {
-  try {
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (byte) => byte.charCodeAt(0)))) as Challenge;
-  } catch {
-    return undefined;
-  }
+export interface ShownWith {
+  headers?: Record<string, string>;
+  /** Result of the sign-in that the buyer sent. */
+  sign_in?: unknown;
 }
 
 /** Builds the resource's 402 with the service's challenge, repeated in the body because many tools hide headers. */
-export function paymentRequired(challenge: string, code: string, detail: string, headers: Record<string, string> = {}): Refusal {
-  const decoded = decodedChallenge(challenge);
-  return refusal(402, { code, detail, ...(decoded ? { payment_required: decoded } : {}) }, { 'PAYMENT-REQUIRED': challenge, ...headers });
+export function paymentRequired(challenge: string, code: string, detail: string, { headers, sign_in }: ShownWith = {}): Refusal {
+  const decoded = decodedHeader<Challenge>(challenge);
+  const body = { code, detail, ...(sign_in === undefined ? {} : { sign_in }), ...(decoded ? { payment_required: decoded } : {}) };
+  return refusal(402, body, { 'PAYMENT-REQUIRED': challenge, ...headers });
 }
 
 /** The product cannot be paid for yet: a 402 without a challenge would break the buyer's client. */
@@ -72,8 +71,10 @@ export function toRefusal(error: SvcError): Refusal | null {
   const challenge = error.headers.get('PAYMENT-REQUIRED');
   switch (error.code) {
     case 'entitlement_missing':
-    case 'subscription_expired':
-      return challenge ? paymentRequired(challenge, error.code, 'Pay as the PAYMENT-REQUIRED header says.') : notReady();
+    case 'subscription_expired': {
+      const { sign_in } = error.meta;
+      return challenge ? paymentRequired(challenge, error.code, 'Pay as the PAYMENT-REQUIRED header says.', { sign_in }) : notReady();
+    }
     case 'payment_mismatch': {
       if (!challenge) return null;
       const reason = typeof error.meta.reason === 'string' ? error.meta.reason : 'payment_mismatch';

@@ -14,3 +14,13 @@ export function newReporter(): (error: unknown) => void {
     console.error(`@paylatch/sdk protect: ${said}${fix}${where} (reported once; set onError to receive every failure)`);
   };
 }
+
+/** Warning that a payment buys more than its buyer can use. */
+export function leftoversWarning(granted: number | null, units: number): Error {
+  const bought = granted === null ? 'access for a time' : `${granted} units`;
+  return new Error(
+    `Buyers pay for more than they get: a payment for this product buys ${bought}, a request uses ${units}, and without \`customer\` or a ` +
+      'sign-in the rest is never asked for. Set `origins` of your x402 rail, so that buyers can sign in, set `usage_units` of the product ' +
+      'to what a request uses, or give `protect` a `customer`.',
+  );
+}

@@ -1,3 +1,4 @@
+import type { Customer } from '../generated/types.ts';
 import type { StoredAnswer } from '../responses/responses.ts';
 
 /**
@@ -28,19 +29,17 @@ export const replayedAnswer = ({ status, headers, paymentResponse, body }: Store
 });
 
 const RECEIPT = 'offer-receipt';
+type Extended = { extensions?: Record<string, unknown> } | null;
 
 /** Removes the signed receipt (extension `offer-receipt` of x402) from a PAYMENT-RESPONSE, because the receipt says that the buyer was served. */
 export function withoutReceipt(paymentResponse: string): string {
-  try {
-    const bytes = Uint8Array.from(atob(paymentResponse), (char) => char.charCodeAt(0));
-    const { extensions, ...settled } = JSON.parse(new TextDecoder().decode(bytes)) as { extensions?: Record<string, unknown> };
-    const { [RECEIPT]: _, ...others } = extensions ?? {};
-    const bare = Object.keys(others).length === 0 ? settled : { ...settled, extensions: others };
-    return btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(bare))));
-  } catch {
-    // An unreadable header has no receipt.
-    return paymentResponse;
-  }
+  const decoded = decodedHeader<Extended>(paymentResponse);
+  // An unreadable header has no receipt.
+  if (!decoded) return paymentResponse;
+  const { extensions, ...settled } = decoded;
+  const { [RECEIPT]: _, ...others } = extensions ?? {};
+  const bare = Object.keys(others).length === 0 ? settled : { ...settled, extensions: others };
+  return btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(bare))));
 }
 
 /** Removes shared caching from the handler's directives and retains the rest. */
@@ -49,3 +48,20 @@ export function withPrivate(value: string | null | undefined): string {
   const directives = all.filter((directive) => directive !== '' && !/^(?:public$|private$|s-maxage\b|proxy-revalidate$)/i.test(directive));
   return ['private', ...directives].join(', ');
 }
+
+/** Decodes a header of x402, base64 of JSON. Returns undefined if malformed. */
+export function decodedHeader<T>(header: string): T | undefined {
+  try {
+    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (byte) => byte.charCodeAt(0)))) as T;
+  } catch {
+    return undefined;
+  }
+}
+
+/** True for a challenge that offers a sign-in, and for a payment that echoes one. */
+export const offersSignIn = (header: string): boolean => decodedHeader<Extended>(header)?.extensions?.['sign-in-with-x'] !== undefined;
+
+/** Returns the wallet that a SIGN-IN-WITH-X header names, proven or not. */
+export const walletIn = (signIn: string): Customer => ({
+  wallet_address: String(decodedHeader<{ address?: unknown } | null>(signIn)?.address),
+});

@@ -98,6 +98,7 @@ listSandboxSessions listSessions GET /v1/testing/sessions mq
 getSandboxSession getSession GET /v1/testing/sessions/{session_id} m
 advanceSandboxSession advance POST /v1/testing/sessions/{session_id}/advance mb
 payTest pay POST /v1/testing/pay mb
+signInTest signIn POST /v1/testing/sign-in mb
 identifyTest identify POST /v1/testing/identity mb
 setup:
 createAccessApp createApp POST /v1/access/apps mb

@@ -177,6 +177,8 @@ import type {
   TestIdentity,
   TestPayment,
   TestPaymentRequest,
+  TestSignIn,
+  TestSignInRequest,
   TestWebhookRequest,
   UpdateAccountRequest,
   UpdateProductRequest,
@@ -446,6 +448,9 @@ export interface TestingResource {
 
   /** Pays as a test wallet. A payment is signed and broadcast on the simulated chain, but not confirmed: confirm it as your page would, or wait until it is found. */
   pay(body: TestPaymentRequest, options?: CallOptions): Promise<Answer<TestPayment>>;
+
+  /** Signs in as a test wallet that has paid, with what an x402 challenge offers. Returns the value that an agent sends as SIGN-IN-WITH-X. */
+  signIn(body: TestSignInRequest, options?: CallOptions): Promise<Answer<TestSignIn>>;
 
   /** Completes a buyer’s identity check as the connector would. */
   identify(body: TestIdentity, options?: CallOptions): Promise<Answer<CompletedTestIdentity>>;
@@ -914,6 +919,7 @@ export interface Operations {
   getSandboxSession: { params: { session_id: string }; answer: Promise<Answer<SandboxSession>> };
   advanceSandboxSession: { params: { session_id: string }; body: AdvanceRequest; answer: Promise<Answer<SandboxSession>> };
   payTest: { body: TestPaymentRequest; answer: Promise<Answer<TestPayment>> };
+  signInTest: { body: TestSignInRequest; answer: Promise<Answer<TestSignIn>> };
   identifyTest: { body: TestIdentity; answer: Promise<Answer<CompletedTestIdentity>> };
   listEventTypes: { answer: Promise<Answer<EventTypeInfo[]>> };
   testWebhookEndpoint: { params: { endpoint_id: string }; body?: TestWebhookRequest; answer: Promise<Answer<WebhookTestResult>> };

@@ -2131,8 +2131,10 @@ export type Customer =
     };
 
 export type ConsumeRequest = {
-  /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
-  customer: Customer;
+  /** Customer: a wallet, or your own name for the customer. Send either this or `sign_in`. */
+  customer?: Customer;
+  /** Value of the buyer’s SIGN-IN-WITH-X header, unchanged. The wallet that signed is the customer. */
+  sign_in?: string;
   /** Number of units; 1 by default. */
   units?: number;
   /** Resource that the customer requested. Part of the challenge. */
@@ -2172,6 +2174,8 @@ export interface ConsumeResponse {
   remaining: number | null;
   /** End of the paid time; null: no end. */
   paid_through: string | null;
+  /** Wallet that signed in. Present in the answer to `sign_in`. */
+  customer?: Customer;
 }
 
 export type GrantRequest = {
@@ -3567,6 +3571,20 @@ export interface TestPayment {
   transaction?: string;
   /** Wallet that paid. */
   payer_wallet: string;
+}
+
+export interface TestSignInRequest {
+  /** x402 challenge: the value of the PAYMENT-REQUIRED header, or its decoded object. */
+  payment_required: string | Record<string, unknown>;
+  /** Name of a persistent test wallet. */
+  wallet: string;
+}
+
+export interface TestSignIn {
+  /** Value for the `SIGN-IN-WITH-X` header. */
+  sign_in: string;
+  /** Address of a Solana wallet. */
+  wallet_address: string;
 }
 
 export interface TestIdentity {

@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { base64, utf8 } from '#core/encoding.ts';
 import type { Env } from '#platform/context.ts';
 import { withFaults } from '../../support/faults/faults.ts';
-import { newKey, ONE, openShop, type Shop, sellToAgents, stall, withObjectFaults, write } from '../../support/people/agent.ts';
+import { decoded, newKey, ONE, openShop, type Shop, sellToAgents, stall, withObjectFaults, write } from '../../support/people/agent.ts';
+import { openSignInShop, resource, signIn } from '../../support/people/sign-in.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 describe('call budget of consume', () => {
@@ -13,11 +15,11 @@ describe('call budget of consume', () => {
     await shop.challenge({ customer: { customer_ref: 'warm-up' } });
   });
   /** Counts every call over a binding or the network. `ADMISSION.record` is deferred until after the answer. */
-  const measureCost = async (body: object, idempotencyKey = newKey()) => {
+  const measureCost = async (body: object, idempotencyKey = newKey(), merchant: Merchant = shop.merchant) => {
     const database = withFaults(w.env);
     const objects = withObjectFaults(database.env);
     await w.chain.call('local_resetCalls');
-    const answer = await write(w, shop.merchant, 'entitlements/consume', body, { idempotencyKey, env: objects.env });
+    const answer = await write(w, merchant, 'entitlements/consume', body, { idempotencyKey, env: objects.env });
     const calls = objects.calls.map(({ binding, verb }) => `${binding}.${verb}`);
     return { status: answer.status, calls, trips: database.trips.map(({ kind }) => kind), node: await w.chain.call('local_calls') };
   };
@@ -39,6 +41,24 @@ describe('call budget of consume', () => {
     const body = { ...named(), customer: { customer_ref: 'nobody' } };
     const calls = ['ADMISSION.consume', 'ENTITLEMENT.read', 'ADMISSION.record'];
     expect(await measureCost(body)).toEqual({ status: 403, calls, trips: ['read'], node: {} });
+  });
+
+  it('consume by a sign-in costs one database read more, as does its replay, and a refused one calls no object of a wallet', async () => {
+    const signInShop = await openSignInShop(w);
+    const agent = await signInShop.buyer();
+    const named = { product_id: signInShop.product.product_id, resource };
+    const ask = (body: object, key?: string) => measureCost({ ...named, ...body }, key, signInShop.merchant);
+    await ask({ customer: { customer_ref: 'warm-up' } });
+    const [proof, key] = [await signIn(agent, await signInShop.challenge()), newKey()];
+    for (let times = 0; times < 2; times++)
+      expect(await ask({ sign_in: proof }, key)).toEqual({ status: 200, calls: HOT, trips: ['read'], node: {} });
+    expect(await ask({ sign_in: proof })).toEqual({ status: 403, calls: HOT, trips: ['read'], node: {} });
+    const unsigned = ['ADMISSION.admit', 'ADMISSION.record'];
+    for (const sign_in of [
+      'junk',
+      base64.encode(utf8(JSON.stringify({ ...decoded(proof), address: agent.wallet.address.replace(/.$/, '1') }))),
+    ])
+      expect(await ask({ sign_in })).toEqual({ status: 403, calls: unsigned, trips: ['read'], node: {} });
   });
 
   it('consume with a plain body and its replay each cost one call to the account’s object', async () => {

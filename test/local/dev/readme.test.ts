@@ -191,6 +191,24 @@ describe('code examples in a surrounding program', () => {
       after: 'console.log(status);',
       prints: '200',
     }),
+    createSIWxClientExtension: () => ({
+      before: `${WALLET} import { ExactSvmScheme } from '@x402/svm';
+        import { Hono } from 'hono';
+        import { createClient } from ${JSON.stringify(join(ROOT, 'sdk/src/index.ts'))};
+        import { protect } from ${JSON.stringify(join(ROOT, 'sdk/src/hono.ts'))};
+        const svc = createClient({ baseUrl: BASE, key: process.env.SVC_API_KEY });
+        await svc.railSettings.update('x402_solana_usdc', { origins: ['https://api.shop.example'] });
+        const terms = { price: { asset: 'USDC', amount: '0.03' }, payout_wallet: '${PAYOUT}', live_mode_confirmed: true };
+        const { product_id: product } = await svc.products.create({ name: 'Three reports', usage_units: 3, ...terms });
+        const app = new Hono();
+        app.get('/report', protect({ client: svc, product }), (c) => c.json(c.get('svc')));
+        const client = new x402Client().register('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', new ExactSvmScheme(wallet, { rpcUrl }));
+        const fetch = async (input, init) => app.request(new Request(input, init));`,
+      after: `const left = [];
+        for (let i = 0; i < 3; i++) left.push((await (await call('https://api.shop.example/report')).json()).remaining);
+        console.log(left.join());`,
+      prints: '2,1,0',
+    }),
     HTTPFacilitatorClient: () => ({
       before: `${WALLET} import { Hono } from 'hono';
         import { HTTPFacilitatorClient, x402ResourceServer } from '@x402/core/server';

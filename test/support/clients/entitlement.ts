@@ -36,6 +36,11 @@ export function newHolder() {
     },
     consume: async (key: string, units = 1, now = Date.now()): Promise<ConsumeAnswer> =>
       holder.stub.consume(operation(key, { units }, now)),
+    /** Consumes one unit by a sign-in. Null: one that is no longer valid. */
+    consumeBy: async (nonce: string | null, key: string, now = Date.now()): Promise<ConsumeAnswer> => {
+      const { fingerprint } = operation(key, { units: 1 }, now);
+      return holder.stub.consume({ ...operation(key, { units: 1, nonce }, now), fingerprint });
+    },
     grant: async (key: string, addition: Addition, now = Date.now()): Promise<GrantAnswer> =>
       holder.stub.grant(operation(key, { addition, reason: 'test' }, now)),
     refund: async (key: string, consumptionId: string, now = Date.now()): Promise<RefundAnswer> =>

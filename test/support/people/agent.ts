@@ -2,6 +2,7 @@ import type { KeyPairSigner } from '@solana/kit';
 import { x402Client, x402HTTPClient } from '@x402/core/client';
 import type { PaymentRequired } from '@x402/core/types';
 import { appendPaymentIdentifierToExtensions } from '@x402/extensions';
+import type { SIWxSigner } from '@x402/extensions/sign-in-with-x';
 import { ExactSvmScheme } from '@x402/svm';
 import { keyRing } from '#core/crypto.ts';
 import { base58, base64, utf8 } from '#core/encoding.ts';
@@ -25,6 +26,11 @@ export class Agent {
     this.wallet = wallet;
     this.client = new x402Client().register(NETWORKS.devnet.caip2, new ExactSvmScheme(wallet, { rpcUrl }));
     this.#http = new x402HTTPClient(this.client);
+  }
+
+  /** The wallet as the public client for sign-in takes it: its types name messages less strictly. */
+  get signer(): SIWxSigner {
+    return this.wallet as unknown as SIWxSigner;
   }
 
   async pay(header: string): Promise<string> {
@@ -64,6 +70,15 @@ export async function sellToAgents(w: World, merchant: Merchant, terms: Record<s
   await readyToBePaid(w, merchant);
   return w.product(merchant, { price: { asset: 'USDC', amount: '0.01' }, live_mode_confirmed: true, ...terms });
 }
+
+/** Sells a product to agents at these origins of the merchant. */
+export async function sellAt(w: World, merchant: Merchant, origins: string[], terms: Record<string, unknown> = {}): Promise<Body> {
+  await setOrigins(w, merchant.key, origins);
+  return sellToAgents(w, merchant, terms);
+}
+
+export const setOrigins = (w: World, key: string, origins: string[]): Promise<Answer<Body>> =>
+  w.call('PUT', '/v1/access/rail-settings/x402_solana_usdc', { key, body: { origins }, headers: { 'Idempotency-Key': newKey() } });
 
 /** Calls a write of the access API, under a new key by default. */
 export const write = (w: World, merchant: Merchant, path: string, body: unknown, options: WriteOptions = {}) =>

@@ -15,6 +15,7 @@ import {
   type Full,
   type Operation,
   projectedOf,
+  type UseRequest,
 } from '#rules/entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
 import { type EndedCopy, listPastEnd, overwriteCopy, upsertCopy } from './store.ts';
@@ -86,8 +87,13 @@ function operationOf<T>(ctx: Ctx, identity: EntitlementKey, verb: string, reques
 }
 
 /** Consumes units exactly once per key. Denials and conflicts are returned, so that the caller can build a challenge. */
-export function consumeEntitlement(ctx: Ctx, identity: EntitlementKey, request: IdempotentRequest, units: number): Promise<ConsumeAnswer> {
-  const operation = operationOf(ctx, identity, 'consume', request, { units });
+export function consumeEntitlement(
+  ctx: Ctx,
+  identity: EntitlementKey,
+  request: IdempotentRequest,
+  use: UseRequest,
+): Promise<ConsumeAnswer> {
+  const operation = operationOf(ctx, identity, 'consume', request, use);
   return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.consume(operation));
 }
 

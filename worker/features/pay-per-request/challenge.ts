@@ -11,6 +11,7 @@ import { isOnOrigin, moveToOrigin } from '#protocols/x402/origins.ts';
 import type { PaymentRequired } from '#protocols/x402/wire.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 import { RESOURCE_URL_MAX, type Requested } from './resource.ts';
+import { makeSignIn } from './sign-in.ts';
 
 interface ChallengeRequest {
   /** Default: the page of the product. */
@@ -44,10 +45,12 @@ export async function makeSaleChallenge(
     units: product.usageUnits,
     days: product.accessPeriodDays,
   };
-  const { method, toolName, ...requested } = onOrigin(ctx, sale, resource);
-  const described = await describeCall({ url: requested.url, method, toolName }, product.discovery);
-  const shown = { description: product.name, ...described?.resource, ...requested };
-  return { ok: true, ...makeChallenge(ctx, sold, shown, { error, bazaar: described?.bazaar ?? null }) };
+  const requested = onOrigin(ctx, sale, resource);
+  const { method, toolName, ...info } = requested;
+  const described = await describeCall({ url: info.url, method, toolName }, product.discovery);
+  const shown = { description: product.name, ...described?.resource, ...info };
+  const signIn = makeSignIn(ctx, sale, resource && requested);
+  return { ok: true, ...makeChallenge(ctx, sold, shown, { error, bazaar: described?.bazaar ?? null, signIn }) };
 }
 
 const pageOf = ({ baseUrl }: Ctx, { product }: Sale): string => `${baseUrl}/p/${product.slug}`;

@@ -11,6 +11,7 @@ import type { Actor, Scope } from '#platform/context.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { IdentitySession } from '#platform/db/tables/checkout.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
+import { signInAs } from '#protocols/x402/sign-in.ts';
 import { parsePaymentRequired } from '#protocols/x402/wire.ts';
 import type { TestOutcome, TestPayment } from './outcomes.ts';
 import { loadPayable, payPayment, payRequired, signTransaction, walletOf } from './pay.ts';
@@ -102,9 +103,22 @@ export async function payInSandbox(
     return payPayment(await loadPayable(scope, paymentId), { outcome, wallet, isNamed: label !== null }, storeAnswer);
   if (outcome === 'late') throw invalid('outcome', 'Not allowed with payment_required, which has no session', 'not_taken');
   const challenge = parsePaymentRequired(required);
-  if (!challenge) throw invalid('payment_required', 'Expected an x402 version 2 challenge', 'invalid_value');
+  if (!challenge) throw notAChallenge();
   return payRequired(scope, { required: challenge, outcome, wallet, identifier }, storeAnswer);
 }
+
+/** Signs in as a test wallet, with what a challenge offers. Stores nothing. Throws 422 if it offers no sign-in in the sandbox. */
+export function signInInSandbox(scope: Scope, { required, label }: { required: unknown; label: string }) {
+  const challenge = parsePaymentRequired(required);
+  if (!challenge) throw notAChallenge();
+  const { address, key } = walletOf(scope, label);
+  const signIn = signInAs({ address, sign: key.sign }, challenge, scope.config.network.caip2);
+  if (signIn === null)
+    throw invalid('payment_required', 'Expected a challenge of the sandbox that offers a sign-in', 'sign_in_not_offered');
+  return { sign_in: signIn, wallet_address: address };
+}
+
+const notAChallenge = () => invalid('payment_required', 'Expected an x402 version 2 challenge', 'invalid_value');
 
 /** Completes the identity session of a sandbox product. Throws 422 for any other product, and the connector's own errors. */
 export async function identify(

@@ -84,13 +84,17 @@ export const BeginRequest = z
   })
   .openapi('SandboxSessionRequest', { example: { scenario: 'payment_confirmed', seed: 'monday', options: {} } });
 
+const Challenge = z
+  .union([z.string().max(65_536), z.record(z.string(), z.unknown())])
+  .describe('x402 challenge: the value of the PAYMENT-REQUIRED header, or its decoded object.');
+const WalletName = z.string().min(1).max(64).describe('Name of a persistent test wallet.');
+
+export const SignInRequest = z.object({ payment_required: Challenge, wallet: WalletName }).openapi('TestSignInRequest');
+
 export const PayRequest = z
   .object({
     payment_id: PaymentUuid.optional(),
-    payment_required: z
-      .union([z.string().max(65_536), z.record(z.string(), z.unknown())])
-      .optional()
-      .describe('x402 challenge: the value of the PAYMENT-REQUIRED header, or its decoded object.'),
+    payment_required: Challenge.optional(),
     payment_identifier: z
       .string()
       .max(256)
@@ -102,7 +106,7 @@ export const PayRequest = z
       'Transaction, signed as a test wallet. Sent to the simulated chain if no other signature is missing; otherwise only signed.',
     ),
     outcome: z.enum(OUTCOMES).default('paid').describe('Result of the test payment; `paid` by default.'),
-    wallet: z.string().min(1).max(64).optional().describe('Name of a persistent test wallet. By default a new one is used each time.'),
+    wallet: WalletName.optional().describe('Name of a persistent test wallet. By default a new one is used each time.'),
   })
   .openapi('TestPaymentRequest', { example: { payment_id: '01a1fc21-d414-7315-8bae-d95e4ff00293', outcome: 'paid' } });
 

@@ -3,7 +3,7 @@ import type { EndpointId, IdentitySessionId, PaymentId, ProductId, SandboxSessio
 import { created, IdentitySessionUuid, idOf, idParam, ModeQuery, PayerWallet, TransactionSignature } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
-import { AdvanceSeconds, BeginRequest, PayRequest, SandboxSessionBody } from './resource.ts';
+import { AdvanceSeconds, BeginRequest, PayRequest, SandboxSessionBody, SignInRequest } from './resource.ts';
 
 const load = () => import('./calls.ts');
 
@@ -124,6 +124,26 @@ export const sandboxRoutes = routes('Sandbox')
       ...(txSignature === undefined ? {} : { tx_signature: txSignature }),
       payer_wallet: payer,
     }),
+  })
+  .write({
+    path: 'POST /testing/sign-in',
+    id: 'signInTest',
+    sdk: 'testing.signIn',
+    summary: 'Sign in as a test wallet',
+    description:
+      'Signs in as a test wallet that has paid, with what an x402 challenge offers. Returns the value that an agent sends as SIGN-IN-WITH-X. Stores nothing: the wallet is the one that `POST /v1/testing/pay` pays with under the same name.',
+    mode: 'sandbox',
+    key: 'none',
+    idempotency: 'natural',
+    body: SignInRequest,
+    returns: z
+      .object({
+        sign_in: z.string().describe('Value for the `SIGN-IN-WITH-X` header.'),
+        wallet_address: z.string().describe('Address of a Solana wallet.'),
+      })
+      .openapi('TestSignIn'),
+    answer: async ({ scope, body: { payment_required: required, wallet: label } }) =>
+      (await load()).signInInSandbox(scope, { required, label }),
   })
   .write({
     path: 'POST /testing/identity',

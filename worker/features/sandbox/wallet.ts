@@ -176,7 +176,7 @@ export async function planChallengePayment(
       ),
   );
   const { wire, messageBytes } = signWith(wallet, getBase64EncodedWireTransaction(compileTransaction(message)));
-  const extensions = identifier === undefined ? {} : { extensions: identifierExtensions(required, identifier) };
+  const extensions = required.extensions ? { extensions: echoedExtensions(required, identifier) } : {};
   const payload = {
     x402Version: X402_VERSION,
     resource: required.resource,
@@ -188,10 +188,12 @@ export async function planChallengePayment(
   return { signature, writes: [chain.planOutcome(messageBytes, chainOutcome)] };
 }
 
-/** Extensions as a public client echoes them, with its name for the payment. */
-const identifierExtensions = ({ extensions }: PaymentRequired, id: string) => ({
+/** Extensions as a public client echoes them, with its name for the payment, if it has one. */
+const echoedExtensions = ({ extensions }: PaymentRequired, id: string | undefined) => ({
   ...extensions,
-  [PAYMENT_IDENTIFIER]: { ...DECLARED_PAYMENT_IDENTIFIER, info: { ...DECLARED_PAYMENT_IDENTIFIER.info, id } },
+  ...(id === undefined
+    ? {}
+    : { [PAYMENT_IDENTIFIER]: { ...DECLARED_PAYMENT_IDENTIFIER, info: { ...DECLARED_PAYMENT_IDENTIFIER.info, id } } }),
 });
 
 export async function send(scope: Scope, { signature, writes }: Signed): Promise<string> {

@@ -14,6 +14,7 @@ import {
 } from '#protocols/x402/challenge.ts';
 import { OFFER_RECEIPT } from '#protocols/x402/offer-receipt.ts';
 import { DECLARED_PAYMENT_IDENTIFIER, PAYMENT_IDENTIFIER } from '#protocols/x402/payment-identifier.ts';
+import { SIGN_IN_WITH_X } from '#protocols/x402/sign-in.ts';
 import { encodeHeader, type PaymentRequired, type PaymentRequirements, type ResourceInfo } from '#protocols/x402/wire.ts';
 import { makeOffers } from './proofs.ts';
 
@@ -68,7 +69,7 @@ interface Parts {
 
 const extensionsOf = ({ bazaar, signIn, offers }: Parts): Record<string, unknown> => ({
   ...(bazaar ? { [BAZAAR]: bazaar } : {}),
-  ...(signIn ? { 'sign-in-with-x': signIn } : {}),
+  ...(signIn ? { [SIGN_IN_WITH_X]: signIn } : {}),
   [PAYMENT_IDENTIFIER]: DECLARED_PAYMENT_IDENTIFIER,
   ...(offers ? { [OFFER_RECEIPT]: offers } : {}),
 });

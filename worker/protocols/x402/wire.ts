@@ -109,7 +109,7 @@ export function parseRequirements(value: unknown): Result<PaymentRequirements, '
   return parsed?.success ? ok(parsed.data) : err('invalid_payment_requirements');
 }
 
-function decodeHeader(header: string): unknown {
+export function decodeHeader(header: string): unknown {
   // base64url and unpadded text are refused, like the reference client does.
   if (header.length > HEADER_MAX || header.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(header)) return undefined;
   try {

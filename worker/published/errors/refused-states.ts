@@ -13,7 +13,7 @@ export const REFUSED_STATES = {
     next: 'Register with another email address or wallet.',
   },
   entitlement_missing: {
-    why: 'The customer has bought nothing yet, has consumed everything, or lost the access by a refund or revocation. The 403 is for your server: the response contains the challenge for your server’s own caller.',
+    why: 'The customer has bought nothing yet, has consumed everything, or lost the access by a refund or revocation. Or its wallet signed in (`sign_in`), and the sign-in is refused: `meta.sign_in.reason` says why. The 403 is for your server: the response contains the challenge for your server’s own caller.',
     next: 'Answer your caller with status 402 and the `PAYMENT-REQUIRED` header of this response. If that header is missing, `meta.reason` is `setup_not_ready` and `meta.fix` is the call that your product still needs.',
   },
   subscription_expired: {

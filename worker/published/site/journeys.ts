@@ -49,8 +49,10 @@ export const JOURNEYS: readonly Journey[] = [
     title: 'Pay per request (x402)',
     intro:
       'Before billable work, consume a unit. 403 `entitlement_missing` or `subscription_expired` has a PAYMENT-REQUIRED header: answer ' +
-      '402 with it. When the buyer repeats the request with PAYMENT-SIGNATURE, settle it, and serve only after success. In TypeScript, ' +
-      '`protect()` of `@paylatch/sdk` (for Hono, Express, Fastify, Next.js and fetch handlers) does all of this.',
+      '402 with it. When the buyer repeats the request with PAYMENT-SIGNATURE, settle it, and serve only after success. To sell many uses ' +
+      'at once, set `origins` of the x402 rail: buyers with `createSIWxClientExtension` of `@x402/extensions` come back by SIGN-IN-WITH-X, ' +
+      'which consume takes as `sign_in`. In TypeScript, `protect()` of `@paylatch/sdk` (for Hono, Express, Fastify, Next.js ' +
+      'and fetch handlers) does all of this.',
     calls: ['POST /v1/access/entitlements/consume', 'POST /v1/access/x402/settle', 'POST /v1/access/entitlements/refund'],
     command: `CALL=$(api $BASE/v1/products -d '{"name":"Forecast, one call","price":{"asset":"USDC","amount":"0.01"},
   "live_mode_confirmed":true,"payout_wallet":"'"$PAYOUT"'"}' | json .product_id)

@@ -26,9 +26,9 @@ export const useUp: Step = {
   action: 'consume',
   run: (stage) =>
     readAnswer(async () => {
-      const held = await consumeEntitlement(stage.scope, identityIn(stage), requestOf(stage, 'first'), 1);
+      const held = await consumeEntitlement(stage.scope, identityIn(stage), requestOf(stage, 'first'), { units: 1 });
       if (held.ok && held.remaining !== null && held.remaining > 0)
-        await consumeEntitlement(stage.scope, identityIn(stage), requestOf(stage, 'rest'), held.remaining);
+        await consumeEntitlement(stage.scope, identityIn(stage), requestOf(stage, 'rest'), { units: held.remaining });
       return 'consumed';
     }),
   until: ['entitlement.exhausted'],
