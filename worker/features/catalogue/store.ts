@@ -260,8 +260,8 @@ export async function searchPositions(
       best AS (SELECT listing_id FROM hits JOIN rarity USING (number)
         GROUP BY listing_id ORDER BY sum(hits.weight * 1.0 / rarity.hits) DESC, listing_id LIMIT ${MATCHES_MAX}),
       ranked AS (SELECT listing_id, count(weight) AS found, sum(weight) AS score FROM (SELECT b.listing_id, (SELECT max(weight)
-        FROM listing_words w WHERE w.listing_id = b.listing_id AND ${isIn(sql.raw('q.value'))}) AS weight
-        FROM best b, json_each(${JSON.stringify(words)}) q) GROUP BY listing_id)
+        FROM listing_words w WHERE w.listing_id = b.listing_id AND ${isIn(sql.raw('j.value'))}) AS weight
+        FROM best b, ${jsonRows(words)}) GROUP BY listing_id)
       SELECT l.id, l.resource, l.updated_at, r.found, r.score,
         (SELECT max(hits) >= ${ofWordMax} OR sum(hits) > ${MATCHES_MAX} FROM rarity) AS is_cut
       FROM ranked r JOIN listings l ON l.id = r.listing_id WHERE ${isListed(ctx)} ${paying(payTo)}
