@@ -157,6 +157,8 @@ const openToBrowsers = cors({
     'Content-Type',
     'Authorization',
     'PAYMENT-SIGNATURE',
+    'SIGN-IN-WITH-X',
+    'Payment-Authorization',
     'Idempotency-Key',
     'X-Svc-Setup-Secret',
     'X-Svc-Identity-Session',

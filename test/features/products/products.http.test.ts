@@ -65,6 +65,7 @@ describe('POST /v1/products', () => {
       requires_identity: null,
       discovery: null,
       trusted_customer_ref: false,
+      max_per_payer_per_day: null,
       metadata: {},
       live_mode_confirmed: false,
       livemode: true,

@@ -23,7 +23,7 @@ const sold = {
   units: 1_000_000,
   days: 36_600,
 };
-/** As long as the extension is for a URL of 80 characters. */
+/** Has the length of the extension for a URL of 80 characters. */
 const signIn = { info: { statement: 'a'.repeat(1_250) } };
 const LONG_ERROR = 'invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high';
 

@@ -24,6 +24,7 @@ import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import { belongsTo, type Ctx, hasX402, type Scope, type Shard, type Tenant } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { BAZAAR } from '#protocols/x402/bazaar.ts';
+import { COMPUTE_CAPS } from '#protocols/x402/exact.ts';
 import { PAYMENT_IDENTIFIER } from '#protocols/x402/payment-identifier.ts';
 import {
   type PaymentPayload,
@@ -46,7 +47,8 @@ interface FacilitatorCall {
 export function supportedKinds({ config }: Ctx) {
   if (!hasX402(config)) return { kinds: [], extensions: [], signers: {} };
   const { current, addresses } = feePayersOf(config);
-  const kind = { x402Version: X402_VERSION, scheme: 'exact', network: config.network.caip2, extra: { feePayer: current } };
+  const extra = { feePayer: current, ...COMPUTE_CAPS };
+  const kind = { x402Version: X402_VERSION, scheme: 'exact', network: config.network.caip2, extra };
   return { kinds: [kind], extensions: [BAZAAR, PAYMENT_IDENTIFIER], signers: { 'solana:*': [...addresses] } };
 }
 

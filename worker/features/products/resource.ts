@@ -114,6 +114,11 @@ const terms = {
   metadata: Metadata.optional().describe(
     'Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key.',
   ),
+  max_per_payer_per_day: orNull(MoneyInput)
+    .optional()
+    .describe(
+      'Most USDC that one payer may pay for this product by x402 in one day (UTC), at least the price; null: no limit. Protects an agent in a loop. Beyond it settle answers 429 `payer_limit_reached`.',
+    ),
   live_mode_confirmed: z
     .boolean()
     .optional()
@@ -218,6 +223,9 @@ export const ProductBody = z
       ),
     cancel_url: z.string().optional().describe('https URL for buyers who leave without payment.'),
     discovery: orNull(DiscoveryBody).describe('Routes that the product sells, shown to agents and catalogues; null: none.'),
+    max_per_payer_per_day: orNull(MoneyBody).describe(
+      'Most USDC that one payer may pay for this product by x402 in one day (UTC); null: no limit.',
+    ),
     metadata: z
       .record(z.string(), z.string())
       .describe(
@@ -262,6 +270,7 @@ export const toProductResource = ({ baseUrl, config }: Ctx, product: Product): z
   ...given('success_url', product.successUrl),
   ...given('cancel_url', product.cancelUrl),
   discovery: product.discovery,
+  max_per_payer_per_day: product.maxPerPayerPerDay === null ? null : toMoneyResource({ asset: 'USDC', units: product.maxPerPayerPerDay }),
   metadata: product.metadata,
   live_mode_confirmed: product.liveModeConfirmed,
   trusted_customer_ref: product.trustedCustomerRef,
