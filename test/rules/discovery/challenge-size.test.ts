@@ -23,10 +23,8 @@ const sold = {
   units: 1_000_000,
   days: 36_600,
 };
-const signIn = {
-  info: { statement: 'a'.repeat(60), nonce: 'a'.repeat(32), uri: `https://${'a'.repeat(200)}` },
-  schema: { type: 'object', properties: {} },
-};
+/** Has the length of the extension for a URL of 80 characters. */
+const signIn = { info: { statement: 'a'.repeat(1_250) } };
 const LONG_ERROR = 'invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high';
 
 const challenge = (resource: ResourceInfo, bazaar: Record<string, unknown> | null, error?: string) =>
@@ -135,6 +133,14 @@ describe('makeChallenge', () => {
     ]);
   }, 60_000);
 
+  const search = (days: string): Route => ({
+    method: 'GET',
+    path: '/a/:id',
+    mime_type: 'application/json',
+    path_params: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+    query: { type: 'object', properties: { days: { type: 'string' } } },
+    example: { path_params: { id: 'b' }, query: { days } },
+  });
   const shop: Discovery = {
     listed: true,
     service_name: 'Weather',
@@ -160,6 +166,18 @@ describe('makeChallenge', () => {
     const { required } = challenge({ url: 'https://shop.example/b', iconUrl: shop.icon_url! }, bazaar as never);
     expect(Object.keys(required.extensions!)).toEqual(['bazaar', 'sign-in-with-x', 'payment-identifier', 'offer-receipt']);
     expect(required.resource.iconUrl).toBe(shop.icon_url);
+  });
+
+  it('a usual challenge has every part: a route of 800 bytes, a URL of 80 characters', async () => {
+    const url = `https://api.shop.example/a/${'x'.repeat(53)}`;
+    const usual: Route = { ...search(''), output_example: '' };
+    const made: Route = { ...usual, output_example: 'x'.repeat(800 - JSON.stringify(usual).length) };
+    expect([url.length, JSON.stringify(made).length]).toEqual([80, 800]);
+    const described = (await describeCall({ url, method: 'GET' }, { ...shop, icon_url: 'https://a.example/icon.png', routes: [made] }))!;
+    const { required, header } = challenge({ ...described.resource, url }, described.bazaar as never);
+    expect(Object.keys(required.extensions!)).toEqual(['bazaar', 'sign-in-with-x', 'payment-identifier', 'offer-receipt']);
+    expect(required.extensions!.bazaar).toEqual(described.bazaar);
+    expect(header.length).toBeLessThanOrEqual(HEADER_MAX);
   });
 
   it('a challenge leaves parts out in one order as the URL grows', async () => {
