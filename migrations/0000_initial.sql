@@ -796,6 +796,7 @@ CREATE TABLE `products` (
 	`metadata` text NOT NULL,
 	`live_mode_confirmed` integer NOT NULL,
 	`trusted_customer_ref` integer DEFAULT false NOT NULL,
+	`max_per_payer_per_day` text,
 	`sandbox_session_id` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,

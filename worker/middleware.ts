@@ -158,6 +158,7 @@ const openToBrowsers = cors({
     'Authorization',
     'PAYMENT-SIGNATURE',
     'SIGN-IN-WITH-X',
+    'Payment-Authorization',
     'Idempotency-Key',
     'X-Svc-Setup-Secret',
     'X-Svc-Identity-Session',

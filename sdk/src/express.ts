@@ -1,10 +1,10 @@
 import type { NextFunction, Response as Reply, Request, RequestHandler } from 'express';
-import type { Access } from './access/access.ts';
+import type { Access, ReadyAnswer } from './access/access.ts';
 import type { MeteredAccess, MeteredOptions, Piece } from './access/metered.ts';
 import { newMeteredGate } from './access/node-metered.ts';
-import { present } from './access/present.ts';
 import { Gate, type ProtectOptions } from './access/protect.ts';
 import { servedHeaders, withoutReceipt } from './access/served.ts';
+import { recordReply } from './responses/responses.ts';
 
 export type { Access } from './access/access.ts';
 export type { Metered, MeteredOptions, Piece } from './access/metered.ts';
@@ -42,12 +42,8 @@ function perUse(options: ProtectOptions<Request>): RequestHandler {
   const gate = new Gate<Request>(options);
   const run = async (req: Request, res: Reply, next: NextFunction) => {
     const incoming = { method: req.method, url: urlOf(req), header: (name: string) => req.get(name) };
-    const { refusal, access, paymentResponse } = await gate.admit(incoming, req);
-    if (refusal) {
-      const { body, headers } = present(refusal, req.get('Accept'));
-      if (!res.headersSent && !res.destroyed) res.status(refusal.status).set(headers).send(body);
-      return;
-    }
+    const { answer, access, paymentResponse, recording } = await gate.admit(incoming, req);
+    if (answer) return reply(res, answer);
     // No client would get the handler's answer: the buyer disconnected during the check, or an earlier middleware answered.
     if (res.destroyed) return void gate.refund(access, 'buyer_disconnected', req);
     if (res.headersSent) return void gate.refund(access, 'already_answered', req);
@@ -55,6 +51,7 @@ function perUse(options: ProtectOptions<Request>): RequestHandler {
       req.svc = access;
       res.set(servedHeaders({ get: (name) => res.getHeader(name)?.toString() ?? null }, paymentResponse));
       if (paymentResponse !== null) hideReceiptOfFailure(res, paymentResponse);
+      if (recording) recordReply(res, recording);
       const refundFailure = () => {
         if (res.statusCode >= 500) void gate.refund(access, 'handler_failed', req);
         else gate.watchCaching(String(res.getHeader('Cache-Control') ?? ''), req);
@@ -70,6 +67,15 @@ function perUse(options: ProtectOptions<Request>): RequestHandler {
   return (req, res, next) => {
     run(req, res, next).catch(next);
   };
+}
+
+function reply(res: Reply, { status, headers, body }: ReadyAnswer): void {
+  if (res.headersSent || res.destroyed) return;
+  res.status(status);
+  if (typeof body === 'string') return void res.set(headers).send(body);
+  // Express would change the type of a stored answer, or its bytes.
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  res.end(body ?? undefined);
 }
 
 /** Takes the receipt out of the headers of an answer that says that nothing was served. The hook ends with the headers. */

@@ -2,10 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from './access/access.ts';
 import type { MeteredAccess, MeteredOptions } from './access/metered.ts';
 import { newMeteredGate } from './access/node-metered.ts';
-import { present } from './access/present.ts';
 import { Gate, type ProtectOptions } from './access/protect.ts';
-import { REFUND_WAIT_MS, within } from './access/refunds.ts';
+import { REFUND_WAIT_MS } from './access/refunds.ts';
 import { servedHeaders } from './access/served.ts';
+import { within } from './api/signals.ts';
+import { recordReply } from './responses/responses.ts';
 
 export type { Access } from './access/access.ts';
 export type { Metered, MeteredAccess, MeteredOptions, Piece } from './access/metered.ts';
@@ -72,11 +73,13 @@ function perUse(options: ProtectOptions<FastifyRequest>): ProtectHooks {
     async preHandler(request, reply) {
       if (request.is404) return;
       const header = (name: string) => request.headers[name.toLowerCase()]?.toString();
-      const { refusal, access, paymentResponse } = await gate.admit({ method: request.method, url: urlOf(request), header }, request);
-      if (refusal) {
-        const { body, headers } = present(refusal, header('Accept'));
-        return reply.code(refusal.status).headers(headers).send(body);
-      }
+      const incoming = { method: request.method, url: urlOf(request), header };
+      const { answer, access, paymentResponse, recording } = await gate.admit(incoming, request);
+      if (answer)
+        return reply
+          .code(answer.status)
+          .headers(answer.headers)
+          .send(answer.body ?? undefined);
       // No client would get the handler's answer: the buyer disconnected during the check, or an earlier hook answered.
       if (reply.raw.destroyed || reply.raw.headersSent || reply.sent) {
         void gate.refund(access, reply.raw.destroyed ? 'buyer_disconnected' : 'already_answered', request);
@@ -86,6 +89,7 @@ function perUse(options: ProtectOptions<FastifyRequest>): ProtectHooks {
       request.svc = access;
       // For handlers that write to `reply.raw`, which no later hook sees.
       for (const [name, value] of Object.entries(servedHeaders(presentIn(reply), paymentResponse))) reply.raw.setHeader(name, value);
+      if (recording) recordReply(reply.raw, recording);
     },
     async onError(request, reply, error) {
       const served = all.get(request);

@@ -1,10 +1,10 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Access } from './access/access.ts';
 import { type MeteredAccess, MeteredGate, type MeteredOptions } from './access/metered.ts';
-import { refusalResponse } from './access/present.ts';
 import { CLIENT_CLOSED, Gate, type ProtectOptions } from './access/protect.ts';
 import type { WaitUntil } from './access/refunds.ts';
 import { servedHeaders } from './access/served.ts';
+import { recordResponse } from './responses/responses.ts';
 
 export type { Access } from './access/access.ts';
 export type { Metered, MeteredAccess, MeteredOptions, Piece } from './access/metered.ts';
@@ -39,10 +39,14 @@ function byThePiece(options: MeteredOptions): MiddlewareHandler<any> {
       await next();
       return c.res;
     });
-    // Prevents Hono from copying the previous answer's headers over these.
-    c.res = undefined;
-    c.res = answer;
+    replaceAnswer(c, answer);
   };
+}
+
+function replaceAnswer(c: Context, answer: Response): void {
+  // Prevents Hono from copying the previous answer's headers over these.
+  c.res = undefined;
+  c.res = answer;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: as above.
@@ -53,8 +57,8 @@ function perUse(options: ProtectOptions<Context<any>>): MiddlewareHandler<any> {
     const waitUntil = waitUntilOf(c);
     const { signal } = c.req.raw;
     const incoming = { method: c.req.method, url: c.req.url, header: (name: string) => c.req.header(name), waitUntil };
-    const { refusal, access, paymentResponse } = await gate.admit(incoming, c);
-    if (refusal) return refusalResponse(refusal, c.req.header('Accept'));
+    const { answer, access, paymentResponse, recording } = await gate.admit(incoming, c);
+    if (answer) return new Response(answer.body, answer);
     if (signal?.aborted) {
       await gate.refund(access, 'buyer_disconnected', c, waitUntil);
       return new Response(null, { status: CLIENT_CLOSED });
@@ -64,6 +68,7 @@ function perUse(options: ProtectOptions<Context<any>>): MiddlewareHandler<any> {
       await next();
       if (hasFailed(c)) await gate.refund(access, 'handler_failed', c, waitUntil);
       for (const [name, value] of Object.entries(servedHeaders(c.res.headers, paymentResponse, hasFailed(c)))) c.header(name, value);
+      if (recording && !hasFailed(c)) replaceAnswer(c, await recordResponse(c.res, recording, waitUntil));
     } catch (error) {
       await gate.refund(access, 'handler_failed', c, waitUntil);
       throw error;

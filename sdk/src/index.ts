@@ -10,5 +10,6 @@ export type * from './generated/events.ts';
 export { KNOWN_EVENTS } from './generated/events.ts';
 export type { Operations, Resources } from './generated/resources.ts';
 export type * from './generated/types.ts';
+export { memoryResponses, type ResponseStore } from './responses/responses.ts';
 export { type ReceiptKeys, type SignedReceipt, verifyReceipt } from './verify/receipt.ts';
 export { isKnownEvent, type VerifyWebhookOptions, verifyWebhook, type WebhookHeaders } from './verify/webhook.ts';

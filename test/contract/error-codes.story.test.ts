@@ -8,7 +8,7 @@ import { codesNotBuiltYet, RETRYABLE, statusOfCode } from './spec-errors.ts';
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 const WAITING =
-  'rate_limited idempotency_in_progress idempotency_race misconfigured price_unavailable rpc_unavailable temporarily_unavailable'.split(
+  'rate_limited payer_limit_reached idempotency_in_progress idempotency_race misconfigured price_unavailable rpc_unavailable temporarily_unavailable'.split(
     ' ',
   );
 const LISTED = ['validation_error', 'unknown_field'];

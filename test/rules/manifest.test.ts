@@ -59,6 +59,20 @@ const CASES: [FindingCode, string, Over, Partial<ManifestFacts>?][] = [
   ['product_price_invalid', 'products[0].price', { products: [{ ...product, price: usdc('-1') }] }],
   ['product_price_invalid', 'products[0].price', { products: [{ ...product, price: usdc('0.0000001') }] }],
   ['product_price_invalid', 'products[0].price', { products: [{ ...product, price: { asset: 'DOGE', amount: '1' } }] }],
+  ...[
+    ['0.009', '0.01'],
+    ['0', '0.01'],
+    ['1.5', '2'],
+  ].map(([amount, price]): [FindingCode, string, Over] => [
+    'product_payer_limit_invalid',
+    'products[0].max_per_payer_per_day',
+    { products: [{ ...product, price: usdc(price!), max_per_payer_per_day: usdc(amount!) }] },
+  ]),
+  [
+    'product_payer_limit_invalid',
+    'products[0].max_per_payer_per_day',
+    { products: [{ ...product, max_per_payer_per_day: { asset: 'SOL', amount: '5' } }] },
+  ],
   ['product_asset_unavailable', 'products[0].price.asset', { products: [{ ...product, price: { asset: 'SOL', amount: '1' } }] }],
   ['product_asset_unavailable', 'products[0].price.asset', {}, { availableRails: servedRails({}) }],
   ['payout_rail_unknown', 'payout.rail_id', payTo(wallet, 'paypal')],

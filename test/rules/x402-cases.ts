@@ -1,6 +1,7 @@
 import type { Instruction } from '@solana/kit';
 import type { PaymentPayload, PaymentRequirements } from '#protocols/x402/wire.ts';
 import {
+  budgeted,
   craft,
   type Draft,
   FEE_PAYER,
@@ -9,8 +10,6 @@ import {
   type Rig,
   type TransferChange,
   transferLike,
-  unitLimit,
-  unitPrice,
   withTransaction,
 } from './x402-payments.ts';
 
@@ -69,7 +68,8 @@ export const PAYMENTS: Case[] = [
     ...[memo!, lighthouse(rig.payer.address), lighthouse()],
   ]),
   crafted('of the legacy version', 'ok', (_, instructions) => ({ instructions, version: 'legacy' })),
-  listed('at both caps', 'ok', ([, , ...rest]) => [unitLimit(100_000n), unitPrice(10_000n), ...rest]),
+  listed('at the cap of units and of the priority fee', 'ok', (all) => budgeted(all, 400_000n, 50_000n)),
+  listed('at the cap of the price and of the priority fee', 'ok', (all) => budgeted(all, 4_000n, 5_000_000n)),
   transfer('with a reference behind the accounts of the transfer', 'ok', () => ({ more: [key(11)] })),
   transfer('from another token account of the payer', 'ok', () => ({ source: key(12) })),
   {

@@ -29,6 +29,7 @@ const facts: ChallengeFacts = {
   units: 1,
   days: null,
 };
+const CAPS = { maxComputeUnits: 400_000, maxComputeUnitPrice: 5_000_000, maxPriorityFeeLamports: 20_000 };
 const COUNTS = ['quantity', 'units', 'days'];
 const memo = newChallenge(facts, { keys: OLD, random, expiresAt });
 const check = (text: string, of = facts, { keys = OLD, now = NOW } = {}) => {
@@ -145,9 +146,9 @@ describe('x402 payment requirements', () => {
       amount: '250000',
       payTo: 'payout wallet',
       maxTimeoutSeconds: 300,
-      extra: { feePayer: 'operator', memo },
+      extra: { feePayer: 'operator', memo, ...CAPS },
     });
-    expect(requirementsFor({ ...facts, quantity: 25 }, memo).extra).toEqual({ feePayer: 'operator', memo, quantity: 25 });
+    expect(requirementsFor({ ...facts, quantity: 25 }, memo).extra).toEqual({ feePayer: 'operator', memo, ...CAPS, quantity: 25 });
   });
 
   it('PaymentRequired is valid, with an error only if there is one', () => {
@@ -182,14 +183,16 @@ describe('x402 payment requirements', () => {
   it.each([
     null,
     {},
-    { feePayer: 'operator' },
-    { memo },
-    { feePayer: 1, memo },
-    { feePayer: 'operator', memo: [memo] },
-    ...[0, -1, 1.5, '2', null, 2 ** 53].map((quantity) => ({ feePayer: 'operator', memo, quantity })),
+    { ...CAPS, feePayer: 'operator' },
+    { ...CAPS, memo },
+    { ...CAPS, feePayer: 1, memo },
+    { ...CAPS, feePayer: 'operator', memo: [memo] },
+    { feePayer: 'operator', memo },
+    ...Object.entries(CAPS).map(([name, cap]) => ({ ...CAPS, feePayer: 'operator', memo, [name]: cap + 1 })),
+    ...[0, -1, 1.5, '2', null, 2 ** 53].map((quantity) => ({ ...CAPS, feePayer: 'operator', memo, quantity })),
     ...[0, -1, 1.5, '2', 2 ** 53].flatMap((count) => [
-      { feePayer: 'operator', memo, units: count },
-      { feePayer: 'operator', memo, days: count },
+      { ...CAPS, feePayer: 'operator', memo, units: count },
+      { ...CAPS, feePayer: 'operator', memo, days: count },
     ]),
   ])('an echo with the extra %j yields no challenge', (extra) => {
     expect(claimedChallenge({ ...requirements, extra }, { livemode: true, merchantId: 'merchant', productId: 'product' })).toBeNull();

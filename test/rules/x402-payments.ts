@@ -129,6 +129,11 @@ export const u = (value: bigint, bytes: number): number[] =>
   Array.from({ length: bytes }, (_, i) => Number((value >> BigInt(8 * i)) & 255n));
 export const unitLimit = (units: bigint) => budget(2, ...u(units, 4));
 export const unitPrice = (microLamports: bigint) => budget(3, ...u(microLamports, 8));
+export const budgeted = ([, , ...rest]: readonly Instruction[], units: bigint, microLamports: bigint): Instruction[] => [
+  unitLimit(units),
+  unitPrice(microLamports),
+  ...rest,
+];
 export const checked = (units: bigint) => Uint8Array.from([12, ...u(units, 8), 6]);
 
 export interface TransferChange {

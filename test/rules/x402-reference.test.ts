@@ -9,7 +9,7 @@ import { PAYMENTS } from './x402-cases.ts';
 import { craft, FEE_PAYER, foreign, lighthouse, MEMO, memoOf, newRig, type Rig, RULES, withTransaction } from './x402-payments.ts';
 import { VIOLATIONS } from './x402-violations.ts';
 
-/** Unmodified reference facilitator with our limits. Its chain simulates every transaction successfully. */
+/** Unmodified reference facilitator with its own cap of the price, and our limits otherwise. Its chain simulates every transaction successfully. */
 const unused = () => Promise.reject(new Error('verification neither signs nor sends'));
 const facilitator = new ExactSvmScheme(
   {
@@ -20,7 +20,7 @@ const facilitator = new ExactSvmScheme(
     confirmTransaction: unused,
   },
   undefined,
-  { maxRequiredSignatures: 2, maxComputeUnits: 100_000, maxPriorityFeeMicroLamports: 10_000 },
+  { maxRequiredSignatures: 2, maxComputeUnits: 400_000 },
 );
 const PREFIX = 'invalid_exact_svm_';
 

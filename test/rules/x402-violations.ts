@@ -12,6 +12,7 @@ import { USDC } from '../support/chain/chain.ts';
 import { asked, type Case, crafted, listed, raw, transfer } from './x402-cases.ts';
 import {
   budget,
+  budgeted,
   checked,
   craft,
   FEE_PAYER,
@@ -124,11 +125,19 @@ const budgetCases: Case[] = [
   listed('10: it begins with another budget instruction', LIMIT, (all) => all.with(0, budget(1, 0, 128, 0, 0))),
   listed('10: the limit is cut short', LIMIT, (all) => all.with(0, budget(2, 1, 0))),
   listed('10: the limit has no data', LIMIT, (all) => all.with(0, budget())),
-  listed('10: the limit is too high', `${LIMIT}_too_high`, (all) => all.with(0, unitLimit(100_001n))),
+  listed('10: the limit is too high', `${LIMIT}_too_high`, (all) => all.with(0, unitLimit(400_001n))),
   listed('11: no price follows', UNIT_PRICE, (all) => all.with(1, lighthouse())),
   listed('11: the limit comes twice', UNIT_PRICE, (all) => all.with(1, all[0]!)),
   listed('11: the price is cut short', UNIT_PRICE, (all) => all.with(1, budget(3, 1, 0, 0, 0))),
-  listed('11: the price is too high', `${UNIT_PRICE}_too_high`, (all) => all.with(1, unitPrice(10_001n))),
+  listed('11: the price is too high', `${UNIT_PRICE}_too_high`, (all) => all.with(0, unitLimit(1n)).with(1, unitPrice(5_000_001n))),
+  listed('11: both caps together cost too much', `${UNIT_PRICE}_too_high`, (all) => budgeted(all, 400_000n, 5_000_000n), ACCEPTS),
+  listed('11: the priority fee is a lamport too high', `${UNIT_PRICE}_too_high`, (all) => budgeted(all, 400_000n, 50_003n), ACCEPTS),
+  listed(
+    '11: the priority fee rounds up to a lamport too high',
+    `${UNIT_PRICE}_too_high`,
+    (all) => budgeted(all, 399_999n, 50_001n),
+    ACCEPTS,
+  ),
   listed('11: the price is the highest there is', `${UNIT_PRICE}_too_high`, (all) => all.with(1, unitPrice(2n ** 64n - 1n))),
 ];
 

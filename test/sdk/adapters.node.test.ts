@@ -1,9 +1,9 @@
 import { get, type Server } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Access } from '../../sdk/src/fetch.ts';
-import { createClient } from '../../sdk/src/index.ts';
+import { createClient, memoryResponses } from '../../sdk/src/index.ts';
 import { type HandlerAnswer, type Host, hosts, type SharedOptions, urlOf } from './adapter-hosts.ts';
-import { FakeService } from './service-double.ts';
+import { FakeService, identified } from './service-double.ts';
 
 const ada = { customer_ref: 'ada' };
 const servers: Server[] = [];
@@ -44,7 +44,7 @@ async function openShop(host: Host, options: Partial<SharedOptions> = {}) {
     fetch(`${url}?city=Oslo`, { method, headers: payment ? { 'PAYMENT-SIGNATURE': payment } : {} });
   /** Pays and disconnects once `isTime`. */
   const hangUp = async (payment: string, isTime: () => boolean) => {
-    const call = get(url, { headers: { 'PAYMENT-SIGNATURE': payment }, agent: false }).on('error', () => {});
+    const call = get(`${url}?city=Oslo`, { headers: { 'PAYMENT-SIGNATURE': payment }, agent: false }).on('error', () => {});
     await eventually(isTime);
     const before = state.closed;
     call.destroy();
@@ -62,6 +62,93 @@ function twoHalves(release: Promise<void>): AsyncIterable<string> {
     yield 'second';
   })();
 }
+
+describe.each(Object.entries(hosts))('protect for %s with responses', (name, host) => {
+  const newPayment = () => identified('pay:bob:1', `order_${crypto.randomUUID()}`);
+  const recordedHeaders = (answer: Response) =>
+    ['Content-Type', 'PAYMENT-RESPONSE', 'Cache-Control'].map((name) => answer.headers.get(name));
+
+  it('an answer that the network dropped is sent again completely, and the handler runs once', async () => {
+    const responses = memoryResponses();
+    const shop = await openShop(host, { responses });
+    const gate = Promise.withResolvers<void>();
+    shop.state.handle = async () => {
+      await gate.promise;
+      return { status: 201, body: `sunny ${'☀'.repeat(20_000)}` };
+    };
+    const payment = newPayment();
+    await shop.hangUp(payment, () => shop.served.length === 1);
+    gate.resolve();
+    await sleep(50);
+    const again = await shop.ask(payment);
+    expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([201, 'true']);
+    expect(await again.text()).toBe(`sunny ${'☀'.repeat(20_000)}`);
+    expect([shop.served.length, shop.service.openUses, shop.service.keysOf('/settle').length, shop.errors]).toEqual([1, 1, 1, []]);
+  });
+
+  it('a repeated request gets the first answer with its headers', async () => {
+    const { ask, served } = await openShop(host, { responses: memoryResponses() });
+    const payment = newPayment();
+    const [first, again] = [await ask(payment), await ask(payment)];
+    expect(recordedHeaders(again)).toEqual(recordedHeaders(first));
+    expect([first.headers.has('Idempotent-Replayed'), again.headers.get('Idempotent-Replayed')]).toEqual([false, 'true']);
+    expect([await first.text(), await again.text(), served.length]).toEqual(['sunny', 'sunny', 1]);
+    expect((await ask(payment, 'HEAD')).status).toBe(409);
+  });
+
+  it('a second process without the store answers 409, and nothing is paid or served again', async () => {
+    const first = await openShop(host, { responses: memoryResponses() });
+    const payment = newPayment();
+    expect((await first.ask(payment)).status).toBe(200);
+    const second = await openShop(host, { client: first.service.client() });
+    const refused = await second.ask(payment);
+    expect([refused.status, await refused.json()]).toEqual([409, expect.objectContaining({ code: 'payment_replayed' })]);
+    expect([second.served.length, first.service.openUses]).toEqual([0, 1]);
+  });
+
+  it('a streamed answer is recorded, and one that broke off is not', async () => {
+    const { ask, state, served } = await openShop(host, { responses: memoryResponses() });
+    const payment = newPayment();
+    state.handle = async () => ({ status: 200, body: twoHalves(Promise.resolve()) });
+    expect(await (await ask(payment)).text()).toBe('first second');
+    await sleep(20);
+    const again = await ask(payment);
+    expect([again.headers.get('Idempotent-Replayed'), await again.text(), served.length]).toEqual(['true', 'first second', 1]);
+    const broken = identified('pay:bob:2', 'a_stream_that_breaks_off');
+    const failing = Promise.withResolvers<void>();
+    state.handle = async () => ({ status: 200, body: twoHalves(failing.promise) });
+    const reader = (await ask(broken)).body!.getReader();
+    await reader.read();
+    failing.reject(new Error('model crashed'));
+    await expect(reader.read()).rejects.toThrow();
+    expect((await ask(broken)).status).toBe(409);
+  });
+
+  it('a stream that loses its buyer is recorded, except in Fastify, which ends it', async () => {
+    const shop = await openShop(host, { responses: memoryResponses() });
+    const gate = Promise.withResolvers<void>();
+    shop.state.handle = async () => ({ status: 200, body: twoHalves(gate.promise) });
+    const payment = newPayment();
+    await shop.hangUp(payment, () => shop.served.length === 1);
+    gate.resolve();
+    await sleep(50);
+    const again = await shop.ask(payment);
+    const [status, text] = [again.status, await again.text()];
+    if (name === 'fastify') expect([status, shop.served.length]).toEqual([409, 1]);
+    else expect([status, text, shop.served.length]).toEqual([200, 'first second', 1]);
+  });
+
+  it.each([404, 503])('an answer of %i is not recorded', async (status) => {
+    const { ask, state, served } = await openShop(host, { responses: memoryResponses() });
+    const payment = newPayment();
+    state.handle = async () => ({ status, body: 'x' });
+    expect((await ask(payment)).status).toBe(status);
+    state.handle = async () => ({ status: 200, body: 'sunny' });
+    const again = await ask(payment);
+    expect([again.status, again.headers.has('Idempotent-Replayed')]).toEqual([status === 404 ? 409 : 200, false]);
+    expect(served.length).toBe(status === 404 ? 1 : 2);
+  });
+});
 
 describe.each(Object.entries(hosts))('protect for %s', (_name, host) => {
   it('an unpaid request gets 402 with the challenge, and is not served', async () => {

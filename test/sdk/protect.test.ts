@@ -160,11 +160,34 @@ describe.concurrent('protect() with a payment', () => {
     });
   });
 
+  it('the refusal of a payer at the daily limit names limit, sum and end of the day, and is asked for once', async () => {
+    const { pay, service } = protectedHandler({});
+    const refused = await pay('looped');
+    expect([refused.status, refused.headers.get('Retry-After'), refused.headers.get('Cache-Control')]).toEqual([429, '3600', 'no-store']);
+    const usdc = { asset: 'USDC', amount: '5', base_units: '5000000' };
+    expect(await refused.json()).toEqual({
+      code: 'payer_limit_reached',
+      detail: expect.stringContaining('do not pay again before Retry-After'),
+      limit: usdc,
+      paid: usdc,
+      resets_at: '2026-11-22T00:00:00.000Z',
+    });
+    expect(service.keysOf('/settle').length).toBe(1);
+  });
+
+  it('a browser may read the headers of every refusal', async () => {
+    const { ask } = protectedHandler();
+    expect((await ask()).headers.get('Access-Control-Expose-Headers')).toBe(
+      'PAYMENT-REQUIRED, PAYMENT-RESPONSE, WWW-Authenticate, Payment-Receipt, Retry-After',
+    );
+  });
+
   it.each([
     ['wrong', 402, 'payment_mismatch', true],
     ['not a payment', 402, 'payment_mismatch', true],
     ['elsewhere', 409, 'duplicate_settlement', false],
     ['renamed', 409, 'idempotency_conflict', false],
+    ['looped', 429, 'payer_limit_reached', false],
   ])('the payment %j is refused with %i %s', async (payment, status, code, hasChallenge) => {
     const { pay, served } = protectedHandler({ failOpen: true });
     const response = await pay(payment);

@@ -28,6 +28,20 @@ interface Use {
 export const CHALLENGE = btoa(JSON.stringify({ x402Version: 2, accepts: [{ scheme: 'exact' }] }));
 /** The challenge contains the resource as requested. */
 const challengeFor = (resource: object) => btoa(JSON.stringify({ x402Version: 2, accepts: [{ scheme: 'exact' }], resource }));
+/** PAYMENT-SIGNATURE of a client that names its payment. */
+export const identified = (payment: string, id: string): string =>
+  btoa(JSON.stringify({ x402Version: 2, payload: { transaction: payment }, extensions: { 'payment-identifier': { info: { id } } } }));
+
+/** Payment in either form of header. */
+function paymentIn(header: string): string {
+  try {
+    return JSON.parse(atob(header)).payload.transaction;
+  } catch {
+    return header;
+  }
+}
+
+const usdc = (amount: string) => ({ asset: 'USDC', amount, base_units: `${amount}000000` });
 const RETRYABLE = ['idempotency_in_progress', 'rate_limited', 'temporarily_unavailable'];
 
 export class FakeService {
@@ -123,13 +137,17 @@ export class FakeService {
   }
 
   /** Settles `pay:<payer>:<number>`. `wrong` pays too little, `elsewhere` was settled elsewhere, `renamed` has
-   * the identifier of another payment, and any other text is no payment. */
+   * the identifier of another payment, `looped` is above the payer's daily limit, and any other text is no payment. */
   #settle(body: Record<string, never>, key: string, store: (answer: object, use: string | null) => unknown): Response {
-    const signature: string = body.payment_signature ?? '';
+    const signature = paymentIn(body.payment_signature ?? '');
     const headers = { 'PAYMENT-REQUIRED': CHALLENGE };
     if (signature === 'wrong') return this.#refuse({ status: 422, code: 'payment_mismatch', meta: { reason: 'amount' }, headers });
     if (signature === 'elsewhere') return this.#refuse({ status: 409, code: 'duplicate_settlement' });
     if (signature === 'renamed') return this.#refuse({ status: 409, code: 'idempotency_conflict', meta: { reason: 'payment_identifier' } });
+    if (signature === 'looped') {
+      const meta = { limit: usdc('5'), paid: usdc('5'), resets_at: '2026-11-22T00:00:00.000Z' };
+      return this.#refuse({ status: 429, code: 'payer_limit_reached', meta, headers: { 'Retry-After': '3600' } });
+    }
     if (!signature.startsWith('pay:')) return this.#refuse({ status: 422, code: 'validation_error' });
     if (this.pendingSettles-- > 0) {
       const pending = { success: false, error_reason: 'settlement_pending', tx_signature: 'tx', retry_after: this.retryAfter };

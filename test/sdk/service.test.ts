@@ -202,6 +202,20 @@ describe('protect() against the service, bought by the unmodified @x402/fetch', 
     expect((await again()).status).toBe(409);
   });
 
+  it('a client in a loop pays to the daily limit, and then gets 429 without a challenge', async () => {
+    const price = { asset: 'USDC', amount: '0.01' };
+    const limited = await sellToAgents(w, merchant, { price, max_per_payer_per_day: { asset: 'USDC', amount: '0.02' } });
+    const { buy, state } = protectedApp({ product: limited.product_id });
+    const answers: Response[] = [];
+    for (let round = 0; round < 4; round++) answers.push(await buy());
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429, 429]);
+    const refused = answers.at(-1)!;
+    expect(refused.headers.has('PAYMENT-REQUIRED')).toBe(false);
+    expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
+    expect(await refused.json()).toMatchObject({ code: 'payer_limit_reached', paid: { amount: '0.02' } });
+    expect(state.served).toBe(2);
+  });
+
   it('a malformed payment gets a 402 with a new challenge', async () => {
     const { again, buy, state } = protectedApp();
     await buy();

@@ -15,6 +15,7 @@ import { activationPath } from '#features/agent-setup/next-actions.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import { type Ctx, hasX402 } from '#platform/context.ts';
 import { CHALLENGE_SECONDS } from '#protocols/x402/challenge.ts';
+import { COMPUTE_CAPS } from '#protocols/x402/exact.ts';
 import { type PaymentRequirements, X402_VERSION } from '#protocols/x402/wire.ts';
 import { ADDRESS_CEILINGS, PAID_PLANS, PAYER_LIMITS, PLAN_NAMES, PLANS, PUBLIC_BUCKETS, type PublicBucket } from '#rules/plans.ts';
 import { servedRails } from '#rules/product-rails.ts';
@@ -80,7 +81,7 @@ function acceptsOf({ config }: Ctx, amount: string): PaymentRequirements[] {
   const price = parseAmount('USDC', amount);
   if (!price.ok || config.TREASURY_WALLET === undefined || !hasX402(config)) return [];
   const { caip2: network, usdcMint: asset } = config.network;
-  const extra = { feePayer: feePayersOf(config).current };
+  const extra = { feePayer: feePayersOf(config).current, ...COMPUTE_CAPS };
   const payTo = config.TREASURY_WALLET;
   return [{ scheme: 'exact', network, asset, amount: price.value.units.toString(), payTo, maxTimeoutSeconds: CHALLENGE_SECONDS, extra }];
 }

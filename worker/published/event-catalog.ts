@@ -5,6 +5,7 @@ import { AuthorizationBody } from '#features/authorizations/resource.ts';
 import { EntitlementBody } from '#features/entitlements/resource.ts';
 import { MembershipBody } from '#features/memberships/resource.ts';
 import { MeteredSessionBody } from '#features/metered/resource.ts';
+import { PayerLimitBody } from '#features/pay-per-request/payer-limit.ts';
 import { RefundBody } from '#features/payments/refunds/resource.ts';
 import { PaymentBody, UnmatchedBody } from '#features/payments/resource.ts';
 import { ReceiptBody } from '#features/receipts/receipt.ts';
@@ -22,6 +23,7 @@ import {
   membership,
   message,
   meteredSession,
+  payerLimit,
   payout,
   RECEIPT,
   receipt,
@@ -222,6 +224,13 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     subject: 'product',
     object: PayoutBody,
     example: payout,
+  },
+  'payer.limit_reached': {
+    description:
+      'A payer has paid `max_per_payer_per_day` of a product and was refused: probably an agent in a loop. Sent once per payer, product and day (UTC).',
+    subject: 'product',
+    object: PayerLimitBody,
+    example: payerLimit,
   },
   'webhook.test': { description: 'A test that you requested.', subject: 'webhook_test', object: EndpointBody, example: endpoint },
   'webhook.endpoint_failing': {

@@ -4,6 +4,7 @@ import type { AuthorizationBody } from '#features/authorizations/resource.ts';
 import type { EntitlementBody } from '#features/entitlements/resource.ts';
 import type { MembershipBody } from '#features/memberships/resource.ts';
 import type { MeteredSessionResource } from '#features/metered/resource.ts';
+import type { PayerLimitBody } from '#features/pay-per-request/payer-limit.ts';
 import type { RefundBody } from '#features/payments/refunds/resource.ts';
 import type { PaymentBody, UnmatchedBody } from '#features/payments/resource.ts';
 import type { ReceiptBody } from '#features/receipts/receipt.ts';
@@ -143,6 +144,13 @@ export const message: z.infer<typeof MessageBody> = {
   author: 'merchant',
   body: 'The buyer has paid: see the explorer.',
   created_at: AT,
+};
+export const payerLimit: z.infer<typeof PayerLimitBody> = {
+  product_id: PRODUCT,
+  payer_wallet: BUYER,
+  limit: { asset: 'USDC', amount: '5', base_units: '5000000' },
+  paid: { asset: 'USDC', amount: '5', base_units: '5000000' },
+  day: '2026-11-21',
 };
 export const payout: z.infer<typeof PayoutBody> = { payout_wallet: SELLER, product_id: PRODUCT, by: 'person' };
 export const endpoint: z.infer<typeof EndpointBody> = {

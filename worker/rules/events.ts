@@ -41,6 +41,7 @@ export const EVENT_TYPES = [
   'webhook.test',
   'webhook.endpoint_failing',
   'webhook.endpoint_disabled',
+  'payer.limit_reached',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

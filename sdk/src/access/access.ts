@@ -1,4 +1,5 @@
 import type { ConsumeResponse, Customer, SettleResponse } from '../generated/types.ts';
+import type { Recording } from '../responses/responses.ts';
 import type { WaitUntil } from './refunds.ts';
 import type { Refusal } from './refusals.ts';
 
@@ -26,9 +27,22 @@ export interface Incoming {
 /** Options of calls for which a buyer waits. A longer Retry-After is given to the buyer. */
 export const WHILE_BUYER_WAITS = { maxRetryAfterSeconds: 10 };
 
-export type Admission =
+/** Whether a request has access. */
+export type Verdict =
   | { access: Access; paymentResponse: string | null; refusal?: never }
   | { refusal: Refusal; access?: never; paymentResponse?: never };
+
+/** Answer that needs no handler: a refusal, or the stored answer of the same request. */
+export interface ReadyAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string | Uint8Array<ArrayBuffer> | null;
+}
+
+/** Access with which the handler runs, or the answer to send instead. `recording`: the handler's answer is to be recorded. */
+export type Admission =
+  | { access: Access; paymentResponse: string | null; recording: Recording | null; answer?: never }
+  | { answer: ReadyAnswer; access?: never; paymentResponse?: never; recording?: never };
 
 export const accessOf = (use: Pick<ConsumeResponse, 'entitlement_id' | 'units' | 'remaining'> & { consumption_id?: string }) => ({
   consumptionId: use.consumption_id ?? null,

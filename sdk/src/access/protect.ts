@@ -5,13 +5,15 @@ import { digestText, isIdempotencyKey } from '../api/keys.ts';
 import { sleep } from '../api/signals.ts';
 import { SvcError } from '../errors/svc-error.ts';
 import type { ConsumeRequest, Customer, SettlePending, SettleResponse } from '../generated/types.ts';
+import { type ResponseStore, Responses } from '../responses/responses.ts';
 import { AbandonedWrites, type OwnWrite } from './abandoned-writes.ts';
-import { type Access, type Admission, accessOf, FAILED_OPEN, type Incoming, WHILE_BUYER_WAITS } from './access.ts';
+import { type Access, type Admission, accessOf, FAILED_OPEN, type Incoming, type Verdict, WHILE_BUYER_WAITS } from './access.ts';
 import { withMark, withoutMark } from './mark.ts';
+import { present } from './present.ts';
 import { RefundQueue, RefundsUnderWay, refundFailure, type WaitUntil } from './refunds.ts';
 import * as refuse from './refusals.ts';
 import { leftoversWarning, newReporter } from './report.ts';
-import { offersSignIn, walletIn, withoutReceipt } from './served.ts';
+import { offersSignIn, replayedAnswer, walletIn, withoutReceipt } from './served.ts';
 
 export type ProductReference = { product_id: string } | { external_product_id: string };
 type Resource = NonNullable<ConsumeRequest['resource']>;
@@ -32,6 +34,11 @@ export interface ProtectOptions<R> {
    * `serve` runs the handler again without another unit: only for handlers that give the same answer again.
    */
   onReplay?: 'refuse' | 'serve';
+  /**
+   * Stores paid answers for ten minutes, so that a client that named its payment and lost the answer gets it again, instead of 409. Use
+   * `memoryResponses()` with one process, and a store that all share with several.
+   */
+  responses?: ResponseStore;
   /** Serves without consumption during an outage: no connection, timeout, or 500 and more. Default false: answers 503. */
   failOpen?: boolean;
   /**
@@ -97,9 +104,20 @@ export class Gate<R> {
     this.#onError = options.onError ?? newReporter();
   }
 
-  /** Never throws: any uncertainty is a refusal. */
+  /** Never throws: any uncertainty is a refusal. The stored answer of the same paid request comes first: it needs no settlement. */
   async admit(incoming: Incoming, request: R): Promise<Admission> {
     this.#refunds.run(incoming.waitUntil);
+    const responses = this.#options.responses && new Responses(this.#options.responses, (error) => this.#report(error, request));
+    const key = await responses?.keyOf({ ...incoming, payment: incoming.header('PAYMENT-SIGNATURE') || null });
+    const stored = responses && key && (await responses.find(key));
+    if (stored) return { answer: replayedAnswer(stored) };
+    const { refusal, access, paymentResponse } = await this.#judge(incoming, request);
+    if (refusal) return { answer: { status: refusal.status, ...present(refusal, incoming.header('Accept')) } };
+    const recording = responses && key && paymentResponse !== null ? responses.record(key, paymentResponse) : null;
+    return { access, paymentResponse, recording };
+  }
+
+  async #judge(incoming: Incoming, request: R): Promise<Verdict> {
     try {
       const ask = await this.#askOf(incoming, request);
       await this.#underWay.wait(ask.holders);
@@ -185,7 +203,7 @@ export class Gate<R> {
     };
   }
 
-  async #consume(ask: Ask): Promise<Admission> {
+  async #consume(ask: Ask): Promise<Verdict> {
     const { callerKey, resource, signIn } = ask;
     const caller = signIn === null ? { customer: ask.customer ?? stranger() } : { sign_in: signIn };
     const body: ConsumeRequest & { resource: Resource } = { ...ask.product, ...caller, units: ask.units, resource };
@@ -219,7 +237,7 @@ export class Gate<R> {
     }
   }
 
-  async #settle(ask: Ask, payment: string, request: R): Promise<Admission> {
+  async #settle(ask: Ask, payment: string, request: R): Promise<Verdict> {
     const { product, customer, units, resource } = ask;
     const body = { ...product, payment_signature: payment, consume_units: units, resource, ...(customer ? { customer } : {}) };
     try {
@@ -279,7 +297,7 @@ export class Gate<R> {
   }
 
   /** Creates a 402 challenge by consuming for a random customer without units. */
-  async #challenge(ask: Ask, code: string, detail: string, shown: refuse.ShownWith = {}): Promise<Admission> {
+  async #challenge(ask: Ask, code: string, detail: string, shown: refuse.ShownWith = {}): Promise<Verdict> {
     const { product, units, resource } = ask;
     const body = { ...product, customer: stranger(), units, resource };
     const denial = await this.#options.client.entitlements.consume(body, WHILE_BUYER_WAITS).then(

@@ -1,3 +1,4 @@
+import { within } from '../api/signals.ts';
 import { SvcError } from '../errors/svc-error.ts';
 
 /** Extends work beyond the answer on platforms that end it otherwise: `ctx.waitUntil` of Workers. */
@@ -20,15 +21,6 @@ const WAIT_UNTIL_MS = 25_000;
 
 /** Longest wait for a refund, of an answer and of the buyer's next request. */
 export const REFUND_WAIT_MS = 3_000;
-
-/** Resolves with the work, or after `ms` if it takes longer. */
-export async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
 
 /** Refunds of this process that are being sent, by holder: a payment or a customer. An immediate retry waits, and finds the unit free. */
 export class RefundsUnderWay {

@@ -2,12 +2,12 @@ import { SvcError } from '../errors/svc-error.ts';
 import { decodedHeader } from './served.ts';
 
 export interface Refusal {
-  status: 402 | 409 | 503;
+  status: 402 | 409 | 429 | 503;
   headers: Record<string, string>;
   body: { code: string; detail: string } & Record<string, unknown>;
 }
 
-export const EXPOSED_HEADERS = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After';
+export const EXPOSED_HEADERS = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, WWW-Authenticate, Payment-Receipt, Retry-After';
 const RETRY_AFTER_SECONDS = 5;
 const SETUP_RETRY_AFTER_SECONDS = 60;
 
@@ -83,6 +83,13 @@ export function toRefusal(error: SvcError): Refusal | null {
     // No challenge: the payment was used elsewhere, and the buyer must not pay again.
     case 'duplicate_settlement':
       return refusal(409, { code: error.code, detail: 'This payment was made for something else and cannot be used here.' });
+    // No challenge: an agent in a loop would pay it.
+    case 'payer_limit_reached': {
+      const detail =
+        'This wallet has paid the daily limit for this resource. What it has paid for can still be used; do not pay again before Retry-After.';
+      const { limit, paid, resets_at } = error.meta;
+      return refusal(429, { code: error.code, detail, limit, paid, resets_at }, retryAfter(error.retryAfterSeconds));
+    }
     // No challenge: the buyer's client must send its first payment again, and sign no other.
     case 'idempotency_conflict':
       if (error.meta.reason === 'payment_identifier') {

@@ -1,4 +1,5 @@
 import type { Customer } from '../generated/types.ts';
+import type { StoredAnswer } from '../responses/responses.ts';
 
 /**
  * Returns the headers of an answer: shared caches must not store a paid answer, and browsers may read the settlement. `hasFailed`: the use
@@ -19,6 +20,13 @@ export function servedHeaders(
     ...(isExposed ? {} : { 'Access-Control-Expose-Headers': exposed ? `${exposed}, PAYMENT-RESPONSE` : 'PAYMENT-RESPONSE' }),
   };
 }
+
+/** Builds the answer of a request that was paid for and answered before. */
+export const replayedAnswer = ({ status, headers, paymentResponse, body }: StoredAnswer) => ({
+  status,
+  headers: { ...servedHeaders({ get: () => null }, paymentResponse), ...headers, 'Idempotent-Replayed': 'true' },
+  body,
+});
 
 const RECEIPT = 'offer-receipt';
 type Extended = { extensions?: Record<string, unknown> } | null;

@@ -1,6 +1,6 @@
+import { recordResponse } from '../responses/responses.ts';
 import type { Access } from './access.ts';
 import { type MeteredAccess, MeteredGate, type MeteredOptions } from './metered.ts';
-import { refusalResponse } from './present.ts';
 import { CLIENT_CLOSED, Gate, type ProtectOptions } from './protect.ts';
 import type { WaitUntil } from './refunds.ts';
 import { servedHeaders } from './served.ts';
@@ -25,8 +25,9 @@ export function perUse<R extends Request, Rest extends unknown[]>(
     const waitUntil = platform.waitUntil(rest);
     const url = platform.url?.(request) ?? request.url;
     const { method, headers, signal } = request;
-    const { refusal, access, paymentResponse } = await gate.admit({ method, url, header: (name) => headers.get(name), waitUntil }, request);
-    if (refusal) return refusalResponse(refusal, headers.get('Accept'));
+    const incoming = { method, url, header: (name: string) => headers.get(name), waitUntil };
+    const { answer, access, paymentResponse, recording } = await gate.admit(incoming, request);
+    if (answer) return new Response(answer.body, answer);
     if (signal?.aborted) {
       await gate.refund(access, 'buyer_disconnected', request, waitUntil);
       return new Response(null, { status: CLIENT_CLOSED });
@@ -39,7 +40,7 @@ export function perUse<R extends Request, Rest extends unknown[]>(
       const served = new Response(response.body, response);
       for (const [name, value] of Object.entries(servedHeaders(served.headers, paymentResponse, hasFailed)))
         served.headers.set(name, value);
-      return served;
+      return recording && !hasFailed ? await recordResponse(served, recording, waitUntil) : served;
     } catch (error) {
       await gate.refund(access, 'handler_failed', request, waitUntil);
       throw error;

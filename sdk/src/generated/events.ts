@@ -6,6 +6,7 @@ import type {
   Membership,
   MeteredSession,
   NativeSubscription,
+  PayerLimit,
   Payment,
   PayoutChange,
   Receipt,
@@ -523,6 +524,19 @@ export interface WebhookEndpointDisabledEvent extends Omit<Event, 'type' | 'data
   };
 }
 
+/** A payer has paid `max_per_payer_per_day` of a product and was refused: probably an agent in a loop. Sent once per payer, product and day (UTC). */
+export interface PayerLimitReachedEvent extends Omit<Event, 'type' | 'data'> {
+  /** Type of the event. */
+  type: 'payer.limit_reached';
+  /** Data of the event. */
+  data: {
+    /** Object of the event, as the API returns it. */
+    object: PayerLimit;
+    /** Previous values of the changed fields, if known. */
+    previous?: Record<string, unknown>;
+  };
+}
+
 /** Event of a type that this version knows. Narrow it by `type`. */
 export type SvcEvent =
   | PaymentCreatedEvent
@@ -562,7 +576,8 @@ export type SvcEvent =
   | PayoutChangedEvent
   | WebhookTestEvent
   | WebhookEndpointFailingEvent
-  | WebhookEndpointDisabledEvent;
+  | WebhookEndpointDisabledEvent
+  | PayerLimitReachedEvent;
 
 export type EventType =
   | 'payment.created'
@@ -602,7 +617,8 @@ export type EventType =
   | 'payout.changed'
   | 'webhook.test'
   | 'webhook.endpoint_failing'
-  | 'webhook.endpoint_disabled';
+  | 'webhook.endpoint_disabled'
+  | 'payer.limit_reached';
 
 /** Event of one type: `EventOf<'payment.confirmed'>`. */
 export type EventOf<T extends EventType> = Extract<SvcEvent, { type: T }>;
@@ -647,4 +663,5 @@ export const KNOWN_EVENTS: readonly EventType[] = [
   'webhook.test',
   'webhook.endpoint_failing',
   'webhook.endpoint_disabled',
+  'payer.limit_reached',
 ];

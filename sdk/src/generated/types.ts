@@ -787,6 +787,8 @@ export interface CreateProductRequest {
   cancel_url?: string;
   /** Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
   metadata?: Record<string, string>;
+  /** Most USDC that one payer may pay for this product by x402 in one day (UTC), at least the price; null: no limit. Protects an agent in a loop. Beyond it settle answers 429 `payer_limit_reached`. */
+  max_per_payer_per_day?: MoneyInput | null;
   /** Confirmation that the product may be sold for real money over rails that require it. Plain checkout does not. */
   live_mode_confirmed?: boolean;
   /** True to accept `customer_ref` only from your server, by payment session or hand-off. */
@@ -872,6 +874,8 @@ export interface Product {
   success_url?: string;
   /** https URL for buyers who leave without payment. */
   cancel_url?: string;
+  /** Most USDC that one payer may pay for this product by x402 in one day (UTC); null: no limit. */
+  max_per_payer_per_day: Money | null;
   /** Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
   metadata: Record<string, string>;
   /** Confirmation that the product may be sold for real money over rails that require it. Plain checkout does not. */
@@ -933,6 +937,8 @@ export interface UpdateProductRequest {
   cancel_url?: string | null;
   /** Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
   metadata?: Record<string, string | null>;
+  /** Most USDC that one payer may pay for this product by x402 in one day (UTC), at least the price; null: no limit. Protects an agent in a loop. Beyond it settle answers 429 `payer_limit_reached`. */
+  max_per_payer_per_day?: MoneyInput | null;
   /** Confirmation that the product may be sold for real money over rails that require it. Plain checkout does not. */
   live_mode_confirmed?: boolean;
   /** True to accept `customer_ref` only from your server, by payment session or hand-off. */
@@ -2959,6 +2965,13 @@ export interface SetupManifest {
       /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
       amount: string;
     };
+    /** Most USDC that one payer may pay for this product by x402 in one day (UTC). */
+    max_per_payer_per_day?: {
+      /** Asset: `USDC` or `SOL`. */
+      asset: string;
+      /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
+      amount: string;
+    };
     /** Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
     usage_units?: number;
     /** Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
@@ -3139,6 +3152,13 @@ export interface SetupManifestRequest {
     description?: string;
     /** Price. */
     price: {
+      /** Asset: `USDC` or `SOL`. */
+      asset: string;
+      /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
+      amount: string;
+    };
+    /** Most USDC that one payer may pay for this product by x402 in one day (UTC). */
+    max_per_payer_per_day?: {
       /** Asset: `USDC` or `SOL`. */
       asset: string;
       /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
@@ -3511,6 +3531,19 @@ export interface PayoutChange {
   rail_id?: string;
   /** Author of the change. */
   by: 'key' | 'person';
+}
+
+export interface PayerLimit {
+  /** Identifier of the product. */
+  product_id: string;
+  /** Wallet that paid. */
+  payer_wallet: string;
+  /** `max_per_payer_per_day` of the product. */
+  limit: Money;
+  /** Sum of the payments of this payer for the product on that day, pending ones included. */
+  paid: Money;
+  /** Day in UTC. */
+  day: string;
 }
 
 export interface StartOAuthQuery {

@@ -2,6 +2,7 @@
 import { wrapFetchWithPayment } from '@x402/fetch';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PLANS, planPrice } from '#rules/plans.ts';
+import { CAPS, priced } from '../../support/chain/priced.ts';
 import {
   activate,
   buy,
@@ -204,6 +205,11 @@ describe('POST /v1/access/x402/activate/{plan}', () => {
     poor.client.setSpendControls(false);
     const broke = await buy(w, 'starter', { key: merchant.key }, await payFor(w, poor, 'starter', { key: merchant.key }));
     expect([broke.status, broke.body.meta.reason]).toEqual([402, 'invalid_exact_svm_transaction_simulation_failed']);
+    const payment = await payFor(w, agent, 'starter', { key: merchant.key });
+    const costly = await priced(payment, agent.wallet, { units: 400_000, microLamports: 50_001n });
+    const refusedByCap = await buy(w, 'starter', { key: merchant.key }, costly);
+    expect(refusedByCap.body.meta.limits).toEqual(CAPS);
+    expect(refusedByCap.body.meta.payment_required.accepts[0].extra).toMatchObject(CAPS);
     expect(await readActivations(merchant)).toEqual([]);
   });
 

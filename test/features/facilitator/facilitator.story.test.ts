@@ -1,7 +1,9 @@
 // @module-tag quick
 import { wrapFetchWithPayment } from '@x402/fetch';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { base64, utf8 } from '#core/encoding.ts';
 import { NETWORKS } from '#solana/assets.ts';
+import { CAPS, priced } from '../../support/chain/priced.ts';
 import { openTill, type Till } from '../../support/clients/facilitator-shop.ts';
 import { decoded, feePayerOf } from '../../support/people/agent.ts';
 import { testEnv } from '../../support/runner/env.ts';
@@ -21,7 +23,7 @@ describe('x402 facilitator', () => {
     const { status, body } = await w.call('GET', '/v1/access/x402/facilitator/supported');
     expect(status).toBe(200);
     expect(body).toEqual({
-      kinds: [{ x402Version: 2, scheme: 'exact', network: caip2, extra: { feePayer: feePayerOf(w) } }],
+      kinds: [{ x402Version: 2, scheme: 'exact', network: caip2, extra: { feePayer: feePayerOf(w), ...CAPS } }],
       extensions: ['payment-identifier'],
       signers: { 'solana:*': [feePayerOf(w)] },
     });
@@ -97,6 +99,21 @@ describe('x402 facilitator', () => {
     expect(await ask('verify', body, { key: merchant.sandboxKey })).toMatchObject({ status: 409, body: { code: 'setup_not_ready' } });
     expect(await ask('settle', body, { key: merchant.token })).toMatchObject({ status: 403, body: { meta: { reason: 'key_required' } } });
     expect((await ask('settle', body)).body.success).toBe(true);
+  });
+
+  it('requirements without our caps are settled up to the caps, and refused above them', async () => {
+    const { ask, agent, bodyFor } = till;
+    const budgeted = async (units: number, microLamports: bigint) => {
+      const body = await bodyFor();
+      const header = base64.encode(utf8(JSON.stringify(body.paymentPayload)));
+      return { ...body, paymentPayload: decoded(await priced(header, agent.wallet, { units, microLamports })) };
+    };
+    const settled = await ask('settle', await budgeted(400_000, 50_000n));
+    expect(settled.body.success).toBe(true);
+    const above = await budgeted(400_000, 50_001n);
+    const reason = 'invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high';
+    expect((await ask('verify', above)).body).toMatchObject({ isValid: false, invalidReason: reason });
+    expect((await ask('settle', above)).body).toMatchObject({ success: false, errorReason: reason, transaction: '' });
   });
 
   it('the wallet of a product on sale is accepted, that of an archived product is not', async () => {

@@ -2,6 +2,7 @@ import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { NETWORKS } from '#solana/assets.ts';
 import { USDC } from '../../support/chain/chain.ts';
+import { CAPS } from '../../support/chain/priced.ts';
 import { decoded, feePayerOf, newAgent, openShop, type Shop, sellToAgents, stall, withConfig, write } from '../../support/people/agent.ts';
 import { World } from '../../support/world.ts';
 
@@ -31,7 +32,7 @@ describe('denied consume', () => {
           amount: '10000',
           payTo: shop.merchant.wallet.address,
           maxTimeoutSeconds: 300,
-          extra: { feePayer: feePayerOf(w), memo: expect.stringMatching(/^svc:[\w-]{38}$/) },
+          extra: { feePayer: feePayerOf(w), memo: expect.stringMatching(/^svc:[\w-]{38}$/), ...CAPS },
         },
       ],
     });

@@ -207,7 +207,7 @@ describe('paths and methods', () => {
       if (!expected) continue;
       expect(preflight.status).toBe(204);
       expect(preflight.headers.get('Access-Control-Allow-Headers')).toBe(
-        'Content-Type,Authorization,PAYMENT-SIGNATURE,SIGN-IN-WITH-X,Idempotency-Key,X-Svc-Setup-Secret,X-Svc-Identity-Session,Access-Control-Expose-Headers',
+        'Content-Type,Authorization,PAYMENT-SIGNATURE,SIGN-IN-WITH-X,Payment-Authorization,Idempotency-Key,X-Svc-Setup-Secret,X-Svc-Identity-Session,Access-Control-Expose-Headers',
       );
       expect(answer.headers.get('Access-Control-Expose-Headers')).toBe(
         'Date,PAYMENT-REQUIRED,PAYMENT-RESPONSE,WWW-Authenticate,Payment-Receipt,Retry-After,X-Svc-Request-Id',

@@ -64,6 +64,7 @@ describe('POST /v1/products', () => {
       grace_hours: 72,
       requires_identity: null,
       trusted_customer_ref: false,
+      max_per_payer_per_day: null,
       metadata: {},
       live_mode_confirmed: false,
       livemode: true,

@@ -8,6 +8,7 @@ beforeAll(async () => {
   ada = await w.merchant();
 });
 const OFFER = { name: 'Weather', price: { asset: 'USDC', amount: '5' } };
+const usdc = (amount: string) => ({ asset: 'USDC', amount });
 const create = (group: string, terms: object) => {
   const headers = { 'Idempotency-Key': crypto.randomUUID() };
   return w.call('POST', `/v1/${group}`, { key: ada.key, headers, body: { ...OFFER, ...terms } });
@@ -28,6 +29,26 @@ describe.each(['products', 'access/products'])('POST /v1/%s', (group) => {
       expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['body', 'renewal_mode']]);
     }
   });
+
+  it('max_per_payer_per_day is null by default, at least the price, and shown as money', async () => {
+    expect((await create(group, {})).body.max_per_payer_per_day).toBeNull();
+    expect((await create(group, { max_per_payer_per_day: null })).body.max_per_payer_per_day).toBeNull();
+    const { status, body } = await create(group, { max_per_payer_per_day: usdc('5.00') });
+    expect([status, body.max_per_payer_per_day]).toEqual([201, { asset: 'USDC', amount: '5', base_units: '5000000' }]);
+    const read = await w.call('GET', `/v1/products/${body.product_id}`, { key: ada.key });
+    expect(read.body.max_per_payer_per_day).toEqual(body.max_per_payer_per_day);
+  });
+
+  it.each([
+    [{ max_per_payer_per_day: usdc('4.999999') }, ['max_per_payer_per_day', 'amount']],
+    [{ max_per_payer_per_day: usdc('0') }, ['max_per_payer_per_day', 'amount']],
+    [{ max_per_payer_per_day: usdc('5.0000001') }, ['max_per_payer_per_day', 'amount']],
+    [{ max_per_payer_per_day: { asset: 'SOL', amount: '9' } }, ['max_per_payer_per_day', 'asset']],
+    [{ price: { asset: 'SOL', amount: '1' }, max_per_payer_per_day: usdc('5') }, ['max_per_payer_per_day']],
+  ])('the terms %j are 422', async (terms, path) => {
+    const { status, body } = await create(group, terms);
+    expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['body', ...path]]);
+  });
 });
 
 describe('PATCH /v1/products/{product_id}', () => {
@@ -45,6 +66,30 @@ describe('PATCH /v1/products/{product_id}', () => {
     });
     const refused = await w.call('POST', `/v1/products/p/${product.slug}/connect`);
     expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'setup_not_ready', 'payout_wallet_set']);
+  });
+
+  it.each([
+    ['price above the limit', { price: usdc('10.01') }, ['price', 'amount']],
+    ['price in another asset', { price: { asset: 'SOL', amount: '1' } }, ['price', 'asset']],
+    ['limit below the price', { max_per_payer_per_day: usdc('4') }, ['max_per_payer_per_day', 'amount']],
+    ['limit below the new price', { price: usdc('8'), max_per_payer_per_day: usdc('7') }, ['max_per_payer_per_day', 'amount']],
+  ])('a %s is 422 and changes nothing', async (_, change, path) => {
+    const made = (await create('products', { max_per_payer_per_day: usdc('10') })).body;
+    const read = async () => (await w.call('GET', `/v1/products/${made.product_id}`, { key: ada.key })).body;
+    const before = await read();
+    const { status, body } = await patch(made.product_id, change);
+    expect([status, body.detail[0].loc]).toEqual([422, ['body', ...path]]);
+    expect(await read()).toEqual(before);
+  });
+
+  it('max_per_payer_per_day changes with the price, and null clears it', async () => {
+    const made = (await create('products', { max_per_payer_per_day: usdc('10') })).body;
+    const raised = await patch(made.product_id, { price: usdc('20'), max_per_payer_per_day: usdc('20') });
+    expect([raised.status, raised.body.max_per_payer_per_day.amount, raised.body.price.amount]).toEqual([200, '20', '20']);
+    const same = await patch(made.product_id, { max_per_payer_per_day: usdc('20.0') });
+    expect(same.body.updated_at).toBe(raised.body.updated_at);
+    const cleared = await patch(made.product_id, { max_per_payer_per_day: null, price: usdc('30') });
+    expect([cleared.status, cleared.body.max_per_payer_per_day, cleared.body.price.amount]).toEqual([200, null, '30']);
   });
 
   it('a product that names a retired rail can still change its other fields', async () => {

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { keyRing } from '#core/crypto.ts';
 import { base58, base64url } from '#core/encoding.ts';
 import { FEE_LAMPORTS_MAX } from '#protocols/x402/exact.ts';
+import { priced } from '../../support/chain/priced.ts';
 import {
   decoded,
   feePayerOf,
@@ -93,5 +94,14 @@ describe('fee payer balance', () => {
     expect(cost).toBeLessThanOrEqual(FEE_LAMPORTS_MAX);
     for (let i = 0; i < 3; i++) await own.settle(payment);
     expect(before - (await balance())).toBe(cost);
+  });
+
+  it('a payment at the cap of the priority fee settles and costs the most that a payment may', async () => {
+    const own = stall(w, shop.merchant, await sellToAgents(w, shop.merchant), await newAgent(w));
+    const balance = async () => (await w.chain.call<{ value: number }>('getBalance', feePayerOf(w))).value;
+    const payment = await priced(await own.pay(), own.agent.wallet, { units: 400_000, microLamports: 50_000n });
+    const before = await balance();
+    expect(mayServe(await own.settle(payment))).toBe(true);
+    expect(before - (await balance())).toBe(FEE_LAMPORTS_MAX);
   });
 });

@@ -6,6 +6,7 @@ import type { ProductId } from '#core/ids.ts';
 import { settlePayment } from '#features/pay-per-request/settle.ts';
 import { newCtx, scopeIn } from '#platform/context.ts';
 import { NETWORKS } from '#solana/assets.ts';
+import { CAPS, priced } from '../../support/chain/priced.ts';
 import { asDuplicate, decoded, newKey, ONE, openShop, type Shop, sellToAgents, stall, write } from '../../support/people/agent.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -88,6 +89,26 @@ describe('payment that differs from its challenge', () => {
     expect(fresh).toEqual(refused.body.meta.payment_required);
     expect([fresh.error, fresh.accepts[0].amount, fresh.accepts[0].payTo]).toEqual([reason, '10000', shop.merchant.wallet.address]);
     expect(await shop.books()).toEqual(NONE);
+  });
+
+  it.each([
+    ['units', 400_001, 0n, 'compute_limit'],
+    ['the price', 1, 5_000_001n, 'compute_price'],
+    ['the priority fee', 400_000, 50_001n, 'compute_price'],
+  ])('a payment above the cap of %s is refused, and meta.limits names the caps', async (_, units, microLamports, instruction) => {
+    const refused = await shop.settle(await priced(await shop.pay(), shop.agent.wallet, { units, microLamports }));
+    expect([refused.status, refused.body.meta.reason]).toEqual([
+      422,
+      exact(`payload_transaction_instructions_${instruction}_instruction_too_high`),
+    ]);
+    expect(refused.body.meta.limits).toEqual(CAPS);
+    expect(decoded(refused.headers.get('PAYMENT-REQUIRED')!).accepts[0].extra).toMatchObject(CAPS);
+    expect(await shop.books()).toEqual(NONE);
+  });
+
+  it('a refusal that no cap causes names no caps', async () => {
+    const refused = await shop.settle(encode(await echoed({ extra: { maxPriorityFeeLamports: 20_001 } })));
+    expect([refused.body.meta.reason, refused.body.meta.limits]).toEqual([NOT_OURS, undefined]);
   });
 
   it.each(['', '%%%', 'e30=', encode({ x402Version: 1 }), encode({ x402Version: 2, accepted: null, payload: {} })])(

@@ -252,6 +252,12 @@ export const PROVOKED: Record<ErrorCode, (scene: Scene) => Promise<Answer<Body>>
     for (let passed = 0; passed < 30; passed++) await ask();
     return ask();
   },
+  payer_limit_reached: async ({ w }) => {
+    const price = { asset: 'USDC', amount: '0.01' };
+    const shop = await openShop(w, { price, max_per_payer_per_day: price });
+    await shop.settle(await shop.pay());
+    return shop.settle(await shop.pay());
+  },
   plan_limit_reached: async (s) => {
     const free = await s.w.merchant('free');
     for (let made = 0; made < 2; made++) await newKey(s, free, {});

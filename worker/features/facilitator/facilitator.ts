@@ -23,6 +23,7 @@ import { findSettlement } from '#features/settlements/store.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import { belongsTo, type Ctx, hasX402, type Scope, type Shard, type Tenant } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
+import { COMPUTE_CAPS } from '#protocols/x402/exact.ts';
 import { PAYMENT_IDENTIFIER } from '#protocols/x402/payment-identifier.ts';
 import {
   type PaymentPayload,
@@ -45,7 +46,8 @@ interface FacilitatorCall {
 export function supportedKinds({ config }: Ctx) {
   if (!hasX402(config)) return { kinds: [], extensions: [], signers: {} };
   const { current, addresses } = feePayersOf(config);
-  const kind = { x402Version: X402_VERSION, scheme: 'exact', network: config.network.caip2, extra: { feePayer: current } };
+  const extra = { feePayer: current, ...COMPUTE_CAPS };
+  const kind = { x402Version: X402_VERSION, scheme: 'exact', network: config.network.caip2, extra };
   return { kinds: [kind], extensions: [PAYMENT_IDENTIFIER], signers: { 'solana:*': [...addresses] } };
 }
 

@@ -7,6 +7,7 @@ import { RETRY_AFTER_SECONDS, SettlePending } from '#features/settlements/resour
 import { idempotentRequest } from '#platform/http/idempotency-key.ts';
 import { headersOf, ok } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
+import { exceededCaps } from '#protocols/x402/exact.ts';
 import { RequestedResource, requestedOf, SettlementBody } from './resource.ts';
 import { type SettleResult, settlePayment } from './settle.ts';
 
@@ -29,13 +30,14 @@ const SettleRequest = z
   .openapi('SettleRequest');
 
 function newRefusal({ reason, challenge }: SettleResult & { kind: 'refused' }): ApiError {
+  const meta = { reason, ...exceededCaps(reason) };
   if (challenge.ok)
     return new ApiError('payment_mismatch', {
       detail: 'The payment was refused. Pay the new challenge in the PAYMENT-REQUIRED header.',
       headers: { 'PAYMENT-REQUIRED': challenge.header },
-      meta: { reason, payment_required: challenge.required },
+      meta: { ...meta, payment_required: challenge.required },
     });
-  return new ApiError('payment_mismatch', { detail: challenge.fix, meta: { reason, payment_required: null, missing: challenge.missing } });
+  return new ApiError('payment_mismatch', { detail: challenge.fix, meta: { ...meta, payment_required: null, missing: challenge.missing } });
 }
 
 export const x402Routes = routes('x402').write({
@@ -44,7 +46,7 @@ export const x402Routes = routes('x402').write({
   sdk: 'x402.settle',
   agent: { confirm: true },
   summary: 'Settle an x402 payment',
-  description: `Settles an x402 payment. One payment counts once. Repeated under its key, it returns the first result. Under any other key it returns \`duplicate: true\` with \`consumed_units: 0\`, the customer’s current balance and the header \`X-Svc-Duplicate-Settlement: true\`, and stores that response. Serve nothing for a duplicate, unless the consumption was refunded before; then it serves one more request. 202 means that the outcome is not known yet: send the same payment again, never ask for a new one. ${FEE_BUDGET_TEXT}`,
+  description: `Settles an x402 payment. One payment counts once. Repeated under its key, it returns the first result. Under any other key it returns \`duplicate: true\` with \`consumed_units: 0\`, the customer’s current balance and the header \`X-Svc-Duplicate-Settlement: true\`, and stores that response. Serve nothing for a duplicate, unless the consumption was refunded before; then it serves one more request. 202 means that the outcome is not known yet: send the same payment again, never ask for a new one. Above the product’s \`max_per_payer_per_day\` it returns 429 \`payer_limit_reached\` without a challenge, and nothing is sent. ${FEE_BUDGET_TEXT}`,
   key: 'required',
   bucket: 'metered',
   body: SettleRequest,
@@ -61,6 +63,7 @@ export const x402Routes = routes('x402').write({
     'payment_mismatch',
     'duplicate_settlement',
     'setup_not_ready',
+    'payer_limit_reached',
     'state_conflict',
     'not_found',
     'rpc_unavailable',

@@ -15,7 +15,7 @@ import { deliveryTerms, requireDeliverable } from './delivery.ts';
 import { PRODUCT_TYPES } from './product-types.ts';
 import type { CreateProductRequest } from './resource.ts';
 import { findApp, findProduct, getActiveProductCount, hasSlug, insertProduct, isTaken } from './store.ts';
-import { invalid, narrowed, renewalOf, requireMeant, requirePrice, requireRenewable } from './terms.ts';
+import { invalid, narrowed, payerLimitOf, renewalOf, requireMeant, requirePrice, requirePurchasable, requireRenewable } from './terms.ts';
 
 /** Defaults of products used up by calls. All others, including automatic renewal, last for a time. */
 const API_DEFAULTS = { usageUnits: 1, accessPeriodDays: null };
@@ -36,6 +36,7 @@ export async function planProduct(
   if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
   if (input.access_app_id) await requireApp(ctx, input.access_app_id);
   requireRenewable(ctx, product, null);
+  requirePurchasable(input, product);
   requireAssets(ctx, product);
   requireRails(ctx, product);
   await requireDeliverable(ctx, product);
@@ -176,6 +177,7 @@ function newProduct(ctx: Scope, productType: Product['productType'], input: z.in
     metadata: input.metadata ?? {},
     liveModeConfirmed: input.live_mode_confirmed ?? false,
     trustedCustomerRef: input.trusted_customer_ref ?? false,
+    maxPerPayerPerDay: payerLimitOf(input.max_per_payer_per_day) ?? null,
     sandboxSessionId: null,
     createdAt: ctx.now,
     updatedAt: ctx.now,

@@ -110,6 +110,11 @@ const terms = {
   metadata: Metadata.optional().describe(
     'Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key.',
   ),
+  max_per_payer_per_day: orNull(MoneyInput)
+    .optional()
+    .describe(
+      'Most USDC that one payer may pay for this product by x402 in one day (UTC), at least the price; null: no limit. Protects an agent in a loop. Beyond it settle answers 429 `payer_limit_reached`.',
+    ),
   live_mode_confirmed: z
     .boolean()
     .optional()
@@ -213,6 +218,9 @@ export const ProductBody = z
         'https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.',
       ),
     cancel_url: z.string().optional().describe('https URL for buyers who leave without payment.'),
+    max_per_payer_per_day: orNull(MoneyBody).describe(
+      'Most USDC that one payer may pay for this product by x402 in one day (UTC); null: no limit.',
+    ),
     metadata: z
       .record(z.string(), z.string())
       .describe(
@@ -256,6 +264,7 @@ export const toProductResource = ({ baseUrl, config }: Ctx, product: Product): z
   ...given('delivery', product.delivery),
   ...given('success_url', product.successUrl),
   ...given('cancel_url', product.cancelUrl),
+  max_per_payer_per_day: product.maxPerPayerPerDay === null ? null : toMoneyResource({ asset: 'USDC', units: product.maxPerPayerPerDay }),
   metadata: product.metadata,
   live_mode_confirmed: product.liveModeConfirmed,
   trusted_customer_ref: product.trustedCustomerRef,

@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
-import { ASSETS, type Asset, explainAmount, type Money, parseAmount } from '#core/money.ts';
+import { ASSETS, type Asset, explainAmount, formatAmount, type Money, parseAmount } from '#core/money.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import type { RenewalMode } from '#rules/payment-terms.ts';
@@ -24,6 +24,29 @@ export function requirePrice(input: { asset: Asset; amount: string }): Money {
   if (price.value.units === 0n) throw invalid('price.amount', 'Expected more than zero', 'too_small');
   return price.value;
 }
+
+/** Returns the limit of one payer in base units of USDC. Null: no limit. Undefined: not given. */
+export function payerLimitOf(input: z.infer<typeof UpdateProductRequest>['max_per_payer_per_day']): bigint | null | undefined {
+  if (!input) return input;
+  if (input.asset !== 'USDC') throw invalid('max_per_payer_per_day.asset', 'Expected USDC');
+  const limit = parseAmount('USDC', input.amount);
+  if (limit.ok) return limit.value.units;
+  throw invalid('max_per_payer_per_day.amount', explainAmount('USDC', limit.reason), limit.reason);
+}
+
+/** Throws 422 if the limit of one payer allows no purchase, whichever of limit and price changed. */
+export function requirePurchasable(input: Partial<z.infer<typeof UpdateProductRequest>>, product: Product): void {
+  const { maxPerPayerPerDay: limit, asset, priceAmount } = product;
+  if (limit === null) return;
+  const isLimitGiven = Boolean(input.max_per_payer_per_day);
+  if (asset !== 'USDC')
+    throw invalid(isLimitGiven ? 'max_per_payer_per_day' : 'price.asset', 'Expected a price in USDC for a limit per payer');
+  if (limit >= priceAmount) return;
+  if (!isLimitGiven) throw invalid('price.amount', `Expected at most ${usdc(limit)} USDC, max_per_payer_per_day of the product`, 'too_big');
+  throw invalid('max_per_payer_per_day.amount', `Expected at least ${usdc(priceAmount)} USDC, the price of one purchase`, 'too_small');
+}
+
+const usdc = (units: bigint): string => formatAmount({ asset: 'USDC', units });
 
 /**
  * Throws 422 for unlimited access by accident: a product without units and days is sold for ever only if the request sends both as null.

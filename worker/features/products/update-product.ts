@@ -17,7 +17,7 @@ import { deliveryTerms, requireDeliverable } from './delivery.ts';
 import type { UpdateProductRequest } from './resource.ts';
 import { isAllowed, payoutOf, prospectOf } from './selling/obstacles.ts';
 import { findByExternalId, findListing, getProduct, isPayable, type Listing, openProduct, saleOn, updateProduct } from './store.ts';
-import { narrowed, renewalOf, requireMeant, requirePrice, requireRenewable } from './terms.ts';
+import { narrowed, payerLimitOf, renewalOf, requireMeant, requirePrice, requirePurchasable, requireRenewable } from './terms.ts';
 
 /** Updates the given fields. Running sessions retain their terms. Throws 404, 409, 422, 429 as for a new product. */
 export async function changeProduct(
@@ -29,6 +29,7 @@ export async function changeProduct(
   // Checks that need only the body run before the product is loaded.
   if (input.product_type !== undefined) requireType(input.product_type);
   if (input.price) requirePrice(input.price);
+  payerLimitOf(input.max_per_payer_per_day);
   if (typeof input.payout_wallet === 'string') await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
   const limit = PLANS[actor.plan].activeProductsMax;
   let opens = false;
@@ -43,6 +44,7 @@ export async function changeProduct(
         return unchangedWithAnswer(product, storeAnswer);
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
       requireRenewable(ctx, after, product);
+      requirePurchasable(input, after);
       if (product.usageUnits !== null || product.accessPeriodDays !== null) requireMeant(input, after);
       // A stolen key must not put another product under the external id that the merchant's server sells by.
       const isRenamed = product.externalProductId !== null && after.externalProductId !== product.externalProductId;
@@ -127,6 +129,7 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
     metadata: input.metadata && requireKeyCapacity(changedMetadata(product.metadata, input.metadata)),
     liveModeConfirmed: input.live_mode_confirmed,
     trustedCustomerRef: input.trusted_customer_ref,
+    maxPerPayerPerDay: payerLimitOf(input.max_per_payer_per_day),
   };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { ApiError, formatErrorChain } from '#core/errors.ts';
-import { newEventId } from '#core/ids.ts';
+import { actIdOf, newEventId } from '#core/ids.ts';
 import type { Ctx, Job, Shard } from '#platform/context.ts';
 import { parkJob } from '#platform/queues/parked-messages.store.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
@@ -96,6 +96,12 @@ export async function commitProjection<S extends Pick<NewEvent, 'merchantId' | '
     announceActs(ctx, waitingOf(await once));
     await parkJob(ctx, `refused_${describe(snapshot).subject.id}`, job);
   }
+}
+
+/** Stores an event once per `key`, however often it is noticed, for as long as events are retained. */
+export async function commitOnce(ctx: Shard, event: NewEvent, key: string): Promise<void> {
+  const act = { ...actOf(ctx, event), id: actIdOf(ctx.now, event.merchantId, key, 1) };
+  announceActs(ctx, waitingOf(await insertActs(ctx, [act]).onConflictDoNothing()));
 }
 
 /**

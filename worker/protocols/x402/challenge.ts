@@ -8,6 +8,7 @@ import { equalBytes, hmacSha256, macRing } from '#core/crypto.ts';
 import { base64url, utf8 } from '#core/encoding.ts';
 import { assert } from '#core/errors.ts';
 import { SECOND, unixSeconds } from '#core/time.ts';
+import { COMPUTE_CAPS } from './exact.ts';
 import type { PaymentRequired, PaymentRequirements, ResourceInfo } from './wire.ts';
 
 export interface ChallengeFacts {
@@ -108,6 +109,7 @@ export const requirementsFor = (facts: ChallengeFacts, memo: string): PaymentReq
   extra: {
     feePayer: facts.feePayer,
     memo,
+    ...COMPUTE_CAPS,
     ...(facts.quantity === 1 ? {} : { quantity: facts.quantity }),
     ...(facts.units === 1 ? {} : { units: facts.units }),
     ...(facts.days === null ? {} : { days: facts.days }),
@@ -130,9 +132,11 @@ export function claimedChallenge(
 ): { facts: ChallengeFacts; memo: string } | null {
   const { network, asset, amount, payTo, extra } = accepted;
   const { feePayer, memo, quantity = 1, units = 1, days = null } = extra ?? {};
-  if (typeof feePayer !== 'string' || typeof memo !== 'string') return null;
+  if (typeof feePayer !== 'string' || typeof memo !== 'string' || !namesCaps(extra ?? {})) return null;
   if (!isCount(quantity) || !(units === null || isCount(units)) || !(days === null || isCount(days))) return null;
   return { facts: { ...sale, network, asset, amount, payTo, feePayer, quantity, units, days }, memo };
 }
+
+const namesCaps = (extra: Record<string, unknown>): boolean => Object.entries(COMPUTE_CAPS).every(([name, cap]) => extra[name] === cap);
 
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;

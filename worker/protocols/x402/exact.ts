@@ -47,9 +47,9 @@ type Rule =
   | 'smart_wallet_alt_resolution_not_available'
   | 'payload_transaction_instructions_length'
   | 'payload_transaction_instructions_compute_limit_instruction'
-  | 'payload_transaction_instructions_compute_limit_instruction_too_high'
+  | typeof LIMIT_TOO_HIGH
   | 'payload_transaction_instructions_compute_price_instruction'
-  | 'payload_transaction_instructions_compute_price_instruction_too_high'
+  | typeof PRICE_TOO_HIGH
   | 'payload_no_transfer_instruction'
   | 'payload_transaction_fee_payer_transferring_funds'
   | 'payload_mint_mismatch'
@@ -68,14 +68,24 @@ const UNKNOWN_INSTRUCTION = [
   'payload_unknown_sixth_instruction',
   'payload_unknown_seventh_instruction',
 ] as const;
+const LIMIT_TOO_HIGH = 'payload_transaction_instructions_compute_limit_instruction_too_high';
+const PRICE_TOO_HIGH = 'payload_transaction_instructions_compute_price_instruction_too_high';
 const SIGNATURES_MAX = 2;
 const INSTRUCTIONS_MIN = 3;
 const INSTRUCTIONS_MAX = 7;
-/** The public client requests 20,000 units. Wallets add more. */
-const COMPUTE_UNITS_MAX = 100_000;
-const COMPUTE_PRICE_MAX_MICRO_LAMPORTS = 10_000n;
+const PRIORITY_FEE_LAMPORTS_MAX = 20_000;
+/**
+ * Caps of the compute budget, as `extra` of an offer names them. Units and price are the reference's. Both at once would cost the service
+ * 2,000,000 lamports, so their product has a cap too.
+ */
+export const COMPUTE_CAPS = {
+  maxComputeUnits: 400_000,
+  maxComputeUnitPrice: 5_000_000,
+  maxPriorityFeeLamports: PRIORITY_FEE_LAMPORTS_MAX,
+} as const;
+const MICRO_LAMPORTS = 1_000_000n;
 /** Maximum cost of a payment, landed or failed: two signatures of 5,000 lamports and the priority fee under the caps. */
-export const FEE_LAMPORTS_MAX = 11_000;
+export const FEE_LAMPORTS_MAX = 10_000 + PRIORITY_FEE_LAMPORTS_MAX;
 
 const refuse = (rule: Rule, payer?: string): ExactVerdict => ({
   ok: false,
@@ -134,18 +144,23 @@ const SET_COMPUTE_UNIT_LIMIT = 2;
 const SET_COMPUTE_UNIT_PRICE = 3;
 const TRANSFER_CHECKED = 12;
 
-/** Steps 10 and 11, with caps: 10,000 lamports for signatures and at most 1,000 for priority. */
+/** Steps 10 and 11, with caps. The chain rounds the priority fee up to lamports. */
 function verifyComputeBudget(limit: Instruction, price: Instruction): Rule | null {
   const view = ({ data }: Instruction) => new DataView(data.buffer, data.byteOffset, data.byteLength);
   const is = ({ programId, data }: Instruction, kind: number, length: number) =>
     programId === COMPUTE_BUDGET_PROGRAM && data[0] === kind && data.length >= length;
   if (!is(limit, SET_COMPUTE_UNIT_LIMIT, 5)) return 'payload_transaction_instructions_compute_limit_instruction';
-  if (view(limit).getUint32(1, true) > COMPUTE_UNITS_MAX) return 'payload_transaction_instructions_compute_limit_instruction_too_high';
+  const units = view(limit).getUint32(1, true);
+  if (units > COMPUTE_CAPS.maxComputeUnits) return LIMIT_TOO_HIGH;
   if (!is(price, SET_COMPUTE_UNIT_PRICE, 9)) return 'payload_transaction_instructions_compute_price_instruction';
-  if (view(price).getBigUint64(1, true) > COMPUTE_PRICE_MAX_MICRO_LAMPORTS)
-    return 'payload_transaction_instructions_compute_price_instruction_too_high';
-  return null;
+  const microLamports = view(price).getBigUint64(1, true);
+  if (microLamports > BigInt(COMPUTE_CAPS.maxComputeUnitPrice)) return PRICE_TOO_HIGH;
+  return BigInt(units) * microLamports > BigInt(COMPUTE_CAPS.maxPriorityFeeLamports) * MICRO_LAMPORTS ? PRICE_TOO_HIGH : null;
 }
+
+/** Returns the caps for `meta` of a refusal by one of them. */
+export const exceededCaps = (reason: string): { limits?: typeof COMPUTE_CAPS } =>
+  reason === `invalid_exact_svm_${LIMIT_TOO_HIGH}` || reason === `invalid_exact_svm_${PRICE_TOO_HIGH}` ? { limits: COMPUTE_CAPS } : {};
 
 /** Steps 13 to 16. The amount must be exact, an overpayment is refused. (worker/protocols/README.md#x402-exact-on-solana) */
 async function verifyTransfer(transfer: TokenTransfer, requirements: PaymentRequirements, rules: ExactRules): Promise<Rule | null> {

@@ -98,6 +98,10 @@ export const REFUSED_REQUESTS = {
     why: 'The key or the address sent too many requests in too short a time, or the plan’s daily budget is used up.',
     next: 'Wait for the seconds in `Retry-After`, then continue more slowly. `x-limits` of /v1/openapi.json lists the limits of each plan.',
   },
+  payer_limit_reached: {
+    why: 'The payer’s payments for this product have reached `max_per_payer_per_day`, or would exceed it: usually an agent in a loop. `meta` has the limit, what was paid today and when the day ends. Nothing was charged.',
+    next: 'Do not pay again before `meta.resets_at`, which `Retry-After` counts to. What was paid can still be consumed. The merchant can raise the limit of the product.',
+  },
   plan_limit_reached: {
     why: 'The plan’s limit of active objects is reached. `meta` has the limit, the current number and the plan. Waiting does not help.',
     next: 'Archive a product, revoke a key or disable an endpoint that you do not need, or upgrade: `POST /v1/billing/checkout/processor` returns the payment page.',

@@ -55,7 +55,7 @@ const descriptionRule: Rule = ({ description, homepage_url: homepage, contact_em
 };
 
 const pricesRule: Rule = ({ products, resources }, { availableRails }) =>
-  products.flatMap(({ external_product_id: id, name, price }, index) => {
+  products.flatMap(({ external_product_id: id, name, price, max_per_payer_per_day: limit }, index) => {
     const path = `products[${index}]`;
     const asset = isAsset(price.asset) ? price.asset : null;
     const amount = asset && parseAmount(asset, price.amount);
@@ -71,9 +71,19 @@ const pricesRule: Rule = ({ products, resources }, { availableRails }) =>
         'product_asset_unavailable',
         `${path}.price.asset`,
       ),
+      ...when(limit !== undefined && !allowsPurchase(limit, price), 'product_payer_limit_invalid', `${path}.max_per_payer_per_day`),
       ...when(!isUsed, 'product_unused', path),
     ];
   });
+
+type ManifestAmount = Manifest['products'][number]['price'];
+
+/** True unless the limit per payer and day refuses every purchase. A price that is no amount has a finding of its own. */
+function allowsPurchase(limit: ManifestAmount, price: ManifestAmount): boolean {
+  const most = limit.asset === 'USDC' ? parseAmount('USDC', limit.amount) : null;
+  const least = parseAmount('USDC', price.amount);
+  return most?.ok === true && price.asset === 'USDC' && most.value.units > 0n && (!least.ok || most.value.units >= least.value.units);
+}
 
 const salesRule: Rule = ({ resources, products }, { target }) => [
   ...when(resources.length === 0, 'resources_missing', 'resources'),

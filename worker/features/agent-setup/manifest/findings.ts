@@ -42,6 +42,11 @@ export const FINDINGS = {
     'The price is not a positive amount of an asset.',
     'Send a decimal string above zero, with at most 6 decimals, in USDC: {"asset":"USDC","amount":"0.01"}.',
   ),
+  product_payer_limit_invalid: entry(
+    'error',
+    'The limit per payer and day is not an amount of USDC that allows a purchase.',
+    'Send at least the price, in USDC: {"asset":"USDC","amount":"5"}, for a product priced in USDC, or omit it.',
+  ),
   product_asset_unavailable: entry(
     'error',
     'No rail of this service accepts this asset for the product. Resources are paid by x402, other products at the checkout.',

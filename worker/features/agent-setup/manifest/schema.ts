@@ -25,6 +25,7 @@ const ManifestProduct = z.object({
   name: ShownName(160).describe('Name of the product, as buyers see it.'),
   description: z.string().max(2000).optional().describe('Description of the product, as buyers see it.'),
   price: Amount.describe('Price.'),
+  max_per_payer_per_day: Amount.optional().describe('Most USDC that one payer may pay for this product by x402 in one day (UTC).'),
   usage_units: z
     .number()
     .int()

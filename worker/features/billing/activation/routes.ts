@@ -13,6 +13,7 @@ import { merchantBodyErrors, setActor, showsCredential } from '#platform/http/ca
 import { AccountUuid, type ActorEnv, headersOf, ModeQuery, ok, orNull, ReceiptUuid, Timestamp } from '#platform/http/openapi.ts';
 import { countRefusedCredential, hitBucket, rateHeaders } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
+import { exceededCaps } from '#protocols/x402/exact.ts';
 import { PAID_PLANS, type PaidPlan, PLAN_DAYS, PLAN_NAMES, PLANS, planAt } from '#rules/plans.ts';
 import { activatePlan, type PlanChallenge } from './activate-plan.ts';
 
@@ -104,7 +105,7 @@ function paymentRequired(plan: PaidPlan, { required, header, reason, paymentResp
       paid_through: isoOrNull(result.planThrough),
       payment_required: required,
       client_setting: setting,
-      ...(reason === null ? {} : { reason }),
+      ...(reason === null ? {} : { reason, ...exceededCaps(reason) }),
     },
   });
 }

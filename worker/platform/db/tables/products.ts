@@ -41,6 +41,8 @@ export const products = sqliteTable(
     metadata: json<Record<string, string>>('metadata').notNull(),
     liveModeConfirmed: flag('live_mode_confirmed').notNull(),
     trustedCustomerRef: flag('trusted_customer_ref').notNull().default(false),
+    /** Base units of USDC that one payer may pay per request in a UTC day. null: no limit. */
+    maxPerPayerPerDay: amount('max_per_payer_per_day'),
     /** Sandbox session that created the product for itself. It counts in no quota, and is deleted with the session. */
     sandboxSessionId: text('sandbox_session_id').$type<SandboxSessionId>(),
     createdAt: instant('created_at').notNull(),
