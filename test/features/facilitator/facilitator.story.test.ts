@@ -24,7 +24,7 @@ describe('x402 facilitator', () => {
     expect(status).toBe(200);
     expect(body).toEqual({
       kinds: [{ x402Version: 2, scheme: 'exact', network: caip2, extra: { feePayer: feePayerOf(w), ...CAPS } }],
-      extensions: ['payment-identifier'],
+      extensions: ['bazaar', 'payment-identifier'],
       signers: { 'solana:*': [feePayerOf(w)] },
     });
     const bare = await w.call('GET', '/v1/access/x402/facilitator/supported', { env: { ...w.env, CHALLENGE_KEYS: '' } });
