@@ -193,7 +193,7 @@ describe('payment identifier of a plan and of a facilitated sale', () => {
   it('the facilitator lists the extension and refuses a second payment under one identifier', async () => {
     const till = await openTill(w);
     const supported = await w.call('GET', '/v1/access/x402/facilitator/supported');
-    expect(supported.body.extensions).toEqual(['payment-identifier']);
+    expect(supported.body.extensions).toEqual(['bazaar', 'payment-identifier']);
     const named = async (id: string) => {
       const body = await till.bodyFor();
       body.paymentPayload.extensions = { 'payment-identifier': { info: { required: false, id } } };
