@@ -121,8 +121,7 @@ export function llmsText(baseUrl: string, document: PublishedDocument): string {
     `- [Every operation](${baseUrl}/llms-full.txt): with fields, an example and errors, as one text`,
     `- [OpenAPI 3.1](${baseUrl}/v1/openapi.json): the same for programs, with \`x-payment-info\` for paid calls`,
     `- [Error codes](${baseUrl}/docs/errors): meaning, cause and next step`,
-    `- [Paid calls](${baseUrl}/.well-known/x402): prices, networks and wallets`,
-    `- [Catalogue](${baseUrl}/v1/access/x402/facilitator/discovery/resources): what agents can buy here`,
+    `- [Paid calls](${baseUrl}/.well-known/x402): prices, and the catalogue of what agents can buy`,
   ].join('\n')}\n`;
 }
 
