@@ -133,6 +133,85 @@ describe('public catalogue', () => {
     expect((await search('weather')).resources).toEqual([]);
   });
 
+  const execute = (sql: string, ...values: unknown[]) =>
+    w.env.DB.prepare(sql)
+      .bind(...values)
+      .run();
+  const setStatus = ({ merchant }: Shop, status: string) => execute('UPDATE accounts SET status = ? WHERE id = ?', status, merchant.userId);
+  const archive = ({ merchant, product }: Shop, verb: string) =>
+    w.call('POST', `/v1/products/${product.product_id}/${verb}`, { key: merchant.key });
+  const switchRail = ({ merchant }: Shop, enabled: boolean) =>
+    w.call('PUT', '/v1/access/rail-settings/x402_solana_usdc', {
+      key: merchant.key,
+      body: { enabled },
+      headers: { 'Idempotency-Key': crypto.randomUUID() },
+    });
+  const subjectOf = ({ product }: Shop) => `product:${product.product_id}`;
+  const ENDS: [string, (shop: Shop) => Promise<unknown>, (shop: Shop) => Promise<unknown>][] = [
+    ['a suspended account', (shop) => setStatus(shop, 'suspended'), (shop) => setStatus(shop, 'active')],
+    [
+      'a product that the operator switched off',
+      (shop) => execute('INSERT INTO switched_off VALUES (?, 0)', subjectOf(shop)),
+      (shop) => execute('DELETE FROM switched_off WHERE subject = ?', subjectOf(shop)),
+    ],
+    ['a disabled rail', (shop) => switchRail(shop, false), (shop) => switchRail(shop, true)],
+    ['an archived product', (shop) => archive(shop, 'archive'), (shop) => archive(shop, 'unarchive')],
+    [
+      'a price in another asset',
+      ({ product }) => execute("UPDATE products SET asset = 'SOL' WHERE id = ?", product.product_id),
+      ({ product }) => execute("UPDATE products SET asset = 'USDC' WHERE id = ?", product.product_id),
+    ],
+  ];
+
+  it.each(ENDS)('%s lists nothing, also after another probe, and is listed again once that ends', async (_, end, begin) => {
+    const shop = await openListedShop(w);
+    const challenge = await shop.challenge({ customer: { customer_ref: 'a stranger' }, resource: { url: `${ORIGIN}/forecast/Bern` } });
+    // A shop that repeats its challenge, whatever the service says by now.
+    openServers({ [ORIGIN]: () => new Response(null, { status: 402, headers: { 'PAYMENT-REQUIRED': challenge } }) });
+    await probe();
+    expect((await list()).items).toHaveLength(1);
+    await end(shop);
+    expect((await list()).items).toEqual([]);
+    await refresh(shop);
+    if (_ !== 'a price in another asset') {
+      await w.env.DB.prepare('UPDATE listings SET next_probe_at = 0 WHERE next_probe_at IS NOT NULL').run();
+      await probe();
+      expect((await list()).items).toEqual([]);
+    }
+    await begin(shop);
+    await w.env.DB.prepare('UPDATE listings SET next_probe_at = 0 WHERE next_probe_at IS NOT NULL').run();
+    await probe();
+    expect((await list()).items).toHaveLength(1);
+  });
+
+  it.each(ENDS)('%s is not listed by a probe that began before', async (_, end) => {
+    const shop = await openListedShop(w);
+    const answer = protectedBy(shop);
+    openServers({
+      [ORIGIN]: async (request) => {
+        const response = await answer(request);
+        await end(shop);
+        return response;
+      },
+    });
+    await probe();
+    expect((await list()).items).toEqual([]);
+    expect((await search('weather')).resources).toEqual([]);
+  });
+
+  it('many due listings of one merchant delay no other merchant', async () => {
+    const [shop, crowd] = [await openListedShop(w), await openListedShop(w, {}, ['https://crowd.shop.com'])];
+    await execute(
+      `INSERT INTO listings (id, merchant_id, product_id, call, target, next_probe_at, created_at, updated_at)
+        SELECT 'crowd ' || j.value, l.merchant_id, l.product_id, 'GET', '/' || j.value, -1, 0, 0 FROM listings l, json_each(?) j WHERE l.product_id = ?`,
+      JSON.stringify(Array.from({ length: 100 }, (_, index) => index)),
+      crowd.product.product_id,
+    );
+    openServers({ [ORIGIN]: protectedBy(shop), 'https://crowd.shop.com': () => new Response(null, { status: 500 }) });
+    await probe();
+    expect((await list()).items).toMatchObject([{ resource: `${ORIGIN}/forecast/:city` }]);
+  });
+
   it('another challenge ends a listing at once, and a bad answer after 72 hours', async () => {
     const [shop, stranger] = [await openListedShop(w), await openShop(w)];
     const answers = { answer: protectedBy(shop) };

@@ -171,11 +171,12 @@ describe('catalogue of servers that use the facilitator', () => {
     expect(await entries()).toEqual([]);
     await askWith('settle', bazaar());
     await setOrigins(w, till.merchant, ['https://other.shop.com']);
+    setTime(Date.now() + 61_000);
     await probe();
     expect(await entries()).toEqual([]);
     await setOrigins(w, till.merchant, [ORIGIN]);
     await askWith('settle', bazaar());
-    setTime(Date.now() + 30 * DAY + 1000);
+    setTime(Date.now() + 31 * DAY + 1000);
     await again();
     await probe();
     expect(await entries()).toEqual([]);

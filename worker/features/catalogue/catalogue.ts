@@ -38,14 +38,17 @@ export interface Resource {
   extensions: Record<string, unknown>;
 }
 
-/** True if these filters match nothing that the service lists, or the operator switched the rail off. */
+/** True if these filters match nothing that the service lists, or the service does not sell by x402 now. */
 const matchNothing = async (ctx: Ctx, { type, scheme, network, extensions }: Filters): Promise<boolean> =>
   (type !== undefined && type !== 'http') ||
   (scheme !== undefined && scheme !== 'exact') ||
   (network !== undefined && network !== ctx.config.network.caip2) ||
   (extensions !== undefined && extensions !== BAZAAR) ||
-  !hasX402(ctx.config) ||
-  (await listRailsOff(globalOf(ctx).db)).includes(X402_RAIL);
+  !(await isServed(ctx));
+
+/** True if the service sells by x402, and the operator has not switched that off. */
+export const isServed = async (ctx: Ctx): Promise<boolean> =>
+  hasX402(ctx.config) && !(await listRailsOff(globalOf(ctx).db)).includes(X402_RAIL);
 
 /** Lists public resources, newest first. */
 export async function listResources(ctx: Ctx, { limit, offset, ...filters }: Filters & { limit: number; offset: number }) {
@@ -111,8 +114,10 @@ function offsetOf(cursor: string, asked: string): number {
 /** Loads listings from their databases, in this order. */
 export async function loadListings(ctx: Ctx, positions: readonly Position[]): Promise<PublicListing[]> {
   const groups = groupByHome(ctx, positions, ({ id }) => id);
-  const loaded = await Promise.all(groups.map(({ home, items }) => loadPublic(home, items)));
-  const byId = new Map(loaded.flat().map((one) => [one.id, one]));
+  // A database that is away by now hides its own listings alone.
+  const loaded = await Promise.allSettled(groups.map(({ home, items }) => loadPublic(home, items)));
+  const found = loaded.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  const byId = new Map(found.map((one) => [one.id, one]));
   return positions.flatMap(({ id }) => byId.get(id) ?? []);
 }
 

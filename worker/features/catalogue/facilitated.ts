@@ -1,13 +1,12 @@
 import { base64, utf8 } from '#core/encoding.ts';
 import { type ListingId, newId } from '#core/ids.ts';
-import { DAY } from '#core/time.ts';
 import { listSettings } from '#features/rails/store.ts';
 import type { Scope } from '#platform/context.ts';
 import type { ListingRow } from '#platform/db/tables/office/listings.ts';
 import { BAZAAR } from '#protocols/x402/bazaar.ts';
 import { isOnOrigin } from '#protocols/x402/origins.ts';
 import { parsePaymentPayload } from '#protocols/x402/wire.ts';
-import { FACILITATED_MAX, LISTED_MS, type ProbeRequest } from '#rules/catalogue/listing.ts';
+import { FACILITATED_MAX, LISTED_MS, NOTED_MS, type ProbeRequest } from '#rules/catalogue/listing.ts';
 import { settingOf } from '#rules/product-rails.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 import { bodyOf, searchOf } from './probe-request.ts';
@@ -39,16 +38,17 @@ export async function answerBazaar(ctx: Scope, payload: unknown, { isPaid }: { i
 const REQUEST_CHARS_MAX = 4_096;
 
 async function judgeExtension(ctx: Scope, url: string, extension: unknown, isPaid: boolean): Promise<Outcome> {
+  const setting = settingOf(await listSettings(ctx), X402_RAIL);
+  // First, so that only the merchant's own buyers can have a schema evaluated.
+  if (!isOnOrigin(url, setting?.origins ?? [])) return reject('origin_not_yours');
+  const { origin, pathname } = new URL(url);
   const { readForeignBazaar } = await import('./foreign-bazaar.ts');
-  const { origin, pathname } = URL.canParse(url) ? new URL(url) : { origin: '', pathname: '' };
   const bazaar = readForeignBazaar(extension, pathname);
   if (!bazaar.ok) return reject(bazaar.reason);
-  const setting = settingOf(await listSettings(ctx), X402_RAIL);
-  if (!isOnOrigin(url, setting?.origins ?? [])) return reject('origin_not_yours');
-  const { method, query, body, template } = bazaar.value;
+  const { method, query, body } = bazaar.value;
   const request: ProbeRequest = { method, url: `${origin}${pathname}${searchOf(query)}`, ...(body ? bodyOf(body.type, body.value) : {}) };
   if (JSON.stringify(request).length > REQUEST_CHARS_MAX) return reject('invalid_info');
-  const key = { call: method, target: origin + (template ?? pathname) };
+  const key = { call: method, target: origin + pathname };
   const known = await findFacilitated(ctx, key);
   if (known) {
     if (isPaid) await noteUse(ctx, known);
@@ -60,9 +60,7 @@ async function judgeExtension(ctx: Scope, url: string, extension: unknown, isPai
   return isInserted || (await findFacilitated(ctx, key)) ? { status: 'processing' } : reject('too_many_resources');
 }
 
-const NOTED_MS = DAY;
-
-/** Notes a payment at most once a day, because most resources are paid for far more often. */
+/** Notes a payment, unless one was noted within a day. */
 const noteUse = async ({ db, wallNow }: Scope, { id, lastPaymentAt }: ListingRow): Promise<unknown> =>
   wallNow - (lastPaymentAt ?? 0) < NOTED_MS ? null : notePaid(db, id, wallNow);
 

@@ -29,10 +29,12 @@ const LEVELS_MAX = 12;
 const isValues = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Reads the extension of a resource at a path. `invalid_info`: no catalogue would take it. `external_ref`: its schema refers to another document. */
-export function readForeignBazaar(extension: unknown, pathname: string): Result<ForeignBazaar, 'invalid_info' | 'external_ref'> {
+export function readForeignBazaar(foreign: unknown, pathname: string): Result<ForeignBazaar, 'invalid_info' | 'external_ref'> {
+  if (!isValues(foreign) || JSON.stringify(foreign).length > JSON_CHARS_MAX || checkJson(foreign).length > 0) return err('invalid_info');
+  // What is judged is what is shown.
+  const extension = cleaned(foreign);
   if (!isValues(extension) || !isValues(extension.info) || !isValues(extension.schema)) return err('invalid_info');
   const { info, schema, routeTemplate } = extension;
-  if (JSON.stringify(extension).length > JSON_CHARS_MAX || checkJson(extension).length > 0) return err('invalid_info');
   if (refersOutside(schema)) return err('external_ref');
   const { input } = info;
   if (!isValues(input) || input.type !== 'http' || checkSchema(schema, LEVELS_MAX).length > 0 || !satisfies(schema, info))
@@ -46,7 +48,7 @@ export function readForeignBazaar(extension: unknown, pathname: string): Result<
     query: queryParams,
     body: hasBody ? { type: String(bodyType), value: body } : null,
     template: isTemplateOf(routeTemplate, pathname) ? routeTemplate : null,
-    shown: cleaned({ info, schema, ...(isTemplateOf(routeTemplate, pathname) ? { routeTemplate } : {}) }) as object,
+    shown: { info, schema, ...(isTemplateOf(routeTemplate, pathname) ? { routeTemplate } : {}) },
   });
 }
 

@@ -4,9 +4,11 @@ import { isoOrNull } from '#core/time.ts';
 import { FixBody } from '#features/products/selling/fixes.ts';
 import type { Scope } from '#platform/context.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import { given, idOf, ModeQuery, orNull, PageQuery, ProductUuid, pageOf, Timestamp } from '#platform/http/openapi.ts';
 import { countRefresh } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
+import { isToolRoute } from '#protocols/x402/discovery.ts';
 import { LISTED_MS, LISTING_REASONS } from '#rules/catalogue/listing.ts';
 import { deleteListing, type JudgedEntry, listJudged } from './listings.ts';
 import { scheduleProbes } from './store.ts';
@@ -38,12 +40,11 @@ const ListingBody = z
 function toListingResource(ctx: Scope, { product, listing, status, reasons, origin }: JudgedEntry): z.infer<typeof ListingBody> {
   const { call, target } = listing ?? { call: null, target: null };
   const isTool = call === 'tool';
-  const path = isTool ? '' : (target ?? '');
   return {
     ...given('listing_id', listing?.id ?? null),
     kind: product ? 'product' : 'facilitator',
     ...given('product_id', product?.id ?? null),
-    resource: listing?.resource ?? (product === null ? path : target === null ? `${ctx.baseUrl}/p/${product.slug}` : (origin ?? '') + path),
+    resource: listing?.resource ?? (product ? urlOf(ctx, product, { target, isTool, origin }) : target!),
     ...(isTool ? given('tool_name', target) : given('method', call)),
     status,
     reasons,
@@ -51,6 +52,17 @@ function toListingResource(ctx: Scope, { product, listing, status, reasons, orig
     ...given('listed_until', status === 'listed' ? isoOrNull(listing!.goodAt! + LISTED_MS) : null),
     ...given('last_payment_at', isoOrNull(listing?.lastPaymentAt ?? null)),
   };
+}
+
+/** URL of a route at the merchant's first origin. Without an origin or a route: the page of the product. */
+function urlOf(
+  { baseUrl }: Scope,
+  { slug, discovery }: Product,
+  { target, isTool, origin }: { target: string | null; isTool: boolean; origin: string | null },
+): string {
+  const tool = isTool ? discovery?.routes.find((route) => isToolRoute(route) && route.tool_name === target) : undefined;
+  const path = isTool ? tool?.path : target;
+  return path && origin !== null ? origin + path : `${baseUrl}/p/${slug}`;
 }
 
 export const listingRoutes = routes('x402')

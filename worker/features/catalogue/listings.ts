@@ -5,6 +5,7 @@ import { obstaclesOf, payoutOf, prospectOf } from '#features/products/selling/ob
 import type { Scope } from '#platform/context.ts';
 import type { PageRequest } from '#platform/db/page.ts';
 import type { ListingRow } from '#platform/db/tables/office/listings.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import { LISTED_MS } from '#rules/catalogue/listing.ts';
 import { settingOf } from '#rules/product-rails.ts';
 import { X402_RAIL } from '#rules/rails.ts';
@@ -19,9 +20,10 @@ export interface JudgedEntry extends Entry {
   origin: string | null;
 }
 
+/** `switchedOff`: subjects. */
 type Seller = Omit<Listing, 'product'>;
 
-/** Lists the resources of a merchant, newest product first, then those of the facilitator. */
+/** Lists the resources of a merchant, newest first. */
 export async function listJudged(
   ctx: Scope,
   productId: ProductId | undefined,
@@ -32,8 +34,8 @@ export async function listJudged(
 }
 
 /** Judges each listing of a product, or the product alone. */
-export async function judgeProduct(ctx: Scope, { product, ...seller }: Listing): Promise<JudgedEntry[]> {
-  const listed = await listOfProduct(ctx.db, product.id);
+export async function judgeProduct(ctx: Scope, product: Product): Promise<JudgedEntry[]> {
+  const [listed, seller] = await Promise.all([listOfProduct(ctx.db, product.id), loadSeller(ctx)]);
   return (listed.length > 0 ? listed : [null]).map((listing) => judgeEntry(ctx, { product, listing }, seller));
 }
 
@@ -50,16 +52,20 @@ export async function deleteListing(ctx: Scope, id: ListingId): Promise<void> {
 function judgeEntry(ctx: Scope, { product, listing }: Entry, seller: Seller): JudgedEntry {
   const setting = settingOf(seller.settings, X402_RAIL);
   const origin = setting?.origins[0] ?? null;
-  const sale = product && saleOn({ product, ...seller }, X402_RAIL);
-  const reasons = ctx.livemode
-    ? [...(sale ? reasonsOfSale(ctx, sale, origin) : []), ...reasonsOfProbe(ctx, listing)]
-    : [reasonOf('sandbox', {})];
+  const off = seller.switchedOff.map((subject) => (subject === `product:${product?.id}` ? 'product' : subject.replace(/^rail:/, '')));
+  const sale = product && saleOn({ product, ...seller, switchedOff: off }, X402_RAIL);
   const isPublic =
     isFresh(ctx, listing) &&
     setting?.enabled === true &&
     setting.origins.includes(listing!.origin ?? '') &&
+    !off.includes(X402_RAIL) &&
     (sale === null || (sale.switchedOff === null && sale.product.status === 'active' && payoutOf(prospectOf(sale)) !== null));
-  const isPending = reasons.every(({ code }) => code === 'look_pending');
+  const reasons = ctx.livemode
+    ? [...(sale ? reasonsOfSale(ctx, sale, origin) : []), ...reasonsOfProbe(ctx, product, listing)]
+    : [reasonOf('sandbox', {})];
+  // Between a change and its probe.
+  if (!isPublic && reasons.length === 0) reasons.push(reasonOf('look_pending', {}));
+  const isPending = !isPublic && reasons.every(({ code }) => code === 'look_pending');
   return { product, listing, reasons, origin, status: isPublic ? 'listed' : isPending ? 'pending' : 'not_listed' };
 }
 
@@ -80,11 +86,15 @@ function reasonsOfSale(ctx: Scope, sale: Sale, origin: string | null): Reason[] 
   ];
 }
 
-function reasonsOfProbe(ctx: Scope, listing: ListingRow | null): Reason[] {
+function reasonsOfProbe(ctx: Scope, product: Product | null, listing: ListingRow | null): Reason[] {
   if (!listing) return [];
   const { reason, reasonDetail, probedAt, nextProbeAt, goodAt } = listing;
   const isDue = nextProbeAt !== null && (probedAt === null || nextProbeAt <= ctx.wallNow);
   if (isDue) return [reasonOf('look_pending', {})];
-  if (reason !== null) return reason === 'no_origin' ? [] : [reasonOf(reason, { message: reasonDetail })];
-  return goodAt !== null && !isFresh(ctx, listing) ? [reasonOf('stale', {})] : [];
+  // The sale of a product has these.
+  const isKnown = product !== null && (reason === 'no_origin' || reason === 'not_ready');
+  return [
+    ...(reason === null || isKnown ? [] : [reasonOf(reason, { product, message: reasonDetail })]),
+    ...(goodAt !== null && !isFresh(ctx, listing) ? [reasonOf('stale', {})] : []),
+  ];
 }

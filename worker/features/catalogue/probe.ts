@@ -40,14 +40,18 @@ type Verdict = { ok: true; seen: Seen } | { ok: false; reason: ProbeReason; deta
 const refuse = (reason: ProbeReason, detail: string): Verdict => ({ ok: false, reason, detail });
 
 async function probeListing(ctx: Shard, probed: Probed): Promise<void> {
-  const { listing, product, setting } = probed;
+  const { listing, product, setting, switchedOff } = probed;
   if (isOver(ctx, probed)) {
     await endListing(ctx.db, listing.id);
     return;
   }
-  const verdict = product
-    ? await probeRoute(ctx, product, listing, setting?.origins[0])
-    : await probeResource(ctx, listing, listing.request!);
+  const verdict = switchedOff
+    ? refuse('not_ready', 'The operator disabled the product.')
+    : setting?.enabled === false
+      ? refuse('not_ready', 'The x402 rail is disabled.')
+      : product
+        ? await probeRoute(ctx, product, listing, setting?.origins[0])
+        : await probeResource(ctx, listing, listing.request!);
   await storeVerdict(ctx, listing, verdict);
 }
 
@@ -111,29 +115,38 @@ async function readChallengeAt(
 }
 
 const PAYEES_MAX = 5;
+const ACCEPTS_MAX = 5;
+
+const isAddress = (value: unknown): value is string => typeof value === 'string' && /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(value);
 
 /** Probes a resource of the facilitator. It is listed as its own challenge describes it. */
-async function probeResource(ctx: Shard, { merchantId, target }: ListingRow, request: ProbeRequest): Promise<Verdict> {
+async function probeResource(ctx: Shard, { merchantId, call }: ListingRow, request: ProbeRequest): Promise<Verdict> {
   const answer = await readChallengeAt(ctx, request);
   if (!answer.ok) return answer;
   const { accepts: all, resource, extensions } = answer.required;
   const payees: string[] = [];
   for (const payTo of [...new Set(all.map((accepted) => accepted.payTo))].slice(0, PAYEES_MAX))
     if (await isPayoutWallet(ctx.db, merchantId, payTo)) payees.push(payTo);
-  const { caip2 } = ctx.config.network;
-  const accepts = all.filter(({ scheme, network, payTo }) => scheme === 'exact' && network === caip2 && payees.includes(payTo));
+  const { caip2, usdcMint } = ctx.config.network;
+  const accepts = all
+    .filter(({ scheme, network, asset, amount, payTo }) => {
+      return scheme === 'exact' && network === caip2 && asset === usdcMint && /^[0-9]{1,20}$/.test(amount) && payees.includes(payTo);
+    })
+    .slice(0, ACCEPTS_MAX);
   if (accepts.length === 0) return refuse('payee_differs', 'The challenge pays no payout wallet of yours.');
   const { origin, pathname } = new URL(request.url);
   const { readForeignBazaar } = await import('./foreign-bazaar.ts');
   const bazaar = readForeignBazaar(extensions?.[BAZAAR], pathname);
   if (!bazaar.ok) return refuse('schema_invalid', `The extension bazaar of the challenge is not valid: ${bazaar.reason}.`);
+  if (bazaar.value.method !== call) return refuse('schema_invalid', `The challenge describes ${bazaar.value.method}, not ${call}.`);
+  const path = bazaar.value.template ?? pathname;
   const { isIconUrl } = await import('#protocols/x402/discovery-check.ts');
   const [description, mimeType, serviceName] = [resource.description, resource.mimeType, resource.serviceName].map(shownText);
   const tags = (resource.tags ?? []).flatMap((tag) => shownText(tag) ?? []);
   return {
     ok: true,
     seen: {
-      resource: target,
+      resource: origin + path,
       origin,
       shown: {
         ...(description ? { description } : {}),
@@ -151,11 +164,11 @@ async function probeResource(ctx: Shard, { merchantId, target }: ListingRow, req
             amount,
             payTo,
             maxTimeoutSeconds,
-            ...(typeof feePayer === 'string' ? { extra: { feePayer } } : {}),
+            ...(isAddress(feePayer) ? { extra: { feePayer } } : {}),
           };
         }),
       },
-      words: weighWords({ serviceName, tags, summary: description, path: target.slice(origin.length) }),
+      words: weighWords({ serviceName, tags, summary: description, path }),
     },
   };
 }

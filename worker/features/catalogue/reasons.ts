@@ -11,7 +11,7 @@ export interface Reason {
   fix: Fix | null;
 }
 
-/** Meaning of each reason, and what to do, for the documentation and for answers. */
+/** Meaning of each reason, and what to do. docs/discovery.md has the same words. */
 export const REASON_TEXTS: Record<ListingReason, { message: string; fix: string | null }> = {
   sandbox: { message: 'Nothing of the sandbox is listed.', fix: 'List live products with a live key.' },
   not_opted_in: {
@@ -51,7 +51,7 @@ export const REASON_TEXTS: Record<ListingReason, { message: string; fix: string 
 };
 
 interface About {
-  product?: Product;
+  product?: Product | null;
   obstacle?: { name: Obstacle; prospect: Prospect };
   /** Result of a probe. */
   message?: string | null;
@@ -66,7 +66,11 @@ export function reasonOf(code: ListingReason, { product, obstacle, message }: Ab
   return { code, message: message ?? text.message, fix: text.fix === null ? null : { detail: text.fix, ...callOf(code, product) } };
 }
 
-function callOf(code: ListingReason, product: Product | undefined): Omit<Fix, 'detail'> {
+/** Routes of a product, because a change replaces all of them. */
+const routesOf = (product: Product | null | undefined): object[] =>
+  product?.discovery?.routes.length ? product.discovery.routes : [{ method: 'GET', path: '/<path of your route>' }];
+
+function callOf(code: ListingReason, product: Product | null | undefined): Omit<Fix, 'detail'> {
   const path = `/v1/products/${product?.id ?? '{product_id}'}`;
   switch (code) {
     case 'sandbox':
@@ -76,14 +80,14 @@ function callOf(code: ListingReason, product: Product | undefined): Omit<Fix, 'd
       return {
         method: 'PATCH',
         path,
-        body: { discovery: { ...product?.discovery, listed: true, routes: [{ method: 'GET', path: '/<path of your route>' }] } },
+        body: { discovery: { ...product?.discovery, listed: true, routes: routesOf(product) } },
       };
     case 'product_archived':
       return { method: 'POST', path: `${path}/unarchive` };
     case 'no_origin':
       return { method: 'PUT', path: `/v1/access/rail-settings/${X402_RAIL}`, body: { origins: ['https://<host of your shop>'] } };
     case 'example_missing':
-      return { method: 'PATCH', path: '/v1/products/{product_id}' };
+      return { method: 'PATCH', path };
     default:
       return { method: 'POST', path: '/v1/access/x402/listings/refresh' };
   }

@@ -5,13 +5,14 @@ import { groupByHome } from '#platform/db/directory.ts';
 import { readEach } from '#platform/db/each-database.ts';
 import { type HttpRoute, isToolRoute } from '#protocols/x402/discovery.ts';
 import { type ShopDocument, type ShopRoute, shopDocument } from '#protocols/x402/shop-document.ts';
-import { loadListings } from './catalogue.ts';
+import { isServed, loadListings } from './catalogue.ts';
 import { listDescribed, listOfOrigin, type PublicListing } from './store.ts';
 
 const ROUTES_MAX = 400;
 
 /** Reads the document of the listed routes of an origin, in their order. Null if it has none. */
 export async function readShopDocument(ctx: Ctx, origin: string): Promise<ShopDocument | null> {
+  if (!(await isServed(ctx))) return null;
   const { found } = await readEach(ctx, (shard) => listOfOrigin(shard, origin, ROUTES_MAX));
   const listings = await loadListings(ctx, found.flat());
   const ids = [...new Set(listings.flatMap(({ sold }) => sold?.productId ?? []))] as ProductId[];

@@ -1,9 +1,10 @@
-import { and, eq, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { ListingId, ProductId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { amongIds, fieldOf, jsonRows } from '#platform/db/among.ts';
 import type { PageRequest } from '#platform/db/page.ts';
 import { countedRows, rowsOf } from '#platform/db/page.ts';
+import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { type ListingRow, listings, listingWords } from '#platform/db/tables/office/listings.ts';
 import { switchedOff } from '#platform/db/tables/operations.ts';
@@ -18,6 +19,8 @@ export interface Probed {
   /** null: of the facilitator. */
   product: Product | null;
   setting: Setting | null;
+  /** Not null if the operator switched the product off. */
+  switchedOff: string | null;
 }
 
 const settingOfListing = and(
@@ -26,26 +29,33 @@ const settingOfListing = and(
   eq(railSettings.railId, X402_RAIL),
 );
 
-/** Takes listings that are due for a probe, and returns those of active accounts. A probe that never ends is due again after `holdMs`. */
-export async function takeDueProbes({ db, wallNow }: Shard, holdMs: number, limit: number): Promise<{ taken: number; due: Probed[] }> {
-  const first = db
-    .select({ id: listings.id })
-    .from(listings)
-    .where(lte(listings.nextProbeAt, wallNow))
-    .orderBy(listings.nextProbeAt)
-    .limit(limit);
+const WAITING = {
+  table: listings,
+  at: listings.nextProbeAt,
+  isLive: sql`next_probe_at IS NOT NULL`,
+  byMerchant: 'listings_due_by_merchant',
+};
+
+/**
+ * Takes listings that are due for a probe, by turns of their merchants, and returns those of active accounts. A probe that never ends is due
+ * again after `holdMs`.
+ */
+export async function takeDueProbes(ctx: Shard, holdMs: number, limit: number): Promise<{ taken: number; due: Probed[] }> {
+  const { db, wallNow } = ctx;
+  const rowids = await listDueInTurns(ctx, WAITING, { matchesClock: WAITING.isLive, dueBefore: wallNow, limit });
+  if (rowids.length === 0) return { taken: 0, due: [] };
   const taken = await db
     .update(listings)
     .set({ nextProbeAt: wallNow + holdMs })
-    .where(inArray(listings.id, first))
+    .where(and(isAmongRows(rowids), lte(listings.nextProbeAt, wallNow)))
     .returning({ id: listings.id });
-  if (taken.length === 0) return { taken: 0, due: [] };
   const due = await db
-    .select({ listing: listings, product: products, setting: railSettings })
+    .select({ listing: listings, product: products, setting: railSettings, switchedOff: switchedOff.subject })
     .from(listings)
     .innerJoin(accounts, and(eq(accounts.id, listings.merchantId), eq(accounts.status, 'active')))
     .leftJoin(products, eq(products.id, listings.productId))
     .leftJoin(railSettings, settingOfListing)
+    .leftJoin(switchedOff, sql`${switchedOff.subject} = 'product:' || ${listings.productId}`)
     .where(
       amongIds(
         listings.id,
@@ -58,28 +68,35 @@ export async function takeDueProbes({ db, wallNow }: Shard, holdMs: number, limi
 type ProbeResult = Pick<ListingRow, 'reason' | 'reasonDetail' | 'probedAt' | 'goodAt' | 'nextProbeAt'>;
 type Found = Pick<ListingRow, 'resource' | 'origin' | 'shown' | 'updatedAt'> & { words: Record<string, number> };
 
-/** Stores a probe. The row stays due if it changed since then. `found`: what is shown from now on, if that changed. */
+/** Stores a probe, unless the row changed since it was taken. `found`: what is shown from now on, if that changed. */
 export async function saveProbe(
   { db }: Shard,
   { id, nextProbeAt: taken }: ListingRow,
-  { nextProbeAt, ...result }: ProbeResult,
+  result: ProbeResult,
   found: Found | null,
 ): Promise<void> {
   const { words = {}, ...shown } = found ?? {};
-  const row = db
-    .update(listings)
-    .set({ ...result, ...shown, nextProbeAt: sql`CASE WHEN next_probe_at = ${taken} THEN ${nextProbeAt} ELSE next_probe_at END` })
-    .where(eq(listings.id, id));
+  const isUnchanged = and(eq(listings.id, id), taken === null ? undefined : eq(listings.nextProbeAt, taken));
   const ofWords = jsonRows(Object.entries(words).map(([word, weight]) => ({ word, weight })));
+  // Before the row, because the condition is the time that the row is about to lose.
   const replaced = found
     ? [
-        db.delete(listingWords).where(eq(listingWords.listingId, id)),
+        db.delete(listingWords).where(sql`listing_id IN (SELECT id FROM listings WHERE ${isUnchanged})`),
         db
           .insert(listingWords)
-          .select(sql`SELECT l.id, ${fieldOf('word')}, ${fieldOf('weight')} FROM ${ofWords} JOIN listings l ON l.id = ${id}`),
+          .select(
+            sql`SELECT listings.id, ${fieldOf('word')}, ${fieldOf('weight')} FROM ${ofWords} JOIN listings ON ${isUnchanged} WHERE true`,
+          ),
       ]
     : [];
-  await db.batch([row, ...replaced]);
+  const [first, ...rest] = [
+    ...replaced,
+    db
+      .update(listings)
+      .set({ ...result, ...shown })
+      .where(isUnchanged),
+  ];
+  await db.batch([first!, ...rest]);
 }
 
 export const endListing = (db: Db, id: ListingId) => db.delete(listings).where(eq(listings.id, id));
@@ -257,17 +274,19 @@ export async function searchPositions(
   const rows = await ctx.db.all<Parameters<typeof toPositions>[0][number] & { is_cut: number }>(
     sql`WITH hits AS MATERIALIZED (${sql.join(hits, sql` UNION ALL `)}),
       rarity AS MATERIALIZED (SELECT number, count(*) AS hits FROM hits GROUP BY number),
-      best AS (SELECT listing_id FROM hits JOIN rarity USING (number)
-        GROUP BY listing_id ORDER BY sum(hits.weight * 1.0 / rarity.hits) DESC, listing_id LIMIT ${MATCHES_MAX}),
+      best AS (SELECT l.id AS listing_id FROM hits JOIN rarity USING (number) JOIN listings l ON l.id = hits.listing_id
+        WHERE ${isListed(ctx)} ${paying(payTo)}
+        GROUP BY l.id ORDER BY sum(hits.weight * 1.0 / rarity.hits) DESC, l.id LIMIT ${MATCHES_MAX}),
       ranked AS (SELECT listing_id, count(weight) AS found, sum(weight) AS score FROM (SELECT b.listing_id, (SELECT max(weight)
         FROM listing_words w WHERE w.listing_id = b.listing_id AND ${isIn(sql.raw('j.value'))}) AS weight
         FROM best b, ${jsonRows(words)}) GROUP BY listing_id)
-      SELECT l.id, l.resource, l.updated_at, r.found, r.score,
-        (SELECT max(hits) >= ${ofWordMax} OR sum(hits) > ${MATCHES_MAX} FROM rarity) AS is_cut
-      FROM ranked r JOIN listings l ON l.id = r.listing_id WHERE ${isListed(ctx)} ${paying(payTo)}
+      SELECT l.id, l.resource, l.updated_at, r.found, r.score, cut.is_cut
+      FROM (SELECT max(hits) >= ${ofWordMax} OR sum(hits) > ${MATCHES_MAX} AS is_cut FROM rarity) cut
+        LEFT JOIN ranked r ON true LEFT JOIN listings l ON l.id = r.listing_id
       ORDER BY r.found DESC, r.score DESC, l.resource, l.id LIMIT ${limit}`,
   );
-  return { found: toPositions(rows.map(({ is_cut: _, ...row }) => row)), isCut: rows[0]?.is_cut === 1 };
+  const found = toPositions(rows.filter(({ id }) => id !== null).map(({ is_cut: _, ...row }) => row));
+  return { found, isCut: rows[0]?.is_cut === 1 };
 }
 
 /** Public listing with the price and payee of now. */
@@ -280,7 +299,7 @@ export interface PublicListing extends Position {
   sold: { productId: string; priceAmount: string; usageUnits: number | null; accessPeriodDays: number | null; payTo: string } | null;
 }
 
-/** Loads listings, in the order of their positions. */
+/** Loads listings, in the order of their positions. A product without a payee is left out. */
 export async function loadPublic({ db }: Shard, positions: readonly Position[]): Promise<PublicListing[]> {
   if (positions.length === 0) return [];
   const ids = positions.map(({ id }) => id);
@@ -296,7 +315,8 @@ export async function loadPublic({ db }: Shard, positions: readonly Position[]):
     access_period_days: number | null;
     pay_to: string;
   }>(sql`SELECT l.id, l.merchant_id, l.call, l.target, l.shown, l.product_id, p.price_amount, p.usage_units, p.access_period_days,
-    ${PAYS_TO} AS pay_to FROM listings l ${TO_SELLERS} WHERE ${amongIds('l.id', ids)}`);
+    ${PAYS_TO} AS pay_to FROM listings l ${TO_SELLERS}
+    WHERE ${amongIds('l.id', ids)} AND (l.product_id IS NULL OR ${PAYS_TO} IS NOT NULL)`);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return positions.flatMap((position) => {
     const row = byId.get(position.id);
@@ -313,15 +333,15 @@ export async function loadPublic({ db }: Shard, positions: readonly Position[]):
   });
 }
 
-/** Loads what all products of a merchant share: the account, the settings of its rails, and what the operator switched off. */
+/** Loads what all products of a merchant share: the account, the settings of its rails, and the subjects that the operator switched off. */
 export async function loadSeller(scope: Scope) {
   const { db, merchantId } = scope;
   const [[merchant], settings, off] = await db.batch([
     db.select().from(accounts).where(eq(accounts.id, merchantId)),
     db.select().from(railSettings).where(rowsOf(railSettings, scope)),
-    db.select({ subject: switchedOff.subject }).from(switchedOff).where(sql`subject BETWEEN 'rail:' AND 'rail:~'`),
+    db.select({ subject: switchedOff.subject }).from(switchedOff),
   ]);
-  return { merchant: merchant!, settings, switchedOff: off.map(({ subject }) => subject.slice('rail:'.length)) };
+  return { merchant: merchant!, settings, switchedOff: off.map(({ subject }) => subject) };
 }
 
 /** Lists how products are described, for a document of many routes. */

@@ -67,30 +67,40 @@ export async function verifyFacilitated(ctx: Scope, call: FacilitatorCall): Prom
   return invalidReason === null ? { isValid: true, payer } : { isValid: false, invalidReason, payer };
 }
 
+/** `isFirst`: this call got the success of the payment, and no call before it. */
+export interface FacilitatedAnswer {
+  answer: SettleResponse;
+  isFirst: boolean;
+}
+
 /**
  * Settles a payment once, keyed by its transaction. One of concurrent calls gets the success, the others `duplicate_settlement` with the
  * signature, so that the buyer of a crashed call is served at the next. A later call of the account gets the first result.
  */
-export async function settleFacilitated(ctx: Scope, call: FacilitatorCall): Promise<SettleResponse> {
+export async function settleFacilitated(ctx: Scope, call: FacilitatorCall): Promise<FacilitatedAnswer> {
   const network = ctx.config.network.caip2;
   const judged = await readFacilitatorCall(ctx, call);
-  if (!judged.ok) return newRefusal(network, judged.reason, judged.payer);
+  if (!judged.ok) return { answer: newRefusal(network, judged.reason, judged.payer), isFirst: false };
   const { payer } = judged.read.verified;
   const known = await findSettlement(ctx, judged.read.signed.txSignature);
   const claimed = known ? { ok: true as const, settlement: known, isNew: false } : await claimFacilitated(ctx, judged);
-  if (!claimed.ok) return newRefusal(network, claimed.reason, payer);
+  if (!claimed.ok) return { answer: newRefusal(network, claimed.reason, payer), isFirst: false };
   const { settlement, isNew } = claimed;
   const transaction = isTheirs(settlement, ctx) ? settlement.txSignature : '';
   const success = { success: true as const, payer, transaction, network, amount: settlement.amount.toString() };
-  if (isAnsweredBefore(settlement, ctx)) return success;
+  if (isAnsweredBefore(settlement, ctx)) return { answer: success, isFirst: false };
   const refusal = refusalOf(settlement, ctx);
-  if (refusal !== null) return newRefusal(network, refusal, payer, transaction);
+  if (refusal !== null) return { answer: newRefusal(network, refusal, payer, transaction), isFirst: false };
   const outcome = await followThrough(ctx, settlement, { isNew });
-  if (outcome.status === 'pending') return newRefusal(network, 'settlement_pending', payer, transaction);
-  if (outcome.status === 'failed') return newRefusal(network, FAILED, payer, transaction);
+  if (outcome.status === 'pending') return { answer: newRefusal(network, 'settlement_pending', payer, transaction), isFirst: false };
+  if (outcome.status === 'failed') return { answer: newRefusal(network, FAILED, payer, transaction), isFirst: false };
   const taken = await claimForCall(ctx, settlement);
-  if (taken !== 'ours') return newRefusal(network, taken === 'theirs' ? 'duplicate_settlement' : 'settlement_pending', payer, transaction);
-  return success;
+  if (taken !== 'ours')
+    return {
+      answer: newRefusal(network, taken === 'theirs' ? 'duplicate_settlement' : 'settlement_pending', payer, transaction),
+      isFirst: false,
+    };
+  return { answer: success, isFirst: true };
 }
 
 const FAILED = 'invalid_exact_svm_transaction_failed';

@@ -76,8 +76,9 @@ export const facilitatorRoutes = routes('x402')
     returns: ok(VerifyResponse.openapi('FacilitatorVerification'), 'Verdict'),
     codes: ['setup_not_ready', 'rpc_unavailable', 'duplicate_settlement'],
     answer: async ({ c, scope, body }) => {
-      await showListing(c, scope, body, false);
-      return verifyFacilitated(scope, body);
+      const verdict = await verifyFacilitated(scope, body);
+      if (verdict.isValid) await showListing(c, scope, body, false);
+      return verdict;
     },
   })
   .key({
@@ -93,8 +94,8 @@ export const facilitatorRoutes = routes('x402')
     returns: ok(SettleResponse.openapi('FacilitatorSettlement'), 'Settled or refused'),
     codes: ['setup_not_ready', 'rpc_unavailable', 'duplicate_settlement'],
     answer: async ({ c, scope, body }) => {
-      const settled = await settleFacilitated(scope, body);
-      await showListing(c, scope, body, settled.success);
-      return settled;
+      const { answer, isFirst } = await settleFacilitated(scope, body);
+      if (answer.success) await showListing(c, scope, body, isFirst);
+      return answer;
     },
   });

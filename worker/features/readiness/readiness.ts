@@ -126,7 +126,7 @@ async function listedCheck(ctx: Scope, listing: Listing | null): Promise<Check> 
   if (!ctx.livemode) return skip(code, 'Skipped: nothing of the sandbox is listed.');
   if (!listing?.product.discovery?.listed)
     return skip(code, listing ? 'Skipped: the product is not to be listed.' : 'No product is named.');
-  const entries = await judgeProduct(ctx, listing);
+  const entries = await judgeProduct(ctx, listing.product);
   const missing = entries.find(({ status }) => status !== 'listed');
   const [reason] = missing?.reasons ?? [];
   return reason ? warn(code, reason.message, reason.fix) : pass(code, 'Agents find every route of the product in the catalogue.');

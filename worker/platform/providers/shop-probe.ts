@@ -13,7 +13,7 @@ export type SeenAnswer = { status: number; paymentRequired: string | null } | { 
  * challenge is in a header. `failed`: why there is no answer.
  */
 export async function probeShop(ctx: Ctx, { method, url, body, contentType }: ProbeRequest): Promise<SeenAnswer> {
-  const target = checkTarget(url, { ...targetRules(ctx), ...(URL.canParse(url) ? { port: new URL(url).port } : {}) });
+  const target = checkTarget(url, { ...targetRules(ctx), isShop: true });
   if (!target.ok) return { failed: `the address is refused: ${target.reason}` };
   try {
     const response = await fetch(target.value, {

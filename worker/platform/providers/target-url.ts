@@ -30,8 +30,8 @@ export interface TargetRules {
   ownHosts: readonly string[];
   /** Local development only: plain http to this machine. */
   allowLoopback: boolean;
-  /** Port that is allowed in addition to those of https. */
-  port?: string;
+  /** The merchant's own shop may use any port, and on this machine the name `localhost`. */
+  isShop?: true;
 }
 
 export const targetRules = ({ config, baseUrl }: Pick<Ctx, 'config' | 'baseUrl'>): TargetRules => ({
@@ -43,9 +43,10 @@ export function checkTarget(text: string, rules: TargetRules): Result<URL, Targe
   if (text.length > 2048 || !URL.canParse(text)) return err('not_a_url');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') return err('credentials');
-  if (rules.allowLoopback && url.protocol === 'http:' && url.hostname === '127.0.0.1') return ok(url);
+  const isLoopback = url.hostname === '127.0.0.1' || (rules.isShop === true && url.hostname === 'localhost');
+  if (rules.allowLoopback && url.protocol === 'http:' && isLoopback) return ok(url);
   if (url.protocol !== 'https:') return err('https_required');
-  if (!PORTS.includes(url.port) && url.port !== rules.port) return err('port');
+  if (!rules.isShop && !PORTS.includes(url.port)) return err('port');
   // The URL parser has already normalized decimal, octal, hex and short IPv4 forms, and put IPv6 in brackets.
   const host = url.hostname.toLowerCase().replace(/\.+$/, '');
   if (/^\[|^[0-9.]+$/.test(host)) return err('ip_address');

@@ -7,6 +7,7 @@ import { DAY } from '#core/time.ts';
 
 /** Results of a probe other than a good challenge. */
 export const PROBE_REASONS = [
+  'not_ready',
   'no_origin',
   'mcp_not_looked_at',
   'example_missing',
@@ -26,15 +27,14 @@ export const LISTING_REASONS = [
   'not_opted_in',
   'product_archived',
   'no_route',
-  'not_ready',
   ...PROBE_REASONS,
   'look_pending',
   'stale',
 ] as const;
 export type ListingReason = (typeof LISTING_REASONS)[number];
 
-/** Another's challenge or payee ends a listing at once. Any other failure may be one bad minute. */
-const FOREIGN: readonly ProbeReason[] = ['no_origin', 'challenge_not_yours', 'payee_differs'];
+/** What no minute can mend ends a listing at once, such as another's challenge or payee. Any other failure may be one bad minute. */
+const FOREIGN: readonly ProbeReason[] = ['not_ready', 'no_origin', 'challenge_not_yours', 'payee_differs'];
 export const isForeign = (reason: ProbeReason): boolean => FOREIGN.includes(reason);
 
 /** A probe is due again after this time, good or not. */
@@ -42,14 +42,18 @@ const PROBE_EVERY_MS = DAY;
 
 /** A listing is public for this long after a good probe. */
 export const LISTED_MS = 3 * DAY;
+/** A payment is noted at most once in this time, because most resources are paid for far more often. */
+export const NOTED_MS = DAY;
 /** A resource of the facilitator ends after this time without a settled payment. */
-export const UNPAID_MS = 30 * DAY;
+export const UNPAID_MS = 30 * DAY + NOTED_MS;
 /** Resources of one merchant that the facilitator may add. */
 export const FACILITATED_MAX = 200;
 
+const ENDLESS: readonly ProbeReason[] = ['not_ready', 'no_origin', 'mcp_not_looked_at', 'example_missing'];
+
 /** Due time of the next probe. Null: only a change of the row helps. */
 export const nextProbeAt = (reason: ProbeReason | null, now: number): number | null =>
-  reason === 'no_origin' || reason === 'mcp_not_looked_at' || reason === 'example_missing' ? null : now + PROBE_EVERY_MS;
+  reason !== null && ENDLESS.includes(reason) ? null : now + PROBE_EVERY_MS;
 
 /** Request that finds out what a URL answers. */
 export interface ProbeRequest {

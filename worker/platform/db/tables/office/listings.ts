@@ -43,7 +43,8 @@ export const listings = sqliteTable(
     uniqueIndex('listings_of_facilitator').on(table.merchantId, table.call, table.target).where(sql`product_id IS NULL`),
     index('listings_by_merchant').on(table.merchantId, table.createdAt),
     index('listings_due').on(table.nextProbeAt).where(sql`next_probe_at IS NOT NULL`),
-    index('listings_listed').on(table.updatedAt, table.resource, table.goodAt).where(sql`good_at IS NOT NULL`),
+    index('listings_due_by_merchant').on(table.merchantId, table.nextProbeAt).where(sql`next_probe_at IS NOT NULL`),
+    index('listings_listed').on(table.updatedAt, table.resource, table.goodAt, table.id).where(sql`good_at IS NOT NULL`),
     index('listings_by_origin').on(table.origin).where(sql`good_at IS NOT NULL`),
   ],
 );
