@@ -70,7 +70,7 @@ const subscriptionSweep = (kind: AuthorizationClass) => async (ctx: Shard) =>
 export const SWEEPS: readonly Sweep[] = [
   { name: 'memberships', nextDueAt: atEachCron, run: sweepMemberships },
   { name: 'entitlements', nextDueAt: atEachCron, run: sweepEntitlements },
-  { name: 'setups', nextDueAt: atEachCron, run: sweepSetups },
+  { name: 'setups', nextDueAt: seldom(10 * MINUTE), run: sweepSetups },
   { name: 'plans', nextDueAt: atEachCron, run: sweepPlans },
   {
     name: 'customers',
@@ -82,7 +82,7 @@ export const SWEEPS: readonly Sweep[] = [
     nextDueAt: seldom(HOUR),
     run: async (ctx) => (await import('#features/billing/processor/sync.ts')).sweepCardPlans(ctx),
   },
-  { name: 'erasures', nextDueAt: seldom(10 * MINUTE), run: sweepErasures(eraseArchived) },
+  { name: 'erasures', nextDueAt: atEachCron, run: sweepErasures(eraseArchived) },
   { name: 'idempotency', nextDueAt: seldom(10 * MINUTE), run: sweepIdempotencyRecords },
   // Temporary rows. retention/retention.ts defines the periods.
   { name: 'loginNonces', nextDueAt: seldom(10 * MINUTE), run: sweepOf('loginNonces') },

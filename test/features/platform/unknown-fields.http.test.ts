@@ -177,6 +177,11 @@ const OPEN_QUERIES = [
 ];
 const answersJson = ({ path, contentType, status, documented }: Route) =>
   path.startsWith('/v1/') && documented && status !== 302 && (contentType === null || contentType === 'application/json');
+/** Parameters that a route cannot do without. */
+const NEEDED: Record<string, string> = {
+  'GET /v1/access/x402/facilitator/discovery/search': 'query=weather&',
+  'GET /v1/access/x402/openapi': 'origin=https://shop.com&',
+};
 const closedQueries = builtRoutes.filter((route) => answersJson(route) && !OPEN_QUERIES.includes(nameOf(route)));
 
 describe('unknown query parameter', () => {
@@ -205,7 +210,7 @@ describe('unknown query parameter', () => {
   it.each(closedQueries.map((route) => [nameOf(route), route] as const))(
     '%s refuses an unknown parameter before any lookup',
     async (_, route) => {
-      const { status, body } = await send(route, 'qzxj=1');
+      const { status, body } = await send(route, `${NEEDED[nameOf(route)] ?? ''}qzxj=1`);
       expect([status, body.code]).toEqual([422, 'unknown_field']);
       expect(body.detail).toEqual([expect.objectContaining({ loc: ['query', 'qzxj'], type: 'unknown_field' })]);
     },

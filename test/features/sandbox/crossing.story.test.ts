@@ -29,6 +29,7 @@ const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {
   unopenedSessions: 'live',
   // The sandbox sends no emails.
   mails: 'live',
+  listings: 'live',
   placements: 'live',
   sandboxes: 'sandbox',
   endedSandboxes: 'sandbox',

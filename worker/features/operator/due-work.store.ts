@@ -92,8 +92,8 @@ const customerWork = (ctx: Ctx) => ({
   },
   // The objects end entitlements by wall time, the sweep only where business time differs from that.
   entitlements: { work: [], ...(ctx.now === ctx.wallNow ? {} : { idleMs: 0 }) },
-  setups: { work: [first("setup_intents WHERE status <> 'expired' AND expires_at IS NOT NULL", 'expires_at', CLAIM_GRACE_MS)] },
   plans: { work: [first('accounts WHERE plan_through IS NOT NULL', 'plan_through')] },
+  erasures: { work: [first("accounts WHERE status = 'deleted' AND erased_at IS NULL", 'deleted_at')] },
   listings: { work: [first('listings WHERE next_probe_at IS NOT NULL', 'next_probe_at')], isOfWallTime: true },
   fanOut: { work: [first('acts WHERE fanned_out_at IS NULL AND livemode = 1', EVENT_DUE_AT, QUEUE_PATIENCE_MS)] },
   deliveries: {
@@ -203,7 +203,7 @@ const retentionWork = (ctx: Ctx) => {
 
 /** Work of a few rows a day, for which a delay of minutes does not matter. */
 const seldomWork = (ctx: Ctx) => ({
-  erasures: { work: [first("accounts WHERE status = 'deleted' AND erased_at IS NULL", 'deleted_at')] },
+  setups: { work: [first("setup_intents WHERE status <> 'expired' AND expires_at IS NOT NULL", 'expires_at', CLAIM_GRACE_MS)] },
   duePlans: {
     work: hasMail(ctx)
       ? [
