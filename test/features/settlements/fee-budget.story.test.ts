@@ -58,7 +58,7 @@ describe('plan purchase', () => {
     const pool = { fees: 1, max: 1, isKnownPayer: true, rateMultiplier: 1, now: Date.now() };
     await testEnv.ADMISSION.getByName('fees:free-accounts').spendFees(pool);
     const bought = await activate(under, await newSpender(w), 'starter', { key: first.key });
-    expect([bought.status, bought.body.plan]).toEqual([200, 'starter']);
+    expect([bought.status, bought.body.plan, bought.body.meta?.reason]).toEqual([200, 'starter', undefined]);
     const refused = await activate(under, await newSpender(w), 'starter', { key: second.key });
     expect([refused.status, refused.body.meta.reason, refused.body.meta.shared]).toEqual([429, 'fee_budget', true]);
   });

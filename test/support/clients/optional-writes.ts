@@ -1,4 +1,5 @@
 import { base58 } from '#core/encoding.ts';
+import { newId } from '#core/ids.ts';
 import { landRefund, refundable } from '../fixtures/refund.ts';
 import { OPERATOR_SECRET, openStaff } from '../people/staff.ts';
 import { CONNECTOR_SECRETS, testEnv } from '../runner/env.ts';
@@ -56,6 +57,16 @@ async function begunClaim(): Promise<{ code: string; chat_id: string }> {
 async function claimed(): Promise<{ body: Body }> {
   const headers = { 'X-Svc-Connector-Secret': CONNECTOR_SECRETS.telegram[0] };
   return w.call('POST', '/v1/integrations/connectors/telegram/claims', { headers, body: await begunClaim() });
+}
+/** Resource of the merchant's own server. */
+async function listed(merchantId: string): Promise<string> {
+  const id = newId(Date.now(), merchantId);
+  await w.env.DB.prepare(
+    "INSERT INTO listings (id, merchant_id, call, target, created_at, updated_at) VALUES (?1, ?2, 'GET', 'https://shop.com/' || ?1, 0, 0)",
+  )
+    .bind(id, merchantId)
+    .run();
+  return id;
 }
 const newReceipt = async (): Promise<string> =>
   (await w.purchase(await w.product(people.ada), await w.chain.wallet())).confirmed.receipt_id;
@@ -225,6 +236,22 @@ export const WRITES: Record<string, () => Promise<Write>> = {
     const { claim_id: id } = (await claimed()).body;
     const effects = async () => 1 - (await count('communities WHERE id = ?', id));
     return { method: 'DELETE', path: `/v1/account/delivery/claims/${id}`, effects };
+  },
+  'DELETE /v1/access/x402/listings/{listing_id}': async () => {
+    const { key, userId } = await w.merchant();
+    const id = await listed(userId);
+    return {
+      method: 'DELETE',
+      path: `/v1/access/x402/listings/${id}`,
+      by: key,
+      effects: async () => 1 - (await count('listings WHERE id = ?', id)),
+    };
+  },
+  'POST /v1/access/x402/listings/refresh': async () => {
+    const { key, userId } = await w.merchant();
+    const id = await listed(userId);
+    const effects = () => count('listings WHERE id = ? AND next_probe_at IS NOT NULL', id);
+    return { path: '/v1/access/x402/listings/refresh', by: key, effects };
   },
   'POST /v1/integrations/connectors/{provider}/claims': async () => {
     const { code, chat_id } = await begunClaim();
