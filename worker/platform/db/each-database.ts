@@ -1,6 +1,6 @@
 /**
- * Loops over all databases. Only the operator, health, the cron and tests may use them: a call of a merchant or buyer that asks every
- * database stops with any of them.
+ * Loops over all databases. Only the operator, health, the cron, tests and the public catalogue may use them: a call of a merchant or buyer
+ * that asks every database stops with any of them.
  * @module
  */
 
