@@ -85,6 +85,8 @@ class Parser {
     const [, sign, from, comma, to] = found;
     const min = sign === undefined ? Number(from) : sign === '+' ? 1 : 0;
     const max = sign === undefined ? (comma === '' ? min : to === '' ? null : Number(to)) : sign === '?' ? 1 : null;
+    if (Math.max(min, max ?? 0) > STEPS_MAX) throw new Unsupported();
+    if (steps.length === 0) return steps;
     const optional: Step[] = [{ kind: 'split', to: [1, steps.length + 1] }, ...steps];
     const loop: Step[] = [
       { kind: 'split', to: [1, steps.length + 2] },
