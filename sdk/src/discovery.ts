@@ -41,7 +41,7 @@ export function documentOf({ client, origin }: DiscoveryOptions): () => Promise<
       return { status: 200, headers: { ...SHARED, 'Cache-Control': 'public, max-age=60' }, body: JSON.stringify(document) };
     } catch (error) {
       if (isSvcError(error) && error.status === 404) return UNLISTED;
-      return current?.answer ?? UNAVAILABLE;
+      return current?.answer.status === 200 ? current.answer : UNAVAILABLE;
     }
   };
   const refresh = async (): Promise<DocumentAnswer> => {

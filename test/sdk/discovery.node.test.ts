@@ -93,4 +93,14 @@ describe.each(Object.entries(hosts))('discovery for %s', (_name, host) => {
     const repeated = await read();
     expect([repeated.status, await repeated.json(), asked.length]).toEqual([200, DOCUMENT, 3]);
   });
+
+  it('an outage after a 404 is answered 503', async () => {
+    const { read, state, asked } = await openShop(host);
+    state.answer = notFound;
+    expect((await read()).status).toBe(404);
+    state.answer = outage;
+    passSeconds(61);
+    const answer = await read();
+    expect([answer.status, answer.headers.get('Retry-After'), asked.length]).toEqual([503, '10', 2]);
+  });
 });

@@ -1,7 +1,7 @@
 import { isValidIconUrl, isValidRouteTemplate, validateDiscoveryExtension, validateDiscoveryExtensionSpec } from '@x402/extensions/bazaar';
 import { describe, expect, it } from 'vitest';
 import { describeCall, describeEmptyPost } from '../../../worker/protocols/x402/bazaar.ts';
-import { type Discovery, exampleTarget, type HttpRoute, matchRoute, type Route } from '../../../worker/protocols/x402/discovery.ts';
+import { type Discovery, matchRoute, type Route } from '../../../worker/protocols/x402/discovery.ts';
 import { checkDiscovery, isIconUrl } from '../../../worker/protocols/x402/discovery-check.ts';
 
 const ORIGIN = 'https://api.weather.example';
@@ -139,23 +139,6 @@ describe('describeCall', () => {
     expect(bazaar.info.input).toEqual({ type: 'http', method: 'POST', bodyType: 'json', body: {} });
     expect(validateDiscoveryExtension(bazaar as never)).toEqual({ valid: true });
     expect(validateDiscoveryExtensionSpec(bazaar as never)).toEqual({ valid: true });
-  });
-});
-
-describe('exampleTarget', () => {
-  it.each<[Route, string | null]>([
-    [search, '/search?q=rain'],
-    [forecast, '/forecast/fr/paris'],
-    [
-      { ...forecast, example: { path_params: { country: 'a/b', city: 'São Paulo' }, query: { a: 1, b: [true, 'x y'] } } },
-      '/forecast/a%2Fb/S%C3%A3o%20Paulo?a=1&b=true&b=x+y',
-    ],
-    [order, '/orders'],
-    [{ ...forecast, example: undefined }, null],
-  ])('exampleTarget builds the URL that the route matches', (route, expected) => {
-    const target = exampleTarget(route as HttpRoute);
-    expect(target).toBe(expected);
-    if (target !== null) expect(matchRoute([route], { url: ORIGIN + target, method: (route as HttpRoute).method })?.route).toBe(route);
   });
 });
 

@@ -55,6 +55,8 @@ describe('checkSchema', () => {
     ['nullable', property({ type: 'string', nullable: true }), 'properties/a/nullable'],
     ['a number beyond the largest', property({ maximum: Number.POSITIVE_INFINITY }), 'properties/a/maximum'],
     ['a name of every object', object({ properties: { constructor: {} } }), 'properties/constructor'],
+    ['a name with half of a character', property({ properties: { '\ud800': {} } }), 'properties/a/properties/\ud800'],
+    ['a text with half of a character', property({ const: '\ud800' }), 'properties/a/const'],
     ['a value of 21 levels', JSON.parse(`{"type":"object","default":${'['.repeat(20)}${']'.repeat(20)}}`), `default${'/0'.repeat(19)}`],
   ])('checkSchema refuses %s', (_, schema, path) => expect(pathsOf(schema)).toContain(path));
 
@@ -125,6 +127,32 @@ describe('satisfies', () => {
     [property({ multipleOf: 0.25, allOf: [{ maximum: 1 }] }), { a: 2 }, false],
     [property({ multipleOf: 2 }), { a: 3 }, false],
     [property({ format: 'email' }), { a: 'not an address' }, true],
+    [property({ pattern: '^b$', allOf: [{ maxLength: 1 }] }), { a: 'b' }, true],
+    [property({ pattern: '^b$' }), { a: 'a' }, false],
+    [property({ not: { pattern: '^b$' } }), { a: 'a' }, true],
+    [property({ propertyNames: { pattern: '^b$' } }), { a: { b: 1, c: 2 } }, false],
+    [property({ uniqueItems: true }), { a: [1, '1', [1], ['1'], { b: 1 }, { b: '1' }, null, 'null'] }, true],
+    [
+      property({ uniqueItems: true }),
+      {
+        a: [
+          { b: [1], c: 2 },
+          { c: 2, b: [1] },
+        ],
+      },
+      false,
+    ],
+    [property({ uniqueItems: true }), { a: [[1, 1], [1]] }, true],
+    [property({ items: { uniqueItems: true } }), { a: [[1, 1], [1]] }, false],
+    [property({ not: { uniqueItems: true } }), { a: [1, 1] }, true],
+    [property({ uniqueItems: false }), { a: [1, 1] }, true],
+    [object({ properties: { a: true, b: false } }), { a: 1 }, true],
+    [object({ properties: { a: true, b: false } }), { a: 1, b: 1 }, false],
+    [object({ properties: { a: true }, unevaluatedProperties: false }), { a: 1, b: 1 }, false],
+    [object({ properties: { a: { $ref: '#/$defs/no' } }, $defs: { no: false } }), { a: 1 }, false],
+    [object({ 'x-a': { id: 'http://[' }, 'x-b': { $anchor: 'a' } }), {}, true],
+    [object({ 'x-a': { id: 'https://a.example' }, 'x-b': { id: 'https://a.example' } }), {}, true],
+    [object({ __absolute_ref__: 'a', $ref: '#/$defs/b', $defs: { b: {} } }), {}, true],
   ])('satisfies judges %j', (schema, value, expected) => {
     expect(checkSchema(schema)).toEqual([]);
     expect(satisfies(schema as Record<string, unknown>, value)).toBe(expected);
@@ -140,6 +168,93 @@ describe('satisfies', () => {
     const started = performance.now();
     expect(satisfies(schema as Record<string, unknown>, {})).toBe(false);
     expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+  const levels = (count: number, value: object): object => (count === 0 ? value : { a: levels(count - 1, value) });
+  /** Definitions that refer to the next one, each as `step` says. */
+  const chained = (count: number, leaf: object, step: (next: object) => object) => ({
+    $ref: '#/$defs/s0',
+    $defs: Object.fromEntries([...times(count, (index) => [`s${index}`, step({ $ref: `#/$defs/s${index + 1}` })]), [`s${count}`, leaf]]),
+  });
+  const twice = (keyword: string) => (next: object) => ({ [keyword]: [next, next] });
+  const names = Object.fromEntries(times(900, (index) => [index.toString(36), 1]));
+  const atList = ({ $ref, $defs }: ReturnType<typeof chained>) => ({ $defs, properties: { a: { $ref } } });
+
+  it.each<[string, object, unknown]>([
+    [
+      'items under doubling references',
+      atList(chained(10, { allOf: times(50, () => ({ items: {} })) }, twice('allOf'))),
+      { a: times(800, Number) },
+    ],
+    [
+      'true items under doubling references',
+      atList(chained(10, { allOf: times(50, () => ({ items: true })) }, twice('allOf'))),
+      { a: times(800, Number) },
+    ],
+    ['names under doubling references', chained(12, {}, twice('oneOf')), names],
+    ['a constant under doubling references', chained(12, { const: { ...names, z: 2 } }, twice('anyOf')), names],
+    ['unevaluated names under a chain', chained(150, { unevaluatedProperties: {} }, (next) => ({ allOf: [next] })), names],
+    [
+      'long texts',
+      { properties: { a: { allOf: times(250, () => ({ items: { minLength: 9 } })) } } },
+      { a: times(8, () => 'x'.repeat(900)) },
+    ],
+    ['faults of many items', { properties: { a: { contains: { required: times(1_100, String) } } } }, { a: times(2_600, () => ({})) }],
+    ['many multiples', { properties: { a: { allOf: times(280, () => ({ items: { multipleOf: 7 } })) } } }, { a: times(1_600, Number) }],
+    [
+      'lists in lists that repeat',
+      { properties: { a: { allOf: times(280, () => ({ uniqueItems: true })) } } },
+      { a: [times(2_000, () => []), 1] },
+    ],
+    ['patterns of many steps', { properties: { a: { anyOf: times(250, () => ({ pattern: '(a{9}){99}b' })) } } }, { a: 'a'.repeat(5_000) }],
+    ['patterns for a long text', { properties: { a: { allOf: times(280, () => ({ pattern: 'x*' })) } } }, { a: 'x'.repeat(7_900) }],
+    ['names by patterns', { patternProperties: Object.fromEntries(times(500, (index) => [`^.{0,${index}}$`, {}])) }, names],
+    ['a stack of references', chained(60, { additionalProperties: { $ref: '#/$defs/s0' } }, (next) => next), levels(18, {})],
+  ])('satisfies gives up early for %s', (_, part, value) => {
+    const schema = object(part);
+    expect([JSON.stringify(schema).length < 8_500, JSON.stringify(value).length < 8_500]).toEqual([true, true]);
+    expect(checkSchema(schema)).toEqual([]);
+    const started = performance.now();
+    expect(satisfies(schema as Record<string, unknown>, value)).toBe(false);
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+
+  it('satisfies compares many items in a moment', () => {
+    const schema = property({ uniqueItems: true, items: {} }) as Record<string, unknown>;
+    const items = times(1_500, (index) => [[index]]);
+    const fastest = times(3, () => {
+      const started = performance.now();
+      expect(satisfies(schema, { a: items })).toBe(true);
+      return performance.now() - started;
+    });
+    expect(Math.min(...fastest)).toBeLessThan(25);
+    expect(satisfies(schema, { a: [...items, [[0]]] })).toBe(false);
+  });
+
+  it('satisfies has steps for the largest routes and lists', () => {
+    const city = {
+      type: 'object',
+      properties: { name: { type: 'string', pattern: '^[a-z-]{1,40}$' }, code: { $ref: '#/$defs/code' } },
+      required: ['name'],
+    };
+    const schema = object({
+      $defs: { code: { type: 'string', enum: times(60, (index) => `c${index}`) } },
+      properties: {
+        cities: { type: 'array', items: { oneOf: [city, { $ref: '#/$defs/code' }] }, uniqueItems: true, maxItems: 40 },
+        id: { type: 'string', pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' },
+      },
+      additionalProperties: false,
+    });
+    const value = {
+      cities: times(20, (index) => (index % 2 ? `c${index}` : { name: 'paris', code: `c${index}` })),
+      id: '0b2c4d6e-1111-4222-8333-0123456789ab',
+    };
+    expect(JSON.stringify({ schema, value }).length).toBeGreaterThan(1_200);
+    expect(satisfies(schema as Record<string, unknown>, value)).toBe(true);
+    expect(satisfies(schema as Record<string, unknown>, { ...value, cities: ['c60'] })).toBe(false);
+    const tags = property({ type: 'array', items: { type: 'string', minLength: 1 }, uniqueItems: true });
+    expect(satisfies(tags as Record<string, unknown>, { a: times(1_300, String) })).toBe(true);
   });
 
   it('satisfies ends for a pattern that a backtracking engine does not', () => {

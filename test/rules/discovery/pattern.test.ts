@@ -98,9 +98,31 @@ describe('compilePattern', () => {
     '(?<n>a)\\k<n>',
     'a{2000}',
     '((a{100}){100}){100}',
+    '(?:a{1000}){1000}',
+    'a{99999999999999999999}',
+    `a{${'9'.repeat(190)}}`,
+    'a{1,99999999999999999999}',
+    'a{99999999999999999999,}',
+    '(?:){1000000000}',
+    '(?:){0,99999999999999999999}',
+    `(?:(?:){9}){${'9'.repeat(180)}}`,
     '(?i:a)',
     '[',
     '\\-',
     'a**',
   ])('compilePattern refuses %s', (source) => expect(compilePattern(source)).toBeNull());
+
+  it.each([
+    '(){2}',
+    '(?:){1000}',
+    '(?:(?:){9}){9}',
+    '(?:a{0}){1000}',
+    '(?:(?:(?:){900}){900}){900}',
+    '()*',
+    '(?:){2,}',
+    '(?:(?:){0,9}){0,999}',
+  ])('compilePattern needs no steps to repeat the empty text %s', (source) => {
+    expect(compilePattern(source)).toEqual([{ kind: 'match' }]);
+    expect(matches(source, '')).toBe(true);
+  });
 });

@@ -83,6 +83,9 @@ const VALUES: Record<string, { is: (value: unknown) => boolean; expected: string
   dependentRequired: { is: (value) => isObject(value) && Object.values(value).every(isNameList), expected: 'lists of different texts' },
 };
 
+/** Keywords that mean something. Readers may act on others, so a schema is evaluated without them. */
+export const KEYWORDS: ReadonlySet<string> = new Set([...Object.keys(VALUES), ...SUBSCHEMAS.keys(), 'const']);
+
 const REFUSED: Record<string, string> = {
   $dynamicRef: 'use $ref',
   $dynamicAnchor: 'use $ref with a JSON Pointer',
@@ -176,9 +179,12 @@ function checkReferences(known: Map<string, JsonSchema>): Fault[] {
 /** Returns the faults of a value that could not be echoed, stored and compared by every reader. */
 export function checkJson(value: unknown, path: string[] = []): Fault[] {
   if (typeof value === 'number' && !Number.isFinite(value)) return [{ path, message: 'Expected a smaller number' }];
+  if (typeof value === 'string' && !value.isWellFormed()) return [{ path, message: 'Expected well-formed Unicode' }];
   if (typeof value !== 'object' || value === null) return [];
   if (path.length >= JSON_LEVELS_MAX) return [{ path, message: `Expected at most ${JSON_LEVELS_MAX} levels` }];
   return Object.entries(value).flatMap(([key, part]) =>
-    key in Object.prototype ? [{ path: [...path, key], message: 'Expected another name' }] : checkJson(part, [...path, key]),
+    key in Object.prototype || !key.isWellFormed()
+      ? [{ path: [...path, key], message: 'Expected another name' }]
+      : checkJson(part, [...path, key]),
   );
 }

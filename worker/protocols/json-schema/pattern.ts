@@ -23,6 +23,8 @@ type Step =
   | { kind: 'match' };
 
 const STEPS_MAX = 1_000;
+/** Characters that are split in the time of a step. */
+const CHARS_PER_STEP = 8;
 const ATOM =
   /\\(?:u\{[^}]*\}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[a-zA-Z]|[pP]\{[^}]*\}|[\s\S])|\[(?:\\[\s\S]|[^\]\\])*\]|[\s\S]/uy;
 const QUANTIFIER = /(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/uy;
@@ -85,6 +87,8 @@ class Parser {
     const [, sign, from, comma, to] = found;
     const min = sign === undefined ? Number(from) : sign === '+' ? 1 : 0;
     const max = sign === undefined ? (comma === '' ? min : to === '' ? null : Number(to)) : sign === '?' ? 1 : null;
+    if (Math.max(min, max ?? 0) > STEPS_MAX) throw new Unsupported();
+    if (steps.length === 0) return steps;
     const optional: Step[] = [{ kind: 'split', to: [1, steps.length + 1] }, ...steps];
     const loop: Step[] = [
       { kind: 'split', to: [1, steps.length + 2] },
@@ -93,7 +97,9 @@ class Parser {
     ];
     const copies = (part: Step[], count: number) => {
       if (part.length * count > STEPS_MAX) throw new Unsupported();
-      return Array.from({ length: count }, () => part).flat();
+      const all: Step[] = [];
+      for (let copy = 0; copy < count; copy++) all.push(...part);
+      return all;
     };
     return limited([...copies(steps, min), ...(max === null ? loop : copies(optional, max - min))]);
   }
@@ -139,6 +145,7 @@ function matcherOf(atom: string): (char: string) => boolean {
 
 /** Searches a text as `RegExp.test` does. Throws BudgetExceeded. */
 export function matchesPattern(steps: readonly Step[], text: string, budget: StepBudget): boolean {
+  spend(budget, text.length / CHARS_PER_STEP);
   const chars = [...text];
   let active = new Set<number>();
   for (let at = 0; at <= chars.length; at++) {

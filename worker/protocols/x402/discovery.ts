@@ -82,21 +82,6 @@ function decoded(segment: string): string {
   }
 }
 
-/** Path and query of the example of a route. Null if a parameter of the path has no example. */
-export function exampleTarget({ path, example }: HttpRoute): string | null {
-  const names = parametersOf(path);
-  const values = example?.path_params ?? {};
-  if (names.some((name) => typeof values[name] !== 'string')) return null;
-  const segments = path.split('/').map((segment) => {
-    const name = parameterOf(segment);
-    return name === undefined ? segment : encodeURIComponent(values[name] as string);
-  });
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(example?.query ?? {}))
-    for (const part of Array.isArray(value) ? value : [value]) query.append(name, typeof part === 'string' ? part : JSON.stringify(part));
-  return segments.join('/') + (query.size > 0 ? `?${query}` : '');
-}
-
 /** Request that a challenge is made for. Without a method or tool it is not known how the resource is called. */
 export interface ResourceCall {
   url: string;
