@@ -166,7 +166,7 @@ describe('public catalogue', () => {
   it.each(ENDS)('%s lists nothing, also after another probe, and is listed again once that ends', async (_, end, begin) => {
     const shop = await openListedShop(w);
     const challenge = await shop.challenge({ customer: { customer_ref: 'a stranger' }, resource: { url: `${ORIGIN}/forecast/Bern` } });
-    // A shop that repeats its challenge, whatever the service says by now.
+    // The shop repeats its challenge, whatever the service says.
     openServers({ [ORIGIN]: () => new Response(null, { status: 402, headers: { 'PAYMENT-REQUIRED': challenge } }) });
     await probe();
     expect((await list()).items).toHaveLength(1);
@@ -200,12 +200,12 @@ describe('public catalogue', () => {
   });
 
   it('many due listings of one merchant delay no other merchant', async () => {
-    const [shop, crowd] = [await openListedShop(w), await openListedShop(w, {}, ['https://crowd.shop.com'])];
+    const [shop, many] = [await openListedShop(w), await openListedShop(w, {}, ['https://crowd.shop.com'])];
     await execute(
       `INSERT INTO listings (id, merchant_id, product_id, call, target, next_probe_at, created_at, updated_at)
         SELECT 'crowd ' || j.value, l.merchant_id, l.product_id, 'GET', '/' || j.value, -1, 0, 0 FROM listings l, json_each(?) j WHERE l.product_id = ?`,
       JSON.stringify(Array.from({ length: 100 }, (_, index) => index)),
-      crowd.product.product_id,
+      many.product.product_id,
     );
     openServers({ [ORIGIN]: protectedBy(shop), 'https://crowd.shop.com': () => new Response(null, { status: 500 }) });
     await probe();

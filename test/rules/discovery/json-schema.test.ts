@@ -58,6 +58,8 @@ describe('checkSchema', () => {
     ['a name with half of a character', property({ properties: { '\ud800': {} } }), 'properties/a/properties/\ud800'],
     ['a text with half of a character', property({ const: '\ud800' }), 'properties/a/const'],
     ['a value of 21 levels', JSON.parse(`{"type":"object","default":${'['.repeat(20)}${']'.repeat(20)}}`), `default${'/0'.repeat(19)}`],
+    ['a negation that nothing satisfies', { type: 'object', if: { not: {}, anyOf: [{ items: {} }] } }, 'if/not'],
+    ['a negation of a text', { type: 'object', not: { title: 'a' } }, 'not'],
   ])('checkSchema refuses %s', (_, schema, path) => expect(pathsOf(schema)).toContain(path));
 
   const keyword = fc.oneof(

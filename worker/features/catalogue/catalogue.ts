@@ -114,7 +114,7 @@ function offsetOf(cursor: string, asked: string): number {
 /** Loads listings from their databases, in this order. */
 export async function loadListings(ctx: Ctx, positions: readonly Position[]): Promise<PublicListing[]> {
   const groups = groupByHome(ctx, positions, ({ id }) => id);
-  // A database that is away by now hides its own listings alone.
+  // A database that went away in between hides its own listings alone.
   const loaded = await Promise.allSettled(groups.map(({ home, items }) => loadPublic(home, items)));
   const found = loaded.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   const byId = new Map(found.map((one) => [one.id, one]));

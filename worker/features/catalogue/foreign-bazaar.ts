@@ -31,7 +31,7 @@ const isValues = (value: unknown): value is Values => typeof value === 'object' 
 /** Reads the extension of a resource at a path. `invalid_info`: no catalogue would take it. `external_ref`: its schema refers to another document. */
 export function readForeignBazaar(foreign: unknown, pathname: string): Result<ForeignBazaar, 'invalid_info' | 'external_ref'> {
   if (!isValues(foreign) || JSON.stringify(foreign).length > JSON_CHARS_MAX || checkJson(foreign).length > 0) return err('invalid_info');
-  // What is judged is what is shown.
+  // Judges the copy that is shown.
   const extension = cleaned(foreign);
   if (!isValues(extension) || !isValues(extension.info) || !isValues(extension.schema)) return err('invalid_info');
   const { info, schema, routeTemplate } = extension;

@@ -129,6 +129,16 @@ export function checkSchema(schema: unknown, levelsMax = SCHEMA_LEVELS_MAX): Fau
   }
 }
 
+/** Keywords that no value can break. */
+const ANNOTATIONS = new Set(
+  '$schema $id $comment $defs definitions title description default examples format deprecated readOnly writeOnly contentEncoding contentMediaType'.split(
+    ' ',
+  ),
+);
+/** True for a schema without conditions. The reference cannot evaluate its negation in every position. */
+const allowsEverything = (schema: unknown): boolean =>
+  schema === true || (isObject(schema) && Object.keys(schema).every((keyword) => ANNOTATIONS.has(keyword)));
+
 function checkKeywords(schema: JsonObject): Fault[] {
   return Object.entries(schema).flatMap(([keyword, value]): Fault[] => {
     const instead = Object.hasOwn(REFUSED, keyword) ? REFUSED[keyword] : undefined;
@@ -136,6 +146,7 @@ function checkKeywords(schema: JsonObject): Fault[] {
     const shape = SUBSCHEMAS.get(keyword);
     const rule = shape ? SHAPES[shape] : Object.hasOwn(VALUES, keyword) ? VALUES[keyword] : undefined;
     if (rule && !rule.is(value)) return [{ path: [keyword], message: `Expected ${rule.expected}` }];
+    if (keyword === 'not' && allowsEverything(value)) return [{ path: [keyword], message: 'Expected a schema that a value can break' }];
     if (keyword !== 'patternProperties') return [];
     const wrong = Object.keys(value as JsonObject).filter((pattern) => !isPattern(pattern));
     return wrong.map((pattern) => ({ path: [keyword, pattern], message: `Expected ${PATTERN}` }));

@@ -33,7 +33,7 @@ export const LISTING_REASONS = [
 ] as const;
 export type ListingReason = (typeof LISTING_REASONS)[number];
 
-/** What no minute can mend ends a listing at once, such as another's challenge or payee. Any other failure may be one bad minute. */
+/** Reasons that end a listing at once, such as another's challenge or payee. Any other failure may be one bad minute. */
 const FOREIGN: readonly ProbeReason[] = ['not_ready', 'no_origin', 'challenge_not_yours', 'payee_differs'];
 export const isForeign = (reason: ProbeReason): boolean => FOREIGN.includes(reason);
 
