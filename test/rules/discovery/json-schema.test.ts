@@ -183,6 +183,9 @@ describe('satisfies', () => {
   const names = Object.fromEntries(times(900, (index) => [index.toString(36), 1]));
   const atList = ({ $ref, $defs }: ReturnType<typeof chained>) => ({ $defs, properties: { a: { $ref } } });
 
+  const { $ref, $defs } = chained(30, { allOf: times(20, () => ({ unevaluatedProperties: false })) }, (next) => ({ allOf: [next] }));
+  const underChain = { $ref: '#/$defs/all', allOf: [{ $ref }], $defs: { ...$defs, all: { additionalProperties: {} } } };
+
   it.each<[string, object, unknown]>([
     [
       'items under doubling references',
@@ -191,8 +194,8 @@ describe('satisfies', () => {
     ],
     [
       'true items under doubling references',
-      atList(chained(10, { allOf: times(50, () => ({ items: true })) }, twice('allOf'))),
-      { a: times(800, Number) },
+      atList(chained(3, { allOf: times(10, () => ({ items: true })) }, twice('allOf'))),
+      { a: times(1_600, Number) },
     ],
     ['names under doubling references', chained(12, {}, twice('oneOf')), names],
     ['a constant under doubling references', chained(12, { const: { ...names, z: 2 } }, twice('anyOf')), names],
@@ -209,6 +212,12 @@ describe('satisfies', () => {
       { properties: { a: { allOf: times(280, () => ({ uniqueItems: true })) } } },
       { a: [times(2_000, () => []), 1] },
     ],
+    [
+      'lists that repeat for unused definitions',
+      { $defs: Object.fromEntries(times(280, (index) => [index, { uniqueItems: true }])) },
+      { a: times(2_000, () => []) },
+    ],
+    ['evaluated names under a chain', underChain, Object.fromEntries(times(200, (index) => [index.toString(36), 1]))],
     ['patterns of many steps', { properties: { a: { anyOf: times(250, () => ({ pattern: '(a{9}){99}b' })) } } }, { a: 'a'.repeat(5_000) }],
     ['patterns for a long text', { properties: { a: { allOf: times(280, () => ({ pattern: 'x*' })) } } }, { a: 'x'.repeat(7_900) }],
     ['names by patterns', { patternProperties: Object.fromEntries(times(500, (index) => [`^.{0,${index}}$`, {}])) }, names],

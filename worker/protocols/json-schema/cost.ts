@@ -29,7 +29,7 @@ interface Sizes {
 
 /**
  * Charges each evaluation of a schema by the validator, which reads `$recursiveRef` of a schema once per evaluation. The keyword itself is
- * refused by `checkSchema`.
+ * refused by `checkSchema`. Booleans are paid by the schema above them.
  */
 export function chargeEvaluations(root: JsonObject, value: unknown, budget: StepBudget): void {
   const schemas = schemasIn(root);

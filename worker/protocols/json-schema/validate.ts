@@ -83,8 +83,7 @@ function partsOf(value: unknown): unknown[] {
  * validator never runs a foreign expression and never compares items with each other. `format` says nothing in this dialect.
  */
 function rewrite(schema: JsonSchema, facts: Facts): JsonSchema {
-  // Such an object is charged too.
-  if (!isObject(schema)) return schema ? {} : { not: {} };
+  if (!isObject(schema)) return schema;
   const { pattern, multipleOf, uniqueItems, patternProperties, format: _, $id: __, ...rest } = schema;
   const plain = mapSubschemas(Object.fromEntries(Object.entries(rest).filter(([name]) => KEYWORDS.has(name))), (part) =>
     rewrite(part, facts),
