@@ -37,12 +37,12 @@ describe('protect for Express with responses', () => {
     return [again.status, again.headers.get('Idempotent-Replayed'), served];
   }
 
-  it.each([
-    ['ends a stream because its buyer left', 'first ', (res: Reply) => void res.end()],
-    ['ends a stream with a text because its buyer left', 'first ', (res: Reply) => void res.end('sorry')],
-    ['writes and ends after its buyer left', null, (res: Reply) => void (res.write('sorry') && res.end())],
+  it.each<[string, string | null, (res: Reply) => void]>([
+    ['ends a stream because its buyer left', 'first ', (res) => void res.end()],
+    ['ends a stream with a text because its buyer left', 'first ', (res) => void res.end('sorry')],
+    ['writes and ends after its buyer left', null, (res) => void (res.write('sorry') && res.end())],
     ['never ends a stream whose buyer left', 'first ', () => {}],
-  ] as const)('nothing is stored of a handler that %s', async (_, first, onClose) => {
+  ])('nothing is stored of a handler that %s', async (_, first, onClose) => {
     const began = Date.now();
     expect(await abandoned(first, onClose)).toEqual([409, null, 1]);
     expect(Date.now() - began).toBeLessThan(4_000);
