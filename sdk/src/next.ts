@@ -28,16 +28,20 @@ export function protect<R extends Request, C>(
   return perUse<R, [context: C]>(options, handler as Handler<R, Access, C>, { waitUntil: platformWaitUntil, url: publicUrl });
 }
 
+/** A proxy sees no answer that it could store. */
+export type ProxyOptions<R> = Omit<ProtectOptions<R>, 'responses'> & { responses?: never };
+
 /**
  * Guards pages and rewritten routes in `proxy.ts` (`middleware.ts` before Next.js 16). `proceed` returns `NextResponse.next()` or a rewrite.
  * A proxy cannot see how the page ended, so a page that fails is not refunded: sell what may fail by a route handler with `protect`.
  * Links to guarded pages need `prefetch={false}`, because a prefetch uses a unit like any request.
  */
 export function protectProxy<R extends Request, E extends ProxyEvent = ProxyEvent>(
-  options: ProtectOptions<R>,
+  options: ProxyOptions<R>,
   proceed: (request: R, access: Access, event: E) => Response | Promise<Response>,
 ): Wrapped<R, [event: E]> {
-  return perUse<R, [event: E]>(options, proceed, { waitUntil: waitUntilIn, url: publicUrl });
+  const { responses: _, ...own } = options as ProtectOptions<R>;
+  return perUse<R, [event: E]>(own, proceed, { waitUntil: waitUntilIn, url: publicUrl });
 }
 
 interface RequestContext {

@@ -124,7 +124,7 @@ describe.each(Object.entries(hosts))('protect for %s with responses', (name, hos
     expect((await ask(broken)).status).toBe(409);
   });
 
-  it('a stream that loses its buyer is recorded, except in Fastify, which ends it', async () => {
+  it('a stream that loses its buyer is recorded, except in Express and Fastify', async () => {
     const shop = await openShop(host, { responses: memoryResponses() });
     const gate = Promise.withResolvers<void>();
     shop.state.handle = async () => ({ status: 200, body: twoHalves(gate.promise) });
@@ -134,7 +134,7 @@ describe.each(Object.entries(hosts))('protect for %s with responses', (name, hos
     await sleep(50);
     const again = await shop.ask(payment);
     const [status, text] = [again.status, await again.text()];
-    if (name === 'fastify') expect([status, shop.served.length]).toEqual([409, 1]);
+    if (name === 'fastify' || name === 'express') expect([status, shop.served.length]).toEqual([409, 1]);
     else expect([status, text, shop.served.length]).toEqual([200, 'first second', 1]);
   });
 

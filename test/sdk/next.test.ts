@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../sdk/src/api/client.ts';
 import { type Access, protect, protectProxy } from '../../sdk/src/next.ts';
-import { FakeService } from './service-double.ts';
+import { memoryResponses } from '../../sdk/src/responses/responses.ts';
+import { FakeService, identified } from './service-double.ts';
 
 const URL_PAID = 'https://weather.test/forecast';
 const CONTEXT = Symbol.for('@next/request-context');
@@ -88,6 +89,16 @@ describe('protectProxy for Next.js', () => {
       'private, max-age=60',
     ]);
     expect([(await ask(paying('pay:bob:1'))).status, service.openUses]).toEqual([409, 1]);
+  });
+
+  it('an answer is never stored, because it is not that of the page', async () => {
+    const options = { client: new FakeService().client(), product: 'p1', responses: memoryResponses() };
+    // @ts-expect-error A proxy has no such option.
+    const proxy = protectProxy(options, proceed);
+    const payment = identified('pay:bob:1', 'order_4711_of_bob');
+    const ask = () => proxy(paying(payment), { waitUntil: () => {} });
+    expect((await ask()).headers.get('x-middleware-next')).toBe('1');
+    expect((await ask()).status).toBe(409);
   });
 
   it('a proxy that throws is refunded, and a failed refund goes on in waitUntil of its event', async () => {

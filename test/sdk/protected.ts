@@ -8,7 +8,7 @@ export function protectedHandler(options: Partial<ProtectOptions<Request>> = {})
   const service = new FakeService();
   const errors: unknown[] = [];
   const served: Access[] = [];
-  const state = { handler: (): Response => new Response('sunny') };
+  const state = { handler: (): Response | Promise<Response> => new Response('sunny') };
   const open = () =>
     protect(
       {

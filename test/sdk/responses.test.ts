@@ -121,6 +121,79 @@ describe('responses of protect()', () => {
     expect([again.status, await readCode(again), shop.served.length]).toEqual([409, 'payment_replayed', 1]);
   });
 
+  it('a repeat while the handler runs gets its answer, and settles nothing', async () => {
+    const shop = protectedHandler({ responses: memoryResponses() });
+    const gate = Promise.withResolvers<Response>();
+    shop.state.handler = () => gate.promise;
+    const [first, ...repeats] = [shop.pay(payment), shop.pay(payment), shop.pay(payment)];
+    await vi.waitFor(() => expect(shop.served).toHaveLength(1));
+    gate.resolve(new Response('sunny'));
+    expect((await first).headers.has('Idempotent-Replayed')).toBe(false);
+    for (const repeat of await Promise.all(repeats))
+      expect([repeat.status, await repeat.text(), repeat.headers.get('Idempotent-Replayed')]).toEqual([200, 'sunny', 'true']);
+    expect([shop.served.length, shop.service.keysOf('/settle').length]).toEqual([1, 1]);
+  });
+
+  it('a repeat waits five seconds for an answer, and then gets 409 without an invitation to pay again', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    const shop = protectedHandler({ responses: memoryResponses(), client: protectedHandler().service.client() });
+    const gate = Promise.withResolvers<Response>();
+    shop.state.handler = () => gate.promise;
+    const first = shop.pay(payment);
+    await vi.waitFor(() => expect(shop.served).toHaveLength(1));
+    let refused: Response | null = null;
+    const repeat = shop.pay(payment).then((answer) => {
+      refused = answer;
+    });
+    await vi.advanceTimersByTimeAsync(4_990);
+    expect(refused).toBeNull();
+    await vi.advanceTimersByTimeAsync(100);
+    await repeat;
+    expect([refused!.status, refused!.headers.get('Retry-After'), refused!.headers.has('PAYMENT-REQUIRED')]).toEqual([409, '5', false]);
+    const { code, detail, consumption_id } = (await refused!.json()) as Record<string, string>;
+    expect([code, consumption_id]).toEqual(['payment_replayed', shop.served[0]!.consumptionId]);
+    expect(detail).toMatch(/Repeat this request with the same PAYMENT-SIGNATURE after Retry-After; do not pay again/);
+    gate.resolve(new Response('sunny'));
+    await vi.advanceTimersByTimeAsync(100);
+    await first;
+    expect((await shop.pay(payment)).headers.get('Idempotent-Replayed')).toBe('true');
+  });
+
+  it.each([
+    ['fails', () => new Response('oops', { status: 500 }), [200, 2]],
+    ['throws', () => Promise.reject(new Error('model crashed')), [200, 2]],
+    ['answers 404', () => new Response('none', { status: 404 }), [409, 1]],
+    ['compresses', () => new Response('x', { headers: { 'Content-Encoding': 'br' } }), [409, 1]],
+  ] as const)('a repeat does not wait for a handler that %s', async (_, end, expected) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    const shop = protectedHandler({ responses: memoryResponses(), client: protectedHandler().service.client() });
+    const gate = Promise.withResolvers<void>();
+    shop.state.handler = async () => gate.promise.then(end);
+    const first = shop.pay(payment).catch(() => null);
+    await vi.waitFor(() => expect(shop.served).toHaveLength(1));
+    const repeat = shop.pay(payment);
+    shop.state.handler = () => new Response('sunny');
+    const began = Date.now();
+    gate.resolve();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await first;
+    expect([(await repeat).status, shop.served.length, Date.now() - began]).toEqual([...expected, 1_000]);
+  });
+
+  it('headers that protect a browser are stored', async () => {
+    const shop = protectedHandler({ responses: memoryResponses() });
+    const headers = {
+      'Content-Disposition': 'attachment; filename="report.html"',
+      'Content-Security-Policy': 'sandbox',
+      'X-Content-Type-Options': 'nosniff',
+    };
+    shop.state.handler = () => new Response('<p>', { headers: { ...headers, 'Set-Cookie': 'a=1' } });
+    await shop.pay(payment);
+    const again = await shop.pay(payment);
+    expect(Object.keys(headers).map((name) => again.headers.get(name))).toEqual(Object.values(headers));
+    expect(again.headers.has('Set-Cookie')).toBe(false);
+  });
+
   it.each([
     '',
     'null',
@@ -177,5 +250,33 @@ describe('memoryResponses()', () => {
     store.set('key 1', 'newer', 600);
     store.set('key 1001', '1001', 600);
     expect([store.get('key 1'), store.get('key 2')]).toEqual(['newer', null]);
+  });
+
+  it('32 MB are stored, and the oldest goes first', () => {
+    const store = memoryResponses();
+    const half = 'x'.repeat(16 * 1024 ** 2);
+    const lengths = (...keys: string[]) => keys.map((key) => (store.get(key) as string | null)?.length);
+    for (const key of ['a', 'b', 'b']) store.set(key, half, 600);
+    expect(lengths('a', 'b')).toEqual([half.length, half.length]);
+    store.set('c', 'x', 600);
+    expect(lengths('a', 'b', 'c')).toEqual([undefined, half.length, 1]);
+    store.set('d', `${half}${half}x`, 600);
+    expect(lengths('b', 'c', 'd')).toEqual([undefined, undefined, undefined]);
+    store.set('e', half, 600);
+    expect(lengths('e')).toEqual([half.length]);
+  });
+
+  it('expired values make room on each write', () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const removed = vi.spyOn(Map.prototype, 'delete');
+    const store = memoryResponses();
+    store.set('a', 'one', 600);
+    store.set('b', 'two', 600);
+    vi.setSystemTime(Date.now() + 600_000);
+    removed.mockClear();
+    store.set('c', 'three', 600);
+    expect(removed.mock.calls.flat()).toEqual(expect.arrayContaining(['a', 'b']));
+    removed.mockRestore();
+    expect(store.get('c')).toBe('three');
   });
 });

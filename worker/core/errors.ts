@@ -70,7 +70,10 @@ export const ERRORS = {
   payment_mismatch: entry(422, 'The transaction does not pay this session. Check the transaction.'),
   rate_limited: entry(429, 'Too many requests. Wait for Retry-After seconds.', { retryable: true }),
   plan_limit_reached: entry(429, 'The plan’s limit is reached. Remove an object or upgrade.'),
-  payer_limit_reached: entry(429, 'The payer has paid the daily limit of this product. Payments are accepted again tomorrow (UTC).'),
+  payer_limit_reached: entry(
+    429,
+    'This payment would exceed the daily limit of its payer for this product. Payments are accepted again tomorrow (UTC).',
+  ),
   internal_error: entry(500, 'The service failed. Retry, or send the request id to the operator.', { retryable: true }),
   misconfigured: entry(503, 'The deployment is not fully configured, and nothing was done. Contact the operator.'),
   billing_not_configured: entry(503, 'Card payments are not configured on this deployment. Pay by x402.'),

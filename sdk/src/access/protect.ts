@@ -5,7 +5,7 @@ import { digestText, isIdempotencyKey } from '../api/keys.ts';
 import { sleep } from '../api/signals.ts';
 import { SvcError } from '../errors/svc-error.ts';
 import type { ConsumeRequest, Customer, SettlePending, SettleResponse } from '../generated/types.ts';
-import { type ResponseStore, Responses } from '../responses/responses.ts';
+import { type ResponseStore, Turns } from '../responses/turns.ts';
 import { AbandonedWrites, type OwnWrite } from './abandoned-writes.ts';
 import { type Access, type Admission, accessOf, FAILED_OPEN, type Incoming, type Verdict, WHILE_BUYER_WAITS } from './access.ts';
 import { withMark, withoutMark } from './mark.ts';
@@ -92,6 +92,7 @@ const isRefunded = (error: unknown) => error instanceof SvcError && error.code =
 export class Gate<R> {
   readonly #options: ProtectOptions<R>;
   readonly #ledger = new AbandonedWrites();
+  readonly #turns = new Turns();
   readonly #refunds = new RefundQueue();
   readonly #onError: (error: unknown, request: R) => void;
   readonly #underWay = new RefundsUnderWay();
@@ -107,14 +108,13 @@ export class Gate<R> {
   /** Never throws: any uncertainty is a refusal. The stored answer of the same paid request comes first: it needs no settlement. */
   async admit(incoming: Incoming, request: R): Promise<Admission> {
     this.#refunds.run(incoming.waitUntil);
-    const responses = this.#options.responses && new Responses(this.#options.responses, (error) => this.#report(error, request));
-    const key = await responses?.keyOf({ ...incoming, payment: incoming.header('PAYMENT-SIGNATURE') || null });
-    const stored = responses && key && (await responses.find(key));
-    if (stored) return { answer: replayedAnswer(stored) };
+    const turn = await this.#turns.take(this.#options.responses, incoming, (error) => this.#report(error, request));
+    if (turn?.stored) return { answer: replayedAnswer(turn.stored) };
     const { refusal, access, paymentResponse } = await this.#judge(incoming, request);
-    if (refusal) return { answer: { status: refusal.status, ...present(refusal, incoming.header('Accept')) } };
-    const recording = responses && key && paymentResponse !== null ? responses.record(key, paymentResponse) : null;
-    return { access, paymentResponse, recording };
+    const recording = turn?.record(access, paymentResponse) ?? null;
+    if (!refusal) return { access, paymentResponse, recording };
+    const shown = turn ? refuse.whileAnswered(refusal) : refusal;
+    return { answer: { status: shown.status, ...present(shown, incoming.header('Accept')) } };
   }
 
   async #judge(incoming: Incoming, request: R): Promise<Verdict> {
@@ -134,6 +134,7 @@ export class Gate<R> {
 
   /** Refunds the use of a failed handler once, and retries later after a transient failure. Never throws. */
   async refund(access: Access, reason: string, request: R, waitUntil?: WaitUntil): Promise<void> {
+    this.#turns.discard(access);
     const use = this.#uses.get(access);
     // A replay consumed nothing. Refunding the original use would make a served request free.
     if (!use || access.isReplay || access.isFailOpen) return;

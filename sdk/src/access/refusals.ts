@@ -54,6 +54,14 @@ export const paymentReplayed = (consumptionId?: string): Refusal => {
   return refusal(409, { code: 'payment_replayed', detail, ...(consumptionId === undefined ? {} : { consumption_id: consumptionId }) });
 };
 
+/** Replaces the refusal of a replayed payment if its answer may be stored soon. Another process may still serve it. */
+export function whileAnswered(replayed: Refusal): Refusal {
+  if (replayed.body.code !== 'payment_replayed') return replayed;
+  const detail =
+    'This payment was already used, and its answer may still be in the making. Repeat this request with the same PAYMENT-SIGNATURE after Retry-After; do not pay again.';
+  return refusal(409, { ...replayed.body, detail }, retryAfter(null));
+}
+
 export const requestReplayed = (): Refusal => {
   const detail =
     'A request with this Idempotency-Key was already served, is being served, or was given back. Use a new key for a new request.';
@@ -86,7 +94,7 @@ export function toRefusal(error: SvcError): Refusal | null {
     // No challenge: an agent in a loop would pay it.
     case 'payer_limit_reached': {
       const detail =
-        'This wallet has paid the daily limit for this resource. What it has paid for can still be used; do not pay again before Retry-After.';
+        'This payment would exceed the daily limit of this wallet for this resource. What it has paid for can still be used; do not pay again before Retry-After.';
       const { limit, paid, resets_at } = error.meta;
       return refusal(429, { code: error.code, detail, limit, paid, resets_at }, retryAfter(error.retryAfterSeconds));
     }

@@ -98,7 +98,7 @@ export type ErrorCode =
   | 'rate_limited'
   /** 429: The plan’s limit is reached. Remove an object or upgrade. */
   | 'plan_limit_reached'
-  /** 429: The payer has paid the daily limit of this product. Payments are accepted again tomorrow (UTC). */
+  /** 429: This payment would exceed the daily limit of its payer for this product. Payments are accepted again tomorrow (UTC). */
   | 'payer_limit_reached'
   /** 500: The service failed. Retry, or send the request id to the operator. */
   | 'internal_error'

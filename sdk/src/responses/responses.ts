@@ -12,21 +12,32 @@ export interface ResponseStore {
 
 const TTL_SECONDS = 600;
 const IN_MEMORY_MAX = 1_000;
+const IN_MEMORY_CHARS_MAX = 32 * 1024 ** 2;
 
-/** Returns a store in the memory of this process: 1,000 answers for ten minutes. Several processes need a store that they share. */
+/** Returns a store in the memory of this process: 1,000 answers or 32 MB for ten minutes. Several processes need a store that they share. */
 export function memoryResponses(): ResponseStore {
   const stored = new Map<string, { value: string; until: number }>();
+  let chars = 0;
+  const remove = (key: string) => {
+    chars -= stored.get(key)?.value.length ?? 0;
+    stored.delete(key);
+  };
   return {
     get(key) {
       const found = stored.get(key);
       if (found && found.until > Date.now()) return found.value;
-      stored.delete(key);
+      remove(key);
       return null;
     },
     set(key, value, ttlSeconds) {
-      stored.delete(key);
-      stored.set(key, { value, until: Date.now() + ttlSeconds * 1000 });
-      if (stored.size > IN_MEMORY_MAX) stored.delete(stored.keys().next().value as string);
+      const now = Date.now();
+      remove(key);
+      stored.set(key, { value, until: now + ttlSeconds * 1000 });
+      chars += value.length;
+      for (const [oldest, { until }] of stored) {
+        if (until > now && stored.size <= IN_MEMORY_MAX && chars <= IN_MEMORY_CHARS_MAX) break;
+        remove(oldest);
+      }
     },
   };
 }
@@ -45,7 +56,7 @@ function isIdentified(payment: string): boolean {
 }
 
 /** Headers that are stored with an answer. */
-const STORED_HEADERS = ['Content-Type', 'Location'];
+const STORED_HEADERS = ['Content-Type', 'Location', 'Content-Disposition', 'Content-Security-Policy', 'X-Content-Type-Options'];
 
 /** Answer as it was sent, without the headers of the moment. */
 export interface StoredAnswer {
@@ -94,15 +105,17 @@ export class Responses {
     }
   }
 
-  record(key: string, paymentResponse: string): Recording {
-    return new Recording(async ({ status, headers, body }) => {
+  /** `close` is called once, when it is decided whether the answer is stored. */
+  record(key: string, paymentResponse: string, close: () => void): Recording {
+    const store = async ({ status, headers, body }: Complete) => {
       const value: StoredText = { status, headers, paymentResponse, body: body && toBase64(body) };
       try {
         await this.#store.set(key, JSON.stringify(value), TTL_SECONDS);
       } catch (error) {
         this.#report(new Error('An answer could not be stored', { cause: error }));
       }
-    });
+    };
+    return new Recording(store, close);
   }
 }
 
@@ -126,14 +139,16 @@ interface Complete {
 /** Copy of an answer, made while it is sent. Stored at its end unless it is an error, compressed, or longer than 256 KB. */
 export class Recording {
   readonly #store: (answer: Complete) => Promise<void>;
+  readonly #close: () => void;
   #chunks: Uint8Array[] | null = [];
   #length = 0;
 
-  constructor(store: (answer: Complete) => Promise<void>) {
+  constructor(store: (answer: Complete) => Promise<void>, close: () => void) {
     this.#store = store;
+    this.#close = close;
   }
 
-  /** Null once nothing will be stored. */
+  /** False once nothing more will be recorded. */
   get isOpen(): boolean {
     return this.#chunks !== null;
   }
@@ -141,20 +156,23 @@ export class Recording {
   add(chunk: Uint8Array): void {
     if (this.#chunks === null) return;
     this.#length += chunk.length;
-    if (this.#length > BODY_MAX) this.#chunks = null;
-    // A copy, because servers use their buffers again.
-    else this.#chunks.push(chunk.slice());
+    if (this.#length > BODY_MAX) this.discard();
+    // A copy, because servers use their buffers again: `slice` of a buffer of Node is none.
+    else this.#chunks.push(new Uint8Array(chunk));
   }
 
   discard(): void {
+    if (this.#chunks === null) return;
     this.#chunks = null;
+    this.#close();
   }
 
   /** Stores the answer. A later call does nothing. */
   async end(status: number, headerOf: (name: string) => string | null): Promise<void> {
     const chunks = this.#chunks;
+    if (chunks === null) return;
+    if (!isStorable(status)) return this.discard();
     this.#chunks = null;
-    if (chunks === null || !isStorable(status)) return;
     const named = STORED_HEADERS.map((name) => [name, headerOf(name)]).filter(([, value]) => value !== null);
     const body = new Uint8Array(this.#length);
     let at = 0;
@@ -163,6 +181,7 @@ export class Recording {
       at += chunk.length;
     }
     await this.#store({ status, headers: Object.fromEntries(named), body: this.#length === 0 ? null : body });
+    this.#close();
   }
 }
 
@@ -176,7 +195,10 @@ export async function recordResponse(
   waitUntil?: (work: Promise<unknown>) => void,
 ): Promise<Response> {
   const { status, headers, body } = response;
-  if (!isStorable(status) || headers.has('Content-Encoding')) return response;
+  if (!isStorable(status) || headers.has('Content-Encoding')) {
+    recording.discard();
+    return response;
+  }
   const headerOf = (name: string) => headers.get(name);
   if (body === null) {
     await within(WAIT_MS, recording.end(status, headerOf));
@@ -211,6 +233,9 @@ async function readInto(recording: Recording, body: ReadableStream<Uint8Array>):
 /** Answer of a Node server. */
 interface NodeReply {
   statusCode: number;
+  destroyed: boolean;
+  socket: { destroyed: boolean } | null;
+  once(event: 'close', listener: () => void): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: three overloads of Node, passed on as they come.
   write(...args: any[]): any;
   // biome-ignore lint/suspicious/noExplicitAny: as above.
@@ -218,7 +243,10 @@ interface NodeReply {
   getHeader(name: string): number | string | string[] | undefined;
 }
 
-/** Records what a handler writes, whether or not the buyer is still connected. */
+/**
+ * Records what a handler writes. After the buyer disconnected, only a body in one piece is certainly complete, because handlers then end
+ * their streams.
+ */
 export function recordReply(reply: NodeReply, recording: Recording): void {
   const { write, end } = reply;
   const headerOf = (name: string) => reply.getHeader(name)?.toString() ?? null;
@@ -232,14 +260,22 @@ export function recordReply(reply: NodeReply, recording: Recording): void {
     else if (typeof encoding !== 'string' || /^utf-?8$/i.test(encoding)) recording.add(new TextEncoder().encode(chunk));
     else recording.discard();
   };
+  const discardPart = () => {
+    if (!isFirst && (reply.destroyed || reply.socket?.destroyed)) recording.discard();
+  };
+  reply.once('close', discardPart);
   reply.write = (...args) => {
     note(args[0], args[1]);
+    discardPart();
     return write.apply(reply, args);
   };
   reply.end = (...args) => {
+    discardPart();
     note(args[0], args[1]);
+    const result = end.apply(reply, args);
+    // After `prefinish`, in which a failure is refunded: the buyer's next request then waits for the refund.
     void recording.end(reply.statusCode, headerOf);
-    return end.apply(reply, args);
+    return result;
   };
 }
 

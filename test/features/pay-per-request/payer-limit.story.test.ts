@@ -144,6 +144,21 @@ describe('max_per_payer_per_day', () => {
     expect((await buy(own)).status).toBe(429);
   });
 
+  it('a payer at the limit gets 429 even if its event cannot be stored, and the next refusal stores it', async () => {
+    const own = await newStall({ max_per_payer_per_day: usdc('0.01') });
+    expect(mayServe(await buy(own))).toBe(true);
+    const payment = await own.pay();
+    await w.env.DB.prepare("CREATE TRIGGER full BEFORE INSERT ON acts BEGIN SELECT RAISE(ABORT, 'full'); END").run();
+    try {
+      expect(await own.settle(payment)).toMatchObject({ status: 429, body: { code: 'payer_limit_reached' } });
+    } finally {
+      await w.env.DB.prepare('DROP TRIGGER full').run();
+    }
+    expect(await noticed(own)).toEqual([]);
+    expect((await buy(own)).status).toBe(429);
+    expect(await noticed(own)).toHaveLength(1);
+  });
+
   it('a dropped payment gives its amount back', async () => {
     const own = await newStall({ max_per_payer_per_day: usdc('0.01') });
     expect(mayServe(await buy(own))).toBe(true);
@@ -189,7 +204,11 @@ describe('max_per_payer_per_day', () => {
     const idempotencyKey = newKey();
     const refused = await own.settle(await own.agent.pay(await own.challenge({ units: 3 })), {}, { idempotencyKey });
     expect(refused.status).toBe(429);
-    for (let left = 1; left >= 0; left--) expect(await own.consume()).toMatchObject({ status: 200, body: { remaining: left } });
+    const uses = [await own.consume({}, { idempotencyKey }), await own.consume()];
+    expect(uses.map(({ status, body }) => [status, body.remaining])).toEqual([
+      [200, 1],
+      [200, 0],
+    ]);
     const denied = await own.consume();
     expect([denied.status, denied.body.code]).toEqual([403, 'entitlement_missing']);
   });

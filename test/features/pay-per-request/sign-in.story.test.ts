@@ -116,6 +116,17 @@ describe('sign-in of a wallet that has paid', () => {
     expect(verdictOf(await shop.consume(proof, { env: ring(keyOf(22)) }))).toEqual(refused('nonce'));
     expect((await shop.consume(proof, { env: ring(`${keyOf(22)},${keyOf(21)}`) })).status).toBe(200);
   });
+
+  it('a sign-in is not offered without CHALLENGE_KEYS', async () => {
+    const agent = await shop.buyer();
+    const header = (await write(w, shop.merchant, 'entitlements/consume', strangersBody())).headers.get('PAYMENT-REQUIRED')!;
+    const proof = await signIn(agent, header);
+    const denied = verdictOf(await shop.consume(proof, { env: { ...w.env, CHALLENGE_KEYS: '' } }));
+    // Without the keys there is no challenge.
+    expect(denied).toEqual(refused('not_offered').with(-1, false));
+    expect((await shop.consume(proof)).status).toBe(200);
+  });
+
   const strangersBody = () => ({ product_id: shop.product.product_id, customer: { customer_ref: crypto.randomUUID() }, resource });
 
   describe('offer', () => {

@@ -6,7 +6,7 @@
 
 import { z } from '@hono/zod-openapi';
 import { utcDayOf } from '#core/days.ts';
-import { ApiError } from '#core/errors.ts';
+import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { toMoneyResource } from '#core/money.ts';
 import { DAY, iso, SECOND } from '#core/time.ts';
 import { claimOnce } from '#features/settlements/follow-through.ts';
@@ -80,7 +80,10 @@ async function refuse(ctx: Shard, product: Product, { payerWallet, paid, at, lim
     const object = { product_id: productId, payer_wallet: payerWallet, ...amounts, day } satisfies z.infer<typeof PayerLimitBody>;
     const subject = { type: 'product', id: productId, version } as const;
     const event = { merchantId, livemode, type: 'payer.limit_reached', subject, object, productId } as const;
-    await commitOnce(ctx, event, `${productId}:${payerWallet}:${day}`);
+    // The buyer needs the refusal. Its next one notes the event.
+    await commitOnce(ctx, event, `${productId}:${payerWallet}:${day}`).catch((error) =>
+      ctx.note(`payer.limit_reached: ${formatErrorChain(error)}`),
+    );
   }
   return new ApiError('payer_limit_reached', {
     retryAfterSeconds: (resetsAt - ctx.now) / SECOND,

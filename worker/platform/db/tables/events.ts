@@ -32,7 +32,7 @@ export const acts = sqliteTable(
      * used twice, and acts of a time are found by it.
      */
     seq: integer('seq').primaryKey(),
-    /** Beginning of the ids of its events: time, then a hash of the first event's subject and version. */
+    /** Beginning of the ids of its events: time, then a hash of the first event's subject and version, or of what it is stored once for. */
     id: text('id').notNull(),
     merchantId: text('merchant_id').notNull(),
     livemode: flag('livemode').notNull(),

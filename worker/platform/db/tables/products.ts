@@ -44,7 +44,7 @@ export const products = sqliteTable(
     metadata: json<Record<string, string>>('metadata').notNull(),
     liveModeConfirmed: flag('live_mode_confirmed').notNull(),
     trustedCustomerRef: flag('trusted_customer_ref').notNull().default(false),
-    /** Base units of USDC that one payer may pay per request in a UTC day. null: no limit. */
+    /** Base units of USDC that one payer may pay for the product in a UTC day, by x402 or a charge. null: no limit. */
     maxPerPayerPerDay: amount('max_per_payer_per_day'),
     /** Sandbox session that created the product for itself. It counts in no quota, and is deleted with the session. */
     sandboxSessionId: text('sandbox_session_id').$type<SandboxSessionId>(),
