@@ -13,7 +13,7 @@ import { X402_VERSION } from '#protocols/x402/wire.ts';
 import type { SeenRequirements } from '#rules/catalogue/listing.ts';
 import { wordsOf } from '#rules/catalogue/words.ts';
 import { X402_RAIL } from '#rules/rails.ts';
-import { countPublic, listPositions, loadPublic, MATCHES_MAX, type Position, type PublicListing, searchPositions } from './store.ts';
+import { countPublic, listPositions, loadPublic, MATCHES_MAX, type Position, type PublicListing, searchPositions } from './public.store.ts';
 
 export interface Filters {
   type?: string | undefined;

@@ -6,7 +6,7 @@ import { readEach } from '#platform/db/each-database.ts';
 import { type HttpRoute, isToolRoute } from '#protocols/x402/discovery.ts';
 import { type ShopDocument, type ShopRoute, shopDocument } from '#protocols/x402/shop-document.ts';
 import { isServed, loadListings } from './catalogue.ts';
-import { listDescribed, listOfOrigin, type PublicListing } from './store.ts';
+import { listDescribed, listOfOrigin, type PublicListing } from './public.store.ts';
 
 const ROUTES_MAX = 400;
 
