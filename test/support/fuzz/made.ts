@@ -7,8 +7,9 @@ import { credential, MeteredShop } from '../clients/metered.ts';
 import { runScenario } from '../clients/sandbox.ts';
 import { landRefund, refundable } from '../fixtures/refund.ts';
 import { newSpender, openTreasury, payFor } from '../people/activation.ts';
-import { newAgent, newKey, sellToAgents } from '../people/agent.ts';
+import { newAgent, newKey, sellToAgents, write } from '../people/agent.ts';
 import { Setup } from '../people/bootstrap.ts';
+import { setOrigins } from '../people/listed-shop.ts';
 import { SubscriptionBuyer } from '../people/subscription-buyer.ts';
 import { SubscriptionShop } from '../people/subscription-shop.ts';
 import type { Tenant } from '../people/tenant.ts';
@@ -29,6 +30,7 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/subscription-plan/, makePlan],
   [/native-subscriptions/, makeAuthorization],
   [/metered-sessions|__402/, makeMetered],
+  [/testing\/sign-in$/, makeSignIn],
   [/\/testing\//, makeTest],
   [/connectors\/\{provider\}\/claims/, makeClaimCode],
   [/delivery\/claims\/\{/, makeClaim],
@@ -179,6 +181,16 @@ async function makePlanPayment(w: World, { merchant }: Tenant, name: string): Pr
 
 async function makeClub(w: World, { merchant }: Tenant): Promise<Made> {
   return { slug: [(await w.product(merchant, { requires_identity: 'telegram' })).slug] };
+}
+
+/** Challenge of a sandbox shop that offers a sign-in. */
+async function makeSignIn(w: World, { merchant }: Tenant): Promise<Made> {
+  const seller = { ...merchant, key: merchant.sandboxKey };
+  await setOrigins(w, seller, ['https://shop.com']);
+  const { product_id } = await w.product(seller, { usage_units: 3 });
+  const body = { product_id, customer: { customer_ref: 'nobody' }, resource: { url: 'https://shop.com/a', method: 'GET' } };
+  const { headers } = await write(w, seller, 'entitlements/consume', body);
+  return { payment_required: [headers.get('PAYMENT-REQUIRED')!], wallet: ['buyer'] };
 }
 
 /** Ended session, and a sandbox product with a buyer to identify and one who has yet to pay. */

@@ -29,13 +29,17 @@ export async function listJudged(
   productId: ProductId | undefined,
   page: PageRequest,
 ): Promise<{ items: JudgedEntry[]; total: number }> {
-  const [{ items, total }, seller] = await Promise.all([listEntries(ctx, productId, page), loadSeller(ctx)]);
+  const { items, total } = await listEntries(ctx, productId, page);
+  const seller = await loadSeller(
+    ctx,
+    items.flatMap(({ product }) => product?.id ?? []),
+  );
   return { items: items.map((entry) => judgeEntry(ctx, entry, seller)), total };
 }
 
 /** Judges each listing of a product, or the product alone. */
 export async function judgeProduct(ctx: Scope, product: Product): Promise<JudgedEntry[]> {
-  const [listed, seller] = await Promise.all([listOfProduct(ctx.db, product.id), loadSeller(ctx)]);
+  const [listed, seller] = await Promise.all([listOfProduct(ctx.db, product.id), loadSeller(ctx, [product.id])]);
   return (listed.length > 0 ? listed : [null]).map((listing) => judgeEntry(ctx, { product, listing }, seller));
 }
 

@@ -201,13 +201,21 @@ export async function listEntries(
   };
 }
 
-/** Loads what all products of a merchant share: the account, the settings of its rails, and the subjects that the operator switched off. */
-export async function loadSeller(scope: Scope) {
+/** Loads what decides about products of a merchant: the account, the settings of its rails, and which subjects the operator switched off. */
+export async function loadSeller(scope: Scope, productIds: readonly string[]) {
   const { db, merchantId } = scope;
   const [[merchant], settings, off] = await db.batch([
     db.select().from(accounts).where(eq(accounts.id, merchantId)),
     db.select().from(railSettings).where(rowsOf(railSettings, scope)),
-    db.select({ subject: switchedOff.subject }).from(switchedOff),
+    db
+      .select({ subject: switchedOff.subject })
+      .from(switchedOff)
+      .where(
+        sql`subject BETWEEN 'rail:' AND 'rail:~' OR ${amongIds(
+          'subject',
+          productIds.map((id) => `product:${id}`),
+        )}`,
+      ),
   ]);
   return { merchant: merchant!, settings, switchedOff: off.map(({ subject }) => subject) };
 }
