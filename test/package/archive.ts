@@ -13,8 +13,8 @@ const BUNDLES = [
   { name: 'webhooks', code: `export * from '${manifest.name}/webhooks'`, bytesMax: 2_500 },
   { name: 'client', code: `export * from '${manifest.name}'`, bytesMax: 13_000 },
   { name: 'protect by fetch', code: `export * from '${manifest.name}/fetch'`, bytesMax: 12_000 },
-  { name: 'protect by Hono', code: `export * from '${manifest.name}/hono'`, bytesMax: 10_000 },
-  { name: 'protect by Express', code: `export * from '${manifest.name}/express'`, bytesMax: 10_000 },
+  { name: 'protect by Hono', code: `export * from '${manifest.name}/hono'`, bytesMax: 12_000 },
+  { name: 'protect by Express', code: `export * from '${manifest.name}/express'`, bytesMax: 12_000 },
   { name: 'protect by Fastify', code: `export * from '${manifest.name}/fastify'`, bytesMax: 12_000 },
   { name: 'protect by Next.js', code: `export * from '${manifest.name}/next'`, bytesMax: 12_000 },
 ];
