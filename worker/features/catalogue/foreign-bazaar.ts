@@ -5,16 +5,15 @@
  */
 
 import { err, ok, type Result } from '#core/errors.ts';
-import { checkJson, checkSchema } from '#protocols/json-schema/check.ts';
+import { checkJson, checkReferenceKeys, checkSchema } from '#protocols/json-schema/check.ts';
+import { isObject, type JsonObject } from '#protocols/json-schema/keywords.ts';
 import { satisfies } from '#protocols/json-schema/validate.ts';
 import { BODY_METHODS, BODY_TYPES, matchPath, QUERY_METHODS } from '#protocols/x402/discovery.ts';
 import { shownText } from '#rules/catalogue/words.ts';
 
-type Values = Record<string, unknown>;
-
 export interface ForeignBazaar {
   method: string;
-  query: Values;
+  query: JsonObject;
   body: { type: string; value: unknown } | null;
   /** Path with its parameters by name. */
   template: string | null;
@@ -26,23 +25,21 @@ const JSON_CHARS_MAX = 8_192;
 /** The schemas of a route are three levels inside the schema of the extension. */
 const LEVELS_MAX = 12;
 
-const isValues = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Reads the extension of a resource at a path. `invalid_info`: no catalogue would take it. `external_ref`: its schema refers to another document. */
 export function readForeignBazaar(foreign: unknown, pathname: string): Result<ForeignBazaar, 'invalid_info' | 'external_ref'> {
-  if (!isValues(foreign) || JSON.stringify(foreign).length > JSON_CHARS_MAX || checkJson(foreign).length > 0) return err('invalid_info');
+  if (!isObject(foreign) || JSON.stringify(foreign).length > JSON_CHARS_MAX || checkJson(foreign).length > 0) return err('invalid_info');
   // Judges the copy that is shown.
   const extension = cleaned(foreign);
-  if (!isValues(extension) || !isValues(extension.info) || !isValues(extension.schema)) return err('invalid_info');
+  if (!isObject(extension) || !isObject(extension.info) || !isObject(extension.schema)) return err('invalid_info');
   const { info, schema, routeTemplate } = extension;
-  if (refersOutside(schema)) return err('external_ref');
+  if (checkReferenceKeys(schema).length > 0) return err('external_ref');
   const { input } = info;
-  if (!isValues(input) || input.type !== 'http' || checkSchema(schema, LEVELS_MAX).length > 0 || !satisfies(schema, info))
+  if (!isObject(input) || input.type !== 'http' || checkSchema(schema, LEVELS_MAX).length > 0 || !satisfies(schema, info))
     return err('invalid_info');
   const { method, queryParams = {}, bodyType = 'json', body = {} } = input;
   const hasBody = (BODY_METHODS as readonly unknown[]).includes(method);
   const isMethod = hasBody || (QUERY_METHODS as readonly unknown[]).includes(method);
-  if (!isMethod || !isValues(queryParams) || !(BODY_TYPES as readonly unknown[]).includes(bodyType)) return err('invalid_info');
+  if (!isMethod || !isObject(queryParams) || !(BODY_TYPES as readonly unknown[]).includes(bodyType)) return err('invalid_info');
   return ok({
     method: String(method),
     query: queryParams,
@@ -55,17 +52,9 @@ export function readForeignBazaar(foreign: unknown, pathname: string): Result<Fo
 const isTemplateOf = (template: unknown, pathname: string): template is string =>
   typeof template === 'string' && /^[\x21-\x7e]{1,512}$/.test(template) && matchPath(template, pathname) !== null;
 
-/** True if a schema has a reference to another document, at any depth. */
-function refersOutside(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(value).some(
-    ([key, part]) => ((key === '$ref' || key === '$id') && typeof part === 'string' && !part.startsWith('#')) || refersOutside(part),
-  );
-}
-
 /** Copy with every text as it may be shown. */
 function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return shownText(value) ?? '';
   if (Array.isArray(value)) return value.map(cleaned);
-  return isValues(value) ? Object.fromEntries(Object.entries(value).map(([key, part]) => [shownText(key) ?? '', cleaned(part)])) : value;
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, part]) => [shownText(key) ?? '', cleaned(part)])) : value;
 }

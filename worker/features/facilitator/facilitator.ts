@@ -80,37 +80,30 @@ export interface FacilitatedAnswer {
 export async function settleFacilitated(ctx: Scope, call: FacilitatorCall): Promise<FacilitatedAnswer> {
   const network = ctx.config.network.caip2;
   const judged = await readFacilitatorCall(ctx, call);
-  if (!judged.ok) return { answer: newRefusal(network, judged.reason, judged.payer), isFirst: false };
+  if (!judged.ok) return newRefusal(network, judged.reason, judged.payer);
   const { payer } = judged.read.verified;
   const known = await findSettlement(ctx, judged.read.signed.txSignature);
   const claimed = known ? { ok: true as const, settlement: known, isNew: false } : await claimFacilitated(ctx, judged);
-  if (!claimed.ok) return { answer: newRefusal(network, claimed.reason, payer), isFirst: false };
+  if (!claimed.ok) return newRefusal(network, claimed.reason, payer);
   const { settlement, isNew } = claimed;
   const transaction = isTheirs(settlement, ctx) ? settlement.txSignature : '';
   const success = { success: true as const, payer, transaction, network, amount: settlement.amount.toString() };
   if (isAnsweredBefore(settlement, ctx)) return { answer: success, isFirst: false };
   const refusal = refusalOf(settlement, ctx);
-  if (refusal !== null) return { answer: newRefusal(network, refusal, payer, transaction), isFirst: false };
+  if (refusal !== null) return newRefusal(network, refusal, payer, transaction);
   const outcome = await followThrough(ctx, settlement, { isNew });
-  if (outcome.status === 'pending') return { answer: newRefusal(network, 'settlement_pending', payer, transaction), isFirst: false };
-  if (outcome.status === 'failed') return { answer: newRefusal(network, FAILED, payer, transaction), isFirst: false };
+  if (outcome.status === 'pending') return newRefusal(network, 'settlement_pending', payer, transaction);
+  if (outcome.status === 'failed') return newRefusal(network, FAILED, payer, transaction);
   const taken = await claimForCall(ctx, settlement);
-  if (taken !== 'ours')
-    return {
-      answer: newRefusal(network, taken === 'theirs' ? 'duplicate_settlement' : 'settlement_pending', payer, transaction),
-      isFirst: false,
-    };
+  if (taken !== 'ours') return newRefusal(network, taken === 'theirs' ? 'duplicate_settlement' : 'settlement_pending', payer, transaction);
   return { answer: success, isFirst: true };
 }
 
 const FAILED = 'invalid_exact_svm_transaction_failed';
 
-const newRefusal = (network: string, errorReason: string, payer?: string, transaction = ''): SettleResponse => ({
-  success: false,
-  errorReason,
-  ...(payer === undefined ? {} : { payer }),
-  transaction,
-  network,
+const newRefusal = (network: string, errorReason: string, payer?: string, transaction = ''): FacilitatedAnswer => ({
+  answer: { success: false, errorReason, ...(payer === undefined ? {} : { payer }), transaction, network },
+  isFirst: false,
 });
 
 function refusalOf(settlement: Settlement, tenant: Tenant): string | null {

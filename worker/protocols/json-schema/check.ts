@@ -154,7 +154,7 @@ function checkKeywords(schema: JsonObject): Fault[] {
 }
 
 /** Readers search all values for these keys, also where they are names of properties. */
-function checkReferenceKeys(value: unknown, path: string[] = []): Fault[] {
+export function checkReferenceKeys(value: unknown, path: string[] = []): Fault[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, part]) => {
     const isForeign = (key === '$ref' || key === '$id') && !(typeof part === 'string' && part.startsWith('#'));
