@@ -227,6 +227,10 @@ describe('due work', () => {
     expect((await run(name, dueAt!)).taken).toBeGreaterThan(0);
   });
 
+  it('listings are no work without the keys of x402, because nothing can be probed', () => {
+    expect(dueWorkOf(newCtx({ ...w.env, CHALLENGE_KEYS: '' }, { requestId: 'req_keyless', defer: () => {} })).listings.work).toEqual([]);
+  });
+
   it.each(['idempotency', 'seals'] as const)('%s runs by its schedule', async (name) => {
     await put('sweeps', { name, due_at: AT });
     expect([await isListed(name, ctxAt(AT - 1)), await isListed(name, ctxAt(AT))]).toEqual([false, true]);

@@ -76,7 +76,7 @@ export async function saveProbe(
   found: Found | null,
 ): Promise<void> {
   const { words = {}, ...shown } = found ?? {};
-  const isUnchanged = and(eq(listings.id, id), taken === null ? undefined : eq(listings.nextProbeAt, taken));
+  const isUnchanged = and(eq(listings.id, id), sql`next_probe_at IS ${taken}`);
   const ofWords = jsonRows(Object.entries(words).map(([word, weight]) => ({ word, weight })));
   // Before the row, because the condition is the time that the row is about to lose.
   const replaced = found

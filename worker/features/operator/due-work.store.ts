@@ -13,7 +13,7 @@ import { retentionMsOf, SETUP_RETENTION_MS } from '#features/retention/retention
 import { AGAIN_MS, SANDBOX_PATIENCE_MS, SESSION_RETENTION_MS, STALLED_AFTER_MS } from '#features/sandbox/sweep.ts';
 import { SILENT_MS } from '#features/support/close-silent.ts';
 import { QUEUE_PATIENCE_MS } from '#features/webhooks/deliveries/fan-out.ts';
-import { type Ctx, hasSubscriptions } from '#platform/context.ts';
+import { type Ctx, hasSubscriptions, hasX402 } from '#platform/context.ts';
 import type { DueWork } from '#platform/db/due/due-work.ts';
 import { hasDirectory } from '#platform/db/names/names.ts';
 import { ACT_EVENTS_MAX } from '#platform/db/tables/events.ts';
@@ -94,7 +94,10 @@ const customerWork = (ctx: Ctx) => ({
   entitlements: { work: [], ...(ctx.now === ctx.wallNow ? {} : { idleMs: 0 }) },
   plans: { work: [first('accounts WHERE plan_through IS NOT NULL', 'plan_through')] },
   erasures: { work: [first("accounts WHERE status = 'deleted' AND erased_at IS NULL", 'deleted_at')] },
-  listings: { work: [first('listings WHERE next_probe_at IS NOT NULL', 'next_probe_at')], isOfWallTime: true },
+  listings: {
+    work: hasX402(ctx.config) ? [first('listings WHERE next_probe_at IS NOT NULL', 'next_probe_at')] : [],
+    isOfWallTime: true,
+  },
   fanOut: { work: [first('acts WHERE fanned_out_at IS NULL AND livemode = 1', EVENT_DUE_AT, QUEUE_PATIENCE_MS)] },
   deliveries: {
     work: [first("webhook_deliveries WHERE status IN ('pending', 'retrying')", 'next_attempt_at', QUEUE_PATIENCE_MS)],
