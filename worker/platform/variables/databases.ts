@@ -14,7 +14,7 @@ export const DATABASE_VARIABLES = {
       })
       .optional(),
     '`first-last:binding`, space-separated',
-    'database of each partition of the ids, such as `000-007:DB 008-00f:DB_2`. Without it each bound database has eight, in the order of their numbers. A partition that has accounts must keep its database',
+    'database of each partition of the ids, such as `000-007:DB 008-00f:DB_2`. Without it each bound database has eight, in the order of their numbers. A partition that has accounts changes its database only by a move',
   ),
   OPEN_DATABASES: variableOf(
     z
@@ -24,6 +24,11 @@ export const DATABASE_VARIABLES = {
       .optional(),
     'bindings, space-separated',
     'databases that take new accounts, such as `DB_2 DB_3`, each as many as it has partitions. Without it all bound ones',
+  ),
+  MOVES: variableOf(
+    z.literal('on').optional(),
+    '`on`',
+    'isolates ask `DIRECTORY` every ten seconds for moved partitions, which `npm run admin -- partitions` needs. On from minutes before a move until `PARTITIONS` names the new database',
   ),
 } satisfies Record<string, Variable>;
 
