@@ -32,6 +32,7 @@ import {
 /** Work of one call. The rest of the request's time is for the step under way. */
 const CALL_MS = 10 * SECOND;
 const WAIT_MS = SECOND / 4;
+const WAITS_MAX = 8;
 /** Isolates know a move within `MOVES_MS`, and a call that began before ends within the rest. */
 const KNOWN_MS = MOVES_MS + 3 * SECOND;
 /** Writes are refused this long before the move is published, and `KNOWN_MS` after: less than 30 seconds together. */
@@ -195,12 +196,14 @@ async function proceed(ctx: Ctx, begun: Move): Promise<Move> {
   const { db } = directoryOf(ctx);
   const now = () => ctx.wallNow + ctx.elapsedMs();
   let move = begun;
+  let waits = 0;
   while (move.state !== 'done' && move.state !== 'closed' && ctx.elapsedMs() < CALL_MS) {
     // The rest is copied in one call, so it begins with all of its time.
     if (move.state === 'fencing' && ctx.elapsedMs() > 2 * SECOND) return move;
     const sides = { ctx, from: shardNamed(ctx, move.fromDatabase), to: shardNamed(ctx, move.toDatabase), now };
     const change = await STEPS[move.state](sides, move);
     if (change === null) {
+      if (++waits > WAITS_MAX) return move;
       await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
       continue;
     }

@@ -18,6 +18,8 @@ const ARGUMENTS_MAX = 30;
 
 export const tableNamed = (name: string): OwnedTable => OWNED.find((one) => one.name === name)!;
 
+/** Names both modes, as every statement for both does. */
+const ofBothModes = ({ columns }: OwnedTable): SQL => (columns.some(({ name }) => name === 'livemode') ? sql`t.livemode IN (0, 1)` : sql`true`);
 const isIn = (table: OwnedTable, row: string, partition: string): SQL => sql`${sql.raw(table.partition(row))} = ${partition}`;
 const isCopied = (table: OwnedTable, partition: string): SQL =>
   table.shared ? sql`(${isIn(table, 't', partition)} OR ${sql.raw(table.shared('t'))})` : isIn(table, 't', partition);
@@ -67,7 +69,7 @@ async function readPage(db: Db, table: OwnedTable, partition: string, after: str
   const walk = walkOf(table);
   const page = await db.get<CopiedPage & { seen: number }>(sql`WITH page AS MATERIALIZED (
       SELECT ${sql.raw(walk.text)} AS walk_key, CASE WHEN ${isCopied(table, partition)} THEN ${rowText(table)} END AS row_text
-      FROM ${sql.raw(table.name)} t WHERE ${walk.after(after)} ORDER BY ${sql.raw(walk.order)} LIMIT ${PAGE_ROWS}),
+      FROM ${sql.raw(table.name)} t WHERE ${ofBothModes(table)} AND ${walk.after(after)} ORDER BY ${sql.raw(walk.order)} LIMIT ${PAGE_ROWS}),
     numbered AS MATERIALIZED (SELECT *, row_number() OVER () AS n, sum(coalesce(length(row_text), 0)) OVER (ROWS UNBOUNDED PRECEDING) AS size FROM page),
     cut AS MATERIALIZED (SELECT * FROM numbered WHERE size - coalesce(length(row_text), 0) < ${PAGE_CHARACTERS})
     SELECT json_group_array(json(row_text)) FILTER (WHERE row_text IS NOT NULL) AS rows, count(row_text) AS copied, count(*) AS seen,
@@ -104,7 +106,7 @@ const keysAmong = (table: OwnedTable, keys: readonly string[]): SQL =>
   )} FROM ${setOf(keys)} k)`;
 
 const deleteKeys = (db: Db, table: OwnedTable, keys: readonly string[]) =>
-  db.run(sql`DELETE FROM ${sql.raw(table.name)} AS t WHERE ${keysAmong(table, keys)}`);
+  db.run(sql`DELETE FROM ${sql.raw(table.name)} AS t WHERE ${ofBothModes(table)} AND ${keysAmong(table, keys)}`);
 
 interface Databases {
   from: Db;
@@ -127,7 +129,7 @@ async function copyKeys({ from, to }: Databases, table: OwnedTable, keys: readon
     const some = keys.slice(i, i + KEYS_MAX);
     const found = await from.get<{ rows: string; keys: string }>(
       sql`SELECT json_group_array(json(${rowText(table)})) AS rows, json_group_array(${sql.raw(keyText(table.key, 't'))} || '') AS keys
-        FROM ${sql.raw(table.name)} t WHERE ${keysAmong(table, some)}`,
+        FROM ${sql.raw(table.name)} t WHERE ${ofBothModes(table)} AND ${keysAmong(table, some)}`,
     );
     const present = new Set(JSON.parse(found!.keys) as string[]);
     const gone = some.filter((key) => !present.has(key));
@@ -191,12 +193,12 @@ export async function dropTriggers(db: Db): Promise<void> {
 export async function deletePage(db: Db, table: OwnedTable, partition: string, after: string): Promise<string | null> {
   const walk = walkOf(table);
   const end = await db.get<{ last: string | null }>(
-    sql`SELECT CAST(walk_key AS TEXT) AS last FROM (SELECT ${sql.raw(walk.text)} AS walk_key FROM ${sql.raw(table.name)} t WHERE ${walk.after(after)}
+    sql`SELECT CAST(walk_key AS TEXT) AS last FROM (SELECT ${sql.raw(walk.text)} AS walk_key FROM ${sql.raw(table.name)} t WHERE ${ofBothModes(table)} AND ${walk.after(after)}
       ORDER BY ${sql.raw(walk.order)} LIMIT ${PAGE_ROWS}) LIMIT 1 OFFSET ${PAGE_ROWS - 1}`,
   );
   const last = end?.last ?? null;
   const isOnPage = last === null ? sql`true` : walk.upTo(last);
-  await db.run(sql`DELETE FROM ${sql.raw(table.name)} AS t WHERE ${walk.after(after)} AND ${isOnPage} AND ${isIn(table, 't', partition)}`);
+  await db.run(sql`DELETE FROM ${sql.raw(table.name)} AS t WHERE ${ofBothModes(table)} AND ${walk.after(after)} AND ${isOnPage} AND ${isIn(table, 't', partition)}`);
   return last;
 }
 
@@ -211,7 +213,8 @@ export async function sumRows(db: Db, table: OwnedTable, partition: string): Pro
     return `${i + 1} * coalesce(${weight}, 0)`;
   });
   const found = await db.get<{ rows: number; sum: number }>(
-    sql`SELECT count(*) AS rows, coalesce(sum(${sql.raw(terms.join(' + '))}), 0) AS sum FROM ${sql.raw(table.name)} t WHERE ${isIn(table, 't', partition)}`,
+    sql`SELECT count(*) AS rows, coalesce(sum(${sql.raw(terms.join(' + '))}), 0) AS sum FROM ${sql.raw(table.name)} t
+      WHERE ${ofBothModes(table)} AND ${isIn(table, 't', partition)}`,
   );
   return found!;
 }
