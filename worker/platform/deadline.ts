@@ -48,6 +48,9 @@ const planned = new WeakMap<object, { sql: string; values: unknown[] }>();
 /** Uses D1's error text for a lost answer, so that no verb mistakes a timeout for a refusal. */
 const answerLost = () => new Error('D1_ERROR: no answer before the deadline');
 
+/** Answer to a write while its partition is between two databases. */
+export const betweenDatabases = () => new ApiError('temporarily_unavailable', { retryAfterSeconds: 5 });
+
 /** Refuses writes of partitions that are not in the database, or are leaving it. */
 export interface Fence {
   /** Three hex digits each. */
@@ -59,8 +62,8 @@ export interface Fence {
 }
 
 const WRITES = /^\s*(?:insert|update|delete|replace)\b|^\s*with\b[\s\S]*\b(?:insert\s+into|update\s|delete\s+from)/i;
-const IS_FENCED = `SELECT 1 AS fenced FROM held WHERE partition IN (SELECT value FROM json_each(?)) AND state <> 'resting'`;
-const ABORT_IF_FENCED = `INSERT INTO guard SELECT NULL WHERE EXISTS (${IS_FENCED})`;
+const isFencedSql = (partitions: readonly string[]): string =>
+  `SELECT 1 AS fenced FROM held WHERE partition IN (${partitions.map(() => '?').join()}) AND state <> 'resting'`;
 
 interface Access {
   /** Runs before each call. */
@@ -79,26 +82,29 @@ export function databaseInTime(database: D1Database, caller?: Timed, { check, fe
     chargeCall();
     return caller ? inTime(caller, call, answerLost) : call();
   };
-  const partitions = JSON.stringify(fence?.partitions ?? []);
+  const values = [...(fence?.partitions ?? [])];
+  const fenced = { sql: isFencedSql(values), values };
+  const abortIfFenced = { sql: `INSERT INTO guard SELECT NULL WHERE EXISTS (${fenced.sql})`, values };
   const native = (on: D1Database, { sql, values }: { sql: string; values: unknown[] }): D1PreparedStatement => {
     const statement = on.prepare(sql);
     return values.length === 0 ? statement : statement.bind(...values);
   };
   const isFenced = async (on: D1Database): Promise<boolean> =>
-    (await trip(() => native(on, { sql: IS_FENCED, values: [partitions] }).all())).results.length > 0;
+    (await trip(() => native(on, fenced).all())).results.length > 0;
   const write = async (statements: D1PreparedStatement[]): Promise<D1Result[]> => {
     const send = async (on: D1Database): Promise<D1Result[]> => {
-      const fenced = [{ sql: ABORT_IF_FENCED, values: [partitions] }, ...statements.map((statement) => planned.get(statement)!)];
-      return (await trip(() => on.batch(fenced.map((one) => native(on, one))))).slice(1);
+      const all = [abortIfFenced, ...statements.map((statement) => planned.get(statement)!)];
+      return (await trip(() => on.batch(all.map((one) => native(on, one))))).slice(1);
     };
-    const on = await fence!.locate(true);
-    try {
-      return await send(on);
-    } catch (error) {
-      // The verb's own condition may have aborted the batch.
-      if (!/constraint failed: guard\b/i.test(String(error)) || !(await isFenced(on))) throw error;
-    }
-    return send(await fence!.relocate());
+    /** Returns null if the fence refused the batch. The verb's own condition may have aborted it too. */
+    const trySend = (on: D1Database): Promise<D1Result[] | null> =>
+      send(on).catch(async (error: unknown) => {
+        if (!/constraint failed: guard\b/i.test(String(error)) || !(await isFenced(on))) throw error;
+        return null;
+      });
+    const stored = (await trySend(await fence!.locate(true))) ?? (await trySend(await fence!.relocate()));
+    if (stored === null) throw betweenDatabases();
+    return stored;
   };
   const wrap = (sql: string, values: unknown[]): D1PreparedStatement => {
     const one = { sql, values };

@@ -4,11 +4,10 @@
  * @module
  */
 
-import { ApiError } from '#core/errors.ts';
 import { chargeCall } from '#core/isolate/budget.ts';
 import { remembered } from '#core/isolate/memory.ts';
 import { SECOND } from '#core/time.ts';
-import { type Fence, inTime } from './deadline.ts';
+import { betweenDatabases, type Fence, inTime } from './deadline.ts';
 
 /** Longest age of what an isolate knows. */
 export const MOVES_MS = 10 * SECOND;
@@ -63,8 +62,6 @@ interface Fenced {
   leftMs(): number;
 }
 
-const busy = () => new ApiError('temporarily_unavailable', { retryAfterSeconds: 5 });
-
 /** Fence of the writes for these partitions, which are in one database. */
 export function fenceOf({ databases, partitions, home, isOn, leftMs }: Fenced): Fence {
   const directory = databases.DIRECTORY as D1Database;
@@ -72,7 +69,7 @@ export function fenceOf({ databases, partitions, home, isOn, leftMs }: Fenced): 
   const find = (): string => {
     const homes = new Set(partitions.map((partition) => movedPartitions.get(partition) ?? current));
     // Partitions that are no longer in one database are asked for separately by the next request or message.
-    if (homes.size > 1) throw busy();
+    if (homes.size > 1) throw betweenDatabases();
     return [...homes][0] ?? current;
   };
   const bound = (name: string): D1Database => databases[name] as D1Database;
@@ -82,7 +79,7 @@ export function fenceOf({ databases, partitions, home, isOn, leftMs }: Fenced): 
       if (isOn) {
         await refreshMoves(directory, leftMs);
         current = find();
-        if (isWrite && partitions.some(isClosed)) throw busy();
+        if (isWrite && partitions.some(isClosed)) throw betweenDatabases();
       }
       return bound(current);
     },
@@ -90,7 +87,7 @@ export function fenceOf({ databases, partitions, home, isOn, leftMs }: Fenced): 
       await refreshMoves(directory, leftMs, 0);
       const before = current;
       current = find();
-      if (current === before || databases[current] === undefined || partitions.some(isClosed)) throw busy();
+      if (current === before || databases[current] === undefined || partitions.some(isClosed)) throw betweenDatabases();
       return bound(current);
     },
   };

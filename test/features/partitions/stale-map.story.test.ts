@@ -33,16 +33,22 @@ describe('isolate with an old map', () => {
     letTimeRun();
     forgetAll();
   });
-  const create = (env: Env, name: string) => w.call('POST', '/v1/access/apps', { key: merchant.key, env, body: { name }, headers: { 'Idempotency-Key': name } });
+  const create = (env: Env, name: string) => {
+    const body = { name, price: { asset: 'USDC', amount: '5' }, payout_wallet: merchant.wallet.address };
+    return w.call('POST', '/v1/access/products', { key: merchant.key, env, body, headers: { 'Idempotency-Key': `${name}-key` } });
+  };
   const namesIn = async (database: D1Database) =>
-    (await database.prepare('SELECT name FROM access_apps WHERE merchant_id = ? ORDER BY name').bind(merchant.userId).all<{ name: string }>()).results.map(
+    (await database.prepare('SELECT name FROM products WHERE merchant_id = ? ORDER BY name').bind(merchant.userId).all<{ name: string }>()).results.map(
       ({ name }) => name,
     );
 
   it('a fenced batch writes no row and reads at most one row more than without a fence', async () => {
+    // The first product stores its payout wallet too.
+    expect((await create(w.env, 'first')).status).toBe(201);
     const fenced = counted(testEnv.DB);
     expect((await create({ ...w.env, DB: fenced.database }, 'fenced')).status).toBe(201);
     const alone = counted(testEnv.DB);
+    forgetAll();
     const { DB_2: _, DIRECTORY: __, ...one } = w.env;
     expect((await create({ ...one, DB: alone.database, OPEN_DATABASES: 'DB' } as unknown as Env, 'alone')).status).toBe(201);
     const [withFence, without] = [fenced.batches, alone.batches].map((batches) => batches.filter(({ written }) => written > 0));
@@ -67,7 +73,7 @@ describe('isolate with an old map', () => {
 
   it('a read shows what is true in the calls between the publication and the end of a move', async () => {
     const list = async () => {
-      const { body } = await w.call('GET', '/v1/access/apps', { key: merchant.key });
+      const { body } = await w.call('GET', '/v1/products?per_page=100', { key: merchant.key });
       return body.items.map(({ name }: { name: string }) => name).sort();
     };
     const names = await list();
