@@ -89,8 +89,7 @@ export function databaseInTime(database: D1Database, caller?: Timed, { check, fe
     const statement = on.prepare(sql);
     return values.length === 0 ? statement : statement.bind(...values);
   };
-  const isFenced = async (on: D1Database): Promise<boolean> =>
-    (await trip(() => native(on, fenced).all())).results.length > 0;
+  const isFenced = async (on: D1Database): Promise<boolean> => (await trip(() => native(on, fenced).all())).results.length > 0;
   const write = async (statements: D1PreparedStatement[]): Promise<D1Result[]> => {
     const send = async (on: D1Database): Promise<D1Result[]> => {
       const all = [abortIfFenced, ...statements.map((statement) => planned.get(statement)!)];
@@ -121,9 +120,7 @@ export function databaseInTime(database: D1Database, caller?: Timed, { check, fe
       first: async (column: string) =>
         isWrite ? ((await written()).results[0] as Record<string, unknown>)?.[column] : read((statement) => statement.first(column)),
       raw: async (options?: { columnNames?: false }) =>
-        isWrite
-          ? (await written()).results.map((row) => Object.values(row as object))
-          : read((statement) => statement.raw(options)),
+        isWrite ? (await written()).results.map((row) => Object.values(row as object)) : read((statement) => statement.raw(options)),
     } as unknown as D1PreparedStatement;
     planned.set(timed, one);
     return timed;

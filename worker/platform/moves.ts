@@ -44,7 +44,8 @@ export async function refreshMoves(directory: D1Database, leftMs: () => number, 
   const startedAt = Date.now();
   if (startedAt - memory.readAt < ageMs) return;
   chargeCall();
-  const read = () => directory.prepare('SELECT partition, from_database, to_database, state FROM moves').all<Known & { partition: string }>();
+  const read = () =>
+    directory.prepare('SELECT partition, from_database, to_database, state FROM moves').all<Known & { partition: string }>();
   const rows = await inTime({ leftMs: () => Math.min(ANSWER_MS, leftMs()) }, read).then(
     ({ results }) => results,
     () => null,

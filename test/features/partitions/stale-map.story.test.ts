@@ -38,9 +38,9 @@ describe('isolate with an old map', () => {
     return w.call('POST', '/v1/access/products', { key: merchant.key, env, body, headers: { 'Idempotency-Key': `${name}-key` } });
   };
   const namesIn = async (database: D1Database) =>
-    (await database.prepare('SELECT name FROM products WHERE merchant_id = ? ORDER BY name').bind(merchant.userId).all<{ name: string }>()).results.map(
-      ({ name }) => name,
-    );
+    (
+      await database.prepare('SELECT name FROM products WHERE merchant_id = ? ORDER BY name').bind(merchant.userId).all<{ name: string }>()
+    ).results.map(({ name }) => name);
 
   it('a fenced batch writes no row and reads at most one row more than without a fence', async () => {
     // The first product stores its payout wallet too.

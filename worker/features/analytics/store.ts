@@ -243,7 +243,9 @@ export async function listMetricEvents(db: Db, { name, seq }: AnalyticsCursor, t
       .select()
       .from(events)
       // The unary pluses make SQLite search by the order of the events.
-      .where(and(isAfter(seq), sql`+${events.livemode} = ${name === CURSORS.live ? 1 : 0} AND +${inArray(events.type, [...types])}`, IS_HELD))
+      .where(
+        and(isAfter(seq), sql`+${events.livemode} = ${name === CURSORS.live ? 1 : 0} AND +${inArray(events.type, [...types])}`, IS_HELD),
+      )
       .orderBy(IN_ORDER)
       .limit(limit),
     // The highest number that an event of the last act may have.

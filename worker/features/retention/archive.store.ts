@@ -144,7 +144,9 @@ export function moveToArchive(ctx: Shard, written: Written): Write[] {
   );
   const seqs = [...new Set(written.events.map(({ seq }) => Math.floor(seq / ACT_EVENTS_MAX)))];
   return [
-    db.insert(archives).values({ id: nextNumber(ctx, ARCHIVE_ID), merchantId, livemode, key, firstEventId: ids[0]!, lastEventId: ids.at(-1)! }),
+    db
+      .insert(archives)
+      .values({ id: nextNumber(ctx, ARCHIVE_ID), merchantId, livemode, key, firstEventId: ids[0]!, lastEventId: ids.at(-1)! }),
     db
       .insert(archivedTypes)
       .select(

@@ -5,7 +5,7 @@
  */
 
 import { raise } from '#core/errors.ts';
-import { type Partition, PARTITIONS } from '#core/ids.ts';
+import { PARTITIONS, type Partition } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import { sweepAnalytics } from '#features/analytics/fold.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
@@ -221,10 +221,13 @@ async function begin(ctx: Ctx, partition: string, to: string): Promise<Move> {
   const names = ctx.databases.map(({ name }) => name);
   if (!names.includes(to)) return conflict(`${to} is not bound.`);
   // Two databases whose positions are equal by this number would make equal numbers.
-  if (names.some((name) => positionOfDatabase(name) >= NUMBERS_PER_MS)) return conflict(`Partitions move among ${NUMBERS_PER_MS} databases.`);
+  if (names.some((name) => positionOfDatabase(name) >= NUMBERS_PER_MS))
+    return conflict(`Partitions move among ${NUMBERS_PER_MS} databases.`);
   const now = ctx.wallNow;
   const move = { partition, fromDatabase: from, toDatabase: to, state: 'begun' as const, begunAt: now, changedAt: now };
-  return (await insertMove(directoryOf(ctx).db, move)) ?? conflict('Another partition moves, or a database is closed. See partitions list.');
+  return (
+    (await insertMove(directoryOf(ctx).db, move)) ?? conflict('Another partition moves, or a database is closed. See partitions list.')
+  );
 }
 
 /** Begins or continues a move. Throws 409 state_conflict if it cannot begin, or the databases differ after three tries. */
@@ -246,12 +249,18 @@ export async function cancelMove(ctx: Ctx, partition: string): Promise<MoveRepor
   const known = (await findMove(db, partition)) ?? raise('not_found');
   if (known.state === 'cancelling' || known.state === 'done') return reportOf(await proceed(ctx, known));
   if (!CANCELLABLE.includes(known.state)) return conflict(`The partition is ${known.state}. Complete the move.`);
-  const cancelled = await changeMove(db, known, { state: 'cancelling', position: '', changedAt: Math.max(ctx.wallNow, known.changedAt + 1) });
+  const cancelled = await changeMove(db, known, {
+    state: 'cancelling',
+    position: '',
+    changedAt: Math.max(ctx.wallNow, known.changedAt + 1),
+  });
   return reportOf(await proceed(ctx, cancelled ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 })));
 }
 
 /** Lists all partitions with their databases and moves. */
-export async function listPartitions(ctx: Ctx): Promise<{ partition: string; database: string; state: string; refused_ms: number | null }[]> {
+export async function listPartitions(
+  ctx: Ctx,
+): Promise<{ partition: string; database: string; state: string; refused_ms: number | null }[]> {
   const known = new Map((ctx.directory ? await listMoves(directoryOf(ctx).db) : []).map((move) => [move.partition, move]));
   return Array.from({ length: PARTITIONS }, (_, partition) => partition as Partition).flatMap((partition) => {
     const database = ctx.partitions.databaseAt(partition);
@@ -266,7 +275,10 @@ export async function listPartitions(ctx: Ctx): Promise<{ partition: string; dat
  * Refuses the writes for all partitions of a database and rests its sweeps, while the database is restored, or accepts them again. Waits until
  * every isolate knows. Other databases are not affected. Throws 409 state_conflict while a partition of the database moves.
  */
-export async function closeDatabase(ctx: Ctx, { database, isOpen }: { database: string; isOpen: boolean }): Promise<{ database: string; partitions: string[] }> {
+export async function closeDatabase(
+  ctx: Ctx,
+  { database, isOpen }: { database: string; isOpen: boolean },
+): Promise<{ database: string; partitions: string[] }> {
   requireOn(ctx);
   if (!ctx.databases.some(({ name }) => name === database)) raise('not_found');
   await refreshMoves(ctx.env.DIRECTORY!, ctx.leftMs, 0);
@@ -278,4 +290,3 @@ export async function closeDatabase(ctx: Ctx, { database, isOpen }: { database: 
   if (!isOpen) await new Promise((resolve) => setTimeout(resolve, KNOWN_MS));
   return { database, partitions };
 }
-

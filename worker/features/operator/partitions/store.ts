@@ -51,7 +51,11 @@ export async function changeMove(db: Db, before: Move, after: MoveChange): Promi
 }
 
 /** Closes or opens the partitions of a database. Changes none of a partition that moves. */
-export const closePartitions = (db: Db, database: string, { partitions, isOpen, now }: { partitions: readonly string[]; isOpen: boolean; now: number }) =>
+export const closePartitions = (
+  db: Db,
+  database: string,
+  { partitions, isOpen, now }: { partitions: readonly string[]; isOpen: boolean; now: number },
+) =>
   db
     .insert(moves)
     .select(

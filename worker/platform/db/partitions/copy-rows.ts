@@ -19,7 +19,8 @@ const ARGUMENTS_MAX = 30;
 export const tableNamed = (name: string): OwnedTable => OWNED.find((one) => one.name === name)!;
 
 /** Names both modes, as every statement for both does. */
-const ofBothModes = ({ columns }: OwnedTable): SQL => (columns.some(({ name }) => name === 'livemode') ? sql`t.livemode IN (0, 1)` : sql`true`);
+const ofBothModes = ({ columns }: OwnedTable): SQL =>
+  columns.some(({ name }) => name === 'livemode') ? sql`t.livemode IN (0, 1)` : sql`true`;
 const isIn = (table: OwnedTable, row: string, partition: string): SQL => sql`${sql.raw(table.partition(row))} = ${partition}`;
 const isCopied = (table: OwnedTable, partition: string): SQL =>
   table.shared ? sql`(${isIn(table, 't', partition)} OR ${sql.raw(table.shared('t'))})` : isIn(table, 't', partition);
@@ -31,23 +32,34 @@ const chunksOf = <T>(all: readonly T[]): T[][] =>
 
 /** JSON of a row: arrays of its columns in the order of the table. */
 const rowText = (table: OwnedTable): SQL =>
-  sql.raw(`json_array(${chunksOf(copiedColumns(table)).map((some) => keyText(some, 't')).join(', ')})`);
+  sql.raw(
+    `json_array(${chunksOf(copiedColumns(table))
+      .map((some) => keyText(some, 't'))
+      .join(', ')})`,
+  );
 
 const decoded = (column: SQLiteColumn, value: string): string =>
   isBlob(column) ? `CASE substr(${value}, 1, 1) WHEN 'x' THEN unhex(substr(${value}, 2)) ELSE substr(${value}, 2) END` : value;
 
 /** Position of a walk in the order of storage, which lists show. */
-const walkOf = ({ hasRowid, key }: OwnedTable): { order: string; text: string; after(position: string): SQL; upTo(position: string): SQL } => {
+const walkOf = ({
+  hasRowid,
+  key,
+}: OwnedTable): { order: string; text: string; after(position: string): SQL; upTo(position: string): SQL } => {
   const order = hasRowid ? 't.rowid' : key.map(({ name }) => `t.${name}`).join(', ');
   const values = (position: string): SQL =>
     hasRowid
       ? sql`CAST(${position} AS INTEGER)`
-      : sql.join(
-          key.map((column, i) => sql.raw(decoded(column, `(p.value ->> '$[${i}]')`))),
-          sql`, `,
-        ).append(sql` FROM (SELECT ${position} AS value) p`);
+      : sql
+          .join(
+            key.map((column, i) => sql.raw(decoded(column, `(p.value ->> '$[${i}]')`))),
+            sql`, `,
+          )
+          .append(sql` FROM (SELECT ${position} AS value) p`);
   const compare = (operator: string, position: string): SQL =>
-    hasRowid ? sql`t.rowid ${sql.raw(operator)} ${values(position)}` : sql`(${sql.raw(order)}) ${sql.raw(operator)} (SELECT ${values(position)})`;
+    hasRowid
+      ? sql`t.rowid ${sql.raw(operator)} ${values(position)}`
+      : sql`(${sql.raw(order)}) ${sql.raw(operator)} (SELECT ${values(position)})`;
   return {
     order,
     text: hasRowid ? 't.rowid' : keyText(key, 't'),
@@ -89,7 +101,8 @@ function writeRows(db: Db, table: OwnedTable, rows: string) {
   const columns = [...copied.map((column) => ({ name: column.name, value: pathOf(column) })), ...computed];
   const keys = table.key.map(({ name }) => name);
   // A number that the target gave a row stays, unless its value follows from the row.
-  const isSet = (name: string) => !keys.includes(name) && (!(name in table.computed) || name !== 'row_number' || table.name === 'receipt_metadata');
+  const isSet = (name: string) =>
+    !keys.includes(name) && (!(name in table.computed) || name !== 'row_number' || table.name === 'receipt_metadata');
   const set = columns.filter(({ name }) => isSet(name)).map(({ name }) => `${name} = excluded.${name}`);
   const action = set.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${set.join(', ')}`;
   return db.run(
@@ -114,7 +127,12 @@ interface Databases {
 }
 
 /** Copies the next page of a table. Idempotent. */
-export async function copyPage({ from, to }: Databases, table: OwnedTable, partition: string, after: string): Promise<Omit<CopiedPage, 'rows'>> {
+export async function copyPage(
+  { from, to }: Databases,
+  table: OwnedTable,
+  partition: string,
+  after: string,
+): Promise<Omit<CopiedPage, 'rows'>> {
   const { rows, ...page } = await readPage(from, table, partition, after);
   if (page.copied > 0) await writeRows(to, table, rows);
   return page;
@@ -198,7 +216,9 @@ export async function deletePage(db: Db, table: OwnedTable, partition: string, a
   );
   const last = end?.last ?? null;
   const isOnPage = last === null ? sql`true` : walk.upTo(last);
-  await db.run(sql`DELETE FROM ${sql.raw(table.name)} AS t WHERE ${ofBothModes(table)} AND ${walk.after(after)} AND ${isOnPage} AND ${isIn(table, 't', partition)}`);
+  await db.run(
+    sql`DELETE FROM ${sql.raw(table.name)} AS t WHERE ${ofBothModes(table)} AND ${walk.after(after)} AND ${isOnPage} AND ${isIn(table, 't', partition)}`,
+  );
   return last;
 }
 

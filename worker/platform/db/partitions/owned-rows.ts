@@ -7,14 +7,7 @@
 import { getTableName } from 'drizzle-orm';
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { accounts, loginNonces, payoutWallets } from '../tables/accounts.ts';
-import {
-  archiveDrafts,
-  archivedPayments,
-  archivedReceipts,
-  archivedSubjects,
-  archivedTypes,
-  archives,
-} from '../tables/archives.ts';
+import { archiveDrafts, archivedPayments, archivedReceipts, archivedSubjects, archivedTypes, archives } from '../tables/archives.ts';
 import { audits } from '../tables/audits.ts';
 import { cursors, paymentCandidates } from '../tables/candidates.ts';
 import { endedSessions, handoffs, identitySessions, paymentSessions } from '../tables/checkout.ts';
@@ -75,7 +68,8 @@ export const encoded = (column: SQLiteColumn, row: string): string => {
 };
 
 /** SQL of a key as JSON text. */
-export const keyText = (key: readonly SQLiteColumn[], row: string): string => `json_array(${key.map((column) => encoded(column, row)).join(', ')})`;
+export const keyText = (key: readonly SQLiteColumn[], row: string): string =>
+  `json_array(${key.map((column) => encoded(column, row)).join(', ')})`;
 
 /** Partition in a UUID: its text, or its 16 bytes. */
 const inColumn =
@@ -83,7 +77,11 @@ const inColumn =
   (row) =>
     isBlob(column) ? `lower(substr(hex(${row}.${column.name}), 18, 3))` : `substr(${row}.${column.name}, 21, 3)`;
 
-function owned(table: SQLiteTable, by: SQLiteColumn | PartitionSql, options: Partial<Omit<OwnedTable, 'name' | 'partition'>> = {}): OwnedTable {
+function owned(
+  table: SQLiteTable,
+  by: SQLiteColumn | PartitionSql,
+  options: Partial<Omit<OwnedTable, 'name' | 'partition'>> = {},
+): OwnedTable {
   const { columns, primaryKeys } = getTableConfig(table);
   const [composite] = primaryKeys;
   const name = getTableName(table);
@@ -186,5 +184,8 @@ export const NOT_OWNED: readonly { where: string; tables: readonly SQLiteTable[]
     tables: [alarms, communities, feePayerReadings, loginNonces, parkedMessages, platformChecks, usedSignInStates],
   },
   { where: 'every database, alike', tables: [bouncedAddresses] },
-  { where: 'each database, for its own work', tables: [analyticsCursors, archiveDrafts, audits, changedRows, cursors, guard, held, sweeps] },
+  {
+    where: 'each database, for its own work',
+    tables: [analyticsCursors, archiveDrafts, audits, changedRows, cursors, guard, held, sweeps],
+  },
 ];

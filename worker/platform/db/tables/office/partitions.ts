@@ -12,7 +12,17 @@ export const held = sqliteTable('held', {
 });
 
 /** Steps of a move, in order. `closed`: nothing is written until the operator opens the partition, because its database is restored. */
-export type MoveState = 'begun' | 'clearing' | 'copying' | 'resting' | 'fencing' | 'published' | 'purging' | 'done' | 'cancelling' | 'closed';
+export type MoveState =
+  | 'begun'
+  | 'clearing'
+  | 'copying'
+  | 'resting'
+  | 'fencing'
+  | 'published'
+  | 'purging'
+  | 'done'
+  | 'cancelling'
+  | 'closed';
 
 /** Where partitions are, in the directory: one row for each that an operator moved or closed. Never deleted, because it says so after `PARTITIONS` too. */
 export const moves = sqliteTable('moves', {
@@ -31,13 +41,10 @@ export const moves = sqliteTable('moves', {
 });
 
 /** Keys of rows that changed while their partition is copied. Written by the triggers of the move, and deleted when copied. */
-export const changedRows = sqliteTable(
-  'changed_rows',
-  {
-    id: integer('id').primaryKey({ autoIncrement: true }),
-    changedTable: text('changed_table').notNull(),
-    key: text('key').notNull(),
-  },
-);
+export const changedRows = sqliteTable('changed_rows', {
+  id: integer('id').primaryKey({ autoIncrement: true }),
+  changedTable: text('changed_table').notNull(),
+  key: text('key').notNull(),
+});
 
 export type Move = typeof moves.$inferSelect;
