@@ -239,7 +239,7 @@ export async function sumRows(db: Db, table: OwnedTable, partition: string): Pro
   return found!;
 }
 
-/** Lists the tables whose rows of the partition differ between two databases. */
+/** Lists the tables in which the rows of the partition differ between two databases. */
 export async function listDifferent({ from, to }: Databases, partition: string): Promise<string[]> {
   const compared = await Promise.all(
     OWNED.map(async (table) => {
