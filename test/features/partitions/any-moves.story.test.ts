@@ -40,7 +40,7 @@ describe('partition that moves back and forth while its merchant sells', () => {
     if (status < 300) return true;
     // The fence also refused the end of a lease, which then expires.
     if (body.code === 'idempotency_in_progress') return false;
-    expect([status, body.code, headers.get('Retry-After')]).toEqual([503, 'temporarily_unavailable', '5']);
+    expect([status, body.code, headers.get('Retry-After')], JSON.stringify(body)).toEqual([503, 'temporarily_unavailable', '5']);
     refusedIn.push(state);
     return false;
   }
@@ -65,6 +65,8 @@ describe('partition that moves back and forth while its merchant sells', () => {
     async function settle() {
       for (const one of unsettled.splice(0)) {
         const answer = await shop.settle(one.signature, { customer: { customer_ref: 'agent' } }, { idempotencyKey: one.key });
+        // The time moved past its blockhash before anything was stored: the agent pays again.
+        if (answer.status === 422 && answer.body.code === 'payment_mismatch') continue;
         if (isStored(answer)) settled.add(answer.body.payment_id ?? one.key);
         else unsettled.push(one);
       }

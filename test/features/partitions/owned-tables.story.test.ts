@@ -22,7 +22,10 @@ describe('ownership of tables', () => {
   });
 
   it('tables without a rowid are those that the migrations create so', async () => {
-    const { results } = await testEnv.DB.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'table'").all<{ name: string; sql: string }>();
+    const { results } = await testEnv.DB.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'table'").all<{
+      name: string;
+      sql: string;
+    }>();
     const rowless = results.filter(({ sql }) => /WITHOUT ROWID\s*$/i.test(sql)).map(({ name }) => name);
     expect(rowless.filter((name) => tables.includes(name)).sort()).toEqual([...WITHOUT_ROWID].sort());
   });

@@ -44,6 +44,8 @@ export async function takeLease(
   const fence = newFence();
   const taken = await insertLease(ctx, request, fence).catch((error: unknown) => {
     ctx.note(`lease: ${formatErrorChain(error)}`);
+    // The fence refused the lease: the partition moves.
+    if (error instanceof Error && error.cause instanceof ApiError) throw error.cause;
     return null;
   });
   if (taken) return { lease: leaseOf(ctx, request, fence) };
