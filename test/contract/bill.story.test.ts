@@ -40,12 +40,12 @@ describe('bill', () => {
     single = await openShop(w);
     product = await w.product(shop.merchant, { access_period_days: 30 });
     buyer = await w.chain.wallet();
+    // The first sale of a product notes its name for the search.
+    await sell();
+    await settle();
     await spend(() =>
       Promise.all(['alone', 'each10', 'each20', 'hot'].map((name) => shop.grant({ customer: customerOf(name), units: 100_000 }))),
     );
-    await sell();
-    // The first sale of a product notes its name for the search.
-    await spend(() => settle());
     // A range of signatures is read up to the next one, which a full table always has.
     await putRow(w.env.DB, 'tx_claims', { tx_signature: 'z'.repeat(88), livemode: 1 });
     await letTimePass(w, FIRST_CHECK);
