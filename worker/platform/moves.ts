@@ -91,6 +91,8 @@ export function fenceOf({ databases, partitions, home, isOn, clock }: Fenced): F
       if (isOn) {
         await refreshMoves(directory, clock);
         current = find();
+        // The operator may have opened the database meanwhile.
+        if (isWrite && partitions.some(isClosed)) await refreshMoves(directory, clock, SECOND);
         if (isWrite && partitions.some(isClosed)) throw betweenDatabases();
       }
       return bound(current);

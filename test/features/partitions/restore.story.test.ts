@@ -92,6 +92,8 @@ describe('restore of one database', () => {
     expect(await w.runSweep(tick!)).toEqual([]);
     expect((await rebuildNames(w)).shared).toEqual([]);
     await operate(w, 'open', { database: 'DB_2' });
+    // An isolate asks at most once a second.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
 
     expect((await logIn(restored)).status).toBe(200);
     expect((await w.call('GET', `/v1/payments/${lost.payment.payment_id}`)).status).toBe(404);
