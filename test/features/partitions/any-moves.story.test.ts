@@ -15,7 +15,6 @@ const SWEEPS_DUE = 'UPDATE sweeps SET due_at = 0, sent_at = 0, lease_until = 0';
 
 describe('partition that moves back and forth while its merchant sells', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true', MOVES: 'on' });
-  w.env.LOCAL_CLOCK_URL = w.chain.url;
   let shop: Shop;
   let mine: Consumer;
   let partition: string;
