@@ -41,7 +41,7 @@ import type { Swept } from '#platform/db/sweeps.ts';
 import { endSweep, failSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweeps.ts';
 import { inTime } from '#platform/deadline.ts';
 import { deferring, logRequest } from '#platform/log.ts';
-import { clockOf, isClosedDatabase, refreshMoves } from '#platform/moves.ts';
+import { callClock, isClosedDatabase, refreshMoves } from '#platform/moves.ts';
 import { followActs } from './event-handlers.ts';
 import { sweepParked } from './jobs.ts';
 
@@ -230,7 +230,7 @@ async function listDueElsewhere(shard: Shard): Promise<string[]> {
 async function isBeingRestored(shard: Shard): Promise<boolean> {
   const { config, env, database } = shard;
   if (config.MOVES !== 'on' || env.DIRECTORY === undefined) return false;
-  await refreshMoves(env.DIRECTORY, clockOf(shard));
+  await refreshMoves(env.DIRECTORY, callClock(shard));
   return isClosedDatabase(database);
 }
 

@@ -14,7 +14,7 @@ import { type Config, readConfig } from './config.ts';
 import { databaseInTime } from './deadline.ts';
 import { aheadMs } from './local-clock.ts';
 import { logRequest } from './log.ts';
-import { type Clock, clockOf, fenceOf, movedPartitions } from './moves.ts';
+import { type Clock, callClock, fenceOf, movedPartitions } from './moves.ts';
 
 /** Queue message with ids only, because the database holds the state. The ids name that database. `requestId`: the sender's `cause`. */
 export type Job = { requestId?: string | undefined } & (
@@ -246,7 +246,7 @@ export function newCtx(
   const config = configOf(env);
   const clocks = clocksOf(config, DEADLINES_MS[kind], { now, wallNow });
   const { leftMs } = clocks;
-  const clock = clockOf(clocks);
+  const clock = callClock(clocks);
   const databases = databasesOf(env, clock);
   return {
     ...clocks,

@@ -20,7 +20,7 @@ export interface Clock {
   now(): number;
 }
 
-export const clockOf = ({ wallNow, elapsedMs, leftMs }: { wallNow: number; elapsedMs(): number; leftMs(): number }): Clock => ({
+export const callClock = ({ wallNow, elapsedMs, leftMs }: { wallNow: number; elapsedMs(): number; leftMs(): number }): Clock => ({
   leftMs,
   now: () => wallNow + elapsedMs(),
 });

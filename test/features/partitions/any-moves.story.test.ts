@@ -39,7 +39,8 @@ describe('partition that moves back and forth while its merchant sells', () => {
     if (status < 300) return true;
     // The fence also refused the end of a lease, which then expires.
     if (body.code === 'idempotency_in_progress') return false;
-    expect([status, body.code, headers.get('Retry-After')], JSON.stringify(body)).toEqual([503, 'temporarily_unavailable', '5']);
+    expect([status, body.code], JSON.stringify(body)).toEqual([503, 'temporarily_unavailable']);
+    expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0);
     refusedIn.push(state);
     return false;
   }

@@ -70,7 +70,7 @@ describe('restore of one database', () => {
     w.call('POST', `/v1/products/p/${shop.product.slug}/connect`, { body: {} });
 
   it('its writes are refused until it is opened, all others go on, and no event or delivery number comes again', async () => {
-    const kept = await sell(restored);
+    const remaining = await sell(restored);
     await bring();
     const backup = await backUp(testEnv.TEST_DB_2);
     const lost = await sell(restored);
@@ -82,7 +82,7 @@ describe('restore of one database', () => {
     expect(closed.partitions).toHaveLength(8);
     const refused = await connect(restored);
     expect([refused.status, refused.body.code, refused.headers.get('Retry-After')]).toEqual([503, 'temporarily_unavailable', '5']);
-    expect((await w.call('GET', `/v1/payments/${kept.payment.payment_id}`)).status).toBe(200);
+    expect((await w.call('GET', `/v1/payments/${remaining.payment.payment_id}`)).status).toBe(200);
     expect((await sell(here)).confirmed.payment.status).toBe('CONFIRMED');
     await restore(testEnv.TEST_DB_2, backup);
     // The backup has no fence: the directory refuses.

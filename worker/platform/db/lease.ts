@@ -91,6 +91,7 @@ export async function answerLeased<T>(
     // A record under our own fence is this very answer.
     if (known?.fence === held.lease.fence && known.status !== null) return answer;
     if (known) return replayRecord(ctx, known, request);
+    if (error instanceof ApiError) throw error;
     throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
   }
 }

@@ -14,7 +14,7 @@ import { copyChanges, copyPage, createTriggers, deletePage, dropTriggers, listDi
 import { NUMBERS_PER_MS, positionOfDatabase } from '#platform/db/partitions/numbers.ts';
 import { OWNED } from '#platform/db/partitions/owned-rows.ts';
 import type { Move } from '#platform/db/tables/office/partitions.ts';
-import { clockOf, MOVES_MS, refreshMoves } from '#platform/moves.ts';
+import { callClock, MOVES_MS, refreshMoves } from '#platform/moves.ts';
 import {
   changeMove,
   closePartitions,
@@ -216,7 +216,7 @@ async function proceed(ctx: Ctx, begun: Move): Promise<Move> {
 }
 
 async function begin(ctx: Ctx, partition: string, to: string): Promise<Move> {
-  await refreshMoves(ctx.env.DIRECTORY!, clockOf(ctx), 0);
+  await refreshMoves(ctx.env.DIRECTORY!, callClock(ctx), 0);
   const from = ctx.partitions.databaseAt(Number.parseInt(partition, 16) as Partition) ?? raise('not_found');
   const names = ctx.databases.map(({ name }) => name);
   if (!names.includes(to)) return conflict(`${to} is not bound.`);
@@ -281,7 +281,7 @@ export async function closeDatabase(
 ): Promise<{ database: string; partitions: string[] }> {
   requireOn(ctx);
   if (!ctx.databases.some(({ name }) => name === database)) raise('not_found');
-  await refreshMoves(ctx.env.DIRECTORY!, clockOf(ctx), 0);
+  await refreshMoves(ctx.env.DIRECTORY!, callClock(ctx), 0);
   const { db } = directoryOf(ctx);
   const partitions = (await listPartitions(ctx)).filter((one) => one.database === database).map(({ partition }) => partition);
   const moving = (await listMoves(db)).find(({ state }) => state !== 'done' && state !== 'closed');
