@@ -1,3 +1,4 @@
+// @module-tag volume
 import { beforeAll, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../support/faults/faults.ts';
 import { bindDatabases, openOnly } from '../../support/fixtures/databases.ts';
