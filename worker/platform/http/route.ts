@@ -24,6 +24,7 @@ import type { Answer, StoredAnswer } from '#platform/db/idempotency-record.ts';
 import { answerLeased } from '#platform/db/lease.ts';
 import { answerOnce, type StoreAnswer } from '#platform/db/once.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
+import type { Group } from '#rules/scopes.ts';
 import { KINDS, type Kind, type KindOptions } from './callers.ts';
 import { IdempotencyHeader, type KeyOptions, keyedRequest, OptionalIdempotencyHeader, sendAnswer } from './idempotency-key.ts';
 import {
@@ -90,6 +91,8 @@ type ViewerCall<P, Q, B, H> = Call<ViewerEnv, P, Q, B, H> & { viewer: Tenant | n
 interface Declared<P, Params, Q, B, H, R> {
   path: P;
   tag?: string;
+  /** Group of the operation, if not that of the routes around it. */
+  group?: Group;
   description?: string;
   params?: Params;
   query?: Q;
@@ -206,10 +209,12 @@ type AnyRoute = Named &
     respond?(call: AnyCall): Response | Promise<Response>;
   };
 
-export function routes(tag?: string): Routes {
+/** `group`: group of the operations, which the scope of a restricted key names. */
+export function routes(tag?: string, group?: Group): Routes {
   const app = router();
-  const declare = (kindOf: (typeof KINDS)[keyof typeof KINDS]) => (route: AnyRoute & KindOptions) => {
-    app.openapi(configOf(kindOf(route), { tag, ...route }), handlerOf(route) as never);
+  const declare = (kindOf: (typeof KINDS)[keyof typeof KINDS]) => (declared: AnyRoute & KindOptions) => {
+    const route = { tag, ...(group && { group }), ...declared };
+    app.openapi(configOf(kindOf(route), route), handlerOf(route) as never);
     return all;
   };
   const kinds = Object.fromEntries(Object.entries(KINDS).map(([name, kindOf]) => [name, declare(kindOf)]));
