@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
-import { isInNetworks, parseNetwork } from '#rules/networks.ts';
-import { hasScope, isWithinScopes, KEY_SCOPES } from '#rules/scopes.ts';
+import { isInNetworks, parseNetwork } from '#rules/access/networks.ts';
+import { hasScope, isWithinScopes, KEY_SCOPES } from '#rules/access/scopes.ts';
 
 describe('networks', () => {
   it.each([

@@ -6,12 +6,12 @@
 
 import type { AccountId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
+import { isInNetworks } from './access/networks.ts';
+import { hasScope, type KeyScope } from './access/scopes.ts';
 import type { CallOutcome, KeyUsage } from './analytics/key-usage.ts';
 import type { Customer } from './balance.ts';
 import type { KeyedUse, PassedOutcome } from './entitlement-rpc.ts';
-import { isInNetworks } from './networks.ts';
 import { type AccountPlans, type CallBucket, type PlanName, planAt } from './plans.ts';
-import { hasScope, type KeyScope } from './scopes.ts';
 import type { AccountStatus } from './states.ts';
 
 export const PERMISSIONS = ['read', 'execute', 'admin'] as const;

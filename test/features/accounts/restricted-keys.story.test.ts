@@ -82,7 +82,7 @@ describe('restricted keys', () => {
     await expect(`${JSON.stringify(needs, null, 2)}\n`).toMatchFileSnapshot('./scopes-of-operations.json');
   }, 60_000);
 
-  it('a key with a scope reaches what it reached before, if its permissions allow it', async () => {
+  it('a key with a scope can call the operations of its group, if its permissions allow them', async () => {
     const read = await create({ scopes: ['products:read', 'webhooks:write'], permissions: ['read'] });
     expect((await products(read.raw_key)).status).toBe(200);
     const body = { url: 'https://example.com/hook', event_types: ['payment.confirmed'] };
@@ -201,7 +201,7 @@ describe('restricted keys', () => {
     await w.call('DELETE', `/v1/keys/${key.id}`, { key: ada.token });
   });
 
-  it('a rolled key works until its end beside the new one, which has its name and rights', async () => {
+  it('a rolled key works until its end, as does the new one, which has the same name and rights', async () => {
     const { raw_key, key } = await create({ scopes: ['products:read'], allowed_ips: ['203.0.113.0/24'], permissions: ['read'] });
     const before = Date.now();
     const rolled = await roll(key.id);
@@ -241,7 +241,7 @@ describe('restricted keys', () => {
     expect((await roll(third.key.id, {}, { key: await tokenSignedIn(w, ada.userId, 60) })).body.meta.reason).toBe('sign_in_required');
   });
 
-  it('of twenty rolls at once one makes a key, and its repetition gets the same', async () => {
+  it('one of twenty concurrent rolls creates a key, and its repetition returns the same key', async () => {
     const { key } = await create({});
     const headers = { 'Idempotency-Key': newKey() };
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => roll(key.id, {}, i === 0 ? { headers } : {})));
@@ -253,7 +253,7 @@ describe('restricted keys', () => {
     expect([again.status, again.body]).toEqual([201, made.body]);
   });
 
-  it('an expired key and a rolled key take no place in the quota', async () => {
+  it('an expired key and a rolled key are not counted in the quota', async () => {
     const free = await w.merchant('free');
     const make = (body: object = {}) => w.call('POST', '/v1/keys', { key: free.token, body: { name: 'k', sandbox_mode: true, ...body } });
     const made = await make({ expires_at: iso(Date.now() + 2 * MINUTE) });

@@ -4,9 +4,9 @@ import { ApiError, assert } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import { loadScope } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Tenant } from '#platform/context.ts';
+import type { Group, KeyScope } from '#rules/access/scopes.ts';
 import type { Permission, SignIn } from '#rules/admission.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
-import type { Group, KeyScope } from '#rules/scopes.ts';
 import { checkIdempotencyKey, idempotencyErrors, racedKeyErrors, requireIdempotencyKey, requireSoundKey } from './idempotency-key.ts';
 import {
   type ActorEnv,

@@ -6,10 +6,10 @@ import type { Id } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX, PER_PAGE } from '#core/limits.ts';
 import { ASSETS } from '#core/money.ts';
 import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts';
+import type { KeyScope } from '#rules/access/scopes.ts';
 import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
 import type { PassedOutcome } from '#rules/entitlement-rpc.ts';
 import type { CallBucket } from '#rules/plans.ts';
-import type { KeyScope } from '#rules/scopes.ts';
 import { hasClosedQuery, refuseInvalid } from './refuse-invalid.ts';
 
 /**

@@ -23,8 +23,8 @@ import type { Actor, Ctx, Scope, Shard, Tenant } from '#platform/context.ts';
 import type { Answer, StoredAnswer } from '#platform/db/idempotency-record.ts';
 import { answerLeased } from '#platform/db/lease.ts';
 import { answerOnce, type StoreAnswer } from '#platform/db/once.ts';
+import type { Group } from '#rules/access/scopes.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
-import type { Group } from '#rules/scopes.ts';
 import { KINDS, type Kind, type KindOptions } from './callers.ts';
 import { IdempotencyHeader, type KeyOptions, keyedRequest, OptionalIdempotencyHeader, sendAnswer } from './idempotency-key.ts';
 import {

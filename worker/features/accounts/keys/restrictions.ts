@@ -2,10 +2,10 @@ import { ApiError } from '#core/errors.ts';
 import { DAY, MINUTE } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
-import { isInNetworks } from '#rules/networks.ts';
-import { isWithinScopes } from '#rules/scopes.ts';
+import { isInNetworks } from '#rules/access/networks.ts';
+import { isWithinScopes } from '#rules/access/scopes.ts';
 
-/** What narrows a key. null: nothing does. */
+/** Restrictions of a key. null: none. */
 export type Restrictions = Pick<ApiKey, 'scopes' | 'expiresAt' | 'allowedIps'>;
 
 export const UNRESTRICTED: Restrictions = { scopes: null, expiresAt: null, allowedIps: null };

@@ -1,10 +1,10 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, KeyId } from '#core/ids.ts';
+import type { KeyScope } from '#rules/access/scopes.ts';
 import type { Permission } from '#rules/admission.ts';
-import type { KeyScope } from '#rules/scopes.ts';
 import { flag, instant, json } from './columns.ts';
 
-/** Who created a key: a person, or an agent's setup. */
+/** Creator of a key: a person, or an agent's setup. */
 export interface KeyMaker {
   kind: 'person' | 'setup';
   user_id?: AccountId;
