@@ -136,6 +136,8 @@ interface Asked extends KindOptions {
 
 export interface Kind {
   security?: Security;
+  /** Scope that a restricted key needs. */
+  scope?: KeyScope;
   middleware: MiddlewareHandler | readonly MiddlewareHandler[];
   key: 'required' | 'optional' | 'none';
   takesMode: boolean;
@@ -165,6 +167,7 @@ const openErrors = (asked: Asked, key: Kind['key']): readonly Failure[] => [
 export const KINDS = {
   read: (asked: Asked): Kind => ({
     security: MERCHANT,
+    scope: scopeOf(asked),
     middleware: requireActor('read', scopeOf(asked), 'requests', ...modeChecks(asked)),
     key: 'none',
     takesMode: asked.mode !== 'live',
@@ -174,6 +177,7 @@ export const KINDS = {
     const { key = 'optional', bucket = 'requests' } = asked;
     return {
       security: MERCHANT,
+      scope: scopeOf(asked),
       middleware: requireActor('execute', scopeOf(asked), bucket as CallBucket, ...modeChecks(asked), ...keyCheck(key)),
       key,
       takesMode: asked.mode !== 'live',
@@ -182,6 +186,7 @@ export const KINDS = {
   },
   key: (asked: Asked): Kind => ({
     security: [{ apiKey: [] }],
+    scope: scopeOf(asked),
     middleware: requireKey(asked.bucket as CallBucket, scopeOf(asked)),
     key: 'none',
     takesMode: false,
@@ -201,6 +206,7 @@ export const KINDS = {
     const key = takesKey(asked);
     return {
       security: [{}, { apiKey: [] }, { bearer: [] }],
+      scope: scopeOf(asked),
       middleware: readViewer(asked.bucket as PublicBucketName, scopeOf(asked), subjectOf(asked.by), ...keyCheck(key)),
       key,
       takesMode: true,

@@ -222,7 +222,7 @@ export function routes(tag?: string, group?: Group): Routes {
   return all;
 }
 
-function configOf({ security, middleware, key, takesMode, codes }: Kind, route: AnyRoute) {
+function configOf({ security, scope, middleware, key, takesMode, codes }: Kind, route: AnyRoute) {
   const { path: endpoint, body, isBodyOptional, headers, refusals } = route;
   const [method, path] = endpoint.split(' ') as ['POST', string];
   const params = route.params ?? idsIn(path);
@@ -231,7 +231,7 @@ function configOf({ security, middleware, key, takesMode, codes }: Kind, route: 
   return createRoute({
     method: method.toLowerCase() as 'post',
     path,
-    ...(route.id === undefined ? { hide: true } : { ...operationOf(route, method, key, query) }),
+    ...(route.id === undefined ? { hide: true } : { ...operationOf(route, method, key, query), ...(scope && { 'x-scope': scope }) }),
     ...(security ? { security } : {}),
     middleware: middleware as never,
     request: {
