@@ -6,6 +6,7 @@ import type { Id } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX, PER_PAGE } from '#core/limits.ts';
 import { ASSETS } from '#core/money.ts';
 import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts';
+import type { KeyScope } from '#rules/access/scopes.ts';
 import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
 import type { PassedOutcome } from '#rules/entitlement-rpc.ts';
 import type { CallBucket } from '#rules/plans.ts';
@@ -45,7 +46,7 @@ export interface AppEnv {
     /** Valid key of the request, set whatever the result. */
     key: { keyId: string; admissionId: string } | undefined;
     /** Set once in app.ts, so that guards do not depend on the account store. */
-    authenticate(c: RouteContext, permission: Permission | null, bucket?: CallBucket): Promise<Actor>;
+    authenticate(c: RouteContext, permission: Permission | null, asked?: { bucket?: CallBucket; scope?: KeyScope }): Promise<Actor>;
     body: unknown;
     /** Refusal of the body, thrown after authentication. */
     bodyRefusal: ApiError | undefined;
