@@ -35,10 +35,14 @@ const LEFT_OUT = ['**/node_modules/**', ...filesWithout(process.env.TAG)];
 /** The local chain, and the programs on it. */
 const IN_CHAIN = ['test/local/{chain,programs}/**/*.test.ts'];
 
+/** Files that run with three databases as well. */
+const THREE = ['test/features/{accounts,checkout,payments,receipts,webhooks,metered,subscriptions}/**/*.{story,races,crashes}.test.ts'];
+const NOT_OF_THREE: string[] = [];
+
 /** Tests that run inside workerd, with the bindings of wrangler.toml, a local chain and a receiver of webhooks. */
 const inWorkerd = (
   test: TestProjectInlineConfiguration['test'],
-  { isBundled = true }: { isBundled?: boolean } = {},
+  { isBundled = true, databases = 1 }: { isBundled?: boolean; databases?: 1 | 3 } = {},
 ): TestProjectInlineConfiguration => ({
   plugins: [
     ...(isBundled ? [oneModule()] : []),
@@ -57,6 +61,7 @@ const inWorkerd = (
           TEST_PRICE_URL: inject('priceUrl'),
           TEST_MAIL_URL: inject('mailUrl'),
           TEST_OUTSIDE_URL: inject('outsideUrl'),
+          TEST_DATABASES: String(databases),
           TEST_SOAK: process.env.SOAK ?? '1',
           TEST_SEED: process.env.SEED ?? String(Date.now() % 1_000_000),
           // A test run asks the same of every commit; a soak, or who names a seed, asks something else.
@@ -94,6 +99,17 @@ export default defineConfig({
         setupFiles: ['./test/support/runner/reset-isolate.ts'],
         isolate: false,
       }),
+      // The same stories with three databases and a directory: accounts are created in each of them in turn.
+      inWorkerd(
+        {
+          name: 'three',
+          include: THREE,
+          exclude: NOT_OF_THREE,
+          setupFiles: ['./test/support/runner/reset-isolate.ts'],
+          isolate: false,
+        },
+        { databases: 3 },
+      ),
       // These sweep nothing, so their files share a worker: starting one for each would take longer than they do.
       inWorkerd({
         name: 'workerd',

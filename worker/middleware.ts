@@ -5,6 +5,7 @@ import { createMiddleware } from 'hono/factory';
 import { routePath } from 'hono/route';
 import { ApiError } from '#core/errors.ts';
 import { BODY_KB } from '#core/limits.ts';
+import { type Location, regionNear } from '#core/regions.ts';
 import { authenticate } from '#features/accounts/auth/authenticate.ts';
 import { CONSUME_ENDPOINT } from '#features/pay-per-request/plain-consume.ts';
 import { newCtx } from '#platform/context.ts';
@@ -19,6 +20,7 @@ import { unknownPath } from '#platform/http/paths/unknown-path.ts';
 import { hitCeiling, requireCeilingLeft, underCeiling } from '#platform/http/rate-limit.ts';
 import { nameRequest } from '#platform/http/request-id.ts';
 import { deferring, isSampled, logRequest } from '#platform/log.ts';
+import { nearHome } from '#platform/objects.ts';
 
 const LONG_BODIES = /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|receipt\/[^/]+\/invoice-metadata)$/;
 const RAW_BODIES = /^\/v1\/(?:products\/webhook|billing\/webhooks|integrations\/mail\/webhooks)\//;
@@ -31,6 +33,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
     requestId,
     kind: 'request',
     origin: new URL(c.req.url).origin,
+    callerRegion: regionNear((c.req.raw.cf ?? {}) as Location),
     defer: deferring(c.executionCtx, { request_id: requestId }),
     note: (reason) => notes.push(reason),
   });
@@ -44,7 +47,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   const { caller, key } = c.var;
   if (key) {
     const outcome = { keyId: key.keyId, at: ctx.wallNow, method: c.req.method, endpoint, status, requestId, units: c.var.unitsConsumed };
-    ctx.defer(c.env.ADMISSION.getByName(`account:${key.admissionId}`).record(outcome));
+    ctx.defer(c.env.ADMISSION.getByName(...nearHome(c.env, `account:${key.admissionId}`)).record(outcome));
   }
   const isRoutine = endpoint === CONSUME_ENDPOINT && status === 200 && notes.length === 0;
   if (isRoutine && !isSampled(requestId)) return;

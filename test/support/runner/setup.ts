@@ -1,7 +1,7 @@
 import { reset } from 'cloudflare:test';
 import { afterAll, afterEach, expect } from 'vitest';
 import { unboundSoFar } from '../faults/tenant-statements.ts';
-import { testEnv } from './env.ts';
+import { boundDatabases, hasThree, testEnv } from './env.ts';
 import { migrate } from './migrated.ts';
 import { expectStoredEvents } from './published-events.ts';
 
@@ -38,4 +38,9 @@ afterAll(async () => {
   }
 });
 
-await migrate(testEnv.DB);
+for (const database of Object.values(boundDatabases())) await migrate(database);
+// Nothing is registered yet, so the directory has all names.
+if (hasThree)
+  await testEnv.TEST_DIRECTORY.prepare(
+    "INSERT INTO cursors (name, passed_at, version) VALUES ('names-complete', 0, 1) ON CONFLICT DO NOTHING",
+  ).run();
