@@ -46,7 +46,7 @@ export interface CallOptions {
   headers?: Record<string, string>;
   env?: Env;
   /** Location of the caller, as the platform reports it. */
-  cf?: object;
+  cf?: IncomingRequestCfProperties;
   /** Limit of rows read. Throws if the call reads more. Rows read for the total of a list do not count. */
   rowsMax?: number;
 }

@@ -7,10 +7,12 @@ import { ConsumeForwarder } from '../../../durable-objects/consume-forwarder.ts'
 import { CHANNEL_KEYS, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
 import { bindDatabases, openOnly } from '../../support/fixtures/databases.ts';
 import { newAgent, sellToAgents, stall } from '../../support/people/agent.ts';
+import { testEnv } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
 const DATABASES = 'DB:enam DB_2:apac DB_3:weur';
-const TOKYO = { continent: 'AS', longitude: '139.69' };
+const at = (continent: string, longitude: string) => ({ continent, longitude }) as IncomingRequestCfProperties;
+const TOKYO = at('AS', '139.69');
 const OBJECTS = ['ADMISSION', 'ENTITLEMENT', 'METERED_SESSION'] as const;
 
 interface Opened {
@@ -38,7 +40,7 @@ describe('regions of databases', () => {
     await bindDatabases(w, 'DB_2', 'DB_3');
     w.env = { ...w.env, DATABASES };
   });
-  const register = (fields: object = {}, env: Env = w.env, cf: object = TOKYO) => {
+  const register = (fields: object = {}, env: Env = w.env, cf = TOKYO) => {
     const body = { email: `${crypto.randomUUID()}@example.com`, password: 'correct horse battery', display_name: 'Ada', ...fields };
     return w.call('POST', '/v1/auth/register', { body, env, cf });
   };
@@ -49,10 +51,10 @@ describe('regions of databases', () => {
     for (let i = 0; i < 5; i++) {
       const account = await register();
       expect(await regionOf(account)).toBe('apac');
-      const { results } = await w.env.DB_2.prepare('SELECT id FROM accounts WHERE id = ?').bind(account.body.user_id).all();
+      const { results } = await testEnv.TEST_DB_2.prepare('SELECT id FROM accounts WHERE id = ?').bind(account.body.user_id).all();
       expect(results).toHaveLength(1);
     }
-    expect(await regionOf(await register({}, w.env, { continent: 'EU', longitude: '2.35' }))).toBe('weur');
+    expect(await regionOf(await register({}, w.env, at('EU', '2.35')))).toBe('weur');
   });
 
   it('the region that its owner chooses wins over that of the caller', async () => {
@@ -89,7 +91,8 @@ describe('regions of databases', () => {
     const shop = stall(w, merchant, await sellToAgents(w, merchant, { usage_units: 10 }), await newAgent(w));
     await w.purchase(shop.product, shop.agent.wallet);
     await w.deliver();
-    expect((await shop.settle(await shop.pay())).status).toBe(200);
+    const customer = { customer_ref: 'agent' };
+    expect((await shop.settle(await shop.pay({ customer }), { customer })).status).toBe(200);
     expect((await shop.consume()).status).toBe(200);
     expect((await shop.grant({ units: 2 })).status).toBe(200);
     const channel = await LiveShop.make(w, { merchant });

@@ -1,8 +1,6 @@
 import { sweepFinality } from '#features/finality/watch.ts';
-import { newCtx } from '#platform/context.ts';
-import { shardsOf } from '#platform/db/each-database.ts';
 import { testEnv } from '../runner/env.ts';
-import { asService } from '../runner/limits.ts';
+import { inEach } from '../runner/shards.ts';
 import type { World } from '../world.ts';
 import { type Faults, withFaults } from './faults.ts';
 
@@ -36,8 +34,7 @@ export async function sweepUntilBelieved(w: World): Promise<void> {
 export async function watchOnce(w: World, faults: Faults = {}): Promise<number> {
   const { env, trips } = withFaults(w.env, faults);
   const work: Promise<unknown>[] = [];
-  const ctx = newCtx(env, { requestId: 'req_watch', defer: (one) => work.push(one) });
-  for (const shard of shardsOf(ctx)) await asService(() => sweepFinality(shard)).catch(() => null);
+  await inEach(env, (shard) => sweepFinality(shard).catch(() => null), { defer: (one) => work.push(one) });
   await Promise.all(work);
   return trips.length;
 }

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { CALLS_MAX, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import type { Env } from '#platform/context.ts';
 import { noteStatement } from '../faults/tenant-statements.ts';
-import { boundDatabases } from './env.ts';
+import { boundDatabases, hasThree } from './env.ts';
 
 /** Limits of subrequests and rows per invocation. The service itself counts calls. */
 export const LIMITS = { subrequests: CALLS_MAX, rows: 100_000 };
@@ -33,9 +33,17 @@ export async function withinLimits<T>(
   return answer;
 }
 
-/** Runs code of the service that a test calls directly, so that each database is itself. */
-export const asService = <T>(run: () => T): T =>
-  invocations.run({ rows: 0, counted: 0, worst: { sql: '', rows: 0 }, countsReads: false }, run);
+/** Environment for code of the service that a test calls directly: `DB` is the first database alone. */
+export function ofService(env: Env): Env {
+  if (!hasThree) return env;
+  const { DB } = env;
+  const asService = <T>(run: () => T): T => invocations.run({ rows: 0, counted: 0, worst: { sql: '', rows: 0 }, countsReads: false }, run);
+  const first = {
+    prepare: (sql: string) => asService(() => DB.prepare(sql)),
+    batch: (statements: D1PreparedStatement[]) => asService(() => DB.batch(statements)),
+  };
+  return { ...env, DB: first as unknown as D1Database };
+}
 
 /** Databases of the service, metered. Statements of a test on `DB` go to all databases. */
 export const metered = <E extends Env>(env: E): E => {
