@@ -290,6 +290,9 @@ export function parsePartitions(text: string): Range[] | null {
   return ranges.sort(([a], [b]) => a - b);
 }
 
-/** Eight partitions for each bound database, in the order of their numbers. */
+/** Eight partitions for each bound database, by its number, so that the partitions of one do not depend on the others. */
 export const defaultPartitions = (databases: readonly string[]): Range[] =>
-  databases.map((name, i) => [i * DEFAULT_COUNT, Math.min((i + 1) * DEFAULT_COUNT, PARTITIONS) - 1, name]);
+  databases.map((name) => {
+    const first = (name === 'DB' ? 0 : Number(name.slice(3)) - 1) * DEFAULT_COUNT;
+    return [first, Math.min(first + DEFAULT_COUNT, PARTITIONS) - 1, name];
+  });

@@ -81,6 +81,7 @@ describe('worker with databases that contradict its variables', () => {
     [{ PARTITIONS: '000-007:DB 008-00f:DB_2' }, 'config: PARTITIONS names DB_2, which is not bound. Bind it'],
     [{ ...several, PARTITIONS: '000-007:DB' }, 'config: PARTITIONS has no partition of DB_2. Add a range that no other database has'],
     [{ ...several, PARTITIONS: '000-007:DB 007-00f:DB_2' }, 'config: PARTITIONS gives 007 to DB and to DB_2. A partition has one database'],
+    [{ DB_3: database, DIRECTORY: database }, 'config: PARTITIONS is missing, but DB_3 is bound and a number before it is not. Set it'],
     [{ PARTITIONS: '007-000:DB' }, 'config: PARTITIONS must be `first-last:binding`, space-separated'],
     [{ ...several, OPEN_DATABASES: 'DB_3' }, 'config: OPEN_DATABASES names DB_3, which is not bound. Bind it or remove the name'],
     [{ ...several, OPEN_DATABASES: 'second' }, 'config: OPEN_DATABASES must be bindings, space-separated'],

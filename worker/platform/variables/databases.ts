@@ -79,10 +79,14 @@ export function listDatabaseProblems(
   });
   const closed = open.filter((name) => !bound.includes(name));
   const located = regions?.map(([name]) => name);
+  const gap = ranges === undefined ? bound.find((name, i) => i > 0 && name !== `DB_${i + 1}`) : undefined;
   return [
     ...(bound.length > 1 && environment.DIRECTORY === undefined
       ? [{ name: 'DIRECTORY', problem: `is not bound, but ${bound.at(-1)} is. Bind a database with all migrations as DIRECTORY` } as const]
       : []),
+    ...(gap === undefined
+      ? []
+      : [{ name: 'PARTITIONS', problem: `is missing, but ${gap} is bound and a number before it is not. Set it` } as const]),
     ...unbound.map((name) => ({ name: 'PARTITIONS', problem: `names ${name}, which is not bound. Bind it` }) as const),
     ...bare.map(
       (name) => ({ name: 'PARTITIONS', problem: `has no partition of ${name}. Add a range that no other database has` }) as const,
