@@ -35,9 +35,35 @@ const LEFT_OUT = ['**/node_modules/**', ...filesWithout(process.env.TAG)];
 /** The local chain, and the programs on it. */
 const IN_CHAIN = ['test/local/{chain,programs}/**/*.test.ts'];
 
-/** Files that run with three databases as well. */
-const THREE = ['test/features/{accounts,checkout,payments,receipts,webhooks,metered,subscriptions}/**/*.{story,races,crashes}.test.ts'];
-const NOT_OF_THREE: string[] = [];
+const STORIES = '{story,races,crashes}.test.ts';
+/** Files that run with three databases as well: with `THREE=all` (`npm run test:three`) all, else those that cross accounts and databases most. */
+const THREE =
+  process.env.THREE === 'all'
+    ? [
+        `test/features/{accounts,checkout,payments,receipts,webhooks,metered,subscriptions}/**/*.${STORIES}`,
+        'test/contract/any-history.story.test.ts',
+      ]
+    : [
+        'test/contract/any-history.story.test.ts',
+        `test/features/accounts/{claim,deletion,email-links,oauth,operator,passwords,security,sign-in}.${STORIES}`,
+        `test/features/checkout/{checkout,handoff,sessions,sol}.${STORIES}`,
+        `test/features/payments/{confirm,cursor,ended-sessions,refunds,unmatched,unseen}.${STORIES}`,
+        `test/features/receipts/{export,list}.${STORIES}`,
+        `test/features/webhooks/{event-lists,events,integrations,webhooks}.${STORIES}`,
+        `test/features/metered/{live,others,payouts}.${STORIES}`,
+        `test/features/subscriptions/{cancel,emails,first-collection,stop}.${STORIES}`,
+      ];
+const NOT_OF_THREE = [
+  // These put a faulty database in the place of `DB`, and so need their account there.
+  'test/features/payments/{confirm-access,found-money,second-payments}.story.test.ts',
+  'test/features/webhooks/{deliver.crashes,health.story}.test.ts',
+  // These count the trips or rows of one database.
+  'test/features/payments/unseen-money.story.test.ts',
+  'test/features/accounts/end.story.test.ts',
+  // These fill one database with copies of its rows.
+  'test/features/metered/{classes,copies}.story.test.ts',
+  'test/features/receipts/search.story.test.ts',
+];
 
 /** Tests that run inside workerd, with the bindings of wrangler.toml, a local chain and a receiver of webhooks. */
 const inWorkerd = (

@@ -30,8 +30,11 @@ export const hasThree = bound.TEST_DATABASES === '3';
 export const boundDatabases = (): Record<string, D1Database> =>
   hasThree ? { DB: first, DB_2: bound.TEST_DB_2, DB_3: bound.TEST_DB_3, DIRECTORY: bound.TEST_DIRECTORY } : { DB: first };
 
+/** Databases of accounts, in the order of their partitions. */
+export const merchantDatabases = (): D1Database[] => (hasThree ? [first, bound.TEST_DB_2, bound.TEST_DB_3] : [first]);
+
 /** Bindings for tests. `DB` has the rows of all databases. */
-export const testEnv: TestEnv = hasThree ? { ...bound, DB: everyDatabase([first, bound.TEST_DB_2, bound.TEST_DB_3]) } : bound;
+export const testEnv: TestEnv = hasThree ? { ...bound, DB: everyDatabase(merchantDatabases()) } : bound;
 
 /** Factor of the races: 1 in every run except `npm run test:nightly`. */
 export const SOAK = Number(testEnv.TEST_SOAK);

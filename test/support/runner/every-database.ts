@@ -17,7 +17,7 @@ export function everyDatabase(databases: readonly D1Database[]): D1Database {
   /** Databases that a statement is for. */
   function placesOf({ sql, values }: Asked): readonly D1Database[] {
     // Contents that a test has read itself.
-    if (/^\s*with parts\b/i.test(sql)) return databases.slice(0, 1);
+    if (sql !== queryOf(sql) && /\bfrom events\b/i.test(queryOf(sql))) return databases.slice(0, 1);
     if (!/^\s*insert\b/i.test(sql) || (/\bfrom\b/i.test(sql) && !/json_each/i.test(sql))) return databases;
     const partition = values.map(partitionIn).find((one) => one !== null);
     return [databases[Math.floor((partition ?? 0) / PARTITIONS_EACH)] ?? databases[0]!];
@@ -72,6 +72,9 @@ function partitionIn(value: unknown): number | null {
   return bytes?.length === 16 && bytes[6]! >> 4 === 7 ? ((bytes[8]! & 15) << 8) | bytes[9]! : null;
 }
 
+/** Query behind the contents that a test has read itself. */
+const queryOf = (sql: string): string => sql.replace(/^\s*with parts\b.*?json_each\(parts\.text\)\)/is, '');
+
 function joined<T>(sql: string, answers: D1Result<T>[]): D1Result<T> {
   const results = isTotal(
     sql,
@@ -88,10 +91,10 @@ const AGGREGATE = /^\s*select\s+(?:coalesce\()?(?:count|sum|max|min|total)\(/i;
 
 /** Whether each database answered with one aggregated row. */
 const isTotal = (sql: string, answers: unknown[][]): boolean =>
-  answers.length > 1 && AGGREGATE.test(sql) && !/\bgroup\s+by\b/i.test(sql) && answers.every(({ length }) => length === 1);
+  answers.length > 1 && AGGREGATE.test(queryOf(sql)) && !/\bgroup\s+by\b/i.test(sql) && answers.every(({ length }) => length === 1);
 
 function total<T extends Values | unknown[]>(sql: string, rows: T[]): T {
-  const [, verb = ''] = /^\s*select\s+(?:coalesce\()?(\w+)\(/i.exec(sql) ?? [];
+  const [, verb = ''] = /^\s*select\s+(?:coalesce\()?(\w+)\(/i.exec(queryOf(sql)) ?? [];
   const join =
     { max: Math.max, min: Math.min }[verb.toLowerCase()] ?? ((...numbers: number[]) => numbers.reduce((sum, one) => sum + one, 0));
   const joinedAt = (name: string | number) => {

@@ -1,8 +1,9 @@
 import { reset } from 'cloudflare:test';
 import { afterAll, afterEach, expect } from 'vitest';
 import { unboundSoFar } from '../faults/tenant-statements.ts';
-import { boundDatabases, hasThree, testEnv } from './env.ts';
+import { boundDatabases, hasThree, merchantDatabases, testEnv } from './env.ts';
 import { migrate } from './migrated.ts';
+import { expectPlacedRows } from './placed-rows.ts';
 import { expectStoredEvents } from './published-events.ts';
 
 // The test runner resolves @solana/kit for browsers, which require a secure context. workerd always is one.
@@ -33,6 +34,7 @@ afterAll(() => expect(unboundSoFar()).toEqual([]));
 afterAll(async () => {
   try {
     await expectStoredEvents(testEnv.DB);
+    if (hasThree) await expectPlacedRows(merchantDatabases());
   } finally {
     await reset();
   }

@@ -13,10 +13,16 @@ export const ctxOf = (env: Env, options: Options = {}): Shard =>
 /** The same in the database of the merchant of an id. */
 export const shardOf = (env: Env, id: string, options: Options = {}): Shard => homeOf(ctxOf(env, options), id);
 
-/** Runs code of the service in each database. */
+/** Runs code of the service in each database, also after it failed in one. */
 export async function inEach<T>(env: Env, run: (shard: Shard) => Promise<T>, options: Options = {}): Promise<T[]> {
   const answers: T[] = [];
-  for (const shard of shardsOf(ctxOf(env, options))) answers.push(await run(shard));
+  const failures: unknown[] = [];
+  for (const shard of shardsOf(ctxOf(env, options)))
+    await run(shard).then(
+      (answer) => answers.push(answer),
+      (error: unknown) => failures.push(error),
+    );
+  if (failures.length > 0) throw failures[0];
   return answers;
 }
 
