@@ -47,7 +47,7 @@ const THREE =
         'test/contract/any-history.story.test.ts',
         `test/features/accounts/{claim,deletion,email-links,oauth,operator,passwords,security,sign-in}.${STORIES}`,
         `test/features/checkout/{checkout,handoff,sessions,sol}.${STORIES}`,
-        `test/features/payments/{confirm,cursor,ended-sessions,refunds,unmatched,unseen}.${STORIES}`,
+        `test/features/payments/{confirm,cursor,refunds,unmatched,unseen}.${STORIES}`,
         `test/features/receipts/{export,list}.${STORIES}`,
         `test/features/webhooks/{event-lists,events,integrations,webhooks}.${STORIES}`,
         `test/features/metered/{live,others,payouts}.${STORIES}`,
@@ -55,7 +55,7 @@ const THREE =
       ];
 const NOT_OF_THREE = [
   // These put a faulty database in the place of `DB`, and so need their account there.
-  'test/features/payments/{confirm-access,found-money,second-payments}.story.test.ts',
+  'test/features/payments/{confirm-access,ended-sessions,found-money,second-payments}.story.test.ts',
   'test/features/webhooks/{deliver.crashes,health.story}.test.ts',
   // These count the trips or rows of one database.
   'test/features/payments/unseen-money.story.test.ts',

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { ASSETS, formatAmount } from '../worker/core/money.ts';
 import { plain } from '../worker/pages/parts/text.ts';
 import { setUpBilling } from './admin/billing-setup.ts';
+import { followMove, type MoveReport } from './admin/move-partition.ts';
 import { type RebuiltNamesPage, rebuildAllNames } from './admin/rebuild-names.ts';
 import { type ReconciledPage, reconcileAll } from './admin/reconcile.ts';
 
@@ -18,6 +19,10 @@ const USAGE = `npm run admin -- suspend|resume|staff|unstaff <email or user id>
        npm run admin -- dead-letters [all | <id> …]            lists permanently failed messages, or sends them again
        npm run admin -- reconcile <time, such as 2026-11-22T10:00:00Z>   after a restore to that time: aligns objects, copies and chain
        npm run admin -- names rebuild                           writes the names of all databases to DIRECTORY
+       npm run admin -- partitions                             lists the partitions, their databases and moves
+       npm run admin -- partitions move <00c> --to <DB_2>       moves a partition to another database, and prints each step
+       npm run admin -- partitions cancel <00c>                 cancels a move that is not published
+       npm run admin -- partitions close|open <DB_2>            refuses the writes of a database that is restored, or accepts them
        npm run admin -- billing:setup --url <BASE_URL>, with PROCESSOR_API_KEY in the environment
        with [--url http://127.0.0.1:8787] [--state .local]`;
 
@@ -121,20 +126,34 @@ function readMoment([action, moment]: string[]): string | null {
   return new Date(moment).toISOString();
 }
 
+/** Calls of `partitions`. A move is asked until it is done. */
+function readPartitions([action, verb = 'list', name, ...rest]: string[], to: string | undefined): Call | { move: Call } | null {
+  if (action !== 'partitions' || rest.length > 0) return null;
+  const path = `/v1/operator/partitions/${verb}`;
+  if (verb === 'list' && name === undefined) return { method: 'GET', path: '/v1/operator/partitions', said: lines };
+  if (name === undefined) return null;
+  if (verb === 'move' && to !== undefined) return { move: { method: 'POST', path, body: { partition: name, to } } };
+  if (verb === 'cancel') return { move: { method: 'POST', path, body: { partition: name } } };
+  if (verb !== 'close' && verb !== 'open') return null;
+  const said = ({ database, partitions }: { database: string; partitions: string[] }) =>
+    `${database} (${partitions.join(' ')}) ${verb === 'close' ? 'refuses writes until it is opened' : 'accepts writes'}`;
+  return { method: 'POST', path, body: { database: name }, said };
+}
+
 interface Order {
-  call: Call | { since: string } | 'rebuildNames';
+  call: Call | { since: string } | { move: Call } | 'rebuildNames';
   url: string;
   stateDir: string;
 }
 
 function refusalOf(action: string): string {
   if (Object.hasOwn(ACTIONS, action)) return `"${action}" needs other arguments.`;
-  const names = [...Object.keys(ACTIONS), 'reconcile', 'names rebuild', 'billing:setup'].join(', ');
+  const names = [...Object.keys(ACTIONS), 'reconcile', 'names rebuild', 'partitions', 'billing:setup'].join(', ');
   return `${action === '' ? 'Name an action' : `"${action}" is not an action`}. The actions are ${names}.`;
 }
 
 function readOrder(args: string[]): Order {
-  const options = { url: { type: 'string' }, state: { type: 'string' } } as const;
+  const options = { url: { type: 'string' }, state: { type: 'string' }, to: { type: 'string' } } as const;
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
   const [action = '', ...actionArgs] = positionals;
   const since = readMoment(positionals);
@@ -145,7 +164,7 @@ function readOrder(args: string[]): Order {
         ? 'rebuildNames'
         : Object.hasOwn(ACTIONS, action)
           ? ACTIONS[action]!(actionArgs)
-          : null;
+          : readPartitions(positionals, values.to);
   if (!call) throw new Error(`${refusalOf(action)}\nUsage: ${USAGE}`);
   const stateDir = resolve(values.state ?? (process.env.STATE_DIR || '.local'));
   return { call, url: values.url ?? 'http://127.0.0.1:8787', stateDir };
@@ -168,6 +187,11 @@ async function main(): Promise<void> {
   if (call === 'rebuildNames') {
     const requestPage = (body: object) => ask<RebuiltNamesPage>(url, secret, { method: 'POST', path: '/v1/operator/names/rebuild', body });
     if (!(await rebuildAllNames(requestPage))) process.exitCode = 1;
+    return;
+  }
+  if ('move' in call) {
+    const { move } = call;
+    await followMove(() => ask<MoveReport>(url, secret, move));
     return;
   }
   if ('since' in call) {

@@ -7,13 +7,12 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { WITHOUT_ROWID } from '../worker/platform/db/tables/without-rowid.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const TABLES = 'worker/platform/db/tables';
 
-/** Tables read by key need no rowid tree. drizzle cannot express WITHOUT ROWID. */
-const WITHOUT_ROWID =
-  /(CREATE TABLE `(?:archived_subjects|archived_types|claims|ended_deliveries|endpoint_hours|listing_words|memberships|names|settlements|tx_claims|webhook_deliveries)` \([^;]*\));/g;
+const ROWLESS = new RegExp(`(CREATE TABLE \`(?:${WITHOUT_ROWID.join('|')})\` \\([^;]*\\));`, 'g');
 
 const [folder = join(ROOT, 'migrations')] = process.argv.slice(2);
 rmSync(folder, { recursive: true, force: true });
@@ -21,7 +20,7 @@ const options = [
   '--dialect',
   'sqlite',
   '--schema',
-  `./${TABLES}/**/!(schema-check).ts`,
+  `./${TABLES}/**/!(schema-check|without-rowid).ts`,
   '--out',
   relative(ROOT, folder),
   '--name',
@@ -34,7 +33,7 @@ const path = join(folder, made[0]!);
 // drizzle-kit splits an indexed expression at its commas, as if each part were a column.
 const tables = readFileSync(path, 'utf8')
   .replace(/\(`substr\([^)]*\)`\)/g, (expression) => expression.replaceAll('`', ''))
-  .replace(WITHOUT_ROWID, '$1 WITHOUT ROWID;');
+  .replace(ROWLESS, '$1 WITHOUT ROWID;');
 // drizzle-kit writes a timestamp and a random id, so two runs on the same tables would differ.
 for (const [name, volatile, fixed] of [
   ['_journal.json', /"when": \d+/, '"when": 0'],

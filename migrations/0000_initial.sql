@@ -125,7 +125,7 @@ CREATE TABLE `archived_types` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `archives` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` integer PRIMARY KEY NOT NULL,
 	`merchant_id` text NOT NULL,
 	`livemode` integer NOT NULL,
 	`key` text NOT NULL,
@@ -523,6 +523,30 @@ CREATE TABLE `names` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `names_reserved` ON `names` (`reserved_until`) WHERE reserved_until IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `changed_rows` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`changed_table` text NOT NULL,
+	`key` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `held` (
+	`partition` text PRIMARY KEY NOT NULL,
+	`state` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `moves` (
+	`partition` text PRIMARY KEY NOT NULL,
+	`from_database` text NOT NULL,
+	`to_database` text NOT NULL,
+	`state` text NOT NULL,
+	`position` text DEFAULT '' NOT NULL,
+	`rows_copied` integer DEFAULT 0 NOT NULL,
+	`begun_at` integer NOT NULL,
+	`changed_at` integer NOT NULL,
+	`fenced_at` integer,
+	`opened_at` integer
+);
+--> statement-breakpoint
 CREATE TABLE `communities` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
@@ -1286,8 +1310,9 @@ CREATE VIRTUAL TABLE `name_words` USING fts5(owner, words, content='', columnsiz
 --> statement-breakpoint
 CREATE VIRTUAL TABLE `invoice_words` USING fts5(owner, words, content='', columnsize=0, tokenize='unicode61');
 --> statement-breakpoint
+-- Triggers that write other tables do nothing for rows of a partition that is being copied into the database (`held`): those tables are copied too.
 -- Names of sold products. A further sale under a name writes nothing, except once a month the end of the name's time.
-CREATE TRIGGER `receipt_names_noted` AFTER INSERT ON `receipts` BEGIN INSERT INTO receipt_names(merchant_id, livemode, name, product_id, since, until) SELECT new.merchant_id, new.livemode, new.product_name, new.product_id, at, at + 2592000000 FROM (SELECT coalesce((SELECT created_at FROM payments WHERE id = new.payment_id), new.created_at) AS at) WHERE true ON CONFLICT (merchant_id, livemode, name, product_id) DO UPDATE SET since = min(since, excluded.since), until = max(until, excluded.until) WHERE excluded.since NOT BETWEEN since AND until; END;
+CREATE TRIGGER `receipt_names_noted` AFTER INSERT ON `receipts` WHEN NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(new.merchant_id, 21, 3) AND state = 'arriving') BEGIN INSERT INTO receipt_names(merchant_id, livemode, name, product_id, since, until) SELECT new.merchant_id, new.livemode, new.product_name, new.product_id, at, at + 2592000000 FROM (SELECT coalesce((SELECT created_at FROM payments WHERE id = new.payment_id), new.created_at) AS at) WHERE true ON CONFLICT (merchant_id, livemode, name, product_id) DO UPDATE SET since = min(since, excluded.since), until = max(until, excluded.until) WHERE excluded.since NOT BETWEEN since AND until; END;
 --> statement-breakpoint
 CREATE TRIGGER `name_words_added` AFTER INSERT ON `receipt_names` BEGIN INSERT INTO name_words(rowid, owner, words) VALUES (new.id, 'm' || replace(new.merchant_id, '-', '') || new.livemode, new.name); END;
 --> statement-breakpoint
@@ -1300,22 +1325,22 @@ CREATE TRIGGER `invoice_words_changed` AFTER UPDATE OF `metadata` ON `receipt_me
 CREATE TRIGGER `invoice_words_removed` AFTER DELETE ON `receipt_metadata` BEGIN INSERT INTO invoice_words(invoice_words, rowid, owner, words) VALUES ('delete', old.row_number, 'm' || replace(old.merchant_id, '-', '') || old.livemode, old.product_name || ' ' || coalesce(json_extract(old.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(old.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(old.metadata, '$.bill_to.name'), '')); END;
 --> statement-breakpoint
 -- Listings of a product that is on sale and listed, one for each of its routes. A change of the product makes a probe due. The id has the partition of the product's.
-CREATE TRIGGER `listings_added` AFTER INSERT ON `products` WHEN new.livemode = 1 AND new.discovery IS NOT NULL BEGIN INSERT INTO listings(id, merchant_id, product_id, call, target, next_probe_at, reason, created_at, updated_at) SELECT substr(new.id, 1, 24) || lower(hex(randomblob(6))), new.merchant_id, new.id, coalesce(r.value ->> 'method', 'tool'), coalesce(r.value ->> 'tool_name', r.value ->> 'path'), CASE WHEN r.value ->> 'tool_name' IS NULL THEN 0 END, CASE WHEN r.value ->> 'tool_name' IS NOT NULL THEN 'mcp_not_looked_at' END, new.updated_at, new.updated_at FROM json_each(new.discovery, '$.routes') r WHERE new.status = 'active' AND new.discovery ->> '$.listed' = 1; END;
+CREATE TRIGGER `listings_added` AFTER INSERT ON `products` WHEN new.livemode = 1 AND new.discovery IS NOT NULL AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(new.id, 21, 3) AND state = 'arriving') BEGIN INSERT INTO listings(id, merchant_id, product_id, call, target, next_probe_at, reason, created_at, updated_at) SELECT substr(new.id, 1, 24) || lower(hex(randomblob(6))), new.merchant_id, new.id, coalesce(r.value ->> 'method', 'tool'), coalesce(r.value ->> 'tool_name', r.value ->> 'path'), CASE WHEN r.value ->> 'tool_name' IS NULL THEN 0 END, CASE WHEN r.value ->> 'tool_name' IS NOT NULL THEN 'mcp_not_looked_at' END, new.updated_at, new.updated_at FROM json_each(new.discovery, '$.routes') r WHERE new.status = 'active' AND new.discovery ->> '$.listed' = 1; END;
 --> statement-breakpoint
-CREATE TRIGGER `listings_changed` AFTER UPDATE OF `discovery`, `status`, `asset` ON `products` WHEN new.livemode = 1 AND (old.discovery IS NOT new.discovery OR old.status <> new.status OR old.asset <> new.asset) BEGIN DELETE FROM listings WHERE product_id = new.id AND NOT EXISTS (SELECT 1 FROM json_each(new.discovery, '$.routes') r WHERE new.status = 'active' AND new.discovery ->> '$.listed' = 1 AND coalesce(r.value ->> 'method', 'tool') = listings.call AND coalesce(r.value ->> 'tool_name', r.value ->> 'path') = listings.target); INSERT INTO listings(id, merchant_id, product_id, call, target, next_probe_at, reason, created_at, updated_at) SELECT substr(new.id, 1, 24) || lower(hex(randomblob(6))), new.merchant_id, new.id, coalesce(r.value ->> 'method', 'tool'), coalesce(r.value ->> 'tool_name', r.value ->> 'path'), CASE WHEN r.value ->> 'tool_name' IS NULL THEN 0 END, CASE WHEN r.value ->> 'tool_name' IS NOT NULL THEN 'mcp_not_looked_at' END, new.updated_at, new.updated_at FROM json_each(new.discovery, '$.routes') r WHERE new.status = 'active' AND new.discovery ->> '$.listed' = 1 ON CONFLICT (product_id, call, target) WHERE product_id IS NOT NULL DO UPDATE SET next_probe_at = CASE WHEN call <> 'tool' THEN coalesce(probed_at + 60000, 0) END, good_at = CASE WHEN new.asset = 'USDC' THEN good_at END; END;
+CREATE TRIGGER `listings_changed` AFTER UPDATE OF `discovery`, `status`, `asset` ON `products` WHEN new.livemode = 1 AND (old.discovery IS NOT new.discovery OR old.status <> new.status OR old.asset <> new.asset) AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(new.id, 21, 3) AND state = 'arriving') BEGIN DELETE FROM listings WHERE product_id = new.id AND NOT EXISTS (SELECT 1 FROM json_each(new.discovery, '$.routes') r WHERE new.status = 'active' AND new.discovery ->> '$.listed' = 1 AND coalesce(r.value ->> 'method', 'tool') = listings.call AND coalesce(r.value ->> 'tool_name', r.value ->> 'path') = listings.target); INSERT INTO listings(id, merchant_id, product_id, call, target, next_probe_at, reason, created_at, updated_at) SELECT substr(new.id, 1, 24) || lower(hex(randomblob(6))), new.merchant_id, new.id, coalesce(r.value ->> 'method', 'tool'), coalesce(r.value ->> 'tool_name', r.value ->> 'path'), CASE WHEN r.value ->> 'tool_name' IS NULL THEN 0 END, CASE WHEN r.value ->> 'tool_name' IS NOT NULL THEN 'mcp_not_looked_at' END, new.updated_at, new.updated_at FROM json_each(new.discovery, '$.routes') r WHERE new.status = 'active' AND new.discovery ->> '$.listed' = 1 ON CONFLICT (product_id, call, target) WHERE product_id IS NOT NULL DO UPDATE SET next_probe_at = CASE WHEN call <> 'tool' THEN coalesce(probed_at + 60000, 0) END, good_at = CASE WHEN new.asset = 'USDC' THEN good_at END; END;
 --> statement-breakpoint
-CREATE TRIGGER `listings_removed` AFTER DELETE ON `products` WHEN old.discovery IS NOT NULL BEGIN DELETE FROM listings WHERE product_id = old.id; END;
+CREATE TRIGGER `listings_removed` AFTER DELETE ON `products` WHEN old.discovery IS NOT NULL AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(old.id, 21, 3) AND state = 'arriving') BEGIN DELETE FROM listings WHERE product_id = old.id; END;
 --> statement-breakpoint
 -- A listing is at an origin of its merchant, on an enabled rail, and names the payee. A product is listed at the first origin. A change makes a probe due, at most one a minute.
-CREATE TRIGGER `listings_moved` AFTER UPDATE OF `origins`, `enabled`, `payout_wallet` ON `rail_settings` WHEN new.livemode = 1 AND new.rail_id = 'x402_solana_usdc' AND (old.origins <> new.origins OR old.enabled <> new.enabled OR old.payout_wallet IS NOT new.payout_wallet) BEGIN UPDATE listings SET good_at = CASE WHEN new.enabled = 1 AND origin IN (SELECT value FROM json_each(new.origins)) THEN good_at END, next_probe_at = coalesce(probed_at + 60000, 0) WHERE merchant_id = new.merchant_id AND call <> 'tool'; END;
+CREATE TRIGGER `listings_moved` AFTER UPDATE OF `origins`, `enabled`, `payout_wallet` ON `rail_settings` WHEN new.livemode = 1 AND new.rail_id = 'x402_solana_usdc' AND (old.origins <> new.origins OR old.enabled <> new.enabled OR old.payout_wallet IS NOT new.payout_wallet) AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(new.merchant_id, 21, 3) AND state = 'arriving') BEGIN UPDATE listings SET good_at = CASE WHEN new.enabled = 1 AND origin IN (SELECT value FROM json_each(new.origins)) THEN good_at END, next_probe_at = coalesce(probed_at + 60000, 0) WHERE merchant_id = new.merchant_id AND call <> 'tool'; END;
 --> statement-breakpoint
-CREATE TRIGGER `listings_first_origin` AFTER INSERT ON `rail_settings` WHEN new.livemode = 1 AND new.origins <> '[]' BEGIN UPDATE listings SET next_probe_at = coalesce(probed_at + 60000, 0) WHERE merchant_id = new.merchant_id AND call <> 'tool'; END;
+CREATE TRIGGER `listings_first_origin` AFTER INSERT ON `rail_settings` WHEN new.livemode = 1 AND new.origins <> '[]' AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(new.merchant_id, 21, 3) AND state = 'arriving') BEGIN UPDATE listings SET next_probe_at = coalesce(probed_at + 60000, 0) WHERE merchant_id = new.merchant_id AND call <> 'tool'; END;
 --> statement-breakpoint
 -- A suspended or deleted account lists nothing, nor does a product that the operator switched off.
-CREATE TRIGGER `listings_of_account` AFTER UPDATE OF `status` ON `accounts` WHEN old.status <> new.status BEGIN UPDATE listings SET good_at = NULL, next_probe_at = CASE WHEN new.status = 'active' AND call <> 'tool' THEN coalesce(probed_at + 60000, 0) END WHERE merchant_id = new.id; END;
+CREATE TRIGGER `listings_of_account` AFTER UPDATE OF `status` ON `accounts` WHEN old.status <> new.status AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(new.id, 21, 3) AND state = 'arriving') BEGIN UPDATE listings SET good_at = NULL, next_probe_at = CASE WHEN new.status = 'active' AND call <> 'tool' THEN coalesce(probed_at + 60000, 0) END WHERE merchant_id = new.id; END;
 --> statement-breakpoint
-CREATE TRIGGER `listings_switched_off` AFTER INSERT ON `switched_off` WHEN new.subject LIKE 'product:%' BEGIN UPDATE listings SET good_at = NULL, next_probe_at = NULL WHERE product_id = substr(new.subject, 9); END;
+CREATE TRIGGER `listings_switched_off` AFTER INSERT ON `switched_off` WHEN new.subject LIKE 'product:%' AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(substr(new.subject, 9), 21, 3) AND state = 'arriving') BEGIN UPDATE listings SET good_at = NULL, next_probe_at = NULL WHERE product_id = substr(new.subject, 9); END;
 --> statement-breakpoint
-CREATE TRIGGER `listings_switched_on` AFTER DELETE ON `switched_off` WHEN old.subject LIKE 'product:%' BEGIN UPDATE listings SET next_probe_at = coalesce(probed_at + 60000, 0) WHERE product_id = substr(old.subject, 9) AND call <> 'tool'; END;
+CREATE TRIGGER `listings_switched_on` AFTER DELETE ON `switched_off` WHEN old.subject LIKE 'product:%' AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(substr(old.subject, 9), 21, 3) AND state = 'arriving') BEGIN UPDATE listings SET next_probe_at = coalesce(probed_at + 60000, 0) WHERE product_id = substr(old.subject, 9) AND call <> 'tool'; END;
 --> statement-breakpoint
-CREATE TRIGGER `listing_words_removed` AFTER DELETE ON `listings` BEGIN DELETE FROM listing_words WHERE listing_id = old.id; END;
+CREATE TRIGGER `listing_words_removed` AFTER DELETE ON `listings` WHEN NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(old.id, 21, 3) AND state = 'arriving') BEGIN DELETE FROM listing_words WHERE listing_id = old.id; END;

@@ -41,6 +41,7 @@ import type { Swept } from '#platform/db/sweeps.ts';
 import { endSweep, failSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweeps.ts';
 import { inTime } from '#platform/deadline.ts';
 import { deferring, logRequest } from '#platform/log.ts';
+import { isClosedDatabase, refreshMoves } from '#platform/moves.ts';
 import { followActs } from './event-handlers.ts';
 import { sweepParked } from './jobs.ts';
 
@@ -182,6 +183,7 @@ async function runTick(env: Env, execution: ExecutionContext, { requestId, datab
   const now = Date.now();
   const defer = deferring(execution, { request_id: requestId });
   const shard = shardNamed(newCtx(env, { requestId, kind: 'sweep', wallNow: now, defer }), database);
+  if (await isBeingRestored(shard)) return;
   const due = await takeDue(shard, now).catch((error: unknown) => {
     logRequest({ request_id: requestId, notes: [formatErrorChain(error)] });
     return sweepsOf(shard).flatMap(({ name, after }) => (after === undefined ? [name] : []));
@@ -225,6 +227,12 @@ async function listDueElsewhere(shard: Shard): Promise<string[]> {
   return (await Promise.all(each)).flat();
 }
 
+async function isBeingRestored({ config, env, database, leftMs }: Shard): Promise<boolean> {
+  if (config.MOVES !== 'on' || env.DIRECTORY === undefined) return false;
+  await refreshMoves(env.DIRECTORY, leftMs);
+  return isClosedDatabase(database);
+}
+
 /** Consumer of the sweep queue, one message per invocation. No retries, because a failed sweep is due at the next cron. */
 export async function consumeSweeps(batch: MessageBatch<SweepMessage>, env: Env, execution: ExecutionContext): Promise<void> {
   for (const { id, body } of batch.messages) {
@@ -255,6 +263,7 @@ async function runSweep(
   let swept: Swept | null = null;
   let hasMore = false;
   try {
+    if (await isBeingRestored(ctx)) return;
     const lease = await leaseSweep(ctx.db, name, now);
     if (!lease) return;
     swept = await whileLeased(ctx, name, lease.fence, () => sweep.run(ctx, last));

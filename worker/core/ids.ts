@@ -250,34 +250,46 @@ export type Range = readonly [first: number, last: number, database: string];
 /** Which database holds which partitions of the ids. */
 export class PartitionMap {
   readonly #ranges: readonly Range[];
+  readonly #moved: Pick<Map<Partition, string>, 'get'>;
 
-  constructor(ranges: readonly Range[]) {
+  /** `moved`: partitions that are, or are about to be, in another database than that of their range. */
+  constructor(ranges: readonly Range[], moved: Pick<Map<Partition, string>, 'get'> = new Map()) {
     this.#ranges = ranges;
+    this.#moved = moved;
   }
 
   /** Name of the partition's database. Null: an id of a partition that no database holds is no id of the service. */
   databaseAt(partition: Partition): string | null {
-    return this.#ranges.find(([first, last]) => first <= partition && partition <= last)?.[2] ?? null;
+    return this.#moved.get(partition) ?? this.#ranges.find(([first, last]) => first <= partition && partition <= last)?.[2] ?? null;
   }
 
-  /** Random partition of a database, for a new row. */
+  /** Random partition of a database, for a new row of no merchant. Not one that moves, because nothing fences such rows. */
   drawOf(database: string): Partition {
-    return this.#drawAt([database], crypto.getRandomValues(new Uint32Array(1))[0]!);
+    const all = this.#listOf([database]);
+    const staying = all.filter((partition) => this.#moved.get(partition) === undefined);
+    return drawAt(staying.length > 0 ? staying : all, crypto.getRandomValues(new Uint32Array(1))[0]!);
+  }
+
+  /** True if the partition moves, or has moved since the deployment. */
+  isMoving(partition: Partition): boolean {
+    return this.#moved.get(partition) !== undefined;
   }
 
   /** Partition among those of the databases, the same for the same seed: a repeated request meets what the first one stored. */
   drawBy(seed: string, databases: readonly string[]): Partition {
-    return this.#drawAt(databases, new DataView(sha256(utf8(seed)).buffer).getUint32(0));
+    return drawAt(this.#listOf(databases), new DataView(sha256(utf8(seed)).buffer).getUint32(0));
   }
 
-  #drawAt(databases: readonly string[], number: number): Partition {
+  #listOf(databases: readonly string[]): Partition[] {
     const all = this.#ranges.flatMap(([first, last, name]) =>
       databases.includes(name) ? Array.from({ length: last - first + 1 }, (_, i) => (first + i) as Partition) : [],
     );
     assert(all.length > 0, `PARTITIONS names partitions of ${databases.join(', ')}`);
-    return all[number % all.length]!;
+    return all;
   }
 }
+
+const drawAt = (all: readonly Partition[], number: number): Partition => all[number % all.length]!;
 
 /** Parses `000-007:DB 008-00f:DB_2`, sorted by partition. Null if the text has another form. */
 export function parsePartitions(text: string): Range[] | null {

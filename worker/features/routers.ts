@@ -25,6 +25,7 @@ import { placementRoutes } from '#features/membership-delivery/routes.ts';
 import { membershipRoutes } from '#features/memberships/routes.ts';
 import { announcedDeliveryRoutes, meteredSessionRoutes } from '#features/metered/buyer/routes.ts';
 import { meteredRoutes } from '#features/metered/routes.ts';
+import { partitionRoutes } from '#features/operator/partitions/routes.ts';
 import { operationRoutes } from '#features/operator/routes.ts';
 import { consumeRoutes } from '#features/pay-per-request/consume.routes.ts';
 import { x402Routes } from '#features/pay-per-request/routes.ts';
@@ -104,6 +105,7 @@ export const rootRouters = [
   operatorRoutes,
   bounceOperatorRoutes,
   operationRoutes,
+  partitionRoutes,
   switchRoutes,
   receiptKeyRoutes,
   pageWalletRoutes,

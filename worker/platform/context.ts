@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { assert } from '#core/errors.ts';
-import type { AccountId, EndpointId, MailId, MembershipId, SandboxSessionId } from '#core/ids.ts';
+import type { AccountId, EndpointId, MailId, MembershipId, Partition, SandboxSessionId } from '#core/ids.ts';
 import { defaultPartitions, PartitionMap } from '#core/ids.ts';
 import { type Budget, currentBudget, databaseNamesOf } from '#core/isolate/budget.ts';
 import type { Region } from '#core/regions.ts';
@@ -15,6 +15,7 @@ import { type Config, readConfig } from './config.ts';
 import { databaseInTime } from './deadline.ts';
 import { aheadMs } from './local-clock.ts';
 import { logRequest } from './log.ts';
+import { fenceOf, movedPartitions } from './moves.ts';
 
 /** Queue message with ids only, because the database holds the state. The ids name that database. `requestId`: the sender's `cause`. */
 export type Job = { requestId?: string | undefined } & (
@@ -113,7 +114,10 @@ export function databaseMapOf(env: Env, config: Config): DatabaseMap {
   const known = maps.get(config);
   if (known) return known;
   const map = {
-    partitions: new PartitionMap(config.PARTITIONS ?? defaultPartitions(databaseNamesOf(env))),
+    partitions: new PartitionMap(
+      config.PARTITIONS ?? defaultPartitions(databaseNamesOf(env)),
+      config.MOVES === 'on' ? movedPartitions : undefined,
+    ),
     regions: new Map(config.DATABASES),
   };
   maps.set(config, map);
@@ -134,17 +138,26 @@ interface DatabaseMap {
 export interface Database {
   name: string;
   db: Db;
-  /** Opens the database so that `check` runs before each call. */
-  openChecked(check: () => Promise<void>): Db;
+  /** Opens the database so that `check` runs before each call, and writes are fenced if they are for `partitions` of one of several. */
+  openFor(partitions: readonly Partition[], check?: () => Promise<void>): Db;
 }
 
 /** Opens all databases, each call limited to the caller's remaining time. The first also holds rows without a merchant. */
 export const databasesOf = (env: Env, caller?: { leftMs(): number }): [Database, ...Database[]] =>
   databaseNamesOf(env).map((name) => openDatabase(env, name, caller)) as [Database, ...Database[]];
 
+/** Far from any deadline, for callers without one. */
+const PATIENT = { leftMs: () => MINUTE };
+
 function openDatabase(env: Env, name: string, caller?: { leftMs(): number }): Database {
-  const open = (check?: () => Promise<void>) => drizzle(databaseInTime(env[name] as D1Database, caller, check));
-  return { name, db: open(), openChecked: open };
+  const mayMove = databaseNamesOf(env).length > 1;
+  const openFor: Database['openFor'] = (partitions, check) => {
+    const { leftMs } = caller ?? PATIENT;
+    const isFenced = mayMove && partitions.length > 0;
+    const fence = isFenced ? fenceOf({ databases: env, partitions, home: name, isOn: env.MOVES === 'on', leftMs }) : undefined;
+    return drizzle(databaseInTime(env[name] as D1Database, caller, { check, fence }));
+  };
+  return { name, db: openFor([]), openFor };
 }
 
 /** Authenticated caller. `signIn`: time and method of the person's last sign-in, null for a key. */
@@ -208,6 +221,8 @@ export interface Ctx extends DatabaseMap {
 export interface Shard extends Ctx {
   readonly db: Db;
   readonly database: string;
+  /** Partitions that this shard was opened for. None: a sweep, or rows of no merchant. */
+  readonly homes: readonly Partition[];
 }
 
 /** Field of a sweep's message that names the shard, omitted for the first database. */
@@ -272,6 +287,7 @@ export function newCtx(
     callerRegion,
     db: databases[0].db,
     database: databases[0].name,
+    homes: [],
     chain: new NodeChain(nodesOf(config, leftMs)),
     sandbox: null,
     budget: currentBudget(),

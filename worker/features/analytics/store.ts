@@ -234,13 +234,18 @@ export const stepAnalyticsCursor = (ctx: Shard, before: AnalyticsCursor, after: 
 
 export const steppedCursor = (cursor: AnalyticsCursor): AnalyticsCursor => ({ ...cursor, version: cursor.version + 1 });
 
+/** The database that a partition leaves folds its events, and its counts come along. */
+const IS_HELD = sql`substr(${events.merchantId}, 21, 3) NOT IN (SELECT partition FROM held WHERE state = 'arriving')`;
+
 export async function listMetricEvents(db: Db, { name, seq }: AnalyticsCursor, types: readonly EventType[], limit: number) {
   const [found, [end]] = await db.batch([
     db
       .select()
       .from(events)
       // The unary pluses make SQLite search by the order of the events.
-      .where(and(isAfter(seq), sql`+${events.livemode} = ${name === CURSORS.live ? 1 : 0} AND +${inArray(events.type, [...types])}`))
+      .where(
+        and(isAfter(seq), sql`+${events.livemode} = ${name === CURSORS.live ? 1 : 0} AND +${inArray(events.type, [...types])}`, IS_HELD),
+      )
       .orderBy(IN_ORDER)
       .limit(limit),
     // The highest number that an event of the last act may have.

@@ -6,6 +6,7 @@ import { eventsOf } from '#platform/db/acts/read.ts';
 import { amongIds, jsonRows, setOf } from '#platform/db/among.ts';
 import { ARCHIVED_VERSION_MAX, type StoredPayment, type StoredReceipt, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { nextNumber } from '#platform/db/numbers.ts';
 import { isClaimOf } from '#platform/db/outcome.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import {
@@ -143,7 +144,9 @@ export function moveToArchive(ctx: Shard, written: Written): Write[] {
   );
   const seqs = [...new Set(written.events.map(({ seq }) => Math.floor(seq / ACT_EVENTS_MAX)))];
   return [
-    db.insert(archives).values({ merchantId, livemode, key, firstEventId: ids[0]!, lastEventId: ids.at(-1)! }),
+    db
+      .insert(archives)
+      .values({ id: nextNumber(ctx, ARCHIVE_ID), merchantId, livemode, key, firstEventId: ids[0]!, lastEventId: ids.at(-1)! }),
     db
       .insert(archivedTypes)
       .select(

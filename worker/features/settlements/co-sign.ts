@@ -10,7 +10,7 @@ import { type PaymentPayload, type PaymentRequirements, parsePaymentSignature } 
 import type { Customer } from '#rules/balance.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { readChallenge } from './challenge.ts';
-import { isOfAnotherDatabase } from './message-claim.ts';
+import { isOfAnotherPartition } from './message-claim.ts';
 import { newSettlementColumns } from './new-settlement.ts';
 import { findSettlement } from './store.ts';
 
@@ -119,7 +119,7 @@ export type SettlementPurposeFacts = Pick<
 >;
 
 /**
- * Drafts a co-signed, unclaimed settlement if the simulation succeeds. Throws 409 duplicate_settlement if it fails and another database has
+ * Drafts a co-signed, unclaimed settlement if the simulation succeeds. Throws 409 duplicate_settlement if it fails and another partition has
  * claimed the message, 503 if the node does not answer.
  */
 export async function draftPayment(
@@ -137,8 +137,7 @@ export async function draftPayment(
     ctx.note(`simulation: ${simulated.reason}`);
     // A concurrent request with the same payment may have made it land. Its claim exists then, and the failed simulation is no refusal.
     const isClaimed = (await findSettlement(ctx, txSignature)) !== null;
-    if (!isClaimed && (await isOfAnotherDatabase(ctx, { livemode: cause.livemode, txSignature })))
-      throw new ApiError('duplicate_settlement');
+    if (!isClaimed && (await isOfAnotherPartition(ctx, { ...cause, txSignature }))) throw new ApiError('duplicate_settlement');
     if (!isClaimed) return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }
   const settlement: Settlement = {

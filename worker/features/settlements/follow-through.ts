@@ -10,7 +10,7 @@ import { DOUBT_MS } from '#solana/finality.ts';
 import type { Sighting } from '#solana/node-answers.ts';
 import { spendFee } from './fee-budget.ts';
 import { failSettlement, finishSettlement, getOutcome, type SettlementOutcome } from './finish.ts';
-import { isOfThisDatabase } from './message-claim.ts';
+import { isOfThisPartition } from './message-claim.ts';
 import { isIdentifierLost, newIdentifierConflict } from './payment-identifier.ts';
 import { abortIfPayerBusy, claimSettlement, EXPIRED, findSettlement, noteReading, readPayerLimits } from './store.ts';
 
@@ -19,14 +19,14 @@ export { getOutcome, type SettlementOutcome } from './finish.ts';
 /**
  * Claims a message and a signature permanently before sending. Returns a faster request's claim, and the caller checks its purpose. `guards`
  * abort in the batch of the claim. Throws 429 for fee budget and payer limits, 409 duplicate_settlement if the signature, or the message in
- * another database, is claimed, 409 idempotency_conflict if another transaction has the identifier.
+ * another partition, is claimed, 409 idempotency_conflict if another transaction has the identifier.
  */
 export async function claimOnce(
   ctx: Shard,
   settlement: Settlement,
   guards: Write[] = [],
 ): Promise<{ settlement: Settlement; isNew: boolean }> {
-  if (!(await isOfThisDatabase(ctx, settlement))) throw new ApiError('duplicate_settlement');
+  if (!(await isOfThisPartition(ctx, settlement))) throw new ApiError('duplicate_settlement');
   const giveBack = await spendFee(ctx, settlement);
   try {
     const writes = [...guards, abortIfPayerBusy(ctx, settlement), ...claimSettlement(ctx.db, settlement)];

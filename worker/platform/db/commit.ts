@@ -141,6 +141,8 @@ export async function transact<F, T>(
       return await commit(ctx, change);
     } catch (error) {
       ctx.note(`batch failed: ${formatErrorChain(error)}`);
+      // The fence refused the batch: the partition moves.
+      if (error instanceof ApiError) throw error;
       if (attempt < TRIES_MAX) continue;
       if (isConstraint(error))
         throw new ApiError('state_conflict', { detail: 'Too many concurrent changes. Retry.', meta: { reason: 'contended' } });

@@ -12,11 +12,17 @@ import { requireSchema } from './tables/schema-check.ts';
 
 export const globalOf = (ctx: Ctx): Shard => shardIn(ctx, ctx.databases[0]);
 
-export const shardIn = (ctx: Ctx, database: Database): Shard => ({ ...ctx, db: checkedDb(database, ctx.wallNow), database: database.name });
+/** `homes`: partitions that the caller writes for. They are fenced against a move to another database. */
+export const shardIn = (ctx: Ctx, database: Database, homes: readonly Partition[] = []): Shard => ({
+  ...ctx,
+  db: checkedDb(database, ctx.wallNow, homes),
+  database: database.name,
+  homes,
+});
 
 /** Requests check the schema of the first database before they run. Any other is checked when it is first used. */
-export const checkedDb = ({ name, db, openChecked }: Database, wallNow: number): Db =>
-  name === 'DB' ? db : openChecked(() => requireSchema(name, db, wallNow));
+export const checkedDb = ({ name, db, openFor }: Database, wallNow: number, homes: readonly Partition[] = []): Db =>
+  name === 'DB' ? (homes.length === 0 ? db : openFor(homes)) : openFor(homes, () => requireSchema(name, db, wallNow));
 
 /** Database of the names. With `DIRECTORY` bound it holds nothing else, so that a full or slow database of merchants stops no sign-in. */
 export const directoryOf = (ctx: Ctx): Shard => (ctx.directory ? shardIn(ctx, ctx.directory) : globalOf(ctx));
@@ -44,29 +50,30 @@ export const regionOf = ({ partitions, regions }: Pick<Ctx, 'partitions' | 'regi
 };
 
 /** Shard that a sweep's message names. Throws if this release has no such binding, so that the message is retried. */
-export function shardNamed(ctx: Ctx, database: string | undefined): Shard {
+export function shardNamed(ctx: Ctx, database: string | undefined, homes: readonly Partition[] = []): Shard {
   const found = database === undefined ? ctx.databases[0] : ctx.databases.find((one) => one.name === database);
   assert(found !== undefined, `database ${database} is bound`);
-  return shardIn(ctx, found);
+  return shardIn(ctx, found, homes);
 }
 
 /** Database of a partition. Null: no database holds it, so no id of the service has it. */
 export function findShardAt(ctx: Ctx, partition: Partition | null): Shard | null {
   const database = partition === null ? null : ctx.partitions.databaseAt(partition);
-  return database === null ? null : shardNamed(ctx, database);
+  return database === null ? null : shardNamed(ctx, database, [partition!]);
 }
 
 /** Database of the merchant of an id. Reads nothing. Throws 404 for an id of no database. */
 export const homeOf = (ctx: Ctx, id: string): Shard => findShardAt(ctx, partitionOf(id)) ?? raise('not_found');
 
-/** Random partition of a database, for a new account. */
-export const drawPartition = (shard: Shard): Partition => shard.partitions.drawOf(shard.database);
+/** Partition of a new account: that of the shard, which fences it, or a random one of the only database. */
+export const drawPartition = (shard: Shard): Partition => shard.homes[0] ?? shard.partitions.drawOf(shard.database);
 
 /** Id of a row that may be about an account of another database, or of none. Its partition is the account's, or a random one of this database. */
 export function newIdAbout<T extends Id>(shard: Shard, now: number, accountId: string | null): T {
   const partition = accountId === null ? null : partitionOf(accountId);
   const isHere = partition !== null && shard.partitions.databaseAt(partition) === shard.database;
-  return newIdIn<T>(now, isHere ? partition : drawPartition(shard));
+  const isFenced = partition !== null && (shard.homes.includes(partition) || !shard.partitions.isMoving(partition));
+  return newIdIn<T>(now, isHere && isFenced ? partition : drawPartition(shard));
 }
 
 /**
@@ -83,6 +90,6 @@ export function homeOfNamed(ctx: Ctx, id: string): Shard {
 /** Groups what a message lists by its database. */
 export const groupByHome = <T>(ctx: Ctx, items: readonly T[], idOf: (item: T) => string): { home: Shard; items: T[] }[] =>
   [...Map.groupBy(items, (item) => homeOfNamed(ctx, idOf(item)).database)].map(([database, items]) => ({
-    home: shardNamed(ctx, database),
+    home: shardNamed(ctx, database, [...new Set(items.flatMap((item) => partitionOf(idOf(item)) ?? []))]),
     items,
   }));

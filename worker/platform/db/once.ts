@@ -86,6 +86,7 @@ export async function commitWithAnswer<T>(
   try {
     return await commit(ctx, await withAnswer(change, storeAnswer(change.result)));
   } catch (error) {
+    if (error instanceof ApiError) throw error;
     if (!isConstraint(error)) throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
     throw (await explain(change.result)) ?? new ApiError('idempotency_race', { retryAfterSeconds: 1 });
   }

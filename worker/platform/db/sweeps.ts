@@ -159,14 +159,20 @@ export async function takeDueSweeps(db: Db, known: { name: string; patienceMs: n
   return rows.map(({ name }) => name);
 }
 
-/** Takes the lease of a sweep. Returns null if the sweep is running, or not due because another message was faster. */
+/** SQL condition: no partition of the database is being copied. Sweeps see all rows, and would work on those that another database works on. */
+export const IS_AWAKE = sql`NOT EXISTS (SELECT 1 FROM held WHERE state <> 'left')`;
+
+/**
+ * Takes the lease of a sweep. Returns null if the sweep is running, or not due because another message was faster, or while a partition of the
+ * database moves.
+ */
 export async function leaseSweep(db: Db, name: string, now: number): Promise<{ fence: number } | null> {
   const fence = newFence();
   const taken = { leaseUntil: now + LEASE_MS, fence, sentAt: 0 };
-  const isFree = and(lte(sweeps.leaseUntil, now), lte(sweeps.dueAt, now));
+  const isFree = and(lte(sweeps.leaseUntil, now), lte(sweeps.dueAt, now), IS_AWAKE);
   const rows = await db
     .insert(sweeps)
-    .values({ name, dueAt: now, failures: 0, ...taken })
+    .select(sql`SELECT ${name}, ${now}, 0, ${taken.leaseUntil}, ${fence}, NULL, 0, NULL WHERE ${IS_AWAKE}`)
     .onConflictDoUpdate({ target: sweeps.name, set: taken, setWhere: isFree })
     .returning({ fence: sweeps.fence });
   return rows[0] ?? null;

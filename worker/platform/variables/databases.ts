@@ -15,7 +15,7 @@ export const DATABASE_VARIABLES = {
       })
       .optional(),
     '`first-last:binding`, space-separated',
-    'database of each partition of the ids, such as `000-007:DB 008-00f:DB_2`. Without it each bound database has eight, in the order of their numbers. A partition that has accounts must keep its database',
+    'database of each partition of the ids, such as `000-007:DB 008-00f:DB_2`. Without it each bound database has eight, in the order of their numbers. A partition that has accounts changes its database only by a move',
   ),
   OPEN_DATABASES: variableOf(
     z
@@ -37,6 +37,11 @@ export const DATABASE_VARIABLES = {
       .optional(),
     '`binding:region`, space-separated',
     'region of each database, such as `DB:enam DB_2:apac`: `wnam`, `enam`, `weur`, `eeur`, `apac` or `oc`. A new account is created in the region of its caller, and the objects of an account near its database. Without it neither has a region',
+  ),
+  MOVES: variableOf(
+    z.literal('on').optional(),
+    '`on`',
+    'isolates ask `DIRECTORY` every ten seconds for moved partitions, which `npm run admin -- partitions` needs. On from minutes before a move until `PARTITIONS` names the new database',
   ),
 } satisfies Record<string, Variable>;
 

@@ -3,7 +3,7 @@ import { partitionOfNonce } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commit, isConstraint, type Write } from '#platform/db/commit.ts';
-import { findShardAt } from '#platform/db/directory.ts';
+import { findShardAt, shardNamed } from '#platform/db/directory.ts';
 import { othersOf } from '#platform/db/each-database.ts';
 import { addSwept, type Swept } from '#platform/db/sweeps.ts';
 import type { Cursor } from '#platform/db/tables/candidates.ts';
@@ -54,7 +54,7 @@ async function readPages(ctx: Shard, pageSize: number, stepFrom: Step): Promise<
     const found = Map.groupBy(items.flatMap(namedSession), ({ nonce }) => findShardAt(ctx, partitionOfNonce(nonce))?.database);
     const own = found.get(ctx.database) ?? [];
     await restoreEnded(ctx, { nonces: own.map(({ nonce }) => nonce) });
-    const others = othersOf(ctx).map((other) => storeFound(other, found.get(other.database) ?? []));
+    const others = othersOf(ctx).map(({ database }) => storeFound(ctx, database, found.get(database) ?? []));
     const isStored = (await Promise.all(others)).every(Boolean);
     // The budget may not restore all of them, so the next round reads this page again.
     if (ctx.budget.left === 0) break;
@@ -71,9 +71,11 @@ async function readPages(ctx: Shard, pageSize: number, stepFrom: Step): Promise<
 const findIn = (shard: Shard, found: NamedSession[]): Write[] =>
   found.length > 0 ? [insertFound(shard, found, shard.now - SWEEP_PATIENCE_MS)] : [];
 
-/** Stores what the walk found for another database. False if that database is away. */
-async function storeFound(other: Shard, found: NamedSession[]): Promise<boolean> {
+/** Stores what the walk found for another database. False if that database is away, or a partition is leaving it. */
+async function storeFound(ctx: Shard, database: string, found: NamedSession[]): Promise<boolean> {
   if (found.length === 0) return true;
+  const homes = new Set(found.flatMap(({ nonce }) => partitionOfNonce(nonce) ?? []));
+  const other = shardNamed(ctx, database, [...homes]);
   try {
     await restoreEnded(other, { nonces: found.map(({ nonce }) => nonce) });
     await commit(other, { events: [], writes: findIn(other, found), result: null });

@@ -1,7 +1,7 @@
 import { DAY } from '#core/time.ts';
 import type { InvoiceMetadata } from '#pdf/facts.ts';
 import { newCtx, type Scope } from '#platform/context.ts';
-import { shardNamed } from '#platform/db/directory.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import type { PaymentTerms } from '#rules/payment-terms.ts';
 import { hasMoreReceipts, type ReceiptFilter, walkReceipts } from '../list.store.ts';
 import { documentOf, listMetadata, listSales, type Receipt, type SaleFacts } from '../store.ts';
@@ -35,9 +35,9 @@ const streamOf = <T>(pages: AsyncGenerator<T>): ReadableStream<T> =>
   });
 
 function patient(ctx: Scope): Scope {
-  const { env, requestId, cause, baseUrl, now, wallNow, defer, note, database, merchantId, livemode } = ctx;
+  const { env, requestId, cause, baseUrl, now, wallNow, defer, note, merchantId, livemode } = ctx;
   const fresh = newCtx(env, { requestId, cause, kind: 'export', origin: baseUrl, now, wallNow, defer, note });
-  return { ...shardNamed(fresh, database), merchantId, livemode };
+  return { ...homeOf(fresh, merchantId), merchantId, livemode };
 }
 
 async function* readPages(ctx: Scope, filter: ReceiptFilter): AsyncGenerator<ReceiptRow[]> {

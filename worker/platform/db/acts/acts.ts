@@ -4,7 +4,8 @@ import { actIdOf } from '#core/ids.ts';
 import type { Ctx, Db, Shard } from '#platform/context.ts';
 import { EVENT_TYPES, eraseNames, FOLLOWED_EVENT_TYPES, hasNames, isRare, type NewEvent } from '#rules/events.ts';
 import { fieldOf, jsonRows } from '../among.ts';
-import { ACT_EVENTS_MAX, ACTS_PER_MS, type ActEvent, acts } from '../tables/events.ts';
+import { nextNumber } from '../numbers.ts';
+import { ACT_EVENTS_MAX, type ActEvent, acts } from '../tables/events.ts';
 import { decodeBody, encodeBody } from './body.ts';
 
 export type NewAct = Omit<typeof acts.$inferInsert, 'seq' | 'types' | 'body' | 'isPersonal' | 'fannedOutAt' | 'nextTryAt'> & {
@@ -90,7 +91,7 @@ const IS_AWAITED = sql`${fieldOf('isFollowed')} OR EXISTS (SELECT 1 FROM webhook
  */
 export function insertActs(ctx: Shard, made: readonly NewAct[], source = sql`WHERE true`) {
   const computed: Record<string, SQL> = {
-    seq: sql`max((SELECT coalesce(max(seq), 0) FROM acts) + 1, ${ctx.wallNow * ACTS_PER_MS}) + j.key`,
+    seq: nextNumber(ctx, sql`(SELECT max(seq) FROM acts)`, sql`j.key`),
     body: sql`unhex(${fieldOf('body')})`,
     fannedOutAt: sql`CASE WHEN ${IS_AWAITED} THEN NULL ELSE ${ctx.wallNow} END`,
   };

@@ -2,7 +2,8 @@ import { eq, type SQL, sql } from 'drizzle-orm';
 import { actKeyOf } from '#core/ids.ts';
 import { type EventType, isRare } from '#rules/events.ts';
 import { jsonRows, setOf } from '../among.ts';
-import { ACT_EVENTS_MAX, ACTS_PER_MS, events } from '../tables/events.ts';
+import { NUMBERS_PER_MS } from '../numbers.ts';
+import { ACT_EVENTS_MAX, events } from '../tables/events.ts';
 
 interface Lead {
   id: string;
@@ -35,7 +36,7 @@ export const isAfter = (seq: number | SQL): SQL =>
   sql`(act_seq >= ${typeof seq === 'number' ? Math.floor(seq / ACT_EVENTS_MAX) : sql`${seq} / ${ACT_EVENTS_MAX}`} AND seq > ${seq})`;
 
 /** Number that no event stored at this time or later has. */
-export const firstSeqAt = (time: number): number => time * ACTS_PER_MS * ACT_EVENTS_MAX - 1;
+export const firstSeqAt = (time: number): number => time * NUMBERS_PER_MS * ACT_EVENTS_MAX - 1;
 
 /** SQL condition on `events`: the event of this number. */
 export const isAt = (seq: number): SQL => sql`(act_seq = ${Math.floor(seq / ACT_EVENTS_MAX)} AND seq = ${seq})`;

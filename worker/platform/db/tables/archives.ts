@@ -6,12 +6,13 @@ import { amount, flag, instant, uuidBytes } from './columns.ts';
 
 /**
  * Archive objects: a run of a merchant's events of one day, in order, with their receipts. Inserted only by the sweep, in the batch that
- * deletes the events, and never deleted. Objects are numbered in the order of their events.
+ * deletes the events, and never deleted.
  */
 export const archives = sqliteTable(
   'archives',
   {
-    id: integer('id').primaryKey({ autoIncrement: true }),
+    /** In the order of the objects, and unique over all databases (`numbers.ts`). */
+    id: integer('id').primaryKey(),
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     /** Object name. It contains a content hash and the id of the run, so that no other run writes under the same name. */

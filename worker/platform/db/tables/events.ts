@@ -29,7 +29,7 @@ export const acts = sqliteTable(
   {
     /**
      * Paging order of lists: insertion order, stable while new acts arrive. At least the wall time in units of 1/64 ms, so a number is never
-     * used twice, and acts of a time are found by it.
+     * used twice, and acts of a time are found by it. Unique over all databases (`numbers.ts`).
      */
     seq: integer('seq').primaryKey(),
     /** Beginning of the ids of its events: time, then a hash of the first event's subject and version, or of what it is stored once for. */
@@ -65,9 +65,6 @@ export const acts = sqliteTable(
     index('acts_by_membership').on(table.membershipId).where(sql`membership_id IS NOT NULL`),
   ],
 );
-
-/** Numbers of acts a millisecond. */
-export const ACTS_PER_MS = 64;
 
 /** Most events of one act. The last character of an event's id is its position. */
 export const ACT_EVENTS_MAX = 32;

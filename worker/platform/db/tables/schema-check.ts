@@ -19,6 +19,7 @@ import * as analytics from './office/analytics.ts';
 import * as billing from './office/billing.ts';
 import * as listings from './office/listings.ts';
 import * as names from './office/names.ts';
+import * as partitions from './office/partitions.ts';
 import * as placements from './office/placements.ts';
 import * as signIn from './office/sign-in.ts';
 import * as support from './office/support.ts';
@@ -53,6 +54,7 @@ const TABLES = [
   metered,
   names,
   operations,
+  partitions,
   payments,
   placements,
   plans,

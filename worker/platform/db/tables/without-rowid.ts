@@ -1,0 +1,14 @@
+/** Tables read by key, which need no rowid tree. drizzle cannot express WITHOUT ROWID, so `npm run db:squash` adds it. */
+export const WITHOUT_ROWID: readonly string[] = [
+  'archived_subjects',
+  'archived_types',
+  'claims',
+  'ended_deliveries',
+  'endpoint_hours',
+  'listing_words',
+  'memberships',
+  'names',
+  'settlements',
+  'tx_claims',
+  'webhook_deliveries',
+];

@@ -1,0 +1,95 @@
+/**
+ * Where partitions are that an operator moved, as this isolate read it from the directory. With `MOVES` on it is at most ten seconds old, and a
+ * moved partition accepts writes only after that time, so every read shows what is true.
+ * @module
+ */
+
+import { chargeCall } from '#core/isolate/budget.ts';
+import { remembered } from '#core/isolate/memory.ts';
+import { SECOND } from '#core/time.ts';
+import { betweenDatabases, type Fence, inTime } from './deadline.ts';
+
+/** Longest age of what an isolate knows. */
+export const MOVES_MS = 10 * SECOND;
+/** Short, because requests wait for it. Without an answer what is known counts on: writes are fenced by the database itself. */
+const ANSWER_MS = 2 * SECOND;
+
+interface Known {
+  from_database: string;
+  to_database: string;
+  state: string;
+}
+
+const memory = remembered(() => ({ readAt: Number.NEGATIVE_INFINITY, known: new Map<number, Known>() }));
+
+const hasMoved = ({ state }: Known): boolean => ['published', 'purging', 'done'].includes(state);
+const databaseOf = (one: Known): string => (hasMoved(one) ? one.to_database : one.from_database);
+
+/** Database of each partition with a move, whatever its step. A live view of the isolate's knowledge. */
+export const movedPartitions = {
+  get: (partition: number): string | undefined => {
+    const one = memory.known.get(partition);
+    return one && databaseOf(one);
+  },
+};
+
+/** True while the operator restores the database: its sweeps do not start. */
+export const isClosedDatabase = (database: string): boolean =>
+  [...memory.known.values()].some(({ state, from_database: name }) => state === 'closed' && name === database);
+
+export const isClosed = (partition: number): boolean => memory.known.get(partition)?.state === 'closed';
+
+/** Reads the moves if what is known is older than `ageMs`. */
+export async function refreshMoves(directory: D1Database, leftMs: () => number, ageMs = MOVES_MS): Promise<void> {
+  const startedAt = Date.now();
+  if (startedAt - memory.readAt < ageMs) return;
+  chargeCall();
+  const read = () =>
+    directory.prepare('SELECT partition, from_database, to_database, state FROM moves').all<Known & { partition: string }>();
+  const rows = await inTime({ leftMs: () => Math.min(ANSWER_MS, leftMs()) }, read).then(
+    ({ results }) => results,
+    () => null,
+  );
+  memory.readAt = startedAt;
+  if (rows !== null) memory.known = new Map(rows.map(({ partition, ...one }) => [Number.parseInt(partition, 16), one]));
+}
+
+interface Fenced {
+  databases: Readonly<Record<string, unknown>>;
+  partitions: readonly number[];
+  /** Database by the deployment's own map. */
+  home: string;
+  isOn: boolean;
+  leftMs(): number;
+}
+
+/** Fence of the writes for these partitions, which are in one database. */
+export function fenceOf({ databases, partitions, home, isOn, leftMs }: Fenced): Fence {
+  const directory = databases.DIRECTORY as D1Database;
+  let current = home;
+  const find = (): string => {
+    const homes = new Set(partitions.map((partition) => movedPartitions.get(partition) ?? current));
+    // Partitions that are no longer in one database are asked for separately by the next request or message.
+    if (homes.size > 1) throw betweenDatabases();
+    return [...homes][0] ?? current;
+  };
+  const bound = (name: string): D1Database => databases[name] as D1Database;
+  return {
+    partitions: partitions.map((partition) => partition.toString(16).padStart(3, '0')),
+    async locate(isWrite) {
+      if (isOn) {
+        await refreshMoves(directory, leftMs);
+        current = find();
+        if (isWrite && partitions.some(isClosed)) throw betweenDatabases();
+      }
+      return bound(current);
+    },
+    async relocate() {
+      await refreshMoves(directory, leftMs, 0);
+      const before = current;
+      current = find();
+      if (current === before || databases[current] === undefined || partitions.some(isClosed)) throw betweenDatabases();
+      return bound(current);
+    },
+  };
+}
