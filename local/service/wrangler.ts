@@ -77,8 +77,9 @@ function start(args: string[], { stateDir, onLine }: WranglerOptions = {}): Runn
 
 type OnceOptions = WranglerOptions & { onStart?: (run: RunningWrangler) => void };
 
+/** `WRANGLER_SCRIPT`: script that takes wrangler's place, for tests. */
 export const runWrangler = (args: string[], options?: OnceOptions): Promise<string> =>
-  run(`wrangler ${args.slice(0, 3).join(' ')}`, [WRANGLER, ...args], options);
+  run(`wrangler ${args.slice(0, 3).join(' ')}`, [process.env.WRANGLER_SCRIPT ?? WRANGLER, ...args], options);
 
 export async function migrate(persistDir: string, options?: OnceOptions): Promise<void> {
   const all = readdirSync(MIGRATIONS).join('\n');

@@ -308,3 +308,17 @@ export const defaultPartitions = (databases: readonly string[]): Range[] =>
     const first = (name === 'DB' ? 0 : Number(name.slice(3)) - 1) * DEFAULT_COUNT;
     return [first, Math.min(first + DEFAULT_COUNT, PARTITIONS) - 1, name];
   });
+
+const hexOf = (partition: number): string => partition.toString(16).padStart(3, '0');
+
+/** Ranges of the partitions of a database as `PARTITIONS` writes them: `000-007 010`. */
+export function partitionRanges(map: Pick<PartitionMap, 'databaseAt'>, database: string): string {
+  const ranges: [number, number][] = [];
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    if (map.databaseAt(partition as Partition) !== database) continue;
+    const [, end] = ranges.at(-1) ?? [];
+    if (end === partition - 1) ranges.at(-1)![1] = partition;
+    else ranges.push([partition, partition]);
+  }
+  return ranges.map(([first, end]) => (first === end ? hexOf(first) : `${hexOf(first)}-${hexOf(end)}`)).join(' ');
+}
