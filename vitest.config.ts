@@ -45,14 +45,15 @@ const THREE =
       ]
     : [
         'test/contract/any-history.story.test.ts',
-        `test/features/accounts/{claim,deletion,email-links,oauth,operator,passwords,security,sign-in}.${STORIES}`,
+        `test/features/accounts/{claim,email-links,oauth,oauth-attacks,owner-emails,sign-in}.${STORIES}`,
         `test/features/checkout/{checkout,handoff,sessions,sol}.${STORIES}`,
-        `test/features/payments/{confirm,cursor,refunds,unmatched,unseen}.${STORIES}`,
-        `test/features/receipts/{export,list}.${STORIES}`,
-        `test/features/webhooks/{event-lists,events,integrations,webhooks}.${STORIES}`,
+        `test/features/payments/{confirm-refusals,cursor,list-rails,refunds,unmatched,unseen}.story.test.ts`,
+        `test/features/receipts/{list,send-proof}.${STORIES}`,
+        `test/features/webhooks/{events,integrations,product-filter,webhooks}.${STORIES}`,
         `test/features/metered/{live,others,payouts}.${STORIES}`,
         `test/features/subscriptions/{cancel,emails,first-collection,stop}.${STORIES}`,
       ];
+const OF_THREE_ALONE = 'test/three/**/*.test.ts';
 const NOT_OF_THREE = [
   // These put a faulty database in the place of `DB`, and so need their account there.
   'test/features/payments/{confirm-access,ended-sessions,found-money,second-payments}.story.test.ts',
@@ -62,7 +63,7 @@ const NOT_OF_THREE = [
   'test/features/accounts/end.story.test.ts',
   // These fill one database with copies of its rows.
   'test/features/metered/{classes,copies}.story.test.ts',
-  'test/features/receipts/search.story.test.ts',
+  'test/features/receipts/{export,search}.story.test.ts',
 ];
 
 /** Tests that run inside workerd, with the bindings of wrangler.toml, a local chain and a receiver of webhooks. */
@@ -129,7 +130,7 @@ export default defineConfig({
       inWorkerd(
         {
           name: 'three',
-          include: THREE,
+          include: [...THREE, OF_THREE_ALONE],
           exclude: NOT_OF_THREE,
           setupFiles: ['./test/support/runner/reset-isolate.ts'],
           isolate: false,

@@ -18,8 +18,10 @@ export function everyDatabase(databases: readonly D1Database[]): D1Database {
   function placesOf({ sql, values }: Asked): readonly D1Database[] {
     // Contents that a test has read itself.
     if (sql !== queryOf(sql) && /\bfrom events\b/i.test(queryOf(sql))) return databases.slice(0, 1);
-    if (!/^\s*insert\b/i.test(sql) || (/\bfrom\b/i.test(sql) && !/json_each/i.test(sql))) return databases;
-    const partition = values.map(partitionIn).find((one) => one !== null);
+    if (!/^\s*insert\b/i.test(sql)) return databases;
+    const partition = [...values, sql].map(partitionIn).find((one) => one !== null);
+    // A row made of the rows of a table is made in each database.
+    if (partition === undefined && /\bfrom\b/i.test(sql) && !/json_each/i.test(sql)) return databases;
     return [databases[Math.floor((partition ?? 0) / PARTITIONS_EACH)] ?? databases[0]!];
   }
 
