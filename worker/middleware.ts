@@ -5,7 +5,6 @@ import { createMiddleware } from 'hono/factory';
 import { routePath } from 'hono/route';
 import { ApiError } from '#core/errors.ts';
 import { BODY_KB } from '#core/limits.ts';
-import { type Location, regionNear } from '#core/regions.ts';
 import { authenticate } from '#features/accounts/auth/authenticate.ts';
 import { CONSUME_ENDPOINT } from '#features/pay-per-request/plain-consume.ts';
 import { newCtx } from '#platform/context.ts';
@@ -21,6 +20,7 @@ import { hitCeiling, requireCeilingLeft, underCeiling } from '#platform/http/rat
 import { nameRequest } from '#platform/http/request-id.ts';
 import { deferring, isSampled, logRequest } from '#platform/log.ts';
 import { nearHome } from '#platform/objects.ts';
+import { type Location, regionNear } from '#platform/variables/regions.ts';
 
 const LONG_BODIES = /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|receipt\/[^/]+\/invoice-metadata)$/;
 const RAW_BODIES = /^\/v1\/(?:products\/webhook|billing\/webhooks|integrations\/mail\/webhooks)\//;

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { unstable_readConfig as readWrangler } from 'wrangler';
 import { defaultPartitions, PARTITIONS, parsePartitions } from '../../worker/core/ids.ts';
-import { REGIONS, type Region } from '../../worker/core/regions.ts';
+import { REGIONS, type Region } from '../../worker/platform/variables/regions.ts';
 
 /** Runs wrangler and returns what it printed. Throws if it fails. */
 export type RunWrangler = (args: string[]) => Promise<string>;
@@ -62,8 +62,8 @@ interface Addition {
 }
 
 /**
- * Creates a database in a region, binds it in wrangler.toml with partitions of its own, and migrates it. It takes no account until
- * `OPEN_DATABASES` names it, so isolates of the previous version never meet an id that they cannot place. Returns false if something is left.
+ * Creates a database in a region, binds it in wrangler.toml with new partitions, and migrates it. No account is created in it until
+ * `OPEN_DATABASES` names it, so isolates of the previous version never meet an id of an unknown partition. Returns false if something is left.
  */
 export async function addDatabase({ region, configPath, wrangler, check, print }: Addition): Promise<boolean> {
   if (!REGIONS.some((one) => one === region)) throw new Error(`--region wants one of ${REGIONS.join(', ')}.`);

@@ -77,7 +77,7 @@ function start(args: string[], { stateDir, onLine }: WranglerOptions = {}): Runn
 
 type OnceOptions = WranglerOptions & { onStart?: (run: RunningWrangler) => void };
 
-/** `WRANGLER_SCRIPT`: script that takes wrangler's place, for tests. */
+/** `WRANGLER_SCRIPT`: script that tests run instead of wrangler. */
 export const runWrangler = (args: string[], options?: OnceOptions): Promise<string> =>
   run(`wrangler ${args.slice(0, 3).join(' ')}`, [process.env.WRANGLER_SCRIPT ?? WRANGLER, ...args], options);
 

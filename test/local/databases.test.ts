@@ -7,7 +7,11 @@ import { readConfig } from '../../worker/platform/config.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const home = mkdtempSync(join(tmpdir(), 'svc-databases-test-'));
-const [config, calls, standIn] = ['wrangler.toml', 'calls.txt', 'stand-in.mjs'].map((name) => join(home, name)) as [string, string, string];
+const [config, calls, fakeWrangler] = ['wrangler.toml', 'calls.txt', 'fake-wrangler.mjs'].map((name) => join(home, name)) as [
+  string,
+  string,
+  string,
+];
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 const block = (binding: string, name: string) =>
@@ -15,7 +19,7 @@ const block = (binding: string, name: string) =>
 const DEPLOYED = `name = "svc"\ncompatibility_date = "2026-08-01"\n\n[vars]\nDATABASES = "DB:enam"\n\n${block('DB', 'svc')}\n${block('DIRECTORY', 'svc-directory')}\n[[queues.producers]]\nbinding = "JOBS"\nqueue = "svc-jobs"\n`;
 
 /** Records its arguments, and fails for the database in `FAILS`. */
-const STAND_IN = `import { appendFileSync } from 'node:fs';
+const FAKE_WRANGLER = `import { appendFileSync } from 'node:fs';
 const args = process.argv.slice(2);
 appendFileSync(${JSON.stringify(calls)}, JSON.stringify(args) + '\\n');
 if (args.includes(process.env.FAILS)) { console.error('no route to the platform'); process.exit(1); }
@@ -27,7 +31,7 @@ function admin(args: string[], env: Record<string, string> = {}) {
   const run = spawnSync(process.execPath, ['--no-warnings', script, 'databases', ...args, '--config', config], {
     cwd: ROOT,
     encoding: 'utf8',
-    env: { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: home, WRANGLER_SCRIPT: standIn, ...env },
+    env: { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: home, WRANGLER_SCRIPT: fakeWrangler, ...env },
   });
   const asked = existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [];
   return {
@@ -39,7 +43,7 @@ function admin(args: string[], env: Record<string, string> = {}) {
 describe('npm run admin -- databases', () => {
   beforeEach(() => {
     writeFileSync(config, DEPLOYED);
-    writeFileSync(standIn, STAND_IN);
+    writeFileSync(fakeWrangler, FAKE_WRANGLER);
     rmSync(calls, { force: true });
   });
 

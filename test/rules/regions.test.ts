@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { regionNear } from '#core/regions.ts';
+import { regionNear } from '#platform/variables/regions.ts';
 
 describe('regionNear', () => {
   it.each([

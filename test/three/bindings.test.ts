@@ -37,7 +37,7 @@ function withNotes(env: Env): { env: Env; asked: Set<string> } {
 const FIRST = ['DB'];
 const ALL = ['DB', 'DB_2', 'DB_3'];
 
-/** Databases beside the home that a route may ask, with the reason. */
+/** Further databases that a route may ask, with the reason. */
 const ALSO: [route: RegExp, databases: string[], reason: string][] = [
   [/\/auth\/wallet(?:\/nonce)?$/, FIRST, 'A wallet signs a nonce before its account is known: nonces are in the first database.'],
   [/\/delivery\/(?:readiness|test|claims)|connectors\/\{provider\}\/claims/, FIRST, 'A chat belongs to one account of all.'],

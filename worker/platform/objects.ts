@@ -1,5 +1,5 @@
 import { type Partition, partitionOf, partitionOfAdmission } from '#core/ids.ts';
-import type { Region } from '#core/regions.ts';
+import type { Region } from '#platform/variables/regions.ts';
 import type { AdmissionRpc } from '#rules/admission.ts';
 import type { EntitlementRpc } from '#rules/entitlement-rpc.ts';
 import type { MeteredSessionRpc } from '#rules/metered/rpc.ts';

@@ -19,7 +19,7 @@ const NONE = { email: no, wallet: no, identity: no, slug: no, customer: no };
 const DATABASES = ['DB', 'DB_2', 'DB_3'] as const;
 const twenty = <T>(run: (i: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 20 }, (_, i) => run(i)));
 
-/** Environment whose databases die right before or after one trip, and do not answer from then on. */
+/** Environment with databases that die right before or after one trip, and do not answer from then on. */
 function killedAt(env: Env, side: 'before' | 'after', isCut: () => boolean): Env {
   let isDead = false;
   const die = () => {
@@ -107,7 +107,7 @@ describe('concurrent claims of one name in three databases', () => {
     expect(new Set(repeated.map(({ body }) => body.user_id)).size).toBe(1);
   });
 
-  it('a wallet whose name is busy signs in with the same signature once it is free', async () => {
+  it('a wallet with a busy name signs in with the same signature after the reservation has ended', async () => {
     const wallet = await w.chain.wallet(0n);
     const body = await signedLogin(wallet);
     const ask = () => w.call('POST', '/v1/auth/wallet', { body });

@@ -44,21 +44,21 @@ describe('regions of databases', () => {
     const body = { email: `${crypto.randomUUID()}@example.com`, password: 'correct horse battery', display_name: 'Ada', ...fields };
     return w.call('POST', '/v1/auth/register', { body, env, cf });
   };
-  const regionOf = async ({ body }: { body: { token: string } }) =>
+  const readRegion = async ({ body }: { body: { token: string } }) =>
     (await w.call('GET', '/v1/account/me', { key: body.token })).body.region;
 
   it('an account is created in the region of its caller', async () => {
     for (let i = 0; i < 5; i++) {
       const account = await register();
-      expect(await regionOf(account)).toBe('apac');
+      expect(await readRegion(account)).toBe('apac');
       const { results } = await testEnv.TEST_DB_2.prepare('SELECT id FROM accounts WHERE id = ?').bind(account.body.user_id).all();
       expect(results).toHaveLength(1);
     }
-    expect(await regionOf(await register({}, w.env, at('EU', '2.35')))).toBe('weur');
+    expect(await readRegion(await register({}, w.env, at('EU', '2.35')))).toBe('weur');
   });
 
   it('the region that its owner chooses wins over that of the caller', async () => {
-    expect(await regionOf(await register({ region: 'enam' }))).toBe('enam');
+    expect(await readRegion(await register({ region: 'enam' }))).toBe('enam');
     const setup = await w.call('POST', '/v1/access/agent-bootstrap', { body: { agent_name: 'Agent', region: 'weur' }, cf: TOKYO });
     expect((await w.call('GET', '/v1/account/me', { key: setup.body.sandbox_api_key })).body.region).toBe('weur');
   });
@@ -74,7 +74,7 @@ describe('regions of databases', () => {
 
   it('a caller of a region without an open database gets an account in another one', async () => {
     const account = await register({}, { ...w.env, OPEN_DATABASES: 'DB DB_3' });
-    expect(['enam', 'weur']).toContain(await regionOf(account));
+    expect(['enam', 'weur']).toContain(await readRegion(account));
   });
 
   it('a deployment without regions names none', async () => {

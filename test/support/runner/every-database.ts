@@ -15,7 +15,7 @@ export function everyDatabase(databases: readonly D1Database[]): D1Database {
   const asked = new WeakMap<object, Asked>();
 
   /** Databases that a statement is for. */
-  function placesOf({ sql, values }: Asked): readonly D1Database[] {
+  function databasesFor({ sql, values }: Asked): readonly D1Database[] {
     // Contents that a test has read itself.
     if (sql !== queryOf(sql) && /\bfrom events\b/i.test(queryOf(sql))) return databases.slice(0, 1);
     if (!/^\s*insert\b/i.test(sql)) return databases;
@@ -30,7 +30,7 @@ export function everyDatabase(databases: readonly D1Database[]): D1Database {
     return values.length > 0 ? statement.bind(...values) : statement;
   };
   const ask = async <T>(one: Asked, run: (statement: D1PreparedStatement) => Promise<T>): Promise<T[]> =>
-    Promise.all(placesOf(one).map((database) => run(bound(database, one))));
+    Promise.all(databasesFor(one).map((database) => run(bound(database, one))));
   const all = async <T>(one: Asked): Promise<D1Result<T>> => joined(one.sql, await ask(one, (statement) => statement.all<T>()));
 
   function wrap(one: Asked): D1PreparedStatement {
@@ -57,7 +57,7 @@ export function everyDatabase(databases: readonly D1Database[]): D1Database {
       const known = statements.map((statement) => asked.get(statement)!);
       const answers: D1Result[][] = known.map(() => []);
       for (const database of databases) {
-        const here = known.flatMap((one, index) => (placesOf(one).includes(database) ? [index] : []));
+        const here = known.flatMap((one, index) => (databasesFor(one).includes(database) ? [index] : []));
         if (here.length === 0) continue;
         const results = await database.batch(here.map((index) => bound(database, known[index]!)));
         for (const [i, index] of here.entries()) answers[index]!.push(results[i]!);

@@ -3,8 +3,8 @@ import { afterAll, afterEach, expect } from 'vitest';
 import { unboundSoFar } from '../faults/tenant-statements.ts';
 import { boundDatabases, hasThree, merchantDatabases, testEnv } from './env.ts';
 import { migrate } from './migrated.ts';
-import { expectPlacedRows } from './placed-rows.ts';
 import { expectStoredEvents } from './published-events.ts';
+import { expectRowsAtHome } from './rows-at-home.ts';
 
 // The test runner resolves @solana/kit for browsers, which require a secure context. workerd always is one.
 Object.assign(globalThis, { isSecureContext: true });
@@ -34,7 +34,7 @@ afterAll(() => expect(unboundSoFar()).toEqual([]));
 afterAll(async () => {
   try {
     await expectStoredEvents(testEnv.DB);
-    if (hasThree) await expectPlacedRows(merchantDatabases());
+    if (hasThree) await expectRowsAtHome(merchantDatabases());
   } finally {
     await reset();
   }

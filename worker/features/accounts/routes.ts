@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
 import { LOCALE_NAMES } from '#core/locales.ts';
-import { REGIONS } from '#core/regions.ts';
 import { iso } from '#core/time.ts';
 import { addressKeysOf, type BounceReason, findBounce } from '#features/email/outbox.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
@@ -22,6 +21,7 @@ import {
 } from '#platform/http/openapi.ts';
 import { countPasswordTry, hitBucket } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
+import { REGIONS } from '#platform/variables/regions.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { NOTIFICATION_PREFS, type NotificationPref, prefsOf } from '#rules/emails.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';

@@ -6,8 +6,8 @@
 
 import { ApiError, assert, raise } from '#core/errors.ts';
 import { type Id, newIdIn, type Partition, partitionOf } from '#core/ids.ts';
-import { REGIONS, type Region } from '#core/regions.ts';
 import type { Ctx, Database, Db, Shard } from '#platform/context.ts';
+import { REGIONS, type Region } from '#platform/variables/regions.ts';
 import { requireSchema } from './tables/schema-check.ts';
 
 export const globalOf = (ctx: Ctx): Shard => shardIn(ctx, ctx.databases[0]);

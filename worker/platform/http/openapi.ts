@@ -5,8 +5,8 @@ import { type ApiError, ERRORS, type ErrorCode, type ErrorStatus, type Validatio
 import type { Id } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX, PER_PAGE } from '#core/limits.ts';
 import { ASSETS } from '#core/money.ts';
-import { REGIONS } from '#core/regions.ts';
 import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts';
+import { REGIONS } from '#platform/variables/regions.ts';
 import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
 import type { PassedOutcome } from '#rules/entitlement-rpc.ts';
 import type { CallBucket } from '#rules/plans.ts';

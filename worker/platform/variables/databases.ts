@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parsePartitions, type Range } from '#core/ids.ts';
 import { databaseNamesOf } from '#core/isolate/budget.ts';
-import { REGIONS, type Region } from '#core/regions.ts';
+import { REGIONS, type Region } from '#platform/variables/regions.ts';
 import { type Variable, variableOf } from '../variable.ts';
 
 export const DATABASE_VARIABLES = {

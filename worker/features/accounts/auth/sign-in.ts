@@ -1,7 +1,6 @@
 import { pepperedHashes } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, newIdIn } from '#core/ids.ts';
-import type { Region } from '#core/regions.ts';
 import { DAY } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
@@ -9,6 +8,7 @@ import { drawPartition, homeForNew, homeOf } from '#platform/db/directory.ts';
 import { findNamed, type IsUsed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
+import type { Region } from '#platform/variables/regions.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { planAccountPayout } from '../payout.ts';
 import { type AccountKeys, abortIfTaken, findAccount, findAccountByKeys, hasKey, insertAccount } from '../store.ts';

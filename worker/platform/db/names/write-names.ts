@@ -55,7 +55,7 @@ export async function writeNames<K extends NameKind>(
     const owner = owners.get(`${row.kind} ${row.key}`)!;
     const { accountId, kind, formerKeys = [] } = owner;
     if (row.accountId === accountId && row.reservedUntil === null) continue;
-    // The page may be stale: an account that gave the name up since takes it from nobody.
+    // The page may be stale: the account may have given the name up since.
     if (row.accountId !== accountId && !(await usedBy[kind](homeOf(ctx, accountId), accountId, [row.key, ...formerKeys]))) continue;
     const isShared = row.accountId !== accountId && (await usedBy[kind](homeOf(ctx, row.accountId), row.accountId, [row.key]));
     const isOlder = madeAt(accountId) < madeAt(row.accountId);

@@ -12,7 +12,7 @@ const OF_OTHERS: Record<string, string> = {
   'support_messages.author_id': 'Staff answers tickets of all accounts.',
 };
 
-const ONE_PLACE = { 'the directory': null, 'the first database, for the deployment': 0 } as Record<string, number | null>;
+const ONLY_IN = { 'the directory': null, 'the first database, for the deployment': 0 } as Record<string, number | null>;
 
 /** SQL of the partition in a column, null if the column has no id. */
 const partitionIn = (name: string): string => `CASE
@@ -21,10 +21,10 @@ const partitionIn = (name: string): string => `CASE
     THEN lower(substr(hex(r."${name}"), 18, 3)) END`;
 
 /**
- * Fails if a database has a row of an account of another database, a row with ids of two partitions, or a table of another place. Each table
- * states how its rows belong to a partition (`owned-rows.ts`).
+ * Fails if a database has a row of an account of another database, a row with ids of two partitions, or rows of a table that another database
+ * holds for all. Each table states how its rows belong to a partition (`owned-rows.ts`).
  */
-export async function expectPlacedRows(databases: readonly D1Database[]): Promise<void> {
+export async function expectRowsAtHome(databases: readonly D1Database[]): Promise<void> {
   const strays: unknown[] = [];
   for (const [number, database] of databases.entries()) {
     const range = `'${hex(number * PARTITIONS_EACH)}' AND '${hex((number + 1) * PARTITIONS_EACH - 1)}'`;
@@ -42,7 +42,7 @@ export async function expectPlacedRows(databases: readonly D1Database[]): Promis
       );
       return [misplaced, ...mixed];
     });
-    const elsewhere = NOT_OWNED.filter(({ where }) => where in ONE_PLACE && ONE_PLACE[where] !== number)
+    const elsewhere = NOT_OWNED.filter(({ where }) => where in ONLY_IN && ONLY_IN[where] !== number)
       .flatMap(({ tables }) => tables)
       .map((table) => `SELECT '${getTableName(table)}' AS "table", 'a row' AS found FROM "${getTableName(table)}" LIMIT 1`);
     const answers = await database.batch([...asked, ...elsewhere].map((sql) => database.prepare(sql)));
