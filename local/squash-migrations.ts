@@ -7,7 +7,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { WITHOUT_ROWID } from '../worker/platform/db/tables/without-rowid.ts';
+import { WITHOUT_ROWID } from '../worker/platform/db/partitions/without-rowid.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const TABLES = 'worker/platform/db/tables';
@@ -20,7 +20,7 @@ const options = [
   '--dialect',
   'sqlite',
   '--schema',
-  `./${TABLES}/**/!(schema-check|without-rowid).ts`,
+  `./${TABLES}/**/!(schema-check).ts`,
   '--out',
   relative(ROOT, folder),
   '--name',

@@ -41,7 +41,7 @@ import type { Swept } from '#platform/db/sweeps.ts';
 import { endSweep, failSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweeps.ts';
 import { inTime } from '#platform/deadline.ts';
 import { deferring, logRequest } from '#platform/log.ts';
-import { isClosedDatabase, refreshMoves } from '#platform/moves.ts';
+import { callClock, isClosedDatabase, refreshMoves } from '#platform/moves.ts';
 import { followActs } from './event-handlers.ts';
 import { sweepParked } from './jobs.ts';
 
@@ -227,9 +227,10 @@ async function listDueElsewhere(shard: Shard): Promise<string[]> {
   return (await Promise.all(each)).flat();
 }
 
-async function isBeingRestored({ config, env, database, leftMs }: Shard): Promise<boolean> {
+async function isBeingRestored(shard: Shard): Promise<boolean> {
+  const { config, env, database } = shard;
   if (config.MOVES !== 'on' || env.DIRECTORY === undefined) return false;
-  await refreshMoves(env.DIRECTORY, leftMs);
+  await refreshMoves(env.DIRECTORY, callClock(shard));
   return isClosedDatabase(database);
 }
 

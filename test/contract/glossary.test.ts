@@ -71,7 +71,7 @@ describe('glossary', () => {
       // The sweep is registered, and a guide names the call.
       /^worker\/sweeps\.ts$/,
       /^worker\/published\/llms\.ts$/,
-      /^worker\/platform\/paying-variables\.ts$/,
+      /^worker\/platform\/variables\/paying\.ts$/,
       /^worker\/features\/agent-setup\/next-actions\.ts$/,
       /^worker\/features\/sandbox\/scenarios\//,
       /^worker\/platform\/chain\/simulated-config\.ts$/,

@@ -67,6 +67,62 @@ describe('npm run admin', () => {
     ]);
   });
 
+  it('a move prints each step once, repeats a call that failed, and ends with the time of refused writes', async () => {
+    const base = { partition: '00c', from: 'DB', to: 'DB_2', table: null, rows_copied: 0, refused_ms: null };
+    const answers = [
+      { ...base, state: 'copying', table: 'payments', rows_copied: 1200 },
+      { ...base, state: 'copying', table: 'payments', rows_copied: 1200 },
+      null,
+      { ...base, state: 'published' },
+      { ...base, state: 'done', refused_ms: 17_250 },
+    ];
+    const bodies: string[] = [];
+    const { url } = await serve(async (response, request) => {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of request) chunks.push(chunk as Uint8Array);
+      bodies.push(`${request.url} ${Buffer.concat(chunks)}`);
+      const answer = answers.shift();
+      response.statusCode = answer ? 200 : 503;
+      response.end(JSON.stringify(answer ?? { code: 'temporarily_unavailable', detail: 'Retry.' }));
+    });
+    const { out } = await admin(url, 'partitions', 'move', '00c', '--to', 'DB_2');
+    expect(out.trimEnd().split('\n')).toEqual([
+      'copying payments, 1200 rows copied',
+      '503 temporarily_unavailable: "Retry."; trying again',
+      'published',
+      'done',
+      '00c is in DB_2, writes were refused for 17.3 s. Deploy PARTITIONS with it, then MOVES may be off.',
+    ]);
+    expect(new Set(bodies)).toEqual(new Set(['/v1/operator/partitions/move {"partition":"00c","to":"DB_2"}']));
+  });
+
+  it.each([
+    [['partitions'], 'GET /v1/operator/partitions '],
+    [['partitions', 'cancel', '00c'], 'POST /v1/operator/partitions/cancel {"partition":"00c"}'],
+    [['partitions', 'close', 'DB_2'], 'POST /v1/operator/partitions/close {"database":"DB_2"}'],
+    [['partitions', 'open', 'DB_2'], 'POST /v1/operator/partitions/open {"database":"DB_2"}'],
+  ])('the command %j makes the call %s', async (args, call) => {
+    const calls: string[] = [];
+    const { url } = await serve(async (response, request) => {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of request) chunks.push(chunk as Uint8Array);
+      calls.push(`${request.method} ${request.url} ${Buffer.concat(chunks)}`);
+      const answer = {
+        state: 'done',
+        partition: '00c',
+        to: 'DB',
+        refused_ms: null,
+        table: null,
+        database: 'DB_2',
+        partitions: ['008'],
+        items: [],
+      };
+      response.end(JSON.stringify(answer));
+    });
+    expect((await admin(url, ...args)).failed).toBe('');
+    expect(calls).toEqual([call]);
+  });
+
   it('an account is named in the body of the call, never in the URL, which access logs record', async () => {
     const addresses: string[] = [];
     const { url } = await serve((response, request) => {

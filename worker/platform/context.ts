@@ -15,7 +15,7 @@ import { type Config, readConfig } from './config.ts';
 import { databaseInTime } from './deadline.ts';
 import { aheadMs } from './local-clock.ts';
 import { logRequest } from './log.ts';
-import { fenceOf, movedPartitions } from './moves.ts';
+import { type Clock, callClock, fenceOf, movedPartitions } from './moves.ts';
 
 /** Queue message with ids only, because the database holds the state. The ids name that database. `requestId`: the sender's `cause`. */
 export type Job = { requestId?: string | undefined } & (
@@ -143,18 +143,14 @@ export interface Database {
 }
 
 /** Opens all databases, each call limited to the caller's remaining time. The first also holds rows without a merchant. */
-export const databasesOf = (env: Env, caller?: { leftMs(): number }): [Database, ...Database[]] =>
+export const databasesOf = (env: Env, caller?: Clock): [Database, ...Database[]] =>
   databaseNamesOf(env).map((name) => openDatabase(env, name, caller)) as [Database, ...Database[]];
 
-/** Far from any deadline, for callers without one. */
-const PATIENT = { leftMs: () => MINUTE };
-
-function openDatabase(env: Env, name: string, caller?: { leftMs(): number }): Database {
+function openDatabase(env: Env, name: string, caller?: Clock): Database {
   const mayMove = databaseNamesOf(env).length > 1;
   const openFor: Database['openFor'] = (partitions, check) => {
-    const { leftMs } = caller ?? PATIENT;
-    const isFenced = mayMove && partitions.length > 0;
-    const fence = isFenced ? fenceOf({ databases: env, partitions, home: name, isOn: env.MOVES === 'on', leftMs }) : undefined;
+    const isFenced = mayMove && partitions.length > 0 && caller !== undefined;
+    const fence = isFenced ? fenceOf({ databases: env, partitions, home: name, isOn: env.MOVES === 'on', clock: caller }) : undefined;
     return drizzle(databaseInTime(env[name] as D1Database, caller, { check, fence }));
   };
   return { name, db: openFor([]), openFor };
@@ -276,13 +272,14 @@ export function newCtx(
   const config = configOf(env);
   const clocks = clocksOf(config, DEADLINES_MS[kind], { now, wallNow });
   const { leftMs } = clocks;
-  const databases = databasesOf(env, { leftMs });
+  const clock = callClock(clocks);
+  const databases = databasesOf(env, clock);
   return {
     ...clocks,
     env,
     config,
     databases,
-    directory: env.DIRECTORY ? openDatabase(env, 'DIRECTORY', { leftMs }) : null,
+    directory: env.DIRECTORY ? openDatabase(env, 'DIRECTORY', clock) : null,
     ...databaseMapOf(env, config),
     callerRegion,
     db: databases[0].db,

@@ -1,5 +1,5 @@
 /**
- * Where partitions are that an operator moved, as this isolate read it from the directory. With `MOVES` on it is at most ten seconds old, and a
+ * Databases of the partitions that an operator moved, as this isolate read them from the directory. With `MOVES` on they are at most ten seconds old, and a
  * moved partition accepts writes only after that time, so every read shows what is true.
  * @module
  */
@@ -13,6 +13,17 @@ import { betweenDatabases, type Fence, inTime } from './deadline.ts';
 export const MOVES_MS = 10 * SECOND;
 /** Short, because requests wait for it. Without an answer what is known counts on: writes are fenced by the database itself. */
 const ANSWER_MS = 2 * SECOND;
+
+/** Clock of an invocation. */
+export interface Clock {
+  leftMs(): number;
+  now(): number;
+}
+
+export const callClock = ({ wallNow, elapsedMs, leftMs }: { wallNow: number; elapsedMs(): number; leftMs(): number }): Clock => ({
+  leftMs,
+  now: () => wallNow + elapsedMs(),
+});
 
 interface Known {
   from_database: string;
@@ -40,8 +51,8 @@ export const isClosedDatabase = (database: string): boolean =>
 export const isClosed = (partition: number): boolean => memory.known.get(partition)?.state === 'closed';
 
 /** Reads the moves if what is known is older than `ageMs`. */
-export async function refreshMoves(directory: D1Database, leftMs: () => number, ageMs = MOVES_MS): Promise<void> {
-  const startedAt = Date.now();
+export async function refreshMoves(directory: D1Database, { leftMs, now }: Clock, ageMs = MOVES_MS): Promise<void> {
+  const startedAt = now();
   if (startedAt - memory.readAt < ageMs) return;
   chargeCall();
   const read = () =>
@@ -60,11 +71,11 @@ interface Fenced {
   /** Database by the deployment's own map. */
   home: string;
   isOn: boolean;
-  leftMs(): number;
+  clock: Clock;
 }
 
 /** Fence of the writes for these partitions, which are in one database. */
-export function fenceOf({ databases, partitions, home, isOn, leftMs }: Fenced): Fence {
+export function fenceOf({ databases, partitions, home, isOn, clock }: Fenced): Fence {
   const directory = databases.DIRECTORY as D1Database;
   let current = home;
   const find = (): string => {
@@ -78,14 +89,16 @@ export function fenceOf({ databases, partitions, home, isOn, leftMs }: Fenced): 
     partitions: partitions.map((partition) => partition.toString(16).padStart(3, '0')),
     async locate(isWrite) {
       if (isOn) {
-        await refreshMoves(directory, leftMs);
+        await refreshMoves(directory, clock);
         current = find();
+        // The operator may have opened the database meanwhile.
+        if (isWrite && partitions.some(isClosed)) await refreshMoves(directory, clock, SECOND);
         if (isWrite && partitions.some(isClosed)) throw betweenDatabases();
       }
       return bound(current);
     },
     async relocate() {
-      await refreshMoves(directory, leftMs, 0);
+      await refreshMoves(directory, clock, 0);
       const before = current;
       current = find();
       if (current === before || databases[current] === undefined || partitions.some(isClosed)) throw betweenDatabases();

@@ -7,11 +7,11 @@ import { z } from 'zod';
 import { PEPPER_BYTES, secretRing } from '#core/crypto.ts';
 import { PRICE_SOURCES } from '#rules/price-sources.ts';
 import { parseWallet } from '#solana/assets.ts';
-import { MAIL_VARIABLES, OUTSIDE_VARIABLES } from './outside-variables.ts';
-import { PAYING_VARIABLES } from './paying-variables.ts';
 import { count, LOOPBACK, SEEDS, seeds, type Variable, variableOf } from './variable.ts';
 import { DATABASE_VARIABLES } from './variables/databases.ts';
 import { OPERATOR_VARIABLES } from './variables/operator.ts';
+import { MAIL_VARIABLES, OUTSIDE_VARIABLES } from './variables/outside.ts';
+import { PAYING_VARIABLES } from './variables/paying.ts';
 
 export const OPERATOR_SECRET_BYTES = 32;
 export const RPC_WEBHOOK_SECRET_BYTES = 16;

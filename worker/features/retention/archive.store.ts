@@ -6,8 +6,8 @@ import { eventsOf } from '#platform/db/acts/read.ts';
 import { amongIds, jsonRows, setOf } from '#platform/db/among.ts';
 import { ARCHIVED_VERSION_MAX, type StoredPayment, type StoredReceipt, subjectIdOf } from '#platform/db/archive.ts';
 import { abortIf, abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { nextNumber } from '#platform/db/numbers.ts';
 import { isClaimOf } from '#platform/db/outcome.ts';
+import { nextNumber } from '#platform/db/partitions/numbers.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import {
   ANY_TYPE,

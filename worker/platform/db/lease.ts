@@ -44,6 +44,8 @@ export async function takeLease(
   const fence = newFence();
   const taken = await insertLease(ctx, request, fence).catch((error: unknown) => {
     ctx.note(`lease: ${formatErrorChain(error)}`);
+    // The fence refused the lease: the partition moves.
+    if (error instanceof Error && error.cause instanceof ApiError) throw error.cause;
     return null;
   });
   if (taken) return { lease: leaseOf(ctx, request, fence) };
@@ -89,6 +91,7 @@ export async function answerLeased<T>(
     // A record under our own fence is this very answer.
     if (known?.fence === held.lease.fence && known.status !== null) return answer;
     if (known) return replayRecord(ctx, known, request);
+    if (error instanceof ApiError) throw error;
     throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
   }
 }

@@ -10,11 +10,11 @@ import { SECOND } from '#core/time.ts';
 import { sweepAnalytics } from '#features/analytics/fold.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { directoryOf, shardNamed } from '#platform/db/directory.ts';
-import { NUMBERS_PER_MS, positionOfDatabase } from '#platform/db/numbers.ts';
 import { copyChanges, copyPage, createTriggers, deletePage, dropTriggers, listDifferent } from '#platform/db/partitions/copy-rows.ts';
+import { NUMBERS_PER_MS, positionOfDatabase } from '#platform/db/partitions/numbers.ts';
 import { OWNED } from '#platform/db/partitions/owned-rows.ts';
 import type { Move } from '#platform/db/tables/office/partitions.ts';
-import { MOVES_MS, refreshMoves } from '#platform/moves.ts';
+import { callClock, MOVES_MS, refreshMoves } from '#platform/moves.ts';
 import {
   changeMove,
   closePartitions,
@@ -32,7 +32,7 @@ import {
 /** Work of one call. The rest of the request's time is for the step under way. */
 const CALL_MS = 10 * SECOND;
 const WAIT_MS = SECOND / 4;
-const WAITS_MAX = 8;
+const WAITS_MAX = 4;
 /** Isolates know a move within `MOVES_MS`, and a call that began before ends within the rest. */
 const KNOWN_MS = MOVES_MS + 3 * SECOND;
 /** Writes are refused this long before the move is published, and `KNOWN_MS` after: less than 30 seconds together. */
@@ -216,11 +216,11 @@ async function proceed(ctx: Ctx, begun: Move): Promise<Move> {
 }
 
 async function begin(ctx: Ctx, partition: string, to: string): Promise<Move> {
-  await refreshMoves(ctx.env.DIRECTORY!, ctx.leftMs, 0);
+  await refreshMoves(ctx.env.DIRECTORY!, callClock(ctx), 0);
   const from = ctx.partitions.databaseAt(Number.parseInt(partition, 16) as Partition) ?? raise('not_found');
   const names = ctx.databases.map(({ name }) => name);
   if (!names.includes(to)) return conflict(`${to} is not bound.`);
-  // Two databases whose positions are equal by this number would make equal numbers.
+  // Databases this far from each other would make equal numbers.
   if (names.some((name) => positionOfDatabase(name) >= NUMBERS_PER_MS))
     return conflict(`Partitions move among ${NUMBERS_PER_MS} databases.`);
   const now = ctx.wallNow;
@@ -281,7 +281,7 @@ export async function closeDatabase(
 ): Promise<{ database: string; partitions: string[] }> {
   requireOn(ctx);
   if (!ctx.databases.some(({ name }) => name === database)) raise('not_found');
-  await refreshMoves(ctx.env.DIRECTORY!, ctx.leftMs, 0);
+  await refreshMoves(ctx.env.DIRECTORY!, callClock(ctx), 0);
   const { db } = directoryOf(ctx);
   const partitions = (await listPartitions(ctx)).filter((one) => one.database === database).map(({ partition }) => partition);
   const moving = (await listMoves(db)).find(({ state }) => state !== 'done' && state !== 'closed');

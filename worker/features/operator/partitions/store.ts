@@ -4,6 +4,7 @@ import { setOf } from '#platform/db/among.ts';
 import { ACT_EVENTS_MAX } from '#platform/db/tables/events.ts';
 import { analyticsCursors } from '#platform/db/tables/office/analytics.ts';
 import { held, type Move, moves } from '#platform/db/tables/office/partitions.ts';
+import { stepRows } from '#platform/db/versioned.ts';
 
 export const listMoves = (db: Db): Promise<Move[]> => db.select().from(moves).orderBy(asc(moves.partition));
 
@@ -83,4 +84,4 @@ export const readLastAct = async (db: Db): Promise<number> =>
 
 /** Marks all acts up to one as counted in the analytics. */
 export const passEvents = (db: Db, seq: number) =>
-  db.update(analyticsCursors).set({ seq: sql`max(seq, ${(seq + 1) * ACT_EVENTS_MAX - 1})`, version: sql`version + 1` });
+  stepRows(db, analyticsCursors, { seq: sql`max(seq, ${(seq + 1) * ACT_EVENTS_MAX - 1})` }, sql`true`);

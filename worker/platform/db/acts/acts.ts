@@ -4,7 +4,7 @@ import { actIdOf } from '#core/ids.ts';
 import type { Ctx, Db, Shard } from '#platform/context.ts';
 import { EVENT_TYPES, eraseNames, FOLLOWED_EVENT_TYPES, hasNames, isRare, type NewEvent } from '#rules/events.ts';
 import { fieldOf, jsonRows } from '../among.ts';
-import { nextNumber } from '../numbers.ts';
+import { nextNumber } from '../partitions/numbers.ts';
 import { ACT_EVENTS_MAX, type ActEvent, acts } from '../tables/events.ts';
 import { decodeBody, encodeBody } from './body.ts';
 

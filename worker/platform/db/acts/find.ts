@@ -2,7 +2,7 @@ import { eq, type SQL, sql } from 'drizzle-orm';
 import { actKeyOf } from '#core/ids.ts';
 import { type EventType, isRare } from '#rules/events.ts';
 import { jsonRows, setOf } from '../among.ts';
-import { NUMBERS_PER_MS } from '../numbers.ts';
+import { NUMBERS_PER_MS } from '../partitions/numbers.ts';
 import { ACT_EVENTS_MAX, events } from '../tables/events.ts';
 
 interface Lead {

@@ -112,14 +112,18 @@ function writeRows(db: Db, table: OwnedTable, rows: string) {
   );
 }
 
-/** SQL of the keys, given as JSON texts. */
-const keysAmong = (table: OwnedTable, keys: readonly string[]): SQL =>
-  sql`(${sql.raw(table.key.map(({ name }) => `t.${name}`).join(', '))}) IN (SELECT ${sql.raw(
-    table.key.map((column, i) => decoded(column, `(k.value ->> '$[${i}]')`)).join(', '),
-  )} FROM ${setOf(keys)} k)`;
+/** SQL condition on `t`: its key is one of these, given as JSON texts. */
+function hasKeyAmong(table: OwnedTable, keys: readonly string[]): SQL {
+  const fields = table.key.map((column, i) => ({ name: `t.${column.name}`, value: decoded(column, `(k.value ->> '$[${i}]')`) }));
+  const list = (part: 'name' | 'value') => sql.raw(fields.map((field) => field[part]).join(', '));
+  if (!table.hasRowid) return sql`(${list('name')}) IN (SELECT ${list('value')} FROM ${setOf(keys)} k)`;
+  const isKey = sql.raw(fields.map(({ name, value }) => `${name} = ${value}`).join(' AND '));
+  const name = sql.raw(table.name);
+  return sql`t.rowid IN (SELECT t.rowid FROM ${setOf(keys)} k CROSS JOIN ${name} t ON ${isKey} WHERE ${ofBothModes(table)})`;
+}
 
 const deleteKeys = (db: Db, table: OwnedTable, keys: readonly string[]) =>
-  db.run(sql`DELETE FROM ${sql.raw(table.name)} AS t WHERE ${ofBothModes(table)} AND ${keysAmong(table, keys)}`);
+  db.run(sql`DELETE FROM ${sql.raw(table.name)} AS t WHERE ${ofBothModes(table)} AND ${hasKeyAmong(table, keys)}`);
 
 interface Databases {
   from: Db;
@@ -147,7 +151,7 @@ async function copyKeys({ from, to }: Databases, table: OwnedTable, keys: readon
     const some = keys.slice(i, i + KEYS_MAX);
     const found = await from.get<{ rows: string; keys: string }>(
       sql`SELECT json_group_array(json(${rowText(table)})) AS rows, json_group_array(${sql.raw(keyText(table.key, 't'))} || '') AS keys
-        FROM ${sql.raw(table.name)} t WHERE ${ofBothModes(table)} AND ${keysAmong(table, some)}`,
+        FROM ${sql.raw(table.name)} t WHERE ${ofBothModes(table)} AND ${hasKeyAmong(table, some)}`,
     );
     const present = new Set(JSON.parse(found!.keys) as string[]);
     const gone = some.filter((key) => !present.has(key));
@@ -239,7 +243,7 @@ export async function sumRows(db: Db, table: OwnedTable, partition: string): Pro
   return found!;
 }
 
-/** Lists the tables whose rows of the partition differ between two databases. */
+/** Lists the tables in which the rows of the partition differ between two databases. */
 export async function listDifferent({ from, to }: Databases, partition: string): Promise<string[]> {
   const compared = await Promise.all(
     OWNED.map(async (table) => {

@@ -39,7 +39,7 @@ import { subscriptionAuthorizations, subscriptionCollections } from '../tables/s
 import { subscriptionPlans } from '../tables/subscriptions/plans.ts';
 import { txClaims } from '../tables/tx-claims.ts';
 import { endpointHours, webhookDeliveries, webhookEndpoints } from '../tables/webhooks.ts';
-import { WITHOUT_ROWID } from '../tables/without-rowid.ts';
+import { WITHOUT_ROWID } from './without-rowid.ts';
 
 /** SQL of the partition of a row, three hex digits. `row`: alias of the table, `new` or `old`. */
 type PartitionSql = (row: string) => string;
@@ -176,7 +176,7 @@ export const OWNED: readonly OwnedTable[] = [
   }),
 ];
 
-/** Tables whose rows belong to no partition, and where they are. A move leaves them alone. */
+/** Tables with rows of no partition, and the database that has them. A move leaves them alone. */
 export const NOT_OWNED: readonly { where: string; tables: readonly SQLiteTable[] }[] = [
   { where: 'the directory', tables: [names, moves] },
   {

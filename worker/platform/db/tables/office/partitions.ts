@@ -24,7 +24,7 @@ export type MoveState =
   | 'cancelling'
   | 'closed';
 
-/** Where partitions are, in the directory: one row for each that an operator moved or closed. Never deleted, because it says so after `PARTITIONS` too. */
+/** Moved or closed partitions with their databases, in the directory. Inserted by the operator's moves, one row each, and never deleted. */
 export const moves = sqliteTable('moves', {
   partition: text('partition').primaryKey(),
   fromDatabase: text('from_database').notNull(),

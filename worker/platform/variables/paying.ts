@@ -1,4 +1,4 @@
-import { count, SEEDS, seeds, type Variable, variableOf } from './variable.ts';
+import { count, SEEDS, seeds, type Variable, variableOf } from '../variable.ts';
 
 export const PAYING_VARIABLES = {
   FEE_PAYER_KEYS: variableOf(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAIL_PROVIDERS } from '#rules/emails.ts';
-import { type Variable, variableOf } from './variable.ts';
+import { type Variable, variableOf } from '../variable.ts';
 
 const outside = (usual: string) =>
   z
