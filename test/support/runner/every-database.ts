@@ -89,14 +89,14 @@ function joined<T>(sql: string, answers: D1Result<T>[]): D1Result<T> {
   return { ...answers[0]!, results, meta: { ...meta, rows_written: sum((one) => one.rows_written) } };
 }
 
-const AGGREGATE = /^\s*select\s+(?:coalesce\()?(?:count|sum|max|min|total)\(/i;
+const AGGREGATE = /^\s*select\s+(?:coalesce\()?(?:\(select\s+)?(?:count|sum|max|min|total)\(/i;
 
 /** Whether each database answered with one aggregated row. */
 const isTotal = (sql: string, answers: unknown[][]): boolean =>
   answers.length > 1 && AGGREGATE.test(queryOf(sql)) && !/\bgroup\s+by\b/i.test(sql) && answers.every(({ length }) => length === 1);
 
 function total<T extends Values | unknown[]>(sql: string, rows: T[]): T {
-  const [, verb = ''] = /^\s*select\s+(?:coalesce\()?(\w+)\(/i.exec(queryOf(sql)) ?? [];
+  const [, verb = ''] = /^\s*select\s+(?:coalesce\()?(?:\(select\s+)?(\w+)\(/i.exec(queryOf(sql)) ?? [];
   const join =
     { max: Math.max, min: Math.min }[verb.toLowerCase()] ?? ((...numbers: number[]) => numbers.reduce((sum, one) => sum + one, 0));
   const joinedAt = (name: string | number) => {
