@@ -6,8 +6,8 @@ import { type Reading, rowsOf, withRowCount, worstOf, writtenBy } from '../suppo
 import { World } from '../support/world.ts';
 
 const ROWS_MAX = 45;
-/** A new isolate checks the migrations of each database but the first before its first call. */
-const SCHEMA_ROWS = 1;
+/** A tick asks about a tenth of the rare sweeps. The sweeps of the deployment run in the first database, so the others have other tenths. */
+const ROWS_MAX_OF_OTHERS = 48;
 const NAMES = ['DB', 'DB_2', 'DB_3'];
 
 /** Environment that counts the rows of each database. */
@@ -31,7 +31,7 @@ describe('three idle databases', () => {
     await w.sweepAll();
   });
 
-  it('a minute takes one message a database, reads at most 45 rows of each and writes none', async () => {
+  it('a minute takes one message a database, reads at most 48 rows of each and writes none', async () => {
     let idle = 0;
     const ofDeployment: string[] = [];
     for (let i = 0; i < 30; i++) {
@@ -50,7 +50,7 @@ describe('three idle databases', () => {
       }
       idle++;
       for (const name of NAMES) {
-        const max = name === 'DB' ? ROWS_MAX : ROWS_MAX + SCHEMA_ROWS;
+        const max = name === 'DB' ? ROWS_MAX : ROWS_MAX_OF_OTHERS;
         expect(rowsOf(readings[name]!), `${name}: ${worstOf(readings[name]!)}`).toBeLessThanOrEqual(max);
         expect(writtenBy(readings[name]!)).toBe(0);
       }
