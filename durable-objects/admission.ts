@@ -108,7 +108,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     return { admission, used, entitlementId: identity.entitlementId };
   }
 
-  /** Merges the database's state. Never un-revokes a key and never goes back a version, so a slow load cannot undo a fast revoke. */
+  /** Merges the database's state. Never revokes a key later than before and never goes back a version, so a slow load cannot undo a fast revoke. */
   async load(account: AdmittedAccount, keys: AdmittedKey[]): Promise<void> {
     if (!this.#account || account.version >= this.#account.version) {
       this.#account = account;
@@ -134,7 +134,10 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   }
 
   async putKey(key: AdmittedKey): Promise<void> {
-    const merged = { ...key, revokedAt: this.#keys.get(key.keyHash)?.revokedAt ?? key.revokedAt };
+    const held = this.#keys.get(key.keyHash);
+    const revocations = [held?.revokedAt, key.revokedAt].filter((at) => at != null);
+    const newest = held && held.version > key.version ? held : key;
+    const merged = { ...newest, revokedAt: revocations.length > 0 ? Math.min(...revocations) : null };
     this.#keys.set(key.keyHash, merged);
     this.#save(`key:${key.keyHash}`, merged);
   }
@@ -142,7 +145,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   async revokeKey(keyHash: string, revokedAt: number): Promise<void> {
     const key = this.#keys.get(keyHash);
     // A key that is not loaded yet is stored revoked and without permissions. The revocation wins over a later load.
-    await this.putKey({ ...(key ?? { keyId: '', keyHash, permissions: [], livemode: true }), revokedAt: key?.revokedAt ?? revokedAt });
+    await this.putKey({ ...(key ?? { keyId: '', keyHash, permissions: [], livemode: true, version: 0 }), revokedAt });
   }
 
   /** Stores the usage at once if none was stored lately, which is one row without an alarm. Under load an alarm stores it for many calls. */

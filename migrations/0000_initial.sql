@@ -317,7 +317,13 @@ CREATE TABLE `api_keys` (
 	`permissions` text NOT NULL,
 	`livemode` integer NOT NULL,
 	`created_at` integer NOT NULL,
-	`revoked_at` integer
+	`revoked_at` integer,
+	`scopes` text,
+	`expires_at` integer,
+	`allowed_ips` text,
+	`created_by` text NOT NULL,
+	`rolled_from` text,
+	`version` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `api_keys_key_hash_unique` ON `api_keys` (`key_hash`);--> statement-breakpoint

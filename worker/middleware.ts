@@ -16,7 +16,7 @@ import { onError } from '#platform/http/on-error.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { isPublished, matcherOf } from '#platform/http/paths/route-patterns.ts';
 import { unknownPath } from '#platform/http/paths/unknown-path.ts';
-import { hitCeiling, requireCeilingLeft, underCeiling } from '#platform/http/rate-limit.ts';
+import { hitCeiling, ipOf, requireCeilingLeft, underCeiling } from '#platform/http/rate-limit.ts';
 import { nameRequest } from '#platform/http/request-id.ts';
 import { deferring, isSampled, logRequest } from '#platform/log.ts';
 import { nearHome } from '#platform/objects.ts';
@@ -46,7 +46,16 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   const endpoint = routePath(c, -1).replace(/:(\w+)/g, '{$1}');
   const { caller, key } = c.var;
   if (key) {
-    const outcome = { keyId: key.keyId, at: ctx.wallNow, method: c.req.method, endpoint, status, requestId, units: c.var.unitsConsumed };
+    const outcome = {
+      keyId: key.keyId,
+      at: ctx.wallNow,
+      method: c.req.method,
+      endpoint,
+      status,
+      requestId,
+      units: c.var.unitsConsumed,
+      ip: ipOf(c),
+    };
     ctx.defer(c.env.ADMISSION.getByName(...nearHome(c.env, `account:${key.admissionId}`)).record(outcome));
   }
   const isRoutine = endpoint === CONSUME_ENDPOINT && status === 200 && notes.length === 0;

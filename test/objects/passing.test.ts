@@ -12,6 +12,8 @@ const now = Date.now();
 const REQUEST: AdmissionRequest = {
   credential: { kind: 'key', keyHash: 'hash-1' },
   permission: 'execute',
+  scope: 'consume:write',
+  ip: null,
   mode: null,
   bucket: 'metered',
   rateMultiplier: 1_000_000,
@@ -25,7 +27,7 @@ async function openAccount() {
   const { merchantId, productId, customer } = holder.identity;
   const stub = testEnv.ADMISSION.getByName(`account:${merchantId}`);
   const account = { accountId: merchantId as AccountId, plan: 'scale', planThrough: null, status: 'active', tokenVersion: 1 } as const;
-  const key = { keyId: 'key-1', keyHash: 'hash-1', permissions: ['execute' as const], livemode: true, revokedAt: null };
+  const key = { keyId: 'key-1', keyHash: 'hash-1', permissions: ['execute' as const], livemode: true, revokedAt: null, version: 1 };
   await stub.load({ ...account, isStaff: false, version: 1 }, [key]);
   await holder.grant('grant-1', { units: 1000 });
   const consume = (name: string, units = 1): Promise<PassedAnswer> =>

@@ -54,6 +54,7 @@ describe('judgeCaller', () => {
     );
   });
 
+  const narrow = { expiresAt: 0, allowedIps: ['203.0.113.1'] };
   // Each row adds one fault. The first fault in the fixed order names the refusal.
   const broken: [RefusalReason, Parameters<typeof judgeCaller>][] = [
     ['mode', [account(), admittedKey(), admissionRequest({ mode: 'sandbox' })]],
@@ -61,8 +62,17 @@ describe('judgeCaller', () => {
     ['account_suspended', [account({ status: 'suspended' }), admittedKey(), admissionRequest({ mode: 'sandbox', permission: 'admin' })]],
     [
       'revoked',
-      [account({ status: 'suspended' }), admittedKey({ revokedAt: 1 }), admissionRequest({ mode: 'sandbox', permission: 'admin' })],
+      [
+        account({ status: 'suspended' }),
+        admittedKey({ revokedAt: 0, ...narrow }),
+        admissionRequest({ mode: 'sandbox', permission: 'admin' }),
+      ],
     ],
+    ['scope', [account(), admittedKey({ scopes: ['log:read'] }), admissionRequest({ mode: 'sandbox', scope: 'keys:read' })]],
+    ['permission', [account(), admittedKey({ scopes: ['log:read'] }), admissionRequest({ scope: 'keys:read', permission: 'admin' })]],
+    ['address', [account(), admittedKey({ allowedIps: narrow.allowedIps }), admissionRequest({ ip: '192.0.2.1', permission: 'admin' })]],
+    ['account_suspended', [account({ status: 'suspended' }), admittedKey({ allowedIps: narrow.allowedIps }), admissionRequest()]],
+    ['expired', [account({ status: 'suspended' }), admittedKey(narrow), admissionRequest({ ip: '192.0.2.1', permission: 'admin' })]],
     ['unknown_key', [account({ status: 'deleted' }), undefined, admissionRequest({ mode: 'sandbox', permission: 'admin' })]],
   ];
   it.each(broken)('a request with a key and several faults gets the first reason in order: %s', (reason, [account, key, request]) => {
@@ -86,6 +96,11 @@ describe('judgeCaller', () => {
       expect(reasonOf(judgeCaller(account, key, request))).toBe(reason);
     },
   );
+
+  it('a key is valid until the time of its end and of its revocation', () => {
+    const at = (now: number) => reasonOf(judgeCaller(account(), admittedKey({ revokedAt: 20, expiresAt: 10 }), admissionRequest({ now })));
+    expect([at(9), at(10), at(19), at(20)]).toEqual([null, 'expired', 'expired', 'revoked']);
+  });
 
   it('a key of a deleted account is refused as revoked', () => {
     expect(reasonOf(judgeCaller(account({ status: 'deleted' }), admittedKey(), admissionRequest()))).toBe('revoked');

@@ -63,7 +63,7 @@ export interface Fence {
 
 const WRITES = /^\s*(?:insert|update|delete|replace)\b|^\s*with\b[\s\S]*\b(?:insert\s+into|update\s|delete\s+from)/i;
 const isFencedSql = (partitions: readonly string[]): string =>
-  `SELECT 1 AS fenced FROM held WHERE partition IN (${partitions.map(() => '?').join()}) AND state <> 'resting'`;
+  `SELECT 1 AS fenced FROM held WHERE partition IN (${partitions.map(() => '?').join()}) AND state IN ('leaving', 'left', 'arriving')`;
 
 interface Access {
   /** Runs before each call. */

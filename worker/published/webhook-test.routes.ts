@@ -17,7 +17,7 @@ function toTestResource({ deliveryId, eventId, outcome }: TestResult) {
   };
 }
 
-export const webhookTestRoutes = routes('Webhooks').write({
+export const webhookTestRoutes = routes('Webhooks', 'webhooks').write({
   path: 'POST /webhooks/endpoints/{endpoint_id}/test',
   id: 'testWebhookEndpoint',
   sdk: 'webhookEndpoints.test',

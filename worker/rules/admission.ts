@@ -6,6 +6,8 @@
 
 import type { AccountId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
+import { isInNetworks } from './access/networks.ts';
+import { hasScope, type KeyScope } from './access/scopes.ts';
 import type { CallOutcome, KeyUsage } from './analytics/key-usage.ts';
 import type { Customer } from './balance.ts';
 import type { KeyedUse, PassedOutcome } from './entitlement-rpc.ts';
@@ -30,7 +32,14 @@ export interface AdmittedKey {
   keyHash: string;
   permissions: Permission[];
   livemode: boolean;
+  /** In the future if a new key replaces this one. */
   revokedAt: number | null;
+  /** Version of the D1 row. An older load never overwrites a newer one. */
+  version: number;
+  /** Restrictions of the key. One that is absent restricts nothing. */
+  scopes?: KeyScope[];
+  expiresAt?: number;
+  allowedIps?: string[];
 }
 
 export type Credential = { kind: 'key'; keyHash: string } | { kind: 'jwt'; accountId: string; tokenVersion: number };
@@ -39,6 +48,10 @@ export interface AdmissionRequest {
   credential: Credential;
   /** Permission of the route. Null if authentication is enough. */
   permission: Permission | null;
+  /** Scope that a restricted key needs. Null if authentication is enough. */
+  scope: KeyScope | null;
+  /** Address of the caller. Null if the platform does not say. */
+  ip: string | null;
   /** Mode requested explicitly. Must match the key's mode. */
   mode: 'live' | 'sandbox' | null;
   bucket: CallBucket;
@@ -89,10 +102,13 @@ export interface Caller {
 export type RefusalReason =
   | 'unknown_key'
   | 'revoked'
+  | 'expired'
+  | 'address'
   | 'stale_token'
   | 'account_suspended'
   | 'account_deleted'
   | 'permission'
+  | 'scope'
   | 'mode'
   | 'rate';
 
@@ -109,7 +125,7 @@ export type Counted = { ok: true; rate: RateLimit } | { ok: false; reason: 'rate
 export interface PassedUse extends KeyedUse {
   productId: string;
   customer: Customer;
-  call: Pick<CallOutcome, 'method' | 'endpoint' | 'requestId'>;
+  call: Pick<CallOutcome, 'method' | 'endpoint' | 'requestId' | 'ip'>;
 }
 
 export interface PassedAnswer {
@@ -178,18 +194,19 @@ export function hitWindows(
 const TOKEN_PERMISSIONS: Permission[] = ['read', 'execute'];
 
 /**
- * Authenticates and authorizes a caller before any counting. Order: credential, account, permission, mode, so that a bad key reveals
- * nothing about the account's state.
+ * Authenticates and authorizes a caller before any counting. Order: credential, account, address, permission, scope, mode, so that a bad key
+ * reveals nothing about the account's state, and a key used from elsewhere nothing about what it may do.
  */
 export function judgeCaller(
   account: AdmittedAccount,
   key: AdmittedKey | undefined,
   request: AdmissionRequest,
 ): { ok: true; caller: Caller } | { ok: false; reason: RefusalReason; keyId?: string } {
-  const { credential, permission, mode } = request;
+  const { credential, permission, scope, mode } = request;
   if (credential.kind === 'key') {
     if (!key) return { ok: false, reason: 'unknown_key' };
-    if (key.revokedAt !== null || account.status === 'deleted') return { ok: false, reason: 'revoked' };
+    if ((key.revokedAt !== null && key.revokedAt <= request.now) || account.status === 'deleted') return { ok: false, reason: 'revoked' };
+    if (key.expiresAt !== undefined && key.expiresAt <= request.now) return { ok: false, reason: 'expired', keyId: key.keyId };
   } else if (credential.accountId !== account.accountId) {
     return { ok: false, reason: 'stale_token' };
   }
@@ -197,10 +214,13 @@ export function judgeCaller(
   const known = key && { keyId: key.keyId };
   if (account.status === 'suspended') return { ok: false, reason: 'account_suspended', ...known };
   if (credential.kind === 'jwt' && credential.tokenVersion !== account.tokenVersion) return { ok: false, reason: 'stale_token' };
+  if (key?.allowedIps && !(request.ip !== null && isInNetworks(request.ip, key.allowedIps)))
+    return { ok: false, reason: 'address', ...known };
   const permissions = key?.permissions ?? TOKEN_PERMISSIONS;
   // A key created by former staff still lists admin but no longer grants it.
   const isAllowed = !permission || (permissions.includes(permission) && (permission !== 'admin' || account.isStaff));
   if (!isAllowed) return { ok: false, reason: 'permission', ...known };
+  if (key?.scopes && scope && !hasScope(key.scopes, scope)) return { ok: false, reason: 'scope', ...known };
   const livemode = key ? key.livemode : mode !== 'sandbox';
   if (key && mode && (mode === 'live') !== key.livemode) return { ok: false, reason: 'mode', ...known };
   const { accountId, isStaff } = account;

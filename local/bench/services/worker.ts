@@ -147,7 +147,15 @@ bench.get('/bench/bare-write', async (c) => c.json(await c.env.BARE.getByName('b
 let credential: Credential | null = null;
 bench.get('/bench/admit', async (c) => {
   const now = Date.now();
-  const rate = { permission: 'execute', mode: null, bucket: 'metered', rateMultiplier: 1_000_000, now } as const;
+  const rate = {
+    permission: 'execute',
+    scope: 'consume:write',
+    ip: null,
+    mode: null,
+    bucket: 'metered',
+    rateMultiplier: 1_000_000,
+    now,
+  } as const;
   const answer = await c.env.ADMISSION.getByName(`account:${admissionIdOf(OWNER.merchantId)}`).admit({ ...rate, credential: credential! });
   return c.json(answer, answer.ok ? 200 : 403);
 });
@@ -167,7 +175,10 @@ async function consumeStraight(env: BenchEnv, isGrouped: boolean, request: Reque
 bench.post('/bench/account', async (c) => {
   const ctx = ctxOf(c.env, true);
   const admissionId = admissionIdOf(OWNER.merchantId);
-  const { rawKey, key: made } = draftKey(ctx, OWNER.merchantId, { name: 'bench', permissions: ['execute'], livemode: true });
+  const { rawKey, key: made } = draftKey(ctx, OWNER.merchantId, {
+    ...{ name: 'bench', permissions: ['execute'], livemode: true },
+    createdBy: { kind: 'setup' },
+  });
   const account = {
     accountId: OWNER.merchantId,
     plan: 'scale',
@@ -177,7 +188,7 @@ bench.post('/bench/account', async (c) => {
     isStaff: false,
     version: 1,
   } as const;
-  const key = { keyId: made.id, keyHash: made.keyHash, permissions: ['execute' as const], livemode: true, revokedAt: null };
+  const key = { keyId: made.id, keyHash: made.keyHash, permissions: ['execute' as const], livemode: true, revokedAt: null, version: 1 };
   credential = { kind: 'key', keyHash: key.keyHash };
   await c.env.ADMISSION.getByName(`account:${admissionId}`).load(account, [key]);
   return c.json({ rawKey, productId: PRODUCT_ID });

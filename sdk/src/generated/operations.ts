@@ -132,8 +132,10 @@ getAccountSummary getSummary GET /v1/account/summary m
 keys:
 listKeys list GET /v1/keys m
 createKey create POST /v1/keys b
-listKeyResources listResources GET /v1/keys/{key_id}/resources m
+updateKey update PATCH /v1/keys/{key_id} b
 revokeKey revoke DELETE /v1/keys/{key_id} q
+rollKey roll POST /v1/keys/{key_id}/roll b
+listKeyResources listResources GET /v1/keys/{key_id}/resources m
 delivery:
 getDeliveryReadiness getReadiness GET /v1/account/delivery/readiness m
 testDelivery test POST /v1/account/delivery/test mb

@@ -149,6 +149,7 @@ import type {
   ResetPasswordRequest,
   ResolvedHandoff,
   RevokeKeyQuery,
+  RollKeyRequest,
   RotateSecretRequest,
   SandboxScenarios,
   SandboxSession,
@@ -181,6 +182,7 @@ import type {
   TestSignInRequest,
   TestWebhookRequest,
   UpdateAccountRequest,
+  UpdateKeyRequest,
   UpdateProductRequest,
   UpdateResponse,
   UpdateWebhookEndpointRequest,
@@ -549,11 +551,17 @@ export interface KeysResource {
   /** Creates a key. A live key requires a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not. */
   create(body: CreateKeyRequest, options?: CallOptions): Promise<Answer<CreatedApiKey>>;
 
-  /** Lists webhook endpoints and automation hooks that the key created, or that have a URL or secret set by the key. They outlive the key. */
-  listResources(keyId: string, options?: CallOptions): Promise<Answer<KeyResources>>;
+  /** Renames or restricts a key, from the next request on. To give a live key more (scopes, time, addresses, or `null`), sign in again as for a new one (403 `sign_in_required`). */
+  update(keyId: string, body: UpdateKeyRequest, options?: CallOptions): Promise<Answer<ApiKey>>;
 
   /** Revokes a key, immediately and permanently. `with=endpoints` also disables the endpoints and hooks that the key created (`disabled_reason: key_revoked`). */
   revoke(keyId: string, query?: RevokeKeyQuery, options?: CallOptions): Promise<Answer<object>>;
+
+  /** Replaces a key by a new one with the same name, mode, permissions, scopes and addresses. The old key works until `ends_at`. A live key requires a person who signed in within the last 15 minutes. */
+  roll(keyId: string, body?: RollKeyRequest, options?: CallOptions): Promise<Answer<CreatedApiKey>>;
+
+  /** Lists webhook endpoints and automation hooks that the key created, or that have a URL or secret set by the key. They outlive the key. */
+  listResources(keyId: string, options?: CallOptions): Promise<Answer<KeyResources>>;
 }
 
 export interface DeliveryResource {
@@ -798,8 +806,10 @@ export interface Operations {
   exportAnalytics: { query?: ExportAnalyticsQuery; answer: Promise<Response> };
   listKeys: { answer: Promise<Answer<ApiKey[]>> };
   createKey: { body: CreateKeyRequest; answer: Promise<Answer<CreatedApiKey>> };
-  listKeyResources: { params: { key_id: string }; answer: Promise<Answer<KeyResources>> };
+  updateKey: { params: { key_id: string }; body: UpdateKeyRequest; answer: Promise<Answer<ApiKey>> };
   revokeKey: { params: { key_id: string }; query?: RevokeKeyQuery; answer: Promise<Answer<object>> };
+  rollKey: { params: { key_id: string }; body?: RollKeyRequest; answer: Promise<Answer<CreatedApiKey>> };
+  listKeyResources: { params: { key_id: string }; answer: Promise<Answer<KeyResources>> };
   getOffer: { params: { slug: string }; answer: Promise<Answer<Offer>> };
   createProduct: { body: CreateProductRequest; answer: Promise<Answer<CreatedProduct>> };
   listProducts: { query?: ListProductsQuery; answer: PagePromise<ProductPage> };

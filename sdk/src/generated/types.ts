@@ -553,6 +553,57 @@ export interface ApiKey {
   created_at: string;
   /** Time at which the key was revoked. */
   revoked_at: string | null;
+  /** Operations that the key may call, besides its permissions. `null`: all. */
+  scopes:
+    | (
+        | 'products:read'
+        | 'products:write'
+        | 'payments:read'
+        | 'payments:write'
+        | 'refunds:read'
+        | 'refunds:write'
+        | 'receipts:read'
+        | 'receipts:write'
+        | 'customers:read'
+        | 'customers:write'
+        | 'consume:read'
+        | 'consume:write'
+        | 'payouts:read'
+        | 'payouts:write'
+        | 'webhooks:read'
+        | 'webhooks:write'
+        | 'sandbox:read'
+        | 'sandbox:write'
+        | 'figures:read'
+        | 'figures:write'
+        | 'requests:read'
+        | 'billing:read'
+        | 'billing:write'
+        | 'tickets:read'
+        | 'tickets:write'
+        | 'settings:read'
+        | 'settings:write'
+        | 'keys:read'
+        | 'log:read'
+      )[]
+    | null;
+  /** Time from which the key is refused. `null`: never. */
+  expires_at: string | null;
+  /** Networks from which the key is accepted. `null`: all. */
+  allowed_ips: string[] | null;
+  /** Creator of the key. */
+  created_by: {
+    /** `person`, or `setup` for an agent’s setup. */
+    kind: 'person' | 'setup';
+    /** Person who created the key. */
+    user_id?: string;
+  };
+  /** Address of the last request with the key. */
+  last_used_ip: string | null;
+  /** Key that this one replaces. */
+  rolled_from?: string;
+  /** Time at which the key, replaced by another, is revoked. */
+  ends_at?: string;
   /** Usage of the key. */
   usage_summary: {
     /** Number of requests. */
@@ -590,6 +641,44 @@ export interface CreateKeyRequest {
   sandbox_mode?: boolean;
   /** Permissions of the key: `read`, or `execute` for writes as well. */
   permissions?: ('read' | 'execute' | 'admin')[];
+  /** Operations that the key may call, besides its permissions. `<group>:write` includes `<group>:read`. Omit for all. */
+  scopes?:
+    | (
+        | 'products:read'
+        | 'products:write'
+        | 'payments:read'
+        | 'payments:write'
+        | 'refunds:read'
+        | 'refunds:write'
+        | 'receipts:read'
+        | 'receipts:write'
+        | 'customers:read'
+        | 'customers:write'
+        | 'consume:read'
+        | 'consume:write'
+        | 'payouts:read'
+        | 'payouts:write'
+        | 'webhooks:read'
+        | 'webhooks:write'
+        | 'sandbox:read'
+        | 'sandbox:write'
+        | 'figures:read'
+        | 'figures:write'
+        | 'requests:read'
+        | 'billing:read'
+        | 'billing:write'
+        | 'tickets:read'
+        | 'tickets:write'
+        | 'settings:read'
+        | 'settings:write'
+        | 'keys:read'
+        | 'log:read'
+      )[]
+    | null;
+  /** Time from which the key is refused, from one minute to two years ahead. Omit for never. */
+  expires_at?: string | null;
+  /** Addresses or CIDR blocks from which the key is accepted. Omit for all. */
+  allowed_ips?: string[] | null;
 }
 
 export interface CreatedApiKey {
@@ -597,6 +686,56 @@ export interface CreatedApiKey {
   key: ApiKey;
   /** Secret API key. Shown only in this response. Store it securely. */
   raw_key: string;
+}
+
+export interface UpdateKeyRequest {
+  /** Name of the key, to recognize it by. */
+  name?: string;
+  /** Operations that the key may call, besides its permissions. `<group>:write` includes `<group>:read`. Omit for all. */
+  scopes?:
+    | (
+        | 'products:read'
+        | 'products:write'
+        | 'payments:read'
+        | 'payments:write'
+        | 'refunds:read'
+        | 'refunds:write'
+        | 'receipts:read'
+        | 'receipts:write'
+        | 'customers:read'
+        | 'customers:write'
+        | 'consume:read'
+        | 'consume:write'
+        | 'payouts:read'
+        | 'payouts:write'
+        | 'webhooks:read'
+        | 'webhooks:write'
+        | 'sandbox:read'
+        | 'sandbox:write'
+        | 'figures:read'
+        | 'figures:write'
+        | 'requests:read'
+        | 'billing:read'
+        | 'billing:write'
+        | 'tickets:read'
+        | 'tickets:write'
+        | 'settings:read'
+        | 'settings:write'
+        | 'keys:read'
+        | 'log:read'
+      )[]
+    | null;
+  /** Time from which the key is refused, from one minute to two years ahead. Omit for never. */
+  expires_at?: string | null;
+  /** Addresses or CIDR blocks from which the key is accepted. Omit for all. */
+  allowed_ips?: string[] | null;
+}
+
+export interface RollKeyRequest {
+  /** Hours for which the old key still works. 0: it is revoked at once. */
+  overlap_hours?: number;
+  /** Time from which the new key is refused. Omit to take the old key’s, `null` for never. */
+  expires_at?: string | null;
 }
 
 export interface Maker {

@@ -128,9 +128,13 @@ describe('personal data of a deleted account', () => {
       w.env.DB.prepare(
         `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) INSERT INTO ${table} (${columns}) SELECT ${values} FROM n`,
       ).bind(eve.userId);
-    const key = "hex(randomblob(8)), ?, 'Lovelace ' || i, hex(randomblob(8)), 'svc_live_', '[]', 1, 1, 1";
+    const key = "hex(randomblob(8)), ?, 'Lovelace ' || i, hex(randomblob(8)), 'svc_live_', '[]', 1, 1, 1, '{}', 1";
     await w.env.DB.batch([
-      many('api_keys', 'id, merchant_id, name, key_hash, key_prefix, permissions, livemode, created_at, revoked_at', key),
+      many(
+        'api_keys',
+        'id, merchant_id, name, key_hash, key_prefix, permissions, livemode, created_at, revoked_at, created_by, version',
+        key,
+      ),
       many('access_apps', 'id, merchant_id, livemode, name, created_at', "hex(randomblob(8)), ?, 1, 'Lovelace ' || i, 1"),
     ]);
     await end(eve);

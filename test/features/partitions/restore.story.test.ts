@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Env } from '#platform/context.ts';
+import { findTrouble } from '#features/operator/health-checks.ts';
+import { type Env, newCtx } from '#platform/context.ts';
 import { bindDatabases, openOnly, rebuildNames } from '../../support/fixtures/databases.ts';
 import { operate } from '../../support/fixtures/partitions.ts';
 import { newAgent, type Shop, sellToAgents, stall } from '../../support/people/agent.ts';
@@ -114,6 +115,13 @@ describe('restore of one database', () => {
     await operate(w, 'move', { partition: '008', to: 'DB' });
     await expect(operate(w, 'close', { database: 'DB_2' })).rejects.toThrow('409');
     await expect(operate(w, 'move', { partition: '009', to: 'DB' })).rejects.toThrow('Another partition moves');
+    const findAt = async (wallNow: number) =>
+      (await findTrouble(newCtx(w.env, { requestId: 'req_trouble', wallNow, defer: () => {} }))).filter(
+        ({ name }) => name === 'partition_moves',
+      );
+    expect(await findAt(Date.now())).toEqual([]);
+    const [stuck] = await findAt(Date.now() + 11 * 60_000);
+    expect(stuck!.finding).toContain('npm run admin -- partitions move 008 --to DB, or partitions cancel 008');
     for (let state = ''; state !== 'done'; ) ({ state } = await operate(w, 'cancel', { partition: '008' }));
   });
 

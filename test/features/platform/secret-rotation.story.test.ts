@@ -276,6 +276,7 @@ describe('rotation with two peppers', () => {
       permissions: ['read' as const],
       livemode: true,
       revokedAt: null,
+      version: 1,
     };
     await w.env.ADMISSION.getByName(`account:${admissionIdOf(userId)}`).putKey(known);
     const me = async (rawKey: string, env: Env) => (await w.call('GET', '/v1/account/me', { key: rawKey, env })).status;

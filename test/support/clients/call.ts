@@ -16,6 +16,7 @@ export interface OpenApi {
 }
 export interface Operation {
   operationId: string;
+  'x-scope'?: string;
   'x-idempotency'?: 'required' | 'honoured' | 'natural' | 'none';
   security?: Record<string, string[]>[];
   parameters?: { name: string; in: string; required?: boolean }[];

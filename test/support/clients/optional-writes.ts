@@ -313,6 +313,17 @@ export const WRITES: Record<string, () => Promise<Write>> = {
     const effects = () => count('api_keys WHERE id = ? AND revoked_at IS NOT NULL', body.key.id);
     return { method: 'DELETE', path: `/v1/keys/${body.key.id}`, by: people.ada.token, effects };
   },
+  'PATCH /v1/keys/{key_id}': async () => {
+    const { body } = await w.call('POST', '/v1/keys', { key: people.ada.token, body: { name: 'wide' } });
+    const { id } = body.key;
+    const effects = async () => (await version('api_keys', id)) - 1;
+    return { method: 'PATCH', path: `/v1/keys/${id}`, by: people.ada.token, body: { name: 'A' }, other: { name: 'B' }, effects };
+  },
+  'POST /v1/keys/{key_id}/roll': async () => {
+    const { body } = await w.call('POST', '/v1/keys', { key: people.ada.token, body: { name: 'old' } });
+    const effects = () => count('api_keys WHERE rolled_from = ?', body.key.id);
+    return { path: `/v1/keys/${body.key.id}/roll`, by: people.ada.token, body: { overlap_hours: 1 }, other: { overlap_hours: 2 }, effects };
+  },
   'POST /v1/auth/register': async () => {
     const body = { email: `${unique()}@example.com`, password: 'correct horse battery', display_name: 'Ada' };
     const effects = () => count('accounts WHERE email = ?', body.email);

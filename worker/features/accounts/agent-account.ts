@@ -21,7 +21,10 @@ const admissionOf = (ctx: Ctx, accountId: string) => admissionObject(ctx, `accou
 /** Drafts an account without email or wallet on the free plan, and its sandbox key. Commit both in one batch. */
 export function planAgentAccount(ctx: Shard, agentName: string): { account: Account; key: ApiKey; rawKey: string; writes: Write[] } {
   const account = newAccount(ctx, agentName, {});
-  const { key, rawKey } = draftKey(ctx, account.id, { name: 'sandbox', permissions: ['read', 'execute'], livemode: false });
+  const { key, rawKey } = draftKey(ctx, account.id, {
+    ...{ name: 'sandbox', permissions: ['read', 'execute'], livemode: false },
+    createdBy: { kind: 'setup' },
+  });
   const writes = [insertAccount(ctx.db, account), ...insertKey(ctx, key, PLANS.free.activeKeysMax)];
   return { account, key, rawKey, writes };
 }
@@ -36,10 +39,11 @@ export const planAgentKey = (ctx: Shard, held: AccountPlans, key: ApiKey): Write
   insertKey(ctx, key, PLANS[planAt(held, ctx.now)].activeKeysMax);
 
 /**
- * Revokes keys with the batch that `store` commits, effective from the next request. The database decides first: an aborted batch leaves
- * all keys valid. The change is staged at the object before, so that the object asks the database within a minute if the caller crashes.
+ * Changes keys by the batch that `store` commits, effective from the next request. `keys`: those that it revokes. The database decides first:
+ * an aborted batch leaves all keys as they were. The change is staged at the object before, so that the object asks the database within a
+ * minute if the caller crashes.
  */
-export async function endKeys<T>(ctx: Ctx, account: Account, keys: Pick<ApiKey, 'keyHash'>[], store: () => Promise<T>): Promise<T> {
+export async function changeKeys<T>(ctx: Ctx, account: Account, keys: Pick<ApiKey, 'keyHash'>[], store: () => Promise<T>): Promise<T> {
   const object = admissionOf(ctx, account.id);
   const underWay = { ...toAdmittedAccount(account), version: account.version + 1 };
   const bestEffort = (pending: Promise<unknown>) =>

@@ -50,10 +50,7 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
         sql`(event_id, endpoint_id, copy) IN (SELECT event_id, endpoint_id, copy FROM webhook_deliveries
           WHERE ${ofDeliveries} AND status IN ('pending', 'retrying') LIMIT ${max})`,
       ),
-    db
-      .update(apiKeys)
-      .set({ name: '' })
-      .where(upTo(db, apiKeys, ofKeys, max)),
+    stepRows(db, apiKeys, { name: '', allowedIps: null }, upTo(db, apiKeys, ofKeys, max)),
     db
       .update(accessApps)
       .set({ name: '', homepageUrl: null })

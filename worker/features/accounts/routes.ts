@@ -175,7 +175,7 @@ async function limitGuesses(c: RouteContext<ActorEnv>): Promise<void> {
   await countPasswordTry(c, c.var.actor.accountId);
 }
 
-export const accountRoutes = routes('Account')
+export const accountRoutes = routes('Account', 'settings')
   .read({
     path: 'GET /account/me',
     id: 'getAccount',

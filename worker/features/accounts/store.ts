@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, exists, inArray, isNotNull, isNull, lte, ne, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, exists, gt, inArray, isNotNull, isNull, lte, ne, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, KeyId, SignInId } from '#core/ids.ts';
 import type { Db, Shard, Tenant } from '#platform/context.ts';
@@ -16,7 +16,7 @@ import { type ApiKey, apiKeys } from '#platform/db/tables/keys.ts';
 import { type SellerDomain, sellerDomains } from '#platform/db/tables/office/domains.ts';
 import { type SignInIdentity, signInIdentities, usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
 import { brandLogos } from '#platform/db/tables/receipts.ts';
-import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
+import { casUpdate, stepRows, updateUnversioned } from '#platform/db/versioned.ts';
 import type { AdmittedAccount, AdmittedKey, SignInProvider } from '#rules/admission.ts';
 
 export type { MerchantSettings };
@@ -69,13 +69,11 @@ export const toAdmittedAccount = (account: Account): AdmittedAccount => {
   return { accountId, plan, planThrough, processorPlans, status, tokenVersion, isStaff: isStaffMember(account), version };
 };
 
-export const toAdmittedKey = ({ id, keyHash, permissions, livemode, revokedAt }: ApiKey): AdmittedKey => ({
-  keyId: id,
-  keyHash,
-  permissions,
-  livemode,
-  revokedAt,
-});
+export function toAdmittedKey(key: ApiKey): AdmittedKey {
+  const { id: keyId, keyHash, permissions, livemode, revokedAt, version, scopes, expiresAt, allowedIps } = key;
+  const restrictions = { ...(scopes && { scopes }), ...(expiresAt !== null && { expiresAt }), ...(allowedIps && { allowedIps }) };
+  return { keyId, keyHash, permissions, livemode, revokedAt, version, ...restrictions };
+}
 
 export const insertAccount = (db: Db, account: Account): Write => db.insert(accounts).values(account);
 
@@ -137,30 +135,32 @@ export const findKey = (db: Db, merchantId: AccountId, keyId: KeyId) =>
     .where(and(eq(apiKeys.merchantId, merchantId), eq(apiKeys.id, keyId)))
     .get();
 
-export async function getActiveKeyCount(db: Db, tenant: Tenant): Promise<number> {
-  return db.$count(apiKeys, and(rowsOf(apiKeys, tenant), isNull(apiKeys.revokedAt)));
-}
+/** Keys that count toward the plan's limit: neither revoked, replaced nor expired. */
+const countedKeys = (tenant: Tenant, now: number): SQL =>
+  sql`${rowsOf(apiKeys, tenant)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})`;
+
+export const getActiveKeyCount = ({ db, now }: Shard, tenant: Tenant): Promise<number> => db.$count(apiKeys, countedKeys(tenant, now));
 
 export const insertKey = (ctx: Shard, key: ApiKey, activeMax: number): Write[] => [
-  abortIf(
-    ctx,
-    sql`(SELECT count(*) FROM api_keys WHERE merchant_id = ${key.merchantId} AND livemode = ${key.livemode ? 1 : 0} AND revoked_at IS NULL)
-      >= ${activeMax}`,
-  ),
+  abortIf(ctx, sql`(SELECT count(*) FROM ${apiKeys} WHERE ${countedKeys(key, ctx.now)}) >= ${activeMax}`),
   ctx.db.insert(apiKeys).values(key),
 ];
 
+/** Changes a key, or ends it with the insert of `successor`. Aborts the batch if the key changed since it was read. */
+export const updateKey = (ctx: Shard, key: ApiKey, patch: Partial<ApiKey>, successor?: ApiKey): Write[] => [
+  ...casUpdate(ctx, apiKeys, key, patch),
+  ...(successor ? [ctx.db.insert(apiKeys).values(successor)] : []),
+];
+
+/** Revokes keys, also those that would end later. */
+const revoked = (db: Db, revokedAt: number, where: SQL | undefined): Write =>
+  stepRows(db, apiKeys, { revokedAt }, and(where, or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, revokedAt))));
+
 export const revokeKeyRow = (db: Db, merchantId: AccountId, keyId: KeyId, revokedAt: number): Write =>
-  db
-    .update(apiKeys)
-    .set({ revokedAt })
-    .where(and(eq(apiKeys.merchantId, merchantId), eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt)));
+  revoked(db, revokedAt, and(eq(apiKeys.merchantId, merchantId), eq(apiKeys.id, keyId)));
 
 export const revokeAllKeys = (db: Db, merchantId: AccountId, revokedAt: number): Write =>
-  db
-    .update(apiKeys)
-    .set({ revokedAt })
-    .where(and(eq(apiKeys.merchantId, merchantId), inArray(apiKeys.livemode, [true, false]), isNull(apiKeys.revokedAt)));
+  revoked(db, revokedAt, and(eq(apiKeys.merchantId, merchantId), inArray(apiKeys.livemode, [true, false])));
 
 export const findLogo = (db: Db, merchantId: AccountId) => db.select().from(brandLogos).where(eq(brandLogos.merchantId, merchantId)).get();
 

@@ -1,6 +1,6 @@
 import { ApiError } from '#core/errors.ts';
 import type { KeyId, SetupIntentId } from '#core/ids.ts';
-import { endKeys, planAgentKey, revokeKeys } from '#features/accounts/agent-account.ts';
+import { changeKeys, planAgentKey, revokeKeys } from '#features/accounts/agent-account.ts';
 import { announceKey, draftKey } from '#features/accounts/keys/keys.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
@@ -56,7 +56,7 @@ export async function approveSetup(
       };
     });
   const ending = hasLiveKey(before) && before.liveKey?.id === input.replaceLiveKeyId ? [before.liveKey] : [];
-  const setup = ending.length > 0 ? await endKeys(ctx, before.account, ending, store) : await store();
+  const setup = ending.length > 0 ? await changeKeys(ctx, before.account, ending, store) : await store();
   if (drafted) await announceKey(ctx, drafted.key);
   return { setup, rawKey: drafted?.rawKey ?? null };
 }
@@ -64,7 +64,7 @@ export async function approveSetup(
 function draftLiveKey(ctx: Ctx, { intent }: SetupState): ReturnType<typeof draftKey> {
   const asked = (intent.manifest as Manifest | null)?.requested_permissions ?? [];
   const permissions = (['read', 'execute'] as const).filter((permission) => asked.includes(permission));
-  return draftKey(ctx, intent.accountId, { name: 'live', permissions, livemode: true });
+  return draftKey(ctx, intent.accountId, { name: 'live', permissions, livemode: true, createdBy: { kind: 'setup' } });
 }
 
 function requireLive(ctx: Ctx, { intent, account }: SetupState): void {

@@ -1,5 +1,5 @@
 import { MINUTE } from '#core/time.ts';
-import { endKeys, revokeKeys } from '#features/accounts/agent-account.ts';
+import { changeKeys, revokeKeys } from '#features/accounts/agent-account.ts';
 import { planEndOfEndpoints } from '#features/webhooks/endpoints/disable-endpoints.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
@@ -35,5 +35,5 @@ async function expireSetup(ctx: Shard, { intent, account }: ExpiringSetup): Prom
   const expired = updateSetup(ctx, intent, { status: SETUP.next(intent.status, 'expire') });
   const ended = await planEndOfEndpoints(ctx, account.id, 'setup_expired');
   const writes = [...expired, ...abortWhilePaid(ctx, account.id), ...revokeKeys(ctx, keys), ...ended.writes];
-  await endKeys(ctx, account, keys, () => commit(ctx, { events: ended.events, writes, result: null }));
+  await changeKeys(ctx, account, keys, () => commit(ctx, { events: ended.events, writes, result: null }));
 }

@@ -29,7 +29,7 @@ const asked = ({ window_days, daily_days, start_date, end_date }: Query) => ({
   endDate: end_date,
 });
 
-export const analyticsRoutes = routes('Account')
+export const analyticsRoutes = routes('Account', 'figures')
   .read({
     path: 'GET /account/summary',
     id: 'getAccountSummary',

@@ -118,7 +118,8 @@ export async function loadListings(ctx: Ctx, positions: readonly Position[]): Pr
   const loaded = await Promise.allSettled(groups.map(({ home, items }) => loadPublic(home, items)));
   const found = loaded.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   const byId = new Map(found.map((one) => [one.id, one]));
-  return positions.flatMap(({ id }) => byId.get(id) ?? []);
+  // While a partition moves, two databases may list one.
+  return [...new Set(positions.map(({ id }) => id))].flatMap((id) => byId.get(id) ?? []);
 }
 
 const loadResources = async (ctx: Ctx, positions: readonly Position[]): Promise<Resource[]> =>

@@ -65,7 +65,7 @@ function urlOf(
   return path && origin !== null ? origin + path : `${baseUrl}/p/${slug}`;
 }
 
-export const listingRoutes = routes('x402')
+export const listingRoutes = routes('x402', 'products')
   .read({
     path: 'GET /access/x402/listings',
     id: 'listListings',

@@ -54,7 +54,7 @@ const toConfirmResource = async ({ scope, payment, alreadyConfirmed, arrived }: 
   already_confirmed: alreadyConfirmed,
 });
 
-export const paymentRoutes = routes('Payments')
+export const paymentRoutes = routes('Payments', 'payments')
   .viewer({
     path: 'GET /payments/{payment_id}',
     id: 'getPayment',

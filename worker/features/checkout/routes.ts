@@ -115,7 +115,7 @@ function requireOpen(ctx: Ctx, asked: IdentityRequirement): void {
   if (unidentified) throw unidentified;
 }
 
-export const checkoutRoutes = routes('Checkout')
+export const checkoutRoutes = routes('Checkout', 'products')
   .public({
     path: 'POST /products/p/{slug}/connect',
     id: 'connectBuyer',

@@ -10,7 +10,7 @@ import { TransactionSignature } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { sendTransaction } from './send-transaction.ts';
 
-export const sendRoutes = routes('Payments').viewer({
+export const sendRoutes = routes('Payments', 'payments').viewer({
   path: 'POST /payments/{payment_id}/transaction',
   id: 'sendTransaction',
   sdk: 'payments.sendTransaction',

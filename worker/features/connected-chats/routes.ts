@@ -85,7 +85,7 @@ async function loadReadiness(ctx: Ctx) {
   ) as Record<IdentityProvider, z.infer<typeof PlatformReadiness>>;
 }
 
-export const communityRoutes = routes('Account')
+export const communityRoutes = routes('Account', 'webhooks')
   .read({
     path: 'GET /account/delivery/readiness',
     id: 'getDeliveryReadiness',

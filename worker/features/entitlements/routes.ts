@@ -40,7 +40,7 @@ const RefundResponse = z
   })
   .openapi('RefundResponse');
 
-export const entitlementRoutes = routes('Entitlements')
+export const entitlementRoutes = routes('Entitlements', 'customers')
   .write({
     path: 'POST /access/entitlements/grant',
     id: 'grantEntitlement',
@@ -66,6 +66,7 @@ export const entitlementRoutes = routes('Entitlements')
   })
   .write({
     path: 'POST /access/entitlements/refund',
+    group: 'consume',
     id: 'refundConsumption',
     sdk: 'entitlements.refund',
     agent: { confirm: true },

@@ -51,7 +51,7 @@ async function showListing(
   }
 }
 
-export const facilitatorRoutes = routes('x402')
+export const facilitatorRoutes = routes('x402', 'consume')
   .public({
     path: 'GET /access/x402/facilitator/supported',
     id: 'listFacilitatorKinds',

@@ -4,7 +4,7 @@ import { routes } from '#platform/http/route.ts';
 import { retryDelivery } from './retry.ts';
 import { findOwnMember } from './store.ts';
 
-export const placementRoutes = routes('Memberships').write({
+export const placementRoutes = routes('Memberships', 'customers').write({
   path: 'POST /memberships/{membership_id}/retry-delivery',
   id: 'retryDelivery',
   sdk: 'memberships.retryDelivery',

@@ -11,7 +11,7 @@ import { MEMBERSHIP } from '#rules/states.ts';
 import { MembershipBody, toMembershipResource } from './resource.ts';
 import { getMembershipBy, listMemberships } from './store.ts';
 
-export const membershipRoutes = routes('Memberships')
+export const membershipRoutes = routes('Memberships', 'customers')
   .read({
     path: 'GET /memberships/lookup',
     id: 'lookupMembership',

@@ -39,7 +39,7 @@ const DeliveryRequest = z
   })
   .openapi('MeteredDeliveryRequest', { example: { amount: { asset: 'USDC', amount: '0.001' } } });
 
-export const meteredRoutes = routes('Metered')
+export const meteredRoutes = routes('Metered', 'consume')
   .write({
     path: 'POST /access/metered-sessions',
     id: 'createMeteredSession',

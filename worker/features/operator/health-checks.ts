@@ -4,12 +4,14 @@ import { isAlarming, listKeysInUse, readNamedKeys, readPayerFunds } from '#platf
 import { readLamportsSpent } from '#platform/chain/fee-payer-readings.store.ts';
 import { KEY_VARIABLES, type KeyVariable, listMissingKeys } from '#platform/chain/named-keys.ts';
 import { type Ctx, nodesOf, type Shard } from '#platform/context.ts';
+import { directoryOf } from '#platform/db/directory.ts';
 import { fullness, ofAll, readVitalSigns, type VitalSigns, waitingMs } from '#platform/db/due/vital-signs.ts';
 import { readEach } from '#platform/db/each-database.ts';
 import { hasDirectory } from '#platform/db/names/names.ts';
 import { areNamesComplete } from '#platform/db/names/write-names.ts';
 import type { CardTrouble } from '#platform/db/tables/office/billing.ts';
 import { dueWorkOf } from './due-work.store.ts';
+import { listMoves } from './partitions/store.ts';
 
 interface Trouble {
   name: string;
@@ -26,7 +28,24 @@ const SLOTS_BEHIND = 150;
 const NODE_PATIENCE_MS = 3_000;
 
 export async function findTrouble(ctx: Ctx): Promise<Trouble[]> {
-  return (await Promise.all([checkFees(ctx), checkKeys(ctx), checkCards(ctx), checkNodes(ctx), checkWork(ctx), checkNames(ctx)])).flat();
+  return (
+    await Promise.all([checkFees(ctx), checkKeys(ctx), checkCards(ctx), checkNodes(ctx), checkWork(ctx), checkNames(ctx), checkMoves(ctx)])
+  ).flat();
+}
+
+/** A move goes on only while the operator's command asks. */
+const MOVE_STUCK_MS = 10 * MINUTE;
+
+async function checkMoves(ctx: Ctx): Promise<Trouble[]> {
+  if (ctx.directory === null) return [];
+  const known = await listMoves(directoryOf(ctx).db).catch(() => []);
+  const open = known.filter(({ state, changedAt }) => state !== 'done' && changedAt < ctx.wallNow - MOVE_STUCK_MS);
+  const [first] = open;
+  if (!first) return [];
+  const { partition, state, toDatabase: to } = first;
+  const command = state === 'closed' ? `open ${to}` : `move ${partition} --to ${to}, or partitions cancel ${partition}`;
+  const finding = `Partition ${partition} is ${state} for ten minutes, so sweeps rest. Complete it: npm run admin -- partitions ${command}`;
+  return [{ name: 'partition_moves', finding, patienceMs: 0 }];
 }
 
 const KEYS: Record<KeyVariable, { name: string; named: string; work: string }> = {

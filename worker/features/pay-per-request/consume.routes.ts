@@ -47,7 +47,7 @@ const ConsumeResponse = z
   })
   .openapi('ConsumeResponse') satisfies z.ZodType<ReturnType<typeof toConsumeResponse>>;
 
-export const consumeRoutes = routes('Entitlements').write({
+export const consumeRoutes = routes('Entitlements', 'consume').write({
   path: `POST ${CONSUME_PATH}`,
   id: 'consumeEntitlement',
   sdk: 'entitlements.consume',

@@ -119,7 +119,7 @@ export async function answerPlainConsume(request: Request, env: Env): Promise<Re
   if (!body) return forwardToRouter(request, bytes, {});
   const requestId = requestIdOf(request.headers);
   const key = `consume:${request.headers.get('Idempotency-Key')}`;
-  const answer = await askAccount(env, { ...plain, body }, { key, requestId });
+  const answer = await askAccount(env, { ...plain, body }, { key, requestId, ip: request.headers.get('CF-Connecting-IP') });
   if (answer === null || (!answer.admission.ok && answer.admission.reason === 'unknown'))
     return forwardToRouter(request, bytes, { requestId });
   const { admission, used, entitlementId } = answer;
@@ -151,13 +151,15 @@ function logSuccess({ clocks }: Pick<PlainConsume, 'clocks'>, requestId: string,
 async function askAccount(
   env: Env,
   { config, clocks, key, body }: PlainConsume,
-  called: Pick<PassedUse, 'key'> & { requestId: string },
+  { ip, ...called }: Pick<PassedUse, 'key'> & { requestId: string; ip: string | null },
 ): Promise<PassedAnswer | null> {
   const { now, wallNow, leftMs } = clocks;
   const { productId, customerRef, ...use } = body;
   const admission: AdmissionRequest = {
     credential: { kind: 'key', keyHash: key.keyHashes[0]! },
     permission: 'execute',
+    scope: 'consume:write',
+    ip,
     mode: null,
     bucket: 'metered',
     rateMultiplier: config.RATE_MULTIPLIER,
@@ -172,7 +174,7 @@ async function askAccount(
     now,
     aheadMs: now - wallNow,
     leftMs: WAIT_MS,
-    call: { method: 'POST', endpoint: PATH, requestId: called.requestId },
+    call: { method: 'POST', endpoint: PATH, requestId: called.requestId, ip },
   };
   try {
     return await admissionObject({ env, leftMs }, `account:${key.admissionId}`).consume(admission, passed);

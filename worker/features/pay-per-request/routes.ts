@@ -40,7 +40,7 @@ function newRefusal({ reason, challenge }: SettleResult & { kind: 'refused' }): 
   return new ApiError('payment_mismatch', { detail: challenge.fix, meta: { ...meta, payment_required: null, missing: challenge.missing } });
 }
 
-export const x402Routes = routes('x402').write({
+export const x402Routes = routes('x402', 'consume').write({
   path: 'POST /access/x402/settle',
   id: 'settlePayment',
   sdk: 'x402.settle',

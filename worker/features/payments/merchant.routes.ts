@@ -15,7 +15,7 @@ import { PaymentBody, toPaymentResource } from './resource.ts';
 import { listUnmatchedOf } from './store.ts';
 import { acceptUnmatched } from './unmatched/accept-unmatched.ts';
 
-export const merchantPaymentRoutes = routes('Payments')
+export const merchantPaymentRoutes = routes('Payments', 'payments')
   .read({
     path: 'GET /payments',
     id: 'listPayments',

@@ -6,7 +6,7 @@ import { explainRefusal, planProduct, withSlug } from './create-product.ts';
 import { CreateProductRequest } from './resource.ts';
 import { CreatedProductBody, toCreatedProduct } from './selling/warnings.ts';
 
-export const accessProductRoutes = routes('Set-up')
+export const accessProductRoutes = routes('Set-up', 'products')
   .write({
     path: 'POST /access/apps',
     id: 'createAccessApp',

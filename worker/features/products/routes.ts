@@ -20,7 +20,7 @@ const refusals = [
   'plan_limit_reached',
 ] as const;
 
-export const productRoutes = routes('Products')
+export const productRoutes = routes('Products', 'products')
   .public({
     path: 'GET /products/p/{slug}',
     id: 'getOffer',

@@ -5,7 +5,7 @@ import { ModeQuery, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { listProductRails, ProductRailBody } from './product-rails.ts';
 
-export const productRailRoutes = routes('Set-up')
+export const productRailRoutes = routes('Set-up', 'products')
   .read({
     path: 'GET /access/products/available-rails',
     id: 'listProductRailsByName',

@@ -7,7 +7,7 @@ import { routes } from '#platform/http/route.ts';
 import { isRailId, RAIL_IDS } from '#rules/product-rails.ts';
 import { listRailSettings, listRails, planRailSetting, RailBody, RailSettingBody, RailSettingUpdate } from './settings.ts';
 
-export const railRoutes = routes('Rails')
+export const railRoutes = routes('Rails', 'payouts')
   .public({
     path: 'GET /access/rails',
     id: 'listRails',

@@ -10,7 +10,7 @@ const checks = Object.entries(CHECKS)
   .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
   .join(' ');
 
-export const readinessRoutes = routes('Set-up').read({
+export const readinessRoutes = routes('Set-up', 'products').read({
   path: 'GET /access/setup/readiness',
   id: 'getReadiness',
   sdk: 'setup.getReadiness',

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm';
+import { and, eq, gt, isNull, or } from 'drizzle-orm';
 import type { Scope } from '#platform/context.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
@@ -27,7 +27,13 @@ export async function loadSetup(scope: Scope) {
     db
       .select({ permissions: apiKeys.permissions })
       .from(apiKeys)
-      .where(and(rowsOf(apiKeys, { merchantId, livemode: true }), isNull(apiKeys.revokedAt))),
+      .where(
+        and(
+          rowsOf(apiKeys, { merchantId, livemode: true }),
+          isNull(apiKeys.revokedAt),
+          or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, scope.now)),
+        ),
+      ),
   ]);
   return { account: account ?? null, settings, endpoints, keys };
 }

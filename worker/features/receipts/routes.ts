@@ -41,7 +41,7 @@ const VerificationBody = z
   })
   .openapi('ReceiptVerification');
 
-export const receiptRoutes = routes('Receipts')
+export const receiptRoutes = routes('Receipts', 'receipts')
   .read({
     path: 'GET /receipt/{receipt_id}',
     id: 'getReceipt',

@@ -9,7 +9,7 @@ const load = () => import('./calls.ts');
 
 const params = idParam('session_id', idOf<SandboxSessionId>());
 
-export const sandboxRoutes = routes('Sandbox')
+export const sandboxRoutes = routes('Sandbox', 'sandbox')
   .read({
     path: 'GET /testing/scenarios',
     id: 'listScenarios',

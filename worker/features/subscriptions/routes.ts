@@ -52,7 +52,7 @@ const CancelProofRequest = z
     example: { tx_signature: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW' },
   });
 
-export const subscriptionRoutes = routes('Subscriptions')
+export const subscriptionRoutes = routes('Subscriptions', 'payments')
   .read({
     path: 'GET /access/native-subscriptions',
     id: 'listNativeSubscriptions',

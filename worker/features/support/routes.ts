@@ -25,7 +25,7 @@ const CreateTicketRequest = z
     example: { subject: 'A payment is missing', body: 'The buyer has paid: see the explorer.', category: 'payment' },
   });
 
-export const supportRoutes = routes('Support')
+export const supportRoutes = routes('Support', 'tickets')
   .write({
     path: 'POST /support/tickets',
     id: 'createTicket',

@@ -160,7 +160,7 @@ export async function takeDueSweeps(db: Db, known: { name: string; patienceMs: n
 }
 
 /** SQL condition: no partition of the database is being copied. Sweeps see all rows, and would work on those that another database works on. */
-export const IS_AWAKE = sql`NOT EXISTS (SELECT 1 FROM held WHERE state <> 'left')`;
+export const IS_AWAKE = sql`NOT EXISTS (SELECT 1 FROM held WHERE state IN ('resting', 'leaving', 'arriving'))`;
 
 /**
  * Takes the lease of a sweep. Returns null if the sweep is running, or not due because another message was faster, or while a partition of the

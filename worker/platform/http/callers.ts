@@ -1,9 +1,10 @@
 import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { ApiError } from '#core/errors.ts';
+import { ApiError, assert } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import { loadScope } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Tenant } from '#platform/context.ts';
+import type { Group, KeyScope } from '#rules/access/scopes.ts';
 import type { Permission, SignIn } from '#rules/admission.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
 import { checkIdempotencyKey, idempotencyErrors, racedKeyErrors, requireIdempotencyKey, requireSoundKey } from './idempotency-key.ts';
@@ -41,16 +42,16 @@ export async function setActor(c: RouteContext<ActorEnv>, actor: Actor): Promise
 
 type Check<E extends AppEnv> = (c: RouteContext<E>) => void | Promise<void>;
 
-const requireActor = (permission: Permission, bucket: CallBucket = 'requests', ...checks: Check<ActorEnv>[]) =>
+const requireActor = (permission: Permission, scope: KeyScope, bucket: CallBucket = 'requests', ...checks: Check<ActorEnv>[]) =>
   createMiddleware<ActorEnv>(async (c, next) => {
-    await setActor(c, await c.var.authenticate(c, permission, bucket));
+    await setActor(c, await c.var.authenticate(c, permission, { bucket, scope }));
     for (const check of checks) await check(c);
     await next();
   });
 
-const requireKey = (bucket: CallBucket) =>
+const requireKey = (bucket: CallBucket, scope: KeyScope) =>
   createMiddleware<ActorEnv>(async (c, next) => {
-    const actor = await c.var.authenticate(c, 'execute', bucket);
+    const actor = await c.var.authenticate(c, 'execute', { bucket, scope });
     if (actor.via !== 'key') {
       const detail = 'The call is for servers. Send a key in X-Svc-Key.';
       throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'key_required' } });
@@ -100,9 +101,9 @@ export const showsCredential = ({ req }: Pick<RouteContext, 'req'>): boolean =>
   req.header('X-Svc-Key') !== undefined || req.header('Authorization') !== undefined;
 
 /** Authenticated callers are rate limited by account, anonymous ones by the bucket. */
-const readViewer = (bucket: PublicBucketName, subject: Subject, ...checks: Check<ViewerEnv>[]) =>
+const readViewer = (bucket: PublicBucketName, scope: KeyScope, subject: Subject, ...checks: Check<ViewerEnv>[]) =>
   createMiddleware<ViewerEnv>(async (c, next) => {
-    const caller = showsCredential(c) ? await c.var.authenticate(c, null) : null;
+    const caller = showsCredential(c) ? await c.var.authenticate(c, null, { scope }) : null;
     c.set('caller', caller);
     c.set('viewer', caller && tenantOf(caller));
     if (!caller) await countCall(c, bucket, subject);
@@ -126,6 +127,7 @@ export interface KindOptions {
 }
 interface Asked extends KindOptions {
   path: string;
+  group?: Group;
   query?: unknown;
   codes?: readonly Failure[];
   once?: unknown;
@@ -134,6 +136,8 @@ interface Asked extends KindOptions {
 
 export interface Kind {
   security?: Security;
+  /** Scope that a restricted key needs. */
+  scope?: KeyScope;
   middleware: MiddlewareHandler | readonly MiddlewareHandler[];
   key: 'required' | 'optional' | 'none';
   takesMode: boolean;
@@ -143,6 +147,10 @@ export interface Kind {
 const modeChecks = ({ mode }: Asked): Check<ActorEnv>[] =>
   mode === undefined ? [] : mode === 'live' ? [requireLiveMode] : [requireSandbox];
 const isRead = ({ path }: Asked): boolean => path.startsWith('GET ');
+function scopeOf(asked: Asked): KeyScope {
+  assert(asked.group !== undefined, `${asked.path} has a group`);
+  return `${asked.group}:${isRead(asked) ? 'read' : 'write'}`;
+}
 const takesKey = ({ once, leased, key = once || leased ? 'optional' : 'none' }: Asked): Kind['key'] => key;
 const keyCheck = (key: Kind['key']): Check<AppEnv>[] =>
   key === 'none' ? [] : [key === 'required' ? requireIdempotencyKey : requireSoundKey];
@@ -159,7 +167,8 @@ const openErrors = (asked: Asked, key: Kind['key']): readonly Failure[] => [
 export const KINDS = {
   read: (asked: Asked): Kind => ({
     security: MERCHANT,
-    middleware: requireActor('read', 'requests', ...modeChecks(asked)),
+    scope: scopeOf(asked),
+    middleware: requireActor('read', scopeOf(asked), 'requests', ...modeChecks(asked)),
     key: 'none',
     takesMode: asked.mode !== 'live',
     codes: [...callerErrors, 'validation_error'],
@@ -168,15 +177,17 @@ export const KINDS = {
     const { key = 'optional', bucket = 'requests' } = asked;
     return {
       security: MERCHANT,
-      middleware: requireActor('execute', bucket as CallBucket, ...modeChecks(asked), ...keyCheck(key)),
+      scope: scopeOf(asked),
+      middleware: requireActor('execute', scopeOf(asked), bucket as CallBucket, ...modeChecks(asked), ...keyCheck(key)),
       key,
       takesMode: asked.mode !== 'live',
       codes: [...callerErrors, ...bodyErrors, ...keyErrors(key, asked)],
     };
   },
-  key: ({ bucket }: Asked): Kind => ({
+  key: (asked: Asked): Kind => ({
     security: [{ apiKey: [] }],
-    middleware: requireKey(bucket as CallBucket),
+    scope: scopeOf(asked),
+    middleware: requireKey(asked.bucket as CallBucket, scopeOf(asked)),
     key: 'none',
     takesMode: false,
     codes: [...callerErrors, 'validation_error', ...protocolBodyErrors],
@@ -195,7 +206,8 @@ export const KINDS = {
     const key = takesKey(asked);
     return {
       security: [{}, { apiKey: [] }, { bearer: [] }],
-      middleware: readViewer(asked.bucket as PublicBucketName, subjectOf(asked.by), ...keyCheck(key)),
+      scope: scopeOf(asked),
+      middleware: readViewer(asked.bucket as PublicBucketName, scopeOf(asked), subjectOf(asked.by), ...keyCheck(key)),
       key,
       takesMode: true,
       codes: [...openErrors(asked, key), ...viewerErrors],

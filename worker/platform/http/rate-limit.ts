@@ -190,9 +190,12 @@ interface CallerAddress {
   site: string | null;
 }
 
+/** Address of the caller. The platform sets the header, so the caller cannot forge it. */
+export const ipOf = ({ req }: Pick<RouteContext, 'req'>): string | null => req.header('CF-Connecting-IP') ?? null;
+
 /** Origin of a call, set by the platform and not forgeable by the caller. */
 export function callerOf(c: RouteContext): CallerAddress {
-  const address = c.req.header('CF-Connecting-IP') ?? 'local';
+  const address = ipOf(c) ?? 'local';
   if (!address.includes(':')) return { address, site: null };
   const [head = '', tail = ''] = address.split('::');
   const groups = head.split(':').filter(Boolean);

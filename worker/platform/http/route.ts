@@ -23,6 +23,7 @@ import type { Actor, Ctx, Scope, Shard, Tenant } from '#platform/context.ts';
 import type { Answer, StoredAnswer } from '#platform/db/idempotency-record.ts';
 import { answerLeased } from '#platform/db/lease.ts';
 import { answerOnce, type StoreAnswer } from '#platform/db/once.ts';
+import type { Group } from '#rules/access/scopes.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
 import { KINDS, type Kind, type KindOptions } from './callers.ts';
 import { IdempotencyHeader, type KeyOptions, keyedRequest, OptionalIdempotencyHeader, sendAnswer } from './idempotency-key.ts';
@@ -90,6 +91,8 @@ type ViewerCall<P, Q, B, H> = Call<ViewerEnv, P, Q, B, H> & { viewer: Tenant | n
 interface Declared<P, Params, Q, B, H, R> {
   path: P;
   tag?: string;
+  /** Group of the operation, if not that of the routes around it. */
+  group?: Group;
   description?: string;
   params?: Params;
   query?: Q;
@@ -206,10 +209,12 @@ type AnyRoute = Named &
     respond?(call: AnyCall): Response | Promise<Response>;
   };
 
-export function routes(tag?: string): Routes {
+/** `group`: group of the operations, which the scope of a restricted key names. */
+export function routes(tag?: string, group?: Group): Routes {
   const app = router();
-  const declare = (kindOf: (typeof KINDS)[keyof typeof KINDS]) => (route: AnyRoute & KindOptions) => {
-    app.openapi(configOf(kindOf(route), { tag, ...route }), handlerOf(route) as never);
+  const declare = (kindOf: (typeof KINDS)[keyof typeof KINDS]) => (declared: AnyRoute & KindOptions) => {
+    const route = { tag, ...(group && { group }), ...declared };
+    app.openapi(configOf(kindOf(route), route), handlerOf(route) as never);
     return all;
   };
   const kinds = Object.fromEntries(Object.entries(KINDS).map(([name, kindOf]) => [name, declare(kindOf)]));
@@ -217,7 +222,7 @@ export function routes(tag?: string): Routes {
   return all;
 }
 
-function configOf({ security, middleware, key, takesMode, codes }: Kind, route: AnyRoute) {
+function configOf({ security, scope, middleware, key, takesMode, codes }: Kind, route: AnyRoute) {
   const { path: endpoint, body, isBodyOptional, headers, refusals } = route;
   const [method, path] = endpoint.split(' ') as ['POST', string];
   const params = route.params ?? idsIn(path);
@@ -226,7 +231,7 @@ function configOf({ security, middleware, key, takesMode, codes }: Kind, route: 
   return createRoute({
     method: method.toLowerCase() as 'post',
     path,
-    ...(route.id === undefined ? { hide: true } : { ...operationOf(route, method, key, query) }),
+    ...(route.id === undefined ? { hide: true } : { ...operationOf(route, method, key, query), ...(scope && { 'x-scope': scope }) }),
     ...(security ? { security } : {}),
     middleware: middleware as never,
     request: {

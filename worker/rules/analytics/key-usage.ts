@@ -6,6 +6,7 @@ export interface CallOutcome {
   status: number;
   requestId: string;
   units?: number;
+  ip?: string | null;
 }
 
 export interface KeyUsage {
@@ -15,7 +16,8 @@ export interface KeyUsage {
   creditsBurned: number;
   latestActivityAt: number | null;
   latestEndpoint: string | null;
-  recent: Omit<CallOutcome, 'keyId' | 'units'>[];
+  latestIp: string | null;
+  recent: Omit<CallOutcome, 'keyId' | 'units' | 'ip'>[];
 }
 
 export const emptyUsage = (): KeyUsage => ({
@@ -25,12 +27,13 @@ export const emptyUsage = (): KeyUsage => ({
   creditsBurned: 0,
   latestActivityAt: null,
   latestEndpoint: null,
+  latestIp: null,
   recent: [],
 });
 
 const RECENT_MAX = 20;
 
-export function addOutcome(usage: KeyUsage, { keyId: _, units = 0, ...outcome }: CallOutcome): KeyUsage {
+export function addOutcome(usage: KeyUsage, { keyId: _, units = 0, ip = null, ...outcome }: CallOutcome): KeyUsage {
   const failed = outcome.status >= 400;
   return {
     ...usage,
@@ -40,6 +43,7 @@ export function addOutcome(usage: KeyUsage, { keyId: _, units = 0, ...outcome }:
     creditsBurned: usage.creditsBurned + units,
     latestActivityAt: Math.max(usage.latestActivityAt ?? 0, outcome.at),
     latestEndpoint: `${outcome.method} ${outcome.endpoint}`,
+    latestIp: ip ?? usage.latestIp,
     recent: [outcome, ...usage.recent].slice(0, RECENT_MAX),
   };
 }

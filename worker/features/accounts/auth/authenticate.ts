@@ -3,8 +3,9 @@ import { admissionIdOf, partitionOfAdmission } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { findShardAt } from '#platform/db/directory.ts';
 import type { RouteContext } from '#platform/http/openapi.ts';
-import { countRefusedCredential, rateHeaders, rateLimited, requireRefusalsLeft } from '#platform/http/rate-limit.ts';
+import { countRefusedCredential, ipOf, rateHeaders, rateLimited, requireRefusalsLeft } from '#platform/http/rate-limit.ts';
 import { admissionObject } from '#platform/objects.ts';
+import type { KeyScope } from '#rules/access/scopes.ts';
 import type { AdmissionAnswer, AdmissionRequest, AdmissionRpc, Credential, Permission, RefusalReason, SignIn } from '#rules/admission.ts';
 import type { CallBucket } from '#rules/plans.ts';
 import { parseRawKey } from '../keys/raw-key.ts';
@@ -23,7 +24,11 @@ interface Presented {
  * Authenticates the caller with one call to the account's admission object, without a database read once the object has loaded the account.
  * Throws 401 (no or bad credential), 403 (suspended, deleted, scope, mode) or 429.
  */
-export async function authenticate(c: RouteContext, permission: Permission | null, bucket: CallBucket = 'requests'): Promise<Actor> {
+export async function authenticate(
+  c: RouteContext,
+  permission: Permission | null,
+  { bucket = 'requests', scope }: { bucket?: CallBucket; scope?: KeyScope } = {},
+): Promise<Actor> {
   const { ctx } = c.var;
   const presented = await readCredential(c, ctx);
   // Any caller can invent a key of the first format, so the database is asked for such keys only for callers with refusals left.
@@ -31,6 +36,8 @@ export async function authenticate(c: RouteContext, permission: Permission | nul
   const mode = modeOf(c);
   const request = {
     permission,
+    scope: scope ?? null,
+    ip: ipOf(c),
     mode: mode === 'unknown' ? null : mode,
     bucket,
     rateMultiplier: ctx.config.RATE_MULTIPLIER,
@@ -44,15 +51,19 @@ export async function authenticate(c: RouteContext, permission: Permission | nul
   if (!answer.ok) {
     ctx.note(`refused: ${answer.reason}`);
     if (answer.reason === 'rate' && answer.rate) throw rateLimited(answer.rate, ctx.wallNow);
-    return refuse(c, answer.reason);
+    return refuse(c, answer.reason, scope === undefined ? {} : { needs: scope });
   }
   if (mode === 'unknown') throw new ApiError('validation_error', { problems: [UNKNOWN_MODE] });
   return { ...answer.caller, via: presented.credentials[0]!.kind, signIn: presented.signIn };
 }
 
 /** Throws 401 or 403 for a bad credential and counts the refusal against the caller's address. Throws 429 after too many. */
-async function refuse(c: RouteContext, reason: RefusalReason | 'unknown', detail?: string): Promise<never> {
-  const error = refusal(reason, detail);
+async function refuse(
+  c: RouteContext,
+  reason: RefusalReason | 'unknown',
+  said: { detail?: string; needs?: KeyScope } = {},
+): Promise<never> {
+  const error = refusal(reason, said);
   if (error.status === 401) await countRefusedCredential(c);
   throw error;
 }
@@ -112,7 +123,7 @@ async function readCredential(c: RouteContext, ctx: Ctx): Promise<Presented> {
   const rawKey = c.req.header('X-Svc-Key') ?? (bearer?.startsWith('svc_') ? bearer : undefined);
   if (rawKey !== undefined) {
     const parsed = parseRawKey(ctx, rawKey);
-    if (!parsed) return refuse(c, 'unknown_key', 'The API key is not of this deployment. Check that it was copied completely.');
+    if (!parsed) return refuse(c, 'unknown_key', { detail: 'The API key is not of this deployment. Check that it was copied completely.' });
     const { admissionId, keyHashes, isVouched } = parsed;
     return { admissionId, credentials: keyHashes.map((keyHash) => ({ kind: 'key', keyHash })), signIn: null, isVouched };
   }
@@ -135,13 +146,30 @@ function modeOf(c: RouteContext): 'live' | 'sandbox' | 'unknown' | null {
 }
 
 /** Maps many internal reasons to few public messages, so that an outsider learns nothing from the difference. */
-function refusal(reason: RefusalReason | 'unknown', detail?: string): ApiError {
+function refusal(reason: RefusalReason | 'unknown', { detail, needs }: { detail?: string; needs?: KeyScope }): ApiError {
   switch (reason) {
     case 'unknown':
     case 'unknown_key':
     case 'revoked':
     case 'stale_token':
       return new ApiError('invalid_authorization', detail === undefined ? {} : { detail });
+    case 'expired':
+      return new ApiError('invalid_authorization', {
+        detail: 'The key has expired. Create another one, or move its end while it still works.',
+        meta: { reason: 'expired' },
+      });
+    case 'address':
+      return new ApiError('invalid_authorization', {
+        status: 403,
+        detail: 'The key is not accepted from this address. Its owner decides from which networks it is.',
+        meta: { reason: 'ip_not_allowed' },
+      });
+    case 'scope':
+      return new ApiError('invalid_authorization', {
+        status: 403,
+        detail: `The key lacks the scope ${needs}. Use a key that has it.`,
+        meta: { reason: 'scope', needs },
+      });
     case 'account_suspended':
     case 'account_deleted':
       return new ApiError(reason);

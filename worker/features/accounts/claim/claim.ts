@@ -9,7 +9,7 @@ import { planEmail } from '#features/email/outbox.ts';
 import type { Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
-import { endKeys } from '../agent-account.ts';
+import { changeKeys } from '../agent-account.ts';
 import { forgetWallets, listKeys, revokeAllKeys } from '../store.ts';
 import { type AccountAccess, revokeAccess } from './store.ts';
 
@@ -38,7 +38,7 @@ export const planRevokeAccess = (ctx: Shard, { id: accountId, email: address }: 
 /** Stores a claim with `store` and revokes every key from the next request on, also keys created meanwhile. */
 export async function claiming<T>(ctx: Shard, account: Account, store: () => Promise<T>): Promise<T> {
   const keys = await listKeys(ctx.db, account.id, null);
-  return endKeys(ctx, account, keys, async () => {
+  return changeKeys(ctx, account, keys, async () => {
     const stored = await store();
     keys.push(...(await listKeys(ctx.db, account.id, null)));
     return stored;

@@ -38,7 +38,7 @@ const toDomainResource = ({ baseUrl }: Ctx, { domain, status, checkedAt, token }
   controller_record: { type: 'TXT', name: `_controllers.${domain}`, value: `v=1;controller=${didOf(baseUrl)}` },
 });
 
-export const domainRoutes = routes('Account')
+export const domainRoutes = routes('Account', 'webhooks')
   .read({
     path: 'GET /account/domain',
     id: 'getDomain',

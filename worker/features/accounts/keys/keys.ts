@@ -3,7 +3,7 @@ import { type AccountId, admissionIdOf, type KeyId, newId } from '#core/ids.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
-import type { ApiKey } from '#platform/db/tables/keys.ts';
+import type { ApiKey, KeyMaker } from '#platform/db/tables/keys.ts';
 import { requireRecentSignIn } from '#platform/http/callers.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { PERMISSIONS, type Permission } from '#rules/admission.ts';
@@ -11,30 +11,34 @@ import { PLANS } from '#rules/plans.ts';
 import { planAlertFor } from '../auth/owner-emails.ts';
 import { findKey, getActiveKeyCount, insertKey, revokeKeyRow, toAdmittedKey } from '../store.ts';
 import { hashRawKey, newRawKey } from './raw-key.ts';
+import { type Restrictions, requireSoonEnd, UNRESTRICTED } from './restrictions.ts';
 
-interface CreateKey {
+interface CreateKey extends Restrictions {
   name: string;
   permissions: string[];
   sandboxMode: boolean;
 }
 
-export function draftKey(
-  ctx: Ctx,
-  merchantId: AccountId,
-  given: Pick<ApiKey, 'name' | 'permissions' | 'livemode'>,
-): { key: ApiKey; rawKey: string } {
+type Given = Pick<ApiKey, 'name' | 'permissions' | 'livemode' | 'createdBy'> & Partial<Pick<ApiKey, 'rolledFrom'> & Restrictions>;
+
+export function draftKey(ctx: Ctx, merchantId: AccountId, given: Given): CreatedKey {
   const rawKey = newRawKey(ctx, merchantId, given.livemode);
   const key = {
     id: newId<KeyId>(ctx.now, merchantId),
     merchantId,
     keyHash: hashRawKey(ctx, rawKey),
     keyPrefix: rawKey.slice(0, 'svc_live_'.length + 4),
+    ...UNRESTRICTED,
+    rolledFrom: null,
     ...given,
     createdAt: ctx.now,
     revokedAt: null,
+    version: 1,
   };
   return { key, rawKey };
 }
+
+export const personOf = ({ accountId }: Actor): KeyMaker => ({ kind: 'person', user_id: accountId });
 
 export interface CreatedKey {
   key: ApiKey;
@@ -43,7 +47,7 @@ export interface CreatedKey {
 
 /**
  * Creates a key. `rawKey` exists only in this answer, and the key works once `announceKey` succeeds. Throws 403 admin_requires_staff or
- * sign_in_required (live key, old session), 422 invalid_permissions, 429 plan_limit_reached.
+ * sign_in_required (live key, old session), 422 invalid_permissions or validation_error, 429 plan_limit_reached.
  */
 export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, storeAnswer: StoreAnswer<CreatedKey>): Promise<CreatedKey> {
   const permissions = [...new Set(input.permissions)];
@@ -58,7 +62,9 @@ export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, stor
   if (!input.sandboxMode) requireRecentSignIn(ctx, actor);
 
   const merchantId = actor.accountId;
-  const created = draftKey(ctx, merchantId, { name: input.name, permissions, livemode: !input.sandboxMode });
+  const { name, sandboxMode, ...restrictions } = input;
+  requireSoonEnd(ctx, restrictions);
+  const created = draftKey(ctx, merchantId, { ...restrictions, name, permissions, livemode: !sandboxMode, createdBy: personOf(actor) });
   const { key } = created;
   const limit = PLANS[actor.plan].activeKeysMax;
   try {
@@ -70,7 +76,7 @@ export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, stor
     return await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
-    const used = await getActiveKeyCount(ctx.db, key);
+    const used = await getActiveKeyCount(ctx, key);
     throw planFull('keys', { limit, used, plan: actor.plan });
   }
 }
@@ -94,7 +100,7 @@ export async function announceKey(ctx: Shard, { merchantId, id }: Pick<ApiKey, '
 export async function revokeKey(ctx: Scope, actor: Actor, keyId: KeyId): Promise<void> {
   const merchantId = actor.accountId;
   const key = (await findKey(ctx.db, merchantId, keyId)) ?? raise('not_found');
-  const revokedAt = key.revokedAt ?? ctx.now;
+  const revokedAt = Math.min(key.revokedAt ?? ctx.now, ctx.now);
   await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).revokeKey(key.keyHash, revokedAt);
   await commit(ctx, { events: [], writes: [revokeKeyRow(ctx.db, merchantId, keyId, revokedAt)], result: null });
 }

@@ -32,7 +32,7 @@ const requireActivator = createMiddleware<ActivatorEnv>(async (c, next) => {
   const secret = c.req.header('X-Svc-Setup-Secret');
   if (secret === undefined) {
     if (!showsCredential(c)) throw new ApiError('invalid_authorization', { detail: NO_CREDENTIAL });
-    await setActor(c, await c.var.authenticate(c, 'execute'));
+    await setActor(c, await c.var.authenticate(c, 'execute', { scope: 'billing:write' }));
     c.set('setupIntentId', null);
     return next();
   }

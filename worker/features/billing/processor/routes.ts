@@ -34,7 +34,7 @@ export async function readBilling(ctx: Scope): Promise<z.infer<typeof BillingSum
   const [account, customer, keys, products, endpoints] = await Promise.all([
     getAccount(ctx.db, ctx.merchantId),
     findCustomer(ctx.db, ctx.merchantId),
-    getActiveKeyCount(ctx.db, ctx),
+    getActiveKeyCount(ctx, ctx),
     getActiveProductCount(ctx),
     getEnabledEndpointCount(ctx),
   ]);
@@ -76,7 +76,7 @@ const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
 
 const EVENT = { id: 'evt_1', object: 'event', created: 1_795_000_000, type: 'invoice.paid', data: { object: { customer: 'cus_1' } } };
 
-export const billingRoutes = routes('Billing')
+export const billingRoutes = routes('Billing', 'billing')
   .read({
     path: 'GET /billing/summary',
     id: 'getBillingSummary',

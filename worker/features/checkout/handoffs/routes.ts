@@ -13,7 +13,7 @@ const slug = z
   .describe('Last part of the checkout page’s URL.')
   .openapi({ param: { name: 'slug', in: 'path' } });
 
-export const handoffRoutes = routes('Checkout')
+export const handoffRoutes = routes('Checkout', 'products')
   .write({
     path: 'POST /products/{product_id}/handoffs',
     id: 'createHandoff',

@@ -64,7 +64,7 @@ const toPaymentSessionResource = (ctx: Ctx, session: PaymentSession, slug: strin
   created_at: iso(session.createdAt),
 });
 
-export const paymentSessionRoutes = routes('Checkout').write({
+export const paymentSessionRoutes = routes('Checkout', 'products').write({
   path: 'POST /access/payment-sessions',
   id: 'createPaymentSession',
   sdk: 'paymentSessions.create',

@@ -29,7 +29,7 @@ const RefundRequestBody = z
   })
   .openapi('RefundTransactionRequest', { example: { amount: { asset: 'USDC', amount: '2.5' } } });
 
-export const refundRoutes = routes('Payments')
+export const refundRoutes = routes('Payments', 'refunds')
   .write({
     path: 'POST /payments/{payment_id}/refund-transaction',
     id: 'prepareRefund',

@@ -88,7 +88,7 @@ async function publish<T>(
   return commitWithAnswer(ctx, { ...change, writes }, storeAnswer, () => planQuota(ctx, actor, sale.product).then(() => null));
 }
 
-export const subscriptionPlanRoutes = routes('Subscriptions')
+export const subscriptionPlanRoutes = routes('Subscriptions', 'products')
   .read({
     path: `GET ${path}`,
     id: 'getSubscriptionPlan',

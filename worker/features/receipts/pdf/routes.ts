@@ -19,7 +19,7 @@ const sendPdf = (c: RouteContext, receiptId: string, bytes: Uint8Array) =>
     'Content-Disposition': `inline; filename="receipt-${receiptId}.pdf"`,
   });
 
-export const pdfRoutes = routes('Receipts')
+export const pdfRoutes = routes('Receipts', 'receipts')
   .public({
     path: 'GET /receipt/{receipt_id}/pdf',
     id: 'getReceiptPdf',

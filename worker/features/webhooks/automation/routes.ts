@@ -40,7 +40,7 @@ const refuse = (field: string, msg: string, type: string): never =>
 
 export const toHookResource = (endpoint: Endpoint) => ({ ...toEndpointResource(endpoint), id: endpoint.id });
 
-export const integrationRoutes = routes('Integrations')
+export const integrationRoutes = routes('Integrations', 'webhooks')
   .read({
     path: 'GET /integrations/health',
     id: 'getIntegrationHealth',

@@ -12,7 +12,7 @@ import { listDeliveries } from '../store.ts';
 import { readTimeline, TimelineItem } from '../timeline.ts';
 import { replayDelivery } from './replay.ts';
 
-export const deliveryRoutes = routes('Webhooks')
+export const deliveryRoutes = routes('Webhooks', 'webhooks')
   .read({
     path: 'GET /webhooks/deliveries',
     id: 'listWebhookDeliveries',
@@ -48,6 +48,7 @@ export const deliveryRoutes = routes('Webhooks')
   })
   .read({
     path: 'GET /webhooks/timeline',
+    group: 'payments',
     id: 'getWebhookTimeline',
     sdk: 'events.getTimeline',
     summary: 'Get a timeline',

@@ -5,7 +5,7 @@ import { HookBody, toHookResource } from '../automation/routes.ts';
 import { EndpointBody, toEndpointResource } from '../resource.ts';
 import { disableEndpointsOfKey, listEndpointsOfKey } from './endpoints-of-key.ts';
 
-export const keyResourceRoutes = routes('API keys')
+export const keyResourceRoutes = routes('API keys', 'keys')
   .read({
     path: 'GET /keys/{key_id}/resources',
     id: 'listKeyResources',

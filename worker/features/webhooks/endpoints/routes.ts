@@ -12,7 +12,7 @@ import { rotateSecret } from './rotate-secret.ts';
 const OVERLAP_HOURS = 24;
 const toSecretResource = ({ endpoint, rawSecret }: EndpointWithSecret) => ({ ...toEndpointResource(endpoint), secret: rawSecret });
 
-export const webhookRoutes = routes('Webhooks')
+export const webhookRoutes = routes('Webhooks', 'webhooks')
   .read({
     path: 'GET /webhooks/endpoints',
     id: 'listWebhookEndpoints',

@@ -1,7 +1,14 @@
-import { index, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, KeyId } from '#core/ids.ts';
+import type { KeyScope } from '#rules/access/scopes.ts';
 import type { Permission } from '#rules/admission.ts';
 import { flag, instant, json } from './columns.ts';
+
+/** Creator of a key: a person, or an agent's setup. */
+export interface KeyMaker {
+  kind: 'person' | 'setup';
+  user_id?: AccountId;
+}
 
 export const apiKeys = sqliteTable(
   'api_keys',
@@ -14,7 +21,16 @@ export const apiKeys = sqliteTable(
     permissions: json<Permission[]>('permissions').notNull(),
     livemode: flag('livemode').notNull(),
     createdAt: instant('created_at').notNull(),
+    /** In the future: the end of a key that was rolled. Such a key is in no quota. */
     revokedAt: instant('revoked_at'),
+    /** Restrictions. null: none. */
+    scopes: json<KeyScope[]>('scopes'),
+    expiresAt: instant('expires_at'),
+    allowedIps: json<string[]>('allowed_ips'),
+    createdBy: json<KeyMaker>('created_by').notNull(),
+    /** Key that this one replaces. */
+    rolledFrom: text('rolled_from').$type<KeyId>(),
+    version: integer('version').notNull(),
   },
   (table) => [index('api_keys_by_merchant').on(table.merchantId, table.livemode, table.revokedAt)],
 );

@@ -1,0 +1,77 @@
+import { ApiError, raise } from '#core/errors.ts';
+import type { KeyId } from '#core/ids.ts';
+import { HOUR } from '#core/time.ts';
+import type { Actor, Scope } from '#platform/context.ts';
+import { type Change, transact } from '#platform/db/commit.ts';
+import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
+import type { ApiKey } from '#platform/db/tables/keys.ts';
+import { requireRecentSignIn } from '#platform/http/callers.ts';
+import { changeKeys } from '../agent-account.ts';
+import { planAlertFor } from '../auth/owner-emails.ts';
+import { findKey, getAccount, updateKey } from '../store.ts';
+import { type CreatedKey, draftKey, personOf } from './keys.ts';
+import { isNarrower, type Restrictions, requireSoonEnd } from './restrictions.ts';
+
+const getKey = async (ctx: Scope, { accountId }: Actor, keyId: KeyId): Promise<ApiKey> =>
+  (await findKey(ctx.db, accountId, keyId)) ?? raise('not_found');
+
+/** Throws 409 state_conflict for a key that is revoked, replaced by another or expired. */
+function requireWorking({ now }: Scope, { revokedAt, expiresAt }: ApiKey): void {
+  const reason = revokedAt !== null ? (revokedAt > now ? 'rolled' : 'revoked') : expiresAt !== null && expiresAt <= now ? 'expired' : null;
+  if (reason === null) return;
+  throw new ApiError('state_conflict', { detail: `The key is ${reason}. Use or create another one.`, meta: { reason } });
+}
+
+interface KeyPatch extends Partial<Restrictions> {
+  name?: string;
+}
+
+/**
+ * Changes a key, from the next request on. A live key is widened by a recent sign-in only, as it is created. Throws 403 sign_in_required, 404,
+ * 409 state_conflict, 422 validation_error.
+ */
+export async function changeKey(
+  ctx: Scope,
+  actor: Actor,
+  { keyId, patch }: { keyId: KeyId; patch: KeyPatch },
+  storeAnswer: StoreAnswer<ApiKey>,
+): Promise<ApiKey> {
+  const account = await getAccount(ctx.db, actor.accountId);
+  return changeKeys(ctx, account, [], () =>
+    transact(ctx, { reload: () => getKey(ctx, actor, keyId) }, (key) => {
+      requireWorking(ctx, key);
+      const next = { ...key, ...patch };
+      if (next.expiresAt !== key.expiresAt) requireSoonEnd(ctx, next);
+      if (key.livemode && !isNarrower(next, key)) requireRecentSignIn(ctx, actor);
+      if (JSON.stringify(next) === JSON.stringify(key)) return unchangedWithAnswer(key, storeAnswer);
+      const result = { ...next, version: key.version + 1 };
+      return withAnswer({ events: [], writes: updateKey(ctx, key, patch), result }, storeAnswer(result));
+    }),
+  );
+}
+
+/**
+ * Replaces a key by a new one with the same name and rights. The old key works until the overlap ends and counts toward no limit meanwhile.
+ * Throws 403 sign_in_required (live key, old session), 404, 409 state_conflict, 422 validation_error.
+ */
+export async function rollKey(
+  ctx: Scope,
+  actor: Actor,
+  { keyId, overlapHours, expiresAt }: { keyId: KeyId; overlapHours: number; expiresAt: number | null | undefined },
+  storeAnswer: StoreAnswer<CreatedKey>,
+): Promise<CreatedKey> {
+  if (expiresAt !== undefined) requireSoonEnd(ctx, { expiresAt });
+  const account = await getAccount(ctx.db, actor.accountId);
+  const roll = async (key: ApiKey): Promise<Change<CreatedKey>> => {
+    requireWorking(ctx, key);
+    if (key.livemode) requireRecentSignIn(ctx, actor);
+    const { name, permissions, livemode, scopes, allowedIps } = key;
+    const restrictions = { scopes, allowedIps, expiresAt: expiresAt === undefined ? key.expiresAt : expiresAt };
+    const given = { name, permissions, livemode, ...restrictions, createdBy: personOf(actor), rolledFrom: key.id };
+    const created = draftKey(ctx, actor.accountId, given);
+    const alerts = livemode ? await planAlertFor(ctx, actor.accountId, { change: 'live_key', named: name }) : [];
+    const writes = [...updateKey(ctx, key, { revokedAt: ctx.now + overlapHours * HOUR }, created.key), ...alerts];
+    return withAnswer({ events: [], writes, result: created }, storeAnswer(created));
+  };
+  return changeKeys(ctx, account, [], () => transact(ctx, { reload: () => getKey(ctx, actor, keyId) }, roll));
+}

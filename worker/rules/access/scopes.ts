@@ -1,0 +1,36 @@
+/** Groups of operations. A key can be restricted to some of them. */
+export const GROUPS = [
+  'products',
+  'payments',
+  'refunds',
+  'receipts',
+  'customers',
+  'consume',
+  'payouts',
+  'webhooks',
+  'sandbox',
+  'figures',
+  'requests',
+  'billing',
+  'tickets',
+  'settings',
+  'keys',
+  'log',
+] as const;
+export type Group = (typeof GROUPS)[number];
+export type KeyScope = `${Group}:${'read' | 'write'}`;
+
+const READ_ONLY: readonly Group[] = ['requests', 'keys', 'log'];
+
+/** All scopes that a key may have. Write includes read. */
+export const KEY_SCOPES: readonly KeyScope[] = GROUPS.flatMap((group): KeyScope[] =>
+  READ_ONLY.includes(group) ? [`${group}:read`] : [`${group}:read`, `${group}:write`],
+);
+
+/** True if the scopes allow the operation. */
+export const hasScope = (scopes: readonly KeyScope[], needed: KeyScope): boolean =>
+  scopes.includes(needed) || (needed.endsWith(':read') && scopes.includes(needed.replace(/read$/, 'write') as KeyScope));
+
+/** True if every operation that `next` allows is allowed by `before`. Null allows all. */
+export const isWithinScopes = (next: readonly KeyScope[] | null, before: readonly KeyScope[] | null): boolean =>
+  before === null || next?.every((scope) => hasScope(before, scope)) === true;
