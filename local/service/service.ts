@@ -10,7 +10,7 @@ import { startOutside } from '../outside/outside.ts';
 import { PORTAL, PRICES } from '../outside/processor.ts';
 import { webhookSecretOf } from '../outside/subscriptions.ts';
 import { PRICE_PATH, startPriceSource } from './price-source.ts';
-import { completeNames, writeSeveralDatabases } from './several-databases.ts';
+import { writeSeveralDatabases } from './several-databases.ts';
 import { superviseWorker } from './supervised-worker.ts';
 import { readWallet } from './wallet-of.ts';
 import { migrate } from './wrangler.ts';
@@ -86,7 +86,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const assets = ['--assets', DEV_ASSETS_DIR];
   const args = ['--local', '--persist-to', persistDir, ...address, '--env-file', envFile, ...assets, ...config];
   const { gaveUp } = await superviseWorker({ args, baseUrl, stateDir, teardown, onLine: options.onLine, onProblem });
-  if (databases > 1) await completeNames(baseUrl, secrets.operatorSecret);
   return { baseUrl, rpcUrl: chain.url, gaveUp };
 }
 

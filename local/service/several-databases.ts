@@ -1,6 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type RebuiltNamesPage, rebuildAllNames } from '../admin/rebuild-names.ts';
 import { ROOT } from '../cli/directories.ts';
 
 /** Writes a configuration with a directory and `count` databases into the state directory. Returns its path. */
@@ -20,14 +19,4 @@ export function writeSeveralDatabases(stateDir: string, count: number): string {
   mkdirSync(stateDir, { recursive: true });
   writeFileSync(path, `${toml.trimEnd()}\n\n${blocks.join('\n')}`);
   return path;
-}
-
-/** Writes the names of the accounts to the directory, without which the service refuses calls. */
-export async function completeNames(baseUrl: string, operatorSecret: string): Promise<void> {
-  const headers = { 'Content-Type': 'application/json', 'X-Svc-Operator-Secret': operatorSecret };
-  await rebuildAllNames(async (body) => {
-    const response = await fetch(`${baseUrl}/v1/operator/names/rebuild`, { method: 'POST', headers, body: JSON.stringify(body) });
-    if (!response.ok) throw new Error(`names rebuild: ${response.status} ${await response.text()}`);
-    return (await response.json()) as RebuiltNamesPage;
-  });
 }
