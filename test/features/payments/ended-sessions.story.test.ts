@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
 import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
-import { newCtx } from '#platform/context.ts';
 import { expireNow } from '../../support/faults/expire-now.ts';
 import { prepareOnEvents } from '../../support/fixtures/acts.ts';
+import { sweepIn } from '../../support/runner/shards.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
@@ -15,7 +15,7 @@ const count = async (sql: string, ...values: unknown[]) =>
     .bind(...values)
     .first<{ n: number }>())!.n;
 
-const sweep = (now = Date.now(), env = w.env) => sweepEndedSessions(newCtx(env, { requestId: 'req_ended', now, defer: () => {} }));
+const sweep = (now = Date.now(), env = w.env) => sweepIn(env, sweepEndedSessions, { now });
 
 describe('unpaid session a month after its end', () => {
   let ada: Merchant;

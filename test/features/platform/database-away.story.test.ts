@@ -226,13 +226,18 @@ function filled(database: D1Database): D1Database {
 
 describe('alarms of several databases', () => {
   it.each([
-    ['DB_2', ['database_full_DB_2', 'no_open_database']],
-    ['DB DB_2', ['database_full_DB_2']],
-  ])('a full database is named, and the operator learns if none of %s has room', async (open, alarms) => {
-    const w = new World();
-    await bindDatabases(w, 'DB_2');
-    const env = { ...w.env, DB_2: filled(testEnv.TEST_DB_2), OPEN_DATABASES: open };
-    const trouble = await findTrouble(newCtx(env, { requestId: 'req_full', defer: () => {} }));
-    expect(trouble.map(({ name }) => name).filter((name) => /full|open/.test(name))).toEqual(alarms);
-  });
+    ['DB_2', '', ['database_full_DB_2', 'no_open_database']],
+    ['DB DB_2', '', ['database_full_DB_2']],
+    ['DB DB_2', 'DB:enam DB_2:apac', ['database_full_DB_2', 'no_open_database_apac']],
+    ['DB_2', 'DB:enam DB_2:apac', ['database_full_DB_2', 'no_open_database']],
+  ])(
+    'a full database is named, and the operator learns if none of %s has room, in all and in the regions of %j',
+    async (open, regions, alarms) => {
+      const w = new World();
+      await bindDatabases(w, 'DB_2');
+      const env = { ...w.env, DB_2: filled(testEnv.TEST_DB_2), OPEN_DATABASES: open, DATABASES: regions };
+      const trouble = await findTrouble(newCtx(env, { requestId: 'req_full', defer: () => {} }));
+      expect(trouble.map(({ name }) => name).filter((name) => /full|open/.test(name))).toEqual(alarms);
+    },
+  );
 });

@@ -103,6 +103,10 @@ export async function takeLoginNonce(db: Db, nonce: string, walletAddress: strin
   return taken ? { ...taken, nonce } : null;
 }
 
+/** Gives a nonce back to the wallet that signed it, for a sign-in that had no effect. */
+export const returnLoginNonce = (db: Db, nonce: string, signInId: SignInId): Promise<unknown> =>
+  db.update(loginNonces).set({ nonce }).where(eq(loginNonces.nonce, signInId));
+
 const REVOKED_SHOWN = 100;
 
 /** Lists all active keys and the most recently revoked ones per mode. A token sees both modes, a key only its own. */

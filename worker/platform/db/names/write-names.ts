@@ -12,6 +12,8 @@ export interface UsedName<K extends NameKind = NameKind> {
   kind: K;
   key: string;
   accountId: AccountId;
+  /** Keys under earlier peppers, which the database of the account may still have. */
+  formerKeys?: readonly string[];
 }
 
 /** Name that accounts of two databases use. The directory has the older account. */
@@ -51,8 +53,10 @@ export async function writeNames<K extends NameKind>(
   const owners = new Map(used.map((name) => [`${name.kind} ${name.key}`, name]));
   for (const row of known) {
     const owner = owners.get(`${row.kind} ${row.key}`)!;
-    const { accountId, kind } = owner;
+    const { accountId, kind, formerKeys = [] } = owner;
     if (row.accountId === accountId && row.reservedUntil === null) continue;
+    // The page may be stale: the account may have given the name up since.
+    if (row.accountId !== accountId && !(await usedBy[kind](homeOf(ctx, accountId), accountId, [row.key, ...formerKeys]))) continue;
     const isShared = row.accountId !== accountId && (await usedBy[kind](homeOf(ctx, row.accountId), row.accountId, [row.key]));
     const isOlder = madeAt(accountId) < madeAt(row.accountId);
     const isReserved = row.accountId !== accountId && !isShared && row.reservedUntil !== null && row.reservedUntil > ctx.wallNow;
