@@ -5,6 +5,7 @@ import { newReferenceWorld } from '../../support/chain/own-reference.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { archiveAll } from '../../support/fixtures/old-books.ts';
 import { openShop } from '../../support/people/agent.ts';
+import { testEnv } from '../../support/runner/env.ts';
 import type { Merchant, World } from '../../support/world.ts';
 
 interface Sale {
@@ -39,9 +40,9 @@ async function finish(w: World): Promise<void> {
 }
 
 const readLocation = async (w: World, { id }: Pick<Sale, 'id'>) =>
-  w.env.DB.prepare(
+  testEnv.DB.prepare(
     `SELECT (SELECT count(*) FROM payments WHERE id = ?1) AS rows,
-      (SELECT count(*) FROM archived_payments WHERE id = unhex(replace(?1, '-', ''))) AS archived`,
+      (SELECT count(*) FROM archived_payments WHERE id = ?1) AS archived`,
   )
     .bind(id)
     .first();

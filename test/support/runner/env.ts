@@ -2,8 +2,9 @@ import type { D1Migration } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { base64url } from '#core/encoding.ts';
 import type { Env } from '#platform/context.ts';
+import { withReadableIds } from './readable-ids.ts';
 
-export const testEnv = env as unknown as Env & {
+interface TestBindings {
   TEST_MIGRATIONS: D1Migration[];
   TEST_DB_2: D1Database;
   TEST_DB_3: D1Database;
@@ -16,6 +17,15 @@ export const testEnv = env as unknown as Env & {
   TEST_SOAK: string;
   TEST_SEED: string;
   TEST_FUZZ_SEED: string;
+}
+
+const { DB, TEST_DB_2, TEST_DB_3, TEST_DIRECTORY, ...others } = env as unknown as Env & TestBindings;
+export const testEnv: Env & TestBindings = {
+  ...others,
+  DB: withReadableIds(DB),
+  TEST_DB_2: withReadableIds(TEST_DB_2),
+  TEST_DB_3: withReadableIds(TEST_DB_3),
+  TEST_DIRECTORY: withReadableIds(TEST_DIRECTORY),
 };
 
 /** Factor of the races: 1 in every run except `npm run test:nightly`. */

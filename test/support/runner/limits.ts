@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { CALLS_MAX, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import type { Env } from '#platform/context.ts';
 import { noteStatement } from '../faults/tenant-statements.ts';
+import { originalOf, originals, withReadableIds } from './readable-ids.ts';
 
 /** Limits of subrequests and rows per invocation. The service itself counts calls. */
 export const LIMITS = { subrequests: CALLS_MAX, rows: 100_000 };
@@ -34,7 +35,9 @@ export async function withinLimits<T>(
 
 export const metered = <E extends Env>(env: E): E => ({ ...env, DB: meteredDatabase(env.DB) });
 
-function meteredDatabase(database: D1Database): D1Database {
+function meteredDatabase(named: D1Database): D1Database {
+  const database = originalOf(named);
+  const readable = withReadableIds(database);
   const real = new WeakMap<object, { statement: D1PreparedStatement; sql: string }>();
   const read = <T>(result: D1Result<T>, sql: string): D1Result<T> => {
     const spent = invocations.getStore();
@@ -62,15 +65,20 @@ function meteredDatabase(database: D1Database): D1Database {
     real.set(wrapped, { statement, sql });
     return wrapped;
   };
-  return {
+  const metered = {
     prepare: (sql: string) => {
-      if (invocations.getStore()) noteStatement(sql);
+      // Outside of an invocation, a statement is of a test.
+      if (!invocations.getStore()) return readable.prepare(sql);
+      noteStatement(sql);
       return wrap(database.prepare(sql), sql);
     },
     batch: async (statements: D1PreparedStatement[]) => {
-      const known = statements.map((statement) => real.get(statement) ?? { statement, sql: 'a statement of a test' });
+      const known = statements.flatMap((statement) => real.get(statement) ?? []);
+      if (known.length < statements.length) return readable.batch(statements.map((one) => real.get(one)?.statement ?? one));
       const results = await database.batch(known.map(({ statement }) => statement));
       return results.map((result, index) => read(result, known[index]!.sql));
     },
   } as unknown as D1Database;
+  originals.set(metered, database);
+  return metered;
 }

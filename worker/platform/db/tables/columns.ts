@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { check, customType, integer, text } from 'drizzle-orm/sqlite-core';
-import { hex, utf8 } from '#core/encoding.ts';
+import { hex } from '#core/encoding.ts';
 import { squeeze, unsqueeze } from './squeezed/squeeze.ts';
 
 /** Atomic units as decimal TEXT, because SQLite integers silently lose precision beyond 2^53 in JavaScript. */
@@ -12,12 +12,17 @@ export const amount = customType<{ data: bigint; driverData: string }>({
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** UUID as 16 bytes instead of 36 characters, for tables with many rows and indexes. */
-export const uuidBytes = customType<{ data: string; driverData: ArrayLike<number> }>({
+/** Value of an id column: 16 bytes for a canonical UUID. Other text stays text, which equals no bytes. */
+export const encodeId = (id: string): ArrayLike<number> | string => (UUID.test(id) ? hex.decode(id.replaceAll('-', '')) : id);
+
+export const decodeId = (value: ArrayLike<number> | string): string =>
+  typeof value === 'string' ? value : hex.encode(Uint8Array.from(value)).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+
+/** UUID as 16 bytes instead of 36 characters. Every column that refers to another must have the same type. */
+export const uuidBytes = customType<{ data: string; driverData: ArrayLike<number> | string }>({
   dataType: () => 'blob',
-  // Text that is no canonical UUID must match no id.
-  toDriver: (value) => (UUID.test(value) ? hex.decode(value.replaceAll('-', '')) : utf8(value)),
-  fromDriver: (value) => hex.encode(Uint8Array.from(value)).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+  toDriver: encodeId,
+  fromDriver: decodeId,
 });
 
 export const bytes = customType<{ data: Uint8Array; driverData: ArrayLike<number> }>({

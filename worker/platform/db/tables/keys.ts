@@ -1,13 +1,13 @@
 import { index, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, KeyId } from '#core/ids.ts';
 import type { Permission } from '#rules/admission.ts';
-import { flag, instant, json } from './columns.ts';
+import { flag, instant, json, uuidBytes } from './columns.ts';
 
 export const apiKeys = sqliteTable(
   'api_keys',
   {
-    id: text('id').$type<KeyId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<KeyId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     name: text('name').notNull(),
     keyHash: text('key_hash').notNull().unique(),
     keyPrefix: text('key_prefix').notNull(),
