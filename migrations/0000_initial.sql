@@ -893,18 +893,18 @@ CREATE TABLE `receipts` (
 	`livemode` integer NOT NULL,
 	`product_id` blob NOT NULL,
 	`payment_id` blob NOT NULL,
-	`tx_signature` text NOT NULL,
+	`tx_signature` blob NOT NULL,
 	`document` blob NOT NULL,
 	`product_name` text NOT NULL,
-	`sha256` text NOT NULL,
-	`signature` text NOT NULL,
+	`sha256` blob NOT NULL,
+	`signature` blob NOT NULL,
 	`key_id` text NOT NULL,
 	`payer` text NOT NULL,
 	`is_paid_by_owner` integer NOT NULL,
 	`seq` integer NOT NULL,
 	`after_seq` integer,
 	`anchor_seq` integer NOT NULL,
-	`anchor_hash` text NOT NULL,
+	`anchor_hash` blob NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint

@@ -3,7 +3,7 @@ import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { actsOfPayments } from '#platform/db/acts/find.ts';
 import { eventsOf } from '#platform/db/acts/read.ts';
-import { amongIds, boundId, idField, idOfText, jsonRows, setOfIds, textOfId } from '#platform/db/among.ts';
+import { amongIds, boundId, digitsField, digitsOf, idField, idOfText, jsonRows, setOfIds, textOfId } from '#platform/db/among.ts';
 import { ARCHIVED_VERSION_MAX, type StoredPayment, type StoredReceipt } from '#platform/db/archive.ts';
 import { abortIf, abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { isClaimOf } from '#platform/db/outcome.ts';
@@ -166,14 +166,17 @@ const ARCHIVE_ID = sql`(SELECT max(id) FROM archives)`;
 const LINE_POSITION = sql`${ARCHIVE_ID}, j.value ->> 'lineAt', j.value ->> 'lineLength'`;
 
 function moveReceipts(db: Db, moved: ArchivedRow<StoredReceipt>[]): Write[] {
-  const rows = moved.map(({ row: { id, sha256, signature }, ...position }) => ({ id, sha256, signature, ...position }));
+  const rows = moved.map(({ row: { id, sha256, signature }, ...position }) => ({
+    ...{ id, sha256: digitsOf(receipts.sha256, sha256), signature: digitsOf(receipts.signature, signature) },
+    ...position,
+  }));
   return [
     db.insert(archivedReceipts).select(
       sql`SELECT r.rowid, r.id, r.merchant_id, r.livemode, r.is_paid_by_owner, r.seq, r.after_seq,
           r.product_id, r.payment_id, r.payer, r.product_name,
           coalesce((SELECT p.created_at FROM payments p WHERE p.id = r.payment_id), r.created_at), ${LINE_POSITION}
         FROM ${jsonRows(rows)} JOIN receipts r ON r.id = ${idField('id')}
-          AND r.sha256 = j.value ->> 'sha256' AND r.signature = j.value ->> 'signature'`,
+          AND r.sha256 = ${digitsField('sha256')} AND r.signature = ${digitsField('signature')}`,
     ),
     db
       .delete(receipts)

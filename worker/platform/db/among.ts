@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { hex } from '#core/encoding.ts';
 import { encodeId } from './tables/columns.ts';
 
 export const setOf = (values: readonly (string | number)[]): SQL => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
@@ -25,6 +26,15 @@ export const idField = (path: string): SQL => idOfText(fieldOf(path));
 
 const SHAPE = sql.raw("GLOB '????????-????-????-????-????????????'");
 const DIGITS = sql.raw("NOT GLOB '*[^-0-9a-f]*'");
+
+/** Text of a column of bytes in hexadecimal digits, for `digitsField`. JSON has no bytes. */
+export function digitsOf(column: SQLiteColumn, text: string): string {
+  const stored = column.mapToDriverValue(text);
+  return typeof stored === 'string' ? stored : hex.encode(stored as Uint8Array);
+}
+
+/** SQL of a field of `jsonRows` that `digitsOf` made, as its column has it. */
+export const digitsField = (path: string): SQL => sql`coalesce(unhex(${fieldOf(path)}), ${fieldOf(path)})`;
 
 /** SQL of a field of `jsonRows` as this column has it. */
 export const fieldAs = (column: SQLiteColumn, path: string): SQL => (column.getSQLType() === 'blob' ? idField(path) : fieldOf(path));

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { check, customType, integer, text } from 'drizzle-orm/sqlite-core';
-import { hex } from '#core/encoding.ts';
+import { base58, base58Bytes, hex } from '#core/encoding.ts';
 import { squeeze, unsqueeze } from './squeezed/squeeze.ts';
 
 /** Atomic units as decimal TEXT, because SQLite integers silently lose precision beyond 2^53 in JavaScript. */
@@ -24,6 +24,26 @@ export const uuidBytes = customType<{ data: string; driverData: ArrayLike<number
   toDriver: encodeId,
   fromDriver: decodeId,
 });
+
+/** Text of `length` bytes as these bytes. Text that is not in the canonical form of such bytes stays text, which equals no bytes. */
+const textOfBytes = (length: number, codec: { encode(bytes: Uint8Array): string; decode(text: string): Uint8Array | null }) =>
+  customType<{ data: string; driverData: ArrayLike<number> | string }>({
+    dataType: () => 'blob',
+    toDriver: (text) => {
+      const decoded = codec.decode(text);
+      return decoded?.length === length && codec.encode(decoded) === text ? decoded : text;
+    },
+    fromDriver: (value) => (typeof value === 'string' ? value : codec.encode(Uint8Array.from(value))),
+  });
+
+/** SHA-256 in hex as 32 bytes instead of 64 characters. */
+export const hashBytes = textOfBytes(32, { encode: hex.encode, decode: (text) => (/^[0-9a-f]{64}$/.test(text) ? hex.decode(text) : null) });
+
+/** Signature in base58 as 64 bytes instead of 88 characters. */
+export const signatureBytes = textOfBytes(64, { encode: base58.encode, decode: (text) => base58Bytes(text, 64) });
+
+/** Address in base58 as 32 bytes instead of 44 characters. */
+export const addressBytes = textOfBytes(32, { encode: base58.encode, decode: (text) => base58Bytes(text, 32) });
 
 export const bytes = customType<{ data: Uint8Array; driverData: ArrayLike<number> }>({
   dataType: () => 'blob',

@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
 import type { InvoiceMetadata } from '#pdf/facts.ts';
-import { bytes, flag, instant, json, squeezed, uuidBytes } from './columns.ts';
+import { bytes, flag, hashBytes, instant, json, signatureBytes, squeezed, uuidBytes } from './columns.ts';
 
 /** Receipts not yet in the archive (`archivedReceipts`). */
 export const receipts = sqliteTable(
@@ -16,13 +16,13 @@ export const receipts = sqliteTable(
      * `payments.receipt_id` or `activations.receipt_id`.
      */
     paymentId: uuidBytes('payment_id').$type<PaymentId>().notNull(),
-    txSignature: text('tx_signature').notNull(),
+    txSignature: signatureBytes('tx_signature').notNull(),
     /** Exact signed text (RFC 8785). Served unchanged, never rebuilt. */
     document: squeezed('document').notNull(),
     /** Copy of a signed fact, for search: SQL cannot read the document. A trigger notes new names in `receipt_names`. */
     productName: text('product_name').notNull(),
-    sha256: text('sha256').notNull(),
-    signature: text('signature').notNull(),
+    sha256: hashBytes('sha256').notNull(),
+    signature: signatureBytes('signature').notNull(),
     keyId: text('key_id').notNull(),
     /** Copy of a signed fact, for lists. */
     payer: text('payer').notNull(),
@@ -34,7 +34,7 @@ export const receipts = sqliteTable(
     afterSeq: integer('after_seq'),
     /** Hash of an earlier link of the chain, usually the previous one. The hash of the previous link follows from it (hash-chain.ts). */
     anchorSeq: integer('anchor_seq').notNull(),
-    anchorHash: text('anchor_hash').notNull(),
+    anchorHash: hashBytes('anchor_hash').notNull(),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
