@@ -7,7 +7,7 @@ import { isLedBy, prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { multiply } from '../../support/fixtures/multiply.ts';
 import { Setup } from '../../support/people/bootstrap.ts';
 import { consumer } from '../../support/people/consumer.ts';
-import { SOAK } from '../../support/runner/env.ts';
+import { SOAK, testEnv } from '../../support/runner/env.ts';
 import { LIMITS } from '../../support/runner/limits.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -99,7 +99,7 @@ describe('sweep throughput', () => {
       .bind(actIdOf(0, payment_id, ids[0]!, 2))
       .run();
     const batch = async (statements: D1PreparedStatement[]) => {
-      await w.env.DB.prepare("UPDATE payments SET customer_ref = 'changed', version = version + 1 WHERE id = ? AND version = 1")
+      await testEnv.DB.prepare("UPDATE payments SET customer_ref = 'changed', version = version + 1 WHERE id = ? AND version = 1")
         .bind(ids[1])
         .run();
       return w.env.DB.batch(statements);
