@@ -717,7 +717,7 @@ CREATE TABLE `payments` (
 --> statement-breakpoint
 CREATE INDEX `payments_unpaid` ON `payments` (`expires_at`) WHERE status = 'FAILED' AND is_retained = 0;--> statement-breakpoint
 CREATE UNIQUE INDEX `payments_by_nonce` ON `payments` (`livemode`,`nonce`) WHERE recovers_payment_id IS NULL AND reference <> '';--> statement-breakpoint
-CREATE INDEX `payments_by_merchant` ON `payments` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `payments_pending` ON `payments` (`merchant_id`,`livemode`,`created_at`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION');--> statement-breakpoint
 CREATE INDEX `payments_confirmed` ON `payments` (`merchant_id`,`livemode`,`created_at`) WHERE status = 'CONFIRMED';--> statement-breakpoint
 CREATE INDEX `payments_failed` ON `payments` (`merchant_id`,`livemode`,`created_at`) WHERE status = 'FAILED';--> statement-breakpoint
 CREATE INDEX `payments_by_product` ON `payments` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
@@ -1067,7 +1067,6 @@ CREATE TABLE `settlements` (
 CREATE INDEX `settlements_failed` ON `settlements` (`created_at`) WHERE status = 'failed' AND next_check_at IS NULL;--> statement-breakpoint
 CREATE INDEX `settlements_due` ON `settlements` (`next_check_at`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_settlements_due` ON `settlements` (`next_check_at`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
-CREATE INDEX `settlements_fee_payers` ON `settlements` (`fee_payer`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `settlements_by_payer` ON `settlements` (`payer_wallet`,`livemode`,`created_at`) WHERE status <> 'settled';--> statement-breakpoint
 CREATE INDEX `settlements_paid` ON `settlements` (`merchant_id`,`livemode`,`payer_wallet`) WHERE status = 'settled';--> statement-breakpoint
 CREATE INDEX `settlements_by_intent` ON `settlements` (`setup_intent_id`,`created_at`) WHERE setup_intent_id IS NOT NULL;--> statement-breakpoint

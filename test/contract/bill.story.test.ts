@@ -29,20 +29,23 @@ const HOUR_MINUTES = 60;
 describe('bill', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   let shop: Shop;
+  /** Sells each unit by itself. */
+  let single: Shop;
   let product: { slug: string };
   let buyer: KeyPairSigner;
   const measured: Partial<Measured> = {};
 
   beforeAll(async () => {
     shop = await openShop(w, { usage_units: 100_000 });
+    single = await openShop(w);
     product = await w.product(shop.merchant, { access_period_days: 30 });
     buyer = await w.chain.wallet();
+    // The first sale of a product notes its name for the search.
+    await sell();
+    await settle();
     await spend(() =>
       Promise.all(['alone', 'each10', 'each20', 'hot'].map((name) => shop.grant({ customer: customerOf(name), units: 100_000 }))),
     );
-    await sell();
-    // The first sale of a product notes its name for the search.
-    await settle(w.env, await newAgent(w));
     // A range of signatures is read up to the next one, which a full table always has.
     await putRow(w.env.DB, 'tx_claims', { tx_signature: 'z'.repeat(88), livemode: 1 });
     await letTimePass(w, FIRST_CHECK);
@@ -90,7 +93,7 @@ describe('bill', () => {
     return payment.payment_id;
   }
 
-  async function settle(env = w.env, agent = shop.agent, at = shop): Promise<void> {
+  async function settle(env = w.env, agent = single.agent, at = single): Promise<void> {
     const denied = await at.consume({ customer: { wallet_address: agent.wallet.address } }, { env });
     const payment = await agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
     expect((await at.settle(payment, {}, { env })).status).toBe(200);
@@ -121,10 +124,11 @@ describe('bill', () => {
     measured.idle = times(hour, 1 / HOUR_MINUTES);
   });
 
-  it('a sale is counted', async () => {
-    measured.sale = await spend(async (spent) => {
+  it.each(['sale', 'newSale'] as const)('a sale to a known or a new customer is counted: %s', async (name) => {
+    const by = name === 'sale' ? buyer : await w.chain.wallet();
+    measured[name] = await spend(async (spent) => {
       spent.counts.requests += 2;
-      await sell(spent.env);
+      await sell(spent.env, by);
       await finish(spent);
     });
   });
@@ -141,10 +145,11 @@ describe('bill', () => {
     });
   });
 
-  it('an x402 payment is counted', async () => {
-    measured.x402 = await spend(async (spent) => {
+  it.each(['x402', 'newX402'] as const)('an x402 payment of a known or a new customer is counted: %s', async (name) => {
+    const agent = name === 'x402' ? single.agent : await newAgent(w);
+    measured[name] = await spend(async (spent) => {
       spent.counts.requests += 2;
-      await settle(spent.env);
+      await settle(spent.env, agent);
       await finish(spent);
     });
   });

@@ -69,7 +69,7 @@ describe('rows written', () => {
   it('an x402 payment is bounded', async () => {
     const denied = await writes(0, (env) => shop.consume({}, { env }));
     const payment = await shop.agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
-    const settled = await writes(24, (env) => shop.settle(payment, {}, { env }));
+    const settled = await writes(22, (env) => shop.settle(payment, {}, { env }));
     expect(settled.status).toBe(200);
     await writes(1, (env) => w.deliver(undefined, env));
   });

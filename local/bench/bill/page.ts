@@ -4,9 +4,12 @@ import { ASSUMED, BYTES, type Counts, PRICES_OF } from './prices.ts';
 /** Counts of each kind of work, to its end. */
 export interface Measured {
   sale: Counts;
+  /** To a customer without a purchase before. */
+  newSale: Counts;
   saleDelivered: Counts;
   unpaid: Counts;
   x402: Counts;
+  newX402: Counts;
   alone: Counts;
   each20: Counts;
   each10: Counts;
@@ -92,11 +95,14 @@ Code: [\`local/bench/bill\`](../../local/bench/bill), [\`test/contract/bill.stor
 
 const notesOf = ({
   idle,
+  newSale,
+  newX402,
 }: Measured): string => `- A request is a call, or an invocation by a message. A message is three operations of a queue.
 - An alarm is one object row when it is set, and one object request when it rings. The purge of an object's keys, once a day, is not counted.
 - Of the successes of \`consume\`, one in a hundred is logged.
 - Assumed, not counted: ${ASSUMED.cpuMs.sale} ms of processor time a payment, ${ASSUMED.cpuMs.consume} ms a consume, ${ASSUMED.objectMsPerRequest} ms an object request,
   and rows that are stored for ${ASSUMED.monthsStored} months.
+- The customer has bought before. A sale to a new one writes ${figure(newSale.rowsWritten)} rows and ${figure(newSale.objectRows)} object rows, an x402 payment ${figure(newX402.rowsWritten)} and ${figure(newX402.objectRows)}.
 - A sale to a new customer adds at most ${(BYTES.sale / 1000).toFixed(1)} KB to the database, and an x402 payment ${(BYTES.x402 / 1000).toFixed(1)} KB, indexes included.
 - Each minute the sweeps of an idle database read about ${Math.round(idle.rowsRead / 10) * 10} rows, write ${figure(idle.rowsWritten)} and send ${figure(idle.messages)} messages. The tables above include that.
 - A database holds 10 GB.

@@ -92,7 +92,8 @@ function selectReceived(
   const current = {
     table: receipts,
     from: sql`${payments} CROSS JOIN ${receipts} ON ${receipts.id} = ${payments.receiptId}`,
-    isOwn: rowsOf(payments, owner),
+    // Read in the order of an index: payments of a product, or all confirmed ones.
+    isOwn: names ? rowsOf(payments, owner) : sql`${rowsOf(payments, owner)} AND status = 'CONFIRMED'`,
     productId: sql`${payments.productId} = ${idField('productId')}`,
     position: sql`${payments.createdAt}`,
     rowId: sql`${payments}.rowid`,

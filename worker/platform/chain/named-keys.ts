@@ -9,7 +9,8 @@ export interface NamedKey {
   address: string;
 }
 
-const UNDER_WAY = "status <> 'settled' AND next_check_at IS NOT NULL";
+/** Pending payments that are read. They were signed already and end within minutes, so a key that only others name is missed by little. */
+const UNDER_WAY_MAX = 8;
 
 /** Lists each address once, with one index read per address however many rows name it. */
 const walk = (name: string, table: string, column: string, isOpen: string): string => `${name}(address) AS (
@@ -24,12 +25,13 @@ const walk = (name: string, table: string, column: string, isOpen: string): stri
 export const NAMED_KEYS = `WITH RECURSIVE
 ${walk('pullers', 'subscription_authorizations', 'puller', 'ended_at IS NULL')},
 ${walk('operators', 'metered_sessions', 'operator', 'next_check_at IS NOT NULL')},
-${walk('payers', 'settlements', 'fee_payer', UNDER_WAY)}
+payers(purpose, address) AS (
+  SELECT purpose, fee_payer FROM settlements WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1
+  ORDER BY next_check_at LIMIT ${UNDER_WAY_MAX})
 SELECT 'SUBSCRIPTION_KEYS' AS variable, address FROM pullers WHERE address IS NOT NULL
 UNION SELECT 'CHANNEL_KEYS', address FROM operators WHERE address IS NOT NULL
-UNION SELECT CASE (SELECT purpose FROM settlements WHERE ${UNDER_WAY} AND livemode = 1 AND fee_payer = payers.address LIMIT 1)
-  WHEN 'metered' THEN 'CHANNEL_KEYS' WHEN 'subscription' THEN 'SUBSCRIPTION_KEYS' ELSE 'FEE_PAYER_KEYS' END, address
-FROM payers WHERE address IS NOT NULL
+UNION SELECT CASE purpose WHEN 'metered' THEN 'CHANNEL_KEYS' WHEN 'subscription' THEN 'SUBSCRIPTION_KEYS' ELSE 'FEE_PAYER_KEYS' END, address
+FROM payers
 ORDER BY variable, address`;
 
 export const ringOf = (secret: string | undefined): Map<string, SigningKey> =>

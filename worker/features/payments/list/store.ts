@@ -1,7 +1,6 @@
 import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Asset } from '#core/money.ts';
-import { DAY } from '#core/time.ts';
 import type { Scope } from '#platform/context.ts';
 import { boundId, idOfText, jsonRows } from '#platform/db/among.ts';
 
@@ -50,16 +49,21 @@ const ofTransaction = (table: Table, txSignature: string, scope: Scope): SQL => 
   return sql`${table.id} IN (${claimed} UNION ALL ${unconfirmed})`;
 };
 
-/** Longer than any session is open. */
-const OPEN_MS_MAX = 2 * DAY;
+/** Conditions of the indexes by merchant. Their text must be that of the indexes. */
+const CONFIRMED = sql.raw("status = 'CONFIRMED'");
+const FAILED = sql.raw("status = 'FAILED'");
+const PENDING = sql.raw("status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')");
 
-/** Names an outcome in the text, because only then its index is used. An open session is among the newest payments. */
-const hasStatus = (scope: Scope, status: PaymentStatus): SQL =>
-  status === 'CONFIRMED' || status === 'FAILED'
-    ? sql.raw(`status = '${status}'`)
-    : and(sql`+status = ${status}`, scope.livemode ? gte(payments.createdAt, scope.now - OPEN_MS_MAX) : undefined)!;
+/** Parts of the table to read, each by its own index. No index has all payments of a merchant. */
+function partsOf({ status, productId, customerRef, wallet, paymentId, txSignature }: IndexedFilter, isNamed: boolean): (SQL | undefined)[] {
+  if (status === 'CONFIRMED') return [CONFIRMED];
+  if (status === 'FAILED') return [FAILED];
+  if (status !== undefined) return [sql`${PENDING} AND +status = ${status}`];
+  const isNarrowed = isNamed || (productId ?? customerRef ?? wallet ?? paymentId ?? txSignature) !== undefined;
+  return isNarrowed ? [undefined] : [CONFIRMED, FAILED, PENDING];
+}
 
-function indexedBy(table: Table, scope: Scope, filter: IndexedFilter): SQL {
+function indexedBy(table: Table, scope: Scope, filter: IndexedFilter, part: SQL | undefined): SQL {
   const { productId, customerRef, wallet, paymentId, txSignature, createdFrom, createdTo } = filter;
   const narrowed: [SQLiteColumn, unknown][] = [
     [table.productId, productId],
@@ -69,7 +73,7 @@ function indexedBy(table: Table, scope: Scope, filter: IndexedFilter): SQL {
   ];
   return and(
     rowsOf(table, scope, narrowed),
-    table === payments && filter.status ? hasStatus(scope, filter.status) : undefined,
+    part,
     txSignature === undefined ? undefined : ofTransaction(table, txSignature, scope),
     createdFrom === undefined ? undefined : gte(table.createdAt, createdFrom),
     createdTo === undefined ? undefined : lt(table.createdAt, createdTo),
@@ -107,10 +111,10 @@ function searchedBy(table: Table, scope: Scope, filter: SearchedFilter): SQL | u
   );
 }
 
-function rowsIn(table: Table, ctx: Scope, filter: IndexedFilter & SearchedFilter, named: string[] | null): SQL {
+function rowsIn(table: Table, ctx: Scope, filter: IndexedFilter & SearchedFilter, named: string[] | null, part?: SQL): SQL {
   const isArchived = table === archivedPayments ? 1 : 0;
   const searched = searchedBy(table, ctx, filter);
-  const indexed = indexedBy(table, ctx, filter);
+  const indexed = indexedBy(table, ctx, filter, part);
   const selection = sql`SELECT ${isArchived} AS is_archived, ${table}.rowid AS rowNumber, ${table.createdAt}`;
   if (named) {
     return sql`${selection} FROM ${jsonRows(named)} CROSS JOIN ${table} ON ${table.id} = ${idOfText(sql`j.value`)} WHERE ${and(indexed, searched)}`;
@@ -122,9 +126,12 @@ function rowsIn(table: Table, ctx: Scope, filter: IndexedFilter & SearchedFilter
 
 export async function listPayments(ctx: Scope, { q, ...filter }: PaymentFilter, page: PageRequest) {
   const isPaid = filter.status === undefined || filter.status === 'CONFIRMED';
-  const tables = isPaid ? [payments, archivedPayments] : [payments];
   const read = (searched: SearchedFilter, named: string[] | null) => {
-    const branches = tables.map((table) => rowsIn(table, ctx, { ...filter, ...searched }, named));
+    const selected = { ...filter, ...searched };
+    const branches = [
+      ...partsOf(filter, named !== null).map((part) => rowsIn(payments, ctx, selected, named, part)),
+      ...(isPaid ? [rowsIn(archivedPayments, ctx, selected, named)] : []),
+    ];
     const selection: RowQuery = { rows: sql.join(branches, sql` UNION ALL `), order: ['created_at', 'rowNumber'] };
     return listWithArchive(ctx.db, payments, archivedPayments, selection, page);
   };

@@ -73,7 +73,10 @@ export const payments = sqliteTable(
     index('payments_unpaid').on(table.expiresAt).where(sql`status = 'FAILED' AND is_retained = 0`),
     // Only sessions own a nonce: recovered money carries the memo of another payment, and one x402 challenge may be paid twice.
     uniqueIndex('payments_by_nonce').on(table.livemode, table.nonce).where(sql`recovers_payment_id IS NULL AND reference <> ''`),
-    index('payments_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    // The list of all payments is merged from these three.
+    index('payments_pending')
+      .on(table.merchantId, table.livemode, table.createdAt)
+      .where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')`),
     index('payments_confirmed').on(table.merchantId, table.livemode, table.createdAt).where(sql`status = 'CONFIRMED'`),
     index('payments_failed').on(table.merchantId, table.livemode, table.createdAt).where(sql`status = 'FAILED'`),
     index('payments_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
