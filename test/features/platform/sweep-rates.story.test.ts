@@ -90,8 +90,8 @@ describe('sweep throughput', () => {
     for (const id of ids)
       await multiply(w.env.DB, 'payments', 'id', payment_id, 1, {
         id: `'${id}'`,
-        nonce: `'${id}'`,
-        reference: `'${id}'`,
+        nonce: `'nonce-${id}'`,
+        reference: `'reference-${id}'`,
         expires_at: String(Date.now() - DAY / 2),
       });
     // An event of the next version exists already, which cannot happen in production: the batch always fails.
