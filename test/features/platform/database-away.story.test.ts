@@ -9,6 +9,7 @@ import { newAgent, type Shop, sellToAgents, stall } from '../../support/people/a
 import { consumer, received } from '../../support/people/consumer.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
+import { originalOf } from '../../support/runner/readable-ids.ts';
 import { type Answer, World } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -178,7 +179,7 @@ describe('service with a second database that lacks migrations', () => {
     expect([refused.status, refused.body.code]).toEqual([503, 'misconfigured']);
     expect((await w.call('GET', '/v1/products', { key: merchant.key })).status).toBe(200);
     expect((await w.call('GET', '/v1/health')).body).toMatchObject({ status: 'degraded', databases_away: ['DB_3'] });
-    await applyD1Migrations(testEnv.TEST_DB_3, testEnv.TEST_MIGRATIONS);
+    await applyD1Migrations(originalOf(testEnv.TEST_DB_3), testEnv.TEST_MIGRATIONS);
     setTime(Date.now() + 10_000);
     expect((await register()).status).toBe(201);
   });

@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers';
 import { base64url } from '#core/encoding.ts';
 import type { Env } from '#platform/context.ts';
 import { everyDatabase } from './every-database.ts';
+import { withReadableIds } from './readable-ids.ts';
 
 interface TestEnv extends Env {
   TEST_MIGRATIONS: D1Migration[];
@@ -33,8 +34,14 @@ export const boundDatabases = (): Record<string, D1Database> =>
 /** Databases of accounts, in the order of their partitions. */
 export const merchantDatabases = (): D1Database[] => (hasThree ? [first, bound.TEST_DB_2, bound.TEST_DB_3] : [first]);
 
-/** Bindings for tests. `DB` has the rows of all databases. */
-export const testEnv: TestEnv = hasThree ? { ...bound, DB: everyDatabase(merchantDatabases()) } : bound;
+/** Bindings for tests. `DB` has the rows of all databases. Statements of tests name ids as text. */
+export const testEnv: TestEnv = {
+  ...bound,
+  DB: withReadableIds(hasThree ? everyDatabase(merchantDatabases()) : first),
+  TEST_DB_2: withReadableIds(bound.TEST_DB_2),
+  TEST_DB_3: withReadableIds(bound.TEST_DB_3),
+  TEST_DIRECTORY: withReadableIds(bound.TEST_DIRECTORY),
+};
 
 /** Factor of the races: 1 in every run except `npm run test:nightly`. */
 export const SOAK = Number(testEnv.TEST_SOAK);

@@ -69,7 +69,10 @@ export function everyDatabase(databases: readonly D1Database[]): D1Database {
 
 /** Partition of the first id in a parameter, as text or as bytes. */
 function partitionIn(value: unknown): number | null {
-  if (typeof value === 'string') return value.match(ID)?.map(partitionOf)[0] ?? null;
+  if (typeof value === 'string') {
+    const [, inBytes] = /x'[0-9a-f]{12}7[0-9a-f]{3}[89ab]([0-9a-f]{3})[0-9a-f]{12}'/i.exec(value) ?? [];
+    return value.match(ID)?.map(partitionOf)[0] ?? (inBytes === undefined ? null : Number.parseInt(inBytes, 16));
+  }
   const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : value instanceof Uint8Array ? value : null;
   return bytes?.length === 16 && bytes[6]! >> 4 === 7 ? ((bytes[8]! & 15) << 8) | bytes[9]! : null;
 }

@@ -3,6 +3,7 @@ import { CALLS_MAX, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import type { Env } from '#platform/context.ts';
 import { noteStatement } from '../faults/tenant-statements.ts';
 import { boundDatabases, hasThree } from './env.ts';
+import { originals, withReadableIds } from './readable-ids.ts';
 
 /** Limits of subrequests and rows per invocation. The service itself counts calls. */
 export const LIMITS = { subrequests: CALLS_MAX, rows: 100_000 };
@@ -45,10 +46,10 @@ export function ofService(env: Env): Env {
   return { ...env, DB: first as unknown as D1Database };
 }
 
-/** Databases of the service, metered. Statements of a test on `DB` go to all databases. */
+/** Databases of the service, metered. Statements of a test on `DB` go to all databases and name ids as text. */
 export const metered = <E extends Env>(env: E): E => {
   const databases = Object.entries(boundDatabases()).map(([name, database]) => {
-    const ofTests = name === 'DB' ? env.DB : database;
+    const ofTests = name === 'DB' ? env.DB : withReadableIds(database);
     return [name, meteredDatabase(database, ofTests)];
   });
   return { ...env, ...Object.fromEntries(databases) };
@@ -82,16 +83,20 @@ function meteredDatabase(database: D1Database, ofTests: D1Database): D1Database 
     real.set(wrapped, { statement, sql });
     return wrapped;
   };
-  return {
+  const metered = {
     prepare: (sql: string) => {
-      const isOfService = invocations.getStore() !== undefined;
-      if (isOfService) noteStatement(sql);
-      return wrap((isOfService ? database : ofTests).prepare(sql), sql);
+      // Outside of an invocation, a statement is of a test.
+      if (!invocations.getStore()) return ofTests.prepare(sql);
+      noteStatement(sql);
+      return wrap(database.prepare(sql), sql);
     },
     batch: async (statements: D1PreparedStatement[]) => {
-      const known = statements.map((statement) => real.get(statement) ?? { statement, sql: 'a statement of a test' });
-      const results = await (invocations.getStore() ? database : ofTests).batch(known.map(({ statement }) => statement));
+      const known = statements.flatMap((statement) => real.get(statement) ?? []);
+      if (known.length < statements.length) return ofTests.batch(statements.map((one) => real.get(one)?.statement ?? one));
+      const results = await database.batch(known.map(({ statement }) => statement));
       return results.map((result, index) => read(result, known[index]!.sql));
     },
   } as unknown as D1Database;
+  originals.set(metered, database);
+  return metered;
 }

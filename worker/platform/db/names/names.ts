@@ -11,7 +11,7 @@ import { Memory } from '#core/isolate/memory.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { poll } from '#platform/deadline.ts';
-import { fieldOf, jsonRows } from '../among.ts';
+import { fieldOf, idField, jsonRows } from '../among.ts';
 import { abortIf, isAborted, isConstraint, type Write } from '../commit.ts';
 import { directoryOf, findShardAt, globalOf, homeOf } from '../directory.ts';
 import { type Swept, sweepRounds } from '../sweeps.ts';
@@ -188,13 +188,13 @@ async function isReservedBy(ctx: Ctx, rival: Row, { kind, keys, isUsed }: Name &
 
 const areReserved = (reserved: readonly Reservation[]) =>
   sql`(${names.kind}, ${names.key}, ${names.accountId}, ${names.reservedUntil}) IN
-    (SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${fieldOf('accountId')}, ${fieldOf('reservedUntil')} FROM ${jsonRows(reserved)})`;
+    (SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${idField('accountId')}, ${fieldOf('reservedUntil')} FROM ${jsonRows(reserved)})`;
 
 /** Leaves a row that a later request reserved: that request or the sweep confirms it. Restores a row that is gone. */
 const confirmNames = (ctx: Ctx, reserved: readonly Reservation[]): Promise<unknown> =>
   directoryOf(ctx)
     .db.insert(names)
-    .select(sql`SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${fieldOf('accountId')}, NULL FROM ${jsonRows(reserved)} WHERE true`)
+    .select(sql`SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${idField('accountId')}, NULL FROM ${jsonRows(reserved)} WHERE true`)
     .onConflictDoUpdate({ target: [names.kind, names.key], set: { reservedUntil: null }, setWhere: areReserved(reserved) });
 
 /** Deletes only rows that this request wrote first. The sweep asks about all others. */

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { type AccountId, madeAt } from '#core/ids.ts';
 import type { Ctx } from '#platform/context.ts';
-import { fieldOf, jsonRows } from '../among.ts';
+import { fieldOf, idField, jsonRows } from '../among.ts';
 import { directoryOf, homeOf } from '../directory.ts';
 import { cursors } from '../tables/candidates.ts';
 import { type NameKind, names } from '../tables/office/names.ts';
@@ -42,7 +42,7 @@ export async function writeNames<K extends NameKind>(
   const [inserted, known] = await db.batch([
     db
       .insert(names)
-      .select(sql`SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${fieldOf('accountId')}, NULL FROM ${jsonRows(used)} WHERE true`)
+      .select(sql`SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${idField('accountId')}, NULL FROM ${jsonRows(used)} WHERE true`)
       .onConflictDoNothing(),
     db
       .select()
@@ -76,7 +76,7 @@ export const deleteNames = (ctx: Ctx, former: readonly UsedName[]): Promise<unkn
     .db.delete(names)
     .where(
       sql`(${names.kind}, ${names.key}, ${names.accountId}) IN
-        (SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${fieldOf('accountId')} FROM ${jsonRows(former)})`,
+        (SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${idField('accountId')} FROM ${jsonRows(former)})`,
     );
 
 /** Row of the directory that says that it has the names of all databases. */
