@@ -53,8 +53,8 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
           'db.select({ payment: payments, priceNow: products.priceAmount, merchantName: accounts.displayName, requiresIdentity: products.requiresIdentity }).from(payments)',
       },
       {
-        find: 'memberships: held3.map(',
-        replace: 'memberships: (found.payment.priceAmount = found.priceNow, held3).map(',
+        find: 'memberships: ofBuyer.map(',
+        replace: 'memberships: (found.payment.priceAmount = found.priceNow, ofBuyer).map(',
       },
     ],
     finding: /confirmed without a payment in full|was paid in full and on time, and is|the books say/,

@@ -36,7 +36,7 @@ export async function loadConfirmation(ctx: Shard, paymentId: PaymentId, txSigna
   const ofPayment = (column: string) => sql`(SELECT ${sql.raw(column)} FROM payments WHERE id = ${boundId(paymentId)})`;
   const facts = transactionFactQueries(db, paymentId, txSignature, ofPayment('livemode'));
   const chain = { merchantId: ofPayment('merchant_id'), livemode: ofPayment('livemode'), isPaidByOwner: false };
-  const [[found], held, receiptChainEnd, ...known] = await db.batch([
+  const [[found], ofBuyer, receiptChainEnd, ...known] = await db.batch([
     db
       .select({ payment: payments, merchantName: accounts.displayName, requiresIdentity: products.requiresIdentity })
       .from(payments)
@@ -50,7 +50,7 @@ export async function loadConfirmation(ctx: Shard, paymentId: PaymentId, txSigna
   return found
     ? {
         ...found,
-        memberships: held.map(({ membership }) => membership),
+        memberships: ofBuyer.map(({ membership }) => membership),
         anchor: await loadNextAnchor(ctx, { ...found.payment, isPaidByOwner: false }, receiptChainEnd),
         ...toTransactionFacts(known),
       }
