@@ -97,7 +97,7 @@ export function fenceOf({ databases, partitions, home, isOn, clock }: Fenced): F
     async locate(isWrite) {
       if (!isOn) return bound(home);
       await refreshMoves(directory, clock);
-      // What was read, and the numbers of new rows, are of the database for which the caller was opened.
+      // Facts that the caller read, and numbers of its new rows, belong to the database for which it was opened.
       if (isWrite && find() !== home) throw betweenDatabases();
       // The operator may have opened the database meanwhile.
       if (isWrite && partitions.some(isClosed)) await refreshMoves(directory, clock, SECOND);

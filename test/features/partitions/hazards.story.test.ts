@@ -13,7 +13,7 @@ import { type Merchant, World } from '../../support/world.ts';
 const DB: D1Database = testEnv.DB;
 const DB_2: D1Database = testEnv.TEST_DB_2;
 
-/** Database that calls `before` ahead of each statement whose text matches. */
+/** Database that calls `before` ahead of each statement with a matching text. */
 function intercepted(database: D1Database, text: RegExp, before: () => Promise<unknown>): D1Database {
   const wrap = (statement: D1PreparedStatement, isMatch: boolean): D1PreparedStatement =>
     new Proxy(statement, {
@@ -52,24 +52,24 @@ describe('hazards of a move', () => {
     return w.call('POST', '/v1/access/products', { key: merchant.key, body, headers: { 'Idempotency-Key': `${name}-${merchant.userId}` } });
   };
   const list = (env: Env) => w.call('GET', '/v1/products?per_page=100', { key: merchant.key, env });
-  const rowsOf = async (database: D1Database, text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> =>
+  const selectRows = async (database: D1Database, text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> =>
     (
       await database
         .prepare(text)
         .bind(...values)
         .all<Record<string, unknown>>()
     ).results;
-  const heldIn = (database: D1Database) => rowsOf(database, 'SELECT state FROM held WHERE partition = ?', partition);
+  const heldIn = (database: D1Database) => selectRows(database, 'SELECT state FROM held WHERE partition = ?', partition);
   const cancel = async (env = w.env) => {
     for (let state = ''; state !== 'done'; ) ({ state } = await operate(w, 'cancel', { partition }, env));
   };
 
-  it('a shard that was opened before a move stores nothing in the target, whose numbers are of another database', async () => {
+  it('a shard that was opened before a move stores no row with its numbers in the target', async () => {
     const opened = homeOf(ctxNow(), merchant.userId);
     await move(w, { partition, to: 'DB_2' });
     const written = opened.db.run(sql`UPDATE accounts SET display_name = 'late' WHERE id = ${merchant.userId}`);
     await expect(written).rejects.toMatchObject({ cause: { code: 'temporarily_unavailable' } });
-    expect(await rowsOf(DB_2, 'SELECT display_name FROM accounts WHERE id = ?', merchant.userId)).not.toEqual([{ display_name: 'late' }]);
+    expect(await selectRows(DB_2, 'SELECT display_name FROM accounts WHERE id = ?', merchant.userId)).not.toEqual([{ display_name: 'late' }]);
     await move(w, { partition, to: 'DB' });
   });
 
@@ -78,7 +78,7 @@ describe('hazards of a move', () => {
     await move(w, { partition, to: 'DB_2' }, async ({ state }) => {
       if (state === 'published') await DB.prepare("UPDATE products SET name = 'late' WHERE merchant_id = ?").bind(merchant.userId).run();
     });
-    expect(await rowsOf(DB_2, 'SELECT name FROM products WHERE merchant_id = ?', merchant.userId)).toEqual([{ name: 'late' }]);
+    expect(await selectRows(DB_2, 'SELECT name FROM products WHERE merchant_id = ?', merchant.userId)).toEqual([{ name: 'late' }]);
     await move(w, { partition, to: 'DB' });
   });
 
@@ -93,7 +93,7 @@ describe('hazards of a move', () => {
     await claim(DB_2, other);
     await createTriggers(sides().from, partition);
     await claim(DB, merchant.userId);
-    const claims = () => rowsOf(DB_2, "SELECT subject_id FROM tx_claims WHERE tx_signature = 'same'");
+    const claims = () => selectRows(DB_2, "SELECT subject_id FROM tx_claims WHERE tx_signature = 'same'");
     await copyPage(sides(), table, partition, '');
     expect(await claims()).toEqual([{ subject_id: other }]);
     expect((await listDifferent(sides(), partition)).join()).toContain('tx_claims: 1 rows and 0');
@@ -110,13 +110,13 @@ describe('hazards of a move', () => {
     await createTriggers(sides().from, partition);
     await copyPage(sides(), table, partition, '');
     await DB_2.prepare('DELETE FROM products WHERE id = ?').bind(second).run();
-    const [before] = await rowsOf(DB, 'SELECT rowid AS row, slug FROM products WHERE id = ?', first);
+    const [before] = await selectRows(DB, 'SELECT rowid AS row, slug FROM products WHERE id = ?', first);
     await DB.prepare("UPDATE products SET slug = slug || '-old' WHERE id = ?").bind(first).run();
     await DB.prepare('UPDATE products SET slug = ? WHERE id = ?').bind(before!.slug, second).run();
     for (let after: string | null = String(before!.row); after !== null; ) after = (await copyPage(sides(), table, partition, after)).last;
     while ((await copyChanges(sides(), partition)) > 0);
     const slugs = (database: D1Database) =>
-      rowsOf(database, 'SELECT id, slug FROM products WHERE merchant_id = ? ORDER BY id', merchant.userId);
+      selectRows(database, 'SELECT id, slug FROM products WHERE merchant_id = ? ORDER BY id', merchant.userId);
     expect(await slugs(DB_2)).toEqual(await slugs(DB));
     await dropTriggers(sides().from);
     await DB_2.prepare('DELETE FROM products WHERE merchant_id = ?').bind(merchant.userId).run();
@@ -150,15 +150,15 @@ describe('hazards of a move', () => {
 
   it('a cancellation waits for the call that runs, so the fence and the rest of the sweeps end', async () => {
     let release = () => {};
-    let reached = () => {};
+    let begin = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const isReached = new Promise<void>((resolve) => {
-      reached = resolve;
+    const hasBegun = new Promise<void>((resolve) => {
+      begin = resolve;
     });
     const slow = intercepted(DB_2, /AS sum FROM/, () => {
-      reached();
+      begin();
       return held;
     });
     const env = { ...w.env, DB_2: slow } as Env;
@@ -166,7 +166,7 @@ describe('hazards of a move', () => {
     for (let state = ''; state !== 'resting'; ) ({ state } = await operate(w, 'move', { partition, to: 'DB_2' }));
     setTime(Date.now() + 14_000);
     running = operate(w, 'move', { partition, to: 'DB_2' }, env).catch(() => null);
-    await isReached;
+    await hasBegun;
     expect((await operate(w, 'cancel', { partition })).state).toBe('fencing');
     release();
     await running;
@@ -180,6 +180,7 @@ describe('hazards of a move', () => {
 
   it('an isolate that cannot read the moves does not read a partition that may have left', async () => {
     for (let state = ''; state !== 'resting'; ) ({ state } = await operate(w, 'move', { partition, to: 'DB_2' }));
+    forgetAll();
     expect((await list(w.env)).status).toBe(200);
     const away = intercepted(testEnv.TEST_DIRECTORY, /FROM moves/, () => Promise.reject(new Error('D1_ERROR: away')));
     setTime(Date.now() + 11_000);
