@@ -35,10 +35,41 @@ const LEFT_OUT = ['**/node_modules/**', ...filesWithout(process.env.TAG)];
 /** The local chain, and the programs on it. */
 const IN_CHAIN = ['test/local/{chain,programs}/**/*.test.ts'];
 
+const STORIES = '{story,races,crashes}.test.ts';
+/** Files that run with three databases as well: with `THREE=all` (`npm run test:three`) all, else those that cross accounts and databases most. */
+const THREE =
+  process.env.THREE === 'all'
+    ? [
+        `test/features/{accounts,checkout,payments,receipts,webhooks,metered,subscriptions}/**/*.${STORIES}`,
+        'test/contract/any-history.story.test.ts',
+      ]
+    : [
+        'test/contract/any-history.story.test.ts',
+        `test/features/accounts/{claim,email-links,oauth,oauth-attacks,owner-emails,sign-in}.${STORIES}`,
+        `test/features/checkout/{checkout,handoff,sessions,sol}.${STORIES}`,
+        `test/features/payments/{confirm-refusals,cursor,list-rails,refunds,unmatched,unseen}.story.test.ts`,
+        `test/features/receipts/{list,send-proof}.${STORIES}`,
+        `test/features/webhooks/{events,integrations,product-filter,webhooks}.${STORIES}`,
+        `test/features/metered/{live,others,payouts}.${STORIES}`,
+        `test/features/subscriptions/{cancel,emails,first-collection,stop}.${STORIES}`,
+      ];
+const OF_THREE_ALONE = 'test/three/**/*.test.ts';
+const NOT_OF_THREE = [
+  // These put a faulty database in the place of `DB`, and so need their account there.
+  'test/features/payments/{confirm-access,ended-sessions,found-money,second-payments}.story.test.ts',
+  'test/features/webhooks/{deliver.crashes,health.story}.test.ts',
+  // These count the trips or rows of one database.
+  'test/features/payments/unseen-money.story.test.ts',
+  'test/features/accounts/end.story.test.ts',
+  // These fill one database with copies of its rows.
+  'test/features/metered/{classes,copies}.story.test.ts',
+  'test/features/receipts/{export,search}.story.test.ts',
+];
+
 /** Tests that run inside workerd, with the bindings of wrangler.toml, a local chain and a receiver of webhooks. */
 const inWorkerd = (
   test: TestProjectInlineConfiguration['test'],
-  { isBundled = true }: { isBundled?: boolean } = {},
+  { isBundled = true, databases = 1 }: { isBundled?: boolean; databases?: 1 | 3 } = {},
 ): TestProjectInlineConfiguration => ({
   plugins: [
     ...(isBundled ? [oneModule()] : []),
@@ -57,6 +88,7 @@ const inWorkerd = (
           TEST_PRICE_URL: inject('priceUrl'),
           TEST_MAIL_URL: inject('mailUrl'),
           TEST_OUTSIDE_URL: inject('outsideUrl'),
+          TEST_DATABASES: String(databases),
           TEST_SOAK: process.env.SOAK ?? '1',
           TEST_SEED: process.env.SEED ?? String(Date.now() % 1_000_000),
           // A test run asks the same of every commit; a soak, or who names a seed, asks something else.
@@ -94,6 +126,17 @@ export default defineConfig({
         setupFiles: ['./test/support/runner/reset-isolate.ts'],
         isolate: false,
       }),
+      // The same stories with three databases and a directory: accounts are created in each of them in turn.
+      inWorkerd(
+        {
+          name: 'three',
+          include: [...THREE, OF_THREE_ALONE],
+          exclude: NOT_OF_THREE,
+          setupFiles: ['./test/support/runner/reset-isolate.ts'],
+          isolate: false,
+        },
+        { databases: 3 },
+      ),
       // These sweep nothing, so their files share a worker: starting one for each would take longer than they do.
       inWorkerd({
         name: 'workerd',

@@ -62,7 +62,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
-    this.#passing = new ConsumeForwarder(env.ENTITLEMENT);
+    this.#passing = new ConsumeForwarder(env);
     this.#hasTables = state.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'facts'").toArray().length > 0;
     if (this.#hasTables) this.#restore();
     this.#hasAlarm = this.#hits.size > 0;

@@ -3,7 +3,7 @@ import { entitlementIdOf } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import type { Env } from '#platform/context.ts';
 import { inTime } from '#platform/deadline.ts';
-import { entitlementObjectName } from '#platform/objects.ts';
+import { entitlementObjectName, nearHome } from '#platform/objects.ts';
 import type { Customer, EntitlementKey } from '#rules/balance.ts';
 import type { KeyedUse, PassedOutcome } from '#rules/entitlement-rpc.ts';
 
@@ -21,13 +21,13 @@ interface PendingUse {
  * arrive meanwhile share the next, because a call costs more than its work.
  */
 export class ConsumeForwarder {
-  readonly #objects: Env['ENTITLEMENT'];
+  readonly #env: Env;
   readonly #identities = new Map<string, EntitlementKey>();
   readonly #waiting = new Map<string, PendingUse[]>();
   #underWay = 0;
 
-  constructor(objects: Env['ENTITLEMENT']) {
-    this.#objects = objects;
+  constructor(env: Env) {
+    this.#env = env;
   }
 
   /** Caches recent identities: hashing an entitlement id costs as much as the rest of admission. */
@@ -81,7 +81,7 @@ export class ConsumeForwarder {
   }
 
   async #ask(identity: EntitlementKey, group: readonly PendingUse[]): Promise<(PassedOutcome | null)[]> {
-    const object = this.#objects.getByName(entitlementObjectName(identity, identity.entitlementId));
+    const object = this.#env.ENTITLEMENT.getByName(...nearHome(this.#env, entitlementObjectName(identity, identity.entitlementId)));
     const uses = group.map(({ use }) => use);
     try {
       return await inTime({ leftMs: () => GROUP_MS }, async () => object.consumeMany(identity, uses));

@@ -7,6 +7,7 @@ import { setUpBilling } from './admin/billing-setup.ts';
 import { followMove, type MoveReport } from './admin/move-partition.ts';
 import { type RebuiltNamesPage, rebuildAllNames } from './admin/rebuild-names.ts';
 import { type ReconciledPage, reconcileAll } from './admin/reconcile.ts';
+import { runDatabases } from './admin/run-databases.ts';
 
 /** `npm run admin`: calls restricted to the operator of the service. */
 const USAGE = `npm run admin -- suspend|resume|staff|unstaff <email or user id>
@@ -23,6 +24,9 @@ const USAGE = `npm run admin -- suspend|resume|staff|unstaff <email or user id>
        npm run admin -- partitions move <00c> --to <DB_2>       moves a partition to another database, and prints each step
        npm run admin -- partitions cancel <00c>                 cancels a move that is not published
        npm run admin -- partitions close|open <DB_2>            refuses the writes of a database that is restored, or accepts them
+       npm run admin -- databases [list]                       room, lag, partitions and migrations of each database
+       npm run admin -- databases migrate                       applies the migrations to DIRECTORY, then to each database
+       npm run admin -- databases add --region <apac>           creates, binds and migrates another database
        npm run admin -- billing:setup --url <BASE_URL>, with PROCESSOR_API_KEY in the environment
        with [--url http://127.0.0.1:8787] [--state .local]`;
 
@@ -140,6 +144,10 @@ function readPartitions([action, verb = 'list', name, ...rest]: string[], to: st
   return { method: 'POST', path, body: { database: name }, said };
 }
 
+/** `databases list` asks the service. `databases migrate` and `add` run wrangler. */
+const readDatabases = ([action, verb = 'list', ...rest]: string[]): Call | null =>
+  action === 'databases' && verb === 'list' && rest.length === 0 ? { method: 'GET', path: '/v1/operator/databases', said: lines } : null;
+
 interface Order {
   call: Call | { since: string } | { move: Call } | 'rebuildNames';
   url: string;
@@ -148,7 +156,7 @@ interface Order {
 
 function refusalOf(action: string): string {
   if (Object.hasOwn(ACTIONS, action)) return `"${action}" needs other arguments.`;
-  const names = [...Object.keys(ACTIONS), 'reconcile', 'names rebuild', 'partitions', 'billing:setup'].join(', ');
+  const names = [...Object.keys(ACTIONS), 'reconcile', 'names rebuild', 'databases', 'partitions', 'billing:setup'].join(', ');
   return `${action === '' ? 'Name an action' : `"${action}" is not an action`}. The actions are ${names}.`;
 }
 
@@ -164,7 +172,7 @@ function readOrder(args: string[]): Order {
         ? 'rebuildNames'
         : Object.hasOwn(ACTIONS, action)
           ? ACTIONS[action]!(actionArgs)
-          : readPartitions(positionals, values.to);
+          : (readDatabases(positionals) ?? readPartitions(positionals, values.to));
   if (!call) throw new Error(`${refusalOf(action)}\nUsage: ${USAGE}`);
   const stateDir = resolve(values.state ?? (process.env.STATE_DIR || '.local'));
   return { call, url: values.url ?? 'http://127.0.0.1:8787', stateDir };
@@ -182,6 +190,7 @@ function readSecret(stateDir: string): string {
 async function main(): Promise<void> {
   const [first, ...rest] = process.argv.slice(2);
   if (first === 'billing:setup') return setUpBilling(rest, process.env);
+  if (first === 'databases' && (rest[0] === 'migrate' || rest[0] === 'add')) return runDatabases(rest);
   const { call, url, stateDir } = readOrder(process.argv.slice(2));
   const secret = readSecret(stateDir);
   if (call === 'rebuildNames') {

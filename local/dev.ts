@@ -1,7 +1,9 @@
+import { completeNames } from './admin/rebuild-names.ts';
 import { callChain } from './chain/client.ts';
 import { Api } from './cli/api.ts';
 import { compactLog } from './cli/log-lines.ts';
 import { type DevOptions, Refusal, readOptions } from './cli/options.ts';
+import { openSecrets } from './cli/secrets.ts';
 import { endOnSignals } from './cli/signals.ts';
 import { Teardown } from './cli/teardown.ts';
 import { type DemoMerchant, openDemoMerchant } from './service/merchant.ts';
@@ -19,6 +21,7 @@ async function main(): Promise<void> {
     if (text !== null && !teardown.hasBegun) console.log(text);
   };
   const service = await startService({ ...options, teardown, onProgress: console.log, onLine: show, onProblem: console.error });
+  if (options.databases > 1) await completeNames(service.baseUrl, openSecrets(options.stateDir).operatorSecret);
   const merchant = await openMerchant(service, options).catch((error: unknown) => {
     // The service continues without the demo merchant, because developers need it most when a part is broken.
     console.error(`The demo merchant is missing: ${error instanceof Error ? error.message : String(error)}`);

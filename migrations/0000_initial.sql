@@ -1,5 +1,5 @@
 CREATE TABLE `accounts` (
-	`id` text PRIMARY KEY NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
 	`admission_id` text NOT NULL,
 	`email` text,
 	`email_key` text,
@@ -43,7 +43,7 @@ CREATE TABLE `login_nonces` (
 --> statement-breakpoint
 CREATE INDEX `login_nonces_expiring` ON `login_nonces` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `payout_wallets` (
-	`merchant_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`wallet` text NOT NULL,
 	`created_at` integer NOT NULL,
 	PRIMARY KEY(`merchant_id`, `wallet`)
@@ -116,7 +116,7 @@ CREATE TABLE `archived_subjects` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `archived_types` (
-	`merchant_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`type` text NOT NULL,
 	`archive_id` integer NOT NULL,
@@ -126,7 +126,7 @@ CREATE TABLE `archived_types` (
 --> statement-breakpoint
 CREATE TABLE `archives` (
 	`id` integer PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`key` text NOT NULL,
 	`first_event_id` text NOT NULL,
@@ -155,7 +155,7 @@ CREATE TABLE `cursors` (
 );
 --> statement-breakpoint
 CREATE TABLE `payment_candidates` (
-	`payment_id` text NOT NULL,
+	`payment_id` blob NOT NULL,
 	`tx_signature` text NOT NULL,
 	`origin` text NOT NULL,
 	`attempt` integer NOT NULL,
@@ -163,7 +163,7 @@ CREATE TABLE `payment_candidates` (
 	`created_at` integer NOT NULL,
 	`sent_at` integer,
 	`livemode` integer DEFAULT true NOT NULL,
-	`merchant_id` text DEFAULT '' NOT NULL
+	`merchant_id` blob DEFAULT '' NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `payment_candidates_once` ON `payment_candidates` (`payment_id`,`tx_signature`);--> statement-breakpoint
@@ -171,10 +171,10 @@ CREATE INDEX `payment_candidates_due` ON `payment_candidates` (`origin`,`next_ch
 CREATE INDEX `payment_candidates_by_merchant` ON `payment_candidates` (`origin`,`merchant_id`,`next_check_at`) WHERE livemode = 1 AND origin IN ('found', 'sent', 'named');--> statement-breakpoint
 CREATE INDEX `sandbox_candidates_due` ON `payment_candidates` (`origin`,`next_check_at`) WHERE livemode = 0;--> statement-breakpoint
 CREATE TABLE `ended_sessions` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
-	`product_id` text NOT NULL,
+	`product_id` blob NOT NULL,
 	`failure_code` text,
 	`nonce` text NOT NULL,
 	`reference` text NOT NULL,
@@ -191,16 +191,16 @@ CREATE TABLE `ended_sessions` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `ended_sessions_by_nonce` ON `ended_sessions` (`livemode`,`nonce`) WHERE nonce IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `handoffs` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
-	`product_id` text NOT NULL,
+	`product_id` blob NOT NULL,
 	`customer_ref` text,
 	`email` text,
 	`wallet_address` text,
 	`success_url` text,
 	`metadata` text,
-	`payment_id` text,
+	`payment_id` blob,
 	`expires_at` integer NOT NULL,
 	`created_at` integer NOT NULL
 );
@@ -208,10 +208,10 @@ CREATE TABLE `handoffs` (
 CREATE INDEX `handoffs_ending` ON `handoffs` (`expires_at`);--> statement-breakpoint
 CREATE INDEX `handoffs_waiting` ON `handoffs` (`merchant_id`) WHERE payment_id IS NULL;--> statement-breakpoint
 CREATE TABLE `identity_sessions` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
-	`product_id` text NOT NULL,
+	`product_id` blob NOT NULL,
 	`provider` text NOT NULL,
 	`provider_user_id` text,
 	`username` text,
@@ -224,17 +224,17 @@ CREATE TABLE `identity_sessions` (
 CREATE INDEX `identity_sessions_ending` ON `identity_sessions` (`expires_at`);--> statement-breakpoint
 CREATE INDEX `identity_sessions_granting` ON `identity_sessions` (`merchant_id`,`provider`,`provider_user_id`) WHERE grant_sealed IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `payment_sessions` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
-	`product_id` text NOT NULL,
+	`product_id` blob NOT NULL,
 	`asset` text NOT NULL,
 	`price_amount` text NOT NULL,
 	`rail_id` text NOT NULL,
 	`customer_ref` text,
 	`success_url` text,
 	`metadata` text NOT NULL,
-	`payment_id` text,
+	`payment_id` blob,
 	`expires_at` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`version` integer NOT NULL
@@ -243,10 +243,10 @@ CREATE TABLE `payment_sessions` (
 CREATE INDEX `payment_sessions_ending` ON `payment_sessions` (`expires_at`);--> statement-breakpoint
 CREATE INDEX `payment_sessions_of_merchant` ON `payment_sessions` (`merchant_id`,`expires_at`);--> statement-breakpoint
 CREATE TABLE `entitlements` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
-	`product_id` text NOT NULL,
+	`product_id` blob NOT NULL,
 	`wallet_address` text,
 	`customer_ref` text,
 	`status` text NOT NULL,
@@ -268,10 +268,10 @@ CREATE INDEX `entitlements_by_ref` ON `entitlements` (`merchant_id`,`livemode`,`
 CREATE TABLE `acts` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
-	`merchant_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
-	`payment_id` text,
-	`membership_id` text,
+	`payment_id` blob,
+	`membership_id` blob,
 	`rare_type` text,
 	`types` text NOT NULL,
 	`body` blob NOT NULL,
@@ -309,8 +309,8 @@ CREATE TABLE `claims` (
 --> statement-breakpoint
 CREATE INDEX `claims_sealed` ON `claims` (substr(sealed_body, 1, 8)) WHERE sealed_body IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `api_keys` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`name` text NOT NULL,
 	`key_hash` text NOT NULL,
 	`key_prefix` text NOT NULL,
@@ -335,14 +335,14 @@ CREATE TABLE `bounced_addresses` (
 );
 --> statement-breakpoint
 CREATE TABLE `mails` (
-	`id` text PRIMARY KEY NOT NULL,
-	`account_id` text,
+	`id` blob PRIMARY KEY NOT NULL,
+	`account_id` blob,
 	`template` text NOT NULL,
 	`facts` text NOT NULL,
 	`locale` text,
 	`address` text,
 	`address_key` text,
-	`subject_id` text,
+	`subject_id` blob,
 	`cause` text,
 	`status` text NOT NULL,
 	`attempt` integer NOT NULL,
@@ -364,10 +364,10 @@ CREATE INDEX `mails_by_address` ON `mails` (`address_key`,`template`,`created_at
 CREATE INDEX `mails_by_account` ON `mails` (`account_id`,`template`,`created_at`) WHERE account_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `mails_ended` ON `mails` (`ended_at`) WHERE ended_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `memberships` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
-	`product_id` text NOT NULL,
+	`product_id` blob NOT NULL,
 	`customer_key` text NOT NULL,
 	`wallet_address` text,
 	`customer_ref` text,
@@ -377,7 +377,7 @@ CREATE TABLE `memberships` (
 	`grace_until` integer,
 	`grace_hours` integer DEFAULT 72 NOT NULL,
 	`cancelled_at` integer,
-	`last_payment_id` text NOT NULL,
+	`last_payment_id` blob NOT NULL,
 	`deliver_to` text,
 	`delivery` text,
 	`authorization_id` text,
@@ -406,7 +406,7 @@ CREATE TABLE `analytics_cursors` (
 );
 --> statement-breakpoint
 CREATE TABLE `analytics_days` (
-	`merchant_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`day` integer NOT NULL,
 	`quarters` text NOT NULL,
@@ -416,7 +416,7 @@ CREATE TABLE `analytics_days` (
 --> statement-breakpoint
 CREATE INDEX `analytics_days_by_day` ON `analytics_days` (`day`,`merchant_id`);--> statement-breakpoint
 CREATE TABLE `analytics_quarters` (
-	`merchant_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`quarter` integer NOT NULL,
 	`products` text NOT NULL,
@@ -424,14 +424,14 @@ CREATE TABLE `analytics_quarters` (
 );
 --> statement-breakpoint
 CREATE TABLE `analytics_totals` (
-	`merchant_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`counts` text NOT NULL,
 	PRIMARY KEY(`merchant_id`, `livemode`)
 );
 --> statement-breakpoint
 CREATE TABLE `ended_deliveries` (
-	`merchant_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`quarter` integer NOT NULL,
 	`has_succeeded` integer NOT NULL,
@@ -441,7 +441,7 @@ CREATE TABLE `ended_deliveries` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `billing_customers` (
-	`account_id` text PRIMARY KEY NOT NULL,
+	`account_id` blob PRIMARY KEY NOT NULL,
 	`customer_id` text NOT NULL,
 	`subscription_id` text,
 	`subscription_status` text NOT NULL,
@@ -465,7 +465,7 @@ CREATE INDEX `billing_customers_read` ON `billing_customers` (`next_read_at`,`ac
 CREATE INDEX `billing_customers_ending` ON `billing_customers` (`current_period_end`) WHERE current_period_end IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `processor_events` (
 	`id` text PRIMARY KEY NOT NULL,
-	`account_id` text NOT NULL,
+	`account_id` blob NOT NULL,
 	`type` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`received_at` integer NOT NULL
@@ -473,7 +473,7 @@ CREATE TABLE `processor_events` (
 --> statement-breakpoint
 CREATE INDEX `processor_events_received` ON `processor_events` (`received_at`);--> statement-breakpoint
 CREATE TABLE `seller_domains` (
-	`merchant_id` text PRIMARY KEY NOT NULL,
+	`merchant_id` blob PRIMARY KEY NOT NULL,
 	`domain` text NOT NULL,
 	`token` text NOT NULL,
 	`status` text NOT NULL,
@@ -486,7 +486,7 @@ CREATE TABLE `seller_domains` (
 --> statement-breakpoint
 CREATE INDEX `seller_domains_due` ON `seller_domains` (`next_check_at`);--> statement-breakpoint
 CREATE TABLE `listing_words` (
-	`listing_id` text NOT NULL,
+	`listing_id` blob NOT NULL,
 	`word` text NOT NULL,
 	`weight` integer NOT NULL,
 	PRIMARY KEY(`listing_id`, `word`)
@@ -494,9 +494,9 @@ CREATE TABLE `listing_words` (
 --> statement-breakpoint
 CREATE INDEX `listing_words_by_word` ON `listing_words` (`word`,`listing_id`,`weight`);--> statement-breakpoint
 CREATE TABLE `listings` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
-	`product_id` text,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
+	`product_id` blob,
 	`call` text NOT NULL,
 	`target` text NOT NULL,
 	`request` text,
@@ -523,7 +523,7 @@ CREATE INDEX `listings_by_origin` ON `listings` (`origin`) WHERE good_at IS NOT 
 CREATE TABLE `names` (
 	`kind` text NOT NULL,
 	`key` text NOT NULL,
-	`account_id` text NOT NULL,
+	`account_id` blob NOT NULL,
 	`reserved_until` integer,
 	PRIMARY KEY(`kind`, `key`)
 ) WITHOUT ROWID;
@@ -554,8 +554,8 @@ CREATE TABLE `moves` (
 );
 --> statement-breakpoint
 CREATE TABLE `communities` (
-	`id` text PRIMARY KEY NOT NULL,
-	`account_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`account_id` blob NOT NULL,
 	`provider` text NOT NULL,
 	`code_hash` text NOT NULL,
 	`native_id` text,
@@ -569,8 +569,8 @@ CREATE UNIQUE INDEX `communities_by_native_id` ON `communities` (`provider`,`nat
 CREATE INDEX `communities_by_account` ON `communities` (`account_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `communities_ending` ON `communities` (`expires_at`) WHERE expires_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `placements` (
-	`membership_id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`membership_id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`customer_ref` text,
 	`provider` text NOT NULL,
@@ -582,7 +582,7 @@ CREATE TABLE `placements` (
 	`invite_url` text,
 	`last_error` text,
 	`delivered_at` integer,
-	`payment_id` text NOT NULL,
+	`payment_id` blob NOT NULL,
 	`next_attempt_at` integer,
 	`lease_until` integer NOT NULL,
 	`created_at` integer NOT NULL,
@@ -606,7 +606,7 @@ CREATE TABLE `platform_checks` (
 CREATE TABLE `sign_in_identities` (
 	`provider` text NOT NULL,
 	`subject` text NOT NULL,
-	`account_id` text NOT NULL,
+	`account_id` blob NOT NULL,
 	`email` text,
 	`linked_at` integer NOT NULL,
 	PRIMARY KEY(`provider`, `subject`)
@@ -620,10 +620,10 @@ CREATE TABLE `used_sign_in_states` (
 --> statement-breakpoint
 CREATE INDEX `used_sign_in_states_expiring` ON `used_sign_in_states` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `support_messages` (
-	`id` text PRIMARY KEY NOT NULL,
-	`ticket_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`ticket_id` blob NOT NULL,
 	`author` text NOT NULL,
-	`author_id` text NOT NULL,
+	`author_id` blob NOT NULL,
 	`body` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`written_at` integer NOT NULL
@@ -632,20 +632,20 @@ CREATE TABLE `support_messages` (
 CREATE INDEX `support_messages_of_ticket` ON `support_messages` (`ticket_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `support_messages_by_author` ON `support_messages` (`author_id`,`written_at`);--> statement-breakpoint
 CREATE TABLE `support_tickets` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`subject` text NOT NULL,
 	`category` text NOT NULL,
 	`status` text NOT NULL,
-	`payment_id` text,
-	`membership_id` text,
-	`product_id` text,
+	`payment_id` blob,
+	`membership_id` blob,
+	`product_id` blob,
 	`last_message_at` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	`version` integer NOT NULL,
-	`sandbox_session_id` text,
+	`sandbox_session_id` blob,
 	CONSTRAINT "support_tickets_status" CHECK(status IN ('open', 'pending', 'resolved', 'closed'))
 );
 --> statement-breakpoint
@@ -699,10 +699,10 @@ CREATE TABLE `switched_off` (
 );
 --> statement-breakpoint
 CREATE TABLE `payments` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
-	`product_id` text NOT NULL,
+	`product_id` blob NOT NULL,
 	`slug` text NOT NULL,
 	`status` text NOT NULL,
 	`failure_code` text,
@@ -727,10 +727,10 @@ CREATE TABLE `payments` (
 	`tx_signature` text,
 	`slot` integer,
 	`block_time` integer,
-	`membership_id` text,
-	`receipt_id` text,
-	`payment_session_id` text,
-	`recovers_payment_id` text,
+	`membership_id` blob,
+	`receipt_id` blob,
+	`payment_session_id` blob,
+	`recovers_payment_id` blob,
 	`expires_at` integer NOT NULL,
 	`late_grace_seconds` integer DEFAULT 120 NOT NULL,
 	`confirmed_at` integer,
@@ -761,10 +761,10 @@ CREATE INDEX `payments_open` ON `payments` (`product_id`) WHERE status IN ('PEND
 CREATE INDEX `payments_recovering` ON `payments` (`recovers_payment_id`) WHERE recovers_payment_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `payments_by_membership` ON `payments` (`membership_id`,`confirmed_at`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `refunds` (
-	`id` text PRIMARY KEY NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
 	`nonce` text NOT NULL,
-	`payment_id` text NOT NULL,
-	`merchant_id` text NOT NULL,
+	`payment_id` blob NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`amount` text NOT NULL,
 	`revokes_access` integer NOT NULL,
@@ -781,10 +781,10 @@ CREATE UNIQUE INDEX `refunds_by_nonce` ON `refunds` (`livemode`,`nonce`) WHERE n
 CREATE INDEX `refunds_of_payment` ON `refunds` (`payment_id`,`expires_at`);--> statement-breakpoint
 CREATE INDEX `refunds_ending` ON `refunds` (`expires_at`) WHERE seen_at IS NULL;--> statement-breakpoint
 CREATE TABLE `unmatched_payments` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
-	`payment_id` text NOT NULL,
+	`payment_id` blob NOT NULL,
 	`tx_signature` text NOT NULL,
 	`asset` text NOT NULL,
 	`amount` text NOT NULL,
@@ -794,7 +794,7 @@ CREATE TABLE `unmatched_payments` (
 	`block_time` integer NOT NULL,
 	`reason` text NOT NULL,
 	`status` text NOT NULL,
-	`recovered_payment_id` text,
+	`recovered_payment_id` blob,
 	`final_at` integer,
 	`doubted_at` integer,
 	`dropped_at` integer,
@@ -808,21 +808,21 @@ CREATE INDEX `unmatched_due` ON `unmatched_payments` (`next_check_at`) WHERE nex
 CREATE INDEX `sandbox_unmatched_due` ON `unmatched_payments` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `unmatched_of_payment` ON `unmatched_payments` (`payment_id`,length(amount),`amount`);--> statement-breakpoint
 CREATE TABLE `activations` (
-	`payment_id` text PRIMARY KEY NOT NULL,
-	`account_id` text NOT NULL,
+	`payment_id` blob PRIMARY KEY NOT NULL,
+	`account_id` blob NOT NULL,
 	`livemode` integer DEFAULT true NOT NULL,
 	`plan` text NOT NULL,
 	`amount` text NOT NULL,
 	`resulting_plan` text NOT NULL,
 	`paid_through` integer,
-	`receipt_id` text NOT NULL,
+	`receipt_id` blob NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `activations_by_account` ON `activations` (`account_id`,`created_at`);--> statement-breakpoint
 CREATE TABLE `access_apps` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`name` text NOT NULL,
 	`homepage_url` text,
@@ -831,12 +831,12 @@ CREATE TABLE `access_apps` (
 --> statement-breakpoint
 CREATE INDEX `access_apps_by_merchant` ON `access_apps` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE TABLE `products` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`slug` text NOT NULL,
 	`external_product_id` text,
-	`access_app_id` text,
+	`access_app_id` blob,
 	`name` text NOT NULL,
 	`description` text,
 	`product_type` text NOT NULL,
@@ -863,7 +863,7 @@ CREATE TABLE `products` (
 	`live_mode_confirmed` integer NOT NULL,
 	`trusted_customer_ref` integer DEFAULT false NOT NULL,
 	`max_per_payer_per_day` text,
-	`sandbox_session_id` text,
+	`sandbox_session_id` blob,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	`version` integer NOT NULL,
@@ -876,7 +876,7 @@ CREATE INDEX `products_by_status` ON `products` (`merchant_id`,`livemode`,`sandb
 CREATE INDEX `products_by_merchant` ON `products` (`merchant_id`,`livemode`,`sandbox_session_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `products_of_session` ON `products` (`sandbox_session_id`) WHERE sandbox_session_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `rail_settings` (
-	`merchant_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`rail_id` text NOT NULL,
 	`enabled` integer NOT NULL,
@@ -888,15 +888,15 @@ CREATE TABLE `rail_settings` (
 );
 --> statement-breakpoint
 CREATE TABLE `brand_logos` (
-	`merchant_id` text PRIMARY KEY NOT NULL,
+	`merchant_id` blob PRIMARY KEY NOT NULL,
 	`url` text NOT NULL,
 	`sha256` text NOT NULL,
 	`bytes` blob NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE `receipt_metadata` (
-	`receipt_id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`receipt_id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`row_number` integer NOT NULL,
 	`product_name` text NOT NULL,
@@ -908,40 +908,40 @@ CREATE TABLE `receipt_metadata` (
 CREATE INDEX `receipt_metadata_by_merchant` ON `receipt_metadata` (`merchant_id`);--> statement-breakpoint
 CREATE TABLE `receipt_names` (
 	`id` integer PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`name` text NOT NULL,
-	`product_id` text NOT NULL,
+	`product_id` blob NOT NULL,
 	`since` integer NOT NULL,
 	`until` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `receipt_names_once` ON `receipt_names` (`merchant_id`,`livemode`,`name`,`product_id`);--> statement-breakpoint
 CREATE TABLE `receipts` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
-	`product_id` text NOT NULL,
-	`payment_id` text NOT NULL,
-	`tx_signature` text NOT NULL,
+	`product_id` blob NOT NULL,
+	`payment_id` blob NOT NULL,
+	`tx_signature` blob NOT NULL,
 	`document` blob NOT NULL,
 	`product_name` text NOT NULL,
-	`sha256` text NOT NULL,
-	`signature` text NOT NULL,
+	`sha256` blob NOT NULL,
+	`signature` blob NOT NULL,
 	`key_id` text NOT NULL,
 	`payer` text NOT NULL,
 	`is_paid_by_owner` integer NOT NULL,
 	`seq` integer NOT NULL,
 	`after_seq` integer,
 	`anchor_seq` integer NOT NULL,
-	`anchor_hash` text NOT NULL,
+	`anchor_hash` blob NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `receipts_chain` ON `receipts` (`merchant_id`,`livemode`,`is_paid_by_owner`,`seq`);--> statement-breakpoint
 CREATE TABLE `sandbox_accounts` (
-	`merchant_id` text NOT NULL,
-	`session_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
+	`session_id` blob NOT NULL,
 	`address` text NOT NULL,
 	`owner` text NOT NULL,
 	`data` text NOT NULL,
@@ -953,14 +953,14 @@ CREATE TABLE `sandbox_accounts` (
 CREATE INDEX `sandbox_accounts_by_session` ON `sandbox_accounts` (`session_id`) WHERE session_id <> '';--> statement-breakpoint
 CREATE INDEX `sandbox_accounts_unneeded` ON `sandbox_accounts` (`needed_at`) WHERE session_id = '';--> statement-breakpoint
 CREATE TABLE `sandbox_sessions` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`scenario` text NOT NULL,
 	`seed` text NOT NULL,
 	`status` text NOT NULL,
 	`options` text NOT NULL,
-	`product_id` text,
-	`endpoint_id` text,
+	`product_id` blob,
+	`endpoint_id` blob,
 	`advanced_ms` integer NOT NULL,
 	`advancing_to_ms` integer NOT NULL,
 	`next_step` integer NOT NULL,
@@ -979,8 +979,8 @@ CREATE INDEX `sandbox_sessions_by_merchant` ON `sandbox_sessions` (`merchant_id`
 CREATE INDEX `sandbox_sessions_running` ON `sandbox_sessions` (`moved_at`) WHERE status = 'running';--> statement-breakpoint
 CREATE INDEX `sandbox_sessions_ended` ON `sandbox_sessions` (`ended_at`) WHERE ended_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `sandbox_transactions` (
-	`merchant_id` text NOT NULL,
-	`session_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
+	`session_id` blob NOT NULL,
 	`message_hash` text NOT NULL,
 	`outcome` text NOT NULL,
 	`tx_signature` text,
@@ -996,7 +996,7 @@ CREATE INDEX `sandbox_transactions_by_signature` ON `sandbox_transactions` (`mer
 CREATE INDEX `sandbox_transactions_by_session` ON `sandbox_transactions` (`session_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `sandbox_transactions_about` ON `sandbox_transactions` (`merchant_id`,`about`,`sent_at`) WHERE about IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `channel_payouts` (
-	`payment_id` text NOT NULL,
+	`payment_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`tx_signature` text NOT NULL,
 	`channel_id` text NOT NULL,
@@ -1007,9 +1007,9 @@ CREATE TABLE `channel_payouts` (
 CREATE UNIQUE INDEX `channel_payouts_by_transaction` ON `channel_payouts` (`livemode`,`tx_signature`,`channel_id`) WHERE tx_signature IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `metered_sessions` (
 	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
-	`product_id` text NOT NULL,
+	`product_id` blob NOT NULL,
 	`customer_ref` text,
 	`customer_wallet` text,
 	`cap_amount` text NOT NULL,
@@ -1035,7 +1035,7 @@ CREATE TABLE `metered_sessions` (
 	`used_at` integer NOT NULL,
 	`ended_at` integer,
 	`settled_at` integer,
-	`settling_payment_id` text,
+	`settling_payment_id` blob,
 	`settling_cumulative` text,
 	`payout_seen` text DEFAULT '0' NOT NULL,
 	`payout_seen_tx` text,
@@ -1065,12 +1065,12 @@ CREATE INDEX `sandbox_metered_sessions_due` ON `metered_sessions` (`next_check_a
 CREATE INDEX `metered_sessions_operators` ON `metered_sessions` (`operator`) WHERE next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_over` ON `metered_sessions` (`ended_at`) WHERE ended_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `settlements` (
-	`payment_id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`payment_id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`purpose` text NOT NULL,
-	`product_id` text,
-	`setup_intent_id` text,
+	`product_id` blob,
+	`setup_intent_id` blob,
 	`customer_wallet` text,
 	`customer_ref` text,
 	`tx_signature` text NOT NULL,
@@ -1101,8 +1101,8 @@ CREATE INDEX `settlements_by_payer` ON `settlements` (`payer_wallet`,`livemode`,
 CREATE INDEX `settlements_paid` ON `settlements` (`merchant_id`,`livemode`,`payer_wallet`) WHERE status = 'settled';--> statement-breakpoint
 CREATE INDEX `settlements_by_intent` ON `settlements` (`setup_intent_id`,`created_at`) WHERE setup_intent_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `setup_intents` (
-	`id` text PRIMARY KEY NOT NULL,
-	`account_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`account_id` blob NOT NULL,
 	`secret_hash` text NOT NULL,
 	`status` text NOT NULL,
 	`agent_name` text NOT NULL,
@@ -1113,8 +1113,8 @@ CREATE TABLE `setup_intents` (
 	`evaluation` text,
 	`spend_per_payment` text,
 	`spend_per_day` text,
-	`sandbox_key_id` text NOT NULL,
-	`live_key_id` text,
+	`sandbox_key_id` blob NOT NULL,
+	`live_key_id` blob,
 	`approved_at` integer,
 	`expires_at` integer,
 	`is_retained` integer DEFAULT false NOT NULL,
@@ -1129,12 +1129,12 @@ CREATE INDEX `setup_intents_ended` ON `setup_intents` (`expires_at`) WHERE statu
 CREATE INDEX `setup_intents_expiring` ON `setup_intents` (`expires_at`) WHERE status <> 'expired' AND expires_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `subscription_authorizations` (
 	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
-	`product_id` text NOT NULL,
+	`product_id` blob NOT NULL,
 	`slug` text NOT NULL,
-	`payment_id` text NOT NULL,
-	`membership_id` text,
+	`payment_id` blob NOT NULL,
+	`membership_id` blob,
 	`subscriber_wallet` text NOT NULL,
 	`customer_ref` text,
 	`email` text,
@@ -1191,7 +1191,7 @@ CREATE TABLE `subscription_collections` (
 	`authorization_id` text NOT NULL,
 	`period_starts_at` integer NOT NULL,
 	`period_ends_at` integer NOT NULL,
-	`payment_id` text NOT NULL,
+	`payment_id` blob NOT NULL,
 	`collected_at` integer,
 	`created_at` integer NOT NULL,
 	PRIMARY KEY(`authorization_id`, `period_starts_at`)
@@ -1200,9 +1200,9 @@ CREATE TABLE `subscription_collections` (
 CREATE UNIQUE INDEX `subscription_collections_payment_id_unique` ON `subscription_collections` (`payment_id`);--> statement-breakpoint
 CREATE TABLE `subscription_plans` (
 	`plan_address` text NOT NULL,
-	`merchant_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
-	`product_id` text NOT NULL,
+	`product_id` blob NOT NULL,
 	`plan_id` text NOT NULL,
 	`owner_wallet` text NOT NULL,
 	`puller` text NOT NULL,
@@ -1220,7 +1220,7 @@ CREATE TABLE `tx_claims` (
 	`tx_signature` text NOT NULL,
 	`livemode` integer DEFAULT true NOT NULL,
 	`kind` text NOT NULL,
-	`subject_id` text NOT NULL,
+	`subject_id` blob NOT NULL,
 	`slot` integer,
 	`confirmed_at` integer,
 	`final_at` integer,
@@ -1237,10 +1237,10 @@ CREATE UNIQUE INDEX `tx_claims_by_identifier` ON `tx_claims` (`identifier`,`live
 CREATE INDEX `tx_claims_due` ON `tx_claims` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_tx_claims_due` ON `tx_claims` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE TABLE `endpoint_hours` (
-	`merchant_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`hour` integer NOT NULL,
-	`endpoint_id` text NOT NULL,
+	`endpoint_id` blob NOT NULL,
 	`succeeded` integer NOT NULL,
 	`ended` integer NOT NULL,
 	PRIMARY KEY(`merchant_id`, `livemode`, `hour`, `endpoint_id`)
@@ -1249,10 +1249,10 @@ CREATE TABLE `endpoint_hours` (
 CREATE INDEX `endpoint_hours_ending` ON `endpoint_hours` (`hour`);--> statement-breakpoint
 CREATE TABLE `webhook_deliveries` (
 	`event_id` text NOT NULL,
-	`endpoint_id` text NOT NULL,
+	`endpoint_id` blob NOT NULL,
 	`copy` integer NOT NULL,
 	`id` integer NOT NULL,
-	`merchant_id` text NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`event_type` text NOT NULL,
 	`status` text NOT NULL,
@@ -1276,8 +1276,8 @@ CREATE UNIQUE INDEX `webhook_deliveries_by_endpoint` ON `webhook_deliveries` (`m
 CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`next_attempt_at`,`endpoint_id`,`id`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_failed` ON `webhook_deliveries` (`merchant_id`,`livemode`,`status`,`id`) WHERE status IN ('retrying', 'failed', 'cancelled');--> statement-breakpoint
 CREATE TABLE `webhook_endpoints` (
-	`id` text PRIMARY KEY NOT NULL,
-	`merchant_id` text NOT NULL,
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`kind` text NOT NULL,
 	`url` text NOT NULL,
@@ -1307,6 +1307,13 @@ CREATE TABLE `webhook_endpoints` (
 CREATE INDEX `webhook_endpoints_sealed` ON `webhook_endpoints` (substr(secret_sealed, 1, 8));--> statement-breakpoint
 CREATE INDEX `webhook_endpoints_by_merchant` ON `webhook_endpoints` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `webhook_endpoints_by_status` ON `webhook_endpoints` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
+-- For an operator's console: ids as text. No statement of the service reads these views.
+CREATE VIEW `readable_payments` AS SELECT lower(substr(hex(id), 1, 8) || '-' || substr(hex(id), 9, 4) || '-' || substr(hex(id), 13, 4) || '-' || substr(hex(id), 17, 4) || '-' || substr(hex(id), 21)) AS id, lower(substr(hex(merchant_id), 1, 8) || '-' || substr(hex(merchant_id), 9, 4) || '-' || substr(hex(merchant_id), 13, 4) || '-' || substr(hex(merchant_id), 17, 4) || '-' || substr(hex(merchant_id), 21)) AS merchant_id, livemode, lower(substr(hex(product_id), 1, 8) || '-' || substr(hex(product_id), 9, 4) || '-' || substr(hex(product_id), 13, 4) || '-' || substr(hex(product_id), 17, 4) || '-' || substr(hex(product_id), 21)) AS product_id, status, asset, price_amount, payer_wallet, tx_signature, customer_ref, iif(membership_id IS NULL, NULL, lower(substr(hex(membership_id), 1, 8) || '-' || substr(hex(membership_id), 9, 4) || '-' || substr(hex(membership_id), 13, 4) || '-' || substr(hex(membership_id), 17, 4) || '-' || substr(hex(membership_id), 21))) AS membership_id, iif(receipt_id IS NULL, NULL, lower(substr(hex(receipt_id), 1, 8) || '-' || substr(hex(receipt_id), 9, 4) || '-' || substr(hex(receipt_id), 13, 4) || '-' || substr(hex(receipt_id), 17, 4) || '-' || substr(hex(receipt_id), 21))) AS receipt_id, created_at, confirmed_at, finalized_at FROM payments;
+--> statement-breakpoint
+CREATE VIEW `readable_accounts` AS SELECT lower(substr(hex(id), 1, 8) || '-' || substr(hex(id), 9, 4) || '-' || substr(hex(id), 13, 4) || '-' || substr(hex(id), 17, 4) || '-' || substr(hex(id), 21)) AS id, email, status, plan, created_at FROM accounts;
+--> statement-breakpoint
+CREATE VIEW `readable_claims` AS SELECT tx_signature, livemode, kind, lower(substr(hex(subject_id), 1, 8) || '-' || substr(hex(subject_id), 9, 4) || '-' || substr(hex(subject_id), 13, 4) || '-' || substr(hex(subject_id), 17, 4) || '-' || substr(hex(subject_id), 21)) AS subject_id, confirmed_at, final_at, dropped_at, created_at FROM tx_claims;
+--> statement-breakpoint
 -- Rows of all events. `substr(id, 15)` of an act is the key of its unique index. Positions are digits of Crockford's base 32.
 CREATE VIEW `events` AS SELECT a.seq * 32 + j.key AS seq, a.id || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', j.key + 1, 1) AS id, a.merchant_id, a.livemode, j.value AS type, hex(a.body) AS body, a.request_id, a.created_at, a.fanned_out_at, a.seq AS act_seq, substr(a.id, 15) AS act_key, a.rare_type AS act_rare_type FROM acts a JOIN json_each('[' || a.types || ']') j;
 --> statement-breakpoint
@@ -1317,35 +1324,35 @@ CREATE VIRTUAL TABLE `invoice_words` USING fts5(owner, words, content='', column
 --> statement-breakpoint
 -- Triggers that write other tables do nothing for rows of a partition that is being copied into the database (`held`): those tables are copied too.
 -- Names of sold products. A further sale under a name writes nothing, except once a month the end of the name's time.
-CREATE TRIGGER `receipt_names_noted` AFTER INSERT ON `receipts` WHEN NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(new.merchant_id, 21, 3) AND state = 'arriving') BEGIN INSERT INTO receipt_names(merchant_id, livemode, name, product_id, since, until) SELECT new.merchant_id, new.livemode, new.product_name, new.product_id, at, at + 2592000000 FROM (SELECT coalesce((SELECT created_at FROM payments WHERE id = new.payment_id), new.created_at) AS at) WHERE true ON CONFLICT (merchant_id, livemode, name, product_id) DO UPDATE SET since = min(since, excluded.since), until = max(until, excluded.until) WHERE excluded.since NOT BETWEEN since AND until; END;
+CREATE TRIGGER `receipt_names_noted` AFTER INSERT ON `receipts` WHEN NOT EXISTS (SELECT 1 FROM held WHERE partition = lower(substr(hex(new.merchant_id), 18, 3)) AND state = 'arriving') BEGIN INSERT INTO receipt_names(merchant_id, livemode, name, product_id, since, until) SELECT new.merchant_id, new.livemode, new.product_name, new.product_id, at, at + 2592000000 FROM (SELECT coalesce((SELECT created_at FROM payments WHERE id = new.payment_id), new.created_at) AS at) WHERE true ON CONFLICT (merchant_id, livemode, name, product_id) DO UPDATE SET since = min(since, excluded.since), until = max(until, excluded.until) WHERE excluded.since NOT BETWEEN since AND until; END;
 --> statement-breakpoint
-CREATE TRIGGER `name_words_added` AFTER INSERT ON `receipt_names` BEGIN INSERT INTO name_words(rowid, owner, words) VALUES (new.id, 'm' || replace(new.merchant_id, '-', '') || new.livemode, new.name); END;
+CREATE TRIGGER `name_words_added` AFTER INSERT ON `receipt_names` BEGIN INSERT INTO name_words(rowid, owner, words) VALUES (new.id, 'm' || lower(hex(new.merchant_id)) || new.livemode, new.name); END;
 --> statement-breakpoint
-CREATE TRIGGER `name_words_removed` AFTER DELETE ON `receipt_names` BEGIN INSERT INTO name_words(name_words, rowid, owner, words) VALUES ('delete', old.id, 'm' || replace(old.merchant_id, '-', '') || old.livemode, old.name); END;
+CREATE TRIGGER `name_words_removed` AFTER DELETE ON `receipt_names` BEGIN INSERT INTO name_words(name_words, rowid, owner, words) VALUES ('delete', old.id, 'm' || lower(hex(old.merchant_id)) || old.livemode, old.name); END;
 --> statement-breakpoint
-CREATE TRIGGER `invoice_words_added` AFTER INSERT ON `receipt_metadata` BEGIN INSERT INTO invoice_words(rowid, owner, words) VALUES (new.row_number, 'm' || replace(new.merchant_id, '-', '') || new.livemode, new.product_name || ' ' || coalesce(json_extract(new.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(new.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(new.metadata, '$.bill_to.name'), '')); END;
+CREATE TRIGGER `invoice_words_added` AFTER INSERT ON `receipt_metadata` BEGIN INSERT INTO invoice_words(rowid, owner, words) VALUES (new.row_number, 'm' || lower(hex(new.merchant_id)) || new.livemode, new.product_name || ' ' || coalesce(json_extract(new.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(new.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(new.metadata, '$.bill_to.name'), '')); END;
 --> statement-breakpoint
-CREATE TRIGGER `invoice_words_changed` AFTER UPDATE OF `metadata` ON `receipt_metadata` BEGIN INSERT INTO invoice_words(invoice_words, rowid, owner, words) VALUES ('delete', old.row_number, 'm' || replace(old.merchant_id, '-', '') || old.livemode, old.product_name || ' ' || coalesce(json_extract(old.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(old.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(old.metadata, '$.bill_to.name'), '')); INSERT INTO invoice_words(rowid, owner, words) VALUES (new.row_number, 'm' || replace(new.merchant_id, '-', '') || new.livemode, new.product_name || ' ' || coalesce(json_extract(new.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(new.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(new.metadata, '$.bill_to.name'), '')); END;
+CREATE TRIGGER `invoice_words_changed` AFTER UPDATE OF `metadata` ON `receipt_metadata` BEGIN INSERT INTO invoice_words(invoice_words, rowid, owner, words) VALUES ('delete', old.row_number, 'm' || lower(hex(old.merchant_id)) || old.livemode, old.product_name || ' ' || coalesce(json_extract(old.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(old.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(old.metadata, '$.bill_to.name'), '')); INSERT INTO invoice_words(rowid, owner, words) VALUES (new.row_number, 'm' || lower(hex(new.merchant_id)) || new.livemode, new.product_name || ' ' || coalesce(json_extract(new.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(new.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(new.metadata, '$.bill_to.name'), '')); END;
 --> statement-breakpoint
-CREATE TRIGGER `invoice_words_removed` AFTER DELETE ON `receipt_metadata` BEGIN INSERT INTO invoice_words(invoice_words, rowid, owner, words) VALUES ('delete', old.row_number, 'm' || replace(old.merchant_id, '-', '') || old.livemode, old.product_name || ' ' || coalesce(json_extract(old.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(old.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(old.metadata, '$.bill_to.name'), '')); END;
+CREATE TRIGGER `invoice_words_removed` AFTER DELETE ON `receipt_metadata` BEGIN INSERT INTO invoice_words(invoice_words, rowid, owner, words) VALUES ('delete', old.row_number, 'm' || lower(hex(old.merchant_id)) || old.livemode, old.product_name || ' ' || coalesce(json_extract(old.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(old.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(old.metadata, '$.bill_to.name'), '')); END;
 --> statement-breakpoint
 -- Listings of a product that is on sale and listed, one for each of its routes. A change of the product makes a probe due. The id has the partition of the product's.
-CREATE TRIGGER `listings_added` AFTER INSERT ON `products` WHEN new.livemode = 1 AND new.discovery IS NOT NULL AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(new.id, 21, 3) AND state = 'arriving') BEGIN INSERT INTO listings(id, merchant_id, product_id, call, target, next_probe_at, reason, created_at, updated_at) SELECT substr(new.id, 1, 24) || lower(hex(randomblob(6))), new.merchant_id, new.id, coalesce(r.value ->> 'method', 'tool'), coalesce(r.value ->> 'tool_name', r.value ->> 'path'), CASE WHEN r.value ->> 'tool_name' IS NULL THEN 0 END, CASE WHEN r.value ->> 'tool_name' IS NOT NULL THEN 'mcp_not_looked_at' END, new.updated_at, new.updated_at FROM json_each(new.discovery, '$.routes') r WHERE new.status = 'active' AND new.discovery ->> '$.listed' = 1; END;
+CREATE TRIGGER `listings_added` AFTER INSERT ON `products` WHEN new.livemode = 1 AND new.discovery IS NOT NULL AND NOT EXISTS (SELECT 1 FROM held WHERE partition = lower(substr(hex(new.id), 18, 3)) AND state = 'arriving') BEGIN INSERT INTO listings(id, merchant_id, product_id, call, target, next_probe_at, reason, created_at, updated_at) SELECT unhex(substr(hex(new.id), 1, 20) || hex(randomblob(6))), new.merchant_id, new.id, coalesce(r.value ->> 'method', 'tool'), coalesce(r.value ->> 'tool_name', r.value ->> 'path'), CASE WHEN r.value ->> 'tool_name' IS NULL THEN 0 END, CASE WHEN r.value ->> 'tool_name' IS NOT NULL THEN 'mcp_not_looked_at' END, new.updated_at, new.updated_at FROM json_each(new.discovery, '$.routes') r WHERE new.status = 'active' AND new.discovery ->> '$.listed' = 1; END;
 --> statement-breakpoint
-CREATE TRIGGER `listings_changed` AFTER UPDATE OF `discovery`, `status`, `asset` ON `products` WHEN new.livemode = 1 AND (old.discovery IS NOT new.discovery OR old.status <> new.status OR old.asset <> new.asset) AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(new.id, 21, 3) AND state = 'arriving') BEGIN DELETE FROM listings WHERE product_id = new.id AND NOT EXISTS (SELECT 1 FROM json_each(new.discovery, '$.routes') r WHERE new.status = 'active' AND new.discovery ->> '$.listed' = 1 AND coalesce(r.value ->> 'method', 'tool') = listings.call AND coalesce(r.value ->> 'tool_name', r.value ->> 'path') = listings.target); INSERT INTO listings(id, merchant_id, product_id, call, target, next_probe_at, reason, created_at, updated_at) SELECT substr(new.id, 1, 24) || lower(hex(randomblob(6))), new.merchant_id, new.id, coalesce(r.value ->> 'method', 'tool'), coalesce(r.value ->> 'tool_name', r.value ->> 'path'), CASE WHEN r.value ->> 'tool_name' IS NULL THEN 0 END, CASE WHEN r.value ->> 'tool_name' IS NOT NULL THEN 'mcp_not_looked_at' END, new.updated_at, new.updated_at FROM json_each(new.discovery, '$.routes') r WHERE new.status = 'active' AND new.discovery ->> '$.listed' = 1 ON CONFLICT (product_id, call, target) WHERE product_id IS NOT NULL DO UPDATE SET next_probe_at = CASE WHEN call <> 'tool' THEN coalesce(probed_at + 60000, 0) END, good_at = CASE WHEN new.asset = 'USDC' THEN good_at END; END;
+CREATE TRIGGER `listings_changed` AFTER UPDATE OF `discovery`, `status`, `asset` ON `products` WHEN new.livemode = 1 AND (old.discovery IS NOT new.discovery OR old.status <> new.status OR old.asset <> new.asset) AND NOT EXISTS (SELECT 1 FROM held WHERE partition = lower(substr(hex(new.id), 18, 3)) AND state = 'arriving') BEGIN DELETE FROM listings WHERE product_id = new.id AND NOT EXISTS (SELECT 1 FROM json_each(new.discovery, '$.routes') r WHERE new.status = 'active' AND new.discovery ->> '$.listed' = 1 AND coalesce(r.value ->> 'method', 'tool') = listings.call AND coalesce(r.value ->> 'tool_name', r.value ->> 'path') = listings.target); INSERT INTO listings(id, merchant_id, product_id, call, target, next_probe_at, reason, created_at, updated_at) SELECT unhex(substr(hex(new.id), 1, 20) || hex(randomblob(6))), new.merchant_id, new.id, coalesce(r.value ->> 'method', 'tool'), coalesce(r.value ->> 'tool_name', r.value ->> 'path'), CASE WHEN r.value ->> 'tool_name' IS NULL THEN 0 END, CASE WHEN r.value ->> 'tool_name' IS NOT NULL THEN 'mcp_not_looked_at' END, new.updated_at, new.updated_at FROM json_each(new.discovery, '$.routes') r WHERE new.status = 'active' AND new.discovery ->> '$.listed' = 1 ON CONFLICT (product_id, call, target) WHERE product_id IS NOT NULL DO UPDATE SET next_probe_at = CASE WHEN call <> 'tool' THEN coalesce(probed_at + 60000, 0) END, good_at = CASE WHEN new.asset = 'USDC' THEN good_at END; END;
 --> statement-breakpoint
-CREATE TRIGGER `listings_removed` AFTER DELETE ON `products` WHEN old.discovery IS NOT NULL AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(old.id, 21, 3) AND state = 'arriving') BEGIN DELETE FROM listings WHERE product_id = old.id; END;
+CREATE TRIGGER `listings_removed` AFTER DELETE ON `products` WHEN old.discovery IS NOT NULL AND NOT EXISTS (SELECT 1 FROM held WHERE partition = lower(substr(hex(old.id), 18, 3)) AND state = 'arriving') BEGIN DELETE FROM listings WHERE product_id = old.id; END;
 --> statement-breakpoint
 -- A listing is at an origin of its merchant, on an enabled rail, and names the payee. A product is listed at the first origin. A change makes a probe due, at most one a minute.
-CREATE TRIGGER `listings_moved` AFTER UPDATE OF `origins`, `enabled`, `payout_wallet` ON `rail_settings` WHEN new.livemode = 1 AND new.rail_id = 'x402_solana_usdc' AND (old.origins <> new.origins OR old.enabled <> new.enabled OR old.payout_wallet IS NOT new.payout_wallet) AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(new.merchant_id, 21, 3) AND state = 'arriving') BEGIN UPDATE listings SET good_at = CASE WHEN new.enabled = 1 AND origin IN (SELECT value FROM json_each(new.origins)) THEN good_at END, next_probe_at = coalesce(probed_at + 60000, 0) WHERE merchant_id = new.merchant_id AND call <> 'tool'; END;
+CREATE TRIGGER `listings_moved` AFTER UPDATE OF `origins`, `enabled`, `payout_wallet` ON `rail_settings` WHEN new.livemode = 1 AND new.rail_id = 'x402_solana_usdc' AND (old.origins <> new.origins OR old.enabled <> new.enabled OR old.payout_wallet IS NOT new.payout_wallet) AND NOT EXISTS (SELECT 1 FROM held WHERE partition = lower(substr(hex(new.merchant_id), 18, 3)) AND state = 'arriving') BEGIN UPDATE listings SET good_at = CASE WHEN new.enabled = 1 AND origin IN (SELECT value FROM json_each(new.origins)) THEN good_at END, next_probe_at = coalesce(probed_at + 60000, 0) WHERE merchant_id = new.merchant_id AND call <> 'tool'; END;
 --> statement-breakpoint
-CREATE TRIGGER `listings_first_origin` AFTER INSERT ON `rail_settings` WHEN new.livemode = 1 AND new.origins <> '[]' AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(new.merchant_id, 21, 3) AND state = 'arriving') BEGIN UPDATE listings SET next_probe_at = coalesce(probed_at + 60000, 0) WHERE merchant_id = new.merchant_id AND call <> 'tool'; END;
+CREATE TRIGGER `listings_first_origin` AFTER INSERT ON `rail_settings` WHEN new.livemode = 1 AND new.origins <> '[]' AND NOT EXISTS (SELECT 1 FROM held WHERE partition = lower(substr(hex(new.merchant_id), 18, 3)) AND state = 'arriving') BEGIN UPDATE listings SET next_probe_at = coalesce(probed_at + 60000, 0) WHERE merchant_id = new.merchant_id AND call <> 'tool'; END;
 --> statement-breakpoint
 -- A suspended or deleted account lists nothing, nor does a product that the operator switched off.
-CREATE TRIGGER `listings_of_account` AFTER UPDATE OF `status` ON `accounts` WHEN old.status <> new.status AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(new.id, 21, 3) AND state = 'arriving') BEGIN UPDATE listings SET good_at = NULL, next_probe_at = CASE WHEN new.status = 'active' AND call <> 'tool' THEN coalesce(probed_at + 60000, 0) END WHERE merchant_id = new.id; END;
+CREATE TRIGGER `listings_of_account` AFTER UPDATE OF `status` ON `accounts` WHEN old.status <> new.status AND NOT EXISTS (SELECT 1 FROM held WHERE partition = lower(substr(hex(new.id), 18, 3)) AND state = 'arriving') BEGIN UPDATE listings SET good_at = NULL, next_probe_at = CASE WHEN new.status = 'active' AND call <> 'tool' THEN coalesce(probed_at + 60000, 0) END WHERE merchant_id = new.id; END;
 --> statement-breakpoint
-CREATE TRIGGER `listings_switched_off` AFTER INSERT ON `switched_off` WHEN new.subject LIKE 'product:%' AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(substr(new.subject, 9), 21, 3) AND state = 'arriving') BEGIN UPDATE listings SET good_at = NULL, next_probe_at = NULL WHERE product_id = substr(new.subject, 9); END;
+CREATE TRIGGER `listings_switched_off` AFTER INSERT ON `switched_off` WHEN new.subject LIKE 'product:%' AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(substr(new.subject, 9), 21, 3) AND state = 'arriving') BEGIN UPDATE listings SET good_at = NULL, next_probe_at = NULL WHERE product_id = unhex(substr(new.subject, 9), '-'); END;
 --> statement-breakpoint
-CREATE TRIGGER `listings_switched_on` AFTER DELETE ON `switched_off` WHEN old.subject LIKE 'product:%' AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(substr(old.subject, 9), 21, 3) AND state = 'arriving') BEGIN UPDATE listings SET next_probe_at = coalesce(probed_at + 60000, 0) WHERE product_id = substr(old.subject, 9) AND call <> 'tool'; END;
+CREATE TRIGGER `listings_switched_on` AFTER DELETE ON `switched_off` WHEN old.subject LIKE 'product:%' AND NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(substr(old.subject, 9), 21, 3) AND state = 'arriving') BEGIN UPDATE listings SET next_probe_at = coalesce(probed_at + 60000, 0) WHERE product_id = unhex(substr(old.subject, 9), '-') AND call <> 'tool'; END;
 --> statement-breakpoint
-CREATE TRIGGER `listing_words_removed` AFTER DELETE ON `listings` WHEN NOT EXISTS (SELECT 1 FROM held WHERE partition = substr(old.id, 21, 3) AND state = 'arriving') BEGIN DELETE FROM listing_words WHERE listing_id = old.id; END;
+CREATE TRIGGER `listing_words_removed` AFTER DELETE ON `listings` WHEN NOT EXISTS (SELECT 1 FROM held WHERE partition = lower(substr(hex(old.id), 18, 3)) AND state = 'arriving') BEGIN DELETE FROM listing_words WHERE listing_id = old.id; END;

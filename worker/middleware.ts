@@ -19,6 +19,8 @@ import { unknownPath } from '#platform/http/paths/unknown-path.ts';
 import { hitCeiling, ipOf, requireCeilingLeft, underCeiling } from '#platform/http/rate-limit.ts';
 import { nameRequest } from '#platform/http/request-id.ts';
 import { deferring, isSampled, logRequest } from '#platform/log.ts';
+import { nearHome } from '#platform/objects.ts';
+import { type Location, regionNear } from '#platform/variables/regions.ts';
 
 const LONG_BODIES = /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|receipt\/[^/]+\/invoice-metadata)$/;
 const RAW_BODIES = /^\/v1\/(?:products\/webhook|billing\/webhooks|integrations\/mail\/webhooks)\//;
@@ -31,6 +33,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
     requestId,
     kind: 'request',
     origin: new URL(c.req.url).origin,
+    callerRegion: regionNear((c.req.raw.cf ?? {}) as Location),
     defer: deferring(c.executionCtx, { request_id: requestId }),
     note: (reason) => notes.push(reason),
   });
@@ -53,7 +56,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
       units: c.var.unitsConsumed,
       ip: ipOf(c),
     };
-    ctx.defer(c.env.ADMISSION.getByName(`account:${key.admissionId}`).record(outcome));
+    ctx.defer(c.env.ADMISSION.getByName(...nearHome(c.env, `account:${key.admissionId}`)).record(outcome));
   }
   const isRoutine = endpoint === CONSUME_ENDPOINT && status === 200 && notes.length === 0;
   if (isRoutine && !isSampled(requestId)) return;

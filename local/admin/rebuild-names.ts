@@ -22,3 +22,13 @@ export async function rebuildAllNames(request: (body: { after?: string }) => Pro
   console.log(`${all.read} names read, ${all.written} written, ${all.shared} used by two accounts${again}`);
   return all.shared === 0 && all.reserved === 0;
 }
+
+/** Writes the names of the accounts to the directory, without which the service refuses calls. */
+export async function completeNames(baseUrl: string, operatorSecret: string): Promise<void> {
+  const headers = { 'Content-Type': 'application/json', 'X-Svc-Operator-Secret': operatorSecret };
+  await rebuildAllNames(async (body) => {
+    const response = await fetch(`${baseUrl}/v1/operator/names/rebuild`, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`names rebuild: ${response.status} ${await response.text()}`);
+    return (await response.json()) as RebuiltNamesPage;
+  });
+}

@@ -12,13 +12,15 @@ export interface DevOptions {
   verbose: boolean;
   /** Also starts the simulated identity providers, messaging platforms and payment processor. */
   world: boolean;
+  /** Databases of merchants. */
+  databases: number;
 }
 
 /** Error for the person at the terminal: the problem and its fix. Printed without a stack. */
 export class Refusal extends Error {}
 
 export function readOptions(args: string[], env: NodeJS.ProcessEnv): DevOptions {
-  const { port, 'chain-port': chainPort, state, vars, verbose, world } = parseFlags(args);
+  const { port, 'chain-port': chainPort, state, vars, verbose, world, databases } = parseFlags(args);
   return {
     port: readPort('--port', port ?? env.PORT, 8787),
     chainPort: readPort('--chain-port', chainPort ?? env.CHAIN_PORT, 8899),
@@ -26,6 +28,7 @@ export function readOptions(args: string[], env: NodeJS.ProcessEnv): DevOptions 
     variables: readVariables(vars ?? env.VARS_FILE),
     verbose: verbose ?? false,
     world: world ?? false,
+    databases: readDatabases(databases),
   };
 }
 
@@ -37,11 +40,12 @@ function parseFlags(args: string[]) {
     vars: { type: 'string' },
     verbose: { type: 'boolean' },
     world: { type: 'boolean' },
+    databases: { type: 'string' },
   } as const;
   try {
     return parseArgs({ args, options }).values;
   } catch (error) {
-    const usage = 'npm run dev -- [--port 8787] [--chain-port 8899] [--state .local] [--vars <file>] [--verbose] [--world]';
+    const usage = 'npm run dev -- [--port 8787] [--chain-port 8899] [--state .local] [--vars <file>] [--verbose] [--world] [--databases 3]';
     throw new Refusal(`${error instanceof Error ? error.message : String(error)}\nUsage: ${usage}`);
   }
 }
@@ -53,6 +57,14 @@ function readVariables(file: string | undefined): Record<string, string> {
   } catch (error) {
     throw new Refusal(`--vars: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+const DATABASES_MAX = 9;
+
+function readDatabases(text = '1'): number {
+  const count = Number(text);
+  if (!/^\d$/.test(text) || count === 0) throw new Refusal(`--databases wants a number from 1 to ${DATABASES_MAX}, not "${text}".`);
+  return count;
 }
 
 function readPort(flag: string, text: string | undefined, fallback: number): number {

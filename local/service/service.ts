@@ -10,6 +10,7 @@ import { startOutside } from '../outside/outside.ts';
 import { PORTAL, PRICES } from '../outside/processor.ts';
 import { webhookSecretOf } from '../outside/subscriptions.ts';
 import { PRICE_PATH, startPriceSource } from './price-source.ts';
+import { writeSeveralDatabases } from './several-databases.ts';
 import { superviseWorker } from './supervised-worker.ts';
 import { readWallet } from './wallet-of.ts';
 import { migrate } from './wrangler.ts';
@@ -24,6 +25,8 @@ interface ServiceOptions {
   world?: boolean;
   variables?: Record<string, string>;
   configPath?: string;
+  /** Databases of merchants. Several ones have a directory. */
+  databases?: number;
   onProgress: (step: string) => void;
   onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
   onProblem: (problem: string) => void;
@@ -59,8 +62,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   teardown.defer(() => prices.close());
 
   const persistDir = join(stateDir, 'wrangler');
+  const { databases = 1 } = options;
+  const configPath = databases > 1 ? writeSeveralDatabases(stateDir, databases) : options.configPath;
   onProgress('Bringing the database up to date');
-  await migrate(persistDir, { stateDir, onStart: (run) => teardown.defer(() => run.stop()) });
+  const severalPath = databases > 1 ? configPath : undefined;
+  await migrate(persistDir, severalPath, { stateDir, onStart: (run) => teardown.defer(() => run.stop()) });
 
   onProgress('Starting the service');
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -76,7 +82,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ...options.variables,
   });
   const address = ['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0'];
-  const config = options.configPath === undefined ? [] : ['--config', options.configPath];
+  const config = configPath === undefined ? [] : ['--config', configPath];
   const assets = ['--assets', DEV_ASSETS_DIR];
   const args = ['--local', '--persist-to', persistDir, ...address, '--env-file', envFile, ...assets, ...config];
   const { gaveUp } = await superviseWorker({ args, baseUrl, stateDir, teardown, onLine: options.onLine, onProblem });

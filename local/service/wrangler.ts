@@ -77,15 +77,22 @@ function start(args: string[], { stateDir, onLine }: WranglerOptions = {}): Runn
 
 type OnceOptions = WranglerOptions & { onStart?: (run: RunningWrangler) => void };
 
+/** `WRANGLER_SCRIPT`: script that tests run instead of wrangler. */
 export const runWrangler = (args: string[], options?: OnceOptions): Promise<string> =>
-  run(`wrangler ${args.slice(0, 3).join(' ')}`, [WRANGLER, ...args], options);
+  run(`wrangler ${args.slice(0, 3).join(' ')}`, [process.env.WRANGLER_SCRIPT ?? WRANGLER, ...args], options);
 
-export async function migrate(persistDir: string, options?: OnceOptions): Promise<void> {
-  const all = readdirSync(MIGRATIONS).join('\n');
+export async function migrate(persistDir: string, configPath?: string, options?: OnceOptions): Promise<void> {
+  const bound =
+    configPath === undefined
+      ? ''
+      : readFileSync(configPath, 'utf8')
+          .match(/^binding = "(?:DB|DIRECTORY).*$/gm)!
+          .join('\n');
+  const all = [...readdirSync(MIGRATIONS), bound].join('\n');
   // Next to the database, so that both are deleted together.
   const note = join(persistDir, 'v3/d1/migrated.txt');
   if (existsSync(note) && readFileSync(note, 'utf8') === all) return;
-  await run('The migration', [MIGRATE, persistDir], options);
+  await run('The migration', [MIGRATE, persistDir, ...(configPath === undefined ? [] : [configPath])], options);
   writeFileSync(note, all);
 }
 

@@ -75,7 +75,7 @@ describe('calls of an entitlement object', () => {
   });
   const use = (key: string): KeyedUse => ({ key, fingerprint: '', now, units: 1 });
   const open = (consumeMany: (identity: EntitlementKey, uses: KeyedUse[]) => Promise<(ConsumeAnswer | null)[]>) => {
-    const passing = new ConsumeForwarder({ getByName: () => ({ consumeMany }) } as unknown as Env['ENTITLEMENT']);
+    const passing = new ConsumeForwarder({ ENTITLEMENT: { getByName: () => ({ consumeMany }) } } as unknown as Env);
     return (ref: string, key: string) => passing.use(passing.keyOf('merchant-1', true, 'product-1', { customerRef: ref }), use(key));
   };
   const keyOf = (one: PassedOutcome | null) => (one?.ok ? one.consumptionId : null);

@@ -17,7 +17,7 @@ import { SWEEPS as ALL_SWEEPS } from '../../worker/sweeps.ts';
 import { type Bill, TestChain } from './chain/chain.ts';
 import { expectPublishedResponse } from './clients/call.ts';
 import { prepareOnEvents } from './fixtures/acts.ts';
-import { testConfig, testEnv } from './runner/env.ts';
+import { boundDatabases, hasThree, testConfig, testEnv } from './runner/env.ts';
 import { type HeldPlacement, holding, invoked, platformQueues, SWEEPS, sweepsSent } from './runner/invocation.ts';
 import { metered } from './runner/limits.ts';
 
@@ -45,6 +45,8 @@ export interface CallOptions {
   raw?: BodyInit;
   headers?: Record<string, string>;
   env?: Env;
+  /** Location of the caller, as the platform reports it. */
+  cf?: IncomingRequestCfProperties;
   /** Limit of rows read. Throws if the call reads more. Rows read for the total of a list do not count. */
   rowsMax?: number;
 }
@@ -63,6 +65,9 @@ let worlds = 0;
 
 const BATCH_MAX = 10;
 
+/** Databases of the merchants of a world, in turn. */
+const TURNS = ['DB_3', 'DB_2', 'DB'];
+
 /** Hash of `correct horse battery`. */
 const PASSWORD_HASH = '$scrypt$ln=14,r=8,p=5$c2FsdCBvZiB0aGUgdGVzdA==$Air4tGfgagiYpRK6yJC8fppLEJbbMCcil6SVxyPcgAw=';
 
@@ -73,6 +78,13 @@ const HOUSEKEEPING = new Set<string>(ALL_SWEEPS.filter(({ nextDueAt }) => nextDu
 export const strangerAddress = (): string => `10.${[...crypto.getRandomValues(new Uint8Array(3))].join('.')}`;
 
 export const firstRun = (sweep: string): SweepMessage => ({ sweep, round: 1, requestId: 'cron_of_a_test' });
+
+/** First run of a sweep in each database. */
+const firstRuns = (sweep: string): SweepMessage[] => {
+  const isOfDeployment = ALL_SWEEPS.find(({ name }) => name === sweep)?.isOfDeployment;
+  const databases = isOfDeployment ? ['DB'] : Object.keys(boundDatabases()).filter((name) => name !== 'DIRECTORY');
+  return databases.map((database) => ({ ...firstRun(sweep), ...(database === 'DB' ? {} : { database }) }));
+};
 
 /** Service under test with its own chain, queues and merchants. All worlds of a test file share one database. */
 export class World {
@@ -150,7 +162,12 @@ export class World {
     if (isOfJson && !headers.has('content-type')) headers.set('content-type', 'application/json');
     // Adds Content-Length as a network would, because the platform gets the request directly.
     if (typeof body === 'string' && !headers.has('content-length')) headers.set('content-length', String(utf8(body).length));
-    const request = new Request(`https://svc.test${path}`, { method, headers, body: body ?? null });
+    const request = new Request(`https://svc.test${path}`, {
+      method,
+      headers,
+      body: body ?? null,
+      ...(options.cf ? { cf: options.cf } : {}),
+    });
     const answer = async (execution: ExecutionContext) => {
       const response = await worker.fetch(request, options.env ?? this.env, execution);
       // Avoids `text()`, which warns about a PDF.
@@ -169,7 +186,8 @@ export class World {
    */
   async merchant(plan: PlanName = 'scale'): Promise<Merchant> {
     const email = `merchant-${this.#name}-${++this.#people}@example.com`;
-    const ctx = homeForNew(newCtx(this.env, { requestId: 'req_merchant', defer: () => {} }), email);
+    const env = hasThree ? { OPEN_DATABASES: TURNS[this.#people % TURNS.length]!, ...this.env } : this.env;
+    const ctx = homeForNew(newCtx(env, { requestId: 'req_merchant', defer: () => {} }), email);
     const passwordHash = await sealHash(ctx.config.PEPPER, PASSWORD_HASH);
     const account = newAccount(ctx, 'Ada’s weather', { email, emailKey: emailKeysOf(ctx, email).keys[0], passwordHash });
     await storeAccount(ctx, { ...account, plan });
@@ -250,7 +268,7 @@ export class World {
     await testEnv.DB.prepare('UPDATE sweeps SET due_at = 0, sent_at = 0, lease_until = 0').run();
     const messages = (await this.tick(env)).filter(({ sweep }) => !HOUSEKEEPING.has(sweep));
     // A tick asks about a tenth of them.
-    messages.push(...housekeeping.map(firstRun));
+    messages.push(...housekeeping.flatMap(firstRuns));
     for (let next = messages.shift(); next; next = messages.shift()) messages.push(...(await this.runSweep(next, env)));
   }
 
@@ -258,8 +276,9 @@ export class World {
   async sweepAlone(name: string, env: Env = this.env, rowsMax?: number): Promise<number> {
     await testEnv.DB.prepare('UPDATE sweeps SET due_at = 0, lease_until = 0 WHERE name = ?').bind(name).run();
     let rounds = 0;
-    for (let next: SweepMessage | undefined = firstRun(name); next; rounds++)
-      next = (await this.runSweep(next, env, rowsMax)).find(({ sweep }) => sweep === name);
+    for (const first of firstRuns(name))
+      for (let next: SweepMessage | undefined = first; next; rounds++)
+        next = (await this.runSweep(next, env, rowsMax)).find(({ sweep }) => sweep === name);
     return rounds;
   }
 

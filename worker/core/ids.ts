@@ -302,6 +302,23 @@ export function parsePartitions(text: string): Range[] | null {
   return ranges.sort(([a], [b]) => a - b);
 }
 
-/** Eight partitions for each bound database, in the order of their numbers. */
+/** Eight partitions for each bound database, by its number, so that the partitions of one do not depend on the others. */
 export const defaultPartitions = (databases: readonly string[]): Range[] =>
-  databases.map((name, i) => [i * DEFAULT_COUNT, Math.min((i + 1) * DEFAULT_COUNT, PARTITIONS) - 1, name]);
+  databases.map((name) => {
+    const first = (name === 'DB' ? 0 : Number(name.slice(3)) - 1) * DEFAULT_COUNT;
+    return [first, Math.min(first + DEFAULT_COUNT, PARTITIONS) - 1, name];
+  });
+
+const hexOf = (partition: number): string => partition.toString(16).padStart(3, '0');
+
+/** Ranges of the partitions of a database as `PARTITIONS` writes them: `000-007 010`. */
+export function partitionRanges(map: Pick<PartitionMap, 'databaseAt'>, database: string): string {
+  const ranges: [number, number][] = [];
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    if (map.databaseAt(partition as Partition) !== database) continue;
+    const [, end] = ranges.at(-1) ?? [];
+    if (end === partition - 1) ranges.at(-1)![1] = partition;
+    else ranges.push([partition, partition]);
+  }
+  return ranges.map(([first, end]) => (first === end ? hexOf(first) : `${hexOf(first)}-${hexOf(end)}`)).join(' ');
+}

@@ -56,7 +56,11 @@ export function readConfig(environment: Readonly<Record<string, unknown>>): { co
   const findings = [...parsed.flatMap((one) => one.findings), ...togetherFindings(given), ...secretFindings(given)];
   if (given.get('NETWORK') === 'mainnet') findings.push(...mainnetFindings(given));
   const parsedOf = (name: VariableName) => parsed.find((one) => one.name === name)?.value as never;
-  const databases = { PARTITIONS: parsedOf('PARTITIONS'), OPEN_DATABASES: parsedOf('OPEN_DATABASES') };
+  const databases = {
+    PARTITIONS: parsedOf('PARTITIONS'),
+    OPEN_DATABASES: parsedOf('OPEN_DATABASES'),
+    DATABASES: parsedOf('DATABASES'),
+  };
   findings.push(...listDatabaseProblems(environment, databases).map(({ name, problem }) => fatal(name, problem)));
   if (findings.some(({ isFatal }) => isFatal)) return { config: null, findings };
   const { RPC_URL, RPC_URLS, ...values } = Object.fromEntries(parsed.map(({ name, value }) => [name, value])) as Values;

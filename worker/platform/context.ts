@@ -4,6 +4,7 @@ import type { AccountId, EndpointId, MailId, MembershipId, Partition, SandboxSes
 import { defaultPartitions, PartitionMap } from '#core/ids.ts';
 import { type Budget, currentBudget, databaseNamesOf } from '#core/isolate/budget.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
+import type { Region } from '#platform/variables/regions.ts';
 import type { AdmissionRpc, Caller, SignIn } from '#rules/admission.ts';
 import type { EntitlementProjection, EntitlementRpc } from '#rules/entitlement-rpc.ts';
 import type { MeteredProjection, MeteredSessionRpc } from '#rules/metered/rpc.ts';
@@ -106,10 +107,33 @@ function configOf(env: Env): Config {
   return config;
 }
 
+const maps = new WeakMap<Config, DatabaseMap>();
+
+/** Partitions and regions of the bound databases, the same for all requests of an isolate. */
+export function databaseMapOf(env: Env, config: Config): DatabaseMap {
+  const known = maps.get(config);
+  if (known) return known;
+  const map = {
+    partitions: new PartitionMap(
+      config.PARTITIONS ?? defaultPartitions(databaseNamesOf(env)),
+      config.MOVES === 'on' ? movedPartitions : undefined,
+    ),
+    regions: new Map(config.DATABASES),
+  };
+  maps.set(config, map);
+  return map;
+}
+
 export const nodesOf = ({ rpcUrls, network }: Config, leftMs: () => number): Node[] =>
   rpcUrls.map((url) => new Node(url, network.genesisHash, leftMs));
 
 export type Db = ReturnType<typeof drizzle>;
+
+interface DatabaseMap {
+  readonly partitions: PartitionMap;
+  /** Region of each database. Empty without `DATABASES`. */
+  readonly regions: ReadonlyMap<string, Region>;
+}
 
 export interface Database {
   name: string;
@@ -151,13 +175,14 @@ interface Sandbox {
  * Dependencies of a verb that are not bound to one database. The clocks are read once per request, and code below must not read another
  * clock.
  */
-export interface Ctx {
+export interface Ctx extends DatabaseMap {
   readonly env: Env;
   readonly config: Config;
   readonly databases: readonly [Database, ...Database[]];
   /** Database of names, if it has a binding of its own. */
   readonly directory: Database | null;
-  readonly partitions: PartitionMap;
+  /** Region of the caller, for a new account. Null: unknown, or work without a caller. */
+  readonly callerRegion: Region | null;
   readonly chain: Chain;
   readonly sandbox: Sandbox | null;
   /**
@@ -221,6 +246,7 @@ interface CtxOptions {
   kind?: keyof typeof DEADLINES_MS;
   cause?: string | undefined;
   origin?: string;
+  callerRegion?: Region | null;
   now?: number;
   wallNow?: number;
   defer(work: Promise<unknown>): void;
@@ -241,7 +267,7 @@ export function clocksOf(
 
 export function newCtx(
   env: Env,
-  { requestId, kind = 'sweep', cause = requestId, origin, now, wallNow, defer, note = () => {} }: CtxOptions,
+  { requestId, kind = 'sweep', cause = requestId, origin, callerRegion = null, now, wallNow, defer, note = () => {} }: CtxOptions,
 ): Shard {
   const config = configOf(env);
   const clocks = clocksOf(config, DEADLINES_MS[kind], { now, wallNow });
@@ -254,10 +280,8 @@ export function newCtx(
     config,
     databases,
     directory: env.DIRECTORY ? openDatabase(env, 'DIRECTORY', clock) : null,
-    partitions: new PartitionMap(
-      config.PARTITIONS ?? defaultPartitions(databases.map(({ name }) => name)),
-      config.MOVES === 'on' ? movedPartitions : undefined,
-    ),
+    ...databaseMapOf(env, config),
+    callerRegion,
     db: databases[0].db,
     database: databases[0].name,
     homes: [],

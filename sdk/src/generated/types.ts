@@ -9,6 +9,8 @@ export interface RegisterRequest {
   password: string;
   /** Name of the account, as buyers see it. */
   display_name: string;
+  /** Region that stores the account for good. Defaults to that of the caller. Only a region that the deployment offers is accepted. */
+  region?: 'wnam' | 'enam' | 'weur' | 'eeur' | 'apac' | 'oc';
 }
 
 export interface Claims {
@@ -216,6 +218,8 @@ export interface Account {
   timezone: string;
   /** Language of emails to you. */
   locale: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
+  /** Region that stores the account. Null if the deployment has no regions. */
+  region: 'wnam' | 'enam' | 'weur' | 'eeur' | 'apac' | 'oc' | null;
   /** Time at which the object was created. */
   created_at: string;
   /** Identifier of the calling key. */
@@ -3274,6 +3278,8 @@ export interface CreateSetupIntentRequest {
   intended_use?: string;
   /** Plan that you intend to buy. */
   plan?: 'free' | 'starter' | 'growth' | 'scale';
+  /** Region that stores the account for good. Defaults to that of the caller. Only a region that the deployment offers is accepted. */
+  region?: 'wnam' | 'enam' | 'weur' | 'eeur' | 'apac' | 'oc';
 }
 
 export interface SetupManifest {

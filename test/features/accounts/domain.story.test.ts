@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { judgeReading, sweepDomains } from '#features/accounts/domain/domain.ts';
-import { newCtx } from '#platform/context.ts';
 import type { SellerDomain } from '#platform/db/tables/office/domains.ts';
 import { getPage } from '../../support/clients/page.ts';
+import { inEach } from '../../support/runner/shards.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
@@ -33,7 +33,7 @@ describe('seller domain', () => {
   const prove = (token: string, accountId: string = ada.userId) => {
     shown = async () => Response.json({ account_id: accountId, token });
   };
-  const sweep = (now: number) => sweepDomains(newCtx(w.env, { requestId: 'req_domains', now, defer: () => {} }));
+  const sweep = (now: number) => inEach(w.env, sweepDomains, { now });
   async function verify(): Promise<string> {
     const { body } = await put('shop.com');
     prove(body.token);

@@ -214,17 +214,17 @@ describe('personal data of a deleted account', () => {
       w.env.DB.prepare(
         `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)
           INSERT INTO claims (scope, key, fingerprint, status, body, fence, expires_at)
-          SELECT ? || ':live:POST /v1/support/tickets', 'drift-' || i, '', 200, 'Driftwood', i, 9e15 FROM n`,
-      ).bind(cleo.userId),
+          SELECT ?, 'drift-' || i, '', 200, 'Driftwood', i, 9e15 FROM n`,
+      ).bind(`${cleo.userId}:live:POST /v1/support/tickets`),
     ]);
     await end(cleo);
     const left = () =>
       prepareOnEvents(
         w.env.DB,
         `SELECT (SELECT count(*) FROM events WHERE merchant_id = ?1 AND data LIKE '%Driftwood%')
-          + (SELECT count(*) FROM claims WHERE scope LIKE ?1 || '%') AS n`,
+          + (SELECT count(*) FROM claims WHERE scope LIKE ?2) AS n`,
       )
-        .bind(cleo.userId)
+        .bind(cleo.userId, `${cleo.userId}%`)
         .first<number>('n');
     expect(await left()).toBe(901 + 900 - 2 * 200);
     for (let i = 0; i < 4 && (await left())! > 0; i++) await w.sweepAlone('erasures');

@@ -13,7 +13,7 @@ const QUOTAS: Record<PlanName, { keys: number; products: number | null; endpoint
   growth: { keys: 20, products: 250, endpoints: 20 },
   scale: { keys: 100, products: null, endpoints: 50 },
 };
-const RANDOM_ID = "lower(hex(randomblob(4)) || '-0000-7000-8000-' || hex(randomblob(6)))";
+const RANDOM_ID = 'randomblob(16)';
 
 describe('plan quotas', () => {
   const w = new World();

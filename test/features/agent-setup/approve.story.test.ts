@@ -224,7 +224,7 @@ describe('expired setup', () => {
     await testEnv.DB.prepare(
       `INSERT INTO settlements (payment_id, merchant_id, livemode, purpose, setup_intent_id, tx_signature, wire, asset, mint, amount,
         fee_payer, payer_wallet, recipient_wallet, recipient_ata, nonce, terms, last_valid_block_height, status, next_check_at, created_at)
-        VALUES (?1, ?2, 1, 'activation', ?3, ?1, '', 'USDC', 'm', '19000000', 'f', 'p', 'r', 'a', 'n', '{"plan":"starter"}', 1, 'pending', ?4, 0)`,
+        VALUES (?1, ?2, 1, 'activation', ?3, hex(?1), '', 'USDC', 'm', '19000000', 'f', 'p', 'r', 'a', 'n', '{"plan":"starter"}', 1, 'pending', ?4, 0)`,
     )
       .bind(crypto.randomUUID(), paying.created.account_id, paying.id, Date.now() + 3_600_000)
       .run();

@@ -14,6 +14,7 @@ import {
   setOrigins,
 } from '../../support/people/listed-shop.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { testEnv } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
 const HOUR = 3_600_000;
@@ -134,7 +135,7 @@ describe('public catalogue', () => {
   });
 
   const execute = (sql: string, ...values: unknown[]) =>
-    w.env.DB.prepare(sql)
+    testEnv.DB.prepare(sql)
       .bind(...values)
       .run();
   const setStatus = ({ merchant }: Shop, status: string) => execute('UPDATE accounts SET status = ? WHERE id = ?', status, merchant.userId);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
-import { newCtx } from '#platform/context.ts';
+import { shardOf } from '../../support/runner/shards.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
@@ -87,7 +87,7 @@ describe('replaces_payment_id', () => {
     await w.env.DB.prepare('UPDATE payments SET expires_at = expires_at - ? WHERE id = ?')
       .bind(31 * DAY, first.payment_id)
       .run();
-    await sweepEndedSessions(newCtx(w.env, { requestId: 'req_replaced', now: Date.now(), defer: () => {} }));
+    await sweepEndedSessions(shardOf(w.env, first.payment_id));
     const rows = w.env.DB.prepare('SELECT id FROM payments WHERE id = ?').bind(first.payment_id);
     expect((await rows.all()).results).toEqual([]);
     expect(await view(first.payment_id)).toMatchObject({ status: 'FAILED', failure_code: 'replaced' });

@@ -6,8 +6,8 @@ import { forgetEndedSessions } from '#features/metered/session.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { USDC } from '../../support/chain/chain.ts';
 import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
-import { shardOf } from '../../support/models/subscription-life.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { shardOf } from '../../support/runner/shards.ts';
 
 const w = channelWorld();
 beforeAll(() => fundChannels(w));
@@ -109,7 +109,7 @@ it('a session with an object that cannot be erased is skipped, so that the sweep
     w.env.DB.prepare('UPDATE metered_sessions SET ended_at = ? WHERE id = ?').bind(endedAt, shop.session.session_id).run();
   await end(open, 1);
   await end(over, 2);
-  expect(await forgetEndedSessions(shardOf(w.env), 3, 2)).toBe(2);
+  expect(await forgetEndedSessions(shardOf(w.env, merchant.userId), 3, 2)).toBe(2);
   const left = await w.env.DB.prepare('SELECT id FROM metered_sessions WHERE ended_at <= 3').all();
   expect(left.results).toEqual([{ id: open.session.session_id }]);
   await end(open, null);

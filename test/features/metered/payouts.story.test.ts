@@ -12,15 +12,19 @@ import { channelWorld, fundChannels, type LiveShop } from '../../support/chain/l
 import { withFaults } from '../../support/faults/faults.ts';
 import { FIRST_CHECK } from '../../support/faults/finality.ts';
 import { payoutLife } from '../../support/models/payout-life.ts';
-import { shardOf } from '../../support/models/subscription-life.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { shardOf } from '../../support/runner/shards.ts';
 
 const PROGRAMS = [['older'], ['current']] as const;
 
 describe.each(PROGRAMS)('reading of foreign payouts from a channel of the %s program', (generation) => {
   const w = channelWorld();
   const { open, sweep, leave, beginMinute, unitsOf } = payoutLife(w, CHANNEL_PROGRAMS[generation]);
-  const scopeOf = ({ merchant }: LiveShop) => ({ ...shardOf(w.env), merchantId: merchant.userId as AccountId, livemode: true });
+  const scopeOf = ({ merchant }: LiveShop) => ({
+    ...shardOf(w.env, merchant.userId),
+    merchantId: merchant.userId as AccountId,
+    livemode: true,
+  });
   beforeAll(() => fundChannels(w));
   afterAll(endSkips);
 
@@ -63,7 +67,7 @@ describe.each(PROGRAMS)('reading of foreign payouts from a channel of the %s pro
     await skipTime(w.chain, 60);
     await withBudget(async () => {
       while (currentBudget().left > 40) chargeCall();
-      await watchSessions(shardOf(w.env), [shop.session.session_id]);
+      await watchSessions(shardOf(w.env, shop.session.session_id), [shop.session.session_id]);
     });
     expect(await unitsOf(shop)).toEqual([]);
     await sweep(shop);
@@ -98,7 +102,7 @@ describe.each(PROGRAMS)('reading of foreign payouts from a channel of the %s pro
     }
     await skipTime(w.chain, FIRST_CHECK);
     await w.sweepAlone('finality');
-    const shard = shardOf(w.env);
+    const shard = shardOf(w.env, payment!.id!);
     const sample = (await samplePayments(shard.db, '', 300)).filter(({ claim }) => claim.subjectId === payment!.id);
     expect(await auditPayments(shard, await Promise.all(sample.map((one) => readRecorded(shard, one))))).toEqual([null]);
     expect((await shop.close()).body).toMatchObject({ status: 'closed', settled: { base_units: '30' } });
@@ -174,7 +178,7 @@ describe.each(PROGRAMS)('reading of foreign payouts from a channel of the %s pro
       for (const side of ['before', 'after'] as const) {
         await w.env.DB.prepare("UPDATE metered_sessions SET payout_seen = '0', payout_seen_tx = NULL, next_check_at = 1").run();
         const { env, trips } = withFaults(w.env, { [side]: ({ number }: { number: number }) => number === cut });
-        await watchSessions(shardOf(env), [shop.session.session_id]).catch(() => null);
+        await watchSessions(shardOf(env, shop.session.session_id), [shop.session.session_id]).catch(() => null);
         if (trips.length >= cut) cuts = cut;
       }
     // The fifth trip is the batch that stores the payment.
@@ -193,7 +197,7 @@ describe.each(PROGRAMS)('reading of foreign payouts from a channel of the %s pro
     await one.close();
     await skipTime(w.chain, FIRST_CHECK);
     await w.sweepAlone('finality');
-    const shard = shardOf(w.env);
+    const shard = shardOf(w.env, one.merchant.userId);
     const paid = [...(await one.payments()), ...(await other.payments())].map(({ id }) => id);
     const sample = (await samplePayments(shard.db, '', 300)).filter(({ claim }) => paid.includes(claim.subjectId));
     expect(sample).toHaveLength(3);

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sweepReference } from '#features/payments/watch/reference-scan.ts';
-import { newCtx } from '#platform/context.ts';
 import { newReferenceWorld } from '../../support/chain/own-reference.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { REPEATED } from '../../support/runner/env.ts';
+import { ctxOf } from '../../support/runner/shards.ts';
 import { PAYMENT_SWEEPS } from '../../support/runner/sweeps.ts';
 import type { Merchant, World } from '../../support/world.ts';
 
@@ -153,7 +153,7 @@ describe('reference sweep with a late node', REPEATED, () => {
   });
 
   describe('reference list full of spam', () => {
-    const walk = (env = w.env, pageSize = 2) => sweepReference(newCtx(env, { requestId: 'req_walk', defer: () => {} }), pageSize);
+    const walk = (env = w.env, pageSize = 2) => sweepReference(ctxOf(env), pageSize);
     const spam = async (count: number) => {
       const spammer = await w.chain.wallet();
       const bill = { recipient: merchant.wallet.address, price: { base_units: '1' }, references: [w.env.SERVICE_REFERENCE as string] };

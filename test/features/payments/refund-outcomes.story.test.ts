@@ -1,8 +1,8 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { refundOutcome } from '#features/payments/refunds/record-refund.ts';
-import { newCtx } from '#platform/context.ts';
 import { sweepUntilBelieved } from '../../support/faults/finality.ts';
+import { shardOf } from '../../support/runner/shards.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
@@ -97,7 +97,7 @@ describe('finality outcome of a refund that revokes access', () => {
     await sweepUntilBelieved(w);
     expect((await read()).refunded).toBeUndefined();
     const refundId = (await w.env.DB.prepare('SELECT id FROM refunds WHERE tx_signature = ?').bind(signature).first<string>('id'))!;
-    const ctx = newCtx(w.env, { requestId: 'req_returned', defer: () => {} });
+    const ctx = shardOf(w.env, refundId);
     await refundOutcome.onReturned(ctx, refundId, { writes: [], isOver: async () => false });
     expect((await read()).refunded).toMatchObject([{ at, tx_signature: signature }]);
   });

@@ -1,9 +1,9 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sweepReference } from '#features/payments/watch/reference-scan.ts';
-import { newCtx } from '#platform/context.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { REPEATED } from '../../support/runner/env.ts';
+import { ctxOf } from '../../support/runner/shards.ts';
 import { PAYMENT_SWEEPS } from '../../support/runner/sweeps.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -17,7 +17,7 @@ describe('reference sweep over many pages', REPEATED, () => {
     merchant = await w.merchant();
     await w.env.DB.prepare('DELETE FROM cursors').run();
   });
-  const walk = (env = w.env) => sweepReference(newCtx(env, { requestId: 'req_walk_pages', defer: () => {} }), 2);
+  const walk = (env = w.env) => sweepReference(ctxOf(env), 2);
   const pay = async (count: number) => {
     const product = await w.product(merchant);
     const buyer = await w.chain.wallet();

@@ -9,6 +9,7 @@ import { newAgent, type Shop, sellToAgents, stall } from '../../support/people/a
 import { consumer, received } from '../../support/people/consumer.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
+import { originalOf } from '../../support/runner/readable-ids.ts';
 import { type Answer, World } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -178,7 +179,7 @@ describe('service with a second database that lacks migrations', () => {
     expect([refused.status, refused.body.code]).toEqual([503, 'misconfigured']);
     expect((await w.call('GET', '/v1/products', { key: merchant.key })).status).toBe(200);
     expect((await w.call('GET', '/v1/health')).body).toMatchObject({ status: 'degraded', databases_away: ['DB_3'] });
-    await applyD1Migrations(testEnv.TEST_DB_3, testEnv.TEST_MIGRATIONS);
+    await applyD1Migrations(originalOf(testEnv.TEST_DB_3), testEnv.TEST_MIGRATIONS);
     setTime(Date.now() + 10_000);
     expect((await register()).status).toBe(201);
   });
@@ -226,13 +227,18 @@ function filled(database: D1Database): D1Database {
 
 describe('alarms of several databases', () => {
   it.each([
-    ['DB_2', ['database_full_DB_2', 'no_open_database']],
-    ['DB DB_2', ['database_full_DB_2']],
-  ])('a full database is named, and the operator learns if none of %s has room', async (open, alarms) => {
-    const w = new World();
-    await bindDatabases(w, 'DB_2');
-    const env = { ...w.env, DB_2: filled(testEnv.TEST_DB_2), OPEN_DATABASES: open };
-    const trouble = await findTrouble(newCtx(env, { requestId: 'req_full', defer: () => {} }));
-    expect(trouble.map(({ name }) => name).filter((name) => /full|open/.test(name))).toEqual(alarms);
-  });
+    ['DB_2', '', ['database_full_DB_2', 'no_open_database']],
+    ['DB DB_2', '', ['database_full_DB_2']],
+    ['DB DB_2', 'DB:enam DB_2:apac', ['database_full_DB_2', 'no_open_database_apac']],
+    ['DB_2', 'DB:enam DB_2:apac', ['database_full_DB_2', 'no_open_database']],
+  ])(
+    'a full database is named, and the operator learns if none of %s has room, in all and in the regions of %j',
+    async (open, regions, alarms) => {
+      const w = new World();
+      await bindDatabases(w, 'DB_2');
+      const env = { ...w.env, DB_2: filled(testEnv.TEST_DB_2), OPEN_DATABASES: open, DATABASES: regions };
+      const trouble = await findTrouble(newCtx(env, { requestId: 'req_full', defer: () => {} }));
+      expect(trouble.map(({ name }) => name).filter((name) => /full|open/.test(name))).toEqual(alarms);
+    },
+  );
 });

@@ -49,7 +49,7 @@ describe('an hour of fifty made-up signatures a minute from one address', () => 
     }));
     return w.env.DB.prepare(
       `INSERT INTO payment_candidates (payment_id, tx_signature, origin, attempt, next_check_at, created_at)
-       SELECT value ->> 'id', value ->> 'signature', 'named', 7, ?1, value ->> 'at' FROM json_each(?2)`,
+       SELECT unhex(value ->> 'id', '-'), value ->> 'signature', 'named', 7, ?1, value ->> 'at' FROM json_each(?2)`,
     )
       .bind(now - 60_000, JSON.stringify(rows))
       .run();

@@ -24,7 +24,7 @@ import {
   withObjectFaults,
 } from '../../support/people/agent.ts';
 import { consumer, deliveries, received } from '../../support/people/consumer.ts';
-import { REPEATED } from '../../support/runner/env.ts';
+import { REPEATED, testEnv } from '../../support/runner/env.ts';
 import { type Answer, type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
@@ -260,7 +260,9 @@ describe('write without a key and with a lost database answer', () => {
   it('a password change succeeds although the account changed meanwhile', async () => {
     const merchant = await w.merchant();
     const touch = () =>
-      w.env.DB.prepare('UPDATE accounts SET version = version + 1, timezone = ? WHERE id = ?').bind('Europe/Berlin', merchant.userId).run();
+      testEnv.DB.prepare('UPDATE accounts SET version = version + 1, timezone = ? WHERE id = ?')
+        .bind('Europe/Berlin', merchant.userId)
+        .run();
     const body = { current_password: 'correct horse battery', new_password: 'battery staple horse' };
     const changed = await w.call('PATCH', '/v1/account/me/security', { key: merchant.token, body, env: lostAfter(touch) });
     expect([changed.status, changed.body.updated_fields]).toEqual([200, ['password']]);

@@ -3,8 +3,9 @@ import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { takeDueSessions } from '#features/metered/watch/due.store.ts';
 import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
 import { multiply } from '../../support/fixtures/multiply.ts';
-import { COLLECTING_KEYS, SubscriptionSeller, shardOf } from '../../support/models/subscription-life.ts';
+import { COLLECTING_KEYS, SubscriptionSeller } from '../../support/models/subscription-life.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { shardOf } from '../../support/runner/shards.ts';
 import { firstRun } from '../../support/world.ts';
 
 const FLOOD = 4_000;
@@ -69,7 +70,7 @@ describe(`one due row behind ${FLOOD} rows of another merchant`, () => {
         .bind(one.buyer.channelId, units, endsAt, Date.now() - SECOND, one.session.session_id)
         .run();
     }
-    const taken = await takeDueSessions(shardOf(w.env), 'closing', 1);
+    const taken = await takeDueSessions(shardOf(w.env, shop.session.session_id), 'closing', 1);
     expect(taken.map(({ id }) => id)).toEqual([shop.session.session_id]);
     await w.env.DB.prepare('UPDATE metered_sessions SET next_check_at = NULL').run();
   });

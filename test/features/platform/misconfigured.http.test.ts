@@ -81,9 +81,14 @@ describe('worker with databases that contradict its variables', () => {
     [{ PARTITIONS: '000-007:DB 008-00f:DB_2' }, 'config: PARTITIONS names DB_2, which is not bound. Bind it'],
     [{ ...several, PARTITIONS: '000-007:DB' }, 'config: PARTITIONS has no partition of DB_2. Add a range that no other database has'],
     [{ ...several, PARTITIONS: '000-007:DB 007-00f:DB_2' }, 'config: PARTITIONS gives 007 to DB and to DB_2. A partition has one database'],
+    [{ DB_3: database, DIRECTORY: database }, 'config: PARTITIONS is missing, but DB_3 is bound and a number before it is not. Set it'],
     [{ PARTITIONS: '007-000:DB' }, 'config: PARTITIONS must be `first-last:binding`, space-separated'],
     [{ ...several, OPEN_DATABASES: 'DB_3' }, 'config: OPEN_DATABASES names DB_3, which is not bound. Bind it or remove the name'],
     [{ ...several, OPEN_DATABASES: 'second' }, 'config: OPEN_DATABASES must be bindings, space-separated'],
+    [{ DATABASES: 'DB:mars' }, 'config: DATABASES must be `binding:region`, space-separated'],
+    [{ DATABASES: 'DB:enam DB_2:apac' }, 'config: DATABASES names DB_2, which is not bound. Bind it or remove the name'],
+    [{ DATABASES: 'DB:enam DB:apac' }, 'config: DATABASES gives DB two regions. A database has one'],
+    [{ ...several, DATABASES: 'DB:enam' }, 'config: DATABASES has no region of DB_2. Add it'],
   ])('%j is 503 misconfigured, and the log says what to do', async (bindings, note) => {
     const log = vi.spyOn(console, 'log').mockReturnValue();
     const w = new World();
@@ -95,7 +100,13 @@ describe('worker with databases that contradict its variables', () => {
 
   it('two databases with a directory and partitions of each are accepted', async () => {
     const w = new World();
-    const env = { ...w.env, ...several, PARTITIONS: '000-007:DB 010:DB_2 008-00f:DB', OPEN_DATABASES: 'DB_2' } as Env;
+    const env = {
+      ...w.env,
+      ...several,
+      PARTITIONS: '000-007:DB 010:DB_2 008-00f:DB',
+      OPEN_DATABASES: 'DB_2',
+      DATABASES: 'DB:enam DB_2:apac',
+    } as Env;
     expect(checkedConfig(env).findings).toEqual(checkedConfig(w.env).findings);
   });
 });

@@ -15,6 +15,7 @@ import { findTrouble } from '#features/operator/health-checks.ts';
 import { type Env, newCtx, type Shard } from '#platform/context.ts';
 import { directoryOf, shardNamed } from '#platform/db/directory.ts';
 import { NameTaken, sweepNames, withNames } from '#platform/db/names/names.ts';
+import { writeNames } from '#platform/db/names/write-names.ts';
 import { names } from '#platform/db/tables/office/names.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { bindDatabases, openOnly, rebuildNames } from '../../support/fixtures/databases.ts';
@@ -298,6 +299,22 @@ describe('names of three databases', () => {
     expect(rebuilt.names_written).toBe(rebuilt.names_read);
     expect([(await login()).status, (await w.call('GET', '/v1/products/p/rebuilt')).status]).toEqual([200, 200]);
     expect(await rebuildNames(w)).toEqual({ ...rebuilt, names_written: 0 });
+  });
+
+  it('a rebuild with a page that is stale takes no name from the account that has it since', async () => {
+    const email = newEmail();
+    const { id } = await register('DB', email);
+    await settled();
+    const page = [{ kind: 'email', key: emailKeysOf(shardOf('DB'), email).keys[0], accountId: id }] as const;
+    await w.env.DB.prepare('UPDATE accounts SET email = NULL, email_key = NULL WHERE id = ?').bind(id).run();
+    const next = accountIn(shardOf('DB_3'), email);
+    // The reservation of the next account has ended, and its batch is not stored yet or never will be.
+    await withNames(shardOf('DB_3'), next.id, [emailName(shardOf('DB_3'), email)], () => Promise.reject(new Error('dies'))).catch(() => {});
+    await settled();
+    await w.env.DIRECTORY!.prepare('UPDATE names SET reserved_until = 1 WHERE account_id = ?').bind(next.id).run();
+    const usedBy = { email: isUsedAs('emailKey') };
+    expect(await writeNames(shardOf('DB'), page, usedBy)).toEqual({ written: 0, shared: [], reserved: [] });
+    expect(await readNames(email)).toMatchObject([{ accountId: next.id }]);
   });
 
   it('a rebuild reports a name of two accounts and assigns it to the older one', async () => {

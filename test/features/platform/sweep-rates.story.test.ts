@@ -7,7 +7,7 @@ import { isLedBy, prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { multiply } from '../../support/fixtures/multiply.ts';
 import { Setup } from '../../support/people/bootstrap.ts';
 import { consumer } from '../../support/people/consumer.ts';
-import { SOAK } from '../../support/runner/env.ts';
+import { SOAK, testEnv } from '../../support/runner/env.ts';
 import { LIMITS } from '../../support/runner/limits.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -90,8 +90,8 @@ describe('sweep throughput', () => {
     for (const id of ids)
       await multiply(w.env.DB, 'payments', 'id', payment_id, 1, {
         id: `'${id}'`,
-        nonce: `'${id}'`,
-        reference: `'${id}'`,
+        nonce: `'nonce-${id}'`,
+        reference: `'reference-${id}'`,
         expires_at: String(Date.now() - DAY / 2),
       });
     // An event of the next version exists already, which cannot happen in production: the batch always fails.
@@ -99,7 +99,7 @@ describe('sweep throughput', () => {
       .bind(actIdOf(0, payment_id, ids[0]!, 2))
       .run();
     const batch = async (statements: D1PreparedStatement[]) => {
-      await w.env.DB.prepare("UPDATE payments SET customer_ref = 'changed', version = version + 1 WHERE id = ? AND version = 1")
+      await testEnv.DB.prepare("UPDATE payments SET customer_ref = 'changed', version = version + 1 WHERE id = ? AND version = 1")
         .bind(ids[1])
         .run();
       return w.env.DB.batch(statements);

@@ -185,13 +185,13 @@ describe('two merchants in two databases', () => {
       const columns = await rows<{ table: string; column: string }>(
         database,
         `SELECT m.name AS "table", c.name AS "column" FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT GLOB '_cf_*'
-          AND c.type = 'TEXT' AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) WHERE name = 'merchant_id')`,
+          AND c.type = 'BLOB' AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) WHERE name = 'merchant_id')`,
       );
       for (const { table, column } of columns) {
-        const isId = `${column} GLOB '????????-????-7???-[89ab]???-????????????'`;
+        const isId = `length(${column}) = 16 AND hex(${column}) GLOB '????????????7???[89AB]???????????????'`;
         const [found] = await rows<{ ids: number; strays: number }>(
           database,
-          `SELECT count(*) AS ids, sum(substr(${column}, 21, 3) <> substr(merchant_id, 21, 3)) AS strays FROM ${table} WHERE ${isId}`,
+          `SELECT count(*) AS ids, sum(substr(hex(${column}), 18, 3) <> substr(hex(merchant_id), 18, 3)) AS strays FROM ${table} WHERE ${isId}`,
         );
         expect([table, column, found!.strays ?? 0]).toEqual([table, column, 0]);
         read += found!.ids;

@@ -4,6 +4,7 @@ import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { USDC } from '../../support/chain/chain.ts';
 import { tokenSignedIn } from '../../support/clients/session.ts';
 import { prepareOnEvents } from '../../support/fixtures/acts.ts';
+import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 interface Product extends Record<string, unknown> {
@@ -178,7 +179,7 @@ describe('PATCH /v1/products/{product_id}', () => {
     const { product_id: id }: Product = await w.product(ada);
     if (what === 'unarchive') await move(id, 'archive');
     const batch = async (statements: D1PreparedStatement[]) => {
-      await w.env.DB.prepare('UPDATE products SET version = version + 1 WHERE id = ?').bind(id).run();
+      await testEnv.DB.prepare('UPDATE products SET version = version + 1 WHERE id = ?').bind(id).run();
       return w.env.DB.batch(statements);
     };
     const env = { ...w.env, DB: { prepare: (sql: string) => w.env.DB.prepare(sql), batch } as unknown as D1Database };

@@ -146,7 +146,7 @@ describe('discovery of a product', () => {
     const { results } = await db.prepare('SELECT * FROM products WHERE id = ?').bind(product.product_id).all();
     const columns = Object.keys(results[0]!);
     const values = columns.map((name) =>
-      name === 'id' ? "substr(id, 1, 24) || printf('%012x', n)" : name === 'slug' ? "slug || '-' || n" : name,
+      name === 'id' ? "unhex(substr(hex(id), 1, 20) || printf('%012x', n))" : name === 'slug' ? "slug || '-' || n" : name,
     );
     await db
       .prepare(

@@ -2,11 +2,12 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
 import { type ReceiptFilter, walkReceipts } from '#features/receipts/list.store.ts';
-import { newCtx, type Scope } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import worker from '../../../worker/index.ts';
 import { multiply } from '../../support/fixtures/multiply.ts';
 import { archiveAll, type Books, fillBooks } from '../../support/fixtures/old-books.ts';
 import { withRowCount } from '../../support/runner/rows-read.ts';
+import { shardOf } from '../../support/runner/shards.ts';
 import { World } from '../../support/world.ts';
 
 const ROWS_MAX = 100_000;
@@ -24,7 +25,7 @@ async function openExport<T>(w: World, key: string, read: (response: Response) =
 describe('receipt export with an archive', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   const scopeOf = ({ merchant }: Books): Scope => {
-    const ctx = newCtx(w.env, { requestId: 'req_walk', defer: () => {} });
+    const ctx = shardOf(w.env, merchant.userId);
     return { ...ctx, merchantId: merchant.userId, livemode: true } as Scope;
   };
   const idsOf = ({ sales }: Books) => sales.map(({ receiptId }) => receiptId).reverse();

@@ -96,11 +96,11 @@ describe('POST /v1/receipt/{receipt_id}/send-proof', () => {
     expect(wait).toBeLessThanOrEqual(86_400);
     expect((await send({ email: 'grace@example.com' }, { id: await makeReceipt() })).status).toBe(200);
     expect((await send({ email: 'henry@example.com' })).status).toBe(200);
-    await w.db.run(
+    await w.env.DB.prepare(
       `INSERT INTO mails (id, account_id, template, facts, status, attempt, lease_until, request_id, created_at, ended_at)
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 193)
-        SELECT 'filler-' || i, '${ada.userId}', 'receipt_proof', '{}', 'sent', 1, 0, 'req_x', ${Date.now()}, 0 FROM n` as never,
-    );
+        SELECT 'filler-' || i, '${ada.userId}', 'receipt_proof', '{}', 'sent', 1, 0, 'req_x', ${Date.now()}, 0 FROM n`,
+    ).run();
     expect((await send({ email: 'ivan@example.com' })).status).toBe(429);
     await w.db.run(`UPDATE mails SET created_at = created_at - ${DAY + 1}` as never);
     expect((await send({ email: 'grace@example.com' })).status).toBe(200);

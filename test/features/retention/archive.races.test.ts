@@ -5,6 +5,7 @@ import { newReferenceWorld } from '../../support/chain/own-reference.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { archiveAll } from '../../support/fixtures/old-books.ts';
 import { openShop } from '../../support/people/agent.ts';
+import { testEnv } from '../../support/runner/env.ts';
 import type { Merchant, World } from '../../support/world.ts';
 
 interface Sale {
@@ -38,10 +39,10 @@ async function finish(w: World): Promise<void> {
   ]);
 }
 
-const readLocation = async (w: World, { id }: Pick<Sale, 'id'>) =>
-  w.env.DB.prepare(
+const readLocation = async ({ id }: Pick<Sale, 'id'>) =>
+  testEnv.DB.prepare(
     `SELECT (SELECT count(*) FROM payments WHERE id = ?1) AS rows,
-      (SELECT count(*) FROM archived_payments WHERE id = unhex(replace(?1, '-', ''))) AS archived`,
+      (SELECT count(*) FROM archived_payments WHERE id = ?1) AS archived`,
   )
     .bind(id)
     .first();
@@ -59,7 +60,7 @@ async function expectPaidBackOnce(w: World, sale: Sale, transaction: string, at:
   expect([again.status, again.body.meta.reason], at).toEqual([409, 'refunded']);
   const { body: membership } = await w.call('GET', `/v1/memberships/lookup?payment_id=${sale.id}`, { key: sale.merchant.key });
   expect(membership.status, at).toBe('cancelled');
-  expect(await readLocation(w, sale), at).toEqual({ rows: 1, archived: 0 });
+  expect(await readLocation(sale), at).toEqual({ rows: 1, archived: 0 });
 }
 
 /** Runs `rival` before trip `n` of `run`. Returns the number of trips. */
@@ -79,7 +80,7 @@ describe('refund racing the archive', () => {
       ({ trips } = await cutIn(w, n, rival, (env) => archiveAll(w, env)));
       const at = `before step ${n} of ${trips}`;
       expect(prepared?.status, at).toBe(200);
-      locations.push(await readLocation(w, sale));
+      locations.push(await readLocation(sale));
       await expectPaidBackOnce(w, sale, prepared!.body.transaction, at);
     }
     expect(locations.length).toBeGreaterThan(8);
@@ -93,7 +94,7 @@ describe('refund racing the archive', () => {
       const sale = await oldSale(w);
       const rival = async () => {
         await archiveAll(w);
-        archived += ((await readLocation(w, sale)) as { archived: number }).archived;
+        archived += ((await readLocation(sale)) as { archived: number }).archived;
       };
       let prepared: Awaited<ReturnType<typeof prepare>>;
       ({ answer: prepared, trips } = await cutIn(w, n, rival, (env) => prepare(w, sale, env)));
@@ -122,7 +123,7 @@ describe('settlement racing the archive', () => {
       const at = `before step ${n} of ${trips}`;
       for (const { status, body } of [again!, await shop.settle(payment)])
         expect([status, body.payment_id, body.duplicate, body.granted_units], at).toEqual([200, first.payment_id, true, 0]);
-      const { rows, archived } = (await readLocation(w, { id: first.payment_id })) as { rows: number; archived: number };
+      const { rows, archived } = (await readLocation({ id: first.payment_id })) as { rows: number; archived: number };
       expect(rows + archived, at).toBe(1);
     }
   });

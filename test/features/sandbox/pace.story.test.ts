@@ -21,7 +21,7 @@ describe('pace of sandbox sessions', () => {
   const begin = async (): Promise<string> =>
     (await callTesting(w, ada, 'POST', 'sessions', { scenario: 'payment_failed' })).body.session_id;
   const countSteps = async (ids: string[]): Promise<number> =>
-    (await w.env.DB.prepare('SELECT sum(version - 1) AS n FROM sandbox_sessions WHERE id IN (SELECT value FROM json_each(?))')
+    (await w.env.DB.prepare("SELECT sum(version - 1) AS n FROM sandbox_sessions WHERE id IN (SELECT unhex(value, '-') FROM json_each(?))")
       .bind(JSON.stringify(ids))
       .first<number>('n'))!;
 

@@ -2,9 +2,10 @@ import { afterAll, expect, it } from 'vitest';
 import { Budget, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import { MINUTE } from '#core/time.ts';
 import { collectQueued } from '#features/subscriptions/sweep.ts';
-import { collectingWorld, type SubscriptionLife, SubscriptionSeller, shardOf } from '../../support/models/subscription-life.ts';
+import { collectingWorld, type SubscriptionLife, SubscriptionSeller } from '../../support/models/subscription-life.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
 import { JOBS_BATCH } from '../../support/runner/queues.ts';
+import { shardOf } from '../../support/runner/shards.ts';
 
 const w = collectingWorld();
 afterAll(endSkips);
@@ -16,7 +17,7 @@ it('a batch of messages that each collect ten periods fits the call limit of an 
   await skipTime(w.chain, Math.ceil((periodEndsAt! - Date.now() + 15 * MINUTE) / 1000));
   const countCalls = (collected: SubscriptionLife[]) =>
     withBudget(async () => {
-      await collectQueued(shardOf(w.env), { authorizationIds: collected.map(({ id }) => id) });
+      await collectQueued(shardOf(w.env, collected[0]!.id), { authorizationIds: collected.map(({ id }) => id) });
       return currentBudget().spent;
     });
   const one = await countCalls(lives.slice(0, 1));

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { followUp } from '#features/subscriptions/collect-renewal.ts';
 import { readSubscriptions } from '#features/subscriptions/read-subscriptions.ts';
 import { seededRandom, withFaults } from '../../support/faults/faults.ts';
-import { collectingWorld, PRICE, run, type SubscriptionLife, SubscriptionSeller, shardOf } from '../../support/models/subscription-life.ts';
+import { collectingWorld, PRICE, run, type SubscriptionLife, SubscriptionSeller } from '../../support/models/subscription-life.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
 import { SEED } from '../../support/runner/env.ts';
+import { shardOf } from '../../support/runner/shards.ts';
 
 const PERIOD_MS = 30 * 86_400_000;
 
@@ -80,11 +81,11 @@ describe('collection by a crashing service', () => {
   it('an authorization changed since it was read is neither claimed nor collected', async () => {
     const life = await seller.subscribe();
     await toNextPeriod(life);
-    const [stale, [reading]] = [await life.read(), await readSubscriptions(shardOf(w.env), [await life.route()])];
+    const [stale, [reading]] = [await life.read(), await readSubscriptions(shardOf(w.env, life.id), [await life.route()])];
     await w.env.DB.prepare("UPDATE subscription_authorizations SET status = 'cancel_requested', version = version + 1 WHERE id = ?")
       .bind(life.id)
       .run();
-    await followUp(shardOf(w.env), stale, reading!);
+    await followUp(shardOf(w.env, life.id), stale, reading!);
     expect(await w.chain.held(life.subscriber.wallet.address)).toBe(999n * PRICE);
     const { claimed } = (await w.env.DB.prepare('SELECT count(*) AS claimed FROM subscription_collections WHERE authorization_id = ?')
       .bind(life.id)

@@ -10,9 +10,9 @@ import {
   SUBSCRIPTION_SWEEPS,
   SubscriptionLife,
   SubscriptionSeller,
-  shardOf,
 } from '../../support/models/subscription-life.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { shardOf } from '../../support/runner/shards.ts';
 
 describe('first period of a subscription', () => {
   const w = collectingWorld();
@@ -124,7 +124,7 @@ describe('first period found after the checkout failed', () => {
   async function fail(life: SubscriptionLife): Promise<void> {
     await life.sign();
     expect(await life.collectFirst()).toMatchObject({ kind: 'sent' });
-    await expirePayment(shardOf(w.env), life.paymentId, 'session_expired');
+    await expirePayment(shardOf(w.env, life.paymentId), life.paymentId, 'session_expired');
     await skipTime(w.chain, 20);
     for (const sweep of SUBSCRIPTION_SWEEPS) await w.sweepAlone(sweep);
     expect(await life.read()).toMatchObject({ status: 'expired', endedAt: expect.any(Number) });

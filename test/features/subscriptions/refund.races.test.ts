@@ -2,15 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectQueued } from '#features/subscriptions/sweep.ts';
 import type { Env } from '#platform/context.ts';
 import { withFaults } from '../../support/faults/faults.ts';
-import {
-  COLLECTING_KEYS,
-  passDays,
-  run,
-  type SubscriptionLife,
-  SubscriptionSeller,
-  shardOf,
-} from '../../support/models/subscription-life.ts';
+import { COLLECTING_KEYS, passDays, run, type SubscriptionLife, SubscriptionSeller } from '../../support/models/subscription-life.ts';
 import { endSkips } from '../../support/runner/clock.ts';
+import { shardOf } from '../../support/runner/shards.ts';
 import { MailWorld } from '../../support/servers/mail.ts';
 
 describe('refund that revokes the access of a period', () => {
@@ -68,7 +62,7 @@ describe('refund that revokes the access of a period', () => {
         begun = await begunPeriods(life);
       };
       const faulty = withFaults(w.env, { before: async ({ number }) => number === n && Boolean(await rival()) && false });
-      await collectQueued(shardOf(faulty.env), { authorizationIds: [life.id] });
+      await collectQueued(shardOf(faulty.env, life.id), { authorizationIds: [life.id] });
       if (begun === null) break;
       periods.push(begun);
       await expectEndedOnce(life, begun, `before step ${n}`);
@@ -82,7 +76,7 @@ describe('refund that revokes the access of a period', () => {
     const life = await subscribe();
     await passDays(w, 31);
     const confirm = await prepareRefund(life);
-    await collectQueued(shardOf(w.env), { authorizationIds: [life.id] });
+    await collectQueued(shardOf(w.env, life.id), { authorizationIds: [life.id] });
     expect(await begunPeriods(life)).toBe(2);
     expect((await confirm()).status).toBe(200);
     await expectEndedOnce(life, 2, 'sent');

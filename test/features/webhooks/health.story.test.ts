@@ -13,6 +13,7 @@ import {
   received,
   waiting,
 } from '../../support/people/consumer.ts';
+import { testEnv } from '../../support/runner/env.ts';
 import { WEBHOOK_SWEEPS } from '../../support/runner/sweeps.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -219,7 +220,9 @@ describe('endpoint that fails again and again', () => {
       batch: async (statements: D1PreparedStatement[]) => {
         // Batches: claim, record, disable.
         if (++batches === 3)
-          await w.env.DB.prepare('UPDATE webhook_endpoints SET failure_streak = 0, failing_since = NULL WHERE id = ?').bind(mine.id).run();
+          await testEnv.DB.prepare('UPDATE webhook_endpoints SET failure_streak = 0, failing_since = NULL WHERE id = ?')
+            .bind(mine.id)
+            .run();
         return w.env.DB.batch(statements);
       },
     } as unknown as D1Database;

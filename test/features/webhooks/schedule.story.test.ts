@@ -19,7 +19,7 @@ it('a delivery that never succeeds has all its attempts, each sent once, and end
   await w.deliver(await emit(w, merchant, EVENTS));
   w.queue.sent.length = 0;
   const silent = sick.filter(({ habit }) => SILENT.includes(habit)).map(({ who }) => who.id);
-  await w.env.DB.prepare('UPDATE webhook_deliveries SET attempt = 9 WHERE endpoint_id IN (SELECT value FROM json_each(?))')
+  await w.env.DB.prepare("UPDATE webhook_deliveries SET attempt = 9 WHERE endpoint_id IN (SELECT unhex(value, '-') FROM json_each(?))")
     .bind(JSON.stringify(silent))
     .run();
 

@@ -18,7 +18,9 @@ function guide(name: string): string {
 const PAGES = [
   'README.md',
   ...['quickstart', 'checkout', 'membership-delivery', 'pay-per-request', 'facilitator', 'subscriptions', 'metered-sessions'].map(guide),
-  ...['webhooks', 'unmatched-and-refunds', 'sandbox', 'agents', 'account', 'email-and-receipts', 'guarantees'].map(guide),
+  ...['webhooks', 'unmatched-and-refunds', 'sandbox', 'agents', 'account', 'keys-for-servers', 'email-and-receipts', 'guarantees'].map(
+    guide,
+  ),
   ...['deploy', 'integrations', 'secrets', 'monitoring', 'upgrade', 'backup', 'cost', 'data-retention'].map((name) =>
     guide(`operations/${name}`),
   ),
@@ -38,6 +40,7 @@ const ASIDE: Record<string, string> = {
   'curl -s $BASE/v1/integrations/connectors': 'takes the secret of a connector of your own',
   'npx wrangler': 'takes an account at the platform',
   'OPERATOR_SECRET=…': 'takes a deployment',
+  'npm run admin -- partitions': 'takes a deployment with several databases',
   'curl -H "X-Svc-Operator-Secret': 'takes a deployment',
 };
 

@@ -86,7 +86,7 @@ async function lostRace({ w }: Scene): Promise<Answer<Body>> {
 
 /** Repeats a request while the first is under way and its holder may be alive. */
 async function underWay(scene: Scene): Promise<Answer<Body>> {
-  const headers = { 'Idempotency-Key': crypto.randomUUID() };
+  const headers = { 'Idempotency-Key': `under-way-${crypto.randomUUID()}` };
   const ask = () => create(scene, {}, { headers });
   await ask();
   const held = 'UPDATE claims SET status = NULL, body = NULL, lease_until = ? WHERE key = ?';

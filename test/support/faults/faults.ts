@@ -1,3 +1,4 @@
+import { databaseNamesOf } from '#core/isolate/budget.ts';
 import type { Env } from '#platform/context.ts';
 
 export interface Trip {
@@ -79,26 +80,35 @@ export function distantDatabase(database: D1Database, tripMs: number) {
 export function withFaults(env: Env, faults: Faults = {}): { env: Env; trips: Trip[] } {
   const { travel, trips } = faultyWire(faults);
   const archive = env.ARCHIVE ? { ARCHIVE: routedBucket(env.ARCHIVE, travel) } : {};
-  return { env: { ...env, DB: routed(env.DB, travel), ...archive }, trips };
+  return { env: { ...withDatabases(env, (database) => routed(database, travel)), ...archive }, trips };
 }
 
-/** Environment in which `rival` runs right before the first batch of the database. */
+/** Environment with each database of merchants wrapped. */
+function withDatabases(env: Env, wrap: (database: D1Database) => D1Database): Env {
+  const databases = databaseNamesOf(env).map((name) => [name, wrap(env[name] as D1Database)]);
+  return { ...env, ...Object.fromEntries(databases) };
+}
+
+/** Environment in which `rival` runs right before the first batch of a database. */
 export function withRival(env: Env, rival: () => Promise<unknown>): Env {
   let isFirst = true;
-  const DB = new Proxy(env.DB, {
-    get(database, name: keyof D1Database) {
-      const value = database[name];
-      if (name !== 'batch') return typeof value === 'function' ? value.bind(database) : value;
-      return async (statements: D1PreparedStatement[]) => {
-        if (isFirst) {
-          isFirst = false;
-          await rival();
-        }
-        return database.batch(statements);
-      };
-    },
-  });
-  return { ...env, DB };
+  return withDatabases(
+    env,
+    (real) =>
+      new Proxy(real, {
+        get(database, name: keyof D1Database) {
+          const value = database[name];
+          if (name !== 'batch') return typeof value === 'function' ? value.bind(database) : value;
+          return async (statements: D1PreparedStatement[]) => {
+            if (isFirst) {
+              isFirst = false;
+              await rival();
+            }
+            return database.batch(statements);
+          };
+        },
+      }),
+  );
 }
 
 /** Random generator of a printed seed, so that a run can be repeated (mulberry32). */

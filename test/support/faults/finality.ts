@@ -1,6 +1,6 @@
 import { sweepFinality } from '#features/finality/watch.ts';
-import { newCtx } from '#platform/context.ts';
 import { testEnv } from '../runner/env.ts';
+import { inEach } from '../runner/shards.ts';
 import type { World } from '../world.ts';
 import { type Faults, withFaults } from './faults.ts';
 
@@ -34,7 +34,7 @@ export async function sweepUntilBelieved(w: World): Promise<void> {
 export async function watchOnce(w: World, faults: Faults = {}): Promise<number> {
   const { env, trips } = withFaults(w.env, faults);
   const work: Promise<unknown>[] = [];
-  await sweepFinality(newCtx(env, { requestId: 'req_watch', defer: (one) => work.push(one) })).catch(() => null);
+  await inEach(env, (shard) => sweepFinality(shard).catch(() => null), { defer: (one) => work.push(one) });
   await Promise.all(work);
   return trips.length;
 }

@@ -28,6 +28,7 @@ export async function madeFor(w: World, name: string, tenant: Tenant): Promise<M
 
 const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>][] = [
   [/subscription-plan/, makePlan],
+  [/^PATCH .*\/keys\/\{/, makeSandboxKey],
   [/native-subscriptions/, makeAuthorization],
   [/metered-sessions|__402/, makeMetered],
   [/testing\/sign-in$/, makeSignIn],
@@ -54,6 +55,11 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/approve/, makeReady],
   [/handoff\/\{token\}/, makeHandOff],
 ];
+
+async function makeSandboxKey(w: World, { merchant }: Tenant): Promise<Made> {
+  const { body } = await w.call('POST', '/v1/keys', { key: merchant.token, body: { name: 'changed', sandbox_mode: true } });
+  return { key_id: [body.key.id] };
+}
 
 async function makeUnreported(w: World, { merchant }: Tenant, name: string): Promise<Made> {
   const { product_id, slug } = await sellToAgents(w, merchant, { access_period_days: 30 });

@@ -25,7 +25,7 @@ export async function expectTruth(w: World, life: AnyLife): Promise<void> {
 type Body = any;
 
 const RECEIPTS = `SELECT (SELECT count(*) FROM receipts WHERE payment_id = ?1)
-  + (SELECT count(*) FROM archived_receipts WHERE payment_id = unhex(replace(?1, '-', ''))) AS n`;
+  + (SELECT count(*) FROM archived_receipts WHERE payment_id = ?1) AS n`;
 
 async function expectEvents(w: World, { shop, stepLog: steps }: AnyLife, paymentId: string, isThere: boolean): Promise<void> {
   const stepLog = steps.join();

@@ -8,7 +8,7 @@ import { findAuthorization } from '#features/authorizations/store.ts';
 import { newPayment, planCreate } from '#features/payments/payment.ts';
 import { getPayment } from '#features/payments/store.ts';
 import { collectFirst, type FirstCollection } from '#features/subscriptions/collect-first.ts';
-import { type Env, newCtx, type Shard } from '#platform/context.ts';
+import type { Env } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
@@ -22,6 +22,7 @@ import { prepareOnEvents } from '../fixtures/acts.ts';
 import { newKey } from '../people/agent.ts';
 import { publishPlan, Subscriber } from '../people/subscriber.ts';
 import { skipTime } from '../runner/clock.ts';
+import { shardOf } from '../runner/shards.ts';
 import { type Merchant, World } from '../world.ts';
 
 export const COLLECTING_KEYS = base64url.encode(new Uint8Array(32).fill(96));
@@ -113,7 +114,7 @@ export class SubscriptionLife {
     { customerRef, email }: { customerRef: string | null; email: string | null },
   ): Promise<SubscriptionLife> {
     const { w, merchant, draft, periodDays } = seller;
-    const ctx = shardOf(w.env);
+    const ctx = shardOf(w.env, merchant.userId);
     const id = newAuthorizationId(ctx.now, merchant.userId);
     const payment = newPayment(ctx.now, {
       id: newId<PaymentId>(ctx.now, merchant.userId),
@@ -150,12 +151,12 @@ export class SubscriptionLife {
 
   sign = (): Promise<void> => this.subscriber.sign();
 
-  read = async (): Promise<AuthorizationRow> => (await findAuthorization(shardOf(this.w.env).db, this.id))!;
+  read = async (): Promise<AuthorizationRow> => (await findAuthorization(shardOf(this.w.env, this.id).db, this.id))!;
 
-  payment = (): Promise<Payment> => getPayment(shardOf(this.w.env), this.paymentId);
+  payment = (): Promise<Payment> => getPayment(shardOf(this.w.env, this.paymentId), this.paymentId);
 
   collectFirst = async (env: Env = this.w.env, payment?: Payment): Promise<FirstCollection> =>
-    collectFirst(shardOf(env), payment ?? (await this.payment()), await this.read(), { patienceMs: 0 });
+    collectFirst(shardOf(env, this.paymentId), payment ?? (await this.payment()), await this.read(), { patienceMs: 0 });
 
   /** Finishes all work: queue messages, sweeps and the messages they send. */
   async settle(): Promise<void> {
@@ -199,8 +200,6 @@ export class SubscriptionLife {
 
   route = async () => routeOf(await this.read());
 }
-
-export const shardOf = (env: Env): Shard => newCtx(env, { requestId: 'req_subscription', defer: () => {} });
 
 export const SUBSCRIPTION_SWEEPS = ['collections', 'subscriptionCheckouts', 'subscriptions'];
 

@@ -2,8 +2,10 @@ import type { D1Migration } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { base64url } from '#core/encoding.ts';
 import type { Env } from '#platform/context.ts';
+import { everyDatabase } from './every-database.ts';
+import { withReadableIds } from './readable-ids.ts';
 
-export const testEnv = env as unknown as Env & {
+interface TestEnv extends Env {
   TEST_MIGRATIONS: D1Migration[];
   TEST_DB_2: D1Database;
   TEST_DB_3: D1Database;
@@ -16,6 +18,29 @@ export const testEnv = env as unknown as Env & {
   TEST_SOAK: string;
   TEST_SEED: string;
   TEST_FUZZ_SEED: string;
+  /** `3`: tests run with three databases and a directory. */
+  TEST_DATABASES: string;
+}
+
+const bound = env as unknown as TestEnv;
+const first = bound.DB;
+
+export const hasThree = bound.TEST_DATABASES === '3';
+
+/** Databases of the service under test, as they are bound. */
+export const boundDatabases = (): Record<string, D1Database> =>
+  hasThree ? { DB: first, DB_2: bound.TEST_DB_2, DB_3: bound.TEST_DB_3, DIRECTORY: bound.TEST_DIRECTORY } : { DB: first };
+
+/** Databases of accounts, in the order of their partitions. */
+export const merchantDatabases = (): D1Database[] => (hasThree ? [first, bound.TEST_DB_2, bound.TEST_DB_3] : [first]);
+
+/** Bindings for tests. `DB` has the rows of all databases. Statements of tests name ids as text. */
+export const testEnv: TestEnv = {
+  ...bound,
+  DB: withReadableIds(hasThree ? everyDatabase(merchantDatabases()) : first),
+  TEST_DB_2: withReadableIds(bound.TEST_DB_2),
+  TEST_DB_3: withReadableIds(bound.TEST_DB_3),
+  TEST_DIRECTORY: withReadableIds(bound.TEST_DIRECTORY),
 };
 
 /** Factor of the races: 1 in every run except `npm run test:nightly`. */

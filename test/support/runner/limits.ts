@@ -2,6 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { CALLS_MAX, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import type { Env } from '#platform/context.ts';
 import { noteStatement } from '../faults/tenant-statements.ts';
+import { boundDatabases, hasThree } from './env.ts';
+import { originals, withReadableIds } from './readable-ids.ts';
 
 /** Limits of subrequests and rows per invocation. The service itself counts calls. */
 export const LIMITS = { subrequests: CALLS_MAX, rows: 100_000 };
@@ -32,9 +34,28 @@ export async function withinLimits<T>(
   return answer;
 }
 
-export const metered = <E extends Env>(env: E): E => ({ ...env, DB: meteredDatabase(env.DB) });
+/** Environment for code of the service that a test calls directly: `DB` is the first database alone. */
+export function ofService(env: Env): Env {
+  if (!hasThree) return env;
+  const { DB } = env;
+  const asService = <T>(run: () => T): T => invocations.run({ rows: 0, counted: 0, worst: { sql: '', rows: 0 }, countsReads: false }, run);
+  const first = {
+    prepare: (sql: string) => asService(() => DB.prepare(sql)),
+    batch: (statements: D1PreparedStatement[]) => asService(() => DB.batch(statements)),
+  };
+  return { ...env, DB: first as unknown as D1Database };
+}
 
-function meteredDatabase(database: D1Database): D1Database {
+/** Databases of the service, metered. Statements of a test on `DB` go to all databases and name ids as text. */
+export const metered = <E extends Env>(env: E): E => {
+  const databases = Object.entries(boundDatabases()).map(([name, database]) => {
+    const ofTests = name === 'DB' ? env.DB : withReadableIds(database);
+    return [name, meteredDatabase(database, ofTests)];
+  });
+  return { ...env, ...Object.fromEntries(databases) };
+};
+
+function meteredDatabase(database: D1Database, ofTests: D1Database): D1Database {
   const real = new WeakMap<object, { statement: D1PreparedStatement; sql: string }>();
   const read = <T>(result: D1Result<T>, sql: string): D1Result<T> => {
     const spent = invocations.getStore();
@@ -62,15 +83,20 @@ function meteredDatabase(database: D1Database): D1Database {
     real.set(wrapped, { statement, sql });
     return wrapped;
   };
-  return {
+  const metered = {
     prepare: (sql: string) => {
-      if (invocations.getStore()) noteStatement(sql);
+      // Outside of an invocation, a statement is of a test.
+      if (!invocations.getStore()) return ofTests.prepare(sql);
+      noteStatement(sql);
       return wrap(database.prepare(sql), sql);
     },
     batch: async (statements: D1PreparedStatement[]) => {
-      const known = statements.map((statement) => real.get(statement) ?? { statement, sql: 'a statement of a test' });
+      const known = statements.flatMap((statement) => real.get(statement) ?? []);
+      if (known.length < statements.length) return ofTests.batch(statements.map((one) => real.get(one)?.statement ?? one));
       const results = await database.batch(known.map(({ statement }) => statement));
       return results.map((result, index) => read(result, known[index]!.sql));
     },
   } as unknown as D1Database;
+  originals.set(metered, database);
+  return metered;
 }

@@ -1,5 +1,6 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { testEnv } from './env.ts';
+import { originalOf } from './readable-ids.ts';
 
 /** Schema made by the migrations in order, without the internal tables of full-text indexes. */
 const MADE = `SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*' AND name NOT GLOB '_cf_*'
@@ -19,7 +20,7 @@ export async function migrate(db: D1Database): Promise<void> {
     await db.batch([...made.map((sql) => db.prepare(sql)), db.prepare(INTO_BOOKS).bind(names)]);
     return;
   }
-  await applyD1Migrations(db, testEnv.TEST_MIGRATIONS);
+  await applyD1Migrations(originalOf(db), testEnv.TEST_MIGRATIONS);
   const { results } = await db.prepare(MADE).all<{ sql: string }>();
   made = results.map(({ sql }) => sql);
 }

@@ -1,9 +1,10 @@
 import { reset } from 'cloudflare:test';
 import { afterAll, afterEach, expect } from 'vitest';
 import { unboundSoFar } from '../faults/tenant-statements.ts';
-import { testEnv } from './env.ts';
+import { boundDatabases, hasThree, merchantDatabases, testEnv } from './env.ts';
 import { migrate } from './migrated.ts';
 import { expectStoredEvents } from './published-events.ts';
+import { expectRowsAtHome } from './rows-at-home.ts';
 
 // The test runner resolves @solana/kit for browsers, which require a secure context. workerd always is one.
 Object.assign(globalThis, { isSecureContext: true });
@@ -33,9 +34,15 @@ afterAll(() => expect(unboundSoFar()).toEqual([]));
 afterAll(async () => {
   try {
     await expectStoredEvents(testEnv.DB);
+    if (hasThree) await expectRowsAtHome(merchantDatabases());
   } finally {
     await reset();
   }
 });
 
-await migrate(testEnv.DB);
+for (const database of Object.values(boundDatabases())) await migrate(database);
+// Nothing is registered yet, so the directory has all names.
+if (hasThree)
+  await testEnv.TEST_DIRECTORY.prepare(
+    "INSERT INTO cursors (name, passed_at, version) VALUES ('names-complete', 0, 1) ON CONFLICT DO NOTHING",
+  ).run();

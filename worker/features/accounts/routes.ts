@@ -3,6 +3,7 @@ import { LOCALE_NAMES } from '#core/locales.ts';
 import { iso } from '#core/time.ts';
 import { addressKeysOf, type BounceReason, findBounce } from '#features/email/outbox.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
+import { regionOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import { merchantBodyErrors } from '#platform/http/callers.ts';
@@ -20,6 +21,7 @@ import {
 } from '#platform/http/openapi.ts';
 import { countPasswordTry, hitBucket } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
+import { REGIONS } from '#platform/variables/regions.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { NOTIFICATION_PREFS, type NotificationPref, prefsOf } from '#rules/emails.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
@@ -81,6 +83,7 @@ const AccountBody = z
       .describe('Reason emails to the address are suspended: a bounce or a spam complaint. Verify the address again to resume.'),
     timezone: z.string().describe('IANA time zone, such as `Europe/Berlin`. Analytics use its days.'),
     locale: z.enum(LOCALE_NAMES).describe('Language of emails to you.'),
+    region: orNull(z.enum(REGIONS)).describe('Region that stores the account. Null if the deployment has no regions.'),
     created_at: CreatedAt,
     key_id: orNull(z.uuid()).describe('Identifier of the calling key.'),
     sandbox: z.boolean().describe('True if the calling key acts in the sandbox.'),
@@ -106,17 +109,18 @@ async function findAccountDetails(ctx: Shard, { id, email }: Account): Promise<A
   return { providers: identities.map(({ provider }) => provider), bounce };
 }
 
-const toAccountResource = ({ now }: Ctx, account: Account, actor: Actor, { providers, bounce }: AccountDetails) => ({
+const toAccountResource = (ctx: Ctx, account: Account, actor: Actor, { providers, bounce }: AccountDetails) => ({
   user_id: account.id,
   email: account.email,
   wallet_address: account.walletAddress,
   display_name: account.displayName,
-  tier: planAt(account, now),
+  tier: planAt(account, ctx.now),
   status: account.status,
   email_verified: account.emailVerified,
   ...given('email_problem', bounce),
   timezone: account.timezone,
   locale: account.locale,
+  region: regionOf(ctx, account.id),
   created_at: iso(account.createdAt),
   key_id: actor.keyId,
   sandbox: actor.keyId !== null && !actor.livemode,

@@ -2,6 +2,7 @@ import { and, asc, desc, eq, exists, gt, inArray, isNotNull, isNull, lte, ne, or
 import { raise } from '#core/errors.ts';
 import type { AccountId, KeyId, SignInId } from '#core/ids.ts';
 import type { Db, Shard, Tenant } from '#platform/context.ts';
+import { boundId } from '#platform/db/among.ts';
 import { abortIf, abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import {
@@ -102,6 +103,10 @@ export async function takeLoginNonce(db: Db, nonce: string, walletAddress: strin
   ]);
   return taken ? { ...taken, nonce } : null;
 }
+
+/** Gives a nonce back to the wallet that signed it, for a sign-in that had no effect. */
+export const returnLoginNonce = (db: Db, nonce: string, signInId: SignInId): Promise<unknown> =>
+  db.update(loginNonces).set({ nonce }).where(eq(loginNonces.nonce, signInId));
 
 const REVOKED_SHOWN = 100;
 
@@ -226,7 +231,7 @@ export const findPayee = (db: Db, merchantId: AccountId, wallet: string) =>
     .select({
       status: accounts.status,
       displayName: accounts.displayName,
-      isKnown: sql<number>`EXISTS (SELECT 1 FROM payout_wallets WHERE merchant_id = ${merchantId} AND wallet = ${wallet})`,
+      isKnown: sql<number>`EXISTS (SELECT 1 FROM payout_wallets WHERE merchant_id = ${boundId(merchantId)} AND wallet = ${wallet})`,
     })
     .from(accounts)
     .where(eq(accounts.id, merchantId))
@@ -237,7 +242,7 @@ export const rememberWallet = (ctx: Shard, merchantId: AccountId, wallet: string
 
 /** Aborts the batch if another wallet has become the merchant's first one. */
 export const abortUnlessFirst = (ctx: Shard, merchantId: AccountId, wallet: string): Write =>
-  abortIfExists(ctx, payoutWallets, sql`merchant_id = ${merchantId} AND wallet <> ${wallet}`);
+  abortIfExists(ctx, payoutWallets, sql`merchant_id = ${boundId(merchantId)} AND wallet <> ${wallet}`);
 
 export const forgetWallets = (db: Db, merchantId: AccountId): Write =>
   db.delete(payoutWallets).where(eq(payoutWallets.merchantId, merchantId));
@@ -274,7 +279,10 @@ export const insertIdentity = (
 
 /** Aborts the batch if the account ended, or its address or password changed, since it was read. */
 export const abortUnlessAsBefore = (ctx: Shard, { id, tokenVersion }: Account): Write =>
-  abortIf(ctx, sql`NOT EXISTS (SELECT 1 FROM accounts WHERE id = ${id} AND status = 'active' AND token_version = ${tokenVersion})`);
+  abortIf(
+    ctx,
+    sql`NOT EXISTS (SELECT 1 FROM accounts WHERE id = ${boundId(id)} AND status = 'active' AND token_version = ${tokenVersion})`,
+  );
 
 /** Stores the provider's current email. The account's own email is unchanged. */
 export const noteEmail = (db: Db, { provider, subject }: SignInIdentity, email: string | null): Promise<unknown> =>

@@ -3,7 +3,7 @@ import type { KeyId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { homeForNew } from '#platform/db/directory.ts';
 import { ShownName, ShownText } from '#platform/http/bodies/own-fields.ts';
-import { created, idOf } from '#platform/http/openapi.ts';
+import { created, HomeRegion, idOf } from '#platform/http/openapi.ts';
 import { countWrongSecrets } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { PLAN_NAMES } from '#rules/plans.ts';
@@ -25,6 +25,7 @@ const CreateRequest = z
     operator_contact: ShownName(254).optional().describe('Contact of the agent’s operator.'),
     intended_use: ShownText(2000).optional().describe('Purpose of the agent.'),
     plan: z.enum(PLAN_NAMES).optional().describe('Plan that you intend to buy.'),
+    region: HomeRegion,
   })
   .openapi('CreateSetupIntentRequest', { example: { agent_name: 'Weather agent', intended_use: 'Sell forecasts by the request' } });
 
@@ -61,7 +62,7 @@ export const bootstrapRoutes = routes('Agent bootstrap')
     bucket: 'agent-bootstrap',
     body: CreateRequest,
     returns: created(CreatedSetupBody),
-    shard: ({ ctx }) => homeForNew(ctx, ctx.requestId),
+    shard: ({ ctx, body }) => homeForNew(ctx, ctx.requestId, body.region),
     answer: async ({ shard, body: { agent_name: agentName, operator_contact: contact, intended_use: use, plan } }) => {
       const made = await createSetup(shard, { agentName, operatorContact: contact ?? null, intendedUse: use ?? null, plan: plan ?? null });
       const secrets = { setup_secret: made.setupSecret, sandbox_api_key: made.sandboxApiKey };

@@ -2,6 +2,7 @@ import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, SetupIntentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { boundId } from '#platform/db/among.ts';
 import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
@@ -95,6 +96,10 @@ export const listPendingPayments = (db: Db, setupIntentId: SetupIntentId) =>
 
 /** Aborts the expiry of a setup if its account holds a paid plan or a payment is pending. */
 export const abortWhilePaid = (ctx: Shard, accountId: AccountId): Write[] => [
-  abortIfExists(ctx, settlements, sql`status = 'pending' AND merchant_id = ${accountId} AND purpose = 'activation' AND livemode = 1`),
-  abortIfExists(ctx, accounts, sql`id = ${accountId} AND plan <> 'free' AND (plan_through IS NULL OR plan_through > ${ctx.now})`),
+  abortIfExists(
+    ctx,
+    settlements,
+    sql`status = 'pending' AND merchant_id = ${boundId(accountId)} AND purpose = 'activation' AND livemode = 1`,
+  ),
+  abortIfExists(ctx, accounts, sql`id = ${boundId(accountId)} AND plan <> 'free' AND (plan_through IS NULL OR plan_through > ${ctx.now})`),
 ];

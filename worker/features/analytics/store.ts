@@ -3,7 +3,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Db, Shard } from '#platform/context.ts';
 import { IN_ORDER, isAfter } from '#platform/db/acts/find.ts';
 import { openEvents } from '#platform/db/acts/read.ts';
-import { jsonRows } from '#platform/db/among.ts';
+import { boundId, fieldOf, idField, jsonRows } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { ACT_EVENTS_MAX, acts, type EventRow, events } from '#platform/db/tables/events.ts';
 import {
@@ -52,7 +52,7 @@ export interface Folded {
 }
 
 const isOwner = (table: { merchantId: SQLiteColumn; livemode: SQLiteColumn }): SQL =>
-  sql`${table.merchantId} = j.value ->> 'merchantId' AND ${table.livemode} = j.value ->> 'livemode'`;
+  sql`${table.merchantId} = ${idField('merchantId')} AND ${table.livemode} = j.value ->> 'livemode'`;
 
 export async function loadFolded(db: Db, { days, quarters, totals }: Folded): Promise<Folded> {
   const keys = <T extends object>(rows: T[], ...names: (keyof T)[]): object[] =>
@@ -97,7 +97,10 @@ function chunksOf(rows: object[]): string[] {
 /** Upserts rows by key. `columns` are names in the rows, and the last `values` of them are replaced. */
 const replaceRows = (db: Db, table: SQLiteTable, key: string[], values: string[], rows: object[]): Write[] =>
   chunksOf(rows).map((chunk) => {
-    const fields = sql.raw([...key, ...values].map((name) => `j.value ->> '${name}'`).join());
+    const fields = sql.join(
+      [...key, ...values].map((name) => (name === 'merchantId' ? idField(name) : fieldOf(name))),
+      sql`, `,
+    );
     const target = sql.raw(key.map(snake).join());
     const set = sql.raw(values.map((name) => `${snake(name)} = excluded.${snake(name)}`).join());
     return db
@@ -133,7 +136,7 @@ export const writeFolded = (db: Db, { days, quarters, totals }: Folded): Write[]
 ];
 
 export const deleteEmptyRows = (db: Db, merchantId: string): Write[] => {
-  const mine = sql`merchant_id = ${merchantId} AND livemode = 0`;
+  const mine = sql`merchant_id = ${boundId(merchantId)} AND livemode = 0`;
   return [
     db.delete(analyticsDays).where(sql`${mine} AND quarters = '{}' AND products = '{}'`),
     db.delete(analyticsQuarters).where(sql`${mine} AND products = '{}'`),
@@ -176,7 +179,7 @@ export async function loadMetrics(
   tail: ReturnType<typeof unfoldedEvents>,
 ) {
   const { merchantId, livemode, from, to, edges } = owner;
-  const mine = sql`merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0}`;
+  const mine = sql`merchant_id = ${boundId(merchantId)} AND livemode = ${livemode ? 1 : 0}`;
   const isEdge = sql.join(
     edges.map(([start, end]) => sql`(quarter >= ${start} AND quarter < ${end})`),
     sql` OR `,
@@ -235,7 +238,7 @@ export const stepAnalyticsCursor = (ctx: Shard, before: AnalyticsCursor, after: 
 export const steppedCursor = (cursor: AnalyticsCursor): AnalyticsCursor => ({ ...cursor, version: cursor.version + 1 });
 
 /** The database that a partition leaves folds its events, and its counts come along. */
-const IS_HELD = sql`substr(${events.merchantId}, 21, 3) NOT IN (SELECT partition FROM held WHERE state = 'arriving')`;
+const IS_HELD = sql`lower(substr(hex(${events.merchantId}), 18, 3)) NOT IN (SELECT partition FROM held WHERE state = 'arriving')`;
 
 export async function listMetricEvents(db: Db, { name, seq }: AnalyticsCursor, types: readonly EventType[], limit: number) {
   const [found, [end]] = await db.batch([

@@ -69,19 +69,14 @@ export async function samplePayments(db: Db, cursor: string, count: number) {
       column,
       claims.map(({ subjectId }) => subjectId),
     );
-  const amongBytes = (column: SQLiteColumn): SQL =>
-    inArray(
-      column,
-      claims.map(({ subjectId }) => subjectId),
-    );
   const [paid, issued, oldPaid, oldIssued, payouts] = await db.batch([
     db.select().from(payments).where(among(payments.id)),
     db
       .select()
       .from(receipts)
       .where(sql`${receipts.id} IN (SELECT ${payments.receiptId} FROM ${payments} WHERE ${among(payments.id)})`),
-    db.select().from(archivedPayments).where(amongBytes(archivedPayments.id)),
-    db.select().from(archivedReceipts).where(amongBytes(archivedReceipts.paymentId)),
+    db.select().from(archivedPayments).where(among(archivedPayments.id)),
+    db.select().from(archivedReceipts).where(among(archivedReceipts.paymentId)),
     db.select().from(channelPayouts).where(among(channelPayouts.paymentId)),
   ]);
   return claims.map((claim) => {
@@ -98,13 +93,13 @@ export async function samplePayments(db: Db, cursor: string, count: number) {
 
 export type RecordedPayment = Awaited<ReturnType<typeof samplePayments>>[number];
 
-/** Samples entitlement copies after `cursor` in the order of their ids, which are hashes. */
+/** Samples entitlement copies after `cursor`, hexadecimal digits, in the order of their ids, which are hashes. */
 export async function sampleEntitlements(db: Db, cursor: string, count: number) {
   const page = (from: string, limit: number) =>
     db
       .select()
       .from(entitlements)
-      .where(gte(entitlements.id, from as never))
+      .where(gte(entitlements.id, sql`unhex(${from})`))
       .orderBy(asc(entitlements.id))
       .limit(limit);
   return uniqueBy(await around(page, cursor, count), ({ id }) => id).slice(0, count);

@@ -2,6 +2,7 @@ import { and, desc, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm';
 import type { AuthorizationId, PaymentId, ProductId } from '#core/ids.ts';
 import { clockFilter, rowsOnChainOf } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
+import { boundId } from '#platform/db/among.ts';
 import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type Listed, listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
@@ -111,7 +112,7 @@ export const scheduleSigner = ({ db, merchantId, now }: Scope, wallet: string): 
     db,
     subscriptionAuthorizations,
     { nextCheckAt: now },
-    sql`merchant_id = ${merchantId} AND livemode = 0 AND subscriber_wallet = ${wallet} AND ended_at IS NULL AND next_check_at > ${now}`,
+    sql`merchant_id = ${boundId(merchantId)} AND livemode = 0 AND subscriber_wallet = ${wallet} AND ended_at IS NULL AND next_check_at > ${now}`,
   );
 
 interface AuthorizationFilter {
@@ -150,7 +151,7 @@ export const claimPeriod = (ctx: Shard, row: CollectionRow, before: PaymentId | 
     .onConflictDoUpdate({
       target: [subscriptionCollections.authorizationId, subscriptionCollections.periodStartsAt],
       set: { paymentId: row.paymentId, createdAt: row.createdAt },
-      setWhere: sql`payment_id = ${before} AND collected_at IS NULL`,
+      setWhere: sql`payment_id = ${boundId(before)} AND collected_at IS NULL`,
     }),
   abortUnlessChanged(ctx),
 ];

@@ -1,7 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { ListingId, ProductId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { amongIds, jsonRows } from '#platform/db/among.ts';
+import { amongIds, jsonRows, setOfIds } from '#platform/db/among.ts';
+import { decodeId } from '#platform/db/tables/columns.ts';
 import type { ListingRow } from '#platform/db/tables/office/listings.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { LISTED_MS } from '#rules/catalogue/listing.ts';
@@ -31,8 +32,8 @@ const paying = (wallet: string | undefined): SQL =>
         ELSE EXISTS (SELECT 1 FROM json_each(l.shown, '$.accepts') WHERE value ->> 'payTo' = ${wallet}) END
         FROM (SELECT 1) ${TO_SELLERS})`;
 
-const toPositions = (rows: { id: ListingId; resource: string; updated_at: number; found: number; score: number }[]): Position[] =>
-  rows.map(({ updated_at: updatedAt, ...row }) => ({ ...row, updatedAt }));
+const toPositions = (rows: { id: ArrayLike<number>; resource: string; updated_at: number; found: number; score: number }[]): Position[] =>
+  rows.map(({ id, updated_at: updatedAt, ...row }) => ({ ...row, id: decodeId(id) as ListingId, updatedAt }));
 
 /** Lists public resources, newest first, then by URL. Reads the index alone, unless it filters by a wallet. */
 export const listPositions = async (
@@ -110,31 +111,31 @@ export async function loadPublic({ db }: Shard, positions: readonly Position[]):
   if (positions.length === 0) return [];
   const ids = positions.map(({ id }) => id);
   const rows = await db.all<{
-    id: ListingId;
-    merchant_id: string;
+    id: ArrayLike<number>;
+    merchant_id: ArrayLike<number>;
     call: string;
     target: string;
     shown: string;
-    product_id: string | null;
+    product_id: ArrayLike<number> | null;
     price_amount: string;
     usage_units: number | null;
     access_period_days: number | null;
     pay_to: string;
   }>(sql`SELECT l.id, l.merchant_id, l.call, l.target, l.shown, l.product_id, p.price_amount, p.usage_units, p.access_period_days,
     ${PAYS_TO} AS pay_to FROM listings l ${TO_SELLERS}
-    WHERE ${amongIds('l.id', ids)} AND (l.product_id IS NULL OR ${PAYS_TO} IS NOT NULL)`);
-  const byId = new Map(rows.map((row) => [row.id, row]));
+    WHERE l.id IN ${setOfIds(ids)} AND (l.product_id IS NULL OR ${PAYS_TO} IS NOT NULL)`);
+  const byId = new Map(rows.map((row) => [decodeId(row.id), row]));
   return positions.flatMap((position) => {
     const row = byId.get(position.id);
     if (!row) return [];
     const { product_id: productId, price_amount: priceAmount, usage_units: usageUnits, access_period_days: accessPeriodDays } = row;
     return {
       ...position,
-      merchantId: row.merchant_id,
+      merchantId: decodeId(row.merchant_id),
       call: row.call,
       target: row.target,
       shown: JSON.parse(row.shown),
-      sold: productId === null ? null : { productId, priceAmount, usageUnits, accessPeriodDays, payTo: row.pay_to },
+      sold: productId === null ? null : { productId: decodeId(productId), priceAmount, usageUnits, accessPeriodDays, payTo: row.pay_to },
     };
   });
 }

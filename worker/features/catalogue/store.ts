@@ -1,11 +1,12 @@
 import { and, eq, isNull, lte, sql } from 'drizzle-orm';
 import type { ListingId, ProductId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { amongIds, fieldOf, jsonRows } from '#platform/db/among.ts';
+import { amongIds, boundId, fieldOf, jsonRows, textOfId } from '#platform/db/among.ts';
 import type { PageRequest } from '#platform/db/page.ts';
 import { countedRows, rowsOf } from '#platform/db/page.ts';
 import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
+import { decodeId } from '#platform/db/tables/columns.ts';
 import { type ListingRow, listings, listingWords } from '#platform/db/tables/office/listings.ts';
 import { switchedOff } from '#platform/db/tables/operations.ts';
 import { type Product, products } from '#platform/db/tables/products.ts';
@@ -55,7 +56,7 @@ export async function takeDueProbes(ctx: Shard, holdMs: number, limit: number): 
     .innerJoin(accounts, and(eq(accounts.id, listings.merchantId), eq(accounts.status, 'active')))
     .leftJoin(products, eq(products.id, listings.productId))
     .leftJoin(railSettings, settingOfListing)
-    .leftJoin(switchedOff, sql`${switchedOff.subject} = 'product:' || ${listings.productId}`)
+    .leftJoin(switchedOff, sql`${switchedOff.subject} = 'product:' || ${textOfId(sql`${listings.productId}`)}`)
     .where(
       amongIds(
         listings.id,
@@ -130,11 +131,11 @@ export const countFacilitated = (scope: Scope): Promise<number> => scope.db.$cou
 
 /** Inserts a resource of the facilitator, unless the merchant has as many as allowed. Returns whether it exists then. */
 export async function insertFacilitated({ db }: Scope, row: ListingRow): Promise<boolean> {
-  const count = sql`(SELECT count(*) FROM listings WHERE merchant_id = ${row.merchantId} AND product_id IS NULL)`;
+  const count = sql`(SELECT count(*) FROM listings WHERE merchant_id = ${boundId(row.merchantId)} AND product_id IS NULL)`;
   const { meta } = await db
     .insert(listings)
     .select(
-      sql`SELECT ${row.id}, ${row.merchantId}, NULL, ${row.call}, ${row.target}, ${JSON.stringify(row.request)}, NULL, NULL, NULL, NULL, NULL,
+      sql`SELECT ${boundId(row.id)}, ${boundId(row.merchantId)}, NULL, ${row.call}, ${row.target}, ${JSON.stringify(row.request)}, NULL, NULL, NULL, NULL, NULL,
       NULL, NULL, ${row.nextProbeAt}, ${row.lastPaymentAt}, ${row.createdAt}, ${row.updatedAt} WHERE ${count} < ${FACILITATED_MAX}`,
     )
     .onConflictDoNothing();
@@ -160,16 +161,24 @@ export async function listEntries(
 ): Promise<{ items: Entry[]; total: number }> {
   const { db, merchantId, livemode } = scope;
   const ofProducts = sql`SELECT p.created_at AS at, p.id AS product_id, l.id AS listing_id FROM products p LEFT JOIN listings l ON l.product_id = p.id
-    WHERE p.merchant_id = ${merchantId} AND p.livemode = ${livemode} AND p.sandbox_session_id IS NULL`;
-  const others = sql`SELECT created_at, NULL, id FROM listings WHERE merchant_id = ${merchantId} AND product_id IS NULL`;
+    WHERE p.merchant_id = ${boundId(merchantId)} AND p.livemode = ${livemode} AND p.sandbox_session_id IS NULL`;
+  const others = sql`SELECT created_at, NULL, id FROM listings WHERE merchant_id = ${boundId(merchantId)} AND product_id IS NULL`;
   const rows =
-    productId === undefined ? (livemode ? sql`${ofProducts} UNION ALL ${others}` : ofProducts) : sql`${ofProducts} AND p.id = ${productId}`;
-  const [keys, [count]] = await Promise.all([
-    db.all<{ product_id: ProductId | null; listing_id: ListingId | null }>(
+    productId === undefined
+      ? livemode
+        ? sql`${ofProducts} UNION ALL ${others}`
+        : ofProducts
+      : sql`${ofProducts} AND p.id = ${boundId(productId)}`;
+  const [found, [count]] = await Promise.all([
+    db.all<{ product_id: ArrayLike<number> | null; listing_id: ArrayLike<number> | null }>(
       sql`${rows} ORDER BY 1 DESC, 2 DESC, 3 LIMIT ${page.perPage} OFFSET ${page.offset}`,
     ),
     db.all<{ total: number }>(sql`SELECT count(*) AS total FROM (${rows} LIMIT ${countedRows(page)})`),
   ]);
+  const keys = found.map((key) => ({
+    product_id: key.product_id && decodeId(key.product_id),
+    listing_id: key.listing_id && decodeId(key.listing_id),
+  }));
   const [ofKeys, listed] = await Promise.all([
     db
       .select()
@@ -212,7 +221,7 @@ export async function loadSeller(scope: Scope, productIds: readonly string[]) {
       .from(switchedOff)
       .where(
         sql`subject BETWEEN 'rail:' AND 'rail:~' OR ${amongIds(
-          'subject',
+          switchedOff.subject,
           productIds.map((id) => `product:${id}`),
         )}`,
       ),

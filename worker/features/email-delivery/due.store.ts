@@ -2,6 +2,7 @@ import { and, asc, eq, gt, inArray, isNotNull, lte, ne, type SQL, sql } from 'dr
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
+import { boundId, textOfId } from '#platform/db/among.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { mails } from '#platform/db/tables/mail.ts';
 import { billingCustomers } from '#platform/db/tables/office/billing.ts';
@@ -38,10 +39,10 @@ const held = {
 };
 
 const inWindow = (endsAt: SQLiteColumn, { after, until, last }: DueWindow): SQL | undefined =>
-  and(gt(endsAt, after), lte(endsAt, until), last ? sql`(${endsAt}, ${accounts.id}) > (${last.endsAt}, ${last.id})` : undefined);
+  and(gt(endsAt, after), lte(endsAt, until), last ? sql`(${endsAt}, ${accounts.id}) > (${last.endsAt}, ${boundId(last.id)})` : undefined);
 
 const hasNoEmail = (template: EmailTemplate, endsAt: SQLiteColumn): SQL =>
-  sql`NOT EXISTS (SELECT 1 FROM ${mails} WHERE ${mails.cause} = ${`${template} `} || ${accounts.id} || ' ' || ${endsAt})`;
+  sql`NOT EXISTS (SELECT 1 FROM ${mails} WHERE ${mails.cause} = ${`${template} `} || ${textOfId(sql`${accounts.id}`)} || ' ' || ${endsAt})`;
 
 export const listEndingPlans = (db: Db, window: DueWindow): Promise<Ending[]> =>
   db

@@ -1,7 +1,9 @@
 import { and, eq, getTableColumns, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import type { AccountId, MailId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { boundId } from '#platform/db/among.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
+import { decodeId } from '#platform/db/tables/columns.ts';
 import { bouncedAddresses, MAIL_DUE_AT, type Mail, mails } from '#platform/db/tables/mail.ts';
 import { switchedOff } from '#platform/db/tables/operations.ts';
 
@@ -53,13 +55,17 @@ interface MailPace {
 }
 
 /** Claims due emails without a pending message, longest due first, each with its send second from now. */
-export const takeDueMails = (db: Db, now: number, { max, perSecond, patienceMs }: MailPace) => {
+export async function takeDueMails(db: Db, now: number, { max, perSecond, patienceMs }: MailPace) {
   const second = sql`(row_number() OVER (ORDER BY ${MAIL_DUE_AT}) - 1) / CAST(${perSecond} AS INTEGER)`;
   const due = sql`SELECT rowid AS due_row, ${second} AS second FROM mails
     WHERE next_attempt_at IS NOT NULL AND ${MAIL_DUE_AT} <= ${now} AND lease_until <= ${now} ORDER BY ${MAIL_DUE_AT} LIMIT ${max}`;
-  return db.all<{ id: MailId; second: number }>(sql`UPDATE mails SET queued_until = ${now + patienceMs} + due.second * 1000
+  const taken = await db.all<{
+    id: ArrayLike<number>;
+    second: number;
+  }>(sql`UPDATE mails SET queued_until = ${now + patienceMs} + due.second * 1000
     FROM (${due}) AS due WHERE mails.rowid = due.due_row RETURNING id, (queued_until - ${now + patienceMs}) / 1000 AS second`);
-};
+  return taken.map((mail) => ({ ...mail, id: decodeId(mail.id) as MailId }));
+}
 
 /** Leases a due email for one attempt. Returns undefined if the email is not due or leased already. */
 export const leaseMail = (db: Db, mailId: MailId, now: number, leaseUntil: number) =>
@@ -91,7 +97,7 @@ export const dropMailsOf = ({ db, wallNow }: Shard, accountId: AccountId, max: n
       facts: {},
     })
     .where(
-      sql`rowid IN (SELECT rowid FROM mails WHERE account_id = ${accountId} AND (status = 'waiting' OR address IS NOT NULL OR facts <> '{}') LIMIT ${max})`,
+      sql`rowid IN (SELECT rowid FROM mails WHERE account_id = ${boundId(accountId)} AND (status = 'waiting' OR address IS NOT NULL OR facts <> '{}') LIMIT ${max})`,
     );
 
 export const isBouncedAddress = async (db: Db, addressKeys: readonly string[], reasons: BounceReason[]): Promise<boolean> =>

@@ -3,7 +3,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
 import { clockFilterForClaims, clockFilterForPayment } from '#platform/chain/clock-filter.store.ts';
 import type { Shard } from '#platform/context.ts';
-import { amongIds, jsonRows } from '#platform/db/among.ts';
+import { amongIds, fieldAs, jsonRows, textOfId } from '#platform/db/among.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
 import { CLAIMED_TRANSACTION, type OutcomeStep, type Watched } from '#platform/db/outcome.ts';
 import { unmatchedPayments } from '#platform/db/tables/payments.ts';
@@ -47,7 +47,7 @@ const DOUBTED_AT = sql.raw('doubted_at');
 
 /** Lists due transactions, and writes nothing: nearly all are final at their first check. */
 export const listDueTransactions = (ctx: Shard, source: Source, max: number): Promise<Watched[]> =>
-  ctx.db.all<Watched>(sql`SELECT ${source.kind} AS kind, ${sql.raw(source.subjectId.name)} AS subjectId, ${sql.raw(source.key.name)} AS key,
+  ctx.db.all<Watched>(sql`SELECT ${source.kind} AS kind, ${textOfId(sql.raw(source.subjectId.name))} AS subjectId, ${textOfId(sql.raw(source.key.name))} AS key,
     ${CLAIMED_TRANSACTION} AS txSignature, slot, doubted_at AS doubtedAt, dropped_at AS droppedAt FROM ${source.table}
     WHERE next_check_at IS NOT NULL AND next_check_at <= ${ctx.now} AND ${source.clockFilter(ctx)} ORDER BY next_check_at LIMIT ${max}`);
 
@@ -84,7 +84,7 @@ const STEPS = {
 };
 
 type Seen = Pick<Watched, 'key' | 'slot'>;
-const isAmong = ({ key }: Source): SQL => sql`${key} = j.value ->> 'key'`;
+const isAmong = ({ key }: Source): SQL => sql`${key} = ${fieldAs(key, 'key')}`;
 /** The transaction may have landed in another slot than first seen. */
 const slotSeen = ({ table }: Source): SQL => sql`coalesce(j.value ->> 'slot', ${table.slot})`;
 

@@ -6,7 +6,7 @@
 
 import { sql } from 'drizzle-orm';
 import type { Db } from '#platform/context.ts';
-import { jsonRows, setOf } from '#platform/db/among.ts';
+import { jsonRows, setOf, textOfId } from '#platform/db/among.ts';
 
 const SEALED = {
   webhook_secrets: { table: 'webhook_endpoints', column: 'secret_sealed', owner: 'id', position: ['rowid'] },
@@ -25,7 +25,7 @@ const partsOf = (kind: SealedKind) => {
   return {
     table: sql.raw(table),
     column: sql.raw(column),
-    owner: sql.raw(owner),
+    owner: textOfId(sql.raw(owner)),
     position,
     order: sql.raw(position.join(', ')),
     version: sealVersionOf(column),

@@ -3,6 +3,7 @@ import { assert } from '#core/errors.ts';
 import type { MembershipId } from '#core/ids.ts';
 import { clockFilter } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
+import { boundId } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { type Membership, memberships, type ShownDelivery } from '#platform/db/tables/memberships.ts';
@@ -48,7 +49,7 @@ const isAt = ({ membershipId, version }: Pick<Placement, 'membershipId' | 'versi
 
 function showPlacement(db: Db, before: Placement, patch: Partial<Placement>): Write {
   const { membershipId, version } = before;
-  const isStored = sql`EXISTS (SELECT 1 FROM placements p WHERE p.membership_id = ${membershipId} AND p.version = ${version + 1})`;
+  const isStored = sql`EXISTS (SELECT 1 FROM placements p WHERE p.membership_id = ${boundId(membershipId)} AND p.version = ${version + 1})`;
   const delivery = shownOf({ ...before, ...patch });
   return updateUnversioned(db, memberships, { delivery }, and(eq(memberships.id, membershipId), isStored));
 }
@@ -80,8 +81,8 @@ export async function storeInvite(
 
 /** Matches if an attempt is revoking the same grant for another membership of this person. */
 export const isBeingTaken = ({ membershipId, merchantId }: Placement, grantKey: string, wallNow: number): SQL =>
-  sql`EXISTS (SELECT 1 FROM placements WHERE grant_key = ${grantKey} AND merchant_id = ${merchantId} AND livemode = 1
-    AND membership_id <> ${membershipId} AND work = 'take' AND lease_until > ${wallNow})`;
+  sql`EXISTS (SELECT 1 FROM placements WHERE grant_key = ${grantKey} AND merchant_id = ${boundId(merchantId)} AND livemode = 1
+    AND membership_id <> ${boundId(membershipId)} AND work = 'take' AND lease_until > ${wallNow})`;
 
 /**
  * True if another live membership of the same merchant and person grants the same access. Memberships of other merchants or a sandbox do

@@ -3,8 +3,8 @@ import { raise } from '#core/errors.ts';
 import type { AuthorizationId, MembershipId, PaymentId, ProductId } from '#core/ids.ts';
 import { clockFilter } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { jsonRows } from '#platform/db/among.ts';
-import { subjectIdOf, uuidOf } from '#platform/db/archive.ts';
+import { boundId, idOfText, jsonRows } from '#platform/db/among.ts';
+
 import type { Write } from '#platform/db/commit.ts';
 import { countedRows, type Listed, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { listNamedMemberships, productsNamed, SEARCHED_MAX } from '#platform/db/search/named.ts';
@@ -31,7 +31,7 @@ export async function listMemberships(scope: Scope, { q, ...filter }: Membership
   const ids = await listNamedMemberships(scope, q);
   const named = await readPage(
     scope.db,
-    sql`SELECT m.id, m.created_at FROM ${jsonRows(ids)} CROSS JOIN memberships m ON m.id = j.value
+    sql`SELECT m.id, m.created_at FROM ${jsonRows(ids)} CROSS JOIN memberships m ON m.id = ${idOfText(sql`j.value`)}
       WHERE ${and(...conditionsOf(scope, filter), filter.walletAddress === undefined ? undefined : or(...ofWallet(filter.walletAddress)))}`,
     page,
   );
@@ -48,8 +48,8 @@ type Narrowed = Omit<MembershipFilter, 'q'>;
 
 /** The plus signs force the index of the wallet. */
 const conditionsOf = ({ merchantId, livemode }: Scope, { status, productId, walletAddress }: Narrowed): (SQL | undefined)[] => [
-  sql`m.merchant_id = ${merchantId} AND m.livemode = ${livemode ? 1 : 0}`,
-  productId && sql`${sql.raw(walletAddress === undefined ? '' : '+')}m.product_id = ${productId}`,
+  sql`m.merchant_id = ${boundId(merchantId)} AND m.livemode = ${livemode ? 1 : 0}`,
+  productId && sql`${sql.raw(walletAddress === undefined ? '' : '+')}m.product_id = ${boundId(productId)}`,
   status && sql`${sql.raw(walletAddress === undefined ? '' : '+')}m.status = ${status}`,
 ];
 
@@ -144,9 +144,8 @@ export async function getMembershipBy(scope: Scope, by: MembershipLookup): Promi
   const ofPayment = by.paymentId
     ? eq(
         memberships.id,
-        sql`coalesce((SELECT membership_id FROM payments WHERE id = ${by.paymentId} AND merchant_id = ${scope.merchantId}),
-          (SELECT ${uuidOf(sql`membership_id`)} FROM archived_payments
-            WHERE id = ${subjectIdOf(by.paymentId)} AND merchant_id = ${subjectIdOf(scope.merchantId)}))`,
+        sql`coalesce((SELECT membership_id FROM payments WHERE id = ${boundId(by.paymentId)} AND merchant_id = ${boundId(scope.merchantId)}),
+          (SELECT membership_id FROM archived_payments WHERE id = ${boundId(by.paymentId)} AND merchant_id = ${boundId(scope.merchantId)}))`,
       )
     : undefined;
   const membership = await scope.db
@@ -217,7 +216,7 @@ export function listExpiringMemberships(
         and(
           status === 'active' ? sql`${memberships.status} = 'active'` : sql`${memberships.status} = 'grace'`,
           clockFilter(ctx, 'memberships.customer_ref', 'memberships'),
-          last ? sql`(${endsAt}, ${memberships.id}) > (${lastEnd}, ${last.id})` : undefined,
+          last ? sql`(${endsAt}, ${memberships.id}) > (${lastEnd}, ${boundId(last.id)})` : undefined,
           lte(endsAt, now),
           // An active subscription gets an hour for the next collection.
           status === 'active' ? sql`(subscription_status IS NOT 'active' OR ${lte(endsAt, now - SERVED_AFTER_MS)})` : undefined,

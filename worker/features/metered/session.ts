@@ -35,9 +35,9 @@ export const isOpened = (session: MeteredSnapshot): session is OpenedSession => 
 
 type Ask<T> = (object: MeteredSessionRpc, caller: Called) => Promise<T>;
 
-async function call<T>(ctx: Ctx, name: string, ask: Ask<T>): Promise<T> {
+async function call<T>(ctx: Ctx, name: string, ask: Ask<T>, owner = name): Promise<T> {
   try {
-    return await ask(meteredObject(ctx, name), calledBy(ctx));
+    return await ask(meteredObject(ctx, name, owner), calledBy(ctx));
   } catch (error) {
     ctx.note(`object: ${formatErrorChain(error)}`);
     throw objectAway(error);
@@ -121,11 +121,12 @@ export async function sessionOfChannel(ctx: Ctx, channelId: string): Promise<str
 
 /** Claims a channel for a session. Returns false if another session of the same mode has it. */
 export const claimChannel = async (ctx: Ctx, session: Claimant, channelId: string): Promise<boolean> =>
-  (await call(ctx, channelObjectName(session, channelId), (object) => object.claimChannel(session.sessionId))) === session.sessionId;
+  (await call(ctx, channelObjectName(session, channelId), (object) => object.claimChannel(session.sessionId), session.sessionId)) ===
+  session.sessionId;
 
 /** Releases a channel. Changes nothing if another session has claimed it. */
 export const releaseChannel = (ctx: Ctx, session: Claimant, channelId: string): Promise<boolean> =>
-  call(ctx, channelObjectName(session, channelId), (object) => object.releaseChannel(session.sessionId));
+  call(ctx, channelObjectName(session, channelId), (object) => object.releaseChannel(session.sessionId), session.sessionId);
 
 /**
  * Releases a channel that can no longer become the session's, which has another one or is over. Released earlier, two sessions could open

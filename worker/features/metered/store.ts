@@ -3,7 +3,7 @@ import type { MeteredSessionId, PaymentId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { clockFilter } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { amongIds, jsonRows } from '#platform/db/among.ts';
+import { amongIds, boundId, jsonRows } from '#platform/db/among.ts';
 import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { channelPayouts, type MeteredSessionRow, meteredSessions } from '#platform/db/tables/settlements.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
@@ -178,7 +178,7 @@ export const beginSettlement = (
   session: Named,
   { before, paymentId, cumulative }: { before: PaymentId | null; paymentId: PaymentId; cumulative: bigint },
 ): Write[] => [
-  updateRow(ctx, session, { settlingPaymentId: paymentId, settlingCumulative: cumulative }, sql`settling_payment_id IS ${before}`),
+  updateRow(ctx, session, { settlingPaymentId: paymentId, settlingCumulative: cumulative }, sql`settling_payment_id IS ${boundId(before)}`),
   abortUnlessChanged(ctx),
 ];
 
@@ -201,7 +201,7 @@ export const insertPayouts = (
   payouts: readonly { signature: string; paid: bigint }[],
 ): Write =>
   db.insert(channelPayouts).select(
-    sql`SELECT ${paymentId}, ${livemode}, j.value ->> 0, ${channelId}, j.value ->> 1
+    sql`SELECT ${boundId(paymentId)}, ${livemode}, j.value ->> 0, ${channelId}, j.value ->> 1
       FROM ${jsonRows(payouts.map(({ signature, paid }) => [signature, `${paid}`]))}`,
   );
 
@@ -228,4 +228,5 @@ export const listEndedSessions = (db: Db, before: number, limit: number): Promis
     .orderBy(meteredSessions.endedAt)
     .limit(limit);
 
-export const deleteMeteredSessions = (db: Db, ids: MeteredSessionId[]) => db.delete(meteredSessions).where(amongIds('id', ids));
+export const deleteMeteredSessions = (db: Db, ids: MeteredSessionId[]) =>
+  db.delete(meteredSessions).where(amongIds(meteredSessions.id, ids));

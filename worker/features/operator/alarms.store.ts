@@ -3,6 +3,7 @@ import type { AccountId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
 import { subjectsOfTransaction } from '#platform/db/outcome.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
+import { decodeId } from '#platform/db/tables/columns.ts';
 import { alarms } from '#platform/db/tables/operations.ts';
 
 export type Alarm = typeof alarms.$inferSelect;
@@ -47,10 +48,10 @@ export const listAccounts = (db: Db, before: AccountId | null, limit: number) =>
 /** Lists the subjects of a transaction's claims: one per mode, except channel payouts of other parties. */
 export async function listClaimedSubjects(db: Db, txSignature: string): Promise<string[]> {
   const subjects = await db.all<{
-    id: string;
+    id: ArrayLike<number> | string;
   }>(sql`SELECT subject_id AS id FROM (${subjectsOfTransaction(txSignature, [true, false])})
     WHERE kind IN ('checkout', 'x402', 'metered', 'subscription')`);
-  return subjects.map(({ id }) => id);
+  return subjects.map(({ id }) => decodeId(id));
 }
 
 export async function readTotals(db: Db): Promise<{ accounts: Record<string, number>; live: Record<string, string> }> {

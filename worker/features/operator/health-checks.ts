@@ -174,16 +174,25 @@ async function checkWork(ctx: Ctx): Promise<Trouble[]> {
   ];
 }
 
-function listFull({ config, databases }: Ctx, sizes: ({ database: string } & ReturnType<typeof fullness>)[]): Trouble[] {
+function listFull({ config, databases, regions }: Ctx, sizes: ({ database: string } & ReturnType<typeof fullness>)[]): Trouble[] {
   const full = sizes.filter(({ isWarning }) => isWarning);
   const nameOf = (database: string) => (databases.length === 1 ? 'The database' : database);
   const open = config.OPEN_DATABASES ?? databases.map(({ name }) => name);
   const isNoneOpen = databases.length > 1 && open.every((name) => full.some(({ database }) => database === name));
+  const isOpen = (name: string) => open.includes(name) && !full.some(({ database }) => database === name);
+  const shut = isNoneOpen
+    ? []
+    : [...new Set(regions.values())].filter((region) => ![...regions].some(([name, at]) => at === region && isOpen(name)));
   const finding = 'All databases that take new accounts are 70 % full or more. Bind another one and name it in OPEN_DATABASES.';
   return [
     ...full.map(({ database, used }) => ({
       name: databases.length === 1 ? 'database_full' : `database_full_${database}`,
       finding: `${nameOf(database)} is ${Math.round(used * 100)} % full.`,
+      patienceMs: 0,
+    })),
+    ...shut.map((region) => ({
+      name: `no_open_database_${region}`,
+      finding: `No database of ${region} takes new accounts, or those that do are 70 % full: npm run admin -- databases add --region ${region}`,
       patienceMs: 0,
     })),
     ...(isNoneOpen ? [{ name: 'no_open_database', finding, patienceMs: 0 }] : []),

@@ -3,7 +3,7 @@ import { raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { amongIds, jsonRows } from '#platform/db/among.ts';
+import { amongIds, boundId, idOfText, jsonRows } from '#platform/db/among.ts';
 import { paymentOf, readLines, type StoredPayment } from '#platform/db/archive.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/outcome.ts';
@@ -99,7 +99,7 @@ export async function findArchived(ctx: Shard, isIt: SQL): Promise<StoredPayment
 /** Inserts unmatched money. Aborts the batch if the transaction has paid for something meanwhile, or the session was reduced to a stub. */
 export const insertUnmatched = (ctx: Shard, unmatched: Unmatched): Write[] => [
   abortIfExists(ctx, txClaims, sql`tx_signature = ${unmatched.txSignature} AND livemode = ${unmatched.livemode}`),
-  abortIfExists(ctx, endedSessions, sql`id = ${unmatched.paymentId}`),
+  abortIfExists(ctx, endedSessions, sql`id = ${boundId(unmatched.paymentId)}`),
   ctx.db.insert(unmatchedPayments).values(unmatched),
 ];
 
@@ -123,7 +123,8 @@ export const closeUnmatched = (db: Db, txSignature: string, { id: paymentId, liv
     );
 
 /** Aborts the batch if the session was recovered before: only one late transaction is accepted automatically. */
-export const abortIfRecovered = (ctx: Shard, { id }: Payment): Write => abortIfExists(ctx, payments, sql`recovers_payment_id = ${id}`);
+export const abortIfRecovered = (ctx: Shard, { id }: Payment): Write =>
+  abortIfExists(ctx, payments, sql`recovers_payment_id = ${boundId(id)}`);
 
 /** Limit shown per payment, the largest first, so that dust from strangers hides no full payment. */
 const SHOWN_MAX = 10;
@@ -136,7 +137,7 @@ export const listUnmatchedOf = (db: Db, paymentIds: PaymentId[]) =>
       unmatchedPayments,
       // Amounts are integers without leading zeros, so the longer is the larger.
       sql`unmatched_payments.rowid IN (
-        SELECT u.rowid FROM unmatched_payments u WHERE u.payment_id = j.value AND u.dropped_at IS NULL
+        SELECT u.rowid FROM unmatched_payments u WHERE u.payment_id = ${idOfText(sql`j.value`)} AND u.dropped_at IS NULL
         ORDER BY length(u.amount) DESC, u.amount DESC LIMIT ${SHOWN_MAX})`,
     )
     .orderBy(unmatchedPayments.createdAt);

@@ -2,7 +2,7 @@ import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, AppId, ProductId } from '#core/ids.ts';
 import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
-import { amongIds } from '#platform/db/among.ts';
+import { amongIds, boundId, textOfId } from '#platform/db/among.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
@@ -94,7 +94,7 @@ export const saleOn = ({ product, merchant, settings, switchedOff }: Listing, ra
 
 /** Read with every sale, so that a switch takes effect at once and everywhere. */
 const OFF = sql<string>`(SELECT json_group_array(subject) FROM switched_off
-  WHERE subject = 'product:' || products.id OR subject BETWEEN 'rail:' AND 'rail:~')`;
+  WHERE subject = 'product:' || ${textOfId(sql`products.id`)} OR subject BETWEEN 'rail:' AND 'rail:~')`;
 
 async function readListing(db: Db, which: SQL | undefined): Promise<Listing | null> {
   const rows = await db
@@ -205,9 +205,9 @@ const payable = (config: Shard['config'], settings = SETTINGS): SQL => sql`(stat
         OR EXISTS (SELECT 1 FROM accounts a WHERE a.id = products.merchant_id AND a.wallet_address IS NOT NULL))))`;
 
 const settingsAfter = ({ merchantId, livemode }: Tenant, { railId, enabled, payoutWallet }: RailSetting): SQL => {
-  const mine = sql`${merchantId} AS merchant_id, ${livemode ? 1 : 0} AS livemode`;
+  const mine = sql`${boundId(merchantId)} AS merchant_id, ${livemode ? 1 : 0} AS livemode`;
   return sql`(SELECT merchant_id, livemode, rail_id, enabled, payout_wallet FROM rail_settings
-      WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND rail_id <> ${railId}
+      WHERE merchant_id = ${boundId(merchantId)} AND livemode = ${livemode ? 1 : 0} AND rail_id <> ${railId}
     UNION ALL SELECT ${mine}, ${railId} AS rail_id, ${enabled ? 1 : 0} AS enabled, ${payoutWallet} AS payout_wallet)`;
 };
 
@@ -221,7 +221,7 @@ export const isPayable = async (scope: Scope, productId: ProductId): Promise<boo
 export function abortIfOverProductQuota(ctx: Shard, { merchantId, livemode }: Tenant, max: number, productId: ProductId | null): Write[] {
   if (!Number.isFinite(max)) return [];
   const counted = payable(ctx.config);
-  const used = sql`(SELECT count(*) FROM products WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND ${counted})`;
-  const counts = productId === null ? sql`1` : sql`EXISTS (SELECT 1 FROM products WHERE id = ${productId} AND ${counted})`;
+  const used = sql`(SELECT count(*) FROM products WHERE merchant_id = ${boundId(merchantId)} AND livemode = ${livemode ? 1 : 0} AND ${counted})`;
+  const counts = productId === null ? sql`1` : sql`EXISTS (SELECT 1 FROM products WHERE id = ${boundId(productId)} AND ${counted})`;
   return [abortIf(ctx, sql`${used} > ${max} AND ${counts}`)];
 }

@@ -1,7 +1,7 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
 import type { Scope, Tenant } from '#platform/context.ts';
-import { jsonRows, setOf } from '#platform/db/among.ts';
-import { subjectIdOf } from '#platform/db/archive.ts';
+import { amongIds, setOfIds } from '#platform/db/among.ts';
+
 import { countRows, type PageRequest, type RowQuery, readSlice, rowsOf } from '#platform/db/page.ts';
 import { listNamedPayments, receiptsOfPayments } from '#platform/db/search/named.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
@@ -163,10 +163,7 @@ async function chooseQueries(owner: Owner, filter: ReceiptFilter): Promise<[Rows
   const searched = await bySearchTerms(owner, q, receiptChainsOf(filter), checked);
   const named = await listNamedPayments(owner, q);
   if (named.length === 0) return [searched];
-  const ofNamed = (table: Table) =>
-    table === receipts
-      ? receiptsOfPayments(setOf(named))
-      : sql`${table.paymentId} IN (SELECT ${subjectIdOf(sql`j.value`)} FROM ${jsonRows(named)})`;
+  const ofNamed = (table: Table) => (table === receipts ? receiptsOfPayments(setOfIds(named)) : amongIds(table.paymentId, named));
   const branch = (table: Table) => selectFrom(table, sql`${ofNamed(table)} AND ${checked(table)}`);
   return [byTime([branch(receipts), branch(archivedReceipts)]), searched];
 }

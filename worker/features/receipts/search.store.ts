@@ -1,8 +1,8 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
 import type { ProductId } from '#core/ids.ts';
 import type { Scope, Tenant } from '#platform/context.ts';
-import { jsonRows, setOf } from '#platform/db/among.ts';
-import { subjectIdOf } from '#platform/db/archive.ts';
+import { idField, jsonRows, setOf } from '#platform/db/among.ts';
+
 import { type RowQuery, rowsOf } from '#platform/db/page.ts';
 import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
@@ -94,7 +94,7 @@ function selectReceived(
     from: sql`${payments} CROSS JOIN ${receipts} ON ${receipts.id} = ${payments.receiptId}`,
     // Read in the order of an index: payments of a product, or all confirmed ones.
     isOwn: names ? rowsOf(payments, owner) : sql`${rowsOf(payments, owner)} AND status = 'CONFIRMED'`,
-    productId: sql`${payments.productId} = j.value ->> 'productId'`,
+    productId: sql`${payments.productId} = ${idField('productId')}`,
     position: sql`${payments.createdAt}`,
     rowId: sql`${payments}.rowid`,
   };
@@ -102,7 +102,7 @@ function selectReceived(
     table: archivedReceipts,
     from: sql`${archivedReceipts}`,
     isOwn: sql`${rowsOf(archivedReceipts, owner)} AND +${archivedReceipts.isPaidByOwner} = 0`,
-    productId: sql`${archivedReceipts.productId} = ${subjectIdOf(sql`j.value ->> 'productId'`)}`,
+    productId: sql`${archivedReceipts.productId} = ${idField('productId')}`,
     position: sql`${archivedReceipts.createdAt}`,
     rowId: sql`${archivedReceipts}.rowid`,
   };

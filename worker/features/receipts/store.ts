@@ -4,21 +4,14 @@ import type { AccountId, PaymentId, ReceiptId } from '#core/ids.ts';
 import { PER_PAGE } from '#core/limits.ts';
 import type { InvoiceMetadata, ReceiptDocument } from '#pdf/facts.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { amongIds, jsonRows } from '#platform/db/among.ts';
-import {
-  type ArchivePosition,
-  paymentOf,
-  readLines,
-  receiptOf,
-  type StoredPayment,
-  type StoredReceipt,
-  subjectIdOf,
-} from '#platform/db/archive.ts';
+import { amongIds, boundId, idField, jsonRows } from '#platform/db/among.ts';
+import { type ArchivePosition, paymentOf, readLines, receiptOf, type StoredPayment, type StoredReceipt } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { isClaimOf, subjectsOfTransaction } from '#platform/db/outcome.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { receiptsOfPayments } from '#platform/db/search/named.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
+import { decodeId } from '#platform/db/tables/columns.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { receiptMetadata, receipts } from '#platform/db/tables/receipts.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
@@ -51,10 +44,10 @@ export async function getPublicReceipt(ctx: Shard, receiptId: ReceiptId): Promis
 /** Finds the receipt of the first payment that this merchant received by a transaction. Excludes plans that the account bought. */
 export async function findReceiptOfTransaction(scope: Scope, txSignature: string): Promise<StoredReceipt | null> {
   const subjects = subjectsOfTransaction(txSignature, [scope.livemode]);
-  const paid = await scope.db.all<{ id: PaymentId }>(sql`SELECT DISTINCT subject_id AS id FROM (${subjects}) ORDER BY subject_id`);
-  for (const { id } of paid) {
+  const paid = await scope.db.all<{ id: ArrayLike<number> }>(sql`SELECT DISTINCT subject_id AS id FROM (${subjects}) ORDER BY subject_id`);
+  for (const id of paid.map((one) => decodeId(one.id) as PaymentId)) {
     const receipt = await findReceipt(scope, (table) =>
-      and(rowsOf(table, scope), table === receipts ? receiptsOfPayments(sql`(${id})`) : eq(table.paymentId, id)),
+      and(rowsOf(table, scope), table === receipts ? receiptsOfPayments(sql`(${boundId(id)})`) : eq(table.paymentId, id)),
     );
     if (receipt && documentOf(receipt).merchant.account_id === scope.merchantId) return receipt;
   }
@@ -83,7 +76,7 @@ type LinkedRow = Pick<StoredReceipt, 'seq' | 'sha256' | 'anchorSeq' | 'anchorHas
 
 const ofReceiptChain = (alias: string, { merchantId, livemode, isPaidByOwner }: ReceiptChainKey): SQL => {
   const column = (name: string) => sql.raw(`${alias}.${name}`);
-  return sql`${column('merchant_id')} = ${merchantId} AND ${column('livemode')} = ${typeof livemode === 'boolean' ? Number(livemode) : livemode}
+  return sql`${column('merchant_id')} = ${typeof merchantId === 'string' ? boundId(merchantId) : merchantId} AND ${column('livemode')} = ${typeof livemode === 'boolean' ? Number(livemode) : livemode}
     AND ${column('is_paid_by_owner')} = ${isPaidByOwner ? 1 : 0}`;
 };
 
@@ -107,16 +100,15 @@ export async function listBetween(ctx: Shard, later: readonly StoredReceipt[]): 
   const ranges = later.map(({ id, merchantId, livemode, isPaidByOwner, seq, anchorSeq }) => ({
     ...{ id, merchantId, livemode, isPaidByOwner, seq, anchorSeq },
   }));
-  const within = (table: Table, merchantId: SQL) => sql`${table.merchantId} = ${merchantId} AND ${table.livemode} = j.value ->> 'livemode'
+  const within = (table: Table) => sql`${table.merchantId} = ${idField('merchantId')} AND ${table.livemode} = j.value ->> 'livemode'
     AND ${table.isPaidByOwner} = j.value ->> 'isPaidByOwner' AND ${table.seq} > j.value ->> 'anchorSeq' AND ${table.seq} < j.value ->> 'seq'`;
   const laterId = sql<ReceiptId>`j.value ->> 'id'`;
-  const merchantId = sql`j.value ->> 'merchantId'`;
-  const current = await ctx.db.select({ laterId, row: receipts }).from(jsonRows(ranges)).innerJoin(receipts, within(receipts, merchantId));
+  const current = await ctx.db.select({ laterId, row: receipts }).from(jsonRows(ranges)).innerJoin(receipts, within(receipts));
   // Read second, because a receipt moves only from the database to the archive.
   const moved = await ctx.db
     .select({ laterId, row: archivedReceipts })
     .from(jsonRows(ranges))
-    .innerJoin(archivedReceipts, within(archivedReceipts, subjectIdOf(merchantId)));
+    .innerJoin(archivedReceipts, within(archivedReceipts));
   const known = new Set(current.map(({ laterId: id, row }) => `${id}:${row.seq}`));
   const found = [...current, ...moved.filter(({ laterId: id, row }) => !known.has(`${id}:${row.seq}`))];
   const rows = await loadArchivedReceipts(
@@ -151,10 +143,10 @@ export async function listSales(ctx: Shard, sold: readonly StoredReceipt[]): Pro
     .from(jsonRows(sold.map(({ paymentId, livemode, txSignature }) => ({ paymentId, livemode, txSignature }))))
     .innerJoin(
       txClaims,
-      isClaimOf({ id: sql`j.value ->> 'paymentId'`, livemode: sql`j.value ->> 'livemode'`, txSignature: sql`j.value ->> 'txSignature'` }),
+      isClaimOf({ id: idField('paymentId'), livemode: sql`j.value ->> 'livemode'`, txSignature: sql`j.value ->> 'txSignature'` }),
     )
     .leftJoin(payments, eq(payments.id, txClaims.subjectId))
-    .leftJoin(archivedPayments, eq(archivedPayments.id, subjectIdOf(sql`${txClaims.subjectId}`)));
+    .leftJoin(archivedPayments, eq(archivedPayments.id, txClaims.subjectId));
   const archived = (
     await readLines(
       ctx,
@@ -178,10 +170,9 @@ export type NewReceipt = Omit<StoredReceipt, 'seq' | 'afterSeq'>;
  * sandbox chain if a session with the later receipts was erased.
  */
 export function insertReceipt(db: Db, receipt: NewReceipt): Write {
-  const endIn = (table: string, merchantId: AccountId | SQL, isPaidByOwner: boolean) =>
-    sql`coalesce((SELECT max(r.seq) FROM ${sql.raw(table)} r WHERE ${ofReceiptChain('r', { ...receipt, merchantId, isPaidByOwner })}), 0)`;
-  const last = (isPaidByOwner: boolean) =>
-    sql`max(${endIn('receipts', receipt.merchantId, isPaidByOwner)}, ${endIn('archived_receipts', subjectIdOf(receipt.merchantId), isPaidByOwner)})`;
+  const endIn = (table: string, isPaidByOwner: boolean) =>
+    sql`coalesce((SELECT max(r.seq) FROM ${sql.raw(table)} r WHERE ${ofReceiptChain('r', { ...receipt, isPaidByOwner })}), 0)`;
+  const last = (isPaidByOwner: boolean) => sql`max(${endIn('receipts', isPaidByOwner)}, ${endIn('archived_receipts', isPaidByOwner)})`;
   const afterSeq = receipt.isPaidByOwner ? last(false) : null;
   return db.insert(receipts).values({ ...receipt, seq: sql`${last(receipt.isPaidByOwner)} + 1`, afterSeq });
 }

@@ -3,8 +3,8 @@ import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { actsOfPayments } from '#platform/db/acts/find.ts';
 import { eventsOf } from '#platform/db/acts/read.ts';
-import { amongIds, jsonRows, setOf } from '#platform/db/among.ts';
-import { ARCHIVED_VERSION_MAX, type StoredPayment, type StoredReceipt, subjectIdOf } from '#platform/db/archive.ts';
+import { amongIds, boundId, digitsField, digitsOf, idField, idOfText, jsonRows, setOfIds, textOfId } from '#platform/db/among.ts';
+import { ARCHIVED_VERSION_MAX, type StoredPayment, type StoredReceipt } from '#platform/db/archive.ts';
 import { abortIf, abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { isClaimOf } from '#platform/db/outcome.ts';
 import { nextNumber } from '#platform/db/partitions/numbers.ts';
@@ -19,6 +19,7 @@ import {
   archives,
 } from '#platform/db/tables/archives.ts';
 import { cursors } from '#platform/db/tables/candidates.ts';
+import { decodeId } from '#platform/db/tables/columns.ts';
 import { ACT_EVENTS_MAX, acts, type StoredEvent } from '#platform/db/tables/events.ts';
 import { type Payment, payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
@@ -48,7 +49,7 @@ export const listPassedOwners = (
   db.all(sql`SELECT * FROM (WITH page AS MATERIALIZED (SELECT seq, merchant_id, livemode, created_at, fanned_out_at FROM acts WHERE seq > ${after} ORDER BY seq
         LIMIT iif((SELECT created_at FROM acts WHERE seq > ${after} ORDER BY seq LIMIT 1) < ${before}, ${limit}, 0)),
       passed AS MATERIALIZED (SELECT * FROM page WHERE seq < coalesce((SELECT min(seq) FROM page WHERE created_at >= ${before}), ${Number.MAX_SAFE_INTEGER}))
-    SELECT merchant_id AS merchantId, livemode, max(seq) AS lastSeq, max(fanned_out_at IS NOT NULL) AS hasFannedOut,
+    SELECT ${textOfId(sql`merchant_id`)} AS merchantId, livemode, max(seq) AS lastSeq, max(fanned_out_at IS NOT NULL) AS hasFannedOut,
       EXISTS (SELECT 1 FROM accounts WHERE id = merchant_id AND status = 'deleted' AND erased_at IS NULL) AS isErasing,
       (SELECT count(*) FROM (SELECT 1 FROM acts a WHERE a.merchant_id = passed.merchant_id AND a.livemode = passed.livemode
         AND a.seq <= (SELECT max(seq) FROM passed) LIMIT ${FULL_ACTS})) = ${FULL_ACTS} AS isFull,
@@ -150,14 +151,14 @@ export function moveToArchive(ctx: Shard, written: Written): Write[] {
     db
       .insert(archivedTypes)
       .select(
-        sql`SELECT ${merchantId}, ${livemode ? 1 : 0}, j.value ->> 'type', ${ARCHIVE_ID}, j.value ->> 'count' FROM ${jsonRows(types)}`,
+        sql`SELECT ${boundId(merchantId)}, ${livemode ? 1 : 0}, j.value ->> 'type', ${ARCHIVE_ID}, j.value ->> 'count' FROM ${jsonRows(types)}`,
       ),
-    db.insert(archivedSubjects).select(sql`SELECT ${subjectIdOf(sql`j.value`)}, ${ARCHIVE_ID} FROM ${jsonRows(subjects)}`),
+    db.insert(archivedSubjects).select(sql`SELECT ${idOfText(sql`j.value`)}, ${ARCHIVE_ID} FROM ${jsonRows(subjects)}`),
     ...moveReceipts(db, written.receipts),
     ...movePayments(db, written.payments),
     db.delete(acts).where(amongIds(acts.seq, seqs)),
     abortIf(ctx, sql`changes() <> ${seqs.length}`),
-    abortIfExists(ctx, accounts, sql`id = ${merchantId} AND ${isErasingSince(written.readAt)}`),
+    abortIfExists(ctx, accounts, sql`id = ${boundId(merchantId)} AND ${isErasingSince(written.readAt)}`),
     db.delete(archiveDrafts).where(and(eq(archiveDrafts.key, key), eq(archiveDrafts.isGivenUp, false))),
     abortUnlessChanged(ctx),
   ];
@@ -168,38 +169,41 @@ const ARCHIVE_ID = sql`(SELECT max(id) FROM archives)`;
 const LINE_POSITION = sql`${ARCHIVE_ID}, j.value ->> 'lineAt', j.value ->> 'lineLength'`;
 
 function moveReceipts(db: Db, moved: ArchivedRow<StoredReceipt>[]): Write[] {
-  const rows = moved.map(({ row: { id, sha256, signature }, ...position }) => ({ id, sha256, signature, ...position }));
+  const rows = moved.map(({ row: { id, sha256, signature }, ...position }) => ({
+    ...{ id, sha256: digitsOf(receipts.sha256, sha256), signature: digitsOf(receipts.signature, signature) },
+    ...position,
+  }));
   return [
     db.insert(archivedReceipts).select(
-      sql`SELECT r.rowid, ${bytesOf('r.id')}, ${bytesOf('r.merchant_id')}, r.livemode, r.is_paid_by_owner, r.seq, r.after_seq,
-          ${bytesOf('r.product_id')}, ${bytesOf('r.payment_id')}, r.payer, r.product_name,
+      sql`SELECT r.rowid, r.id, r.merchant_id, r.livemode, r.is_paid_by_owner, r.seq, r.after_seq,
+          r.product_id, r.payment_id, r.payer, r.product_name,
           coalesce((SELECT p.created_at FROM payments p WHERE p.id = r.payment_id), r.created_at), ${LINE_POSITION}
-        FROM ${jsonRows(rows)} JOIN receipts r ON r.id = j.value ->> 'id'
-          AND r.sha256 = j.value ->> 'sha256' AND r.signature = j.value ->> 'signature'`,
+        FROM ${jsonRows(rows)} JOIN receipts r ON r.id = ${idField('id')}
+          AND r.sha256 = ${digitsField('sha256')} AND r.signature = ${digitsField('signature')}`,
     ),
     db
       .delete(receipts)
-      .where(sql`id IN ${setOf(rows.map(({ id }) => id))} AND EXISTS (SELECT 1 FROM archived_receipts a WHERE a.rowid = receipts.rowid)`),
+      .where(
+        sql`id IN ${setOfIds(rows.map(({ id }) => id))} AND EXISTS (SELECT 1 FROM archived_receipts a WHERE a.rowid = receipts.rowid)`,
+      ),
   ];
 }
 
 function movePayments(db: Db, moved: ArchivedRow<StoredPayment>[]): Write[] {
   const rows = moved.map(({ row: { id, version }, ...position }) => ({ id, version, ...position }));
-  const ids = setOf(rows.map(({ id }) => id));
+  const ids = setOfIds(rows.map(({ id }) => id));
   return [
     db.insert(archivedPayments).select(
-      sql`SELECT ${bytesOf('p.id')}, ${bytesOf('p.merchant_id')}, p.livemode, ${bytesOf('p.product_id')}, ${bytesOf('p.membership_id')},
+      sql`SELECT p.id, p.merchant_id, p.livemode, p.product_id, p.membership_id,
           CASE WHEN p.reference <> '' THEN p.nonce END, p.customer_ref, p.payer_wallet, p.asset, p.price_amount, p.overpaid_amount,
           p.fee_amount, p.terms ->> 'accessPeriodDays', p.terms ->> 'periodEndsAt', p.terms ->> 'isMetered' IS NOT NULL,
           p.confirmed_at, p.created_at, ${LINE_POSITION}
-        FROM ${jsonRows(rows)} JOIN payments p ON p.id = j.value ->> 'id' AND p.version = j.value ->> 'version'
+        FROM ${jsonRows(rows)} JOIN payments p ON p.id = ${idField('id')} AND p.version = j.value ->> 'version'
         WHERE EXISTS (SELECT 1 FROM payments WHERE payments.id = p.id AND ${IS_OVER} AND NOT ${HAS_RECEIPT})`,
     ),
-    db.delete(payments).where(sql`id IN ${ids} AND EXISTS (SELECT 1 FROM archived_payments a WHERE a.id = ${bytesOf('payments.id')})`),
+    db.delete(payments).where(sql`id IN ${ids} AND EXISTS (SELECT 1 FROM archived_payments a WHERE a.id = payments.id)`),
   ];
 }
-
-const bytesOf = (column: string): SQL => subjectIdOf(sql.raw(column));
 
 function countTypes(happened: StoredEvent[]): Map<string, number> {
   const counts = new Map([[ANY_TYPE, happened.length]]);
@@ -218,20 +222,20 @@ export interface Owner {
  * a receipt is found by its payment.
  */
 export async function listMovable(db: Db, { merchantId, livemode }: Owner, { receiptIds, paymentIds }: Named) {
-  const endAnchor = (isPaidByOwner: 0 | 1) => sql`(SELECT r.anchor_seq FROM receipts r WHERE r.merchant_id = ${merchantId}
+  const endAnchor = (isPaidByOwner: 0 | 1) => sql`(SELECT r.anchor_seq FROM receipts r WHERE r.merchant_id = ${boundId(merchantId)}
     AND r.livemode = ${livemode ? 1 : 0} AND r.is_paid_by_owner = ${isPaidByOwner} ORDER BY r.seq DESC LIMIT 1)`;
   const [issued, paid] = await db.batch([
     db
       .select()
       .from(receipts)
       .where(
-        sql`id IN ${setOf(receiptIds)} AND seq <= CASE is_paid_by_owner WHEN 1 THEN ${endAnchor(1)} ELSE ${endAnchor(0)} END
+        sql`id IN ${setOfIds(receiptIds)} AND seq <= CASE is_paid_by_owner WHEN 1 THEN ${endAnchor(1)} ELSE ${endAnchor(0)} END
           AND rowid < (SELECT max(rowid) FROM receipts)`,
       ),
     db
       .select({ payment: payments, hasReceipt: sql<number>`${HAS_RECEIPT}` })
       .from(payments)
-      .where(sql`id IN ${setOf(paymentIds)} AND ${IS_OVER}`),
+      .where(sql`id IN ${setOfIds(paymentIds)} AND ${IS_OVER}`),
   ]);
   const moved = new Set<string | null>(issued.map(({ id }) => id));
   const movable = paid.filter(({ payment, hasReceipt }) => !hasReceipt || moved.has(payment.receiptId));
@@ -247,10 +251,10 @@ export async function listMovable(db: Db, { merchantId, livemode }: Owner, { rec
 /** Leaves out payments with acts that are not fanned out yet. At this version of a payment no further act becomes so. */
 async function withoutWaitingActs(db: Db, paid: Payment[]): Promise<Payment[]> {
   if (paid.length === 0) return [];
-  const waiting = await db.all<{ about: string }>(
+  const waiting = await db.all<{ about: ArrayLike<number> }>(
     sql`SELECT about FROM (${actsOfPayments(paid)}) t JOIN acts a ON a.seq = t.seq WHERE a.fanned_out_at IS NULL`,
   );
-  const held = new Set(waiting.map(({ about }) => about));
+  const held = new Set<string>(waiting.map(({ about }) => decodeId(about)));
   return paid.filter(({ id }) => !held.has(id));
 }
 

@@ -3,7 +3,7 @@ import { eraseEntitlement } from '#features/entitlements/entitlement.ts';
 import { forgetEndedSessions } from '#features/metered/session.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import type { Shard } from '#platform/context.ts';
-import { setOf } from '#platform/db/among.ts';
+import { setOfIds } from '#platform/db/among.ts';
 import { isAborted } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweeps.ts';
 import {
@@ -136,7 +136,7 @@ const TEST_ENTITLEMENTS_MAX = 50;
  * nothing is left.
  */
 async function forgetTests(ctx: Shard, setups: EndedSetup[]): Promise<boolean> {
-  const accountIds = setOf(setups.map(({ accountId }) => accountId));
+  const accountIds = setOfIds(setups.map(({ accountId }) => accountId));
   const given = await listTestEntitlements(ctx.db, accountIds, TEST_ENTITLEMENTS_MAX);
   for (const { id, merchantId } of given) await eraseEntitlement(inSandbox(ctx, merchantId, null), id);
   if (given.length > 0)

@@ -3,7 +3,7 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { type AccountId, newEventId } from '#core/ids.ts';
 import { isClaimOfPayments } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { amongIds, setOf } from '#platform/db/among.ts';
+import { amongIds, setOfIds } from '#platform/db/among.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { accounts, loginNonces, payoutWallets } from '#platform/db/tables/accounts.ts';
 import { archiveDrafts, archives } from '#platform/db/tables/archives.ts';
@@ -41,7 +41,7 @@ export const listTestEntitlements = (db: Db, accountIds: SQL, limit: number): Pr
   db.select({ id: entitlements.id, merchantId: entitlements.merchantId }).from(entitlements).where(ofTests(accountIds)).limit(limit);
 
 export const deleteTestEntitlements = (db: Db, ids: string[]) =>
-  db.delete(entitlements).where(sql`livemode = 0 AND ${amongIds('id', ids)}`);
+  db.delete(entitlements).where(sql`livemode = 0 AND ${amongIds(entitlements.id, ids)}`);
 
 /**
  * Deletes up to `limit` test payments with their dependent rows, and as many memberships and subscriptions, then the plans. Returns true
@@ -54,7 +54,7 @@ export async function deleteTestSales(db: Db, accountIds: SQL, limit: number): P
     db.select({ id: subscriptionAuthorizations.id }).from(subscriptionAuthorizations).where(ofTests(accountIds)).limit(limit),
   ]);
   const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);
-  const ids = setOf(idsOf(paid));
+  const ids = setOfIds(idsOf(paid));
   const receiptIds = sql`(SELECT receipt_id FROM payments WHERE id IN ${ids})`;
   await db.batch([
     db.delete(receiptMetadata).where(sql`receipt_id IN ${receiptIds}`),
@@ -65,10 +65,10 @@ export async function deleteTestSales(db: Db, accountIds: SQL, limit: number): P
     db.delete(refunds).where(sql`payment_id IN ${ids}`),
     db.delete(settlements).where(sql`payment_id IN ${ids}`),
     db.delete(payments).where(sql`id IN ${ids}`),
-    db.delete(placements).where(amongIds('membership_id', idsOf(held))),
-    db.delete(memberships).where(amongIds('id', idsOf(held))),
-    db.delete(subscriptionCollections).where(amongIds('authorization_id', idsOf(subscribed))),
-    db.delete(subscriptionAuthorizations).where(amongIds('id', idsOf(subscribed))),
+    db.delete(placements).where(amongIds(placements.membershipId, idsOf(held))),
+    db.delete(memberships).where(amongIds(memberships.id, idsOf(held))),
+    db.delete(subscriptionCollections).where(amongIds(subscriptionCollections.authorizationId, idsOf(subscribed))),
+    db.delete(subscriptionAuthorizations).where(amongIds(subscriptionAuthorizations.id, idsOf(subscribed))),
   ]);
   const isLast = [paid, held, subscribed].every((rows) => rows.length < limit);
   if (isLast) await db.batch([db.delete(subscriptionPlans).where(ofTests(accountIds)), db.delete(receiptNames).where(ofTests(accountIds))]);
@@ -190,13 +190,13 @@ export const retainSetups = (db: Db, setups: EndedSetup[]) =>
     setupIntents,
     { isRetained: true },
     amongIds(
-      'id',
+      setupIntents.id,
       setups.map(({ id }) => id),
     ),
   );
 
 export async function deleteSubjects(db: Db, setups: EndedSetup[], limit: number): Promise<boolean> {
-  const accountIds = setOf(setups.map(({ accountId }) => accountId));
+  const accountIds = setOfIds(setups.map(({ accountId }) => accountId));
   // Both modes are listed because the indexes begin with account and mode.
   const isOf = sql`merchant_id IN ${accountIds} AND livemode IN (0, 1)`;
   if ((await deleteOver(db, webhookDeliveries, isOf, limit, DELIVERY_KEY)) === limit) return false;
@@ -215,8 +215,8 @@ const OF_SETUPS = [
  */
 export async function forgetAccounts(ctx: Shard, setups: EndedSetup[]): Promise<void> {
   const { db } = ctx;
-  const accountIds = setOf(setups.map(({ accountId }) => accountId));
-  const ids = setOf(setups.map(({ id }) => id));
+  const accountIds = setOfIds(setups.map(({ accountId }) => accountId));
+  const ids = setOfIds(setups.map(({ id }) => id));
   const ofThem = sql`merchant_id IN ${accountIds}`;
   const ofBoth = sql`${ofThem} AND livemode IN (0, 1)`;
   await db.batch([

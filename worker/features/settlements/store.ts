@@ -4,7 +4,7 @@ import type { AnswerId, PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { clockFilter, rowsOnChainOf } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { paymentOf, readLines, type StoredPayment, subjectIdOf } from '#platform/db/archive.ts';
+import { paymentOf, readLines, type StoredPayment } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import {
   freeIdentifier,
@@ -67,7 +67,7 @@ export async function findSettlement(ctx: Shard, txSignature: string): Promise<S
     .from(txClaims)
     .leftJoin(settlements, eq(settlements.paymentId, txClaims.subjectId))
     .leftJoin(payments, eq(payments.id, txClaims.subjectId))
-    .leftJoin(archivedPayments, sql`${archivedPayments.id} = ${subjectIdOf(sql`${txClaims.subjectId}`)}`)
+    .leftJoin(archivedPayments, eq(archivedPayments.id, txClaims.subjectId))
     .where(and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, ctx.sandbox === null), inArray(txClaims.kind, AGENT_KINDS)))
     .get();
   if (!found) return null;

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
 import type { AccountId, TicketId, TicketMessageId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
+import { boundId } from '#platform/db/among.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
 import { readEach } from '#platform/db/each-database.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
@@ -27,7 +28,7 @@ export const findTicket = (db: Db, ticketId: TicketId) => db.select().from(suppo
 
 /** Lists a thread's last messages, optionally before one of them, newest first. Returns none if `before` is not in the thread. */
 export function listMessages(db: Db, ticketId: TicketId, before: TicketMessageId | null, limit: number): Promise<TicketMessage[]> {
-  const isBefore = sql`(created_at, rowid) < (SELECT b.created_at, b.rowid FROM support_messages b WHERE b.id = ${before} AND b.ticket_id = ${ticketId})`;
+  const isBefore = sql`(created_at, rowid) < (SELECT b.created_at, b.rowid FROM support_messages b WHERE b.id = ${boundId(before)} AND b.ticket_id = ${boundId(ticketId)})`;
   return db
     .select()
     .from(supportMessages)
@@ -79,7 +80,9 @@ export const listWritten = (db: Db, authorId: string, after: number) =>
 
 /** SQL condition for the context's clock: one sandbox session's rows, or rows of none. Repeats the index's expression literally. */
 const ofClock = ({ sandbox }: Pick<Shard, 'sandbox'>): SQL =>
-  sandbox === null || sandbox.sessionId === null ? sql`sandbox_session_id IS NULL` : sql`sandbox_session_id = ${sandbox.sessionId}`;
+  sandbox === null || sandbox.sessionId === null
+    ? sql`sandbox_session_id IS NULL`
+    : sql`sandbox_session_id = ${boundId(sandbox.sessionId)}`;
 
 /** Returns the time of the last message on the session's next resolved ticket to close, epoch ms. Null: none. */
 export async function findQuietSince(ctx: Shard): Promise<number | null> {

@@ -4,10 +4,11 @@ import { COUNTED_FILTERED_MAX, COUNTED_ROWS_MAX } from '#core/limits.ts';
 import { type Scope, type Shard, scopeIn } from '#platform/context.ts';
 import { IN_ORDER, isAfter, isAt, isEvent, isInActsAbout, isOfType } from '#platform/db/acts/find.ts';
 import { openEvents } from '#platform/db/acts/read.ts';
-import { setOf } from '#platform/db/among.ts';
-import { ARCHIVED_VERSION_MAX, lineOfType, readArchivedEvents, subjectIdOf, uuidOf } from '#platform/db/archive.ts';
+import { boundId, setOf } from '#platform/db/among.ts';
+import { ARCHIVED_VERSION_MAX, lineOfType, readArchivedEvents } from '#platform/db/archive.ts';
 import { countTo, type Listed, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { ANY_TYPE } from '#platform/db/tables/archives.ts';
+import { decodeId } from '#platform/db/tables/columns.ts';
 import { ACT_EVENTS_MAX, events, type StoredEvent } from '#platform/db/tables/events.ts';
 import { type Delivery, webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 import { type EventType, isRare } from '#rules/events.ts';
@@ -38,7 +39,7 @@ export async function listEvents(scope: Scope, filter: EventFilter, page: PageRe
   const { eventType: type, after } = filter;
   const start: Start = after === undefined ? { archiveId: 0, skip: 0, seq: 0 } : await startBehind(scope, after, type);
   const [from, end] = [start.skip + page.offset, start.skip + page.offset + page.perPage];
-  const counts = sql`archived_types WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND type = ${type ?? ANY_TYPE}
+  const counts = sql`archived_types WHERE merchant_id = ${boundId(merchantId)} AND livemode = ${livemode ? 1 : 0} AND type = ${type ?? ANY_TYPE}
     AND archive_id >= ${start.archiveId}`;
   const archived = sql`(SELECT coalesce(sum(events), 0) FROM (SELECT events FROM ${counts} LIMIT ${COUNTED_ROWS_MAX + 1}))`;
   const beyondArchive = (position: number): SQL => sql`max(0, ${position} - ${archived})`;
@@ -75,7 +76,7 @@ export async function listEvents(scope: Scope, filter: EventFilter, page: PageRe
 
 /** SQL: number of the last act that a search for a common type reads, behind the event of number `seq`. Null if there are not as many. */
 const lastSearched = ({ merchantId, livemode }: Scope, seq: number): SQL =>
-  sql`(SELECT seq FROM acts WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND seq > ${Math.floor(seq / ACT_EVENTS_MAX)}
+  sql`(SELECT seq FROM acts WHERE merchant_id = ${boundId(merchantId)} AND livemode = ${livemode ? 1 : 0} AND seq > ${Math.floor(seq / ACT_EVENTS_MAX)}
     ORDER BY seq LIMIT 1 OFFSET ${COUNTED_FILTERED_MAX - 1})`;
 
 /** Objects in memory at once: each takes some megabytes of the isolate's limit. */
@@ -106,7 +107,10 @@ const ofType = (happened: StoredEvent[], type: string | undefined): StoredEvent[
 
 async function startBehind(scope: Scope, eventId: string, type: string | undefined): Promise<Start> {
   // The plus signs force the index of the id.
-  const mine = and(isEvent([eventId]), sql`+${events.merchantId} = ${scope.merchantId} AND +${events.livemode} = ${scope.livemode}`);
+  const mine = and(
+    isEvent([eventId]),
+    sql`+${events.merchantId} = ${boundId(scope.merchantId)} AND +${events.livemode} = ${scope.livemode}`,
+  );
   const row = await scope.db.select({ seq: events.seq }).from(events).where(mine).get();
   // Archived events never follow stored ones.
   if (row) return { archiveId: Number.MAX_SAFE_INTEGER, skip: 0, seq: row.seq };
@@ -123,7 +127,7 @@ const NEAR_MAX = 64;
 async function findArchived(scope: Scope, eventId: string) {
   const { merchantId, livemode } = scope;
   const near = await scope.db.all<{ id: number; key: string }>(
-    sql`SELECT id, key FROM (SELECT id, key, first_event_id, last_event_id FROM archives WHERE merchant_id = ${merchantId}
+    sql`SELECT id, key FROM (SELECT id, key, first_event_id, last_event_id FROM archives WHERE merchant_id = ${boundId(merchantId)}
       AND livemode = ${livemode ? 1 : 0} AND last_event_id >= ${eventId} ORDER BY last_event_id LIMIT ${NEAR_MAX})
       WHERE first_event_id <= ${eventId} ORDER BY last_event_id`,
   );
@@ -143,21 +147,23 @@ export async function findArchivedEvent(ctx: Shard, delivery: Delivery): Promise
 export async function loadTimeline(scope: Scope, about: { paymentId: string } | { membershipId: string }) {
   const { db, merchantId, livemode } = scope;
   // The plus signs force the index of the subject: the merchant has many more events.
-  const isMine = sql`+${events.merchantId} = ${merchantId} AND +${events.livemode} = ${livemode}`;
+  const isMine = sql`+${events.merchantId} = ${boundId(merchantId)} AND +${events.livemode} = ${livemode}`;
   const name = 'paymentId' in about ? 'paymentId' : 'membershipId';
   const subjectId = 'paymentId' in about ? about.paymentId : about.membershipId;
-  const ofMembership = sql`SELECT id, version FROM memberships WHERE id = ${subjectId} UNION ALL SELECT id, version FROM payments WHERE membership_id = ${subjectId}
-    UNION ALL SELECT ${uuidOf(sql`id`)}, ${ARCHIVED_VERSION_MAX} FROM archived_payments WHERE membership_id = ${subjectIdOf(subjectId)}`;
-  const leads = await db.all<{ id: string; version: number }>(
+  const id = boundId(subjectId);
+  const ofMembership = sql`SELECT id, version FROM memberships WHERE id = ${id} UNION ALL SELECT id, version FROM payments WHERE membership_id = ${id}
+    UNION ALL SELECT id, ${ARCHIVED_VERSION_MAX} FROM archived_payments WHERE membership_id = ${id}`;
+  const found = await db.all<{ id: ArrayLike<number> | string; version: number }>(
     'paymentId' in about
-      ? sql`SELECT id, version FROM payments WHERE id = ${subjectId} UNION ALL SELECT ${subjectId}, ${ARCHIVED_VERSION_MAX}`
+      ? sql`SELECT id, version FROM payments WHERE id = ${id} UNION ALL SELECT ${id}, ${ARCHIVED_VERSION_MAX}`
       : ofMembership,
   );
+  const leads = found.map((lead) => ({ ...lead, id: decodeId(lead.id) }));
   const [objects, rows] = await db.batch([
     db
       .select({ key: sql<string>`a.key` })
       .from(sql`archived_subjects s JOIN archives a ON a.id = s.archive_id`)
-      .where(sql`s.subject_id = ${subjectIdOf(subjectId)} AND a.merchant_id = ${merchantId} AND a.livemode = ${livemode ? 1 : 0}`)
+      .where(sql`s.subject_id = ${id} AND a.merchant_id = ${boundId(merchantId)} AND a.livemode = ${livemode ? 1 : 0}`)
       .orderBy(sql`s.archive_id`),
     db
       .select()
@@ -169,11 +175,11 @@ export async function loadTimeline(scope: Scope, about: { paymentId: string } | 
   for (const { key } of objects) all.push(...(await readArchivedEvents(scope, key, subjectId)));
   all.push(...openEvents(rows));
   const happened = all.filter((event) => event[name] === subjectId);
-  const { id, eventId, eventType, status, createdAt, completedAt } = webhookDeliveries;
+  const { id: deliveryId, eventId, eventType, status, createdAt, completedAt } = webhookDeliveries;
   const deliveries = await db
-    .select({ id, eventId, eventType, status, createdAt, completedAt })
+    .select({ id: deliveryId, eventId, eventType, status, createdAt, completedAt })
     .from(webhookDeliveries)
     .where(inArray(eventId, setOf(happened.map((event) => event.id))))
-    .orderBy(asc(id));
+    .orderBy(asc(deliveryId));
   return { events: happened, deliveries };
 }

@@ -3,6 +3,7 @@ import { raise } from '#core/errors.ts';
 import type { AccountId, EndpointId, KeyId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
+import { boundId } from '#platform/db/among.ts';
 import { abortIf, abortIfExists, type Write } from '#platform/db/commit.ts';
 import { countTo, type Listed, listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
@@ -30,7 +31,7 @@ export const getEnabledEndpointCount = (scope: Scope): Promise<number> =>
 export const abortIfOverQuota = (ctx: Shard, { merchantId, livemode }: Endpoint, enabledMax: number): Write =>
   abortIf(
     ctx,
-    sql`(SELECT count(*) FROM webhook_endpoints WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND status = 'enabled') >= ${enabledMax}`,
+    sql`(SELECT count(*) FROM webhook_endpoints WHERE merchant_id = ${boundId(merchantId)} AND livemode = ${livemode ? 1 : 0} AND status = 'enabled') >= ${enabledMax}`,
   );
 
 export const insertEndpoint = (db: Db, endpoint: Endpoint): Write => db.insert(webhookEndpoints).values(endpoint);
@@ -79,7 +80,7 @@ export const listMadeBy = (
     .orderBy(desc(webhookEndpoints.createdAt));
 
 export const abortWhileEnabled = (ctx: Shard, merchantId: AccountId): Write =>
-  abortIfExists(ctx, webhookEndpoints, sql`merchant_id = ${merchantId} AND livemode IN (0, 1) AND status = 'enabled'`);
+  abortIfExists(ctx, webhookEndpoints, sql`merchant_id = ${boundId(merchantId)} AND livemode IN (0, 1) AND status = 'enabled'`);
 
 /** A success that changes only its own time is stored once a minute. */
 const isNews = (now: number) =>

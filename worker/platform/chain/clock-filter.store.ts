@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Shard, Tenant } from '#platform/context.ts';
+import { boundId, idOfText } from '#platform/db/among.ts';
 import { type MerchantTable, rowsOf } from '#platform/db/page.ts';
 
 /** SQL text that must equal the condition of the partial indexes on live rows. */
@@ -10,7 +11,7 @@ const SESSION_ID_LENGTH = 36;
 
 /** SQL condition for rows of either mode with a customer of no sandbox session, so that business time is real time. */
 export const isOfNoSession = (customerRef = 'customer_ref'): SQL =>
-  sql`NOT EXISTS (SELECT 1 FROM sandbox_sessions z WHERE z.id = substr(${sql.raw(customerRef)}, 1, ${SESSION_ID_LENGTH}))`;
+  sql`NOT EXISTS (SELECT 1 FROM sandbox_sessions z WHERE z.id = ${idOfText(sql.raw(`substr(${customerRef}, 1, ${SESSION_ID_LENGTH})`))})`;
 
 /**
  * SQL condition that limits a cross-merchant statement to one clock: all live rows, one sandbox session, or one merchant's sandbox without
@@ -27,7 +28,7 @@ export function clockFilter({ sandbox }: Pick<Shard, 'sandbox'>, customerRef = '
       ? isOfNoSession(customerRef)
       : // Range of the index over references with the prefix "id:".
         sql`${named} >= ${`${sessionId}:`} AND ${named} < ${`${sessionId};`}`;
-  return sql`${of(SANDBOX)} AND ${of('merchant_id')} = ${sandbox.merchantId} AND ${isOfClock}`;
+  return sql`${of(SANDBOX)} AND ${of('merchant_id')} = ${boundId(sandbox.merchantId)} AND ${isOfClock}`;
 }
 
 /**
@@ -76,5 +77,5 @@ export const OF_NO_SESSION = "request_id NOT LIKE 'sandbox\\_%' ESCAPE '\\'";
 export function clockFilterForEvents({ sandbox, cause }: Pick<Shard, 'sandbox' | 'cause'>): SQL {
   if (sandbox === null) return sql.raw(LIVE);
   const isOfClock = sandbox.sessionId === null ? sql.raw(OF_NO_SESSION) : sql`request_id = ${cause}`;
-  return sql`${sql.raw(SANDBOX)} AND merchant_id = ${sandbox.merchantId} AND ${isOfClock}`;
+  return sql`${sql.raw(SANDBOX)} AND merchant_id = ${boundId(sandbox.merchantId)} AND ${isOfClock}`;
 }

@@ -1,7 +1,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
-import { amongIds } from '#platform/db/among.ts';
+import { amongIds, boundId } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { type SandboxOutcome, type SandboxTransaction, sandboxTransactions } from '#platform/db/tables/sandbox.ts';
 
@@ -64,7 +64,7 @@ export async function listAbout(
   const order = sql.raw('(sandbox_transactions.sent_at, sandbox_transactions.rowid)');
   const { merchantId } = sandbox;
   const positionOf = (signature: string) =>
-    sql`(SELECT b.sent_at, b.rowid FROM sandbox_transactions b WHERE b.merchant_id = ${merchantId} AND b.tx_signature = ${signature})`;
+    sql`(SELECT b.sent_at, b.rowid FROM sandbox_transactions b WHERE b.merchant_id = ${boundId(merchantId)} AND b.tx_signature = ${signature})`;
   return db
     .select()
     .from(sandboxTransactions)

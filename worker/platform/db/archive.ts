@@ -1,4 +1,3 @@
-import { type SQL, sql } from 'drizzle-orm';
 import { formatErrorChain, raise } from '#core/errors.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { inTime } from '#platform/deadline.ts';
@@ -32,12 +31,6 @@ export const receiptOf = (line: string): StoredReceipt => (JSON.parse(line) as {
 
 /** No payment of a higher version is archived, so that the acts of an archived one are found by the versions up to this. */
 export const ARCHIVED_VERSION_MAX = 32;
-
-export const subjectIdOf = (id: string | SQL): SQL => sql`coalesce(unhex(replace(${id}, '-', '')), ${id})`;
-
-export const uuidOf = (bytes: SQL): SQL =>
-  sql`(SELECT lower(substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-' || substr(h, 13, 4) || '-' || substr(h, 17, 4) || '-' || substr(h, 21))
-    FROM (SELECT hex(${bytes}) AS h) WHERE h <> '')`;
 
 /** Reads an archive object, or a range. Throws 503 temporarily_unavailable if the archive does not answer or is not bound. */
 export async function readArchived(ctx: Ctx, key: string, range?: { offset: number; length: number }): Promise<Uint8Array> {

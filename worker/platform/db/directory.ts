@@ -4,9 +4,10 @@
  * @module
  */
 
-import { assert, raise } from '#core/errors.ts';
+import { ApiError, assert, raise } from '#core/errors.ts';
 import { type Id, newIdIn, type Partition, partitionOf } from '#core/ids.ts';
 import type { Ctx, Database, Db, Shard } from '#platform/context.ts';
+import { REGIONS, type Region } from '#platform/variables/regions.ts';
 import { requireSchema } from './tables/schema-check.ts';
 
 export const globalOf = (ctx: Ctx): Shard => shardIn(ctx, ctx.databases[0]);
@@ -27,13 +28,26 @@ export const checkedDb = ({ name, db, openFor }: Database, wallNow: number, home
 export const directoryOf = (ctx: Ctx): Shard => (ctx.directory ? shardIn(ctx, ctx.directory) : globalOf(ctx));
 
 /**
- * Database of a new account, among those that are open. The same for the same seed, so that a repeated request meets what the first one
- * stored.
+ * Database of a new account, among those that are open: of the region that its owner chose, else of the caller's, else any. The same for the
+ * same seed and region, so that a repeated request meets what the first one stored. Throws 422 validation_error if the chosen region has none.
  */
-export function homeForNew(ctx: Ctx, seed: string): Shard {
+export function homeForNew(ctx: Ctx, seed: string, chosen?: Region): Shard {
   const open = ctx.config.OPEN_DATABASES ?? ctx.databases.map(({ name }) => name);
-  return findShardAt(ctx, ctx.partitions.drawBy(seed, open)) ?? raise('not_found');
+  const openIn = (region: Region | null) => open.filter((name) => region !== null && ctx.regions.get(name) === region);
+  const near = openIn(chosen ?? ctx.callerRegion);
+  if (chosen !== undefined && near.length === 0) {
+    const choices = REGIONS.filter((region) => openIn(region).length > 0);
+    const msg = choices.length > 0 ? `Choose one of: ${choices.join(', ')}` : 'This deployment has no regions. Omit the field';
+    throw new ApiError('validation_error', { problems: [{ loc: ['body', 'region'], msg, type: 'not_available' }] });
+  }
+  return findShardAt(ctx, ctx.partitions.drawBy(seed, near.length > 0 ? near : open)) ?? raise('not_found');
 }
+
+/** Region of an account, which is that of its database. Null without `DATABASES`. */
+export const regionOf = ({ partitions, regions }: Pick<Ctx, 'partitions' | 'regions'>, accountId: string): Region | null => {
+  const partition = partitionOf(accountId);
+  return (partition !== null && regions.get(partitions.databaseAt(partition) ?? '')) || null;
+};
 
 /** Shard that a sweep's message names. Throws if this release has no such binding, so that the message is retried. */
 export function shardNamed(ctx: Ctx, database: string | undefined, homes: readonly Partition[] = []): Shard {

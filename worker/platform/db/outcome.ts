@@ -1,6 +1,7 @@
 import { and, eq, isNotNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { MINUTE } from '#core/time.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { boundId } from './among.ts';
 import { transact, unchanged, type Write } from './commit.ts';
 import { type ClaimKind, txClaims } from './tables/tx-claims.ts';
 
@@ -53,7 +54,7 @@ export const CLAIMED_TRANSACTION = sql.raw("substr(tx_signature, 1, instr(tx_sig
 export const isClaimOf = (subject: { id: SQLWrapper | string; livemode: SQLWrapper | boolean; txSignature: SQLWrapper | string }): SQL => {
   const [from, to] = [sql`${subject.txSignature}`, sql`${subject.txSignature} || ';'`];
   const livemode = typeof subject.livemode === 'boolean' ? sql.raw(`${Number(subject.livemode)}`) : subject.livemode;
-  return sql`tx_claims.tx_signature >= ${from} AND tx_claims.tx_signature < ${to} AND tx_claims.livemode = ${livemode} AND tx_claims.subject_id = ${subject.id}`;
+  return sql`tx_claims.tx_signature >= ${from} AND tx_claims.tx_signature < ${to} AND tx_claims.livemode = ${livemode} AND tx_claims.subject_id = ${typeof subject.id === 'string' ? boundId(subject.id) : subject.id}`;
 };
 
 export const subjectsOfTransaction = (txSignature: string, modes: readonly boolean[]): SQL => {

@@ -118,7 +118,7 @@ async function listShared(ctx: Shard, { table, at, isLive, byMerchant }: Waiting
       SELECT (SELECT min(merchant_id) ${from} AND merchant_id > w.id) FROM ${sql.raw(name)} w WHERE w.id IS NOT NULL LIMIT ${MERCHANTS_MAX})`);
   return listRowids(
     ctx,
-    sql`WITH RECURSIVE ${walk(sql`AND merchant_id >= ${start}`, 'rest')}, ${walk(sql``, 'head')},
+    sql`WITH RECURSIVE ${walk(sql`AND merchant_id >= unhex(${start})`, 'rest')}, ${walk(sql``, 'head')},
       m(id) AS (SELECT id FROM rest WHERE id IS NOT NULL UNION SELECT id FROM head WHERE id IS NOT NULL)
     SELECT c.rowid AS id FROM m CROSS JOIN ${sql.raw(getTableName(table))} c ON c.rowid IN (${first})
     ORDER BY row_number() OVER (PARTITION BY m.id ORDER BY c.${due}), c.${due} LIMIT ${limit}`,
@@ -126,18 +126,16 @@ async function listShared(ctx: Shard, { table, at, isLive, byMerchant }: Waiting
 }
 
 const TIME_DIGITS = 12;
-const hexDigits = (id: string): string => id.replaceAll('-', '').slice(0, TIME_DIGITS);
 
 async function findStart({ db }: Shard, from: SQL): Promise<string> {
-  const ends = await db.get<{ first: string | null; last: string | null }>(
-    sql`SELECT (SELECT min(merchant_id) ${from}) AS first, (SELECT max(merchant_id) ${from}) AS last`,
+  const ends = await db.get<{ first: string; last: string }>(
+    sql`SELECT hex((SELECT min(merchant_id) ${from})) AS first, hex((SELECT max(merchant_id) ${from})) AS last`,
   );
   // The due rows may be done meanwhile.
-  const [first, last] = [ends!.first, ends!.last].map((id) => Number.parseInt(hexDigits(id ?? ''), 16) || 0) as [number, number];
-  const digits = Math.floor(first + (crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32) * (last - first))
+  const [first, last] = [ends!.first, ends!.last].map((id) => Number.parseInt(id.slice(0, TIME_DIGITS), 16) || 0) as [number, number];
+  return Math.floor(first + (crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32) * (last - first))
     .toString(16)
     .padStart(TIME_DIGITS, '0');
-  return `${digits.slice(0, 8)}-${digits.slice(8)}`;
 }
 
 /** A run renews its lease after a third of the period. The lease of a crashed run expires before the next cron. */

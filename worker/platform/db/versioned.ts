@@ -10,7 +10,7 @@ import { formatErrorChain } from '#core/errors.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { actOf, insertActs, waitingOf } from './acts/acts.ts';
-import { fieldOf, jsonRows } from './among.ts';
+import { fieldAs, fieldOf, idField, jsonRows } from './among.ts';
 import { abortIf, announceActs, forEach, type Write } from './commit.ts';
 
 /** Table with optimistic locking: the version that a verb has read is its lock. */
@@ -96,7 +96,7 @@ export const casUpdateMany = <T extends Listed>(
     .update(table)
     .set({ ...patch, version: sql`${table.version} + 1` } as Values<T>)
     .from(jsonRows(before.map(({ id, version }) => ({ id, version }))))
-    .where(sql`${table.id} = j.value ->> 'id' AND ${table.version} = j.value ->> 'version'`) as Write,
+    .where(sql`${table.id} = ${idField('id')} AND ${table.version} = j.value ->> 'version'`) as Write,
   abortIf({ db }, sql`changes() <> ${before.length}`),
 ];
 
@@ -143,16 +143,17 @@ export async function commitMany<V extends PlainValues>(ctx: Shard, table: Liste
 
 async function storeTogether<V extends PlainValues>(ctx: Shard, table: Listed, steps: RowStep<V>[]): Promise<string[]> {
   const made = steps.map(({ event }) => ({ ...actOf(ctx, event), subject: event.subject }));
-  const isNext = sql`CROSS JOIN ${table} t WHERE t.id = ${fieldOf('subject.id')} AND t.version = ${fieldOf('subject.version')} - 1`;
+  const isNext = sql`CROSS JOIN ${table} t WHERE t.id = ${idField('subject.id')} AND t.version = ${fieldOf('subject.version')} - 1`;
   const stored = insertActs(ctx, made, isNext);
   // Updates rows still at the previous version. Both statements read the same state.
   const patches = steps.map(({ event, values }) => ({ ...values, id: event.subject.id, version: event.subject.version }));
-  const set = Object.fromEntries([...Object.keys(steps[0]!.values), 'version'].map((key) => [key, fieldOf(key)]));
+  const columns = getTableColumns(table) as Record<string, SQLiteColumn>;
+  const set = Object.fromEntries([...Object.keys(steps[0]!.values), 'version'].map((key) => [key, fieldAs(columns[key]!, key)]));
   const moved = ctx.db
     .update(table)
     .set(set)
     .from(jsonRows(patches))
-    .where(sql`${table.id} = ${fieldOf('id')} AND ${table.version} = ${fieldOf('version')} - 1`);
+    .where(sql`${table.id} = ${idField('id')} AND ${table.version} = ${fieldOf('version')} - 1`);
   const [acts] = await ctx.db.batch([stored, moved]);
   return waitingOf(acts);
 }

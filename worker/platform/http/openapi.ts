@@ -6,6 +6,7 @@ import type { Id } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX, PER_PAGE } from '#core/limits.ts';
 import { ASSETS } from '#core/money.ts';
 import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts';
+import { REGIONS } from '#platform/variables/regions.ts';
 import type { KeyScope } from '#rules/access/scopes.ts';
 import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
 import type { PassedOutcome } from '#rules/entitlement-rpc.ts';
@@ -271,6 +272,13 @@ export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.nul
 export const CreatedAt = Timestamp.describe('Time at which the object was created.');
 export const UpdatedAt = Timestamp.describe('Time of the last change to the object.');
 export const ExpiresAt = Timestamp.describe('Time of expiry.');
+/** Region of a new account. */
+export const HomeRegion = z
+  .enum(REGIONS)
+  .optional()
+  .describe(
+    'Region that stores the account for good. Defaults to that of the caller. Only a region that the deployment offers is accepted.',
+  );
 export const PaidThrough = orNull(Timestamp).describe('End of the paid time; null: no end.');
 export const Livemode = z.boolean().describe('True for real money, false for the sandbox.');
 export const ObjectVersion = z.int().describe('Version of the object. Each change increases it.');

@@ -38,7 +38,7 @@ export const listParked = (db: Db, kinds: string[], limit: number): Promise<Park
     .orderBy(asc(parkedMessages.parkedAt))
     .limit(limit);
 
-export const deleteParked = (db: Db, ids: string[]): Promise<unknown> => db.delete(parkedMessages).where(amongIds('id', ids));
+export const deleteParked = (db: Db, ids: string[]): Promise<unknown> => db.delete(parkedMessages).where(amongIds(parkedMessages.id, ids));
 
 export async function endParked({ db, wallNow }: Shard, max: number): Promise<number> {
   const ended = db

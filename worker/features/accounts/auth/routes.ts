@@ -4,7 +4,16 @@ import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
-import { AccountUuid, created, DetailResponse, ExpiresAt, orNull, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
+import {
+  AccountUuid,
+  created,
+  DetailResponse,
+  ExpiresAt,
+  HomeRegion,
+  orNull,
+  type RouteContext,
+  Timestamp,
+} from '#platform/http/openapi.ts';
 import { countPasswordTry, countRefusedCredential, rememberSignIn, underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import type { SignIn, SignInMethod } from '#rules/admission.ts';
@@ -39,6 +48,7 @@ const RegisterRequest = z
     email: Email.describe('Email address.'),
     password: z.string().max(1024).describe('Password of 8 to 128 characters.'),
     display_name: ShownName(120).describe('Name of the account, as buyers see it.'),
+    region: HomeRegion,
   })
   .openapi('RegisterRequest', { example: { email: 'ada@example.com', password: 'correct horse', display_name: 'Ada' } });
 const LoginRequest = z
@@ -114,8 +124,8 @@ export const authRoutes = routes('Authentication')
     body: RegisterRequest,
     returns: created(AuthResponse, 'Account and its session'),
     codes: ['email_registered', 'password_too_short'],
-    shard: ({ ctx, body: { email } }) => homeOfRegistration(ctx, email),
-    once: ({ shard, body: { display_name: displayName, ...login } }, storeAnswer) =>
+    shard: ({ ctx, body: { email, region } }) => homeOfRegistration(ctx, email, region),
+    once: ({ shard, body: { display_name: displayName, region: _region, ...login } }, storeAnswer) =>
       registerAccount(shard, { ...login, displayName }, storeAnswer),
     present: (account, { shard }) => toAuthResponse(shard, account, signedInNow(shard, 'pwd')),
     isSecret: true,

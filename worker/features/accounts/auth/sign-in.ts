@@ -4,10 +4,11 @@ import { type AccountId, admissionIdOf, newIdIn } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
-import { drawPartition, globalOf, homeForNew, homeOf } from '#platform/db/directory.ts';
+import { drawPartition, homeForNew, homeOf } from '#platform/db/directory.ts';
 import { findNamed, type IsUsed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
+import type { Region } from '#platform/variables/regions.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { planAccountPayout } from '../payout.ts';
 import { type AccountKeys, abortIfTaken, findAccount, findAccountByKeys, hasKey, insertAccount } from '../store.ts';
@@ -110,12 +111,12 @@ interface Register {
 }
 
 /** Database of a registration: that of the account with this email, where a repeated request gets its answer, else that of new accounts. */
-export async function homeOfRegistration(ctx: Ctx, email: string): Promise<Shard> {
-  if (ctx.databases.length === 1) return globalOf(ctx);
+export async function homeOfRegistration(ctx: Ctx, email: string, region?: Region): Promise<Shard> {
+  if (ctx.databases.length === 1) return homeForNew(ctx, '', region);
   const home = await findNamed(ctx, emailName(ctx, email), async (known) =>
     (await findAccountByKeys(known.db, emailKeysOf(ctx, email))) ? known : null,
   );
-  return home ?? homeForNew(ctx, normaliseEmail(email));
+  return home ?? homeForNew(ctx, normaliseEmail(email), region);
 }
 
 /**

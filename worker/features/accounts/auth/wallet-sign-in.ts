@@ -9,7 +9,7 @@ import { commit, isConstraint } from '#platform/db/commit.ts';
 import { globalOf, homeForNew } from '#platform/db/directory.ts';
 import { findNamed, NameTaken } from '#platform/db/names/names.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
-import { findAccountByKeys, insertLoginNonce, takeLoginNonce } from '../store.ts';
+import { findAccountByKeys, insertLoginNonce, returnLoginNonce, takeLoginNonce } from '../store.ts';
 import { newAccount, requireActive, storeAccount, walletKeysOf, walletName } from './sign-in.ts';
 
 /** Long enough to find the wallet's window, short enough to limit the use of a stolen signature. */
@@ -59,18 +59,28 @@ export async function logInWithWallet(
 ): Promise<{ account: Account; method: WalletMethod }> {
   requireWallet(walletAddress);
   // Claims the nonce before the signature is verified, so that a signature is tried once, right or wrong.
-  const issued = await takeNonce(ctx, nonce, walletAddress);
+  const signInId = newId<SignInId>(ctx.wallNow, null);
+  const issued = await takeNonce(ctx, { nonce, walletAddress, signInId });
   const method = issued && issued.expiresAt > ctx.wallNow ? findMethod(issued, signature) : null;
   if (!method) {
     const detail = 'The signature does not match the sign-in, or its nonce was used or has expired. Request a new nonce.';
     throw new ApiError('invalid_credentials', { detail });
   }
-  return { account: requireActive(await openWalletAccount(ctx, walletAddress)), method };
+  try {
+    return { account: requireActive(await openWalletAccount(ctx, walletAddress)), method };
+  } catch (error) {
+    // The wallet has proved itself, so the same signature may be sent again after the outage.
+    if (error instanceof ApiError && error.code === 'temporarily_unavailable')
+      ctx.defer(returnLoginNonce(globalOf(ctx).db, nonce, signInId));
+    throw error;
+  }
 }
 
 /** Claims the nonce, with one retry if the database's answer was lost, so that the wallet need not sign again. */
-async function takeNonce(ctx: Ctx, nonce: string, walletAddress: string): Promise<LoginNonce | null> {
-  const signInId = newId<SignInId>(ctx.wallNow, null);
+async function takeNonce(
+  ctx: Ctx,
+  { nonce, walletAddress, signInId }: { nonce: string; walletAddress: string; signInId: SignInId },
+): Promise<LoginNonce | null> {
   const take = () => takeLoginNonce(globalOf(ctx).db, nonce, walletAddress, signInId);
   return take().catch((error: unknown) => {
     ctx.note(`nonce: ${formatErrorChain(error)}`);

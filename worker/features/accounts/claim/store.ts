@@ -1,6 +1,7 @@
 import { and, eq, gt, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { boundId } from '#platform/db/among.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { handoffs, paymentSessions } from '#platform/db/tables/checkout.ts';
@@ -16,7 +17,7 @@ import { stepRows } from '#platform/db/versioned.ts';
 
 const HAS_SOLD = (
   accountId: AccountId,
-) => sql`EXISTS (SELECT 1 FROM payments WHERE merchant_id = ${accountId} AND livemode = 1 AND status = 'CONFIRMED')
+) => sql`EXISTS (SELECT 1 FROM payments WHERE merchant_id = ${boundId(accountId)} AND livemode = 1 AND status = 'CONFIRMED')
   OR EXISTS (SELECT 1 FROM archived_payments WHERE ${and(eq(archivedPayments.merchantId, accountId), eq(archivedPayments.livemode, true))})`;
 
 export async function hasSold(db: Db, accountId: AccountId): Promise<boolean> {
@@ -35,10 +36,10 @@ export interface AccountAccess {
 
 export async function findAccountAccess(db: Db, id: AccountId): Promise<AccountAccess> {
   const [row] = await db.all<AccountAccess>(sql`SELECT
-    (SELECT count(*) FROM api_keys WHERE merchant_id = ${id} AND livemode IN (0, 1) AND revoked_at IS NULL) AS keys,
-    (SELECT count(*) FROM webhook_endpoints WHERE merchant_id = ${id} AND livemode IN (0, 1) AND status = 'enabled') AS endpoints,
-    (SELECT count(*) FROM sign_in_identities WHERE account_id = ${id}) AS providers,
-    (SELECT count(*) FROM payout_wallets WHERE merchant_id = ${id}) AS wallets`);
+    (SELECT count(*) FROM api_keys WHERE merchant_id = ${boundId(id)} AND livemode IN (0, 1) AND revoked_at IS NULL) AS keys,
+    (SELECT count(*) FROM webhook_endpoints WHERE merchant_id = ${boundId(id)} AND livemode IN (0, 1) AND status = 'enabled') AS endpoints,
+    (SELECT count(*) FROM sign_in_identities WHERE account_id = ${boundId(id)}) AS providers,
+    (SELECT count(*) FROM payout_wallets WHERE merchant_id = ${boundId(id)}) AS wallets`);
   return row!;
 }
 

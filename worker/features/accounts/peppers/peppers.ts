@@ -51,7 +51,9 @@ export async function sweepPeppers(ctx: Shard): Promise<Swept> {
  */
 async function renewPage(ctx: Shard, rows: readonly NamedAccount[]): Promise<number> {
   const named = hasDirectory(ctx) ? await listPepperedNames(ctx, rows) : [];
-  const renewed = named.map(({ kind, keys, accountId }): UsedName<PepperedKind> => ({ kind, key: keys[0], accountId }));
+  const renewed = named.map(
+    ({ kind, keys: [key, ...formerKeys], accountId }): UsedName<PepperedKind> => ({ kind, key, accountId, formerKeys }),
+  );
   const { reserved } = await writeNames(ctx, renewed, USES);
   const waiting = new Set(reserved.map(({ accountId }) => accountId));
   const old = rows.flatMap((row) => {

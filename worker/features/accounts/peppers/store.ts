@@ -1,9 +1,10 @@
 import { and, asc, eq, exists, gt, isNotNull, notLike, or, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
-import { amongIds, jsonRows } from '#platform/db/among.ts';
+import { amongIds, idField, jsonRows } from '#platform/db/among.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { cursors } from '#platform/db/tables/candidates.ts';
+import { decodeId } from '#platform/db/tables/columns.ts';
 import { signInIdentities } from '#platform/db/tables/office/sign-in.ts';
 
 const CURSOR_NAME = 'peppers';
@@ -66,10 +67,10 @@ export async function replaceKeys(
   db: Db,
   rows: readonly Pick<NamedAccount, 'id' | 'version' | 'emailKey' | 'walletKey'>[],
 ): Promise<AccountId[]> {
-  const changed = await db.all<{ id: AccountId }>(sql`UPDATE OR IGNORE accounts
+  const changed = await db.all<{ id: ArrayLike<number> }>(sql`UPDATE OR IGNORE accounts
     SET email_key = j.value ->> 'emailKey', wallet_key = j.value ->> 'walletKey', version = version + 1
     FROM ${jsonRows(rows)}
-    WHERE accounts.id = j.value ->> 'id' AND accounts.version = j.value ->> 'version'
+    WHERE accounts.id = ${idField('id')} AND accounts.version = j.value ->> 'version'
     RETURNING id`);
-  return changed.map(({ id }) => id);
+  return changed.map(({ id }) => decodeId(id) as AccountId);
 }

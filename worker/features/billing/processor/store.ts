@@ -1,6 +1,7 @@
 import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { boundId } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { IsUsed } from '#platform/db/names/names.ts';
 import {
@@ -32,7 +33,7 @@ export const insertCustomer = (db: Db, row: BillingCustomer): Promise<unknown> =
     .insert(billingCustomers)
     .values({
       ...row,
-      erasingSince: sql`(SELECT CASE status WHEN 'deleted' THEN ${row.createdAt} END FROM accounts WHERE id = ${row.accountId})`,
+      erasingSince: sql`(SELECT CASE status WHEN 'deleted' THEN ${row.createdAt} END FROM accounts WHERE id = ${boundId(row.accountId)})`,
     })
     .onConflictDoNothing();
 
@@ -75,7 +76,7 @@ export const listDueReads = (db: Db, now: number, last: BillingCustomer | null, 
       and(
         lte(billingCustomers.nextReadAt, now),
         isNull(billingCustomers.erasingSince),
-        last ? sql`(next_read_at, account_id) > (${last.nextReadAt}, ${last.accountId})` : undefined,
+        last ? sql`(next_read_at, account_id) > (${last.nextReadAt}, ${boundId(last.accountId)})` : undefined,
       ),
     )
     .orderBy(asc(billingCustomers.nextReadAt), asc(billingCustomers.accountId))

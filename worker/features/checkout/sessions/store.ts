@@ -3,6 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import type { HandoffId, IdentitySessionId, PaymentId, PaymentSessionId, ProductId } from '#core/ids.ts';
 import { OPEN_SESSIONS_MAX } from '#core/limits.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { boundId } from '#platform/db/among.ts';
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import {
   type Handoff,
@@ -60,7 +61,7 @@ export const useHandoff = (ctx: Shard, { id }: Handoff, paymentId: PaymentId): W
 ];
 
 const isAtSessionLimit = (productId: ProductId) =>
-  sql`EXISTS (SELECT 1 FROM payments WHERE product_id = ${productId} AND status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')
+  sql`EXISTS (SELECT 1 FROM payments WHERE product_id = ${boundId(productId)} AND status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')
     LIMIT 1 OFFSET ${OPEN_SESSIONS_MAX - 1})`;
 
 export const abortIfAtSessionLimit = (ctx: Shard, productId: ProductId): Write => abortIf(ctx, isAtSessionLimit(productId));

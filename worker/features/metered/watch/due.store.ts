@@ -4,7 +4,7 @@ import { OPEN_SESSIONS_MAX } from '#core/limits.ts';
 import { HOUR, MINUTE } from '#core/time.ts';
 import { clockFilter } from '#platform/chain/clock-filter.store.ts';
 import type { Shard } from '#platform/context.ts';
-import { amongIds } from '#platform/db/among.ts';
+import { amongIds, boundId } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
 import { type MeteredSessionRow, meteredSessions } from '#platform/db/tables/settlements.ts';
@@ -74,7 +74,7 @@ export const takeDueInSandbox = (ctx: Shard, max: number): Promise<MeteredSessio
 
 /** Takes the sessions that their objects' alarms named, if anything of their channels is left. */
 export const takeSessions = (ctx: Shard, ids: readonly string[]): Promise<MeteredSessionRow[]> =>
-  takeWhere(ctx, sql`${amongIds('id', ids)} AND next_check_at IS NOT NULL`);
+  takeWhere(ctx, sql`${amongIds(meteredSessions.id, ids)} AND next_check_at IS NOT NULL`);
 
 /** Sessions that were never opened have no object. Their rows end under a condition that a concurrent opening breaks. */
 const UNOPENED = "status = 'created' AND channel_id IS NULL";
@@ -101,7 +101,7 @@ export async function expireUnopened(ctx: Shard, max: number): Promise<number> {
 
 /** Closes the oldest unopened sessions of a product beyond `OPEN_SESSIONS_MAX`. */
 export const closeExcess = (ctx: Shard, { productId }: Pick<MeteredSessionRow, 'productId'>): Write => {
-  const beyond = sql`SELECT id FROM metered_sessions INDEXED BY metered_sessions_unopened_by_product WHERE product_id = ${productId} AND ${sql.raw(UNOPENED)}
+  const beyond = sql`SELECT id FROM metered_sessions INDEXED BY metered_sessions_unopened_by_product WHERE product_id = ${boundId(productId)} AND ${sql.raw(UNOPENED)}
     ORDER BY created_at DESC LIMIT 10 OFFSET ${OPEN_SESSIONS_MAX}`;
   return endRows(ctx, 'closed', sql`id IN (${beyond})`);
 };

@@ -1,6 +1,7 @@
 import { and, asc, gt, isNotNull, or, sql } from 'drizzle-orm';
 import type { AccountId, ProductId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
+import { boundId } from '#platform/db/among.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { billingCustomers } from '#platform/db/tables/office/billing.ts';
 import { signInIdentities } from '#platform/db/tables/office/sign-in.ts';
@@ -20,7 +21,7 @@ export const listIdentitiesAfter = (db: Db, after: string, max: number) => {
   return db
     .select()
     .from(signInIdentities)
-    .where(sql`(account_id, provider) > (${accountId}, ${provider})`)
+    .where(sql`(account_id, provider) > (${boundId(accountId)}, ${provider})`)
     .orderBy(asc(signInIdentities.accountId), asc(signInIdentities.provider))
     .limit(max);
 };

@@ -18,6 +18,17 @@ export const partitionRoutes = routes()
     answer: async ({ ctx }) => ({ items: await (await load()).listPartitions(ctx) }),
   })
   .public({
+    path: 'GET /v1/operator/databases',
+    bucket: 'operator',
+    guards: [operatorOnly],
+    returns: z.object({ items: z.array(facts) }),
+    codes: ['not_found'],
+    answer: async ({ ctx }) => {
+      const { listDatabases } = await import('./list-databases.ts');
+      return { items: (await listDatabases(ctx)).map((one) => ({ ...one })) };
+    },
+  })
+  .public({
     path: 'POST /v1/operator/partitions/move',
     bucket: 'operator',
     guards: [operatorOnly],

@@ -3,6 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
 import { loadNextAnchor, receiptChainEndQuery } from '#features/receipts/hash-chain.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { boundId } from '#platform/db/among.ts';
 import type { StoredPayment } from '#platform/db/archive.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
@@ -32,7 +33,7 @@ export async function loadConfirmation(ctx: Shard, paymentId: PaymentId, txSigna
     eq(memberships.productId, payments.productId),
     sql`${memberships.customerKey} IN (${sql.join(keys, sql`, `)})`,
   );
-  const ofPayment = (column: string) => sql`(SELECT ${sql.raw(column)} FROM payments WHERE id = ${paymentId})`;
+  const ofPayment = (column: string) => sql`(SELECT ${sql.raw(column)} FROM payments WHERE id = ${boundId(paymentId)})`;
   const facts = transactionFactQueries(db, paymentId, txSignature, ofPayment('livemode'));
   const chain = { merchantId: ofPayment('merchant_id'), livemode: ofPayment('livemode'), isPaidByOwner: false };
   const [[found], held, receiptChainEnd, ...known] = await db.batch([

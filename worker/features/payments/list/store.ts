@@ -2,8 +2,8 @@ import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Asset } from '#core/money.ts';
 import type { Scope } from '#platform/context.ts';
-import { jsonRows } from '#platform/db/among.ts';
-import { subjectIdOf } from '#platform/db/archive.ts';
+import { boundId, idOfText, jsonRows } from '#platform/db/among.ts';
+
 import { subjectsOfTransaction } from '#platform/db/outcome.ts';
 import { listWithArchive, type PageRequest, type RowQuery, rowsOf } from '#platform/db/page.ts';
 import { listNamedPayments, productsNamed, SEARCHED_MAX } from '#platform/db/search/named.ts';
@@ -44,8 +44,8 @@ type Table = typeof payments | typeof archivedPayments;
 
 const ofTransaction = (table: Table, txSignature: string, scope: Scope): SQL => {
   const claimed = sql`SELECT subject_id FROM (${subjectsOfTransaction(txSignature, [scope.livemode])})`;
-  if (table === archivedPayments) return sql`${table.id} IN (SELECT ${subjectIdOf(sql`subject_id`)} FROM (${claimed}))`;
-  const unconfirmed = sql`SELECT id FROM payments WHERE livemode = ${scope.livemode ? 1 : 0} AND +merchant_id = ${scope.merchantId} AND tx_signature = ${txSignature} AND status <> 'CONFIRMED' AND tx_signature IS NOT NULL`;
+  if (table === archivedPayments) return sql`${table.id} IN (${claimed})`;
+  const unconfirmed = sql`SELECT id FROM payments WHERE livemode = ${scope.livemode ? 1 : 0} AND +merchant_id = ${boundId(scope.merchantId)} AND tx_signature = ${txSignature} AND status <> 'CONFIRMED' AND tx_signature IS NOT NULL`;
   return sql`${table.id} IN (${claimed} UNION ALL ${unconfirmed})`;
 };
 
@@ -99,7 +99,6 @@ function cameFrom(table: Table, { isAutomatic, isCheckout, isMetered }: RailOrig
 function searchedBy(table: Table, scope: Scope, filter: SearchedFilter): SQL | undefined {
   const { asset, origin, leastAmount, mostAmount, text } = filter;
   const named = productsNamed(scope, text ?? '');
-  const ofProduct = table === payments ? named : sql`SELECT ${subjectIdOf(sql`id`)} FROM (${named})`;
   return and(
     asset === undefined ? undefined : eq(sql`asset`, asset),
     origin && cameFrom(table, origin),
@@ -108,7 +107,7 @@ function searchedBy(table: Table, scope: Scope, filter: SearchedFilter): SQL | u
     text === undefined
       ? undefined
       : sql`(instr(lower(coalesce(customer_ref, '')), lower(${text})) > 0
-          OR nonce = ${text.replace(/^svc:/, '')} OR product_id IN (${ofProduct}))`,
+          OR nonce = ${text.replace(/^svc:/, '')} OR product_id IN (${named}))`,
   );
 }
 
@@ -118,8 +117,7 @@ function rowsIn(table: Table, ctx: Scope, filter: IndexedFilter & SearchedFilter
   const indexed = indexedBy(table, ctx, filter, part);
   const selection = sql`SELECT ${isArchived} AS is_archived, ${table}.rowid AS rowNumber, ${table.createdAt}`;
   if (named) {
-    const id = isArchived ? subjectIdOf(sql`j.value`) : sql`j.value`;
-    return sql`${selection} FROM ${jsonRows(named)} CROSS JOIN ${table} ON ${table.id} = ${id} WHERE ${and(indexed, searched)}`;
+    return sql`${selection} FROM ${jsonRows(named)} CROSS JOIN ${table} ON ${table.id} = ${idOfText(sql`j.value`)} WHERE ${and(indexed, searched)}`;
   }
   if (!searched) return sql`${selection} FROM ${table} WHERE ${indexed}`;
   const newest = sql`SELECT rowid FROM ${table} WHERE ${indexed} ORDER BY created_at DESC, rowid DESC LIMIT ${SEARCHED_MAX}`;

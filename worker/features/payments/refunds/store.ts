@@ -2,6 +2,7 @@ import { and, eq, inArray, isNotNull, isNull, lte, sql } from 'drizzle-orm';
 import type { PaymentId, RefundId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { boundId } from '#platform/db/among.ts';
 import { paymentOf, readLines } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, commit, isAborted, type Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/outcome.ts';
@@ -32,8 +33,8 @@ export async function listRevoking(db: Db, paymentId: PaymentId): Promise<string
  * not landed.
  */
 const isUnderWay = (paymentId: PaymentId, readUntil: number) =>
-  sql`EXISTS (SELECT 1 FROM refunds WHERE payment_id = ${paymentId} AND seen_at IS NULL AND (lapsed_at IS NULL OR lapsed_at > ${readUntil}))
-    OR EXISTS (SELECT 1 FROM payment_candidates WHERE payment_id = ${paymentId} AND +origin = 'found')`;
+  sql`EXISTS (SELECT 1 FROM refunds WHERE payment_id = ${boundId(paymentId)} AND seen_at IS NULL AND (lapsed_at IS NULL OR lapsed_at > ${readUntil}))
+    OR EXISTS (SELECT 1 FROM payment_candidates WHERE payment_id = ${boundId(paymentId)} AND +origin = 'found')`;
 
 const ofUnlapsed = (paymentId: PaymentId) => and(eq(refunds.paymentId, paymentId), isNull(refunds.seenAt), isNull(refunds.lapsedAt));
 

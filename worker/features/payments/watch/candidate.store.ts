@@ -3,8 +3,8 @@ import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
 import { clockFilterForPayment, rowsOnChain } from '#platform/chain/clock-filter.store.ts';
 import type { Ctx, Db, Shard } from '#platform/context.ts';
-import { jsonRows } from '#platform/db/among.ts';
-import { uuidOf } from '#platform/db/archive.ts';
+import { boundId, idField, jsonRows } from '#platform/db/among.ts';
+
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
@@ -33,7 +33,7 @@ export async function insertCandidate(
   { rivalsSince = candidate.createdAt, displaced }: { rivalsSince?: number; displaced?: Candidate } = {},
 ): Promise<{ isNew: boolean; isKnown: boolean; canSend: boolean; hasRival: boolean; named: Candidate[] }> {
   const { paymentId, txSignature, origin, attempt, nextCheckAt, createdAt, sentAt, livemode } = candidate;
-  const ofPayment = sql`payment_id = ${paymentId}`;
+  const ofPayment = sql`payment_id = ${boundId(paymentId)}`;
   const unjudged = sql`SELECT 1 FROM payment_candidates WHERE ${ofPayment} AND origin <> 'judged' LIMIT ${CANDIDATES_MAX}`;
   const isRival = sql`${ofPayment} AND tx_signature <> ${txSignature} AND sent_at > ${rivalsSince}`;
   const [, , inserted, known, rivals, named] = await db.batch([
@@ -46,13 +46,13 @@ export async function insertCandidate(
     db
       .insert(paymentCandidates)
       .select(
-        sql`SELECT ${paymentId}, ${txSignature}, ${origin}, ${attempt}, ${nextCheckAt}, ${createdAt}, ${sentAt}, ${livemode ? 1 : 0},
-            coalesce((SELECT merchant_id FROM payments WHERE id = ${paymentId}), '')
+        sql`SELECT ${boundId(paymentId)}, ${txSignature}, ${origin}, ${attempt}, ${nextCheckAt}, ${createdAt}, ${sentAt}, ${livemode ? 1 : 0},
+            coalesce((SELECT merchant_id FROM payments WHERE id = ${boundId(paymentId)}), '')
           WHERE ${
             origin === 'named'
               ? sql`(SELECT count(*) FROM (${unjudged})) < ${CANDIDATES_MAX}`
               : sql`NOT EXISTS (SELECT 1 FROM payment_candidates WHERE ${isRival})
-                  AND NOT EXISTS (SELECT 1 FROM payments WHERE id = ${paymentId} AND status = 'FAILED')`
+                  AND NOT EXISTS (SELECT 1 FROM payments WHERE id = ${boundId(paymentId)} AND status = 'FAILED')`
           }`,
       )
       // A named signature that the service now sends counts as sent and may land for the full time.
@@ -85,7 +85,7 @@ export async function hasSent(db: Db, paymentId: PaymentId, since: number): Prom
 
 /** Matches payments with a transaction that may still land or has landed: sent or named since then, or shown by the chain. */
 const mayLand = (paymentId: PaymentId, since: number): SQL =>
-  sql`EXISTS (SELECT 1 FROM payment_candidates WHERE payment_id = ${paymentId}
+  sql`EXISTS (SELECT 1 FROM payment_candidates WHERE payment_id = ${boundId(paymentId)}
     AND (sent_at > ${since} OR created_at > ${since} OR origin = 'found'))`;
 
 export const abortIfSentSince = (ctx: Shard, paymentId: PaymentId, since: number): Write => abortIf(ctx, mayLand(paymentId, since));
@@ -105,7 +105,7 @@ export async function dropRefused(db: Db, candidate: NewCandidate): Promise<bool
 export type CheckKey = Pick<Candidate, 'attempt' | 'txSignature'> & { paymentId: string };
 const keyOf = ({ paymentId, txSignature, attempt }: CheckKey): CheckKey => ({ paymentId, txSignature, attempt });
 /** True until another check claims the attempt. */
-const IS_SAME_CHECK = sql`${paymentCandidates.paymentId} = j.value ->> 'paymentId' AND ${paymentCandidates.txSignature} = j.value ->> 'txSignature'
+const IS_SAME_CHECK = sql`${paymentCandidates.paymentId} = ${idField('paymentId')} AND ${paymentCandidates.txSignature} = j.value ->> 'txSignature'
   AND ${paymentCandidates.attempt} = j.value ->> 'attempt' AND ${paymentCandidates.origin} <> 'judged'`;
 
 export const listCandidates = (db: Db, checks: readonly CheckKey[]): Promise<Candidate[]> => {
@@ -134,8 +134,8 @@ export const markJudged = ({ db, now }: Shard, { paymentId, txSignature }: Candi
   db
     .insert(paymentCandidates)
     .select(
-      sql`SELECT ${OF_NO_PAYMENT}, tx_signature, 'judged', 0, ${forgetAt}, ${now}, NULL, livemode, '' FROM payment_candidates
-        WHERE payment_id = ${paymentId} AND tx_signature = ${txSignature}`,
+      sql`SELECT ${boundId(OF_NO_PAYMENT)}, tx_signature, 'judged', 0, ${forgetAt}, ${now}, NULL, livemode, '' FROM payment_candidates
+        WHERE payment_id = ${boundId(paymentId)} AND tx_signature = ${txSignature}`,
     )
     .onConflictDoNothing(),
   dropCandidate(db, paymentId, txSignature),
@@ -159,7 +159,7 @@ export const insertFound = (ctx: Shard, found: { signature: string; nonce: strin
     .insert(paymentCandidates)
     .select(
       sql`SELECT f.id, f.signature, 'found', 0, ${dueAt}, ${ctx.now}, NULL, f.livemode, f.merchant_id
-        FROM (SELECT j.value ->> 'signature' AS signature, coalesce(p.id, ${uuidOf(sql`a.id`)}, r.payment_id) AS id,
+        FROM (SELECT j.value ->> 'signature' AS signature, coalesce(p.id, a.id, r.payment_id) AS id,
             coalesce(p.livemode, a.livemode, r.livemode) AS livemode, coalesce(p.merchant_id, a.merchant_id, r.merchant_id) AS merchant_id
           FROM ${jsonRows(found)}
           LEFT JOIN payments p ON ${rowsOnChain(ctx, P)} AND p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
@@ -167,7 +167,7 @@ export const insertFound = (ctx: Shard, found: { signature: string; nonce: strin
           LEFT JOIN refunds r ON ${rowsOnChain(ctx, R)} AND r.nonce = j.value ->> 'nonce') f
         WHERE f.id IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = f.signature AND c.livemode = f.livemode)
-          AND NOT EXISTS (SELECT 1 FROM payment_candidates k WHERE k.payment_id = ${OF_NO_PAYMENT} AND k.tx_signature = f.signature AND k.livemode = f.livemode)
+          AND NOT EXISTS (SELECT 1 FROM payment_candidates k WHERE k.payment_id = ${boundId(OF_NO_PAYMENT)} AND k.tx_signature = f.signature AND k.livemode = f.livemode)
           AND NOT EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = f.signature AND u.livemode = f.livemode)`,
     )
     .onConflictDoUpdate({

@@ -3,7 +3,7 @@ import type { PaymentId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { actsOfPayments } from '#platform/db/acts/find.ts';
-import { amongIds, setOf } from '#platform/db/among.ts';
+import { amongIds, setOfIds } from '#platform/db/among.ts';
 import { endedSessions } from '#platform/db/tables/checkout.ts';
 import { acts } from '#platform/db/tables/events.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -83,7 +83,7 @@ export const listReducible = (db: Db, before: number, limit: number) =>
  * money seen since the list was read.
  */
 export async function endSessions(db: Db, over: { id: PaymentId; version: number }[], before: number): Promise<void> {
-  const listed = setOf(over.map(({ id }) => id));
+  const listed = setOfIds(over.map(({ id }) => id));
   const ended = sql`(SELECT id FROM ended_sessions WHERE id IN ${listed})`;
   const theirs = sql`SELECT seq FROM (${actsOfPayments(over)}) WHERE about IN ${ended}`;
   await db.batch([

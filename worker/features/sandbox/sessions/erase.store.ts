@@ -12,11 +12,13 @@ import {
 import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope } from '#platform/context.ts';
 import { openEvents } from '#platform/db/acts/read.ts';
+import { boundId } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { SANDBOX_CURSOR } from '#platform/db/due/due-work.ts';
 import { eventDueAt } from '#platform/db/due/vital-signs.ts';
 import { cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { endedSessions, paymentSessions } from '#platform/db/tables/checkout.ts';
+import { decodeId } from '#platform/db/tables/columns.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
 import { acts, events, type StoredEvent } from '#platform/db/tables/events.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
@@ -42,7 +44,7 @@ export const listSessionMetricEvents = async (scope: Scope): Promise<StoredEvent
 
 /** SQL condition for the index on `request_id`. The `+` prevents reading the merchant's other events. */
 const eventsOfSession = ({ merchantId, sandbox }: Scope): SQL =>
-  sql`livemode = 0 AND +merchant_id = ${merchantId} AND request_id = ${causeOf(sandbox!.sessionId!)}`;
+  sql`livemode = 0 AND +merchant_id = ${boundId(merchantId)} AND request_id = ${causeOf(sandbox!.sessionId!)}`;
 
 export function sessionErasure(scope: Scope): Write[] {
   const { db } = scope;
@@ -76,15 +78,15 @@ export function sessionErasure(scope: Scope): Write[] {
     db.delete(paymentSessions).where(clockFilter(scope)),
     db.delete(payments).where(clockFilter(scope)),
     db.delete(endedSessions).where(clockFilter(scope)),
-    db.delete(supportMessages).where(sql`ticket_id IN (SELECT id FROM support_tickets WHERE sandbox_session_id = ${sessionId})`),
+    db.delete(supportMessages).where(sql`ticket_id IN (SELECT id FROM support_tickets WHERE sandbox_session_id = ${boundId(sessionId)})`),
     db.delete(supportTickets).where(eq(supportTickets.sandboxSessionId, sessionId)),
     db.delete(sandboxTransactions).where(eq(sandboxTransactions.sessionId, sessionId)),
-    db.delete(sandboxAccounts).where(sql`session_id <> '' AND session_id = ${sessionId}`),
-    db.delete(subscriptionPlans).where(sql`product_id IN (SELECT id FROM products WHERE sandbox_session_id = ${sessionId})`),
+    db.delete(sandboxAccounts).where(sql`session_id <> '' AND session_id = ${boundId(sessionId)}`),
+    db.delete(subscriptionPlans).where(sql`product_id IN (SELECT id FROM products WHERE sandbox_session_id = ${boundId(sessionId)})`),
     db
       .delete(receiptNames)
       .where(
-        sql`merchant_id = ${scope.merchantId} AND livemode = 0 AND product_id IN (SELECT id FROM products WHERE sandbox_session_id = ${sessionId})`,
+        sql`merchant_id = ${boundId(scope.merchantId)} AND livemode = 0 AND product_id IN (SELECT id FROM products WHERE sandbox_session_id = ${boundId(sessionId)})`,
       ),
     db.delete(products).where(eq(products.sandboxSessionId, sessionId)),
     db.delete(sandboxSessions).where(eq(sandboxSessions.id, sessionId)),
@@ -138,10 +140,10 @@ export async function listDueMerchants(
       sql`origin IN ('found', 'sent', 'named') AND ${isDue(of('next_check_at'), to - SANDBOX_PATIENCE_MS)}`,
     ),
   ];
-  const found: { merchantId: AccountId }[][] = [];
-  for (const statement of statements) found.push(await db.all<{ merchantId: AccountId }>(statement));
+  const found: { merchantId: ArrayLike<number> }[][] = [];
+  for (const statement of statements) found.push(await db.all<{ merchantId: ArrayLike<number> }>(statement));
   return {
-    merchantIds: [...new Set(found.flat().map(({ merchantId }) => merchantId))],
+    merchantIds: [...new Set(found.flat().map(({ merchantId }) => decodeId(merchantId) as AccountId))],
     isComplete: found.every((some) => some.length < limit),
   };
 }

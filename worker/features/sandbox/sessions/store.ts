@@ -8,7 +8,9 @@ import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { IN_ORDER, isAfter } from '#platform/db/acts/find.ts';
 import { openEvents } from '#platform/db/acts/read.ts';
+import { boundId } from '#platform/db/among.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
+import { entitlements } from '#platform/db/tables/entitlements.ts';
 import { events } from '#platform/db/tables/events.ts';
 import { type SandboxSession, sandboxSessions } from '#platform/db/tables/sandbox.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
@@ -40,7 +42,7 @@ export const countSandboxSessions = (db: Db, merchantId: AccountId, since: numbe
 export const insertSandboxSession = (ctx: Shard, session: SandboxSession, day: { since: number; max: number }): Write[] => [
   abortIf(
     ctx,
-    sql`(SELECT count(*) FROM sandbox_sessions WHERE merchant_id = ${session.merchantId} AND created_at >= ${day.since}) >= ${day.max}`,
+    sql`(SELECT count(*) FROM sandbox_sessions WHERE merchant_id = ${boundId(session.merchantId)} AND created_at >= ${day.since}) >= ${day.max}`,
   ),
   ctx.db.insert(sandboxSessions).values(session),
 ];
@@ -59,7 +61,7 @@ export const listStalled = (db: Db, movedBefore: number, limit: number) =>
 type Session = Pick<SandboxSession, 'id' | 'merchantId'>;
 
 /** SQL condition for the index of session events. The `+` prevents reading the merchant's other events. */
-const isOfMerchant = (merchantId: AccountId): SQL => sql`${events.livemode} = 0 AND +${events.merchantId} = ${merchantId}`;
+const isOfMerchant = (merchantId: AccountId): SQL => sql`${events.livemode} = 0 AND +${events.merchantId} = ${boundId(merchantId)}`;
 
 const isOfSession = ({ id, merchantId }: Session): SQL => sql`${isOfMerchant(merchantId)} AND ${events.requestId} = ${causeOf(id)}`;
 
@@ -152,7 +154,7 @@ export async function readDue(
 }
 
 export async function listSessionEntitlements(scope: Scope): Promise<string[]> {
-  return (await scope.db.all<{ id: string }>(sql`SELECT id FROM entitlements WHERE ${clockFilter(scope)}`)).map(({ id }) => id);
+  return (await scope.db.select({ id: entitlements.id }).from(entitlements).where(clockFilter(scope))).map(({ id }) => id);
 }
 
 export const RETENTION_MS = 30 * DAY;
@@ -165,7 +167,7 @@ export const listForgotten = (db: Db, now: number, limit: number, after: Sandbox
       and(
         sql`ended_at IS NOT NULL`,
         lte(sandboxSessions.endedAt, now - RETENTION_MS),
-        after === null ? undefined : sql`(ended_at, id) > (${after.endedAt}, ${after.id})`,
+        after === null ? undefined : sql`(ended_at, id) > (${after.endedAt}, ${boundId(after.id)})`,
       ),
     )
     .orderBy(sandboxSessions.endedAt, sandboxSessions.id)

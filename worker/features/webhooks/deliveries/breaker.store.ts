@@ -5,6 +5,7 @@ import { HOUR } from '#core/time.ts';
 import { OF_NO_SESSION } from '#platform/chain/clock-filter.store.ts';
 import type { Ctx, Db, Scope, Shard } from '#platform/context.ts';
 import { isAct } from '#platform/db/acts/find.ts';
+import { boundId } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { countTo, pageRequest, rowsOf } from '#platform/db/page.ts';
 import { analyticsDays, endedDeliveries } from '#platform/db/tables/office/analytics.ts';
@@ -26,7 +27,7 @@ interface Probe {
 }
 
 const isBrokenNow = (endpointId: EndpointId, { streak }: Probe) => sql`EXISTS (SELECT 1 FROM webhook_endpoints e
-  WHERE e.id = ${endpointId} AND e.status = 'enabled' AND e.failure_streak >= ${streak})`;
+  WHERE e.id = ${boundId(endpointId)} AND e.status = 'enabled' AND e.failure_streak >= ${streak})`;
 
 /** SQL due time of a held delivery: the probe's time, or now if another attempt has closed the circuit meanwhile. */
 export const dueAsProbe = (ctx: Ctx, { endpointId }: Delivery, probe: Probe): SQL =>
@@ -52,7 +53,7 @@ export const scheduleProbe = (ctx: Shard, endpointId: EndpointId, probeAt: numbe
     .update(webhookDeliveries)
     .set({ nextAttemptAt: probeAt })
     .where(
-      sql`(event_id, endpoint_id, copy) IN (SELECT event_id, endpoint_id, copy FROM webhook_deliveries WHERE endpoint_id = ${endpointId}
+      sql`(event_id, endpoint_id, copy) IN (SELECT event_id, endpoint_id, copy FROM webhook_deliveries WHERE endpoint_id = ${boundId(endpointId)}
         AND status IN ('pending', 'retrying') AND next_attempt_at IS NULL ORDER BY id LIMIT 1)`,
     );
 
@@ -101,7 +102,9 @@ const isOfSession = (eventId: string): SQL =>
 export const countOfSession = (ctx: Shard, { merchantId, endpointId, eventId }: Delivery, succeeded: boolean, at: number): Write =>
   ctx.db
     .insert(endpointHours)
-    .select(sql`SELECT ${merchantId}, 0, ${hourOf(at)}, ${endpointId}, ${succeeded ? 1 : 0}, 1 WHERE ${isOfSession(eventId)}`)
+    .select(
+      sql`SELECT ${boundId(merchantId)}, 0, ${hourOf(at)}, ${boundId(endpointId)}, ${succeeded ? 1 : 0}, 1 WHERE ${isOfSession(eventId)}`,
+    )
     .onConflictDoUpdate({
       target: [endpointHours.merchantId, endpointHours.livemode, endpointHours.hour, endpointHours.endpointId],
       set: { succeeded: sql`succeeded + excluded.succeeded`, ended: sql`ended + 1` },
@@ -117,7 +120,7 @@ export function countAnswer(ctx: Shard, delivery: Delivery, hasSucceeded: boolea
   return ctx.db
     .insert(endedDeliveries)
     .select(
-      sql`SELECT ${merchantId}, ${livemode ? 1 : 0}, ${quarter}, ${hasSucceeded ? 1 : 0}, ${answerClass}, 1
+      sql`SELECT ${boundId(merchantId)}, ${livemode ? 1 : 0}, ${quarter}, ${hasSucceeded ? 1 : 0}, ${answerClass}, 1
         WHERE ${livemode ? sql`true` : sql`NOT ${isOfSession(eventId)}`}`,
     )
     .onConflictDoUpdate({

@@ -3,7 +3,7 @@ import { clockFilterForEvents } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { firstSeqAt, IN_ORDER, isAct, isAfter, isEvent, isOfActs } from '#platform/db/acts/find.ts';
 import { openEvents } from '#platform/db/acts/read.ts';
-import { fieldOf, jsonRows } from '#platform/db/among.ts';
+import { boundId, fieldOf, idField, jsonRows } from '#platform/db/among.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { acts, EVENT_DUE_AT, events, type NewStoredEvent } from '#platform/db/tables/events.ts';
 import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
@@ -47,9 +47,9 @@ const IDS_PER_MS = 64;
 /** SELECT of each merchant and mode of the deliveries, with an id above those stored. */
 function nextIds(ctx: Shard, deliveries: NewDelivery[]): SQL {
   const owners = new Map(deliveries.map(({ merchantId, livemode }) => [`${merchantId}${livemode}`, { merchantId, livemode }]));
-  const isOwner = sql`merchant_id = ${fieldOf('merchantId')} AND livemode = ${fieldOf('livemode')}`;
+  const isOwner = sql`merchant_id = ${idField('merchantId')} AND livemode = ${fieldOf('livemode')}`;
   const last = sql`SELECT max((SELECT max(id) FROM webhook_deliveries WHERE ${isOwner} AND endpoint_id = e.id)) FROM (${endpointsOf(isOwner)}) e`;
-  return sql`SELECT ${fieldOf('merchantId')} AS merchant, ${fieldOf('livemode')} AS mode,
+  return sql`SELECT ${idField('merchantId')} AS merchant, ${fieldOf('livemode')} AS mode,
     max(${ctx.wallNow * IDS_PER_MS}, 1 + coalesce((${last}), 0)) AS next FROM ${jsonRows([...owners.values()])}`;
 }
 
@@ -59,11 +59,11 @@ export const insertDeliveries = (ctx: Shard, deliveries: NewDelivery[], conditio
     .insert(webhookDeliveries)
     .select(
       sql`WITH ids AS MATERIALIZED (${nextIds(ctx, deliveries)})
-        SELECT j.value ->> 'eventId', j.value ->> 'endpointId', iif(j.value ->> 'replayOf' IS NULL, 0, j.key + next), j.key + next,
-          j.value ->> 'merchantId', j.value ->> 'livemode', j.value ->> 'eventType', 'pending', 0, j.value ->> 'maxAttempts',
+        SELECT j.value ->> 'eventId', ${idField('endpointId')}, iif(j.value ->> 'replayOf' IS NULL, 0, j.key + next), j.key + next,
+          merchant, mode, j.value ->> 'eventType', 'pending', 0, j.value ->> 'maxAttempts',
           ${ctx.wallNow}, coalesce(j.value ->> 'leaseUntil', 0), NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.wallNow}, NULL,
           nullif(j.value -> 'testEvent', 'null')
-        FROM ${jsonRows(deliveries)} JOIN ids ON merchant = j.value ->> 'merchantId' AND mode = j.value ->> 'livemode' WHERE ${condition}`,
+        FROM ${jsonRows(deliveries)} JOIN ids ON merchant = ${idField('merchantId')} AND mode = j.value ->> 'livemode' WHERE ${condition}`,
     )
     .onConflictDoNothing({ target: [webhookDeliveries.eventId, webhookDeliveries.endpointId, webhookDeliveries.copy] })
     .returning({
@@ -96,7 +96,7 @@ export const insertMissed = (ctx: Shard, deliveries: NewDelivery[]) =>
   insertDeliveries(
     ctx,
     deliveries,
-    sql`NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = j.value ->> 'eventId' AND d.endpoint_id = j.value ->> 'endpointId'
+    sql`NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = j.value ->> 'eventId' AND d.endpoint_id = ${idField('endpointId')}
       AND d.status IN ('succeeded', 'pending', 'retrying'))`,
   );
 
@@ -186,10 +186,10 @@ export async function listMissed(
   window: { since: number; until: number; after: number | null },
   limit: number,
 ) {
-  const isDelivered = sql`EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id} AND d.status IN ('succeeded', 'pending', 'retrying'))`;
+  const isDelivered = sql`EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${boundId(endpoint.id)} AND d.status IN ('succeeded', 'pending', 'retrying'))`;
   const lastFailed = sql<
     number | null
-  >`(SELECT max(d.id) FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id})`;
+  >`(SELECT max(d.id) FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${boundId(endpoint.id)})`;
   const rows = await db
     .select({ event: getViewSelectedFields(events), replayOf: lastFailed })
     .from(events)
@@ -247,7 +247,9 @@ export const listOverdue = (
         isWaiting,
         lte(webhookDeliveries.nextAttemptAt, dueBefore),
         lt(webhookDeliveries.leaseUntil, leasedBefore),
-        last ? sql`(next_attempt_at, endpoint_id, ${webhookDeliveries.id}) > (${last.dueAt}, ${last.endpointId}, ${last.id})` : undefined,
+        last
+          ? sql`(next_attempt_at, endpoint_id, ${webhookDeliveries.id}) > (${last.dueAt}, ${boundId(last.endpointId)}, ${last.id})`
+          : undefined,
       ),
     )
     .orderBy(asc(webhookDeliveries.nextAttemptAt), asc(webhookDeliveries.endpointId), asc(webhookDeliveries.id))

@@ -1,6 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { PROBE_EVERY_MS } from '#core/limits.ts';
 import type { Scope, Shard, Tenant } from '#platform/context.ts';
+import { boundId } from '#platform/db/among.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { cursors } from '#platform/db/tables/candidates.ts';
 import { type Delivery, type Endpoint, webhookDeliveries } from '#platform/db/tables/webhooks.ts';
@@ -51,8 +52,8 @@ export const isPending = (scope: Scope): SQL =>
 
 /** SQL condition: waiting deliveries of the endpoint. */
 export const isWaitingFor = (ctx: Shard, endpoint: Endpoint): SQL => sql`${rowsOf(webhookDeliveries, endpoint)}
-  AND ${eq(webhookDeliveries.endpointId, endpoint.id)} AND id IN (SELECT id ${retrying(endpoint)} AND endpoint_id = ${endpoint.id}
-    UNION ALL ${pending(sql`id`, ctx, sql`${endpoint.id}`)})`;
+  AND ${eq(webhookDeliveries.endpointId, endpoint.id)} AND id IN (SELECT id ${retrying(endpoint)} AND endpoint_id = ${boundId(endpoint.id)}
+    UNION ALL ${pending(sql`id`, ctx, sql`${boundId(endpoint.id)}`)})`;
 
 /** SELECT of the oldest delivery that retries, the oldest that an open circuit holds for each endpoint, and the oldest due one. */
 export const oldestWaiting = (scope: Scope): SQL => sql`SELECT created_at FROM (SELECT created_at ${retrying(scope)} ORDER BY id LIMIT 1)

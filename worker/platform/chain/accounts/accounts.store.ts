@@ -1,7 +1,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm';
 import { base64 } from '#core/encoding.ts';
 import type { Db } from '#platform/context.ts';
-import { amongIds, jsonRows } from '#platform/db/among.ts';
+import { amongIds, idField, jsonRows } from '#platform/db/among.ts';
 import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type SandboxAccount, sandboxAccounts } from '#platform/db/tables/sandbox.ts';
 import type { ChainAccount } from '#solana/chain.ts';
@@ -80,7 +80,7 @@ export async function deleteOrRetain(
   { before, now }: { before: number; now: number },
 ): Promise<void> {
   const rows = jsonRows(candidates);
-  const theirs = sql`merchant_id = j.value ->> 'merchantId' AND livemode = 0`;
+  const theirs = sql`merchant_id = ${idField('merchantId')} AND livemode = 0`;
   const isNeeded = sql`EXISTS (SELECT 1 FROM subscription_plans WHERE ${theirs} AND owner_wallet = j.value ->> 'wallet')
     OR EXISTS (SELECT 1 FROM subscription_authorizations WHERE ${theirs} AND subscriber_wallet = j.value ->> 'wallet' AND ended_at IS NULL)`;
   const isOld = lte(sandboxAccounts.neededAt, before);

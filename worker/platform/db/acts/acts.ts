@@ -3,7 +3,7 @@ import { hex } from '#core/encoding.ts';
 import { actIdOf } from '#core/ids.ts';
 import type { Ctx, Db, Shard } from '#platform/context.ts';
 import { EVENT_TYPES, eraseNames, FOLLOWED_EVENT_TYPES, hasNames, isRare, type NewEvent } from '#rules/events.ts';
-import { fieldOf, jsonRows } from '../among.ts';
+import { fieldAs, fieldOf, idField, jsonRows } from '../among.ts';
 import { nextNumber } from '../partitions/numbers.ts';
 import { ACT_EVENTS_MAX, type ActEvent, acts } from '../tables/events.ts';
 import { decodeBody, encodeBody } from './body.ts';
@@ -83,7 +83,7 @@ export const actEventOf = ({ type, subject, object, previous, related, productId
 
 /** SQL condition: a handler of the service or an enabled endpoint waits for the act in `j`. */
 const IS_AWAITED = sql`${fieldOf('isFollowed')} OR EXISTS (SELECT 1 FROM webhook_endpoints w
-  WHERE w.merchant_id = ${fieldOf('merchantId')} AND w.livemode = ${fieldOf('livemode')} AND w.status = 'enabled')`;
+  WHERE w.merchant_id = ${idField('merchantId')} AND w.livemode = ${fieldOf('livemode')} AND w.status = 'enabled')`;
 
 /**
  * Plans one INSERT of the acts, in order, from `source` or `j` alone. An act that nothing waits for is stored as fanned out. The statement
@@ -95,7 +95,7 @@ export function insertActs(ctx: Shard, made: readonly NewAct[], source = sql`WHE
     body: sql`unhex(${fieldOf('body')})`,
     fannedOutAt: sql`CASE WHEN ${IS_AWAITED} THEN NULL ELSE ${ctx.wallNow} END`,
   };
-  const values = Object.keys(getTableColumns(acts)).map((name) => computed[name] ?? fieldOf(name));
+  const values = Object.entries(getTableColumns(acts)).map(([name, column]) => computed[name] ?? fieldAs(column, name));
   return ctx.db
     .insert(acts)
     .select(sql`SELECT ${sql.join(values, sql`, `)} FROM ${jsonRows(made.map(rowOf))} ${source}`)

@@ -1,7 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { actKeyOf } from '#core/ids.ts';
 import { type EventType, isRare } from '#rules/events.ts';
-import { jsonRows, setOf } from '../among.ts';
+import { boundId, idField, jsonRows, setOf } from '../among.ts';
 import { NUMBERS_PER_MS } from '../partitions/numbers.ts';
 import { ACT_EVENTS_MAX, events } from '../tables/events.ts';
 
@@ -17,8 +17,8 @@ const keysOf = (leads: readonly Lead[]): string[] =>
 /** SELECT of the payments (`about`) with the numbers of all acts about them (`seq`). */
 export const actsOfPayments = (payments: readonly Lead[]): SQL => {
   const rows = jsonRows(payments.map(({ id, version }) => ({ id, keys: keysOf([{ id, version }]) })));
-  return sql`SELECT j.value ->> 'id' AS about, acts.seq FROM ${rows} JOIN acts ON acts.payment_id = j.value ->> 'id'
-    UNION SELECT j.value ->> 'id', acts.seq FROM ${rows}, json_each(j.value, '$.keys') k JOIN acts ON substr(acts.id, 15) = k.value`;
+  return sql`SELECT ${idField('id')} AS about, acts.seq FROM ${rows} JOIN acts ON acts.payment_id = ${idField('id')}
+    UNION SELECT ${idField('id')}, acts.seq FROM ${rows}, json_each(j.value, '$.keys') k JOIN acts ON substr(acts.id, 15) = k.value`;
 };
 
 /** SQL condition on `acts`: one of these, by their unique index. */
@@ -55,7 +55,7 @@ export const isOfType = (type: EventType, last: SQL): SQL =>
  * which are also the payments of a membership.
  */
 export const isInActsAbout = (about: 'payment_id' | 'membership_id', subjectId: string, leads: readonly Lead[]): SQL =>
-  sql`act_seq IN (SELECT seq FROM acts WHERE ${sql.raw(about)} = ${subjectId}
+  sql`act_seq IN (SELECT seq FROM acts WHERE ${sql.raw(about)} = ${boundId(subjectId)}
     UNION SELECT seq FROM acts WHERE ${hasKeyIn(sql`SELECT value FROM ${listOf(keysOf(leads))}`)})`;
 
 const hasKeyIn = (keys: SQL): SQL => sql`substr(acts.id, 15) IN (${keys})`;

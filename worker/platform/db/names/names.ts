@@ -10,7 +10,8 @@ import { type AccountId, partitionOfSlug } from '#core/ids.ts';
 import { Memory } from '#core/isolate/memory.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { fieldOf, jsonRows } from '../among.ts';
+import { poll } from '#platform/deadline.ts';
+import { fieldOf, idField, jsonRows } from '../among.ts';
 import { abortIf, isAborted, isConstraint, type Write } from '../commit.ts';
 import { directoryOf, findShardAt, globalOf, homeOf } from '../directory.ts';
 import { type Swept, sweepRounds } from '../sweeps.ts';
@@ -41,6 +42,9 @@ export class NameTaken extends Error {
 const RESERVED_MS = 2 * MINUTE;
 /** Difference of the clocks of two databases, and the time in which a batch ends. */
 const MARGIN_MS = 10 * SECOND;
+
+/** Waits for another change that has the name reserved: most end at once, and a caller's nonce or sign-in state is used already. */
+const BUSY = { waitsMs: [0, 50, 100, 200, 400, 800], patienceMs: 1600 };
 
 /** With the directory bound its names are stored, also before a second database is bound. */
 export const hasDirectory = (ctx: Ctx): boolean => ctx.directory !== null || hasSeveral(ctx);
@@ -82,7 +86,8 @@ export async function homeOfSlug(ctx: Ctx, slug: string): Promise<Shard> {
 
 /**
  * Reserves names, runs a change of the account's database with guards for its batch, and confirms the names. The guards abort a batch that runs
- * after the reservation ended, so an account uses a name only while it holds it. Throws NameTaken, and 503 while another change reserves one.
+ * after the reservation ended, so an account uses a name only while it holds it. Throws NameTaken, and 503 if another change reserves one for
+ * longer than a second.
  */
 export async function withNames<T>(
   ctx: Shard,
@@ -95,7 +100,10 @@ export async function withNames<T>(
   const reserved: Reservation[] = [];
   let isReserved = false;
   try {
-    for (const name of wanted) await reserve(ctx, { accountId, name, until }, (row) => reserved.push(row));
+    for (const name of wanted) {
+      const isOurs = await poll(ctx, BUSY, () => reserve(ctx, { accountId, name, until }, (row) => noteRow(reserved, row)));
+      if (isOurs === null) throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+    }
     isReserved = true;
     const result = await run([abortIf(ctx, sql`unixepoch('subsec') * 1000 > ${until - MARGIN_MS}`)]);
     ctx.defer(confirmNames(ctx, reserved));
@@ -120,8 +128,18 @@ interface Wanted {
   until: number;
 }
 
-/** Reports the row to `noteRow` before it asks rivals, because the caller gives it back if one uses the name. */
-async function reserve(ctx: Ctx, { accountId, name, until }: Wanted, noteRow: (row: Reservation) => void): Promise<void> {
+/** A second try of this request finds its own row, which is still new. */
+function noteRow(reserved: Reservation[], row: Reservation): void {
+  const before = reserved.findIndex(({ kind, key }) => kind === row.kind && key === row.key);
+  if (before < 0) reserved.push(row);
+  else reserved[before] = { ...row, isNew: reserved[before]!.isNew };
+}
+
+/**
+ * Reports the row to `note` before it asks rivals, because the caller gives it back if one uses the name. Returns null while another change
+ * has it reserved. Throws NameTaken.
+ */
+async function reserve(ctx: Ctx, { accountId, name, until }: Wanted, note: (row: Reservation) => void): Promise<true | null> {
   const { db } = directoryOf(ctx);
   const { kind, keys } = name;
   const [known, [mine]] = await db.batch([
@@ -136,10 +154,11 @@ async function reserve(ctx: Ctx, { accountId, name, until }: Wanted, noteRow: (r
       })
       .returning(),
   ]);
-  if (mine) noteRow({ ...mine, isNew: !known.some(({ key }) => key === keys[0]) });
+  if (mine) note({ ...mine, isNew: !known.some(({ key }) => key === keys[0]) });
   const rivals = known.filter((row) => row.accountId !== accountId);
-  for (const rival of rivals) await requireUnused(ctx, rival, name);
-  if (mine) return;
+  const inUse = await Promise.all(rivals.map((rival) => isReservedBy(ctx, rival, name)));
+  if (inUse.includes(true)) return null;
+  if (mine) return true;
   // Only from the rival that was asked: another request may have taken the name meanwhile.
   const [rival] = rivals.filter(({ key }) => key === keys[0]);
   const [taken] = await db
@@ -147,11 +166,10 @@ async function reserve(ctx: Ctx, { accountId, name, until }: Wanted, noteRow: (r
     .set({ accountId, reservedUntil: until })
     .where(rival ? isNameRow(rival) : sql`false`)
     .returning();
-  if (!taken) throw newBusyError();
-  noteRow({ ...taken, isNew: true });
+  if (!taken) return null;
+  note({ ...taken, isNew: true });
+  return true;
 }
-
-const newBusyError = (): ApiError => new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
 
 export const isNameRow = ({ kind, key, accountId, reservedUntil }: Row) =>
   and(
@@ -161,22 +179,22 @@ export const isNameRow = ({ kind, key, accountId, reservedUntil }: Row) =>
     reservedUntil === null ? isNull(names.reservedUntil) : eq(names.reservedUntil, reservedUntil),
   );
 
-/** Throws unless the rival's database shows that its account does not use the name, and no batch of it can any more. */
-async function requireUnused(ctx: Ctx, rival: Row, { kind, keys, isUsed }: Name & { isUsed: IsUsed }): Promise<void> {
+/** True while a batch of the rival may still store the name. Throws NameTaken if the rival's database shows that its account uses it. */
+async function isReservedBy(ctx: Ctx, rival: Row, { kind, keys, isUsed }: Name & { isUsed: IsUsed }): Promise<boolean> {
   // Under all keys at once, because a change of the pepper may replace the key of the row meanwhile.
   if (await isUsed(homeOf(ctx, rival.accountId), rival.accountId, keys)) throw new NameTaken(kind);
-  if (rival.reservedUntil !== null && rival.reservedUntil > ctx.wallNow) throw newBusyError();
+  return rival.reservedUntil !== null && rival.reservedUntil > ctx.wallNow;
 }
 
 const areReserved = (reserved: readonly Reservation[]) =>
   sql`(${names.kind}, ${names.key}, ${names.accountId}, ${names.reservedUntil}) IN
-    (SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${fieldOf('accountId')}, ${fieldOf('reservedUntil')} FROM ${jsonRows(reserved)})`;
+    (SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${idField('accountId')}, ${fieldOf('reservedUntil')} FROM ${jsonRows(reserved)})`;
 
 /** Leaves a row that a later request reserved: that request or the sweep confirms it. Restores a row that is gone. */
 const confirmNames = (ctx: Ctx, reserved: readonly Reservation[]): Promise<unknown> =>
   directoryOf(ctx)
     .db.insert(names)
-    .select(sql`SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${fieldOf('accountId')}, NULL FROM ${jsonRows(reserved)} WHERE true`)
+    .select(sql`SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${idField('accountId')}, NULL FROM ${jsonRows(reserved)} WHERE true`)
     .onConflictDoUpdate({ target: [names.kind, names.key], set: { reservedUntil: null }, setWhere: areReserved(reserved) });
 
 /** Deletes only rows that this request wrote first. The sweep asks about all others. */

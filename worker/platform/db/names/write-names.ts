@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { type AccountId, madeAt } from '#core/ids.ts';
 import type { Ctx } from '#platform/context.ts';
-import { fieldOf, jsonRows } from '../among.ts';
+import { fieldOf, idField, jsonRows } from '../among.ts';
 import { directoryOf, homeOf } from '../directory.ts';
 import { cursors } from '../tables/candidates.ts';
 import { type NameKind, names } from '../tables/office/names.ts';
@@ -12,6 +12,8 @@ export interface UsedName<K extends NameKind = NameKind> {
   kind: K;
   key: string;
   accountId: AccountId;
+  /** Keys under earlier peppers, which the database of the account may still have. */
+  formerKeys?: readonly string[];
 }
 
 /** Name that accounts of two databases use. The directory has the older account. */
@@ -40,7 +42,7 @@ export async function writeNames<K extends NameKind>(
   const [inserted, known] = await db.batch([
     db
       .insert(names)
-      .select(sql`SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${fieldOf('accountId')}, NULL FROM ${jsonRows(used)} WHERE true`)
+      .select(sql`SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${idField('accountId')}, NULL FROM ${jsonRows(used)} WHERE true`)
       .onConflictDoNothing(),
     db
       .select()
@@ -51,8 +53,10 @@ export async function writeNames<K extends NameKind>(
   const owners = new Map(used.map((name) => [`${name.kind} ${name.key}`, name]));
   for (const row of known) {
     const owner = owners.get(`${row.kind} ${row.key}`)!;
-    const { accountId, kind } = owner;
+    const { accountId, kind, formerKeys = [] } = owner;
     if (row.accountId === accountId && row.reservedUntil === null) continue;
+    // The page may be stale: the account may have given the name up since.
+    if (row.accountId !== accountId && !(await usedBy[kind](homeOf(ctx, accountId), accountId, [row.key, ...formerKeys]))) continue;
     const isShared = row.accountId !== accountId && (await usedBy[kind](homeOf(ctx, row.accountId), row.accountId, [row.key]));
     const isOlder = madeAt(accountId) < madeAt(row.accountId);
     const isReserved = row.accountId !== accountId && !isShared && row.reservedUntil !== null && row.reservedUntil > ctx.wallNow;
@@ -72,7 +76,7 @@ export const deleteNames = (ctx: Ctx, former: readonly UsedName[]): Promise<unkn
     .db.delete(names)
     .where(
       sql`(${names.kind}, ${names.key}, ${names.accountId}) IN
-        (SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${fieldOf('accountId')} FROM ${jsonRows(former)})`,
+        (SELECT ${fieldOf('kind')}, ${fieldOf('key')}, ${idField('accountId')} FROM ${jsonRows(former)})`,
     );
 
 /** Row of the directory that says that it has the names of all databases. */

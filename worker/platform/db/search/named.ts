@@ -2,7 +2,7 @@ import { and, eq, gte, inArray, isNotNull, lt, ne, type SQL, sql } from 'drizzle
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY } from '#core/time.ts';
 import type { Scope, Tenant } from '#platform/context.ts';
-import { subjectIdOf, uuidOf } from '#platform/db/archive.ts';
+
 import { identifierPrefix } from '#platform/db/outcome.ts';
 import { type MerchantTable, rowsOf } from '#platform/db/page.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
@@ -14,7 +14,7 @@ import { receipts } from '#platform/db/tables/receipts.ts';
 import { channelPayouts } from '#platform/db/tables/settlements.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
-import { amongIds, jsonRows } from '../among.ts';
+import { amongIds } from '../among.ts';
 
 type Owner = Pick<Scope, 'db' | 'merchantId' | 'livemode'>;
 type Named = MerchantTable & { id: SQLiteColumn; createdAt: SQLiteColumn };
@@ -69,7 +69,7 @@ type Lookup = [id: SQL, from: Named | typeof txClaims | typeof channelPayouts, w
 async function readIds(db: Owner['db'], lookups: Lookup[]): Promise<string[]> {
   const [first, ...others] = lookups.map(([id, from, where]) =>
     db
-      .select({ named: sql<string | null>`${id}` })
+      .select({ named: sql<string | null>`${id}`.mapWith(payments.id) })
       .from(from as SQLiteTable)
       .where(where)
       .limit(NAMED_MAX),
@@ -129,10 +129,10 @@ const paidByWallet = (owner: Owner, q: string): Lookup[] =>
 function archivedByEmail(owner: Owner, q: string): Lookup[] {
   if (/\s/.test(q)) return [];
   const members = and(rowsOf(memberships, owner), begins(memberships.email, q.toLowerCase()))!;
-  const ids = sql`SELECT ${subjectIdOf(sql`id`)} FROM (SELECT ${memberships.id} FROM ${memberships} WHERE ${members} LIMIT ${NAMED_MAX})`;
+  const ids = sql`SELECT ${memberships.id} FROM ${memberships} WHERE ${members} LIMIT ${NAMED_MAX}`;
   return [
     [
-      uuidOf(sql`${archivedPayments.id}`),
+      sql`${archivedPayments.id}`,
       archivedPayments,
       sql`${archivedPayments.membershipId} IN (${ids}) AND ${checked(archivedPayments, owner)}`,
     ],
@@ -147,10 +147,10 @@ export async function listNamedPayments(owner: Owner, q: string): Promise<string
   if (q.length < PREFIX_MIN) return [];
   return readIds(owner.db, [
     ...lookupsOf(owner, q, sql`${payments.id}`, payments, { wallet: payments.payerWallet, email: payments.email }),
-    ...lookupsOf(owner, q, uuidOf(sql`${archivedPayments.id}`), archivedPayments, { wallet: archivedPayments.payerWallet }),
+    ...lookupsOf(owner, q, sql`${archivedPayments.id}`, archivedPayments, { wallet: archivedPayments.payerWallet }),
     ...lookupsOf(owner, q, sql`${receipts.paymentId}`, receipts, {}),
     ...paidByWallet(owner, q),
-    ...lookupsOf(owner, q, uuidOf(sql`${archivedReceipts.paymentId}`), archivedReceipts, { wallet: archivedReceipts.payer }),
+    ...lookupsOf(owner, q, sql`${archivedReceipts.paymentId}`, archivedReceipts, { wallet: archivedReceipts.payer }),
     ...lookupsByTransaction(owner, q),
     lookupByIdentifier(owner, q),
     ...archivedByEmail(owner, q),
@@ -172,9 +172,9 @@ export async function listNamedMemberships(owner: Owner, q: string): Promise<str
     ...(BASE58.test(q) ? ofWallet : []),
     [sql`${payments.membershipId}`, payments, sql`${amongIds(payments.id, paid)} AND ${checked(payments, owner)}`],
     [
-      uuidOf(sql`${archivedPayments.membershipId}`),
+      sql`${archivedPayments.membershipId}`,
       archivedPayments,
-      sql`${archivedPayments.id} IN (SELECT ${subjectIdOf(sql`j.value`)} FROM ${jsonRows(paid)}) AND ${checked(archivedPayments, owner)}`,
+      sql`${amongIds(archivedPayments.id, paid)} AND ${checked(archivedPayments, owner)}`,
     ],
   ]);
 }

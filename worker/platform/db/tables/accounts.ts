@@ -4,7 +4,7 @@ import type { AccountId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
 import type { HeldPlan, PlanName } from '#rules/plans.ts';
 import { ACCOUNT, type AccountStatus } from '#rules/states.ts';
-import { flag, instant, json, oneOf } from './columns.ts';
+import { flag, instant, json, oneOf, uuidBytes } from './columns.ts';
 
 export type MerchantSettings = Partial<
   Record<
@@ -37,7 +37,7 @@ export interface FormerEmail {
 export const accounts = sqliteTable(
   'accounts',
   {
-    id: text('id').$type<AccountId>().primaryKey(),
+    id: uuidBytes('id').$type<AccountId>().primaryKey(),
     /** Name of the admission object, derived from the id. Unique, so that no two accounts share one. */
     admissionId: text('admission_id').notNull().unique(),
     email: text('email'),
@@ -86,7 +86,7 @@ export const accounts = sqliteTable(
 export const payoutWallets = sqliteTable(
   'payout_wallets',
   {
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     wallet: text('wallet').notNull(),
     createdAt: instant('created_at').notNull(),
   },

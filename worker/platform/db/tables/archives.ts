@@ -13,7 +13,7 @@ export const archives = sqliteTable(
   {
     /** In the order of the objects, and unique over all databases (`numbers.ts`). */
     id: integer('id').primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     /** Object name. It contains a content hash and the id of the run, so that no other run writes under the same name. */
     key: text('key').notNull(),
@@ -41,7 +41,7 @@ export const archiveDrafts = sqliteTable(
 export const archivedTypes = sqliteTable(
   'archived_types',
   {
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     type: text('type').notNull(),
     archiveId: integer('archive_id').notNull(),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, PaymentId } from '#core/ids.ts';
-import { flag, instant } from './columns.ts';
+import { flag, instant, uuidBytes } from './columns.ts';
 
 /**
  * Signatures to check, not claims: `sent` by the service, `found` on chain by reference key, `named` by a caller. `judged`: decided after
@@ -11,7 +11,7 @@ import { flag, instant } from './columns.ts';
 export const paymentCandidates = sqliteTable(
   'payment_candidates',
   {
-    paymentId: text('payment_id').$type<PaymentId>().notNull(),
+    paymentId: uuidBytes('payment_id').$type<PaymentId>().notNull(),
     txSignature: text('tx_signature').notNull(),
     origin: text('origin').$type<'sent' | 'found' | 'named' | 'judged'>().notNull(),
     attempt: integer('attempt').notNull(),
@@ -21,7 +21,7 @@ export const paymentCandidates = sqliteTable(
     sentAt: instant('sent_at'),
     livemode: flag('livemode').notNull().default(true),
     /** Seller of the payment, so that sellers share the sweep's checks. '' if `judged`, or if the payment is not in the database. */
-    merchantId: text('merchant_id').$type<AccountId | ''>().notNull().default(''),
+    merchantId: uuidBytes('merchant_id').$type<AccountId | ''>().notNull().default(''),
   },
   (table) => [
     uniqueIndex('payment_candidates_once').on(table.paymentId, table.txSignature),

@@ -4,16 +4,16 @@ import type { AccountId, HandoffId, IdentitySessionId, PaymentId, PaymentSession
 import type { Asset } from '#core/money.ts';
 import type { IdentityProvider, PaymentFailure } from '#rules/payment-terms.ts';
 import type { RailId } from '#rules/rails.ts';
-import { amount, flag, instant, json } from './columns.ts';
+import { amount, flag, instant, json, uuidBytes } from './columns.ts';
 
 /** Checkout session that the merchant's server opened for one buyer. Holds at most one pending payment. */
 export const paymentSessions = sqliteTable(
   'payment_sessions',
   {
-    id: text('id').$type<PaymentSessionId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<PaymentSessionId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    productId: text('product_id').$type<ProductId>().notNull(),
+    productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     /** Price fixed at creation. Later product edits do not change it. */
     asset: text('asset').$type<Asset>().notNull(),
     priceAmount: amount('price_amount').notNull(),
@@ -22,7 +22,7 @@ export const paymentSessions = sqliteTable(
     customerRef: text('customer_ref'),
     successUrl: text('success_url'),
     metadata: json<Record<string, string>>('metadata').notNull(),
-    paymentId: text('payment_id').$type<PaymentId>(),
+    paymentId: uuidBytes('payment_id').$type<PaymentId>(),
     expiresAt: instant('expires_at').notNull(),
     createdAt: instant('created_at').notNull(),
     version: integer('version').notNull(),
@@ -37,16 +37,16 @@ export const paymentSessions = sqliteTable(
 export const handoffs = sqliteTable(
   'handoffs',
   {
-    id: text('id').$type<HandoffId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<HandoffId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    productId: text('product_id').$type<ProductId>().notNull(),
+    productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     customerRef: text('customer_ref'),
     email: text('email'),
     walletAddress: text('wallet_address'),
     successUrl: text('success_url'),
     metadata: json<Record<string, string>>('metadata'),
-    paymentId: text('payment_id').$type<PaymentId>(),
+    paymentId: uuidBytes('payment_id').$type<PaymentId>(),
     expiresAt: instant('expires_at').notNull(),
     createdAt: instant('created_at').notNull(),
   },
@@ -56,10 +56,10 @@ export const handoffs = sqliteTable(
 export const identitySessions = sqliteTable(
   'identity_sessions',
   {
-    id: text('id').$type<IdentitySessionId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<IdentitySessionId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    productId: text('product_id').$type<ProductId>().notNull(),
+    productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     provider: text('provider').$type<IdentityProvider>().notNull(),
     providerUserId: text('provider_user_id'),
     username: text('username'),
@@ -82,10 +82,10 @@ export const identitySessions = sqliteTable(
 export const endedSessions = sqliteTable(
   'ended_sessions',
   {
-    id: text('id').$type<PaymentId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<PaymentId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    productId: text('product_id').$type<ProductId>().notNull(),
+    productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     /** null means session_expired and needs no storage. The service itself never accepts money for a replaced payment. */
     failureCode: text('failure_code').$type<PaymentFailure>(),
     nonce: text('nonce').notNull(),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { check, customType, integer, text } from 'drizzle-orm/sqlite-core';
-import { hex, utf8 } from '#core/encoding.ts';
+import { base58, base58Bytes, hex } from '#core/encoding.ts';
 import { squeeze, unsqueeze } from './squeezed/squeeze.ts';
 
 /** Atomic units as decimal TEXT, because SQLite integers silently lose precision beyond 2^53 in JavaScript. */
@@ -12,13 +12,38 @@ export const amount = customType<{ data: bigint; driverData: string }>({
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** UUID as 16 bytes instead of 36 characters, for tables with many rows and indexes. */
-export const uuidBytes = customType<{ data: string; driverData: ArrayLike<number> }>({
+/** Value of an id column: 16 bytes for a canonical UUID. Other text stays text, which equals no bytes. */
+export const encodeId = (id: string): ArrayLike<number> | string => (UUID.test(id) ? hex.decode(id.replaceAll('-', '')) : id);
+
+export const decodeId = (value: ArrayLike<number> | string): string =>
+  typeof value === 'string' ? value : hex.encode(Uint8Array.from(value)).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+
+/** UUID as 16 bytes instead of 36 characters. Every column that refers to another must have the same type. */
+export const uuidBytes = customType<{ data: string; driverData: ArrayLike<number> | string }>({
   dataType: () => 'blob',
-  // Text that is no canonical UUID must match no id.
-  toDriver: (value) => (UUID.test(value) ? hex.decode(value.replaceAll('-', '')) : utf8(value)),
-  fromDriver: (value) => hex.encode(Uint8Array.from(value)).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+  toDriver: encodeId,
+  fromDriver: decodeId,
 });
+
+/** Text of `length` bytes as these bytes. Text that is not in the canonical form of such bytes stays text, which equals no bytes. */
+const textOfBytes = (length: number, codec: { encode(bytes: Uint8Array): string; decode(text: string): Uint8Array | null }) =>
+  customType<{ data: string; driverData: ArrayLike<number> | string }>({
+    dataType: () => 'blob',
+    toDriver: (text) => {
+      const decoded = codec.decode(text);
+      return decoded?.length === length && codec.encode(decoded) === text ? decoded : text;
+    },
+    fromDriver: (value) => (typeof value === 'string' ? value : codec.encode(Uint8Array.from(value))),
+  });
+
+/** SHA-256 in hex as 32 bytes instead of 64 characters. */
+export const hashBytes = textOfBytes(32, { encode: hex.encode, decode: (text) => (/^[0-9a-f]{64}$/.test(text) ? hex.decode(text) : null) });
+
+/** Signature in base58 as 64 bytes instead of 88 characters. */
+export const signatureBytes = textOfBytes(64, { encode: base58.encode, decode: (text) => base58Bytes(text, 64) });
+
+/** Address in base58 as 32 bytes instead of 44 characters. */
+export const addressBytes = textOfBytes(32, { encode: base58.encode, decode: (text) => base58Bytes(text, 32) });
 
 export const bytes = customType<{ data: Uint8Array; driverData: ArrayLike<number> }>({
   dataType: () => 'blob',

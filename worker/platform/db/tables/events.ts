@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { customType, index, integer, sqliteTable, sqliteView, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { EVENT_TYPES, type EventType, type SubjectType } from '#rules/events.ts';
-import { bytes, flag, instant } from './columns.ts';
+import { bytes, flag, instant, uuidBytes } from './columns.ts';
 
 /** Due time of the fan-out sweep. The index contains this expression, so queries must use the same text. */
 export const EVENT_DUE_AT = sql`CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END`;
@@ -34,12 +34,12 @@ export const acts = sqliteTable(
     seq: integer('seq').primaryKey(),
     /** Beginning of the ids of its events: time, then a hash of the first event's subject and version, or of what it is stored once for. */
     id: text('id').notNull(),
-    merchantId: text('merchant_id').notNull(),
+    merchantId: uuidBytes('merchant_id').notNull(),
     livemode: flag('livemode').notNull(),
     /** Payment of its events, if another subject leads the act. Acts led by a payment are found by their ids. */
-    paymentId: text('payment_id'),
+    paymentId: uuidBytes('payment_id'),
     /** Membership of its events, if neither it nor a payment leads the act. Payments name their membership. */
-    membershipId: text('membership_id'),
+    membershipId: uuidBytes('membership_id'),
     rareType: text('rare_type').$type<EventType>(),
     /** Numbers of the types of its events, in order, separated by commas. */
     types: text('types').notNull(),
@@ -83,7 +83,7 @@ export const events = sqliteView('events', {
   /** Number of the act and position in it. */
   seq: integer('seq').notNull(),
   id: text('id').notNull(),
-  merchantId: text('merchant_id').notNull(),
+  merchantId: uuidBytes('merchant_id').notNull(),
   livemode: flag('livemode').notNull(),
   type: eventType('type').notNull(),
   /** Body of the act in hexadecimal digits, which the database sends shorter than bytes. */

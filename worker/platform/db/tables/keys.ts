@@ -2,7 +2,7 @@ import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, KeyId } from '#core/ids.ts';
 import type { KeyScope } from '#rules/access/scopes.ts';
 import type { Permission } from '#rules/admission.ts';
-import { flag, instant, json } from './columns.ts';
+import { flag, instant, json, uuidBytes } from './columns.ts';
 
 /** Creator of a key: a person, or an agent's setup. */
 export interface KeyMaker {
@@ -13,8 +13,8 @@ export interface KeyMaker {
 export const apiKeys = sqliteTable(
   'api_keys',
   {
-    id: text('id').$type<KeyId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<KeyId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     name: text('name').notNull(),
     keyHash: text('key_hash').notNull().unique(),
     keyPrefix: text('key_prefix').notNull(),

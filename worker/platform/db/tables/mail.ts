@@ -4,7 +4,7 @@ import type { AccountId, MailId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
 import type { EmailFacts, EmailTemplate } from '#rules/emails.ts';
 import { MAIL, type MailStatus } from '#rules/states.ts';
-import { instant, json, oneOf } from './columns.ts';
+import { instant, json, oneOf, uuidBytes } from './columns.ts';
 
 /** Due time of the email sweep. The partial index contains this expression, so queries must use the same text. */
 export const MAIL_DUE_AT = sql`CASE WHEN queued_until > next_attempt_at THEN queued_until ELSE next_attempt_at END`;
@@ -17,9 +17,9 @@ export const MAIL_DUE_AT = sql`CASE WHEN queued_until > next_attempt_at THEN que
 export const mails = sqliteTable(
   'mails',
   {
-    id: text('id').$type<MailId>().primaryKey(),
+    id: uuidBytes('id').$type<MailId>().primaryKey(),
     /** null: the account that has the address at send time. */
-    accountId: text('account_id').$type<AccountId>(),
+    accountId: uuidBytes('account_id').$type<AccountId>(),
     template: text('template').$type<EmailTemplate>().notNull(),
     facts: json<EmailFacts[EmailTemplate]>('facts').notNull(),
     /** null: locale of the account at send time. */
@@ -27,7 +27,7 @@ export const mails = sqliteTable(
     /** null: address of the account at send time. Erased when the email has ended. */
     address: text('address'),
     addressKey: text('address_key'),
-    subjectId: text('subject_id'),
+    subjectId: uuidBytes('subject_id'),
     /** Cause of an email that may be written twice and must be sent once. */
     cause: text('cause'),
     status: text('status').$type<MailStatus>().notNull(),

@@ -4,7 +4,7 @@ import type { AccountId, AuthorizationId, MembershipId, PaymentId, ProductId } f
 import type { DeliverTo } from '#rules/members/placement.ts';
 import { MEMBERSHIP, type MembershipStatus, type PlacementStatus } from '#rules/states.ts';
 import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
-import { flag, instant, json, oneOf } from './columns.ts';
+import { flag, instant, json, oneOf, uuidBytes } from './columns.ts';
 
 export interface ShownDelivery {
   status: PlacementStatus;
@@ -18,10 +18,10 @@ export interface ShownDelivery {
 export const memberships = sqliteTable(
   'memberships',
   {
-    id: text('id').$type<MembershipId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<MembershipId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    productId: text('product_id').$type<ProductId>().notNull(),
+    productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     /** `ref:<customer_ref>`, or else `wallet:<address>`. With the three columns above, the lock between two concurrent first purchases. */
     customerKey: text('customer_key').notNull(),
     walletAddress: text('wallet_address'),
@@ -33,7 +33,7 @@ export const memberships = sqliteTable(
     /** Grace in hours that the last purchase granted. Later product edits do not shorten it. */
     graceHours: integer('grace_hours').notNull().default(72),
     cancelledAt: instant('cancelled_at'),
-    lastPaymentId: text('last_payment_id').$type<PaymentId>().notNull(),
+    lastPaymentId: uuidBytes('last_payment_id').$type<PaymentId>().notNull(),
     deliverTo: json<DeliverTo>('deliver_to'),
     /** Written only with the placement's row, in one batch, without a version of the membership. */
     delivery: json<ShownDelivery>('delivery'),

@@ -4,7 +4,7 @@ import type { AccountId, MembershipId, PaymentId, PaymentSessionId, ProductId, R
 import type { Asset } from '#core/money.ts';
 import type { PaymentFailure, PaymentTerms } from '#rules/payment-terms.ts';
 import { PAYMENT, type PaymentStatus, UNMATCHED, type UnmatchedStatus } from '#rules/states.ts';
-import { amount, flag, instant, json, oneOf, outcomeColumns } from './columns.ts';
+import { amount, flag, instant, json, oneOf, outcomeColumns, uuidBytes } from './columns.ts';
 
 /** Refund of a payment as shown by the chain. Base units as decimal text, `at` is the block time. */
 export interface Refund {
@@ -17,10 +17,10 @@ export interface Refund {
 export const payments = sqliteTable(
   'payments',
   {
-    id: text('id').$type<PaymentId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<PaymentId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    productId: text('product_id').$type<ProductId>().notNull(),
+    productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     slug: text('slug').notNull(),
     status: text('status').$type<PaymentStatus>().notNull(),
     failureCode: text('failure_code').$type<PaymentFailure>(),
@@ -47,11 +47,11 @@ export const payments = sqliteTable(
     txSignature: text('tx_signature'),
     slot: integer('slot'),
     blockTime: instant('block_time'),
-    membershipId: text('membership_id').$type<MembershipId>(),
-    receiptId: text('receipt_id').$type<ReceiptId>(),
-    paymentSessionId: text('payment_session_id').$type<PaymentSessionId>(),
+    membershipId: uuidBytes('membership_id').$type<MembershipId>(),
+    receiptId: uuidBytes('receipt_id').$type<ReceiptId>(),
+    paymentSessionId: uuidBytes('payment_session_id').$type<PaymentSessionId>(),
     /** Payment that the accepted unmatched money was meant for. */
-    recoversPaymentId: text('recovers_payment_id').$type<PaymentId>(),
+    recoversPaymentId: uuidBytes('recovers_payment_id').$type<PaymentId>(),
     expiresAt: instant('expires_at').notNull(),
     /** Tolerance for block times after `expiresAt`. Stored per payment, because a deployment may change its setting. */
     lateGraceSeconds: integer('late_grace_seconds').notNull().default(120),
@@ -102,10 +102,10 @@ export const payments = sqliteTable(
 export const unmatchedPayments = sqliteTable(
   'unmatched_payments',
   {
-    id: text('id').$type<UnmatchedId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<UnmatchedId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    paymentId: text('payment_id').$type<PaymentId>().notNull(),
+    paymentId: uuidBytes('payment_id').$type<PaymentId>().notNull(),
     txSignature: text('tx_signature').notNull(),
     asset: text('asset').$type<Asset>().notNull(),
     amount: amount('amount').notNull(),
@@ -115,7 +115,7 @@ export const unmatchedPayments = sqliteTable(
     blockTime: instant('block_time').notNull(),
     reason: text('reason').$type<'late' | 'underpaid' | 'second_payment' | 'identity_missing'>().notNull(),
     status: text('status').$type<UnmatchedStatus>().notNull(),
-    recoveredPaymentId: text('recovered_payment_id').$type<PaymentId>(),
+    recoveredPaymentId: uuidBytes('recovered_payment_id').$type<PaymentId>(),
     /** Used while open. Once accepted, the claim is watched instead. */
     ...outcomeColumns(),
     createdAt: instant('created_at').notNull(),
@@ -142,10 +142,10 @@ export type Unmatched = typeof unmatchedPayments.$inferSelect;
 export const refunds = sqliteTable(
   'refunds',
   {
-    id: text('id').$type<RefundId>().primaryKey(),
+    id: uuidBytes('id').$type<RefundId>().primaryKey(),
     nonce: text('nonce').notNull(),
-    paymentId: text('payment_id').$type<PaymentId>().notNull(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    paymentId: uuidBytes('payment_id').$type<PaymentId>().notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     /** Prepared amount, replaced by the amount that the chain shows. */
     amount: amount('amount').notNull(),

@@ -1,14 +1,14 @@
 import { index, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, PaymentId, ReceiptId } from '#core/ids.ts';
 import type { PaidPlan, PlanName } from '#rules/plans.ts';
-import { amount, flag, instant } from './columns.ts';
+import { amount, flag, instant, uuidBytes } from './columns.ts';
 
 /** Paid plans, one row per payment, so that none counts twice. An account's plan follows from the valid rows. */
 export const activations = sqliteTable(
   'activations',
   {
-    paymentId: text('payment_id').$type<PaymentId>().primaryKey(),
-    accountId: text('account_id').$type<AccountId>().notNull(),
+    paymentId: uuidBytes('payment_id').$type<PaymentId>().primaryKey(),
+    accountId: uuidBytes('account_id').$type<AccountId>().notNull(),
     /** Test purchases see only other test purchases, and change no limit of the account. */
     livemode: flag('livemode').notNull().default(true),
     plan: text('plan').$type<PaidPlan>().notNull(),
@@ -16,7 +16,7 @@ export const activations = sqliteTable(
     /** The account's plan and its end (null: none) right after this purchase. */
     resultingPlan: text('resulting_plan').$type<PlanName>().notNull(),
     paidThrough: instant('paid_through'),
-    receiptId: text('receipt_id').$type<ReceiptId>().notNull(),
+    receiptId: uuidBytes('receipt_id').$type<ReceiptId>().notNull(),
     /** Effective time, later than any other of the account. */
     createdAt: instant('created_at').notNull(),
   },

@@ -5,17 +5,17 @@ import type { Asset } from '#core/money.ts';
 import type { Discovery } from '#protocols/x402/discovery.ts';
 import type { DeliveryTarget, IdentityProvider, RenewalMode } from '#rules/payment-terms.ts';
 import { PRODUCT, type ProductStatus } from '#rules/states.ts';
-import { amount, flag, instant, json, oneOf } from './columns.ts';
+import { amount, flag, instant, json, oneOf, uuidBytes } from './columns.ts';
 
 export const products = sqliteTable(
   'products',
   {
-    id: text('id').$type<ProductId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<ProductId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     slug: text('slug').notNull().unique(),
     externalProductId: text('external_product_id'),
-    accessAppId: text('access_app_id').$type<AppId>(),
+    accessAppId: uuidBytes('access_app_id').$type<AppId>(),
     name: text('name').notNull(),
     description: text('description'),
     productType: text('product_type').$type<'api' | 'link' | IdentityProvider>().notNull(),
@@ -47,7 +47,7 @@ export const products = sqliteTable(
     /** Base units of USDC that one payer may pay for the product in a UTC day, by x402 or a charge. null: no limit. */
     maxPerPayerPerDay: amount('max_per_payer_per_day'),
     /** Sandbox session that created the product for itself. It counts in no quota, and is deleted with the session. */
-    sandboxSessionId: text('sandbox_session_id').$type<SandboxSessionId>(),
+    sandboxSessionId: uuidBytes('sandbox_session_id').$type<SandboxSessionId>(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
@@ -64,8 +64,8 @@ export const products = sqliteTable(
 export const accessApps = sqliteTable(
   'access_apps',
   {
-    id: text('id').$type<AppId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<AppId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     name: text('name').notNull(),
     homepageUrl: text('homepage_url'),

@@ -1,11 +1,11 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
-import { flag, instant, json } from './columns.ts';
+import { flag, instant, json, uuidBytes } from './columns.ts';
 
 export const railSettings = sqliteTable(
   'rail_settings',
   {
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     railId: text('rail_id').notNull(),
     enabled: flag('enabled').notNull(),

@@ -1,28 +1,28 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
 import type { InvoiceMetadata } from '#pdf/facts.ts';
-import { bytes, flag, instant, json, squeezed } from './columns.ts';
+import { bytes, flag, hashBytes, instant, json, signatureBytes, squeezed, uuidBytes } from './columns.ts';
 
 /** Receipts not yet in the archive (`archivedReceipts`). */
 export const receipts = sqliteTable(
   'receipts',
   {
-    id: text('id').$type<ReceiptId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<ReceiptId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    productId: text('product_id').$type<ProductId>().notNull(),
+    productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     /**
      * A payment has one receipt, held by the payment's version and key (an activation's key for plans). No index: the receipt is found by
      * `payments.receipt_id` or `activations.receipt_id`.
      */
-    paymentId: text('payment_id').$type<PaymentId>().notNull(),
-    txSignature: text('tx_signature').notNull(),
+    paymentId: uuidBytes('payment_id').$type<PaymentId>().notNull(),
+    txSignature: signatureBytes('tx_signature').notNull(),
     /** Exact signed text (RFC 8785). Served unchanged, never rebuilt. */
     document: squeezed('document').notNull(),
     /** Copy of a signed fact, for search: SQL cannot read the document. A trigger notes new names in `receipt_names`. */
     productName: text('product_name').notNull(),
-    sha256: text('sha256').notNull(),
-    signature: text('signature').notNull(),
+    sha256: hashBytes('sha256').notNull(),
+    signature: signatureBytes('signature').notNull(),
     keyId: text('key_id').notNull(),
     /** Copy of a signed fact, for lists. */
     payer: text('payer').notNull(),
@@ -34,7 +34,7 @@ export const receipts = sqliteTable(
     afterSeq: integer('after_seq'),
     /** Hash of an earlier link of the chain, usually the previous one. The hash of the previous link follows from it (hash-chain.ts). */
     anchorSeq: integer('anchor_seq').notNull(),
-    anchorHash: text('anchor_hash').notNull(),
+    anchorHash: hashBytes('anchor_hash').notNull(),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
@@ -51,10 +51,10 @@ export const receiptNames = sqliteTable(
   'receipt_names',
   {
     id: integer('id').primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     name: text('name').notNull(),
-    productId: text('product_id').$type<ProductId>().notNull(),
+    productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     /** Every payment under this name was created from `since` to `until`, so that a search for an old name reads little of the others. */
     since: instant('since').notNull(),
     until: instant('until').notNull(),
@@ -69,8 +69,8 @@ export const receiptNames = sqliteTable(
 export const receiptMetadata = sqliteTable(
   'receipt_metadata',
   {
-    receiptId: text('receipt_id').$type<ReceiptId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    receiptId: uuidBytes('receipt_id').$type<ReceiptId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     /** Row number of the receipt. A trigger needs it and the exact `productName` to delete the terms from the index. */
     rowNumber: integer('row_number').notNull(),
@@ -84,7 +84,7 @@ export const receiptMetadata = sqliteTable(
 
 /** Image of the merchant's `checkout_logo_url` when set, for PDFs. Replaced with the setting, deleted with the account. */
 export const brandLogos = sqliteTable('brand_logos', {
-  merchantId: text('merchant_id').$type<AccountId>().primaryKey(),
+  merchantId: uuidBytes('merchant_id').$type<AccountId>().primaryKey(),
   url: text('url').notNull(),
   sha256: text('sha256').notNull(),
   bytes: bytes('bytes').notNull(),

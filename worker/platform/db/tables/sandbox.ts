@@ -3,7 +3,7 @@ import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlit
 import type { AccountId, EndpointId, ProductId, SandboxSessionId } from '#core/ids.ts';
 import { SANDBOX_SESSION, type SandboxSessionStatus } from '#rules/states.ts';
 import type { RpcInstruction } from '#solana/transaction.ts';
-import { instant, json, oneOf } from './columns.ts';
+import { instant, json, oneOf, uuidBytes } from './columns.ts';
 
 export interface SandboxOptions {
   /** Decimal price of the product that the scenario creates, null: the scenario's default. */
@@ -28,15 +28,15 @@ export interface SandboxStep {
 export const sandboxSessions = sqliteTable(
   'sandbox_sessions',
   {
-    id: text('id').$type<SandboxSessionId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<SandboxSessionId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     scenario: text('scenario').notNull(),
     seed: text('seed').notNull(),
     status: text('status').$type<SandboxSessionStatus>().notNull(),
     options: json<SandboxOptions>('options').notNull(),
-    productId: text('product_id').$type<ProductId>(),
+    productId: uuidBytes('product_id').$type<ProductId>(),
     /** null: every sandbox endpoint of the merchant receives the events. */
-    endpointId: text('endpoint_id').$type<EndpointId>(),
+    endpointId: uuidBytes('endpoint_id').$type<EndpointId>(),
     /** Offset of the session's business time from `createdAt`. */
     advancedMs: integer('advanced_ms').notNull(),
     /** Target offset of the clock, set as `advancedMs` once all earlier due work is done. */
@@ -78,8 +78,8 @@ export type InnerInstructions = { index: number; instructions: RpcInstruction[] 
 export const sandboxTransactions = sqliteTable(
   'sandbox_transactions',
   {
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
-    sessionId: text('session_id').notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
+    sessionId: uuidBytes('session_id').notNull(),
     messageHash: text('message_hash').notNull(),
     outcome: json<SandboxOutcome>('outcome').notNull(),
     txSignature: text('tx_signature'),
@@ -107,8 +107,8 @@ export const sandboxTransactions = sqliteTable(
 export const sandboxAccounts = sqliteTable(
   'sandbox_accounts',
   {
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
-    sessionId: text('session_id').notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
+    sessionId: uuidBytes('session_id').notNull(),
     address: text('address').notNull(),
     owner: text('owner').notNull(),
     /** Base64. */

@@ -7,7 +7,7 @@ import type { ProgramGeneration } from '#rules/metered/rpc.ts';
 import type { PlanName } from '#rules/plans.ts';
 import { METERED_SESSION, SETTLEMENT, type SettlementStatus } from '#rules/states.ts';
 import type { PeriodTimes } from '#rules/subscriptions/schedule.ts';
-import { amount, flag, instant, json, oneOf } from './columns.ts';
+import { amount, flag, instant, json, oneOf, uuidBytes } from './columns.ts';
 
 /**
  * Purpose of the money: product access, a plan of ours, a merchant's sale with this service as facilitator, vouchers of a metered session,
@@ -37,13 +37,13 @@ export interface SettlementTerms {
 export const settlements = sqliteTable(
   'settlements',
   {
-    paymentId: text('payment_id').$type<PaymentId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    paymentId: uuidBytes('payment_id').$type<PaymentId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     purpose: text('purpose').$type<SettlementPurpose>().notNull(),
-    productId: text('product_id').$type<ProductId>(),
+    productId: uuidBytes('product_id').$type<ProductId>(),
     /** For `activation`: the agent's setup, which supplies the spend limits. */
-    setupIntentId: text('setup_intent_id').$type<SetupIntentId>(),
+    setupIntentId: uuidBytes('setup_intent_id').$type<SetupIntentId>(),
     /** Wallet named as the customer, null: the payer. */
     customerWallet: text('customer_wallet'),
     customerRef: text('customer_ref'),
@@ -90,9 +90,9 @@ export const meteredSessions = sqliteTable(
   'metered_sessions',
   {
     id: text('id').$type<MeteredSessionId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    productId: text('product_id').$type<ProductId>().notNull(),
+    productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     customerRef: text('customer_ref'),
     customerWallet: text('customer_wallet'),
     capAmount: amount('cap_amount').notNull(),
@@ -119,7 +119,7 @@ export const meteredSessions = sqliteTable(
     usedAt: instant('used_at').notNull(),
     endedAt: instant('ended_at'),
     settledAt: instant('settled_at'),
-    settlingPaymentId: text('settling_payment_id').$type<PaymentId>(),
+    settlingPaymentId: uuidBytes('settling_payment_id').$type<PaymentId>(),
     settlingCumulative: amount('settling_cumulative'),
     /** Part of the channel's payouts that was read from the chain, and the last transaction read. */
     payoutSeen: amount('payout_seen').notNull().default(sql`'0'`),
@@ -182,7 +182,7 @@ export type MeteredSessionRow = typeof meteredSessions.$inferSelect;
 export const channelPayouts = sqliteTable(
   'channel_payouts',
   {
-    paymentId: text('payment_id').$type<PaymentId>().notNull(),
+    paymentId: uuidBytes('payment_id').$type<PaymentId>().notNull(),
     livemode: flag('livemode').notNull(),
     txSignature: text('tx_signature').notNull(),
     channelId: text('channel_id').notNull(),

@@ -3,13 +3,13 @@ import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, KeyId, SetupIntentId } from '#core/ids.ts';
 import type { PlanName } from '#rules/plans.ts';
 import { SETUP, type SetupStatus } from '#rules/states.ts';
-import { amount, flag, instant, json, oneOf } from './columns.ts';
+import { amount, flag, instant, json, oneOf, uuidBytes } from './columns.ts';
 
 export const setupIntents = sqliteTable(
   'setup_intents',
   {
-    id: text('id').$type<SetupIntentId>().primaryKey(),
-    accountId: text('account_id').$type<AccountId>().notNull().unique(),
+    id: uuidBytes('id').$type<SetupIntentId>().primaryKey(),
+    accountId: uuidBytes('account_id').$type<AccountId>().notNull().unique(),
     secretHash: text('secret_hash').notNull(),
     status: text('status').$type<SetupStatus>().notNull(),
     agentName: text('agent_name').notNull(),
@@ -20,8 +20,8 @@ export const setupIntents = sqliteTable(
     evaluation: json<object>('evaluation'),
     spendPerPayment: amount('spend_per_payment'),
     spendPerDay: amount('spend_per_day'),
-    sandboxKeyId: text('sandbox_key_id').$type<KeyId>().notNull(),
-    liveKeyId: text('live_key_id').$type<KeyId>(),
+    sandboxKeyId: uuidBytes('sandbox_key_id').$type<KeyId>().notNull(),
+    liveKeyId: uuidBytes('live_key_id').$type<KeyId>(),
     approvedAt: instant('approved_at'),
     /** null once a plan was activated, which makes the setup permanent. */
     expiresAt: instant('expires_at'),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import { flag, instant, outcomeColumns } from './columns.ts';
+import { flag, instant, outcomeColumns, uuidBytes } from './columns.ts';
 
 /** Kinds of subjects that a transaction pays. `OUTCOME_HANDLERS` in finality/watch.ts maps each to its handler. */
 export type ClaimKind = 'checkout' | 'x402' | 'activation' | 'facilitator' | 'refund' | 'metered' | 'subscription';
@@ -15,7 +15,7 @@ export const txClaims = sqliteTable(
     txSignature: text('tx_signature').notNull(),
     livemode: flag('livemode').notNull().default(true),
     kind: text('kind').$type<ClaimKind>().notNull(),
-    subjectId: text('subject_id').notNull(),
+    subjectId: uuidBytes('subject_id').notNull(),
     slot: integer('slot'),
     /** Time at which the confirmation first took effect. */
     confirmedAt: instant('confirmed_at'),

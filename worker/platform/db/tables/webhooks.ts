@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, EndpointId } from '#core/ids.ts';
 import { DELIVERY, type DeliveryStatus, ENDPOINT, type EndpointStatus } from '#rules/states.ts';
-import { flag, instant, json, oneOf } from './columns.ts';
+import { flag, instant, json, oneOf, uuidBytes } from './columns.ts';
 import type { NewStoredEvent } from './events.ts';
 
 export interface Maker {
@@ -13,8 +13,8 @@ export interface Maker {
 export const webhookEndpoints = sqliteTable(
   'webhook_endpoints',
   {
-    id: text('id').$type<EndpointId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<EndpointId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     kind: text('kind').$type<'webhook' | 'automation'>().notNull(),
     url: text('url').notNull(),
@@ -55,10 +55,10 @@ export const webhookEndpoints = sqliteTable(
 export const endpointHours = sqliteTable(
   'endpoint_hours',
   {
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     hour: instant('hour').notNull(),
-    endpointId: text('endpoint_id').$type<EndpointId>().notNull(),
+    endpointId: uuidBytes('endpoint_id').$type<EndpointId>().notNull(),
     succeeded: integer('succeeded').notNull(),
     ended: integer('ended').notNull(),
   },
@@ -73,12 +73,12 @@ export const webhookDeliveries = sqliteTable(
   'webhook_deliveries',
   {
     eventId: text('event_id').notNull(),
-    endpointId: text('endpoint_id').$type<EndpointId>().notNull(),
+    endpointId: uuidBytes('endpoint_id').$type<EndpointId>().notNull(),
     /** 0, or the id of this delivery if it repeats another. */
     copy: integer('copy').notNull(),
     /** Unique per merchant and mode. At least the wall time in units of 1/64 ms, so a number is never used twice. */
     id: integer('id').notNull(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     eventType: text('event_type').notNull(),
     status: text('status').$type<DeliveryStatus>().notNull(),

@@ -1,6 +1,6 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
-import { flag, instant, json } from '../columns.ts';
+import { flag, instant, json, uuidBytes } from '../columns.ts';
 
 /** Sums as decimal text, because a sum of amounts may exceed 2^53. */
 export type StoredCounts = Record<string, string>;
@@ -12,7 +12,7 @@ export type StoredCounts = Record<string, string>;
 export const analyticsDays = sqliteTable(
   'analytics_days',
   {
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     day: instant('day').notNull(),
     /** Counts by quarter-hour number, 0 to 95, because every time zone's day begins at a quarter hour. */
@@ -29,7 +29,7 @@ export const analyticsDays = sqliteTable(
 export const analyticsQuarters = sqliteTable(
   'analytics_quarters',
   {
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     quarter: instant('quarter').notNull(),
     products: json<Record<string, StoredCounts>>('products').notNull(),
@@ -40,7 +40,7 @@ export const analyticsQuarters = sqliteTable(
 export const analyticsTotals = sqliteTable(
   'analytics_totals',
   {
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     counts: json<StoredCounts>('counts').notNull(),
   },
@@ -59,7 +59,7 @@ export const analyticsCursors = sqliteTable('analytics_cursors', {
 export const endedDeliveries = sqliteTable(
   'ended_deliveries',
   {
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     quarter: instant('quarter').notNull(),
     hasSucceeded: flag('has_succeeded').notNull(),

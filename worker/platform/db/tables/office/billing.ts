@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import type { PaidPlan, SubscriptionStatus } from '#rules/plans.ts';
-import { flag, instant, json } from '../columns.ts';
+import { flag, instant, json, uuidBytes } from '../columns.ts';
 
 export interface SoldPlan {
   priceId: string;
@@ -19,7 +19,7 @@ export type CardTrouble = 'price_unknown' | 'subscribed_twice';
 export const billingCustomers = sqliteTable(
   'billing_customers',
   {
-    accountId: text('account_id').$type<AccountId>().primaryKey(),
+    accountId: uuidBytes('account_id').$type<AccountId>().primaryKey(),
     customerId: text('customer_id').notNull().unique(),
     subscriptionId: text('subscription_id'),
     subscriptionStatus: text('subscription_status').$type<SubscriptionStatus>().notNull(),
@@ -52,7 +52,7 @@ export const processorEvents = sqliteTable(
   'processor_events',
   {
     id: text('id').primaryKey(),
-    accountId: text('account_id').$type<AccountId>().notNull(),
+    accountId: uuidBytes('account_id').$type<AccountId>().notNull(),
     type: text('type').notNull(),
     createdAt: instant('created_at').notNull(),
     receivedAt: instant('received_at').notNull(),

@@ -1,13 +1,13 @@
 import { index, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import { DOMAIN, type DomainStatus } from '#rules/states.ts';
-import { instant, oneOf } from '../columns.ts';
+import { instant, oneOf, uuidBytes } from '../columns.ts';
 
 /** Domain that a merchant claims, one each. Deleted by the merchant, and with the account. Times are wall clock. */
 export const sellerDomains = sqliteTable(
   'seller_domains',
   {
-    merchantId: text('merchant_id').$type<AccountId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().primaryKey(),
     /** Lower-case host without a port. */
     domain: text('domain').notNull(),
     /** Required content of the verification file, together with the account id. */

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, ListingId, ProductId } from '#core/ids.ts';
 import type { ProbeReason, ProbeRequest, Shown } from '#rules/catalogue/listing.ts';
-import { instant, json } from '../columns.ts';
+import { instant, json, uuidBytes } from '../columns.ts';
 
 /**
  * Resources of the public catalogue, in live mode alone. Triggers on `products` insert and delete those of a product with its routes. A
@@ -11,10 +11,10 @@ import { instant, json } from '../columns.ts';
 export const listings = sqliteTable(
   'listings',
   {
-    id: text('id').$type<ListingId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<ListingId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     /** null: sold by the merchant's own server, over the facilitator. */
-    productId: text('product_id').$type<ProductId>(),
+    productId: uuidBytes('product_id').$type<ProductId>(),
     /** Method, or `tool`. */
     call: text('call').notNull(),
     /** Path of the product's route, name of its tool, or the URL that a facilitator's payment echoed, without its query. */
@@ -53,7 +53,7 @@ export const listings = sqliteTable(
 export const listingWords = sqliteTable(
   'listing_words',
   {
-    listingId: text('listing_id').$type<ListingId>().notNull(),
+    listingId: uuidBytes('listing_id').$type<ListingId>().notNull(),
     word: text('word').notNull(),
     weight: integer('weight').notNull(),
   },

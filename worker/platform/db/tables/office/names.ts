@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { index, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
-import { instant } from '../columns.ts';
+import { instant, uuidBytes } from '../columns.ts';
 
 /** Names that belong to one account of all databases. */
 export type NameKind = 'email' | 'wallet' | 'identity' | 'slug' | 'customer';
@@ -16,7 +16,7 @@ export const names = sqliteTable(
     kind: text('kind').$type<NameKind>().notNull(),
     /** Keyed hash of an email, wallet or identity. Slugs and customers of the processor as they are. */
     key: text('key').notNull(),
-    accountId: text('account_id').$type<AccountId>().notNull(),
+    accountId: uuidBytes('account_id').$type<AccountId>().notNull(),
     /** End of a reservation. null: the account used the name. */
     reservedUntil: instant('reserved_until'),
   },

@@ -4,7 +4,7 @@ import type { AccountId, CommunityId, MembershipId, PaymentId } from '#core/ids.
 import type { PlacementWork, PlatformGrant } from '#rules/members/placement.ts';
 import type { IdentityProvider } from '#rules/payment-terms.ts';
 import { PLACEMENT, type PlacementStatus } from '#rules/states.ts';
-import { flag, instant, json, oneOf } from '../columns.ts';
+import { flag, instant, json, oneOf, uuidBytes } from '../columns.ts';
 
 /**
  * Chat or guild access of a member, and the outbox of the platform's queue: one row per membership with delivery, inserted by the purchase
@@ -13,8 +13,8 @@ import { flag, instant, json, oneOf } from '../columns.ts';
 export const placements = sqliteTable(
   'placements',
   {
-    membershipId: text('membership_id').$type<MembershipId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    membershipId: uuidBytes('membership_id').$type<MembershipId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     customerRef: text('customer_ref'),
     provider: text('provider').$type<IdentityProvider>().notNull(),
@@ -27,7 +27,7 @@ export const placements = sqliteTable(
     inviteUrl: text('invite_url'),
     lastError: text('last_error'),
     deliveredAt: instant('delivered_at'),
-    paymentId: text('payment_id').$type<PaymentId>().notNull(),
+    paymentId: uuidBytes('payment_id').$type<PaymentId>().notNull(),
     nextAttemptAt: instant('next_attempt_at'),
     leaseUntil: instant('lease_until').notNull(),
     createdAt: instant('created_at').notNull(),
@@ -50,8 +50,8 @@ export const placements = sqliteTable(
 export const communities = sqliteTable(
   'communities',
   {
-    id: text('id').$type<CommunityId>().primaryKey(),
-    accountId: text('account_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<CommunityId>().primaryKey(),
+    accountId: uuidBytes('account_id').$type<AccountId>().notNull(),
     provider: text('provider').$type<IdentityProvider>().notNull(),
     codeHash: text('code_hash').notNull().unique(),
     nativeId: text('native_id'),

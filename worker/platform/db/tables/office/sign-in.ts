@@ -1,7 +1,7 @@
 import { index, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import type { SignInProvider } from '#rules/admission.ts';
-import { instant } from '../columns.ts';
+import { instant, uuidBytes } from '../columns.ts';
 
 /**
  * Identity of a person at a provider and the account that the identity opens, at most one per provider. Deleted by unlinking. For a deleted
@@ -12,7 +12,7 @@ export const signInIdentities = sqliteTable(
   {
     provider: text('provider').$type<SignInProvider>().notNull(),
     subject: text('subject').notNull(),
-    accountId: text('account_id').$type<AccountId>().notNull(),
+    accountId: uuidBytes('account_id').$type<AccountId>().notNull(),
     email: text('email'),
     linkedAt: instant('linked_at').notNull(),
   },

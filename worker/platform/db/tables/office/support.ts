@@ -2,27 +2,27 @@ import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, MembershipId, PaymentId, ProductId, SandboxSessionId, TicketId, TicketMessageId } from '#core/ids.ts';
 import { type MESSAGE_AUTHORS, TICKET, type TICKET_CATEGORIES, type TicketStatus } from '#rules/states.ts';
-import { flag, instant, oneOf } from '../columns.ts';
+import { flag, instant, oneOf, uuidBytes } from '../columns.ts';
 
 /** Support requests of merchants, limited to 50 messages an hour. Rows are retained, but their texts are deleted with the account. */
 export const supportTickets = sqliteTable(
   'support_tickets',
   {
-    id: text('id').$type<TicketId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    id: uuidBytes('id').$type<TicketId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     subject: text('subject').notNull(),
     category: text('category').$type<(typeof TICKET_CATEGORIES)[number]>().notNull(),
     status: text('status').$type<TicketStatus>().notNull(),
-    paymentId: text('payment_id').$type<PaymentId>(),
-    membershipId: text('membership_id').$type<MembershipId>(),
-    productId: text('product_id').$type<ProductId>(),
+    paymentId: uuidBytes('payment_id').$type<PaymentId>(),
+    membershipId: uuidBytes('membership_id').$type<MembershipId>(),
+    productId: uuidBytes('product_id').$type<ProductId>(),
     lastMessageAt: instant('last_message_at').notNull(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
     /** Sandbox session of the ticket, which supplies the clock and deletes the ticket at its end. */
-    sandboxSessionId: text('sandbox_session_id').$type<SandboxSessionId>(),
+    sandboxSessionId: uuidBytes('sandbox_session_id').$type<SandboxSessionId>(),
   },
   (table) => [
     oneOf('support_tickets_status', 'status', TICKET.states),
@@ -39,10 +39,10 @@ export const supportTickets = sqliteTable(
 export const supportMessages = sqliteTable(
   'support_messages',
   {
-    id: text('id').$type<TicketMessageId>().primaryKey(),
-    ticketId: text('ticket_id').$type<TicketId>().notNull(),
+    id: uuidBytes('id').$type<TicketMessageId>().primaryKey(),
+    ticketId: uuidBytes('ticket_id').$type<TicketId>().notNull(),
     author: text('author').$type<(typeof MESSAGE_AUTHORS)[number]>().notNull(),
-    authorId: text('author_id').notNull(),
+    authorId: uuidBytes('author_id').notNull(),
     body: text('body').notNull(),
     createdAt: instant('created_at').notNull(),
     writtenAt: instant('written_at').notNull(),

@@ -5,7 +5,7 @@ import type { PaymentTerms } from '#rules/payment-terms.ts';
 import { AUTHORIZATION } from '#rules/states.ts';
 import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
 import type { LastCollection } from '#rules/subscriptions/schedule.ts';
-import { amount, flag, instant, json, oneOf } from '../columns.ts';
+import { amount, flag, instant, json, oneOf, uuidBytes } from '../columns.ts';
 
 /**
  * Buyer's authorization to collect once per period. Inserted by a checkout, in the batch of its payment. Deleted some time after it fails
@@ -15,13 +15,13 @@ export const subscriptionAuthorizations = sqliteTable(
   'subscription_authorizations',
   {
     id: text('id').$type<AuthorizationId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    productId: text('product_id').$type<ProductId>().notNull(),
+    productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     slug: text('slug').notNull(),
     /** Payment of the checkout, which the first collection pays. */
-    paymentId: text('payment_id').$type<PaymentId>().notNull().unique(),
-    membershipId: text('membership_id').$type<MembershipId>(),
+    paymentId: uuidBytes('payment_id').$type<PaymentId>().notNull().unique(),
+    membershipId: uuidBytes('membership_id').$type<MembershipId>(),
     subscriberWallet: text('subscriber_wallet').notNull(),
     /** Customer to whom each payment grants access, null: the subscriber's wallet. */
     customerRef: text('customer_ref'),
@@ -106,7 +106,7 @@ export const subscriptionCollections = sqliteTable(
     authorizationId: text('authorization_id').$type<AuthorizationId>().notNull(),
     periodStartsAt: instant('period_starts_at').notNull(),
     periodEndsAt: instant('period_ends_at').notNull(),
-    paymentId: text('payment_id').$type<PaymentId>().notNull().unique(),
+    paymentId: uuidBytes('payment_id').$type<PaymentId>().notNull().unique(),
     collectedAt: instant('collected_at'),
     createdAt: instant('created_at').notNull(),
   },

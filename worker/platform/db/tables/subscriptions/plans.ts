@@ -1,6 +1,6 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, ProductId } from '#core/ids.ts';
-import { amount, flag, instant } from '../columns.ts';
+import { amount, flag, instant, uuidBytes } from '../columns.ts';
 
 /**
  * Plans of the subscriptions program that the chain showed when a product went on sale. A merchant publishes one per change of terms, and
@@ -10,9 +10,9 @@ export const subscriptionPlans = sqliteTable(
   'subscription_plans',
   {
     planAddress: text('plan_address').notNull(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    productId: text('product_id').$type<ProductId>().notNull(),
+    productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     /** u64 as decimal text. */
     planId: text('plan_id').notNull(),
     ownerWallet: text('owner_wallet').notNull(),
