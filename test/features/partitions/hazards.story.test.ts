@@ -69,7 +69,9 @@ describe('hazards of a move', () => {
     await move(w, { partition, to: 'DB_2' });
     const written = opened.db.run(sql`UPDATE accounts SET display_name = 'late' WHERE id = ${merchant.userId}`);
     await expect(written).rejects.toMatchObject({ cause: { code: 'temporarily_unavailable' } });
-    expect(await selectRows(DB_2, 'SELECT display_name FROM accounts WHERE id = ?', merchant.userId)).not.toEqual([{ display_name: 'late' }]);
+    expect(await selectRows(DB_2, 'SELECT display_name FROM accounts WHERE id = ?', merchant.userId)).not.toEqual([
+      { display_name: 'late' },
+    ]);
     await move(w, { partition, to: 'DB' });
   });
 
