@@ -57,13 +57,17 @@ export interface Fence {
   readonly partitions: readonly string[];
   /** Database to ask, as far as the isolate knows. Throws 503 temporarily_unavailable if nothing may be written. */
   locate(isWrite: boolean): Promise<D1Database>;
-  /** Database to ask after a refusal. Throws 503 temporarily_unavailable while the partitions are between two. */
-  relocate(): Promise<D1Database>;
+  /** Reads after a refusal where the partitions are, so that a repeated call asks there. */
+  refresh(): Promise<void>;
 }
 
-const WRITES = /^\s*(?:insert|update|delete|replace)\b|^\s*with\b[\s\S]*\b(?:insert\s+into|update\s|delete\s+from)/i;
-const isFencedSql = (partitions: readonly string[]): string =>
-  `SELECT 1 AS fenced FROM held WHERE partition IN (${partitions.map(() => '?').join()}) AND state IN ('leaving', 'left', 'arriving')`;
+/** Any other statement counts as a write. */
+const READS = /^\s*(?:select\b|with\b(?![\s\S]*\b(?:insert\s|replace\s+into|update\s|delete\s+from)))/i;
+/** Fails with an error that no verb's own guard causes. */
+const abortIfFenced = (values: string[]) => ({
+  sql: `INSERT INTO held SELECT NULL, NULL WHERE EXISTS (SELECT 1 FROM held WHERE partition IN (${values.map(() => '?').join()}) AND state IN ('leaving', 'left', 'arriving'))`,
+  values,
+});
 
 interface Access {
   /** Runs before each call. */
@@ -74,7 +78,7 @@ interface Access {
 /**
  * Wraps a database: each round trip is charged to the invocation's budget and limited by the caller's deadline. A timed-out write may still
  * be applied, so it fails like a lost answer. The verb's check for the write then times out too and ends in 503 temporarily_unavailable.
- * The same request replays it. A batch that the fence refused is tried once in the database that has the partition now.
+ * The same request replays it. A batch that the fence refused is not sent elsewhere: its facts and numbers are of this database.
  */
 export function databaseInTime(database: D1Database, caller?: Timed, { check, fence }: Access = {}): D1Database {
   const trip = async <T>(call: () => Promise<T>): Promise<T> => {
@@ -82,32 +86,25 @@ export function databaseInTime(database: D1Database, caller?: Timed, { check, fe
     chargeCall();
     return caller ? inTime(caller, call, answerLost) : call();
   };
-  const values = [...(fence?.partitions ?? [])];
-  const fenced = { sql: isFencedSql(values), values };
-  const abortIfFenced = { sql: `INSERT INTO guard SELECT NULL WHERE EXISTS (${fenced.sql})`, values };
+  const guarded = abortIfFenced([...(fence?.partitions ?? [])]);
   const native = (on: D1Database, { sql, values }: { sql: string; values: unknown[] }): D1PreparedStatement => {
     const statement = on.prepare(sql);
     return values.length === 0 ? statement : statement.bind(...values);
   };
-  const isFenced = async (on: D1Database): Promise<boolean> => (await trip(() => native(on, fenced).all())).results.length > 0;
   const write = async (statements: D1PreparedStatement[]): Promise<D1Result[]> => {
-    const send = async (on: D1Database): Promise<D1Result[]> => {
-      const all = [abortIfFenced, ...statements.map((statement) => planned.get(statement)!)];
+    const on = await fence!.locate(true);
+    const all = [guarded, ...statements.map((statement) => planned.get(statement)!)];
+    try {
       return (await trip(() => on.batch(all.map((one) => native(on, one))))).slice(1);
-    };
-    /** Returns null if the fence refused the batch. The verb's own condition may have aborted it too. */
-    const trySend = (on: D1Database): Promise<D1Result[] | null> =>
-      send(on).catch(async (error: unknown) => {
-        if (!/constraint failed: guard\b/i.test(String(error)) || !(await isFenced(on))) throw error;
-        return null;
-      });
-    const stored = (await trySend(await fence!.locate(true))) ?? (await trySend(await fence!.relocate()));
-    if (stored === null) throw betweenDatabases();
-    return stored;
+    } catch (error) {
+      if (!/constraint failed: held\b/i.test(String(error))) throw error;
+      await fence!.refresh();
+      throw betweenDatabases();
+    }
   };
   const wrap = (sql: string, values: unknown[]): D1PreparedStatement => {
     const one = { sql, values };
-    const isWrite = fence !== undefined && WRITES.test(sql);
+    const isWrite = fence !== undefined && !READS.test(sql);
     const written = async (): Promise<D1Result> => (await write([timed]))[0]!;
     const read = async <T>(run: (statement: D1PreparedStatement) => Promise<T>): Promise<T> => {
       const on = (await fence?.locate(false)) ?? database;
@@ -117,8 +114,6 @@ export function databaseInTime(database: D1Database, caller?: Timed, { check, fe
       bind: (...bound: unknown[]) => wrap(sql, bound),
       all: () => (isWrite ? written() : read((statement) => statement.all())),
       run: () => (isWrite ? written() : read((statement) => statement.run())),
-      first: async (column: string) =>
-        isWrite ? ((await written()).results[0] as Record<string, unknown>)?.[column] : read((statement) => statement.first(column)),
       raw: async (options?: { columnNames?: false }) =>
         isWrite ? (await written()).results.map((row) => Object.values(row as object)) : read((statement) => statement.raw(options)),
     } as unknown as D1PreparedStatement;
@@ -128,7 +123,7 @@ export function databaseInTime(database: D1Database, caller?: Timed, { check, fe
   return {
     prepare: (sql: string) => wrap(sql, []),
     batch: async (statements: D1PreparedStatement[]) => {
-      if (fence && statements.some((statement) => WRITES.test(planned.get(statement)!.sql))) return write(statements);
+      if (fence && statements.some((statement) => !READS.test(planned.get(statement)!.sql))) return write(statements);
       const on = (await fence?.locate(false)) ?? database;
       return trip(() => on.batch(statements.map((statement) => native(on, planned.get(statement)!))));
     },

@@ -59,14 +59,16 @@ describe('isolate with an old map', () => {
     }
   });
 
-  it('a write that an old map sends to the source is refused there and stored in the target', async () => {
-    // Without MOVES an isolate learns of a move from a refusal alone.
+  it('a write that an old map sends to the source is refused there, and goes right when repeated with the moves', async () => {
+    // Without MOVES an isolate knows only the map of its deployment.
     const old = { ...w.env, MOVES: '' } as Env;
     expect((await create(old, 'before')).status).toBe(201);
     const { refused_ms } = await move(w, { partition, to: 'DB_2' });
     expect(refused_ms).toBeLessThan(30_000);
     forgetAll();
-    expect((await create(old, 'after')).status).toBe(201);
+    expect((await create(old, 'after')).status).toBe(503);
+    expect(await namesIn(testEnv.TEST_DB_2)).not.toContain('after');
+    expect((await create(w.env, 'after')).status).toBe(201);
     expect(await namesIn(testEnv.TEST_DB_2)).toContain('after');
     expect(await namesIn(testEnv.DB)).toEqual([]);
   });

@@ -164,9 +164,9 @@ export const IS_AWAKE = sql`NOT EXISTS (SELECT 1 FROM held WHERE state IN ('rest
  * Takes the lease of a sweep. Returns null if the sweep is running, or not due because another message was faster, or while a partition of the
  * database moves.
  */
-export async function leaseSweep(db: Db, name: string, now: number): Promise<{ fence: number } | null> {
+export async function leaseSweep(db: Db, name: string, now: number, leaseMs = LEASE_MS): Promise<{ fence: number } | null> {
   const fence = newFence();
-  const taken = { leaseUntil: now + LEASE_MS, fence, sentAt: 0 };
+  const taken = { leaseUntil: now + leaseMs, fence, sentAt: 0 };
   const isFree = and(lte(sweeps.leaseUntil, now), lte(sweeps.dueAt, now), IS_AWAKE);
   const rows = await db
     .insert(sweeps)

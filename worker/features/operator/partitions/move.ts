@@ -4,7 +4,7 @@
  * @module
  */
 
-import { raise } from '#core/errors.ts';
+import { formatErrorChain, raise } from '#core/errors.ts';
 import { PARTITIONS, type Partition } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import { sweepAnalytics } from '#features/analytics/fold.ts';
@@ -13,6 +13,7 @@ import { directoryOf, shardNamed } from '#platform/db/directory.ts';
 import { copyChanges, copyPage, createTriggers, deletePage, dropTriggers, listDifferent } from '#platform/db/partitions/copy-rows.ts';
 import { NUMBERS_PER_MS, positionOfDatabase } from '#platform/db/partitions/numbers.ts';
 import { OWNED } from '#platform/db/partitions/owned-rows.ts';
+import { failSweep, leaseSweep } from '#platform/db/sweeps.ts';
 import type { Move } from '#platform/db/tables/office/partitions.ts';
 import { callClock, MOVES_MS, refreshMoves } from '#platform/moves.ts';
 import {
@@ -29,6 +30,8 @@ import {
   setHeld,
 } from './store.ts';
 
+/** Longer than the deadline of a request. */
+const LEASE_MS = 25 * SECOND;
 /** Work of one call. The rest of the request's time is for the step under way. */
 const CALL_MS = 10 * SECOND;
 const WAIT_MS = SECOND / 4;
@@ -97,37 +100,44 @@ async function deleteNext({ db }: Shard, { partition, state, position }: Move): 
   return { position: positionAt(index, await deletePage(db, table, partition, after)) };
 }
 
-async function copyUntilEqual({ from, to, ctx }: Sides): Promise<void> {
-  while ((await copyChanges({ from: from.db, to: to.db })) > 0) if (ctx.leftMs() === 0) return;
+async function copyUntilEqual({ from, to, ctx }: Sides, { partition }: Move): Promise<void> {
+  while ((await copyChanges({ from: from.db, to: to.db }, partition)) > 0) if (ctx.leftMs() === 0) return;
 }
 
 async function foldAll(shard: Shard): Promise<void> {
   while ((await sweepAnalytics(shard)).end !== 'empty') if (shard.leftMs() === 0) return;
 }
 
-/** Copies what is left while writes are refused, and compares. Lifts the fence if the rows differ or time is up. */
-async function copyRest(sides: Sides, move: Move): Promise<Part> {
-  const { from, to, now } = sides;
-  const tries = Number(move.position || 0);
-  const hasTime = () => now() - move.fencedAt! < FENCED_MS;
+/** Copies what is left, and lists the tables that differ. */
+async function copyAndCompare(sides: Sides, move: Move): Promise<string[]> {
+  const { from, to } = sides;
   await setHeld(from.db, move.partition, 'leaving');
-  await copyUntilEqual(sides);
+  await copyUntilEqual(sides, move);
   // Each database counts the events that it stored: the analytics of the partition come with its rows.
   await foldAll(from);
-  await copyUntilEqual(sides);
-  const different = hasTime() ? await listDifferent({ from: from.db, to: to.db }, move.partition) : ['out of time'];
-  if (different.length === 0) {
-    const last = await readLastAct(to.db);
-    await foldAll(to);
-    await passEvents(to.db, last);
-    if (hasTime()) return { state: 'published', position: '' };
-  }
+  await copyUntilEqual(sides, move);
+  const different = await listDifferent({ from: from.db, to: to.db }, move.partition);
+  if (different.length > 0) return different;
+  const last = await readLastAct(to.db);
+  await foldAll(to);
+  await passEvents(to.db, last);
+  return [];
+}
+
+/** Copies the rest while writes are refused. Lifts the fence if the rows differ, a call failed or time is up. */
+async function copyRest(sides: Sides, move: Move): Promise<Part> {
+  const { from, now } = sides;
+  const tries = Number(move.position || 0);
+  const hasTime = () => now() - move.fencedAt! < FENCED_MS;
+  const different = hasTime() ? await copyAndCompare(sides, move).catch((error: unknown) => [formatErrorChain(error)]) : [];
+  if (!hasTime()) different.push('out of time');
+  if (different.length === 0) return { state: 'published', position: '' };
   sides.ctx.note(`partition ${move.partition}: ${different.join('; ')}`);
   await setHeld(from.db, move.partition, 'resting');
   if (tries + 1 >= TRIES_MAX) {
     await changeMove(directoryOf(sides.ctx).db, move, { state: 'resting', fencedAt: null, position: '', changedAt: now() });
     conflict(
-      `The rest was not copied in ${TRIES_MAX} tries (${different.join('; ') || 'out of time'}). No write is refused. Repeat the command, or cancel.`,
+      `The rest was not copied in ${TRIES_MAX} tries (${different.join('; ')}). No write is refused. Repeat the command, or cancel.`,
     );
   }
   return { state: 'resting', fencedAt: null, position: String(tries + 1) };
@@ -152,12 +162,12 @@ const STEPS: Record<Exclude<Move['state'], 'done' | 'closed'>, (sides: Sides, mo
       const { copied, last } = await copyPage(databases, table, partition, after);
       return { position: positionAt(index, last), rowsCopied: rowsCopied + copied };
     }
-    if ((await copyChanges(databases)) > FEW_CHANGES) return { position };
+    if ((await copyChanges(databases, partition)) > FEW_CHANGES) return { position };
     return { state: 'resting', position: '' };
   },
   async resting({ from, to, now }, { partition, begunAt, changedAt, position }) {
     await setHeld(from.db, partition, 'resting');
-    await copyChanges({ from: from.db, to: to.db });
+    await copyChanges({ from: from.db, to: to.db }, partition);
     // Until then an isolate may draw the partition for a row of no merchant, which nothing fences.
     const isKnown = now() - begunAt > KNOWN_MS;
     // Between two tries writes are accepted.
@@ -168,9 +178,17 @@ const STEPS: Record<Exclude<Move['state'], 'done' | 'closed'>, (sides: Sides, mo
     if (move.fencedAt === null) return { fencedAt: sides.now() };
     return copyRest(sides, move);
   },
-  async published({ to, now }, { partition, changedAt }) {
-    if (now() - changedAt < KNOWN_MS) return null;
-    await deleteHeld(to.db, partition);
+  async published(sides, move) {
+    const { to, now } = sides;
+    // The time counts from the answer to the publication, not from its request.
+    if (move.position === '') return { position: 'known' };
+    if (move.position === 'known') {
+      if (now() - move.changedAt < KNOWN_MS) return null;
+      // Nothing fences the late write of a sweep that lost its lease. Once the target is open, a copy would undo newer writes.
+      await copyUntilEqual(sides, move);
+      return { position: 'copied' };
+    }
+    await deleteHeld(to.db, move.partition);
     return { state: 'purging', position: '', openedAt: now() };
   },
   async purging({ from }, move) {
@@ -230,32 +248,46 @@ async function begin(ctx: Ctx, partition: string, to: string): Promise<Move> {
   );
 }
 
-/** Begins or continues a move. Throws 409 state_conflict if it cannot begin, or the databases differ after three tries. */
-export async function movePartition(ctx: Ctx, { partition, to }: { partition: string; to: string }): Promise<MoveReport> {
+/**
+ * Runs a command alone. Otherwise a page that one call still copies or deletes is written after a later step of another call. Reports the move
+ * as it is while another command runs.
+ */
+async function whileAlone(ctx: Ctx, partition: string, run: (known: Move | undefined) => Promise<Move>): Promise<MoveReport> {
   requireOn(ctx);
-  const known = await findMove(directoryOf(ctx).db, partition);
-  if (known?.state === 'done' && known.toDatabase === to) return reportOf(known);
-  const isUnderWay = known !== undefined && known.state !== 'done';
-  if (isUnderWay && known.toDatabase !== to) conflict(`The partition is ${known.state} on its way to ${known.toDatabase}.`);
-  return reportOf(await proceed(ctx, isUnderWay ? known : await begin(ctx, partition, to)));
+  const { db } = directoryOf(ctx);
+  const lease = await leaseSweep(db, 'moves', ctx.wallNow, LEASE_MS);
+  const known = await findMove(db, partition);
+  if (!lease) return known && known.state !== 'done' ? reportOf(known) : conflict('Another command runs. Repeat this one.');
+  try {
+    return reportOf(await run(known));
+  } finally {
+    await failSweep(db, 'moves', lease.fence, 0).catch((error: unknown) => ctx.note(`lease: ${formatErrorChain(error)}`));
+  }
 }
+
+/** Begins or continues a move. Throws 409 state_conflict if it cannot begin, or the databases differ after three tries. */
+export const movePartition = (ctx: Ctx, { partition, to }: { partition: string; to: string }): Promise<MoveReport> =>
+  whileAlone(ctx, partition, async (known) => {
+    if (known?.state === 'done' && known.toDatabase === to) return known;
+    const isUnderWay = known !== undefined && known.state !== 'done';
+    if (isUnderWay && known.toDatabase !== to) conflict(`The partition is ${known.state} on its way to ${known.toDatabase}.`);
+    return proceed(ctx, isUnderWay ? known : await begin(ctx, partition, to));
+  });
 
 const CANCELLABLE: readonly Move['state'][] = ['begun', 'clearing', 'copying', 'resting', 'fencing'];
 
 /** Cancels a move that is not published yet, and deletes what was copied. */
-export async function cancelMove(ctx: Ctx, partition: string): Promise<MoveReport> {
-  requireOn(ctx);
-  const { db } = directoryOf(ctx);
-  const known = (await findMove(db, partition)) ?? raise('not_found');
-  if (known.state === 'cancelling' || known.state === 'done') return reportOf(await proceed(ctx, known));
-  if (!CANCELLABLE.includes(known.state)) return conflict(`The partition is ${known.state}. Complete the move.`);
-  const cancelled = await changeMove(db, known, {
-    state: 'cancelling',
-    position: '',
-    changedAt: Math.max(ctx.wallNow, known.changedAt + 1),
+export const cancelMove = (ctx: Ctx, partition: string): Promise<MoveReport> =>
+  whileAlone(ctx, partition, async (known = raise('not_found')) => {
+    if (known.state === 'cancelling' || known.state === 'done') return proceed(ctx, known);
+    if (!CANCELLABLE.includes(known.state)) return conflict(`The partition is ${known.state}. Complete the move.`);
+    const cancelled = await changeMove(directoryOf(ctx).db, known, {
+      state: 'cancelling',
+      position: '',
+      changedAt: Math.max(ctx.wallNow, known.changedAt + 1),
+    });
+    return proceed(ctx, cancelled ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 }));
   });
-  return reportOf(await proceed(ctx, cancelled ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 })));
-}
 
 /** Lists all partitions with their databases and moves. */
 export async function listPartitions(
@@ -287,6 +319,9 @@ export async function closeDatabase(
   const moving = (await listMoves(db)).find(({ state }) => state !== 'done' && state !== 'closed');
   if (moving) conflict(`Partition ${moving.partition} is ${moving.state}. Complete or cancel its move.`);
   await closePartitions(db, database, { partitions, isOpen, now: ctx.wallNow });
-  if (!isOpen) await new Promise((resolve) => setTimeout(resolve, KNOWN_MS));
+  if (isOpen) return { database, partitions };
+  await new Promise((resolve) => setTimeout(resolve, KNOWN_MS));
+  const running = await countRunning(shardNamed(ctx, database).db, ctx.wallNow + ctx.elapsedMs());
+  if (running > 0) conflict('A sweep of the database still runs, and no write is accepted. Repeat the command in a minute.');
   return { database, partitions };
 }

@@ -104,7 +104,11 @@ function writeRows(db: Db, table: OwnedTable, rows: string) {
   const isSet = (name: string) =>
     !keys.includes(name) && (!(name in table.computed) || name !== 'row_number' || table.name === 'receipt_metadata');
   const set = columns.filter(({ name }) => isSet(name)).map(({ name }) => `${name} = excluded.${name}`);
-  const action = set.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${set.join(', ')}`;
+  // Another partition's row with the same key stays. The comparison then finds that one is missing.
+  const action =
+    set.length === 0
+      ? 'DO NOTHING'
+      : `DO UPDATE SET ${set.join(', ')} WHERE ${table.partition(table.name)} IS ${table.partition('excluded')}`;
   return db.run(
     sql`INSERT INTO ${sql.raw(table.name)} (${sql.raw(columns.map(({ name }) => name).join(', '))})
       SELECT ${sql.raw(columns.map(({ value }) => value).join(', '))} FROM json_each(${rows}) j WHERE true
@@ -122,12 +126,58 @@ function hasKeyAmong(table: OwnedTable, keys: readonly string[]): SQL {
   return sql`t.rowid IN (SELECT t.rowid FROM ${setOf(keys)} k CROSS JOIN ${name} t ON ${isKey} WHERE ${ofBothModes(table)})`;
 }
 
-const deleteKeys = (db: Db, table: OwnedTable, keys: readonly string[]) =>
-  db.run(sql`DELETE FROM ${sql.raw(table.name)} AS t WHERE ${ofBothModes(table)} AND ${hasKeyAmong(table, keys)}`);
+/** Deletes rows, but none of another partition. */
+const deleteKeys = (db: Db, table: OwnedTable, partition: string, keys: readonly string[]) =>
+  db.run(
+    sql`DELETE FROM ${sql.raw(table.name)} AS t WHERE ${ofBothModes(table)} AND ${hasKeyAmong(table, keys)}
+      AND coalesce(${sql.raw(table.partition('t'))}, ${partition}) = ${partition}`,
+  );
 
 interface Databases {
   from: Db;
   to: Db;
+}
+
+/** Rows for each statement of changed keys, about 2 KB each. */
+const KEYS_MAX = 150;
+
+/** Copies rows that changed, and deletes those that are gone. */
+async function copyKeys({ from, to }: Databases, table: OwnedTable, partition: string, keys: readonly string[]): Promise<void> {
+  for (let i = 0; i < keys.length; i += KEYS_MAX) {
+    const some = keys.slice(i, i + KEYS_MAX);
+    const found = await from.get<{ rows: string; keys: string }>(
+      sql`SELECT json_group_array(json(${rowText(table)})) AS rows, json_group_array(${sql.raw(keyText(table.key, 't'))} || '') AS keys
+        FROM ${sql.raw(table.name)} t WHERE ${ofBothModes(table)} AND ${hasKeyAmong(table, some)}`,
+    );
+    const present = new Set(JSON.parse(found!.keys) as string[]);
+    const gone = some.filter((key) => !present.has(key));
+    if (gone.length > 0) await deleteKeys(to, table, partition, gone);
+    if (present.size === 0) continue;
+    try {
+      await writeRows(to, table, found!.rows);
+    } catch (error) {
+      if (!isConstraint(error)) throw error;
+      // A unique value went from one of the rows to another, perhaps of a later statement.
+      await to.batch([deleteKeys(to, table, partition, keys.slice(i)), writeRows(to, table, found!.rows)] as never);
+    }
+  }
+}
+
+const LOG_MAX = 2_000;
+
+/** Copies what changed since. Returns the number of changes read, 0: none was left. */
+export async function copyChanges(databases: Databases, partition: string): Promise<number> {
+  const changes = await databases.from.all<{ id: number; name: string; key: string }>(
+    sql`SELECT id, changed_table AS name, key FROM changed_rows ORDER BY id LIMIT ${LOG_MAX}`,
+  );
+  const byTable = Map.groupBy(changes, ({ name }) => name);
+  for (const table of OWNED) {
+    const keys = new Set((byTable.get(table.name) ?? []).map(({ key }) => key));
+    if (keys.size > 0) await copyKeys(databases, table, partition, [...keys]);
+  }
+  const last = changes.at(-1);
+  if (last) await databases.from.run(sql`DELETE FROM changed_rows WHERE id <= ${last.id}`);
+  return changes.length;
 }
 
 /** Copies the next page of a table. Idempotent. */
@@ -138,50 +188,14 @@ export async function copyPage(
   after: string,
 ): Promise<Omit<CopiedPage, 'rows'>> {
   const { rows, ...page } = await readPage(from, table, partition, after);
-  if (page.copied > 0) await writeRows(to, table, rows);
-  return page;
-}
-
-/** Rows for each statement of changed keys, about 2 KB each. */
-const KEYS_MAX = 150;
-
-/** Copies rows that changed, and deletes those that are gone. */
-async function copyKeys({ from, to }: Databases, table: OwnedTable, keys: readonly string[]): Promise<void> {
-  for (let i = 0; i < keys.length; i += KEYS_MAX) {
-    const some = keys.slice(i, i + KEYS_MAX);
-    const found = await from.get<{ rows: string; keys: string }>(
-      sql`SELECT json_group_array(json(${rowText(table)})) AS rows, json_group_array(${sql.raw(keyText(table.key, 't'))} || '') AS keys
-        FROM ${sql.raw(table.name)} t WHERE ${ofBothModes(table)} AND ${hasKeyAmong(table, some)}`,
-    );
-    const present = new Set(JSON.parse(found!.keys) as string[]);
-    const gone = some.filter((key) => !present.has(key));
-    if (gone.length > 0) await deleteKeys(to, table, gone);
-    if (present.size === 0) continue;
-    try {
-      await writeRows(to, table, found!.rows);
-    } catch (error) {
-      if (!isConstraint(error)) throw error;
-      // A unique value went from one of the rows to another.
-      await to.batch([deleteKeys(to, table, some), writeRows(to, table, found!.rows)] as never);
-    }
+  try {
+    if (page.copied > 0) await writeRows(to, table, rows);
+    return page;
+  } catch (error) {
+    // A unique value went from a row that was copied before to one of this page, which is read again.
+    if (!isConstraint(error) || (await copyChanges({ from, to }, partition)) === 0) throw error;
+    return { copied: 0, last: after };
   }
-}
-
-const LOG_MAX = 2_000;
-
-/** Copies what changed since. Returns the number of changes read, 0: none was left. */
-export async function copyChanges(databases: Databases): Promise<number> {
-  const changes = await databases.from.all<{ id: number; name: string; key: string }>(
-    sql`SELECT id, changed_table AS name, key FROM changed_rows ORDER BY id LIMIT ${LOG_MAX}`,
-  );
-  const byTable = Map.groupBy(changes, ({ name }) => name);
-  for (const table of OWNED) {
-    const keys = new Set((byTable.get(table.name) ?? []).map(({ key }) => key));
-    if (keys.size > 0) await copyKeys(databases, table, [...keys]);
-  }
-  const last = changes.at(-1);
-  if (last) await databases.from.run(sql`DELETE FROM changed_rows WHERE id <= ${last.id}`);
-  return changes.length;
 }
 
 const TRIGGERS = ['INSERT', 'UPDATE', 'DELETE'] as const;
@@ -228,13 +242,15 @@ export async function deletePage(db: Db, table: OwnedTable, partition: string, a
 
 /** Integers are summed by their rest, so that no sum exceeds 64 bits. */
 const MODULUS = 1_000_003;
+/** Above most lengths, so that neither hides the other. */
+const ENDS_WEIGHT = 10_007;
 
-/** Numbers of a partition's rows, and weighted sums of the integers and the lengths of all columns that are copied as they are. */
+/** Numbers of a partition's rows, and weighted sums of the integers, and of the lengths, first and final characters of texts, as they are copied. */
 export async function sumRows(db: Db, table: OwnedTable, partition: string): Promise<{ rows: number; sum: number }> {
   const terms = copiedColumns(table).map((column, i) => {
     const value = `t.${column.name}`;
-    const weight = column.getSQLType() === 'integer' ? `${value} % ${MODULUS}` : `length(${value})`;
-    return `${i + 1} * coalesce(${weight}, 0)`;
+    const text = `length(${value}) + ${ENDS_WEIGHT} * coalesce(unicode(${value}) + unicode(substr(${value}, -1)), 0)`;
+    return `${i + 1} * coalesce(${column.getSQLType() === 'integer' ? `${value} % ${MODULUS}` : text}, 0)`;
   });
   const found = await db.get<{ rows: number; sum: number }>(
     sql`SELECT count(*) AS rows, coalesce(sum(${sql.raw(terms.join(' + '))}), 0) AS sum FROM ${sql.raw(table.name)} t
