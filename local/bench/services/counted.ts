@@ -6,6 +6,7 @@
 import type { Env } from '#platform/context.ts';
 import { seedFigures } from '../../../test/support/fixtures/many-analytics.ts';
 import { copyReceipt } from '../../../test/support/fixtures/multiply.ts';
+import { withReadableIds } from '../../../test/support/runner/readable-ids.ts';
 import { rowsOf, withRowCount, writtenBy } from '../../../test/support/runner/rows-read.ts';
 import service from '../../../worker/index.ts';
 import type { Counted } from '../load/load.ts';
@@ -55,15 +56,17 @@ export default {
     const { pathname } = new URL(request.url);
     if (pathname === '/bench/receipts') {
       const { receiptId, times } = await request.json<{ receiptId: string; times: number }>();
-      await copyReceipt(env.DB, receiptId, times);
+      await copyReceipt(withReadableIds(env.DB), receiptId, times);
       return Response.json({});
     }
     if (pathname === '/bench/figures') {
       const { paymentId, payments } = await request.json<{ paymentId: string; payments: number }>();
-      await env.DB.prepare("UPDATE payments SET status = 'CONFIRMED', tx_signature = 'bench', confirmed_at = created_at WHERE id = ?")
+      const db = withReadableIds(env.DB);
+      await db
+        .prepare("UPDATE payments SET status = 'CONFIRMED', tx_signature = 'bench', confirmed_at = created_at WHERE id = ?")
         .bind(paymentId)
         .run();
-      await seedFigures(env.DB, paymentId, payments);
+      await seedFigures(db, paymentId, payments);
       return Response.json({});
     }
     if (pathname === '/bench/plan') {

@@ -1,5 +1,7 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MINUTE } from '#core/time.ts';
 import { OAuthBrowser, openBrowser, somebody } from '../../support/clients/oauth.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { emailedToken, MailWorld } from '../../support/servers/mail.ts';
 import type { Merchant } from '../../support/world.ts';
@@ -8,6 +10,7 @@ import type { Merchant } from '../../support/world.ts';
 type Body = any;
 
 const w = new MailWorld({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+afterEach(letTimeRun);
 const PASSWORD = 'battery staple 9';
 const me = (key: string) => w.call('GET', '/v1/account/me', { key });
 const idem = () => ({ 'Idempotency-Key': crypto.randomUUID() });
@@ -93,6 +96,20 @@ describe('password reset of an account with an unverified email', () => {
     const emails = (await w.posted()).taken.filter(({ body }) => body.to[0] === squatter.email);
     expect(emails.map(({ body }) => body.subject)).toEqual(['Your address is proven, and your account is secured']);
     expect(emails[0]!.body.text).toContain('API keys: 2. Webhook endpoints: 1. Linked sign-in providers: 1. Payout wallets: 1.');
+  });
+
+  it('a reset ends and counts a replaced key that still works, and counts no expired key', async () => {
+    const create = (body: object) => w.call('POST', '/v1/keys', { key: squatter.token, body: { name: 'k', ...body } });
+    const old = (await create({})).body;
+    const rolled = (await w.call('POST', `/v1/keys/${old.key.id}/roll`, { key: squatter.token, body: {} })).body;
+    const short = (await create({ expires_at: new Date(Date.now() + 2 * MINUTE).toISOString() })).body;
+    setTime(Date.now() + 3 * MINUTE);
+    const statuses = [];
+    for (const key of [old.raw_key, rolled.raw_key, short.raw_key]) statuses.push((await me(key)).status);
+    expect(statuses).toEqual([200, 200, 401]);
+    expect((await reset(squatter)).status).toBe(200);
+    for (const key of [squatter.key, old.raw_key, rolled.raw_key]) expect((await me(key)).status).toBe(401);
+    expect((await me(await login(squatter.email))).body.claimed).toMatchObject({ keys: 4 });
   });
 
   it('products sell again as soon as the new owner names a wallet', async () => {

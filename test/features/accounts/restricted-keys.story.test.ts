@@ -3,8 +3,10 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { admissionIdOf } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
 import { GROUPS } from '#rules/access/scopes.ts';
+import { PLANS } from '#rules/plans.ts';
 import { takes, targets } from '../../support/clients/document.ts';
 import { tokenSignedIn } from '../../support/clients/session.ts';
+import { withFaults } from '../../support/faults/faults.ts';
 import { newKey, openShop, type Shop } from '../../support/people/agent.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
@@ -272,5 +274,46 @@ describe('restricted keys', () => {
       await w.call('PATCH', `/v1/keys/${made.body.key.id}`, { key: free.token, body: { expires_at: iso(Date.now() + DAY) } }),
     ])
       expect(refusalOf(answer)).toEqual([409, 'state_conflict', { reason: 'expired' }]);
+  });
+
+  it('replaced keys that still work have the limit of the plan too, unless the roll has no overlap', async () => {
+    const free = await w.merchant('free');
+    const rollOf = (id: string, body: object, key = free.token) => w.call('POST', `/v1/keys/${id}/roll`, { key, body });
+    const works = async (key: string) => (await products(key)).status === 200;
+    let last = (await w.call('POST', '/v1/keys', { key: free.token, body: { name: 'k', sandbox_mode: true } })).body;
+    const raw: string[] = [last.raw_key];
+    for (let i = 0; i < PLANS.free.activeKeysMax; i++) {
+      last = (await rollOf(last.key.id, { overlap_hours: 168 })).body;
+      raw.push(last.raw_key);
+    }
+    const refused = await rollOf(last.key.id, { overlap_hours: 1 });
+    expect([refused.status, refused.body.code, refused.body.meta.used]).toEqual([429, 'plan_limit_reached', PLANS.free.activeKeysMax]);
+    for (const key of raw) expect(await works(key)).toBe(true);
+    const next = (await rollOf(last.key.id, { overlap_hours: 0 })).body;
+    expect([await works(last.raw_key), await works(next.raw_key)]).toEqual([false, true]);
+    setTime(Date.now() + 8 * DAY);
+    expect((await rollOf(next.key.id, { overlap_hours: 1 }, await tokenSignedIn(w, free.userId, 0))).status).toBe(201);
+  });
+
+  it.each([undefined, 'roll-lost-1'])(
+    'a roll with a lost answer of the database returns the stored key: Idempotency-Key %s',
+    async (id) => {
+      const { key, raw_key } = await create({});
+      const before = ((await w.call('GET', '/v1/keys', { key: ada.token })).body as unknown[]).length;
+      let batches = 0;
+      const { env } = withFaults(w.env, { after: ({ kind }) => kind === 'batch' && ++batches === 1 });
+      const headers: Record<string, string> = id === undefined ? {} : { 'Idempotency-Key': id };
+      const rolled = await w.call('POST', `/v1/keys/${key.id}/roll`, { key: ada.token, body: {}, headers, env });
+      expect([batches > 0, rolled.status]).toEqual([true, 201]);
+      expect([(await products(rolled.body.raw_key)).status, (await products(raw_key)).status]).toEqual([200, 200]);
+      expect(((await w.call('GET', '/v1/keys', { key: ada.token })).body as unknown[]).length).toBe(before + 1);
+    },
+  );
+
+  it('a key with admin is rolled by staff only', async () => {
+    const { key } = await create({ sandbox_mode: true });
+    await w.env.DB.prepare(`UPDATE api_keys SET permissions = '["read","admin"]' WHERE id = ?`).bind(key.id).run();
+    const answer = await roll(key.id);
+    expect([answer.status, answer.body.code]).toEqual([403, 'admin_requires_staff']);
   });
 });

@@ -43,12 +43,15 @@ describe('GET /v1/payments', () => {
     }
   });
 
-  it('pages neither repeat nor miss a payment, including payments of the same millisecond', async () => {
+  it.each([
+    ['one status', ['PENDING_SIGNATURE']],
+    ['all statuses', ['PENDING_SIGNATURE', 'FAILED', 'CONFIRMED', 'PENDING_CONFIRMATION']],
+  ])('pages neither repeat nor miss a payment, including payments of the same millisecond and of %s', async (_, statuses) => {
     const eve = await w.merchant();
     const product = await w.product(eve);
     const opened = new Set<string>();
     for (let i = 0; i < 7; i++) opened.add((await w.connect(product)).payment_id);
-    for (const id of opened) await set(id, 'created_at = 1790000000000');
+    for (const [i, id] of [...opened].entries()) await set(id, `created_at = 1790000000000, status = '${statuses[i % statuses.length]}'`);
     const pages = await Promise.all([1, 2, 3, 4, 5, 5000].map((page) => list(`?per_page=2&page=${page}`, eve.key)));
     expect(pages.map(({ status }) => status)).toEqual(Array(6).fill(200));
     expect(pages.map(({ body }) => [body.items.length, body.has_more, body.total, body.total_pages])).toEqual([
@@ -59,7 +62,7 @@ describe('GET /v1/payments', () => {
       [0, false, 7, 4],
       [0, false, 7, 4],
     ]);
-    expect(new Set(pages.flatMap(idsOf))).toEqual(opened);
+    expect(pages.flatMap(idsOf)).toEqual([...opened].reverse());
   });
 
   it('status, product, customer and wallet filter the list, alone and combined', async () => {

@@ -147,10 +147,24 @@ export const insertKey = (ctx: Shard, key: ApiKey, activeMax: number): Write[] =
   ctx.db.insert(apiKeys).values(key),
 ];
 
-/** Changes a key, or ends it with the insert of `successor`. Aborts the batch if the key changed since it was read. */
-export const updateKey = (ctx: Shard, key: ApiKey, patch: Partial<ApiKey>, successor?: ApiKey): Write[] => [
-  ...casUpdate(ctx, apiKeys, key, patch),
-  ...(successor ? [ctx.db.insert(apiKeys).values(successor)] : []),
+/** Changes a key. Aborts the batch if the key changed since it was read. */
+export const updateKey = (ctx: Shard, key: ApiKey, patch: Partial<ApiKey>): Write[] => casUpdate(ctx, apiKeys, key, patch);
+
+/** Replaced keys that still work. */
+const endingKeys = (tenant: Tenant, now: number): SQL => sql`${rowsOf(apiKeys, tenant)} AND revoked_at > ${now}`;
+
+export const getEndingKeyCount = ({ db, now }: Shard, tenant: Tenant): Promise<number> => db.$count(apiKeys, endingKeys(tenant, now));
+
+/** Ends a key with the insert of its successor. Aborts the batch if the key changed, or if too many replaced keys work, unless it ends now. */
+export const replaceKey = (
+  ctx: Shard,
+  key: ApiKey,
+  successor: ApiKey,
+  { revokedAt, endingMax }: { revokedAt: number; endingMax: number },
+): Write[] => [
+  ...(revokedAt > ctx.now ? [abortIf(ctx, sql`(SELECT count(*) FROM ${apiKeys} WHERE ${endingKeys(key, ctx.now)}) >= ${endingMax}`)] : []),
+  ...casUpdate(ctx, apiKeys, key, { revokedAt }),
+  ctx.db.insert(apiKeys).values(successor),
 ];
 
 /** Revokes keys, also those that would end later. */

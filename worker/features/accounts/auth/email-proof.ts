@@ -190,7 +190,7 @@ export async function resetPassword(
   const change = async (account: Account) => {
     const values = { passwordHash, emailVerified: true, tokenVersion: account.tokenVersion + 1 };
     if (account.emailVerified) return { values, writes: planPasswordEmails(home, account), wasStored, result: null };
-    const access = await findAccountAccess(home.db, account.id);
+    const access = await findAccountAccess(home, account.id);
     return {
       values: { ...withoutAccess(home, account, access), ...values },
       writes: planRevokeAccess(home, account, access),

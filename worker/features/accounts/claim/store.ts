@@ -34,9 +34,10 @@ export interface AccountAccess {
   wallets: number;
 }
 
-export async function findAccountAccess(db: Db, id: AccountId): Promise<AccountAccess> {
+export async function findAccountAccess({ db, now }: Shard, id: AccountId): Promise<AccountAccess> {
   const [row] = await db.all<AccountAccess>(sql`SELECT
-    (SELECT count(*) FROM api_keys WHERE merchant_id = ${boundId(id)} AND livemode IN (0, 1) AND revoked_at IS NULL) AS keys,
+    (SELECT count(*) FROM api_keys WHERE merchant_id = ${boundId(id)} AND livemode IN (0, 1)
+      AND (revoked_at IS NULL OR revoked_at > ${now}) AND (expires_at IS NULL OR expires_at > ${now})) AS keys,
     (SELECT count(*) FROM webhook_endpoints WHERE merchant_id = ${boundId(id)} AND livemode IN (0, 1) AND status = 'enabled') AS endpoints,
     (SELECT count(*) FROM sign_in_identities WHERE account_id = ${boundId(id)}) AS providers,
     (SELECT count(*) FROM payout_wallets WHERE merchant_id = ${boundId(id)}) AS wallets`);

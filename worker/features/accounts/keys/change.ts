@@ -2,13 +2,14 @@ import { ApiError, raise } from '#core/errors.ts';
 import type { KeyId } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
 import type { Actor, Scope } from '#platform/context.ts';
-import { type Change, transact } from '#platform/db/commit.ts';
+import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
 import { requireRecentSignIn } from '#platform/http/callers.ts';
+import { PLANS } from '#rules/plans.ts';
 import { changeKeys } from '../agent-account.ts';
 import { planAlertFor } from '../auth/owner-emails.ts';
-import { findKey, getAccount, updateKey } from '../store.ts';
+import { findKey, getAccount, getEndingKeyCount, replaceKey, updateKey } from '../store.ts';
 import { type CreatedKey, draftKey, personOf } from './keys.ts';
 import { isNarrower, type Restrictions, requireSoonEnd } from './restrictions.ts';
 
@@ -20,6 +21,14 @@ function requireWorking({ now }: Scope, { revokedAt, expiresAt }: ApiKey): void 
   const reason = revokedAt !== null ? (revokedAt > now ? 'rolled' : 'revoked') : expiresAt !== null && expiresAt <= now ? 'expired' : null;
   if (reason === null) return;
   throw new ApiError('state_conflict', { detail: `The key is ${reason}. Use or create another one.`, meta: { reason } });
+}
+
+/** Throws 429 plan_limit_reached if the plan allows no further replaced key that still works. */
+async function requireFewEnding(ctx: Scope, { plan }: Actor, key: ApiKey, limit: number): Promise<void> {
+  const used = await getEndingKeyCount(ctx, key);
+  if (used < limit) return;
+  const detail = `The plan ${plan} allows ${limit} replaced keys per mode that still work, and ${used} do. Revoke one, or roll without overlap.`;
+  throw new ApiError('plan_limit_reached', { detail, meta: { limit, used, plan } });
 }
 
 interface KeyPatch extends Partial<Restrictions> {
@@ -51,8 +60,9 @@ export async function changeKey(
 }
 
 /**
- * Replaces a key by a new one with the same name and rights. The old key works until the overlap ends and counts toward no limit meanwhile.
- * Throws 403 sign_in_required (live key, old session), 404, 409 state_conflict, 422 validation_error.
+ * Replaces a key by a new one with the same name and rights. The old key works until the overlap ends and meanwhile counts toward no limit of
+ * keys. Replaced keys that work have the same limit of their own, because repeated rolls would otherwise be keys beyond the plan. Throws 403
+ * admin_requires_staff or sign_in_required (live key, old session), 404, 409 state_conflict, 422 validation_error, 429 plan_limit_reached.
  */
 export async function rollKey(
   ctx: Scope,
@@ -62,15 +72,22 @@ export async function rollKey(
 ): Promise<CreatedKey> {
   if (expiresAt !== undefined) requireSoonEnd(ctx, { expiresAt });
   const account = await getAccount(ctx.db, actor.accountId);
+  const revokedAt = ctx.now + overlapHours * HOUR;
+  const endingMax = PLANS[actor.plan].activeKeysMax;
+  let created: CreatedKey | null = null;
   const roll = async (key: ApiKey): Promise<Change<CreatedKey>> => {
+    // An earlier try was stored and only its answer was lost.
+    if (created && (await findKey(ctx.db, actor.accountId, created.key.id))) return unchanged(created);
     requireWorking(ctx, key);
+    if (key.permissions.includes('admin') && !actor.isStaff) throw new ApiError('admin_requires_staff');
     if (key.livemode) requireRecentSignIn(ctx, actor);
+    if (overlapHours > 0) await requireFewEnding(ctx, actor, key, endingMax);
     const { name, permissions, livemode, scopes, allowedIps } = key;
     const restrictions = { scopes, allowedIps, expiresAt: expiresAt === undefined ? key.expiresAt : expiresAt };
     const given = { name, permissions, livemode, ...restrictions, createdBy: personOf(actor), rolledFrom: key.id };
-    const created = draftKey(ctx, actor.accountId, given);
+    created = draftKey(ctx, actor.accountId, given);
     const alerts = livemode ? await planAlertFor(ctx, actor.accountId, { change: 'live_key', named: name }) : [];
-    const writes = [...updateKey(ctx, key, { revokedAt: ctx.now + overlapHours * HOUR }, created.key), ...alerts];
+    const writes = [...replaceKey(ctx, key, created.key, { revokedAt, endingMax }), ...alerts];
     return withAnswer({ events: [], writes, result: created }, storeAnswer(created));
   };
   return changeKeys(ctx, account, [], () => transact(ctx, { reload: () => getKey(ctx, actor, keyId) }, roll));

@@ -223,7 +223,7 @@ export const keyRoutes = routes('API keys', 'keys')
     body: RollKeyRequest,
     isBodyOptional: true,
     returns: created(CreatedKeyBody),
-    codes: ['not_found', 'state_conflict'],
+    codes: ['admin_requires_staff', 'not_found', 'state_conflict', 'plan_limit_reached'],
     once: ({ scope, actor, params, body }, storeAnswer) =>
       rollKey(scope, actor, { keyId: params.key_id, overlapHours: body.overlap_hours, expiresAt: body.expires_at }, storeAnswer),
     present: ({ key, rawKey }, { scope }) => ({ key: toKeyResource(key, scope.now), raw_key: rawKey }),

@@ -131,7 +131,7 @@ async function claimAccount(ctx: Shard, account: Account, provider: SignInProvid
     changeAccount(ctx, account.id, async (row) => {
       if (row.emailVerified || row.status !== 'active' || row.emailKey !== account.emailKey)
         throw new ApiError('state_conflict', { meta: { reason: 'contended' } });
-      const access = await findAccountAccess(ctx.db, account.id);
+      const access = await findAccountAccess(ctx, account.id);
       return {
         values: { ...withoutAccess(ctx, row, access), ...ownSettings(person), passwordHash: null },
         writes: [
