@@ -1,4 +1,4 @@
-import { ApiError } from '#core/errors.ts';
+import { ApiError, assert } from '#core/errors.ts';
 import { chargeCall } from '#core/isolate/budget.ts';
 
 interface Timed {
@@ -69,14 +69,23 @@ interface Access {
   /** Runs before each call. */
   check?: (() => Promise<void>) | undefined;
   fence?: Fence | undefined;
+  /** Opens a session for reads of a replica. With it a write throws. */
+  openSession?: ((on: D1Database) => Bound) | undefined;
 }
+
+type Bound = Pick<D1Database, 'prepare' | 'batch'>;
+
+const native = (on: Bound, { sql, values }: { sql: string; values: unknown[] }): D1PreparedStatement => {
+  const statement = on.prepare(sql);
+  return values.length === 0 ? statement : statement.bind(...values);
+};
 
 /**
  * Wraps a database: each round trip is charged to the invocation's budget and limited by the caller's deadline. A timed-out write may still
  * be applied, so it fails like a lost answer. The verb's check for the write then times out too and ends in 503 temporarily_unavailable.
  * The same request replays it. A batch that the fence refused is tried once in the database that has the partition now.
  */
-export function databaseInTime(database: D1Database, caller?: Timed, { check, fence }: Access = {}): D1Database {
+export function databaseInTime(database: D1Database, caller?: Timed, { check, fence, openSession }: Access = {}): D1Database {
   const trip = async <T>(call: () => Promise<T>): Promise<T> => {
     await check?.();
     chargeCall();
@@ -85,10 +94,6 @@ export function databaseInTime(database: D1Database, caller?: Timed, { check, fe
   const values = [...(fence?.partitions ?? [])];
   const fenced = { sql: isFencedSql(values), values };
   const abortIfFenced = { sql: `INSERT INTO guard SELECT NULL WHERE EXISTS (${fenced.sql})`, values };
-  const native = (on: D1Database, { sql, values }: { sql: string; values: unknown[] }): D1PreparedStatement => {
-    const statement = on.prepare(sql);
-    return values.length === 0 ? statement : statement.bind(...values);
-  };
   const isFenced = async (on: D1Database): Promise<boolean> => (await trip(() => native(on, fenced).all())).results.length > 0;
   const write = async (statements: D1PreparedStatement[]): Promise<D1Result[]> => {
     const send = async (on: D1Database): Promise<D1Result[]> => {
@@ -105,12 +110,17 @@ export function databaseInTime(database: D1Database, caller?: Timed, { check, fe
     if (stored === null) throw betweenDatabases();
     return stored;
   };
+  const locate = async (): Promise<Bound> => {
+    const on = (await fence?.locate(false)) ?? database;
+    return openSession?.(on) ?? on;
+  };
   const wrap = (sql: string, values: unknown[]): D1PreparedStatement => {
     const one = { sql, values };
+    assert(!openSession || !WRITES.test(sql), 'a reader never writes');
     const isWrite = fence !== undefined && WRITES.test(sql);
     const written = async (): Promise<D1Result> => (await write([timed]))[0]!;
     const read = async <T>(run: (statement: D1PreparedStatement) => Promise<T>): Promise<T> => {
-      const on = (await fence?.locate(false)) ?? database;
+      const on = await locate();
       return trip(() => run(native(on, one)));
     };
     const timed = {
@@ -129,7 +139,7 @@ export function databaseInTime(database: D1Database, caller?: Timed, { check, fe
     prepare: (sql: string) => wrap(sql, []),
     batch: async (statements: D1PreparedStatement[]) => {
       if (fence && statements.some((statement) => WRITES.test(planned.get(statement)!.sql))) return write(statements);
-      const on = (await fence?.locate(false)) ?? database;
+      const on = await locate();
       return trip(() => on.batch(statements.map((statement) => native(on, planned.get(statement)!))));
     },
   } as unknown as D1Database;
