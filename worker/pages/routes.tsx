@@ -10,7 +10,8 @@ import { findPayment } from '#features/payments/store.ts';
 import { getActiveListing, getListing } from '#features/products/product.ts';
 import { getReceiptWithOutcome } from '#features/receipts/receipt.ts';
 import { inMode } from '#platform/chain/scope.ts';
-import { homeOf } from '#platform/db/directory.ts';
+import type { Shard } from '#platform/context.ts';
+import { forReading, homeOf, readNear } from '#platform/db/directory.ts';
 import { homeOfSlug } from '#platform/db/names/names.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
@@ -58,15 +59,17 @@ for (const path of ['/p/*', '/r/*']) pageRoutes.get(path, redirectToCanonical);
 
 pageRoutes.get('/p/:slug', (c) =>
   presentPage(c, async (page) => {
+    const send = async (shard: Shard, sold: Parameters<typeof sendCheckout>[2]) =>
+      sendCheckout(page, await inMode(shard, sold.listing.product), sold);
     await hitBucket(c, 'payload', '');
     const slug = c.req.param('slug');
     if (!SLUG.test(slug)) throw new ApiError('not_found');
-    const shard = await homeOfSlug(c.var.ctx, slug);
     const ps = c.req.query('ps');
     if (ps !== undefined && !UUID.test(ps)) throw new ApiError('not_found');
-    const sold =
-      ps === undefined ? { listing: await getListing(shard.db, slug) } : await getSessionListing(shard, slug, ps as PaymentSessionId);
-    return sendCheckout(page, await inMode(shard, sold.listing.product), sold);
+    const shard = await homeOfSlug(c.var.ctx, slug, readNear);
+    // The page of a payment session shows its payment, which a replica may not have yet.
+    if (ps !== undefined) return send(shard, await getSessionListing(shard, slug, ps as PaymentSessionId));
+    return send(forReading(shard), { listing: await readNear(shard, ({ db }) => getListing(db, slug)) });
   }),
 );
 
@@ -75,8 +78,8 @@ async function findOnSale(c: Context<AppEnv>) {
   await hitBucket(c, 'payload', '');
   const slug = c.req.param('slug') ?? '';
   if (!SLUG.test(slug)) throw new ApiError('not_found');
-  const ctx = await homeOfSlug(c.var.ctx, slug);
-  return { ctx, listing: await getActiveListing(ctx.db, slug) };
+  const ctx = await homeOfSlug(c.var.ctx, slug, readNear);
+  return { ctx, listing: await readNear(ctx, ({ db }) => getActiveListing(db, slug)) };
 }
 pageRoutes.get('/p/:slug/qr', (c) =>
   presentPage(c, async (page) => {
@@ -107,21 +110,22 @@ pageRoutes.get('/r/:receipt_id', (c) =>
     await hitBucket(c, 'receipt', '');
     const receiptId = c.req.param('receipt_id');
     if (!UUID.test(receiptId)) throw new ApiError('not_found');
-    const ctx = homeOf(c.var.ctx, receiptId);
-    const { receipt, isOrphaned } = await getReceiptWithOutcome(ctx, receiptId as ReceiptId);
-    const [sellerDomain, authorizationId, account, payment] = await Promise.all([
-      findVerifiedDomain(ctx.db, receipt.merchantId),
-      findCollectedBy(ctx.db, receipt.paymentId),
-      findAccount(ctx.db, receipt.merchantId),
-      findPayment(ctx, receipt.paymentId),
-    ]);
-    const access = payment && (await loadBuyersAccess(ctx, payment, undefined));
-    return sendReceipt(page, receipt, {
-      isOrphaned,
-      sellerDomain,
-      authorizationId,
-      accessUntil: access?.access_until ?? null,
-      brand: account?.merchantSettings ?? {},
+    return readNear(homeOf(c.var.ctx, receiptId), async (ctx) => {
+      const { receipt, isOrphaned } = await getReceiptWithOutcome(ctx, receiptId as ReceiptId);
+      const [sellerDomain, authorizationId, account, payment] = await Promise.all([
+        findVerifiedDomain(ctx.db, receipt.merchantId),
+        findCollectedBy(ctx.db, receipt.paymentId),
+        findAccount(ctx.db, receipt.merchantId),
+        findPayment(ctx, receipt.paymentId),
+      ]);
+      const access = payment && (await loadBuyersAccess(ctx, payment, undefined));
+      return sendReceipt(page, receipt, {
+        isOrphaned,
+        sellerDomain,
+        authorizationId,
+        accessUntil: access?.access_until ?? null,
+        brand: account?.merchantSettings ?? {},
+      });
     });
   }),
 );

@@ -140,6 +140,8 @@ export interface Database {
   db: Db;
   /** Opens the database so that `check` runs before each call, and writes are fenced if they are for `partitions` of one of several. */
   openFor(partitions: readonly Partition[], check?: () => Promise<void>): Db;
+  /** Opens the nearest replica in the same way. All readers of an invocation share one session, so no read is older than an earlier one. */
+  openReader: Database['openFor'];
 }
 
 /** Opens all databases, each call limited to the caller's remaining time. The first also holds rows without a merchant. */
@@ -148,13 +150,22 @@ export const databasesOf = (env: Env, caller?: Clock): [Database, ...Database[]]
 
 function openDatabase(env: Env, name: string, caller?: Clock): Database {
   const mayMove = databaseNamesOf(env).length > 1;
-  const openFor: Database['openFor'] = (partitions, check) => {
-    const isFenced = mayMove && partitions.length > 0 && caller !== undefined;
-    const fence = isFenced ? fenceOf({ databases: env, partitions, home: name, isOn: env.MOVES === 'on', clock: caller }) : undefined;
-    return drizzle(databaseInTime(env[name] as D1Database, caller, { check, fence }));
-  };
-  return { name, db: openFor([]), openFor };
+  const sessions = new Map<D1Database, ReturnType<typeof sessionOf>>();
+  const openSession = (on: D1Database) => sessions.get(on) ?? sessions.set(on, sessionOf(on)).get(on)!;
+  const open =
+    (isReader: boolean): Database['openFor'] =>
+    (partitions, check) => {
+      const isFenced = mayMove && partitions.length > 0 && caller !== undefined;
+      const fence = isFenced ? fenceOf({ databases: env, partitions, home: name, isOn: env.MOVES === 'on', clock: caller }) : undefined;
+      const access = { check, fence, ...(isReader && { openSession }) };
+      return drizzle(databaseInTime(env[name] as D1Database, caller, access));
+    };
+  const openFor = open(false);
+  return { name, db: openFor([]), openFor, openReader: open(true) };
 }
+
+/** A database without sessions has no replicas, and is read itself. */
+const sessionOf = (database: D1Database) => database.withSession?.('first-unconstrained') ?? database;
 
 /** Authenticated caller. `signIn`: time and method of the person's last sign-in, null for a key. */
 export interface Actor extends Caller {
@@ -216,6 +227,8 @@ export interface Ctx extends DatabaseMap {
 /** Dependencies of a verb within one database. A batch never spans databases. */
 export interface Shard extends Ctx {
   readonly db: Db;
+  /** Nearest replica, for reads on which no write is planned. It may show an earlier state, and a write throws. */
+  readonly reader: Db;
   readonly database: string;
   /** Partitions that this shard was opened for. None: a sweep, or rows of no merchant. */
   readonly homes: readonly Partition[];
@@ -283,6 +296,7 @@ export function newCtx(
     ...databaseMapOf(env, config),
     callerRegion,
     db: databases[0].db,
+    reader: databases[0].openReader([]),
     database: databases[0].name,
     homes: [],
     chain: new NodeChain(nodesOf(config, leftMs)),

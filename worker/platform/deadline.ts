@@ -1,4 +1,4 @@
-import { ApiError } from '#core/errors.ts';
+import { ApiError, assert } from '#core/errors.ts';
 import { chargeCall } from '#core/isolate/budget.ts';
 
 interface Timed {
@@ -73,24 +73,29 @@ interface Access {
   /** Runs before each call. */
   check?: (() => Promise<void>) | undefined;
   fence?: Fence | undefined;
+  /** Opens a session for reads of a replica. With it a write throws. */
+  openSession?: ((on: D1Database) => Bound) | undefined;
 }
+
+type Bound = Pick<D1Database, 'prepare' | 'batch'>;
+
+const native = (on: Bound, { sql, values }: { sql: string; values: unknown[] }): D1PreparedStatement => {
+  const statement = on.prepare(sql);
+  return values.length === 0 ? statement : statement.bind(...values);
+};
 
 /**
  * Wraps a database: each round trip is charged to the invocation's budget and limited by the caller's deadline. A timed-out write may still
  * be applied, so it fails like a lost answer. The verb's check for the write then times out too and ends in 503 temporarily_unavailable.
  * The same request replays it. A batch that the fence refused is not sent elsewhere: its facts and numbers are of this database.
  */
-export function databaseInTime(database: D1Database, caller?: Timed, { check, fence }: Access = {}): D1Database {
+export function databaseInTime(database: D1Database, caller?: Timed, { check, fence, openSession }: Access = {}): D1Database {
   const trip = async <T>(call: () => Promise<T>): Promise<T> => {
     await check?.();
     chargeCall();
     return caller ? inTime(caller, call, answerLost) : call();
   };
   const guarded = abortIfFenced([...(fence?.partitions ?? [])]);
-  const native = (on: D1Database, { sql, values }: { sql: string; values: unknown[] }): D1PreparedStatement => {
-    const statement = on.prepare(sql);
-    return values.length === 0 ? statement : statement.bind(...values);
-  };
   const write = async (statements: D1PreparedStatement[]): Promise<D1Result[]> => {
     const on = await fence!.locate(true);
     const all = [guarded, ...statements.map((statement) => planned.get(statement)!)];
@@ -102,12 +107,17 @@ export function databaseInTime(database: D1Database, caller?: Timed, { check, fe
       throw betweenDatabases();
     }
   };
+  const locate = async (): Promise<Bound> => {
+    const on = (await fence?.locate(false)) ?? database;
+    return openSession?.(on) ?? on;
+  };
   const wrap = (sql: string, values: unknown[]): D1PreparedStatement => {
     const one = { sql, values };
+    assert(!openSession || READS.test(sql), 'a reader never writes');
     const isWrite = fence !== undefined && !READS.test(sql);
     const written = async (): Promise<D1Result> => (await write([timed]))[0]!;
     const read = async <T>(run: (statement: D1PreparedStatement) => Promise<T>): Promise<T> => {
-      const on = (await fence?.locate(false)) ?? database;
+      const on = await locate();
       return trip(() => run(native(on, one)));
     };
     const timed = {
@@ -124,7 +134,7 @@ export function databaseInTime(database: D1Database, caller?: Timed, { check, fe
     prepare: (sql: string) => wrap(sql, []),
     batch: async (statements: D1PreparedStatement[]) => {
       if (fence && statements.some((statement) => !READS.test(planned.get(statement)!.sql))) return write(statements);
-      const on = (await fence?.locate(false)) ?? database;
+      const on = await locate();
       return trip(() => on.batch(statements.map((statement) => native(on, planned.get(statement)!))));
     },
   } as unknown as D1Database;

@@ -161,7 +161,8 @@ describe('deadline with a hanging database', () => {
 
   it('a query waits no longer than the request has left, and none is made after the deadline', async () => {
     const all = vi.fn(() => new Promise<never>(() => {}));
-    const DB = { prepare: () => ({ bind: () => ({ all, raw: all, run: all }) }) } as unknown as D1Database;
+    const statement = { all, raw: all, run: all, bind: () => statement };
+    const DB = { prepare: () => statement } as unknown as D1Database;
     const ctx = withLeft('request', 300, { ...w.env, DB });
     const { ms, outcome } = await timed(() => ctx.db.run('SELECT 1').catch((error: unknown) => error));
     expect(String((outcome as Error).cause ?? outcome)).toContain('no answer before the deadline');

@@ -56,7 +56,7 @@ describe('PDF receipts and invoice metadata', () => {
   it('the PDF changes while the chain does not know the payment', async () => {
     const readPdf = async () => (await fetchBytes(w, `/v1/receipt/${receiptId}/pdf`)).bytes;
     const drop = (at: number | null) =>
-      w.env.DB.prepare('UPDATE tx_claims SET dropped_at = ? WHERE tx_signature = (SELECT tx_signature FROM receipts WHERE id = ?)')
+      w.env.DB.prepare('UPDATE tx_claims SET dropped_at = ? WHERE subject_id = (SELECT payment_id FROM receipts WHERE id = ?)')
         .bind(at, receiptId)
         .run();
     const before = await readPdf();

@@ -50,12 +50,15 @@ export function ofService(env: Env): Env {
 export const metered = <E extends Env>(env: E): E => {
   const databases = Object.entries(boundDatabases()).map(([name, database]) => {
     const ofTests = name === 'DB' ? env.DB : withReadableIds(database);
-    return [name, meteredDatabase(database, ofTests)];
+    const withSession = (constraint: D1SessionConstraint) => meteredDatabase(database.withSession(constraint), ofTests);
+    const service = Object.assign(meteredDatabase(database, ofTests), { withSession });
+    originals.set(service, database);
+    return [name, service];
   });
   return { ...env, ...Object.fromEntries(databases) };
 };
 
-function meteredDatabase(database: D1Database, ofTests: D1Database): D1Database {
+function meteredDatabase(database: Pick<D1Database, 'prepare' | 'batch'>, ofTests: D1Database): D1Database {
   const real = new WeakMap<object, { statement: D1PreparedStatement; sql: string }>();
   const read = <T>(result: D1Result<T>, sql: string): D1Result<T> => {
     const spent = invocations.getStore();
@@ -83,7 +86,7 @@ function meteredDatabase(database: D1Database, ofTests: D1Database): D1Database 
     real.set(wrapped, { statement, sql });
     return wrapped;
   };
-  const metered = {
+  return {
     prepare: (sql: string) => {
       // Outside of an invocation, a statement is of a test.
       if (!invocations.getStore()) return ofTests.prepare(sql);
@@ -97,6 +100,4 @@ function meteredDatabase(database: D1Database, ofTests: D1Database): D1Database 
       return results.map((result, index) => read(result, known[index]!.sql));
     },
   } as unknown as D1Database;
-  originals.set(metered, database);
-  return metered;
 }

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { isDate } from '#core/days.ts';
+import { readNear } from '#platform/db/directory.ts';
 import { positiveInteger } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { readAnalytics, WINDOW_DAYS_MAX } from './read.ts';
@@ -47,7 +48,7 @@ export const analyticsRoutes = routes('Account', 'figures')
     description: `Returns payments, members and deliveries by day. ${DAYS}`,
     query: AnalyticsQuery,
     returns: AnalyticsBody,
-    answer: async ({ scope, query }) => toAnalyticsResource(await readAnalytics(scope, asked(query))),
+    answer: async ({ scope, query }) => toAnalyticsResource(await readNear(scope, (near) => readAnalytics(near, asked(query)))),
   })
   .read({
     path: 'GET /account/analytics.csv',
@@ -58,7 +59,7 @@ export const analyticsRoutes = routes('Account', 'figures')
     query: AnalyticsQuery,
     returns: { 200: { description: 'One row per day, oldest first', content: { 'text/csv': { schema: z.string() } } } },
     respond: async ({ c, scope, query }) => {
-      const table = toCsv(await readAnalytics(scope, asked(query)));
+      const table = toCsv(await readNear(scope, (near) => readAnalytics(near, asked(query))));
       const headers = { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': 'attachment; filename="analytics.csv"' };
       return c.body(table, 200, headers) as never;
     },

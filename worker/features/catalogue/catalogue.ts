@@ -5,7 +5,7 @@ import { iso } from '#core/time.ts';
 import { listRailsOff } from '#features/rails/store.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import { type Ctx, hasX402 } from '#platform/context.ts';
-import { globalOf, groupByHome } from '#platform/db/directory.ts';
+import { forReading, globalOf, groupByHome } from '#platform/db/directory.ts';
 import { readEach } from '#platform/db/each-database.ts';
 import { BAZAAR } from '#protocols/x402/bazaar.ts';
 import { requirementsFor } from '#protocols/x402/challenge.ts';
@@ -48,7 +48,7 @@ const matchNothing = async (ctx: Ctx, { type, scheme, network, extensions }: Fil
 
 /** True if the service sells by x402, and the operator has not switched that off. */
 export const isServed = async (ctx: Ctx): Promise<boolean> =>
-  hasX402(ctx.config) && !(await listRailsOff(globalOf(ctx).db)).includes(X402_RAIL);
+  hasX402(ctx.config) && !(await listRailsOff(globalOf(ctx).reader)).includes(X402_RAIL);
 
 /** Lists public resources, newest first. */
 export async function listResources(ctx: Ctx, { limit, offset, ...filters }: Filters & { limit: number; offset: number }) {
@@ -58,8 +58,8 @@ export async function listResources(ctx: Ctx, { limit, offset, ...filters }: Fil
   const isAlone = ctx.databases.length === 1;
   const page = isAlone ? { limit, offset } : { limit: limit + offset, offset: 0 };
   const [listed, counted] = await Promise.all([
-    readEach(ctx, (shard) => listPositions(shard, payTo, page)),
-    readEach(ctx, (shard) => countPublic(shard, payTo)),
+    readEach(ctx, (shard) => listPositions(forReading(shard), payTo, page)),
+    readEach(ctx, (shard) => countPublic(forReading(shard), payTo)),
   ]);
   const merged = listed.found.flat().sort((a, b) => b.updatedAt - a.updatedAt || compare(a.resource, b.resource));
   return {
@@ -85,7 +85,9 @@ export async function searchResources(
   const words = [...new Set(wordsOf(query))];
   if (words.length === 0 || (await matchNothing(ctx, filters))) return { resources: [], isPartial: false, cursor: null };
   const end = offset + limit;
-  const { found, away } = await readEach(ctx, (shard) => searchPositions(shard, words.slice(0, WORDS_MAX), filters.payTo, end + 1));
+  const { found, away } = await readEach(ctx, (shard) =>
+    searchPositions(forReading(shard), words.slice(0, WORDS_MAX), filters.payTo, end + 1),
+  );
   const merged = found
     .flatMap((one) => one.found)
     .sort((a, b) => b.found - a.found || b.score - a.score || compare(a.resource, b.resource));
@@ -115,7 +117,7 @@ function offsetOf(cursor: string, asked: string): number {
 export async function loadListings(ctx: Ctx, positions: readonly Position[]): Promise<PublicListing[]> {
   const groups = groupByHome(ctx, positions, ({ id }) => id);
   // A database that went away in between hides its own listings alone.
-  const loaded = await Promise.allSettled(groups.map(({ home, items }) => loadPublic(home, items)));
+  const loaded = await Promise.allSettled(groups.map(({ home, items }) => loadPublic(forReading(home), items)));
   const found = loaded.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   const byId = new Map(found.map((one) => [one.id, one]));
   // While a partition moves, two databases may list one.

@@ -1,7 +1,7 @@
 import type { ProductId } from '#core/ids.ts';
 import { formatAmount } from '#core/money.ts';
 import type { Ctx } from '#platform/context.ts';
-import { groupByHome } from '#platform/db/directory.ts';
+import { forReading, groupByHome } from '#platform/db/directory.ts';
 import { readEach } from '#platform/db/each-database.ts';
 import { type HttpRoute, isToolRoute } from '#protocols/x402/discovery.ts';
 import { type ShopDocument, type ShopRoute, shopDocument } from '#protocols/x402/shop-document.ts';
@@ -13,11 +13,11 @@ const ROUTES_MAX = 400;
 /** Reads the document of the listed routes of an origin, in their order. Null if it has none. */
 export async function readShopDocument(ctx: Ctx, origin: string): Promise<ShopDocument | null> {
   if (!(await isServed(ctx))) return null;
-  const { found } = await readEach(ctx, (shard) => listOfOrigin(shard, origin, ROUTES_MAX));
+  const { found } = await readEach(ctx, (shard) => listOfOrigin(forReading(shard), origin, ROUTES_MAX));
   const listings = await loadListings(ctx, found.flat());
   const ids = [...new Set(listings.flatMap(({ sold }) => sold?.productId ?? []))] as ProductId[];
   const groups = groupByHome(ctx, ids, (id) => id);
-  const described = (await Promise.all(groups.map(({ home, items }) => listDescribed(home.db, items)))).flat();
+  const described = (await Promise.all(groups.map(({ home, items }) => listDescribed(home.reader, items)))).flat();
   const routes = listings.flatMap((listing) => {
     const product = described.find(({ id }) => id === listing.sold?.productId);
     return product ? soldRoute(listing, product) : facilitatedRoute(ctx, origin, listing);

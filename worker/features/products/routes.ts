@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { readNear } from '#platform/db/directory.ts';
 import { homeOfSlug } from '#platform/db/names/names.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { created, PageQuery, pageOf } from '#platform/http/openapi.ts';
@@ -32,8 +33,8 @@ export const productRoutes = routes('Products', 'products')
     params: slugParam,
     returns: ListingBody,
     codes: ['not_found'],
-    shard: ({ ctx, params }) => homeOfSlug(ctx, params.slug),
-    load: ({ shard, params }) => getActiveListing(shard.db, params.slug),
+    shard: ({ ctx, params }) => homeOfSlug(ctx, params.slug, readNear),
+    load: ({ shard, params }) => readNear(shard, ({ db }) => getActiveListing(db, params.slug)),
     owner: ({ product }) => product,
     answer: ({ scope, row }) => toListingResource(scope, row),
   })

@@ -3,7 +3,7 @@ import { keyRing } from '#core/crypto.ts';
 import type { ProductId, ReceiptId } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
-import { homeOf } from '#platform/db/directory.ts';
+import { homeOf, readNear } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { countedLessWith, idOf, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
@@ -83,7 +83,8 @@ export const receiptRoutes = routes('Receipts', 'receipts')
     returns: ReceiptBody,
     codes: ['not_found'],
     shard: ({ ctx, params }) => homeOf(ctx, params.receipt_id),
-    answer: async ({ shard, params }) => toReceiptResource(await getPublicReceipt(shard, params.receipt_id), shard.baseUrl),
+    answer: async ({ shard, params }) =>
+      toReceiptResource(await readNear(shard, (near) => getPublicReceipt(near, params.receipt_id)), shard.baseUrl),
   })
   .public({
     path: 'GET /receipt/{receipt_id}/verify',
@@ -96,7 +97,7 @@ export const receiptRoutes = routes('Receipts', 'receipts')
     codes: ['not_found'],
     shard: ({ ctx, params }) => homeOf(ctx, params.receipt_id),
     answer: async ({ shard, params }) => {
-      const { receipt, isOrphaned } = await getReceiptWithOutcome(shard, params.receipt_id);
+      const { receipt, isOrphaned } = await readNear(shard, (near) => getReceiptWithOutcome(near, params.receipt_id));
       const { valid, reason, sha256Matches, signatureValid, sha256 } = verifyReceipt({ ...receipt, isOrphaned }, shard.config.RECEIPT_KEYS);
       return {
         valid,

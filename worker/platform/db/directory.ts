@@ -16,13 +16,29 @@ export const globalOf = (ctx: Ctx): Shard => shardIn(ctx, ctx.databases[0]);
 export const shardIn = (ctx: Ctx, database: Database, homes: readonly Partition[] = []): Shard => ({
   ...ctx,
   db: checkedDb(database, ctx.wallNow, homes),
+  reader: database.openReader(homes, checkOf(database, ctx.wallNow)),
   database: database.name,
   homes,
 });
 
+export const forReading = <S extends Shard>(shard: S): S => ({ ...shard, db: shard.reader });
+
+/** Reads from the nearest replica, and asks the database itself for what is not found there, so that a new row is found at once. */
+export async function readNear<S extends Shard, T>(shard: S, read: (shard: S) => Promise<T>): Promise<T> {
+  const found = await read(forReading(shard)).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'not_found') return null;
+    throw error;
+  });
+  return found ?? read(shard);
+}
+
 /** Requests check the schema of the first database before they run. Any other is checked when it is first used. */
-export const checkedDb = ({ name, db, openFor }: Database, wallNow: number, homes: readonly Partition[] = []): Db =>
-  name === 'DB' ? (homes.length === 0 ? db : openFor(homes)) : openFor(homes, () => requireSchema(name, db, wallNow));
+const checkOf = ({ name, db }: Database, wallNow: number) => (name === 'DB' ? undefined : () => requireSchema(name, db, wallNow));
+
+export function checkedDb(database: Database, wallNow: number, homes: readonly Partition[] = []): Db {
+  const check = checkOf(database, wallNow);
+  return check || homes.length > 0 ? database.openFor(homes, check) : database.db;
+}
 
 /** Database of the names. With `DIRECTORY` bound it holds nothing else, so that a full or slow database of merchants stops no sign-in. */
 export const directoryOf = (ctx: Ctx): Shard => (ctx.directory ? shardIn(ctx, ctx.directory) : globalOf(ctx));

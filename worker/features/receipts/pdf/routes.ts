@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { homeOf } from '#platform/db/directory.ts';
+import type { Shard } from '#platform/context.ts';
+import { homeOf, readNear } from '#platform/db/directory.ts';
 import { Detail, headersOf, type RouteContext, UpdateResponse } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { ReceiptQuery } from '../routes.ts';
@@ -31,11 +32,8 @@ export const pdfRoutes = routes('Receipts', 'receipts')
     codes: ['not_found'],
     shard: ({ ctx, params }) => homeOf(ctx, params.receipt_id),
     respond: async ({ c, shard, params }) => {
-      return sendPdf(
-        c,
-        params.receipt_id,
-        await drawReceipt(shard, await getReceiptWithOutcome(shard, params.receipt_id), 'public'),
-      ) as never;
+      const draw = async (near: Shard) => drawReceipt(near, await getReceiptWithOutcome(near, params.receipt_id), 'public');
+      return sendPdf(c, params.receipt_id, await readNear(shard, draw)) as never;
     },
   })
   .read({

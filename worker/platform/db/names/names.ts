@@ -13,7 +13,7 @@ import type { Ctx, Shard } from '#platform/context.ts';
 import { poll } from '#platform/deadline.ts';
 import { fieldOf, idField, jsonRows } from '../among.ts';
 import { abortIf, isAborted, isConstraint, type Write } from '../commit.ts';
-import { directoryOf, findShardAt, globalOf, homeOf } from '../directory.ts';
+import { directoryOf, findShardAt, globalOf, homeOf, type readNear } from '../directory.ts';
 import { type Swept, sweepRounds } from '../sweeps.ts';
 import { type NameKind, names } from '../tables/office/names.ts';
 
@@ -67,18 +67,25 @@ export async function findNamed<T>(ctx: Ctx, name: Name, find: (home: Shard) => 
 const slugAccounts = new Memory<string, { accountId: AccountId; until: number }>(10_000);
 const SLUG_MS = MINUTE;
 
-/** Database of the product with this slug. A generated slug contains it. An unknown slug leads to the first database, where it is not found. */
-export async function homeOfSlug(ctx: Ctx, slug: string): Promise<Shard> {
+const readSelf: typeof readNear = (shard, read) => read(shard);
+
+/**
+ * Database of the product with this slug. A generated slug contains it. An unknown slug leads to the first database, where it is not found.
+ * `read`: how the directory is read, `readNear` if no write is planned on the result.
+ */
+export async function homeOfSlug(ctx: Ctx, slug: string, read: typeof readNear = readSelf): Promise<Shard> {
   const partition = partitionOfSlug(slug);
   if (partition !== null) return findShardAt(ctx, partition) ?? raise('not_found');
   if (!hasSeveral(ctx)) return globalOf(ctx);
   const known = slugAccounts.get(slug);
   if (known && known.until > ctx.wallNow) return homeOf(ctx, known.accountId);
-  const row = await directoryOf(ctx)
-    .db.select({ accountId: names.accountId })
-    .from(names)
-    .where(isNamed({ kind: 'slug', keys: [slug] }))
-    .get();
+  const row = await read(directoryOf(ctx), ({ db }) =>
+    db
+      .select({ accountId: names.accountId })
+      .from(names)
+      .where(isNamed({ kind: 'slug', keys: [slug] }))
+      .get(),
+  );
   if (!row) return globalOf(ctx);
   slugAccounts.set(slug, { ...row, until: ctx.wallNow + SLUG_MS });
   return homeOf(ctx, row.accountId);
