@@ -16,7 +16,7 @@ describe('catalogue with 10,000 listings', () => {
     await w.sweepAlone('listings');
     await w.env.DB.prepare(
       `INSERT INTO listings (id, merchant_id, product_id, call, target, resource, origin, shown, good_at, next_probe_at, created_at, updated_at)
-        SELECT substr(l.id, 1, 24) || printf('%012d', j.value), l.merchant_id, l.product_id, 'GET', '/x/' || j.value, l.origin || '/x/' || j.value,
+        SELECT unhex(substr(hex(l.id), 1, 20) || printf('%012d', j.value)), l.merchant_id, l.product_id, 'GET', '/x/' || j.value, l.origin || '/x/' || j.value,
           l.origin, l.shown, l.good_at, l.next_probe_at, l.created_at, l.updated_at - j.value / 3 FROM listings l, json_each(?) j`,
     )
       .bind(JSON.stringify(Array.from({ length: MANY - 1 }, (_, index) => index)))

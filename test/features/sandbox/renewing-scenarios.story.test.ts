@@ -45,12 +45,12 @@ describe('renewal scenarios', () => {
       const tables = [
         ['sandbox_accounts', 'session_id = ?1'],
         ['sandbox_transactions', 'session_id = ?1'],
-        ['subscription_authorizations', "customer_ref = ?1 || ':buyer'"],
+        ['subscription_authorizations', `customer_ref = '${id}:buyer' AND ?1 IS NOT NULL`],
         ['receipt_names', 'product_id IN (SELECT id FROM products WHERE sandbox_session_id = ?1)'],
         ['subscription_plans', 'product_id IN (SELECT id FROM products WHERE sandbox_session_id = ?1)'],
         [
           'subscription_collections',
-          "authorization_id IN (SELECT id FROM subscription_authorizations WHERE customer_ref = ?1 || ':buyer')",
+          `authorization_id IN (SELECT id FROM subscription_authorizations WHERE customer_ref = '${id}:buyer') AND ?1 IS NOT NULL`,
         ],
       ];
       const counts = tables.map(([table, theirs]) =>
