@@ -6,7 +6,8 @@ describe('receipt email facts', () => {
   const w = new MembersWorld(mailConfig());
   const readFacts = async (paymentId: string): Promise<string> => {
     const facts = await w.env.DB.prepare(
-      "SELECT facts FROM mails WHERE template = 'buyer_receipt' AND json_extract(facts, '$.receipt_id') = (SELECT receipt_id FROM payments WHERE id = ?)",
+      `SELECT facts FROM mails WHERE template = 'buyer_receipt'
+        AND unhex(json_extract(facts, '$.receipt_id'), '-') = (SELECT receipt_id FROM payments WHERE id = ?)`,
     )
       .bind(paymentId)
       .first<string>('facts');
