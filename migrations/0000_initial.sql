@@ -322,7 +322,7 @@ CREATE TABLE `api_keys` (
 	`expires_at` integer,
 	`allowed_ips` text,
 	`created_by` text NOT NULL,
-	`rolled_from` text,
+	`rolled_from` blob,
 	`version` integer NOT NULL
 );
 --> statement-breakpoint

@@ -218,8 +218,8 @@ export interface Account {
   timezone: string;
   /** Language of emails to you. */
   locale: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
-  /** Region that stores the account. Null if the deployment has no regions. */
-  region: 'wnam' | 'enam' | 'weur' | 'eeur' | 'apac' | 'oc' | null;
+  /** Region that stores the account, if the deployment has regions. */
+  region?: 'wnam' | 'enam' | 'weur' | 'eeur' | 'apac' | 'oc';
   /** Time at which the object was created. */
   created_at: string;
   /** Identifier of the calling key. */

@@ -79,7 +79,7 @@ describe('regions of databases', () => {
 
   it('a deployment without regions names none', async () => {
     const { body } = await register({}, { ...w.env, DATABASES: '' });
-    expect((await w.call('GET', '/v1/account/me', { key: body.token, env: { ...w.env, DATABASES: '' } })).body.region).toBeNull();
+    expect((await w.call('GET', '/v1/account/me', { key: body.token, env: { ...w.env, DATABASES: '' } })).body.region).toBeUndefined();
   });
 
   it('each object of a new account is created with the hint of its region', async () => {

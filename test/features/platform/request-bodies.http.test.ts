@@ -87,6 +87,8 @@ describe('optional request body', () => {
     const { endpoint_id } = (
       await w.call('POST', '/v1/webhooks/endpoints', { key: merchant.key, body: { url: 'https://shop.example.com/hooks' } })
     ).body;
+    const newKeyId = async (): Promise<string> =>
+      (await w.call('POST', '/v1/keys', { key: merchant.token, body: { name: 'k', sandbox_mode: true } })).body.key.id;
     const params = { product_id: product.product_id, slug: product.slug, endpoint_id };
     const optional = [...operations].filter(([name, { requestBody }]) => name.startsWith('POST') && requestBody?.required === false);
     expect(optional.length).toBeGreaterThan(3);
@@ -94,9 +96,11 @@ describe('optional request body', () => {
       // Each call uses another payment, because a second refund waits for the first.
       const makePath = async () => {
         const paid: Record<string, string> = name.includes('/refund-') ? { payment_id: (await refundable(w, merchant)).id } : {};
-        return fill(name.slice('POST '.length), { ...params, ...paid });
+        // A key is rolled once.
+        const rolled: Record<string, string> = name.includes('/roll') ? { key_id: await newKeyId() } : {};
+        return fill(name.slice('POST '.length), { ...params, ...paid, ...rolled });
       };
-      const key = /\/(?:refresh|portal\/processor)$/.test(name) ? merchant.token : security ? merchant.key : null;
+      const key = /\/(?:refresh|roll|portal\/processor)$/.test(name) ? merchant.token : security ? merchant.key : null;
       const bodies: CallOptions[] = [
         {},
         { headers: { 'content-type': 'application/json' } },

@@ -29,7 +29,7 @@ export const apiKeys = sqliteTable(
     allowedIps: json<string[]>('allowed_ips'),
     createdBy: json<KeyMaker>('created_by').notNull(),
     /** Key that this one replaces. */
-    rolledFrom: text('rolled_from').$type<KeyId>(),
+    rolledFrom: uuidBytes('rolled_from').$type<KeyId>(),
     version: integer('version').notNull(),
   },
   (table) => [index('api_keys_by_merchant').on(table.merchantId, table.livemode, table.revokedAt)],
