@@ -3,7 +3,6 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Asset } from '#core/money.ts';
 import type { Scope } from '#platform/context.ts';
 import { boundId, idOfText, jsonRows } from '#platform/db/among.ts';
-
 import { subjectsOfTransaction } from '#platform/db/outcome.ts';
 import { listWithArchive, type PageRequest, type RowQuery, rowsOf } from '#platform/db/page.ts';
 import { listNamedPayments, productsNamed, SEARCHED_MAX } from '#platform/db/search/named.ts';
