@@ -32,12 +32,17 @@ const FLUSH_MS = 8 * SECOND;
 /** Upper bound of a database write. After this time, whether a staged change was stored is decided. */
 const STAGE_MS = MINUTE;
 
+const isSameStage = (one: AdmittedAccount, other: AdmittedAccount): boolean =>
+  one.version === other.version && one.tokenVersion === other.tokenVersion && one.status === other.status;
+
 type AddressHits = Window & { endsAt: number };
 const isShort = ({ openedAt, endsAt }: AddressHits): boolean => endsAt - openedAt <= MINUTE;
 
 interface Staged {
   account: AdmittedAccount;
   stagedAt: number;
+  /** Changes under way. Those of keys leave the account as it is, so that several have the same stage. */
+  writers: string[];
 }
 
 /**
@@ -122,15 +127,20 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
    * Applies a change before the database commits it, so that no request slips in between. A later `load` settles the change. Without one
    * (writer crashed), the database is asked after STAGE_MS.
    */
-  async stage(account: AdmittedAccount): Promise<void> {
-    if (!this.#account || account.version > this.#account.version) this.#setStage({ account, stagedAt: Date.now() });
+  async stage(account: AdmittedAccount, writer: string): Promise<void> {
+    if (this.#account && account.version <= this.#account.version) return;
+    const others = this.#staged && isSameStage(this.#staged.account, account) ? this.#staged.writers : [];
+    this.#setStage({ account, stagedAt: Date.now(), writers: [...new Set([...others, writer])] });
   }
 
-  /** Drops a staged change that failed: the next caller triggers a database read. A rival's stage is not touched. */
-  async unstage({ version, tokenVersion, status }: AdmittedAccount): Promise<void> {
-    const staged = this.#staged?.account;
-    if (staged?.version === version && staged.tokenVersion === tokenVersion && staged.status === status)
-      this.#setStage({ account: staged, stagedAt: 0 });
+  /**
+   * Drops a staged change that failed: the next caller triggers a database read. A rival's stage is not touched, nor that of another change
+   * under way, whose writer may still die.
+   */
+  async unstage(account: AdmittedAccount, writer: string): Promise<void> {
+    if (!this.#staged || !isSameStage(this.#staged.account, account)) return;
+    const writers = this.#staged.writers.filter((other) => other !== writer);
+    this.#setStage({ ...this.#staged, writers, ...(writers.length > 0 ? {} : { stagedAt: 0 }) });
   }
 
   async putKey(key: AdmittedKey): Promise<void> {

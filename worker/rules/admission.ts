@@ -141,8 +141,9 @@ export interface AdmissionRpc {
   admit(request: AdmissionRequest): Promise<AdmissionAnswer>;
   count(call: CountedCall): Promise<Counted | { ok: false; reason: 'unknown' }>;
   load(account: AdmittedAccount, keys: AdmittedKey[]): Promise<void>;
-  stage(account: AdmittedAccount): Promise<void>;
-  unstage(account: AdmittedAccount): Promise<void>;
+  /** `writer`: random name of the change under way. */
+  stage(account: AdmittedAccount, writer: string): Promise<void>;
+  unstage(account: AdmittedAccount, writer: string): Promise<void>;
   putKey(key: AdmittedKey): Promise<void>;
   revokeKey(keyHash: string, revokedAt: number): Promise<void>;
   record(outcome: CallOutcome): Promise<void>;

@@ -136,9 +136,9 @@ describe('race between expiry and activation', REPEATED, () => {
     // The object knows of a staged change and reads the database once the change is old enough.
     const staged = await runInDurableObject(object, (_instance, { storage }) => {
       const { value } = storage.sql.exec<{ value: string }>("SELECT value FROM facts WHERE name = 'staged'").one();
-      return JSON.parse(value).account;
+      return JSON.parse(value);
     });
-    await object.unstage(staged);
+    for (const writer of staged.writers) await object.unstage(staged.account, writer);
     expect(await works(setup.created.sandbox_api_key)).toBe(false);
   });
 });

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { ApiError, formatErrorChain } from '#core/errors.ts';
+import { formatErrorChain } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { isConstraint, type Write } from '#platform/db/commit.ts';
+import type { Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
 import { admissionObject } from '#platform/objects.ts';
@@ -37,31 +37,6 @@ export async function announceAccount(ctx: Ctx, account: Account, key: ApiKey): 
 
 export const planAgentKey = (ctx: Shard, held: AccountPlans, key: ApiKey): Write[] =>
   insertKey(ctx, key, PLANS[planAt(held, ctx.now)].activeKeysMax);
-
-/**
- * Changes keys by the batch that `store` commits, effective from the next request. `keys`: those that it revokes. The database decides first:
- * an aborted batch leaves all keys as they were. The change is staged at the object before, so that the object asks the database within a
- * minute if the caller crashes.
- */
-export async function changeKeys<T>(ctx: Ctx, account: Account, keys: Pick<ApiKey, 'keyHash'>[], store: () => Promise<T>): Promise<T> {
-  const object = admissionOf(ctx, account.id);
-  const underWay = { ...toAdmittedAccount(account), version: account.version + 1 };
-  const bestEffort = (pending: Promise<unknown>) =>
-    pending.catch((error: unknown) => ctx.note(`admission not updated: ${formatErrorChain(error)}`));
-  await object.stage(underWay);
-  try {
-    const result = await store();
-    // The object remembers a revoked key for ever, so a load that was read earlier cannot restore the key.
-    for (const { keyHash } of keys) await bestEffort(object.revokeKey(keyHash, ctx.now));
-    await bestEffort(object.unstage(underWay));
-    return result;
-  } catch (error) {
-    // If the database did not answer, the change may be stored. The object then asks the database within a minute.
-    const isDecided = isConstraint(error) || (error instanceof ApiError && error.code !== 'temporarily_unavailable');
-    if (isDecided) await bestEffort(object.unstage(underWay));
-    throw error;
-  }
-}
 
 export const revokeKeys = (ctx: Shard, keys: Pick<ApiKey, 'id' | 'merchantId'>[]): Write[] =>
   keys.map(({ id, merchantId }) => revokeKeyRow(ctx.db, merchantId, id, ctx.now));

@@ -28,6 +28,7 @@ export async function changeAccount(
 ): Promise<Account> {
   let planned: { account: Account; wasStored?: AccountChange['wasStored'] } | null = null;
   let staged: Account | null = null;
+  const writer = crypto.randomUUID();
   try {
     const changed = await transact(ctx, { reload: () => getAccount(ctx.db, accountId) }, async (account, attempt) => {
       // An earlier try was stored and only its answer was lost.
@@ -43,22 +44,22 @@ export async function changeAccount(
       };
       if (isJudgedAlike(account, next)) return stored;
       staged = next;
-      await admissionOf(ctx, next).stage(toAdmittedAccount(next));
+      await admissionOf(ctx, next).stage(toAdmittedAccount(next), writer);
       return stored;
     });
-    if (staged) await resolveStage(ctx, staged, changed);
+    if (staged) await resolveStage(ctx, { staged, stored: changed, writer });
     return changed;
   } catch (error) {
     // If the database did not answer, the change may be stored. The object retains the stage until that is decided.
     const isDecided = error instanceof ApiError && error.code !== 'temporarily_unavailable';
-    if (staged && isDecided) await admissionOf(ctx, staged).unstage(toAdmittedAccount(staged));
+    if (staged && isDecided) await admissionOf(ctx, staged).unstage(toAdmittedAccount(staged), writer);
     throw error;
   }
 }
 
-function resolveStage(ctx: Ctx, staged: Account, stored: Account): Promise<void> {
+function resolveStage(ctx: Ctx, { staged, stored, writer }: { staged: Account; stored: Account; writer: string }): Promise<void> {
   if (stored.version >= staged.version) return applyStaged(ctx, stored);
-  const pending = admissionOf(ctx, staged).unstage(toAdmittedAccount(staged));
+  const pending = admissionOf(ctx, staged).unstage(toAdmittedAccount(staged), writer);
   return pending.catch((error: unknown) => ctx.note(`admission not unstaged: ${formatErrorChain(error)}`));
 }
 

@@ -1,7 +1,7 @@
 import { ApiError } from '#core/errors.ts';
 import type { KeyId, SetupIntentId } from '#core/ids.ts';
-import { changeKeys, planAgentKey, revokeKeys } from '#features/accounts/agent-account.ts';
-import { announceKey, draftKey } from '#features/accounts/keys/keys.ts';
+import { planAgentKey, revokeKeys } from '#features/accounts/agent-account.ts';
+import { announceKey, changeKeys, draftKey } from '#features/accounts/keys/keys.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { PAID_PLANS, planAt } from '#rules/plans.ts';

@@ -1,5 +1,6 @@
 import { MINUTE } from '#core/time.ts';
-import { changeKeys, revokeKeys } from '#features/accounts/agent-account.ts';
+import { revokeKeys } from '#features/accounts/agent-account.ts';
+import { changeKeys } from '#features/accounts/keys/keys.ts';
 import { planEndOfEndpoints } from '#features/webhooks/endpoints/disable-endpoints.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';

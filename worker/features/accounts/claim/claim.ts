@@ -9,7 +9,7 @@ import { planEmail } from '#features/email/outbox.ts';
 import type { Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
-import { changeKeys } from '../agent-account.ts';
+import { changeKeys } from '../keys/keys.ts';
 import { forgetWallets, listKeys, revokeAllKeys } from '../store.ts';
 import { type AccountAccess, revokeAccess } from './store.ts';
 

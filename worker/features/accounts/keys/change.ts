@@ -7,10 +7,9 @@ import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/
 import type { ApiKey } from '#platform/db/tables/keys.ts';
 import { requireRecentSignIn } from '#platform/http/callers.ts';
 import { PLANS } from '#rules/plans.ts';
-import { changeKeys } from '../agent-account.ts';
 import { planAlertFor } from '../auth/owner-emails.ts';
 import { findKey, getAccount, getEndingKeyCount, replaceKey, updateKey } from '../store.ts';
-import { type CreatedKey, draftKey, personOf } from './keys.ts';
+import { type CreatedKey, changeKeys, draftKey, personOf } from './keys.ts';
 import { isNarrower, type Restrictions, requireSoonEnd } from './restrictions.ts';
 
 const getKey = async (ctx: Scope, { accountId }: Actor, keyId: KeyId): Promise<ApiKey> =>

@@ -3,13 +3,14 @@ import { type AccountId, admissionIdOf, type KeyId, newId } from '#core/ids.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
 import type { ApiKey, KeyMaker } from '#platform/db/tables/keys.ts';
 import { requireRecentSignIn } from '#platform/http/callers.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { PERMISSIONS, type Permission } from '#rules/admission.ts';
 import { PLANS } from '#rules/plans.ts';
 import { planAlertFor } from '../auth/owner-emails.ts';
-import { findKey, getActiveKeyCount, insertKey, revokeKeyRow, toAdmittedKey } from '../store.ts';
+import { findKey, getActiveKeyCount, insertKey, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from '../store.ts';
 import { hashRawKey, newRawKey } from './raw-key.ts';
 import { type Restrictions, requireSoonEnd, UNRESTRICTED } from './restrictions.ts';
 
@@ -93,6 +94,32 @@ export async function announceKey(ctx: Shard, { merchantId, id }: Pick<ApiKey, '
   } catch (error) {
     ctx.note(`key not announced: ${formatErrorChain(error)}`);
     throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+  }
+}
+
+/**
+ * Changes keys by the batch that `store` commits, effective from the next request. `keys`: those that it revokes. The database decides first:
+ * an aborted batch leaves all keys as they were. The change is staged at the object before, so that the object asks the database within a
+ * minute if the caller crashes.
+ */
+export async function changeKeys<T>(ctx: Ctx, account: Account, keys: Pick<ApiKey, 'keyHash'>[], store: () => Promise<T>): Promise<T> {
+  const object = admissionObject(ctx, `account:${account.admissionId}`);
+  const underWay = { ...toAdmittedAccount(account), version: account.version + 1 };
+  const bestEffort = (pending: Promise<unknown>) =>
+    pending.catch((error: unknown) => ctx.note(`admission not updated: ${formatErrorChain(error)}`));
+  const writer = crypto.randomUUID();
+  await object.stage(underWay, writer);
+  try {
+    const result = await store();
+    // The object remembers a revoked key for ever, so a load that was read earlier cannot restore the key.
+    for (const { keyHash } of keys) await bestEffort(object.revokeKey(keyHash, ctx.now));
+    await bestEffort(object.unstage(underWay, writer));
+    return result;
+  } catch (error) {
+    // If the database did not answer, the change may be stored. The object then asks the database within a minute.
+    const isDecided = isConstraint(error) || (error instanceof ApiError && error.code !== 'temporarily_unavailable');
+    if (isDecided) await bestEffort(object.unstage(underWay, writer));
+    throw error;
   }
 }
 
