@@ -227,8 +227,8 @@ export interface Ctx extends DatabaseMap {
 /** Dependencies of a verb within one database. A batch never spans databases. */
 export interface Shard extends Ctx {
   readonly db: Db;
-  /** Nearest replica, for reads on which no write is planned. It may show an earlier state, and a write throws. */
-  readonly reader: Db;
+  /** Opens the nearest replica, for reads on which no write is planned. It may show an earlier state, and a write throws. */
+  openReader(): Db;
   readonly database: string;
   /** Partitions that this shard was opened for. None: a sweep, or rows of no merchant. */
   readonly homes: readonly Partition[];
@@ -296,7 +296,7 @@ export function newCtx(
     ...databaseMapOf(env, config),
     callerRegion,
     db: databases[0].db,
-    reader: databases[0].openReader([]),
+    openReader: () => databases[0].openReader([]),
     database: databases[0].name,
     homes: [],
     chain: new NodeChain(nodesOf(config, leftMs)),

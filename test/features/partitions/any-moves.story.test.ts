@@ -1,8 +1,9 @@
 // @module-tag volume
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { MoveReport } from '#features/operator/partitions/move.ts';
 import { seededRandom } from '../../support/faults/faults.ts';
 import { bindDatabases, openOnly } from '../../support/fixtures/databases.ts';
-import { dyingAt, type MoveReport, operate, partitionHex, rowsOfPartition } from '../../support/fixtures/partitions.ts';
+import { dyingAt, operate, partitionHex, rowsOfPartition } from '../../support/fixtures/partitions.ts';
 import { newAgent, newKey, type Shop, sellToAgents, stall } from '../../support/people/agent.ts';
 import { type Consumer, consumer, received } from '../../support/people/consumer.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';

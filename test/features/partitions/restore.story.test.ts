@@ -3,7 +3,7 @@ import { findTrouble } from '#features/operator/health-checks.ts';
 import { type Env, newCtx } from '#platform/context.ts';
 import { bindDatabases, openOnly, rebuildNames } from '../../support/fixtures/databases.ts';
 import { operate } from '../../support/fixtures/partitions.ts';
-import { newAgent, type Shop, sellToAgents, stall } from '../../support/people/agent.ts';
+import { newAgent, openShop, type Shop } from '../../support/people/agent.ts';
 import { type Consumer, consumer, received } from '../../support/people/consumer.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Answer, World } from '../../support/world.ts';
@@ -44,10 +44,7 @@ describe('restore of one database', () => {
   let here: Shop;
   let restored: Shop;
   let mine: Consumer;
-  const open = async (): Promise<Shop> => {
-    const merchant = await w.merchant();
-    return stall(w, merchant, await sellToAgents(w, merchant, { access_period_days: 30, usage_units: 10 }), await newAgent(w));
-  };
+  const open = () => openShop(w, { access_period_days: 30, usage_units: 10 });
   beforeAll(async () => {
     await bindDatabases(w, 'DB_2');
     openOnly(w, 'DB');

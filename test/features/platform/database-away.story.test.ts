@@ -5,7 +5,7 @@ import { forgetAll } from '#core/isolate/memory.ts';
 import { findTrouble } from '#features/operator/health-checks.ts';
 import { type Env, newCtx } from '#platform/context.ts';
 import { bindDatabases, openOnly } from '../../support/fixtures/databases.ts';
-import { newAgent, type Shop, sellToAgents, stall } from '../../support/people/agent.ts';
+import { newAgent, openShop, type Shop } from '../../support/people/agent.ts';
 import { consumer, received } from '../../support/people/consumer.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
@@ -35,10 +35,7 @@ describe('service with a second database that is away', () => {
   let gone: Shop;
   let complete: Env;
   let goneSale: Awaited<ReturnType<World['purchase']>>;
-  const open = async (): Promise<Shop> => {
-    const merchant = await w.merchant();
-    return stall(w, merchant, await sellToAgents(w, merchant, { access_period_days: 30, usage_units: 10 }), await newAgent(w));
-  };
+  const open = () => openShop(w, { access_period_days: 30, usage_units: 10 });
   beforeAll(async () => {
     await bindDatabases(w, 'DB_2');
     openOnly(w, 'DB');

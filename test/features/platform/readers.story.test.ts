@@ -176,7 +176,7 @@ describe('replica with an earlier state', () => {
   });
 });
 
-describe('Shard.reader', () => {
+describe('Shard.openReader', () => {
   const w = new World();
 
   it('a write through a reader throws, alone and in a batch, and nothing is stored', async () => {
@@ -188,7 +188,7 @@ describe('Shard.reader', () => {
     const before = await version();
     await expect(near.db.run(write)).rejects.toThrow();
     await expect((async () => near.db.batch([near.db.run(write)]))()).rejects.toThrow();
-    await expect(ctxOf(w.env).reader.run(sql`WITH one AS (SELECT 1) DELETE FROM accounts`)).rejects.toThrow();
+    await expect(ctxOf(w.env).openReader().run(sql`WITH one AS (SELECT 1) DELETE FROM accounts`)).rejects.toThrow();
     expect(await version()).toEqual(before);
     expect(await near.db.all(sql`SELECT 1 AS n`)).toEqual([{ n: 1 }]);
     await shard.db.run(write);
@@ -199,7 +199,7 @@ describe('Shard.reader', () => {
     const { userId } = await w.merchant();
     const { env, sessions } = nearest(w.env);
     const ctx = ctxOf(env);
-    const [one, other] = [homeOf(ctx, userId).reader, homeOf(ctx, userId).reader];
+    const [one, other] = [homeOf(ctx, userId).openReader(), homeOf(ctx, userId).openReader()];
     expect(sessions).toEqual([]);
     await Promise.all([one, other, one].map((reader) => reader.all(sql`SELECT 1`)));
     expect(sessions).toEqual([NEAREST]);

@@ -48,7 +48,7 @@ const matchNothing = async (ctx: Ctx, { type, scheme, network, extensions }: Fil
 
 /** True if the service sells by x402, and the operator has not switched that off. */
 export const isServed = async (ctx: Ctx): Promise<boolean> =>
-  hasX402(ctx.config) && !(await listRailsOff(globalOf(ctx).reader)).includes(X402_RAIL);
+  hasX402(ctx.config) && !(await listRailsOff(globalOf(ctx).openReader())).includes(X402_RAIL);
 
 /** Lists public resources, newest first. */
 export async function listResources(ctx: Ctx, { limit, offset, ...filters }: Filters & { limit: number; offset: number }) {

@@ -17,7 +17,7 @@ export async function readShopDocument(ctx: Ctx, origin: string): Promise<ShopDo
   const listings = await loadListings(ctx, found.flat());
   const ids = [...new Set(listings.flatMap(({ sold }) => sold?.productId ?? []))] as ProductId[];
   const groups = groupByHome(ctx, ids, (id) => id);
-  const described = (await Promise.all(groups.map(({ home, items }) => listDescribed(home.reader, items)))).flat();
+  const described = (await Promise.all(groups.map(({ home, items }) => listDescribed(home.openReader(), items)))).flat();
   const routes = listings.flatMap((listing) => {
     const product = described.find(({ id }) => id === listing.sold?.productId);
     return product ? soldRoute(listing, product) : facilitatedRoute(ctx, origin, listing);

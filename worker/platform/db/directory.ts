@@ -16,12 +16,12 @@ export const globalOf = (ctx: Ctx): Shard => shardIn(ctx, ctx.databases[0]);
 export const shardIn = (ctx: Ctx, database: Database, homes: readonly Partition[] = []): Shard => ({
   ...ctx,
   db: checkedDb(database, ctx.wallNow, homes),
-  reader: database.openReader(homes, checkOf(database, ctx.wallNow)),
+  openReader: () => database.openReader(homes, checkOf(database, ctx.wallNow)),
   database: database.name,
   homes,
 });
 
-export const forReading = <S extends Shard>(shard: S): S => ({ ...shard, db: shard.reader });
+export const forReading = <S extends Shard>(shard: S): S => ({ ...shard, db: shard.openReader() });
 
 /** Reads from the nearest replica, and asks the database itself for what is not found there, so that a new row is found at once. */
 export async function readNear<S extends Shard, T>(shard: S, read: (shard: S) => Promise<T>): Promise<T> {
