@@ -42,7 +42,7 @@ interface Staged {
   account: AdmittedAccount;
   stagedAt: number;
   /** Changes under way. Those of keys leave the account as it is, so that several have the same stage. */
-  writers: string[];
+  writers: number[];
 }
 
 /**
@@ -127,17 +127,17 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
    * Applies a change before the database commits it, so that no request slips in between. A later `load` settles the change. Without one
    * (writer crashed), the database is asked after STAGE_MS.
    */
-  async stage(account: AdmittedAccount, writer: string): Promise<void> {
+  async stage(account: AdmittedAccount, writer: number): Promise<void> {
     if (this.#account && account.version <= this.#account.version) return;
     const others = this.#staged && isSameStage(this.#staged.account, account) ? this.#staged.writers : [];
     this.#setStage({ account, stagedAt: Date.now(), writers: [...new Set([...others, writer])] });
   }
 
   /**
-   * Drops a staged change that failed: the next caller triggers a database read. A rival's stage is not touched, nor that of another change
-   * under way, whose writer may still die.
+   * Drops a staged change that failed: the next caller triggers a database read. A rival's stage is not touched, and a stage that another
+   * writer shares is dropped by the other one, or becomes stale.
    */
-  async unstage(account: AdmittedAccount, writer: string): Promise<void> {
+  async unstage(account: AdmittedAccount, writer: number): Promise<void> {
     if (!this.#staged || !isSameStage(this.#staged.account, account)) return;
     const writers = this.#staged.writers.filter((other) => other !== writer);
     this.#setStage({ ...this.#staged, writers, ...(writers.length > 0 ? {} : { stagedAt: 0 }) });

@@ -141,9 +141,9 @@ export interface AdmissionRpc {
   admit(request: AdmissionRequest): Promise<AdmissionAnswer>;
   count(call: CountedCall): Promise<Counted | { ok: false; reason: 'unknown' }>;
   load(account: AdmittedAccount, keys: AdmittedKey[]): Promise<void>;
-  /** `writer`: random name of the change under way. */
-  stage(account: AdmittedAccount, writer: string): Promise<void>;
-  unstage(account: AdmittedAccount, writer: string): Promise<void>;
+  /** `writer`: unique number of the change under way. */
+  stage(account: AdmittedAccount, writer: number): Promise<void>;
+  unstage(account: AdmittedAccount, writer: number): Promise<void>;
   putKey(key: AdmittedKey): Promise<void>;
   revokeKey(keyHash: string, revokedAt: number): Promise<void>;
   record(outcome: CallOutcome): Promise<void>;

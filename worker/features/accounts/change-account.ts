@@ -1,6 +1,6 @@
 import { canonicalJson } from '#core/encoding.ts';
 import { ApiError, formatErrorChain } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
+import { type AccountId, newFence } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { transact, unchanged, type Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
@@ -28,7 +28,7 @@ export async function changeAccount(
 ): Promise<Account> {
   let planned: { account: Account; wasStored?: AccountChange['wasStored'] } | null = null;
   let staged: Account | null = null;
-  const writer = crypto.randomUUID();
+  const writer = newFence();
   try {
     const changed = await transact(ctx, { reload: () => getAccount(ctx.db, accountId) }, async (account, attempt) => {
       // An earlier try was stored and only its answer was lost.
@@ -57,7 +57,7 @@ export async function changeAccount(
   }
 }
 
-function resolveStage(ctx: Ctx, { staged, stored, writer }: { staged: Account; stored: Account; writer: string }): Promise<void> {
+function resolveStage(ctx: Ctx, { staged, stored, writer }: { staged: Account; stored: Account; writer: number }): Promise<void> {
   if (stored.version >= staged.version) return applyStaged(ctx, stored);
   const pending = admissionOf(ctx, staged).unstage(toAdmittedAccount(staged), writer);
   return pending.catch((error: unknown) => ctx.note(`admission not unstaged: ${formatErrorChain(error)}`));

@@ -1,5 +1,5 @@
 import { ApiError, formatErrorChain, planFull, raise } from '#core/errors.ts';
-import { type AccountId, admissionIdOf, type KeyId, newId } from '#core/ids.ts';
+import { type AccountId, admissionIdOf, type KeyId, newFence, newId } from '#core/ids.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
@@ -107,7 +107,7 @@ export async function changeKeys<T>(ctx: Ctx, account: Account, keys: Pick<ApiKe
   const underWay = { ...toAdmittedAccount(account), version: account.version + 1 };
   const bestEffort = (pending: Promise<unknown>) =>
     pending.catch((error: unknown) => ctx.note(`admission not updated: ${formatErrorChain(error)}`));
-  const writer = crypto.randomUUID();
+  const writer = newFence();
   await object.stage(underWay, writer);
   try {
     const result = await store();
