@@ -440,6 +440,30 @@ CREATE TABLE `ended_deliveries` (
 	PRIMARY KEY(`merchant_id`, `livemode`, `quarter`, `has_succeeded`, `answer_class`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `audit_entries` (
+	`merchant_id` blob NOT NULL,
+	`seq` integer NOT NULL,
+	`at` integer NOT NULL,
+	`actor_kind` text NOT NULL,
+	`actor_id` blob,
+	`actor_name` text,
+	`role` text,
+	`action` text NOT NULL,
+	`subject_type` text NOT NULL,
+	`subject_id` blob NOT NULL,
+	`outcome` text NOT NULL,
+	`is_live` integer NOT NULL,
+	`request_id` text NOT NULL,
+	`details` text NOT NULL,
+	`is_erased` integer NOT NULL,
+	`prev_hash` blob,
+	`hash` blob,
+	PRIMARY KEY(`merchant_id`, `seq`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `audit_entries_unchained` ON `audit_entries` (`at`) WHERE hash IS NULL;--> statement-breakpoint
+CREATE INDEX `audit_entries_of_operators` ON `audit_entries` (`at`) WHERE actor_kind IN ('operator', 'staff');--> statement-breakpoint
+CREATE INDEX `audit_entries_refused` ON `audit_entries` (`merchant_id`,`at`) WHERE outcome = 'refused';--> statement-breakpoint
 CREATE TABLE `billing_customers` (
 	`account_id` blob PRIMARY KEY NOT NULL,
 	`customer_id` text NOT NULL,

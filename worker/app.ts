@@ -2,6 +2,7 @@ import { etag } from 'hono/etag';
 import { ERRORS, raise } from '#core/errors.ts';
 import { VERSION } from '#core/version.ts';
 import { rootRouters, versionedRouters } from '#features/routers.ts';
+import { withEntry } from '#platform/db/audit/record-answer.ts';
 import { closeBodies } from '#platform/http/bodies/closed-bodies.ts';
 import { ICON, ICON_PATH, OPEN_ICON_HEADERS } from '#platform/http/icon.ts';
 import { registerSecuritySchemes } from '#platform/http/security-schemes.ts';
@@ -28,6 +29,10 @@ import { webhookTestRoutes } from './published/webhook-test.routes.ts';
  * all.
  */
 export const app = newApp((every) => {
+  every.use((c, next) => {
+    c.set('withEntry', withEntry);
+    return next();
+  });
   for (const routes of [...versionedRouters, eventTypeRoutes(openApiDocument), webhookTestRoutes]) every.route('/v1', routes);
   for (const routes of [
     ...rootRouters,

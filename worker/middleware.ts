@@ -33,6 +33,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
     requestId,
     kind: 'request',
     origin: new URL(c.req.url).origin,
+    ip: ipOf(c),
     callerRegion: regionNear((c.req.raw.cf ?? {}) as Location),
     defer: deferring(c.executionCtx, { request_id: requestId }),
     note: (reason) => notes.push(reason),

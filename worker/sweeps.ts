@@ -6,11 +6,12 @@ import { sweepPeppers } from '#features/accounts/peppers/peppers.ts';
 import { sweepSetups } from '#features/agent-setup/expire.ts';
 import { sweepAnalytics } from '#features/analytics/fold.ts';
 import { sweepAudit } from '#features/audit/audit.ts';
+import { sweepAuditChain } from '#features/audit-log/chain.ts';
 import type { AuthorizationClass } from '#features/authorizations/authorization.ts';
 import { sweepProbes } from '#features/catalogue/probe.ts';
 import { sweepMails } from '#features/email-delivery/attempt.ts';
 import { sweepDuePlans } from '#features/email-delivery/due-plans.ts';
-import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
+import { sweepEntitlements } from '#features/entitlements/sweep.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepSeals } from '#features/key-rotation/key-rotation.ts';
 import { sweepPlacements } from '#features/membership-delivery/sweep.ts';
@@ -142,6 +143,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'analytics', nextDueAt: atEachCron, run: sweepAnalytics },
   { name: 'domains', nextDueAt: seldom(10 * MINUTE), run: sweepDomains },
   { name: 'tickets', nextDueAt: seldom(10 * MINUTE), run: sweepTickets },
+  { name: 'auditChain', nextDueAt: atEachCron, run: sweepAuditChain },
   { name: 'audit', nextDueAt: seldom(10 * MINUTE), run: sweepAudit },
   { name: 'sandboxes', nextDueAt: atEachCron, run: async (ctx) => (await import('#features/sandbox/sweep.ts')).sweepSandboxes(ctx) },
   {

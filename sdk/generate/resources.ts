@@ -25,6 +25,7 @@ const ORDER = [
   'analytics',
   'account',
   'keys',
+  'auditLog',
   'delivery',
   'connectors',
   'integrations',

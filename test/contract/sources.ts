@@ -89,6 +89,7 @@ export const ROOMS = [
   /^worker\/features\/agent-setup\//,
   /^worker\/features\/billing\//,
   /^worker\/features\/audit\//,
+  /^worker\/features\/audit-log\//,
   /^worker\/features\/finality\//,
   /^worker\/features\/retention\//,
   /^worker\/features\/key-rotation\//,

@@ -30,6 +30,7 @@ export type TicketId = Id<'ticket'>;
 export type TicketMessageId = Id<'ticketMessage'>;
 export type RefundId = Id<'refund'>;
 export type ListingId = Id<'listing'>;
+export type AuditEntryId = Id<'auditEntry'>;
 
 /**
  * Part of a database, 0 to 4095: twelve of the random bits of every id. All ids of a merchant's rows have the merchant's partition, so an id
@@ -170,6 +171,20 @@ export const eventIdOf = (actId: string, position: number): string => actId + CR
 
 /** Act of an event: the id without the position. */
 export const actOfEvent = (eventId: string): string => eventId.slice(0, -1);
+
+/** `aud_` + a ULID: the time, the number of the entry in 40 bits, and 40 bits of a hash of both and the account. */
+export function auditEntryIdOf(accountId: string, at: number, seq: number): AuditEntryId {
+  const bytes = sha256(utf8(`${accountId}:${at}:${seq}`)).slice(0, ULID_BYTES);
+  new DataView(bytes.buffer).setUint32(1, seq);
+  bytes[0] = Math.floor(seq / 2 ** 32);
+  return `aud_${ulid(at, bytes)}` as AuditEntryId;
+}
+
+/** Number in the id of an entry, which may be another's. Null: no such id. */
+export function auditSeqOf(entryId: string): number | null {
+  const [, digits] = /^aud_.{10}([0-9A-HJKMNP-TV-Z]{8}).{8}$/.exec(entryId) ?? [];
+  return digits === undefined ? null : [...digits].reduce((seq, digit) => seq * 32 + CROCKFORD.indexOf(digit), 0);
+}
 
 const SLUG_DIGITS = 8;
 const SLUG_CHECK_DIGITS = 2;

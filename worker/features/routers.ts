@@ -7,6 +7,7 @@ import { operatorRoutes } from '#features/accounts/operator/routes.ts';
 import { accountRoutes } from '#features/accounts/routes.ts';
 import { bootstrapRoutes } from '#features/agent-setup/routes.ts';
 import { analyticsRoutes } from '#features/analytics/routes.ts';
+import { auditLogRoutes } from '#features/audit-log/routes.ts';
 import { activationRoutes } from '#features/billing/activation/routes.ts';
 import { billingRoutes } from '#features/billing/processor/routes.ts';
 import { listingRoutes } from '#features/catalogue/listings.routes.ts';
@@ -19,6 +20,7 @@ import { sendRoutes } from '#features/checkout/send.routes.ts';
 import { paymentSessionRoutes } from '#features/checkout/sessions/routes.ts';
 import { communityRoutes } from '#features/connected-chats/routes.ts';
 import { bounceOperatorRoutes, mailRoutes } from '#features/email-delivery/routes.ts';
+import { grantRoutes } from '#features/entitlements/grant.routes.ts';
 import { entitlementRoutes } from '#features/entitlements/routes.ts';
 import { facilitatorRoutes } from '#features/facilitator/routes.ts';
 import { placementRoutes } from '#features/membership-delivery/routes.ts';
@@ -79,8 +81,10 @@ export const versionedRouters = [
   integrationRoutes,
   mailRoutes,
   supportRoutes,
+  auditLogRoutes,
   consumeRoutes,
   entitlementRoutes,
+  grantRoutes,
   railRoutes,
   accessProductRoutes,
   readinessRoutes,

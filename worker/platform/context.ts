@@ -174,6 +174,12 @@ export interface Actor extends Caller {
   signIn: SignIn | null;
 }
 
+/** Author of a request. Its guards set `actor`. All contexts of a request share it. */
+interface Acting {
+  actor: Actor | null;
+  readonly ip: string | null;
+}
+
 interface Sandbox {
   readonly merchantId: AccountId;
   /** null: the merchant's own test calls, which use wall time. */
@@ -217,6 +223,7 @@ export interface Ctx extends DatabaseMap {
    * lines.
    */
   readonly cause: string;
+  readonly acting: Acting;
   readonly baseUrl: string;
   /** Runs after the answer is sent. A failure is logged only. */
   defer(work: Promise<unknown>): void;
@@ -259,6 +266,7 @@ interface CtxOptions {
   kind?: keyof typeof DEADLINES_MS;
   cause?: string | undefined;
   origin?: string;
+  ip?: string | null;
   callerRegion?: Region | null;
   now?: number;
   wallNow?: number;
@@ -280,7 +288,18 @@ export function clocksOf(
 
 export function newCtx(
   env: Env,
-  { requestId, kind = 'sweep', cause = requestId, origin, callerRegion = null, now, wallNow, defer, note = () => {} }: CtxOptions,
+  {
+    requestId,
+    kind = 'sweep',
+    cause = requestId,
+    origin,
+    ip = null,
+    callerRegion = null,
+    now,
+    wallNow,
+    defer,
+    note = () => {},
+  }: CtxOptions,
 ): Shard {
   const config = configOf(env);
   const clocks = clocksOf(config, DEADLINES_MS[kind], { now, wallNow });
@@ -304,6 +323,7 @@ export function newCtx(
     budget: currentBudget(),
     requestId,
     cause,
+    acting: { actor: null, ip },
     baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',
     defer,
     note,

@@ -42,5 +42,6 @@ export const webhookTestRoutes = routes('Webhooks', 'webhooks').write({
     .openapi('WebhookTestResult'),
   codes: ['not_found'],
   leased: ({ scope, params, body: { event_type: type = 'webhook.test' } }) => testEndpoint(scope, params.endpoint_id, exampleOf(type)),
+  audit: ['endpoint.tested'],
   present: toTestResource,
 });

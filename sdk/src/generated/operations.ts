@@ -35,10 +35,10 @@ createHandoff create POST /v1/products/{product_id}/handoffs mb
 resolveHandoff resolve GET /v1/products/p/{slug}/handoff/{token}
 entitlements:
 consumeEntitlement consume POST /v1/access/entitlements/consume mb
-grantEntitlement grant POST /v1/access/entitlements/grant mb
 refundConsumption refund POST /v1/access/entitlements/refund mb
 listEntitlements list GET /v1/access/entitlements mqp
 getEntitlement get GET /v1/access/entitlements/{entitlement_id} m
+grantEntitlement grant POST /v1/access/entitlements/grant mb
 memberships:
 lookupMembership lookup GET /v1/memberships/lookup mq
 listMemberships list GET /v1/memberships mqp
@@ -136,6 +136,11 @@ updateKey update PATCH /v1/keys/{key_id} b
 revokeKey revoke DELETE /v1/keys/{key_id} q
 rollKey roll POST /v1/keys/{key_id}/roll b
 listKeyResources listResources GET /v1/keys/{key_id}/resources m
+auditLog:
+listAuditLog list GET /v1/account/audit-log mqp
+exportAuditLog export GET /v1/account/audit-log.csv mqr
+verifyAuditLog verify GET /v1/account/audit-log/verify m
+getAuditLogEntry get GET /v1/account/audit-log/{entry_id} m
 delivery:
 getDeliveryReadiness getReadiness GET /v1/account/delivery/readiness m
 testDelivery test POST /v1/account/delivery/test mb

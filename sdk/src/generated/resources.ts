@@ -14,6 +14,9 @@ import type {
   ApiKey,
   ApprovedSetupIntent,
   ApproveSetupIntentRequest,
+  AuditEntry,
+  AuditEntryPage,
+  AuditLogVerification,
   AuthResponse,
   AutomationHook,
   AutomationHookWithSecret,
@@ -67,6 +70,7 @@ import type {
   EventPage,
   EventTypeInfo,
   ExportAnalyticsQuery,
+  ExportAuditLogQuery,
   ExportReceiptsQuery,
   FacilitatorRequest,
   FacilitatorSettlement,
@@ -89,6 +93,7 @@ import type {
   IntegrationHealth,
   InvoiceMetadataPatch,
   KeyResources,
+  ListAuditLogQuery,
   ListCatalogueResourcesQuery,
   ListEntitlementsQuery,
   ListIntegrationEventsQuery,
@@ -272,9 +277,6 @@ export interface EntitlementsResource {
   /** Consumes units. Serve only after 200. */
   consume(body: ConsumeRequest, options?: CallOptions): Promise<Answer<ConsumeResponse>>;
 
-  /** Grants units or days without a payment: units for products sold by units, days for products sold by time, either or both for products sold by both. Units add up. */
-  grant(body: GrantRequest, options?: CallOptions): Promise<Answer<Entitlement>>;
-
   /** Returns consumed units, within 24 hours. Later requests with the Idempotency-Key of the consumption return 409, so that nothing is served for free. */
   refund(body: RefundRequest, options?: CallOptions): Promise<Answer<RefundResponse>>;
 
@@ -283,6 +285,9 @@ export interface EntitlementsResource {
 
   /** Returns the current state of an entitlement. */
   get(entitlementId: string, options?: CallOptions): Promise<Answer<Entitlement>>;
+
+  /** Grants units or days without a payment: units for products sold by units, days for products sold by time, either or both for products sold by both. Units add up. */
+  grant(body: GrantRequest, options?: CallOptions): Promise<Answer<Entitlement>>;
 }
 
 export interface MembershipsResource {
@@ -564,6 +569,20 @@ export interface KeysResource {
   listResources(keyId: string, options?: CallOptions): Promise<Answer<KeyResources>>;
 }
 
+export interface AuditLogResource {
+  /** Lists who did what to the account, newest first, in the mode of the caller. Entries are retained for 730 days. With a filter, `total` is exact up to 2,000. */
+  list(query?: ListAuditLogQuery, options?: CallOptions): PagePromise<AuditEntryPage>;
+
+  /** Exports the audit log as CSV (RFC 4180, UTF-8), newest first, at most 100,000 rows; `X-Svc-Truncated: true` if more exist. Cells that a spreadsheet would read as a formula begin with a `'`. */
+  export(query?: ExportAuditLogQuery, options?: CallOptions): Promise<Response>;
+
+  /** Recomputes the hash chain of the whole log, in both modes. Entries of the last minute may not be chained yet, and are not checked. */
+  verify(options?: CallOptions): Promise<Answer<AuditLogVerification>>;
+
+  /** Returns an entry. */
+  get(entryId: string, options?: CallOptions): Promise<Answer<AuditEntry>>;
+}
+
 export interface DeliveryResource {
   /** Returns the configuration of each messaging platform, the missing variables and the result of the last test. */
   getReadiness(options?: CallOptions): Promise<Answer<DeliveryReadiness>>;
@@ -757,6 +776,7 @@ export interface Resources {
   analytics: AnalyticsResource;
   account: AccountResource;
   keys: KeysResource;
+  auditLog: AuditLogResource;
   delivery: DeliveryResource;
   connectors: ConnectorsResource;
   integrations: IntegrationsResource;
@@ -862,11 +882,15 @@ export interface Operations {
   addTicketMessage: { params: { ticket_id: string }; body: AddMessageRequest; answer: Promise<Answer<SupportThread>> };
   closeTicket: { params: { ticket_id: string }; answer: Promise<Answer<SupportThread>> };
   resolveTicket: { params: { ticket_id: string }; answer: Promise<Answer<SupportThread>> };
+  listAuditLog: { query?: ListAuditLogQuery; answer: PagePromise<AuditEntryPage> };
+  exportAuditLog: { query?: ExportAuditLogQuery; answer: Promise<Response> };
+  verifyAuditLog: { answer: Promise<Answer<AuditLogVerification>> };
+  getAuditLogEntry: { params: { entry_id: string }; answer: Promise<Answer<AuditEntry>> };
   consumeEntitlement: { body: ConsumeRequest; answer: Promise<Answer<ConsumeResponse>> };
-  grantEntitlement: { body: GrantRequest; answer: Promise<Answer<Entitlement>> };
   refundConsumption: { body: RefundRequest; answer: Promise<Answer<RefundResponse>> };
   listEntitlements: { query?: ListEntitlementsQuery; answer: PagePromise<EntitlementPage> };
   getEntitlement: { params: { entitlement_id: string }; answer: Promise<Answer<Entitlement>> };
+  grantEntitlement: { body: GrantRequest; answer: Promise<Answer<Entitlement>> };
   listRails: { answer: Promise<Answer<RailPage>> };
   listRailSettings: { answer: Promise<Answer<RailSettingPage>> };
   putRailSetting: {

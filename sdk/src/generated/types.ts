@@ -2263,6 +2263,159 @@ export interface AddMessageRequest {
   body: string;
 }
 
+export interface AuditEntry {
+  /** Identifier of the entry. */
+  entry_id: string;
+  /** Number of the entry in the log of the account, from 1. */
+  seq: number;
+  /** Time of the action. */
+  at: string;
+  /** Author of the action. */
+  actor: {
+    /** Kind of the actor. */
+    kind: 'person' | 'key' | 'staff' | 'operator' | 'system';
+    /** Identifier of the person or key. */
+    id?: string;
+    /** Name of the person, key or operator at that time. */
+    name?: string;
+    /** Role of the person in the account at that time. */
+    role?: string;
+  };
+  /** Action, `<noun>.<verb>`. */
+  action:
+    | 'account.claimed'
+    | 'account.created'
+    | 'account.deleted'
+    | 'account.erased'
+    | 'account.updated'
+    | 'app.created'
+    | 'billing.checkout_opened'
+    | 'billing.plan_bought'
+    | 'billing.portal_opened'
+    | 'chat.claim_started'
+    | 'chat.released'
+    | 'domain.removed'
+    | 'domain.set'
+    | 'endpoint.changed'
+    | 'endpoint.created'
+    | 'endpoint.disabled'
+    | 'endpoint.recovered'
+    | 'endpoint.secret_rotated'
+    | 'endpoint.tested'
+    | 'entitlement.granted'
+    | 'event.replayed'
+    | 'key.changed'
+    | 'key.created'
+    | 'key.revoked'
+    | 'key.rolled'
+    | 'listing.refreshed'
+    | 'listing.removed'
+    | 'membership.delivery_retried'
+    | 'payment.accepted'
+    | 'payout.changed'
+    | 'person.email_changed'
+    | 'person.email_disowned'
+    | 'person.email_verified'
+    | 'person.password_changed'
+    | 'person.provider_linked'
+    | 'person.provider_unlinked'
+    | 'person.verification_sent'
+    | 'plan.confirmed'
+    | 'plan.prepared'
+    | 'product.archived'
+    | 'product.created'
+    | 'product.unarchived'
+    | 'product.updated'
+    | 'rail.updated'
+    | 'receipt.invoice_updated'
+    | 'receipt.proof_sent'
+    | 'refund.confirmed'
+    | 'refund.prepared'
+    | 'subscription.stopped'
+    | 'ticket.answered'
+    | 'ticket.closed'
+    | 'ticket.opened'
+    | 'ticket.resolved';
+  /** Object of the action. */
+  subject: {
+    /** Type of the object. */
+    type:
+      | 'account'
+      | 'app'
+      | 'chat'
+      | 'delivery'
+      | 'domain'
+      | 'endpoint'
+      | 'entitlement'
+      | 'key'
+      | 'listing'
+      | 'membership'
+      | 'payment'
+      | 'person'
+      | 'product'
+      | 'rail'
+      | 'receipt'
+      | 'setup'
+      | 'subscription'
+      | 'ticket';
+    /** Unique identifier. */
+    id: string;
+  };
+  /** Changed fields before the action. Secrets are never recorded. */
+  before?: Record<string, unknown>;
+  /** Changed fields after the action. Secrets are never recorded. */
+  after?: Record<string, unknown>;
+  /** `done`, or `refused`. */
+  outcome: 'done' | 'refused';
+  /** Reason given for the action, or of the refusal. */
+  reason?: string;
+  /** Identifier of the request in the operator’s log. */
+  request_id: string;
+  /** Address of the caller. */
+  ip?: string;
+  /** True for real money, false for the sandbox. */
+  livemode: boolean;
+  /** True if names and addresses were erased with the account. */
+  erased?: true;
+  /** Hash of the entry before; 64 zeros for the first. Absent until the entry is chained. */
+  prev_hash?: string;
+  /** SHA-256 of the RFC 8785 bytes of this entry without `hash`. Absent until the entry is chained. */
+  hash?: string;
+}
+
+export interface AuditEntryPage {
+  /** Entries of this page. */
+  items: AuditEntry[];
+  /** Page number, from 1. */
+  page: number;
+  /** Maximum number of entries per page. */
+  per_page: number;
+  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
+  total: number;
+  /** Number of pages. */
+  total_pages: number;
+  /** True if another page follows. */
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface AuditLogVerification {
+  /** True if no entry is missing or was changed. */
+  valid: boolean;
+  /** Number of entries that were checked. */
+  checked: number;
+  /** End of the chain. */
+  head: {
+    /** Number of the last chained entry; 0 if none is. */
+    seq: number;
+    /** Hash of the last chained entry. Store it elsewhere to prove later that nothing before was changed. */
+    hash: string;
+  };
+  /** Number of the first entry that is missing or was changed. */
+  broken_at?: number;
+}
+
 export type Customer =
   | {
       /** Address of a Solana wallet. */
@@ -2321,25 +2474,27 @@ export interface ConsumeResponse {
   customer?: Customer;
 }
 
-export type GrantRequest = {
-  /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
-  customer: Customer;
-  /** Number of units to grant. */
-  units?: number;
-  /** Number of days. */
-  days?: number;
+export interface RefundRequest {
+  /** Identifier of the consumption. Refund it by this identifier if the work fails. */
+  consumption_id: string;
   /** Reason, for your records. */
   reason: string;
-} & (
-  | {
-      /** Identifier of the product. */
-      product_id: string;
-    }
-  | {
-      /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
-      external_product_id: string;
-    }
-);
+}
+
+export interface RefundResponse {
+  /** True if the units are available again. */
+  refunded: true;
+  /** Identifier of the consumption. Refund it by this identifier if the work fails. */
+  consumption_id: string;
+  /** Identifier of the entitlement. A customer and a product always have the same one. */
+  entitlement_id: string;
+  /** Number of units returned. */
+  units: number;
+  /** Number of units left; null: no limit. */
+  remaining: number | null;
+  /** End of the paid time; null: no end. */
+  paid_through: string | null;
+}
 
 export interface Entitlement {
   /** Identifier of the entitlement. A customer and a product always have the same one. */
@@ -2368,28 +2523,6 @@ export interface Entitlement {
   updated_at: string;
 }
 
-export interface RefundRequest {
-  /** Identifier of the consumption. Refund it by this identifier if the work fails. */
-  consumption_id: string;
-  /** Reason, for your records. */
-  reason: string;
-}
-
-export interface RefundResponse {
-  /** True if the units are available again. */
-  refunded: true;
-  /** Identifier of the consumption. Refund it by this identifier if the work fails. */
-  consumption_id: string;
-  /** Identifier of the entitlement. A customer and a product always have the same one. */
-  entitlement_id: string;
-  /** Number of units returned. */
-  units: number;
-  /** Number of units left; null: no limit. */
-  remaining: number | null;
-  /** End of the paid time; null: no end. */
-  paid_through: string | null;
-}
-
 export interface EntitlementPage {
   /** Entries of this page. */
   items: Entitlement[];
@@ -2406,6 +2539,26 @@ export interface EntitlementPage {
   /** False if the list has more entries than `total`. */
   total_exact?: false;
 }
+
+export type GrantRequest = {
+  /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
+  customer: Customer;
+  /** Number of units to grant. */
+  units?: number;
+  /** Number of days. */
+  days?: number;
+  /** Reason, for your records. */
+  reason: string;
+} & (
+  | {
+      /** Identifier of the product. */
+      product_id: string;
+    }
+  | {
+      /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+      external_product_id: string;
+    }
+);
 
 export interface Rail {
   /** Payment rail. GET /v1/access/rails lists them. */
@@ -4103,6 +4256,48 @@ export interface ListTicketsQuery {
 export interface GetTicketQuery {
   /** Return only messages before this one. */
   before?: string;
+}
+
+export interface ListAuditLogQuery {
+  /** Page number, from 1. */
+  page?: number;
+  /** Number of entries per page. */
+  per_page?: number;
+  /** Return only actions of this kind of actor. */
+  actor_kind?: 'person' | 'key' | 'staff' | 'operator' | 'system';
+  /** Return only actions of this person or key. */
+  actor_id?: string;
+  /** Return only this action, or all of a noun: `key.*`. */
+  action?: string;
+  /** Return only actions on this object. */
+  subject_id?: string;
+  /** Return only actions that were done, or refused. */
+  outcome?: 'done' | 'refused';
+  /** Return only actions from this time on. A date means its beginning in UTC. */
+  from?: string;
+  /** Return only actions before this time. */
+  to?: string;
+  /** Text in the action, the actor’s name, or an identifier. */
+  q?: string;
+}
+
+export interface ExportAuditLogQuery {
+  /** Return only actions of this kind of actor. */
+  actor_kind?: 'person' | 'key' | 'staff' | 'operator' | 'system';
+  /** Return only actions of this person or key. */
+  actor_id?: string;
+  /** Return only this action, or all of a noun: `key.*`. */
+  action?: string;
+  /** Return only actions on this object. */
+  subject_id?: string;
+  /** Return only actions that were done, or refused. */
+  outcome?: 'done' | 'refused';
+  /** Return only actions from this time on. A date means its beginning in UTC. */
+  from?: string;
+  /** Return only actions before this time. */
+  to?: string;
+  /** Text in the action, the actor’s name, or an identifier. */
+  q?: string;
 }
 
 export interface ListEntitlementsQuery {

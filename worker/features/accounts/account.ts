@@ -4,6 +4,7 @@ import type { AccountId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
 import { dropMailsOf } from '#features/email/outbox.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
@@ -59,10 +60,22 @@ export async function updateAccount(
       updatedFields.length === 0
         ? undefined
         : { displayName, timezone, locale, notificationPrefs: prefs.merged, merchantSettings: settings };
-    return { values, writes: [...logo.writes(ctx, account.id), ...(await storeAnswer({ updatedFields, logoProblem: logo.problem }))] };
+    const entry = recordAction(ctx, ctx, {
+      action: 'account.updated',
+      subject: { type: 'account', id: account.id },
+      before: recordedAccount(account),
+      after: recordedAccount({ ...account, ...values }),
+    });
+    const effect = [...logo.writes(ctx, account.id), ...(values ? [entry] : [])];
+    return { values, writes: [...effect, ...(await storeAnswer({ updatedFields, logoProblem: logo.problem }))] };
   });
   return { updatedFields, logoProblem: logo.problem };
 }
+
+/** Fields of an account in the audit log. */
+const recordedAccount = ({ displayName, timezone, locale, notificationPrefs, merchantSettings }: Account) => ({
+  ...{ display_name: displayName, timezone, locale, notification_prefs: prefsOf(notificationPrefs), ...merchantSettings },
+});
 
 function mergePrefs(stored: Account['notificationPrefs'], patch: Partial<NotificationPrefs>) {
   const known = prefsOf(stored);
@@ -97,6 +110,7 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
       merchantSettings: {},
     },
     writes: [
+      recordAction(ctx, ctx, { action: 'account.deleted', subject: { type: 'account', id: account.id } }),
       revokeAllKeys(ctx.db, account.id, ctx.now),
       forgetWallets(ctx.db, account.id),
       dropMailsOf(ctx, account.id, ERASED_AT_ONCE),

@@ -7,6 +7,7 @@
 import { z } from '@hono/zod-openapi';
 import type { AccountId } from '#core/ids.ts';
 import type { Actor, Scope, Shard, Tenant } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Change } from '#platform/db/commit.ts';
 import { isFreshSignIn, requireFreshSignIn } from '#platform/http/callers.ts';
 import { given, orNull, ProductUuid } from '#platform/http/openapi.ts';
@@ -45,15 +46,23 @@ export async function planPayout(ctx: Scope, actor: Actor, change: PayoutChange)
   const { merchantId, livemode } = ctx;
   const { wallet, previous, paidFor } = change;
   const events = [payoutChanged(ctx, actor.via === 'key' ? 'key' : 'person', change)];
-  if (!livemode) return { events, writes: [] };
+  const entry = recordAction(ctx, ctx, {
+    action: 'payout.changed',
+    subject: change.railId === undefined ? { type: 'product', id: change.subject.id } : { type: 'rail', id: change.railId },
+    before: { payout_wallet: previous },
+    after: { payout_wallet: wallet },
+  });
+  // The steps of a sandbox session are no actions of the merchant.
+  const entries = ctx.sandbox?.sessionId ? [] : [entry];
+  if (!livemode) return { events, writes: entries };
   const known = wallet === null ? 'this_one' : await findKnownWallets(ctx.db, merchantId, wallet);
   if (known === 'others') requireFreshSignIn(ctx, actor);
   // A product paid to a wallet already in use sends no email: frequent emails would teach owners to ignore them.
   const isEmailed = known !== 'this_one' || change.railId !== undefined;
   const emails = isEmailed ? await planPayoutEmail(ctx, merchantId, { wallet, previous, paid_for: paidFor }) : [];
-  if (wallet === null || known === 'this_one') return { events, writes: emails };
+  if (wallet === null || known === 'this_one') return { events, writes: [...emails, ...entries] };
   const guards = isFreshSignIn(ctx, actor) ? [] : [abortUnlessFirst(ctx, merchantId, wallet)];
-  return { events, writes: [...guards, rememberWallet(ctx, merchantId, wallet), ...emails] };
+  return { events, writes: [...guards, rememberWallet(ctx, merchantId, wallet), ...emails, ...entries] };
 }
 
 export const planAccountPayout = (ctx: Shard, merchantId: AccountId, wallet: string): Pick<Change<null>, 'events' | 'writes'> => ({

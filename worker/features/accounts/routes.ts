@@ -202,6 +202,7 @@ export const accountRoutes = routes('Account', 'settings')
       const { display_name: displayName, notification_prefs: notificationPrefs, merchant_settings: merchantSettings, ...rest } = body;
       return updateAccount(scope, actor, { ...rest, displayName, notificationPrefs, merchantSettings }, storeAnswer);
     },
+    audit: ['account.updated'],
     present: ({ updatedFields, logoProblem }) => {
       const detail =
         logoProblem === null
@@ -224,6 +225,7 @@ export const accountRoutes = routes('Account', 'settings')
     codes: ['invalid_credentials', 'email_registered', 'state_conflict', 'password_too_short', 'no_change'],
     once: ({ scope, actor, body: { email, current_password: currentPassword, new_password: newPassword } }, storeAnswer) =>
       changeSecurity(scope, actor, { email, currentPassword, newPassword }, storeAnswer),
+    audit: ['person.email_changed', 'person.password_changed'],
     present: (updated) => ({ detail: 'Changed. All sessions have ended; sign in again.', updated_fields: updated }),
     isSecret: true,
   })
@@ -237,6 +239,7 @@ export const accountRoutes = routes('Account', 'settings')
       'Deletes the account. Requires a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, personal data is erased, hand-offs return 410 and products 404. Payments, memberships and receipts remain, because buyers own them too. A payment in flight is still confirmed. Needs no Idempotency-Key: a repeated call returns 403 `account_deleted`.',
     returns: DetailResponse,
     refusals: merchantBodyErrors(...malformedKeyErrors, 'state_conflict'),
+    audit: ['account.deleted'],
     answer: async ({ scope, actor }) => {
       await deleteAccount(scope, actor);
       return { detail: 'The account is deleted. Its sessions and keys have ended.' };

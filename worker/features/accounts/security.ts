@@ -1,5 +1,6 @@
 import { ApiError } from '#core/errors.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
@@ -51,7 +52,15 @@ export async function changeSecurity(
         ...(values.email ? planSecurityAlert(ctx, account, { change: 'email' }) : []),
         ...(values.email ? planVerification(ctx, { ...account, ...values }) : []),
       ];
-      const writes = [...reserved, ...guards, ...emails, ...(await storeAnswer(updatedFields))];
+      const subject = { type: 'person', id: account.id } as const;
+      const emailsOf = ({ email }: Partial<Account>) => ({ email });
+      const entries = [
+        ...(values.email
+          ? [recordAction(ctx, ctx, { action: 'person.email_changed', subject, before: emailsOf(account), after: emailsOf(values) })]
+          : []),
+        ...(values.passwordHash ? [recordAction(ctx, ctx, { action: 'person.password_changed', subject })] : []),
+      ];
+      const writes = [...reserved, ...guards, ...emails, ...entries, ...(await storeAnswer(updatedFields))];
       return { values: { ...values, tokenVersion: account.tokenVersion + 1 }, writes, wasStored };
     });
   await withNames(ctx, actor.accountId, named, change).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, exists, gt, inArray, isNotNull, isNull, lte, ne, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, exists, gt, inArray, isNotNull, isNull, ne, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, KeyId, SignInId } from '#core/ids.ts';
 import type { Db, Shard, Tenant } from '#platform/context.ts';
@@ -14,7 +14,6 @@ import {
   payoutWallets,
 } from '#platform/db/tables/accounts.ts';
 import { type ApiKey, apiKeys } from '#platform/db/tables/keys.ts';
-import { type SellerDomain, sellerDomains } from '#platform/db/tables/office/domains.ts';
 import { type SignInIdentity, signInIdentities, usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
 import { brandLogos } from '#platform/db/tables/receipts.ts';
 import { casUpdate, stepRows, updateUnversioned } from '#platform/db/versioned.ts';
@@ -186,46 +185,6 @@ export const storeLogo = (db: Db, { merchantId, ...logo }: typeof brandLogos.$in
     .onConflictDoUpdate({ target: brandLogos.merchantId, set: logo });
 
 export const forgetLogo = (db: Db, merchantId: AccountId): Write => db.delete(brandLogos).where(eq(brandLogos.merchantId, merchantId));
-
-export const findDomain = (db: Db, merchantId: AccountId): Promise<SellerDomain | undefined> =>
-  db.select().from(sellerDomains).where(eq(sellerDomains.merchantId, merchantId)).get();
-
-export async function findVerifiedDomain(db: Db, merchantId: AccountId): Promise<string | null> {
-  const found = await findDomain(db, merchantId);
-  return found?.status === 'verified' ? found.domain : null;
-}
-
-export async function saveDomain(db: Db, domain: SellerDomain): Promise<void> {
-  await db.insert(sellerDomains).values(domain).onConflictDoUpdate({ target: sellerDomains.merchantId, set: domain });
-}
-
-/** Stores a check's result unless the merchant has set another domain meanwhile. */
-export async function saveDomainCheck(db: Db, { merchantId, token, ...reading }: SellerDomain): Promise<void> {
-  const { status, checkedAt, verifiedAt, nextCheckAt } = reading;
-  await db
-    .update(sellerDomains)
-    .set({ status, checkedAt, verifiedAt, nextCheckAt })
-    .where(and(eq(sellerDomains.merchantId, merchantId), eq(sellerDomains.token, token)));
-}
-
-export async function deleteDomain(db: Db, merchantId: AccountId): Promise<void> {
-  await db.delete(sellerDomains).where(eq(sellerDomains.merchantId, merchantId));
-}
-
-/** Claims domains that are due and postpones their next check, so that no other sweep takes them and a failed one waits its turn. */
-export const takeDueDomains = (db: Db, now: number, nextCheckAt: number, limit: number): Promise<SellerDomain[]> =>
-  db
-    .update(sellerDomains)
-    .set({ nextCheckAt })
-    .where(
-      sql`merchant_id IN ${db
-        .select({ id: sellerDomains.merchantId })
-        .from(sellerDomains)
-        .where(lte(sellerDomains.nextCheckAt, now))
-        .orderBy(sellerDomains.nextCheckAt)
-        .limit(limit)}`,
-    )
-    .returning();
 
 type KnownWallets = 'none' | 'this_one' | 'others';
 

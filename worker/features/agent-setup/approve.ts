@@ -1,9 +1,11 @@
 import { ApiError } from '#core/errors.ts';
-import type { KeyId, SetupIntentId } from '#core/ids.ts';
+import type { AccountId, KeyId, SetupIntentId } from '#core/ids.ts';
 import { planAgentKey, revokeKeys } from '#features/accounts/agent-account.ts';
-import { announceKey, changeKeys, draftKey } from '#features/accounts/keys/keys.ts';
+import { announceKey, changeKeys, draftKey, recordedKey } from '#features/accounts/keys/keys.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { type Change, transact, unchanged } from '#platform/db/commit.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
+import { type Change, transact, unchanged, type Write } from '#platform/db/commit.ts';
+import type { ApiKey } from '#platform/db/tables/keys.ts';
 import { PAID_PLANS, planAt } from '#rules/plans.ts';
 import type { Manifest } from './manifest/schema.ts';
 import { activationPath, manifestPath } from './next-actions.ts';
@@ -51,6 +53,7 @@ export async function approveSetup(
           ...updateSetup(ctx, intent, patch),
           ...revokeKeys(ctx, ended),
           ...(drafted ? planAgentKey(ctx, account, drafted.key) : []),
+          ...recordApproval(ctx, intent.accountId, { setupIntentId, ended, made: drafted?.key ?? null }),
         ],
         result: { ...found, intent: next, liveKey: drafted?.key ?? left },
       };
@@ -60,6 +63,27 @@ export async function approveSetup(
   if (drafted) await announceKey(ctx, drafted.key);
   return { setup, rawKey: drafted?.rawKey ?? null };
 }
+
+/** Entries of the keys that an agent's setup revokes and creates. */
+function recordApproval(
+  ctx: Shard,
+  merchantId: AccountId,
+  { setupIntentId, ended, made }: { setupIntentId: SetupIntentId; ended: { id: KeyId }[]; made: ApiKey | null },
+): Write[] {
+  const by = { kind: 'system', id: setupIntentId, name: 'setup' } as const;
+  const tenant = { merchantId, livemode: true };
+  return [
+    ...ended.map(({ id }) => recordAction(ctx, tenant, { action: 'key.revoked', subject: { type: 'key', id }, by })),
+    ...(made
+      ? [recordAction(ctx, tenant, { action: 'key.created', subject: { type: 'key', id: made.id }, after: keyFields(made), by })]
+      : []),
+  ];
+}
+
+const keyFields = (made: ApiKey) => {
+  const { id: _, livemode: __, ...fields } = recordedKey(made);
+  return fields;
+};
 
 function draftLiveKey(ctx: Ctx, { intent }: SetupState): ReturnType<typeof draftKey> {
   const asked = (intent.manifest as Manifest | null)?.requested_permissions ?? [];

@@ -90,6 +90,7 @@ export const listingRoutes = routes('x402', 'products')
     returns: { 204: { description: 'Deleted' } },
     codes: ['not_found', 'state_conflict'],
     leased: ({ scope, params }) => deleteListing(scope, params.listing_id),
+    audit: ['listing.removed'],
     present: () => undefined,
   })
   .write({
@@ -113,5 +114,6 @@ export const listingRoutes = routes('x402', 'products')
       await countRefresh(c, scope.merchantId);
       return { scheduled: scope.livemode ? await scheduleProbes(scope) : 0 };
     },
+    audit: ['listing.refreshed'],
     present: (scheduled) => scheduled,
   });

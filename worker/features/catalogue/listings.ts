@@ -3,6 +3,7 @@ import type { ListingId, ProductId } from '#core/ids.ts';
 import { type Listing, saleOn } from '#features/products/product.ts';
 import { obstaclesOf, payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
 import type { Scope } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { PageRequest } from '#platform/db/page.ts';
 import type { ListingRow } from '#platform/db/tables/office/listings.ts';
 import type { Product } from '#platform/db/tables/products.ts';
@@ -50,7 +51,8 @@ export async function deleteListing(ctx: Scope, id: ListingId): Promise<void> {
     const detail = 'The listing belongs to a product. Set discovery.listed of the product to false, or remove the route.';
     throw new ApiError('state_conflict', { detail, meta: { reason: 'listing_of_product' } });
   }
-  await endListing(ctx.db, id);
+  const entry = { action: 'listing.removed', subject: { type: 'listing', id }, before: { resource: listing.resource }, after: {} } as const;
+  await ctx.db.batch([endListing(ctx.db, id), recordAction(ctx, ctx, entry)]);
 }
 
 function judgeEntry(ctx: Scope, { product, listing }: Entry, seller: Seller): JudgedEntry {

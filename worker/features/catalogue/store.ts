@@ -2,6 +2,7 @@ import { and, eq, isNull, lte, sql } from 'drizzle-orm';
 import type { ListingId, ProductId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { amongIds, boundId, fieldOf, jsonRows, textOfId } from '#platform/db/among.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { PageRequest } from '#platform/db/page.ts';
 import { countedRows, rowsOf } from '#platform/db/page.ts';
 import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
@@ -110,11 +111,15 @@ export const findListed = (scope: Scope, id: ListingId) =>
     .get();
 
 /** Makes a probe of all resources of a merchant due. Returns how many. */
-export async function scheduleProbes({ db, merchantId, wallNow }: Scope): Promise<number> {
-  const scheduled = await db
-    .update(listings)
-    .set({ nextProbeAt: wallNow })
-    .where(and(eq(listings.merchantId, merchantId), sql`call <> 'tool'`));
+export async function scheduleProbes(ctx: Scope): Promise<number> {
+  const { db, merchantId, wallNow } = ctx;
+  const [scheduled] = await db.batch([
+    db
+      .update(listings)
+      .set({ nextProbeAt: wallNow })
+      .where(and(eq(listings.merchantId, merchantId), sql`call <> 'tool'`)),
+    recordAction(ctx, ctx, { action: 'listing.refreshed', subject: { type: 'account', id: merchantId } }),
+  ]);
   return scheduled.meta.changes;
 }
 

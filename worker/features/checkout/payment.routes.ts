@@ -102,6 +102,7 @@ export const paymentRoutes = routes('Payments', 'payments')
     returns: ConfirmResponse,
     codes: [...transactionErrors, 'rpc_unavailable'],
     shard: ({ ctx, body: { payment_id: paymentId } }) => homeOf(ctx, paymentId),
+    audit: false,
     respond: async ({ c, viewer, shard, body: { payment_id: paymentId, tx_signature: txSignature } }) => {
       const present = async (confirmation: Confirmation): Promise<Answer> => ({
         status: 200,

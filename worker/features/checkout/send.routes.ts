@@ -28,6 +28,7 @@ export const sendRoutes = routes('Payments', 'payments').viewer({
     .openapi('SendTransactionResponse'),
   codes: [...transactionErrors, 'state_conflict', 'rpc_unavailable'],
   shard: ({ ctx, params }) => homeOf(ctx, params.payment_id),
+  audit: false,
   load: ({ viewer, shard, params }) => loadWithProduct(shard, params.payment_id, viewer),
   owner: ({ payment }) => payment,
   leased: ({ scope, row, body }) => sendTransaction(scope, row, body.transaction),

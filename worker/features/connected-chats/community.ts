@@ -5,7 +5,8 @@ import { type AccountId, type CommunityId, newId } from '#core/ids.ts';
 import { COMMUNITIES_MAX, LIFE } from '#core/limits.ts';
 import { MINUTE } from '#core/time.ts';
 import type { Ctx, Scope } from '#platform/context.ts';
-import { isConstraint } from '#platform/db/commit.ts';
+import { type NewAuditEntry, recordAction } from '#platform/db/audit/record-action.ts';
+import { isConstraint, type Write } from '#platform/db/commit.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import type { Community } from '#platform/db/tables/office/placements.ts';
 import type { IdentityProvider } from '#rules/payment-terms.ts';
@@ -21,6 +22,16 @@ import {
   insertCommunity,
 } from './store.ts';
 
+/** Stores a row of the first database with its entry: in one batch if the account is there, else the entry first. */
+async function storeRecorded(ctx: Scope, write: Write, entry: NewAuditEntry): Promise<void> {
+  const [global, recorded] = [globalOf(ctx), recordAction(ctx, ctx, entry)];
+  if (global.database === ctx.database) await global.db.batch([write, recorded]);
+  else {
+    await ctx.db.batch([recorded]);
+    await global.db.batch([write]);
+  }
+}
+
 const hashOf = (code: string): string => hex.encode(sha256(utf8(code)));
 
 /**
@@ -33,7 +44,7 @@ export async function beginClaim(ctx: Scope, provider: IdentityProvider): Promis
   if (used >= COMMUNITIES_MAX) throw new ApiError('plan_limit_reached', { meta: { limit: COMMUNITIES_MAX, used } });
   const code = `claim-${randomBase62(24)}`;
   const expiresAt = ctx.wallNow + LIFE.claimMinutes * MINUTE;
-  await insertCommunity(db, {
+  const community = {
     id: newId<CommunityId>(ctx.wallNow, ctx.merchantId),
     accountId: ctx.merchantId,
     provider,
@@ -42,6 +53,11 @@ export async function beginClaim(ctx: Scope, provider: IdentityProvider): Promis
     expiresAt,
     claimedAt: null,
     createdAt: ctx.wallNow,
+  };
+  await storeRecorded(ctx, insertCommunity(db, community), {
+    action: 'chat.claim_started',
+    subject: { type: 'chat', id: community.id },
+    after: { provider },
   });
   return { code, expiresAt };
 }
@@ -77,7 +93,9 @@ export async function giveBack(ctx: Scope, id: CommunityId): Promise<void> {
   const community = (await findOwnCommunity(db, ctx.merchantId, id)) ?? raise('not_found');
   // Runs before the claim is deleted: after a crash in between, the merchant can repeat the call.
   if (community.nativeId !== null) await disownTargets(ctx, community);
-  if (!(await deleteCommunity(db, ctx.merchantId, id))) throw new ApiError('not_found');
+  const named = { provider: community.provider, native_id: community.nativeId };
+  const entry = { action: 'chat.released', subject: { type: 'chat', id }, before: named, after: {} } as const;
+  await storeRecorded(ctx, deleteCommunity(db, ctx.merchantId, id), entry);
 }
 
 export const giveAllBack = (ctx: Ctx, accountId: AccountId): Promise<number> => deleteAccountCommunities(globalOf(ctx).db, accountId);

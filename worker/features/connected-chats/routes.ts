@@ -122,6 +122,8 @@ export const communityRoutes = routes('Account', 'webhooks')
       .openapi('DeliveryTest'),
     leased: ({ scope, body: { provider } }) =>
       scope.livemode ? checkPlatform(scope, provider) : Promise.resolve({ ok: true, detail: 'simulated', latencyMs: 0 }),
+    // Calls the platform and changes nothing of the account.
+    audit: false,
     present: ({ ok, detail, latencyMs }, { body: { provider } }) => ({ provider, ok, detail, latency_ms: latencyMs }),
   })
   .write({
@@ -137,6 +139,7 @@ export const communityRoutes = routes('Account', 'webhooks')
     ),
     codes: ['plan_limit_reached'],
     leased: ({ scope, body }) => beginClaim(scope, body.provider),
+    audit: ['chat.claim_started'],
     present: ({ code, expiresAt }) => ({ code, expires_at: iso(expiresAt) }),
     isSecret: true,
   })
@@ -160,6 +163,7 @@ export const communityRoutes = routes('Account', 'webhooks')
     returns: { 204: { description: 'Released' } },
     codes: ['not_found'],
     leased: ({ scope, params }) => giveBack(scope, params.claim_id),
+    audit: ['chat.released'],
     present: () => undefined,
   })
   .public({

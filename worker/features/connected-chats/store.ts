@@ -58,8 +58,8 @@ export const disownTargets = ({ db, merchantId, wallNow }: Scope, { provider, na
     ),
   );
 
-export const deleteCommunity = async (db: Db, accountId: AccountId, id: CommunityId): Promise<boolean> =>
-  (await db.delete(communities).where(and(eq(communities.id, id), eq(communities.accountId, accountId)))).meta.changes > 0;
+export const deleteCommunity = (db: Db, accountId: AccountId, id: CommunityId) =>
+  db.delete(communities).where(and(eq(communities.id, id), eq(communities.accountId, accountId)));
 
 export async function deleteAccountCommunities(db: Db, accountId: AccountId): Promise<number> {
   return (await db.delete(communities).where(eq(communities.accountId, accountId))).meta.changes;

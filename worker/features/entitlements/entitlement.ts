@@ -2,11 +2,10 @@ import { ApiError, formatErrorChain, objectAway } from '#core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
-import { commit, commitProjection, forEach } from '#platform/db/commit.ts';
+import { commit, commitProjection } from '#platform/db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
-import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import { entitlementObject, entitlementObjectName } from '#platform/objects.ts';
-import { type Customer, type EntitlementKey, type EntitlementSnapshot, type GrantProblem, planGrant, type Sold } from '#rules/balance.ts';
+import type { Customer, EntitlementKey, EntitlementSnapshot } from '#rules/balance.ts';
 import {
   type Called,
   type ConsumeAnswer,
@@ -18,7 +17,7 @@ import {
   type UseRequest,
 } from '#rules/entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
-import { type EndedCopy, listPastEnd, overwriteCopy, upsertCopy } from './store.ts';
+import { overwriteCopy, upsertCopy } from './store.ts';
 
 export { listEntitlements, toSnapshot } from './store.ts';
 
@@ -57,23 +56,6 @@ export const calledBy = (ctx: Ctx): Called => ({
 export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): Promise<EntitlementSnapshot | null> =>
   callEntitlement(ctx, owner, entitlementId, (object) => object.read(calledBy(ctx)));
 
-const ENDED = { pageMax: 100, pagesMax: 20 };
-const LANES = 6;
-
-/**
- * Reads expired entitlements so that their objects end them. Only sandbox sessions and a local machine with an advanced clock need it: by
- * wall time the object's own alarm does this.
- */
-export async function sweepEntitlements(ctx: Shard): Promise<Swept> {
-  if (ctx.sandbox === null && ctx.now === ctx.wallNow) return { taken: 0, end: 'empty' };
-  return sweepPages<EndedCopy>(
-    ctx,
-    ENDED,
-    (last) => listPastEnd(ctx, last, ENDED.pageMax),
-    (ended) => forEach(ctx, ended, (one) => readEntitlement(ctx, one, one.id), LANES),
-  );
-}
-
 /** Deletes a test entitlement. Its object then publishes nothing. Idempotent. */
 export const eraseEntitlement = (ctx: Scope, entitlementId: string): Promise<void> =>
   callEntitlement(ctx, ctx, entitlementId, (object) => object.erase());
@@ -82,7 +64,7 @@ export const eraseEntitlement = (ctx: Scope, entitlementId: string): Promise<voi
  * Builds a keyed call to an object. Merchant, mode, product and customer are part of the object's name, so the same key elsewhere is a
  * different call.
  */
-function operationOf<T>(ctx: Ctx, identity: EntitlementKey, verb: string, request: IdempotentRequest, input: T): Operation<T> {
+export function operationOf<T>(ctx: Ctx, identity: EntitlementKey, verb: string, request: IdempotentRequest, input: T): Operation<T> {
   return { identity, key: `${verb}:${request.key}`, fingerprint: fingerprintsOf(ctx, request)[0], input, ...calledBy(ctx) };
 }
 
@@ -103,42 +85,6 @@ export const tooManyKeys = (ctx: Ctx, { until }: Full): ApiError =>
     retryAfterSeconds: (until - ctx.wallNow) / SECOND,
     meta: { reason: 'entitlement_full' },
   });
-
-/**
- * Grants what a product sells without a payment. Throws 409 idempotency_conflict, 422 for units or days that the product does not sell, for
- * neither, or for more than can be counted.
- */
-export async function grantEntitlement(
-  ctx: Ctx,
-  identity: EntitlementKey,
-  request: IdempotentRequest,
-  { sold, units, days, reason }: { sold: Sold; units?: number | undefined; days?: number | undefined; reason: string },
-) {
-  const planned = planGrant(sold, { units, days });
-  const refusal = 'field' in planned ? planned : null;
-  const operation = operationOf(ctx, identity, 'grant', request, { addition: 'field' in planned ? null : planned, reason });
-  const answer = await callEntitlement(ctx, identity, identity.entitlementId, (object) => object.grant(operation));
-  if (answer.ok) return answer;
-  if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
-  if (answer.reason === 'full') throw tooManyKeys(ctx, answer);
-  const problem = refusal
-    ? { loc: ['body', refusal.field], msg: textOfGrantProblem(sold, refusal), type: refusal.reason }
-    : { loc: ['body', 'units'], msg: 'Expected fewer units', type: 'too_big' };
-  throw new ApiError('validation_error', { problems: [problem] });
-}
-
-const GRANT_PROBLEMS: Record<GrantProblem['reason'], Record<GrantProblem['field'], string>> = {
-  not_sold: {
-    units: 'The product sells time, not units. Grant days.',
-    days: 'The product sells units without an end. Grant units only.',
-  },
-  nothing_granted: { units: 'Send units, days or both, as the product sells them.', days: 'Send the days to grant.' },
-};
-
-const textOfGrantProblem = ({ usageUnits, accessPeriodDays }: Sold, { reason, field }: GrantProblem): string =>
-  usageUnits === null && accessPeriodDays === null
-    ? 'The product has neither units nor an end. Omit units and days.'
-    : GRANT_PROBLEMS[reason][field];
 
 /** Refunds a consumption. Its id names the object that stores it. Throws 404, 409 state_conflict. */
 export async function refundConsumption(ctx: Scope, request: IdempotentRequest, input: { consumptionId: string; reason: string }) {

@@ -2,27 +2,15 @@ import { z } from '@hono/zod-openapi';
 import { raise } from '#core/errors.ts';
 import { COUNTED_FILTERED_MAX, LIFE } from '#core/limits.ts';
 import { isoOrNull } from '#core/time.ts';
-import { getProduct } from '#features/products/product.ts';
 import { productRef, resolveProductId } from '#features/products/product-ref.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { idempotentRequest } from '#platform/http/idempotency-key.ts';
 import { countedLessWith, EntitlementUuid, ModeQuery, orNull, PageQuery, PaidThrough, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
-import { entitlementKeyOf, grantEntitlement, listEntitlements, readEntitlement, refundConsumption } from './entitlement.ts';
-import { CustomerBody, customerOf, EntitlementBody, toEntitlementResource } from './resource.ts';
+import { listEntitlements, readEntitlement, refundConsumption } from './entitlement.ts';
+import { EntitlementBody, toEntitlementResource } from './resource.ts';
 
-const UNITS_MAX = 1_000_000_000;
-const units = z.number().int().min(1).max(UNITS_MAX);
-const GrantRequest = z
-  .object({
-    ...productRef,
-    customer: CustomerBody.describe('Customer: a wallet, or your own name for the customer. Requests name exactly one.'),
-    units: units.optional().describe('Number of units to grant.'),
-    days: z.number().int().min(1).max(3660).optional().describe('Number of days.'),
-    reason: z.string().trim().min(1).max(500).describe('Reason, for your records.'),
-  })
-  .openapi('GrantRequest');
 const RefundRequest = z
   .object({
     consumption_id: z.string().max(64).describe('Identifier of the consumption. Refund it by this identifier if the work fails.'),
@@ -41,29 +29,6 @@ const RefundResponse = z
   .openapi('RefundResponse');
 
 export const entitlementRoutes = routes('Entitlements', 'customers')
-  .write({
-    path: 'POST /access/entitlements/grant',
-    id: 'grantEntitlement',
-    sdk: 'entitlements.grant',
-    agent: { confirm: true },
-    summary: 'Grant units or days',
-    description:
-      'Grants units or days without a payment: units for products sold by units, days for products sold by time, either or both for products sold by both. Units add up. Days extend `paid_through` from now or from its end, whichever is later. Products sold without any limit accept neither.',
-    key: 'required',
-    body: GrantRequest,
-    returns: EntitlementBody,
-    codes: ['not_found'],
-    answer: async ({ c, scope, body }) => {
-      const productId = await resolveProductId(scope, body);
-      const sold = await getProduct(scope, productId);
-      const identity = entitlementKeyOf(scope, productId, customerOf(body.customer));
-      const { units, days, reason } = body;
-      const request = await idempotentRequest(c);
-      const granted = await grantEntitlement(scope, identity, request, { sold, units, days, reason });
-      if (granted.replayed) c.header('Idempotent-Replayed', 'true');
-      return toEntitlementResource(granted.snapshot);
-    },
-  })
   .write({
     path: 'POST /access/entitlements/refund',
     group: 'consume',

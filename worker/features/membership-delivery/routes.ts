@@ -16,5 +16,6 @@ export const placementRoutes = routes('Memberships', 'customers').write({
   load: async ({ scope, params }) => (await findOwnMember(scope, params.membership_id)) ?? raise('not_found'),
   owner: ({ membership }) => membership,
   once: ({ scope, row }, storeAnswer) => retryDelivery(scope, row.membership.id, storeAnswer),
+  audit: { action: 'membership.delivery_retried', subject: 'membership', fields: ({ id }) => ({ id }) },
   present: (membership) => toMembershipResource(membership, { isOwners: true }),
 });

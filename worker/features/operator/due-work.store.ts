@@ -83,6 +83,7 @@ const paymentWork = ({ config, now }: Ctx) => {
   } satisfies Record<string, DueWork>;
 };
 
+const UNCHAINED = 'audit_entries INDEXED BY audit_entries_unchained WHERE hash IS NULL';
 const customerWork = (ctx: Ctx) => ({
   memberships: {
     work: [
@@ -94,6 +95,7 @@ const customerWork = (ctx: Ctx) => ({
   entitlements: { work: [], ...(ctx.now === ctx.wallNow ? {} : { idleMs: 0 }) },
   plans: { work: [first('accounts WHERE plan_through IS NOT NULL', 'plan_through')] },
   erasures: { work: [first("accounts WHERE status = 'deleted' AND erased_at IS NULL", 'deleted_at')] },
+  auditChain: { work: [first(UNCHAINED, 'at')], gate: `SELECT 1 FROM ${UNCHAINED}`, isOfWallTime: true },
   listings: {
     work: hasX402(ctx.config) ? [first('listings WHERE next_probe_at IS NOT NULL', 'next_probe_at')] : [],
     isOfWallTime: true,

@@ -47,6 +47,11 @@ export const merchantPaymentRoutes = routes('Payments', 'payments')
     load: ({ scope, params }) => loadPayment(scope, params.payment_id, scope),
     owner: (payment) => payment,
     once: ({ scope, row, body }, storeAnswer) => acceptUnmatched(scope, { paymentId: row.id, txSignature: body.tx_signature, storeAnswer }),
+    audit: {
+      action: 'payment.accepted',
+      subject: 'payment',
+      fields: ({ id }, { row, body }) => ({ id, session_payment_id: row.id, tx_signature: body.tx_signature }),
+    },
     present: (payment, { scope }) => toPaymentResource(scope, payment, 'merchant'),
     retentionMs: MONEY_RETENTION_MS,
   })
@@ -69,6 +74,8 @@ export const merchantPaymentRoutes = routes('Payments', 'payments')
       'identity_verification_required',
       'rpc_unavailable',
     ],
+    // Confirms a buyer's payment, as POST /pay/confirm does.
+    audit: false,
     leased: async ({ scope, body }) => {
       const receipt = await claimReceipt(scope, body.tx_sig);
       return { receipt, link: (await listLinks(scope, [receipt])).get(receipt.id) };

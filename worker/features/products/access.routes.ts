@@ -5,6 +5,7 @@ import { AppBody, CreateAppRequest, planApp, toAppResource } from './apps.ts';
 import { explainRefusal, planProduct, withSlug } from './create-product.ts';
 import { CreateProductRequest } from './resource.ts';
 import { CreatedProductBody, toCreatedProduct } from './selling/warnings.ts';
+import { recordedProduct } from './update-product.ts';
 
 export const accessProductRoutes = routes('Set-up', 'products')
   .write({
@@ -17,6 +18,7 @@ export const accessProductRoutes = routes('Set-up', 'products')
     body: CreateAppRequest,
     returns: created(AppBody),
     once: ({ scope, body }, storeAnswer) => commitWithAnswer(scope, planApp(scope, body), storeAnswer),
+    audit: { action: 'app.created', subject: 'app', fields: ({ id, name, homepageUrl: homepage_url }) => ({ id, name, homepage_url }) },
     present: (app: Parameters<typeof toAppResource>[0]) => toAppResource(app),
   })
   .write({
@@ -38,5 +40,6 @@ export const accessProductRoutes = routes('Set-up', 'products')
         ),
       );
     },
+    audit: { action: 'product.created', subject: 'product', fields: recordedProduct },
     present: (product, { scope, body }) => toCreatedProduct(scope, product, body),
   });

@@ -10,7 +10,7 @@ import { CreateProductRequest, ProductBody, slugParam, toProductResource, Update
 import { ListingBody, toListingResource } from './selling/offer.ts';
 import { CreatedProductBody, toCreatedProduct } from './selling/warnings.ts';
 import { getActiveListing, getProduct, listProducts } from './store.ts';
-import { archiveProduct, changeProduct, unarchiveProduct } from './update-product.ts';
+import { archiveProduct, changeProduct, recordedProduct, unarchiveProduct } from './update-product.ts';
 
 const refusals = [
   'invalid_product_type',
@@ -49,6 +49,7 @@ export const productRoutes = routes('Products', 'products')
     returns: created(CreatedProductBody),
     codes: refusals,
     once: ({ scope, actor, body }, storeAnswer) => createProduct(scope, actor, body, storeAnswer),
+    audit: { action: 'product.created', subject: 'product', fields: recordedProduct },
     present: (product, { scope, body }) => toCreatedProduct(scope, product, body),
   })
   .write({
@@ -62,6 +63,7 @@ export const productRoutes = routes('Products', 'products')
     codes: refusals,
     once: ({ scope, actor, params, body }, storeAnswer) =>
       changeProduct(scope, actor, { ...body, productId: params.product_id }, storeAnswer),
+    audit: { action: 'product.updated', subject: 'product', fields: recordedProduct },
     present: (product, { scope }) => toProductResource(scope, product),
   })
   .write({
@@ -73,6 +75,7 @@ export const productRoutes = routes('Products', 'products')
     returns: ProductBody,
     codes: ['not_found', 'state_conflict'],
     once: ({ scope, params }, storeAnswer) => archiveProduct(scope, params.product_id, storeAnswer),
+    audit: { action: 'product.archived', subject: 'product', fields: recordedProduct },
     present: (product, { scope }) => toProductResource(scope, product),
   })
   .write({
@@ -84,6 +87,7 @@ export const productRoutes = routes('Products', 'products')
     returns: ProductBody,
     codes: ['not_found', 'plan_limit_reached', 'state_conflict'],
     once: ({ scope, actor, params }, storeAnswer) => unarchiveProduct(scope, actor, params.product_id, storeAnswer),
+    audit: { action: 'product.unarchived', subject: 'product', fields: recordedProduct },
     present: (product, { scope }) => toProductResource(scope, product),
   })
   .read({

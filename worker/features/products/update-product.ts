@@ -4,6 +4,7 @@ import { ApiError, raise } from '#core/errors.ts';
 import type { ProductId } from '#core/ids.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import type { Actor, Ctx, Scope } from '#platform/context.ts';
+import { pick } from '#platform/db/audit/record-answer.ts';
 import { transact } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/products.ts';
@@ -15,10 +16,33 @@ import { SELLING_RAILS, suits } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';
 import { explainQuota, planProductPayout, requireApp, requireAssets, requireRails, requireType } from './create-product.ts';
 import { deliveryTerms, requireDeliverable } from './delivery.ts';
-import type { UpdateProductRequest } from './resource.ts';
+import { toProductResource, type UpdateProductRequest } from './resource.ts';
 import { isAllowed, payoutOf, prospectOf } from './selling/obstacles.ts';
 import { findByExternalId, findListing, getProduct, isPayable, type Listing, openProduct, saleOn, updateProduct } from './store.ts';
 import { narrowed, payerLimitOf, renewalOf, requireMeant, requirePrice, requirePurchasable, requireRenewable } from './terms.ts';
+
+const SHOWN = [
+  ...([
+    'name',
+    'description',
+    'slug',
+    'external_product_id',
+    'access_app_id',
+    'product_type',
+    'status',
+    'price',
+    'accepted_assets',
+  ] as const),
+  ...(['billing_model', 'renewal_mode', 'access_period_days', 'usage_units', 'unit_name', 'payout_wallet', 'allowed_rails'] as const),
+  ...(['default_rail', 'grace_hours', 'session_seconds', 'requires_identity', 'delivery', 'success_url', 'cancel_url'] as const),
+  ...(['discovery', 'max_per_payer_per_day', 'metadata', 'live_mode_confirmed', 'trusted_customer_ref'] as const),
+] as const;
+
+/** Fields of a product in the audit log. */
+export const recordedProduct = (product: Product, { scope }: { scope: Scope }) => ({
+  id: product.id,
+  ...pick(toProductResource(scope, product), ...SHOWN),
+});
 
 /** Updates the given fields. Running sessions retain their terms. Throws 404, 409, 422, 429 as for a new product. */
 export async function changeProduct(
@@ -60,7 +84,7 @@ export async function changeProduct(
       const mayOpen = (after.payoutWallet !== null && product.payoutWallet === null) || movesRails;
       opens = mayOpen && !(await isPayable(ctx, product.id));
       const writes = [...(opens ? openProduct(ctx, product, after, limit) : updateProduct(ctx, product, after)), ...(payout?.writes ?? [])];
-      return withAnswer({ events: payout?.events ?? [], writes, result: after }, storeAnswer(after));
+      return withAnswer({ events: payout?.events ?? [], writes, result: after }, storeAnswer(after, { before: product }));
     });
   } catch (error) {
     // Three aborted batches mean that the external id is taken, or that others continue to change this product.
@@ -141,7 +165,7 @@ export const archiveProduct = (ctx: Scope, productId: ProductId, storeAnswer: St
   transact(ctx, { reload: () => getProduct(ctx, productId) }, (product) => {
     if (product.status === 'archived') return unchangedWithAnswer(product, storeAnswer);
     const after = movedTo(ctx, product, 'archive');
-    return withAnswer({ events: [], writes: updateProduct(ctx, product, after), result: after }, storeAnswer(after));
+    return withAnswer({ events: [], writes: updateProduct(ctx, product, after), result: after }, storeAnswer(after, { before: product }));
   });
 
 export async function unarchiveProduct(
@@ -155,7 +179,10 @@ export async function unarchiveProduct(
     return await transact(ctx, { reload: () => getProduct(ctx, productId) }, (product) => {
       if (product.status === 'active') return unchangedWithAnswer(product, storeAnswer);
       const after = movedTo(ctx, product, 'unarchive');
-      return withAnswer({ events: [], writes: openProduct(ctx, product, after, limit), result: after }, storeAnswer(after));
+      return withAnswer(
+        { events: [], writes: openProduct(ctx, product, after, limit), result: after },
+        storeAnswer(after, { before: product }),
+      );
     });
   } catch (error) {
     throw (isContended(error) && (await explainQuota(ctx, actor))) || error;

@@ -51,5 +51,10 @@ export const railRoutes = routes('Rails', 'payouts')
       // After an aborted batch the change is planned again, which throws if another wallet was first.
       return commitWithAnswer(scope, await plan(), storeAnswer, () => plan().then(() => null));
     },
+    audit: {
+      action: 'rail.updated',
+      subject: 'rail',
+      fields: ({ rail_id: id, enabled, payout_wallet, origins }) => ({ id, enabled, payout_wallet, origins }),
+    },
     present: (body) => body,
   });

@@ -155,7 +155,7 @@ export async function planRailSetting(
   actor: Actor,
   railId: RailId,
   input: z.infer<typeof RailSettingUpdate>,
-): Promise<Change<z.infer<typeof RailSettingBody>>> {
+): Promise<Change<z.infer<typeof RailSettingBody>> & { before: z.infer<typeof RailSettingBody> }> {
   const { merchantId, livemode } = ctx;
   const { payout_wallet: wallet } = input;
   const origins = input.origins && requireOrigins(ctx, railId, input.origins);
@@ -185,6 +185,12 @@ export async function planRailSetting(
     events: payout?.events ?? [],
     writes: [...(before ? updateSetting(ctx, before, after) : [insertSetting(ctx.db, after)]), ...(payout?.writes ?? []), ...quota],
     result: shown,
+    before: {
+      ...shown,
+      enabled: before?.enabled ?? true,
+      payout_wallet: previous,
+      ...(shown.origins && { origins: before?.origins ?? [] }),
+    },
   };
 }
 

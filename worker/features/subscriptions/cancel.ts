@@ -4,6 +4,7 @@ import { ApiError } from '#core/errors.ts';
 import type { AuthorizationId } from '#core/ids.ts';
 import { planStop, routeOf } from '#features/authorizations/authorization.ts';
 import { type Actor, belongsTo, type Ctx, type Scope } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
 import { transact } from '#platform/db/commit.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { poll } from '#platform/deadline.ts';
@@ -132,6 +133,10 @@ export async function stopAuthorization(ctx: Scope, actor: Actor, id: Authorizat
       const detail = 'The first period is not paid yet. Wait until the checkout is over, then stop the subscription.';
       throw new ApiError('state_conflict', { detail, meta: { reason: 'pending' } });
     }
-    return planStop(ctx, row);
+    const change = planStop(ctx, row);
+    if (change.writes.length === 0) return change;
+    const statuses = { before: { status: row.status }, after: { status: change.result.status } };
+    const entry = { action: 'subscription.stopped', subject: { type: 'subscription', id }, ...statuses } as const;
+    return { ...change, writes: [...change.writes, recordAction(ctx, row, entry)] };
   });
 }

@@ -99,6 +99,7 @@ export const subscriptionRoutes = routes('Subscriptions', 'payments')
     query: ModeQuery,
     returns: AuthorizationBody,
     codes: ['not_found', 'state_conflict'],
+    audit: ['subscription.stopped'],
     leased: ({ scope, actor, params }) => stopAuthorization(scope, actor, params.authorization_id),
     present: toAuthorizationResource,
   });

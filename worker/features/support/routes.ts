@@ -6,7 +6,7 @@ import { ShownName, ShownText } from '#platform/http/bodies/own-fields.ts';
 import { idOf, ModeQuery, PageQuery, pageOf, positiveInteger } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { TICKET, TICKET_CATEGORIES } from '#rules/states.ts';
-import { NewTicketBody, ThreadBody, TicketBody, toMessageResource, toThreadResource, toTicketResource } from './resource.ts';
+import { NewTicketBody, type Thread, ThreadBody, TicketBody, toMessageResource, toThreadResource, toTicketResource } from './resource.ts';
 import { listAllTickets, listTickets } from './store.ts';
 import { readThread, requireStaff, scopeOfTicket } from './thread.ts';
 import { addMessage, closeTicket, openTicket, resolveTicket } from './ticket.ts';
@@ -25,6 +25,9 @@ const CreateTicketRequest = z
     example: { subject: 'A payment is missing', body: 'The buyer has paid: see the explorer.', category: 'payment' },
   });
 
+/** Fields of a ticket in the audit log: no text of it. */
+const recordedTicket = ({ ticket: { id, livemode, status, category } }: Thread) => ({ id, livemode, status, category });
+
 export const supportRoutes = routes('Support', 'tickets')
   .write({
     path: 'POST /support/tickets',
@@ -39,6 +42,7 @@ export const supportRoutes = routes('Support', 'tickets')
       const about = { paymentId: payment_id ?? null, membershipId: membership_id ?? null };
       return openTicket(scope, actor, { ...input, ...about }, storeAnswer);
     },
+    audit: { action: 'ticket.opened', subject: 'ticket', fields: recordedTicket },
     present: ({ ticket, messages }) => ({ ...toTicketResource(ticket), messages: messages.map(toMessageResource) }),
   })
   .read({
@@ -91,6 +95,7 @@ export const supportRoutes = routes('Support', 'tickets')
     shard: ({ scope, actor, params }) => scopeOfTicket(scope, actor, params.ticket_id),
     once: ({ scope, actor, params, body: { body } }, storeAnswer) =>
       addMessage(scope, actor, { ticketId: params.ticket_id, body, storeAnswer }),
+    audit: { action: 'ticket.answered', subject: 'ticket', fields: recordedTicket },
     present: toThreadResource,
   })
   .write({
@@ -103,6 +108,7 @@ export const supportRoutes = routes('Support', 'tickets')
     codes: ['not_found', 'state_conflict'],
     shard: ({ scope, actor, params }) => scopeOfTicket(scope, actor, params.ticket_id),
     once: ({ scope, actor, params }, storeAnswer) => closeTicket(scope, actor, params.ticket_id, storeAnswer),
+    audit: { action: 'ticket.closed', subject: 'ticket', fields: recordedTicket },
     present: toThreadResource,
   })
   .write({
@@ -116,5 +122,6 @@ export const supportRoutes = routes('Support', 'tickets')
     check: ({ actor }) => requireStaff(actor),
     shard: ({ scope, actor, params }) => scopeOfTicket(scope, actor, params.ticket_id),
     once: ({ scope, actor, params }, storeAnswer) => resolveTicket(scope, actor, params.ticket_id, storeAnswer),
+    audit: { action: 'ticket.resolved', subject: 'ticket', fields: recordedTicket },
     present: toThreadResource,
   });

@@ -180,7 +180,7 @@ export async function addMessage(
         ],
         result: thread,
       };
-      return withAnswer(change, storeAnswer(thread));
+      return withAnswer(change, storeAnswer(thread, { before: { ...thread, ticket } }));
     });
   return refusingTooMany(scope, actor, store);
 }
@@ -211,7 +211,10 @@ async function moveTicket(ctx: Scope, actor: Actor, { ticketId, transition, type
     const thread = await loadThread(scope, after);
     const event = { ...ticketEvent(type, after), previous: { status: ticket.status } };
     const emails = await planTicketEmails(scope, { ticket: after, by: sideOf(actor, ticket) });
-    return withAnswer({ events: [event], writes: [...updateTicket(scope, ticket, after), ...emails], result: thread }, storeAnswer(thread));
+    return withAnswer(
+      { events: [event], writes: [...updateTicket(scope, ticket, after), ...emails], result: thread },
+      storeAnswer(thread, { before: { ...thread, ticket } }),
+    );
   });
 }
 

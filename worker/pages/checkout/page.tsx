@@ -1,6 +1,6 @@
 import { type Asset, type MoneyResource, toMoneyResource } from '#core/money.ts';
 import { iso, SECOND } from '#core/time.ts';
-import { findVerifiedDomain } from '#features/accounts/store.ts';
+import { findVerifiedDomain } from '#features/accounts/domain/store.ts';
 import { solanaPayUrl } from '#features/checkout/prepare-transaction.ts';
 import { toConnectResource } from '#features/checkout/resource.ts';
 import type { SessionListing } from '#features/checkout/sessions/session.ts';

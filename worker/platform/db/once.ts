@@ -20,8 +20,15 @@ import {
   toStoredAnswer,
 } from './idempotency-record.ts';
 
-/** Creates the writes that store the answer of `result`, with fields that the database adds. They belong in the batch of the effect. */
-export type StoreAnswer<T> = (result: T, late?: LateFields) => Promise<Write[]>;
+/** Facts of an effect: fields of its answer that the database adds, and the row before it. */
+interface Effect<T> {
+  late?: LateFields;
+  before?: T;
+  isUnchanged?: true;
+}
+
+/** Creates the writes that store the answer of `result`. They belong in the batch of the effect. */
+export type StoreAnswer<T> = (result: T, effect?: Effect<T>) => Promise<Write[]>;
 export const skipStoring: StoreAnswer<unknown> = async () => [];
 
 export const withAnswer = async <T>(change: Change<T>, writes: Promise<Write[]>): Promise<Change<T>> => ({
@@ -31,7 +38,7 @@ export const withAnswer = async <T>(change: Change<T>, writes: Promise<Write[]>)
 
 /** Stores the answer although nothing changes: a later repetition of this request must not undo a change that others made meanwhile. */
 export const unchangedWithAnswer = async <T>(result: T, storeAnswer: StoreAnswer<T>): Promise<Change<T>> =>
-  withAnswer(unchanged(result), storeAnswer(result));
+  withAnswer(unchanged(result), storeAnswer(result, { isUnchanged: true }));
 
 /**
  * Runs an effect within the database alone. `run` commits the effect and the writes of `storeAnswer` in one batch. Returns the stored
@@ -53,7 +60,7 @@ export async function answerOnce<T>(
   const known = await findStored();
   if (known) return known;
   const planned: { result: T; answer: StoredAnswer }[] = [];
-  const storeAnswer = async (result: T, late?: LateFields): Promise<Write[]> => {
+  const storeAnswer = async (result: T, { late }: Effect<T> = {}): Promise<Write[]> => {
     const answer = toStoredAnswer(await present(result));
     planned.push({ result, answer });
     return insertRecord(ctx, request, { fence, answer, late });
@@ -79,12 +86,17 @@ export async function answerOnce<T>(
  */
 export async function commitWithAnswer<T>(
   ctx: Shard,
-  change: Change<T>,
+  change: Change<T> & { before?: T },
   storeAnswer: StoreAnswer<T>,
   explain: (planned: T) => Promise<ApiError | null> = async () => null,
 ): Promise<T> {
   try {
-    return await commit(ctx, await withAnswer(change, storeAnswer(change.result)));
+    const { result, before, events, writes } = change;
+    const effect = {
+      ...(before === undefined ? {} : { before }),
+      ...(events.length + writes.length === 0 ? { isUnchanged: true as const } : {}),
+    };
+    return await commit(ctx, await withAnswer(change, storeAnswer(result, effect)));
   } catch (error) {
     if (error instanceof ApiError) throw error;
     if (!isConstraint(error)) throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });

@@ -34,6 +34,7 @@ const tenantOf = ({ accountId: merchantId, livemode }: Actor): Tenant => ({ merc
 /** Sets the actor, and the context to the actor's database. */
 export async function setActor(c: RouteContext<ActorEnv>, actor: Actor): Promise<void> {
   const scope = await loadScope(c.var.ctx, tenantOf(actor));
+  c.var.ctx.acting.actor = actor;
   c.set('caller', actor);
   c.set('actor', actor);
   c.set('scope', scope);

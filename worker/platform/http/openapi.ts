@@ -6,6 +6,7 @@ import type { Id } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX, PER_PAGE } from '#core/limits.ts';
 import { ASSETS } from '#core/money.ts';
 import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts';
+import type { withEntry } from '#platform/db/audit/record-answer.ts';
 import { REGIONS } from '#platform/variables/regions.ts';
 import type { KeyScope } from '#rules/access/scopes.ts';
 import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
@@ -48,6 +49,8 @@ export interface AppEnv {
     key: { keyId: string; admissionId: string } | undefined;
     /** Set once in app.ts, so that guards do not depend on the account store. */
     authenticate(c: RouteContext, permission: Permission | null, asked?: { bucket?: CallBucket; scope?: KeyScope }): Promise<Actor>;
+    /** Set once in app.ts, so that the start does not load the audit log. */
+    withEntry: typeof withEntry;
     body: unknown;
     /** Refusal of the body, thrown after authentication. */
     bodyRefusal: ApiError | undefined;

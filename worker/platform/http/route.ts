@@ -20,9 +20,11 @@ import type {
 } from '#core/ids.ts';
 import { inMode, type ScopeOwner } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Scope, Shard, Tenant } from '#platform/context.ts';
+import type { RecordedAction } from '#platform/db/audit/record-answer.ts';
 import type { Answer, StoredAnswer } from '#platform/db/idempotency-record.ts';
 import { answerLeased } from '#platform/db/lease.ts';
 import { answerOnce, type StoreAnswer } from '#platform/db/once.ts';
+import type { AuditAction } from '#rules/access/audit-actions.ts';
 import type { Group } from '#rules/access/scopes.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
 import { KINDS, type Kind, type KindOptions } from './callers.ts';
@@ -137,21 +139,24 @@ type Loads<C, L> =
   | { load?: undefined; owner?: undefined };
 type Loaded<L> = [L] extends [object] ? { row: L; scope: Scope } : unknown;
 interface Presents<C, T, S> extends KeyOptions {
+  /** Entry of the audit log, written with the answer, or actions of the entries that the verb writes itself. False: none. */
+  audit?: RecordedAction<NoInfer<T>, C> | Actions;
   present(result: T, call: C): S | Promise<S>;
   /** Runs after the answer is stored, and on every replay. */
   answered?(call: C, answer: StoredAnswer): Promise<unknown>;
   answer?: never;
   respond?: never;
 }
+type Actions = readonly [AuditAction, ...AuditAction[]] | false;
 /** Answer mode of a handler, which determines the idempotency of its effect. */
 type Answers<C, T, S> =
-  | { answer(call: C): S | Promise<S>; once?: never; leased?: never; respond?: never }
+  | { answer(call: C): S | Promise<S>; audit?: Actions; once?: never; leased?: never; respond?: never }
   /** Single batch: `storeAnswer` returns the writes that store the answer with the effect. */
   | (Presents<C, T, S> & { once(call: C, storeAnswer: StoreAnswer<unknown>): Promise<T>; leased?: never })
   /** Several batches or external calls, under a lease of the key. */
   | (Presents<C, T, S> & { leased(call: C): Promise<T>; once?: never })
   /** Writes the response itself. */
-  | { respond(call: C): Response | Promise<Response>; answer?: never; once?: never; leased?: never };
+  | { respond(call: C): Response | Promise<Response>; audit?: Actions; answer?: never; once?: never; leased?: never };
 
 type Declare<K extends 'actor' | 'viewer' | 'anyone', Options> = <
   const P extends Endpoint,
@@ -199,6 +204,7 @@ type AnyRoute = Named &
   Declared<string, z.ZodType, z.ZodType | Shape, z.ZodType, z.ZodType, z.ZodType | Response2xx> &
   Checks<AnyCall, unknown> &
   KeyOptions & {
+    audit?: RecordedAction | Actions;
     load?(call: AnyCall): Promise<unknown>;
     owner?(row: unknown): ScopeOwner;
     answer?(call: AnyCall): unknown;
@@ -231,7 +237,9 @@ function configOf({ security, scope, middleware, key, takesMode, codes }: Kind, 
   return createRoute({
     method: method.toLowerCase() as 'post',
     path,
-    ...(route.id === undefined ? { hide: true } : { ...operationOf(route, method, key, query), ...(scope && { 'x-scope': scope }) }),
+    ...(route.id === undefined
+      ? { hide: true }
+      : { ...operationOf(route, method, { security, key }, query), ...(scope && { 'x-scope': scope }) }),
     ...(security ? { security } : {}),
     middleware: middleware as never,
     request: {
@@ -245,13 +253,17 @@ function configOf({ security, scope, middleware, key, takesMode, codes }: Kind, 
 }
 
 const READS = ['GET', 'HEAD'];
+/** Groups that the audit log leaves out: their calls are sales or tests. */
+const UNRECORDED: readonly (Group | undefined)[] = ['consume', 'sandbox'];
 
-/** Texts and extensions of an operation. Throws for a write that does not say what a repeated call does. */
-function operationOf(route: AnyRoute & { id: string }, method: string, key: Kind['key'], query: z.ZodObject | undefined) {
-  const { id, tag, summary, description, sdk, agent } = route;
+/** Texts and extensions of an operation. Throws for a write that does not say what a repeated call does, or what the audit log records. */
+function operationOf(route: AnyRoute & { id: string }, method: string, { security = [], key }: Partial<Kind>, query?: z.ZodObject) {
+  const { id, tag, summary, description, sdk, agent, audit } = route;
   const [resource, name] = sdk === false ? [] : sdk!.split('.');
   const idempotency = key === 'required' ? 'required' : key === 'optional' ? 'honoured' : route.idempotency;
   if (!READS.includes(method) && idempotency === undefined) throw new Error(`${id} does not say what a repeated call does`);
+  const isOut = READS.includes(method) || !security.some(({ apiKey, bearer }) => apiKey ?? bearer) || UNRECORDED.includes(route.group);
+  if (!isOut && audit === undefined) throw new Error(`${id} has no audit`);
   const pages = query && ['after', 'page'].find((field) => field in query.shape);
   return {
     operationId: id,
@@ -262,6 +274,7 @@ function operationOf(route: AnyRoute & { id: string }, method: string, key: Kind
     ...(READS.includes(method) ? {} : { 'x-idempotency': idempotency }),
     ...(method === 'GET' && pages ? { 'x-pages': pages } : {}),
     ...(agent ? { 'x-agent': agent } : {}),
+    ...(audit ? { 'x-audit-actions': 'action' in audit ? [audit.action] : audit } : {}),
   };
 }
 
@@ -284,13 +297,17 @@ type HandlerContext = AnyCall['c'] & {
 };
 
 function handlerOf(route: AnyRoute) {
-  const { check, shard, load, owner, answer, once, leased, respond, present, answered, isSecret, retentionMs } = route;
+  const { check, shard, load, owner, answer, once, leased, respond, present, answered, isSecret, retentionMs, audit } = route;
   const status = Number(Object.keys(responsesOf(route))[0]);
   const options: KeyOptions = { ...(isSecret ? { isSecret } : {}), ...(retentionMs === undefined ? {} : { retentionMs }) };
   const complete = async (call: AnyCall): Promise<AnyCall> => {
     if (!load || !owner) return call;
     const row = await load(call);
     return Object.assign(call, { row, scope: await inMode(call.shard, owner(row)) });
+  };
+  const run = async (call: AnyCall, storeAnswer: StoreAnswer<unknown>) => {
+    const loaded = await complete(call);
+    return once!(loaded, audit && 'action' in audit ? call.c.var.withEntry(call.shard as Scope, audit, loaded, storeAnswer) : storeAnswer);
   };
   return async (c: HandlerContext) => {
     const [params, query, body, headers] = ['param', 'query', 'json', 'header'].map((target) => c.req.valid(target));
@@ -319,7 +336,7 @@ function handlerOf(route: AnyRoute) {
     const shown = async (result: unknown): Promise<Answer> => ({ status, body: await present!(result, call) });
     const request = await keyedRequest(c, options);
     const stored = once
-      ? await answerOnce(call.shard, request, async (storeAnswer) => once(await complete(call), storeAnswer), shown)
+      ? await answerOnce(call.shard, request, (storeAnswer) => run(call, storeAnswer), shown)
       : await answerLeased(call.shard, request, async () => leased!(await complete(call)), shown);
     await answered?.(call, stored);
     return sendAnswer(c, stored);

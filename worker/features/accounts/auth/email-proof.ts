@@ -6,12 +6,13 @@ import { HOUR, iso, MINUTE } from '#core/time.ts';
 import { addressKeysOf, forgetBounce, planEmail } from '#features/email/outbox.ts';
 import { isBouncedAddress } from '#features/email/store.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
+import { personIn, recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { findShardAt } from '#platform/db/directory.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { type AccountChange, changeAccount } from '../change-account.ts';
-import { claiming, planRevokeAccess, withoutAccess } from '../claim/claim.ts';
+import { claiming, planRevokeAccess, recordClaim, withoutAccess } from '../claim/claim.ts';
 import { type AccountAccess, findAccountAccess, hasSold } from '../claim/store.ts';
 import { findAccount, listIdentities } from '../store.ts';
 import { ownerAddresses } from './owner-emails.ts';
@@ -77,6 +78,25 @@ function refuse({ wallNow }: Ctx, token: string): never {
   });
 }
 
+type ProvenAction = 'person.email_verified' | 'person.email_disowned' | 'person.password_changed';
+/** Entry of an action proven by a link. The reader of another's address is no person of the account. */
+const recordProven = (ctx: Shard, { id, email }: Account, action: ProvenAction): Write =>
+  recordAction(
+    ctx,
+    { merchantId: id, livemode: true },
+    {
+      action,
+      subject: { type: 'person', id },
+      ...(action === 'person.password_changed'
+        ? {}
+        : {
+            after: { email: action === 'person.email_disowned' ? null : email },
+            before: { email: action === 'person.email_disowned' ? email : null },
+          }),
+      by: action === 'person.email_disowned' ? { kind: 'system', id: null } : personIn(id),
+    },
+  );
+
 interface Spending<T> extends AccountChange {
   values: Partial<Account>;
   writes: Write[];
@@ -128,7 +148,7 @@ export const verifyEmail = (ctx: Ctx, token: string, storeAnswer: StoreAnswer<nu
     token,
     (account, home) => ({
       values: { emailVerified: true },
-      writes: [forgetBounce(home.db, addressKeysOf(ctx, account.email!))],
+      writes: [forgetBounce(home.db, addressKeysOf(ctx, account.email!)), recordProven(home, account, 'person.email_verified')],
       result: null,
       wasStored: async ({ emailVerified, email }) => emailVerified && !(await isUnreachable(home, email ?? '')),
     }),
@@ -161,10 +181,11 @@ export const disownEmail = (ctx: Ctx, token: string, storeAnswer: StoreAnswer<nu
     ctx,
     'verify',
     token,
-    ({ emailVerified }) => {
-      if (emailVerified)
+    (account, home) => {
+      if (account.emailVerified)
         throw new ApiError('state_conflict', { detail: 'The email address is already verified.', meta: { reason: 'already_verified' } });
-      return { values: { email: null, emailKey: null }, writes: [], result: null, wasStored: ({ email }) => email === null };
+      const writes = [recordProven(home, account, 'person.email_disowned')];
+      return { values: { email: null, emailKey: null }, writes, result: null, wasStored: ({ email }) => email === null };
     },
     storeAnswer,
   );
@@ -189,11 +210,12 @@ export async function resetPassword(
   const wasStored = (now: Account) => now.passwordHash === passwordHash;
   const change = async (account: Account) => {
     const values = { passwordHash, emailVerified: true, tokenVersion: account.tokenVersion + 1 };
-    if (account.emailVerified) return { values, writes: planPasswordEmails(home, account), wasStored, result: null };
+    const entry = recordProven(home, account, 'person.password_changed');
+    if (account.emailVerified) return { values, writes: [...planPasswordEmails(home, account), entry], wasStored, result: null };
     const access = await findAccountAccess(home, account.id);
     return {
       values: { ...withoutAccess(home, account, access), ...values },
-      writes: planRevokeAccess(home, account, access),
+      writes: [...planRevokeAccess(home, account, access), recordClaim(home, account.id), entry],
       wasStored,
       result: access,
     };

@@ -44,6 +44,7 @@ export const emailRoutes = routes('Account')
     returns: accepted,
     codes: ['state_conflict', 'mail_not_configured'],
     once: ({ scope }, storeAnswer) => askVerification(scope, storeAnswer),
+    audit: { action: 'person.verification_sent', subject: 'person', fields: (_, { actor }) => ({ id: actor.accountId }) },
     present: () => ({ detail: 'An email was sent. Its link works for 24 hours.' }),
   })
   .public({
@@ -58,6 +59,7 @@ export const emailRoutes = routes('Account')
     codes: ['invalid_credentials', 'state_conflict'],
     shard: homeOfLink,
     once: ({ ctx, body: { token } }, storeAnswer) => verifyEmail(ctx, token, storeAnswer),
+    audit: ['person.email_verified'],
     present: () => ({ detail: 'The email address is verified.' }),
     isSecret: true,
   })
@@ -96,6 +98,7 @@ export const emailRoutes = routes('Account')
     codes: ['invalid_credentials', 'state_conflict'],
     shard: homeOfLink,
     once: ({ ctx, body: { token } }, storeAnswer) => disownEmail(ctx, token, storeAnswer),
+    audit: ['person.email_disowned'],
     present: () => ({ detail: 'The email address is removed from the account.' }),
     isSecret: true,
   })
@@ -133,7 +136,8 @@ export const emailRoutes = routes('Account')
     codes: ['invalid_credentials', 'state_conflict', 'password_too_short'],
     shard: homeOfLink,
     once: ({ ctx, body: { token, new_password } }, storeAnswer) => resetPassword(ctx, token, new_password, storeAnswer),
-    present: (ended) => ({ detail: PASSWORD_SET + (ended ? auditDetailOf(ended) : '') }),
+    audit: ['person.password_changed', 'account.claimed'],
+    present: (ended: AccountAccess | null) => ({ detail: PASSWORD_SET + (ended ? auditDetailOf(ended) : '') }),
     answered: async ({ c, ctx, body }) => rememberSignIn(c, await emailOfSpent(ctx, body.token)),
     isSecret: true,
   });

@@ -127,6 +127,7 @@ export const authRoutes = routes('Authentication')
     shard: ({ ctx, body: { email, region } }) => homeOfRegistration(ctx, email, region),
     once: ({ shard, body: { display_name: displayName, region: _region, ...login } }, storeAnswer) =>
       registerAccount(shard, { ...login, displayName }, storeAnswer),
+    audit: ['account.created'],
     present: (account, { shard }) => toAuthResponse(shard, account, signedInNow(shard, 'pwd')),
     isSecret: true,
   })
@@ -175,6 +176,7 @@ export const authRoutes = routes('Authentication')
     body: WalletLoginRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'account_suspended', 'account_deleted', 'invalid_wallet_address'],
+    audit: ['account.created'],
     answer: async ({ ctx, body: { wallet_address, signed_message, message_nonce } }) => {
       const proof = { walletAddress: wallet_address, signature: signed_message, nonce: message_nonce };
       const { account, method } = await logInWithWallet(ctx, proof);
@@ -195,6 +197,7 @@ export const authRoutes = routes('Authentication')
     isBodyOptional: true,
     returns: AuthResponse,
     codes: ['invalid_authorization', 'account_suspended', 'account_deleted'],
+    audit: false,
     answer: async ({ c, ctx, body }) => {
       const token = body.token ?? bearerOf(c);
       const { account, signIn } = await refreshSession(ctx, token).catch(async (error) => {
@@ -213,5 +216,6 @@ export const authRoutes = routes('Authentication')
     description: 'Has no effect on the server: the token remains valid until it expires. Discard it.',
     key: 'none',
     returns: DetailResponse,
+    audit: false,
     answer: () => ({ detail: 'Signed out. Discard the token: it remains valid until it expires.' }),
   });

@@ -3,6 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, newIdIn } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
+import { personIn, recordAction } from '#platform/db/audit/record-action.ts';
 import { commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
 import { drawPartition, homeForNew, homeOf } from '#platform/db/directory.ts';
 import { findNamed, type IsUsed, NameTaken, withNames } from '#platform/db/names/names.ts';
@@ -83,6 +84,19 @@ export function newAccount(ctx: Shard, displayName: string, identity: SignInIden
   };
 }
 
+/** Entry of a registration. */
+export const recordNewAccount = (ctx: Shard, { id, displayName, email, walletAddress }: Account): Write =>
+  recordAction(
+    ctx,
+    { merchantId: id, livemode: true },
+    {
+      action: 'account.created',
+      subject: { type: 'account', id },
+      after: { display_name: displayName, email, wallet_address: walletAddress },
+      by: personIn(id),
+    },
+  );
+
 export async function storeAccount(
   ctx: Shard,
   account: Account,
@@ -98,7 +112,7 @@ export async function storeAccount(
   const named = [...(email === null ? [] : [emailName(ctx, email)]), ...(walletAddress === null ? [] : [walletName(ctx, walletAddress)])];
   return withNames(ctx, account.id, named, async (reserved) => {
     const guards = [...reserved, ...known.flatMap((keys) => abortIfTaken(ctx, account.id, keys))];
-    const writes = [...guards, insertAccount(ctx.db, account), ...payout.writes, ...emails];
+    const writes = [...guards, insertAccount(ctx.db, account), ...payout.writes, ...emails, recordNewAccount(ctx, account)];
     const change = await withAnswer({ events: payout.events, writes, result: account }, storeAnswer(account));
     return commitNew(ctx, change, () => findAccount(ctx.db, account.id));
   });

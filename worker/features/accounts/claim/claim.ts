@@ -4,9 +4,11 @@
  * @module
  */
 
+import type { AccountId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import { planEmail } from '#features/email/outbox.ts';
 import type { Shard } from '#platform/context.ts';
+import { personIn, recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { changeKeys } from '../keys/keys.ts';
@@ -34,6 +36,14 @@ export const planRevokeAccess = (ctx: Shard, { id: accountId, email: address }: 
   forgetWallets(ctx.db, accountId),
   ...planEmail(ctx, { template: 'account_claimed', facts: { ...access, at: iso(ctx.now) }, accountId, address: address! }).writes,
 ];
+
+/** Entry of a claim: the proven reader of the address ended all access of before. */
+export const recordClaim = (ctx: Shard, accountId: AccountId): Write =>
+  recordAction(
+    ctx,
+    { merchantId: accountId, livemode: true },
+    { action: 'account.claimed', subject: { type: 'account', id: accountId }, by: personIn(accountId) },
+  );
 
 /** Stores a claim with `store` and revokes every key from the next request on, also keys created meanwhile. */
 export async function claiming<T>(ctx: Shard, account: Account, store: () => Promise<T>): Promise<T> {

@@ -2,13 +2,14 @@ import { randomBase62 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import type { Scope, Shard } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
 import { forEach } from '#platform/db/commit.ts';
 import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
 import type { SellerDomain } from '#platform/db/tables/office/domains.ts';
 import { readProof } from '#platform/providers/domain-proof.ts';
 import { checkTarget } from '#platform/providers/target-url.ts';
 import { DOMAIN } from '#rules/states.ts';
-import { findDomain, saveDomain, saveDomainCheck, takeDueDomains } from '../store.ts';
+import { deleteDomain, findDomain, saveDomain, saveDomainCheck, takeDueDomains } from './store.ts';
 
 const REST_MS = 10 * SECOND;
 /** Retry interval for a server that does not answer, and the time after which the server counts as gone. */
@@ -41,8 +42,19 @@ export async function setDomain(ctx: Scope, name: string): Promise<SellerDomain>
           createdAt: wallNow,
         };
   // Stored before the check, so that a merchant with a slow server has the token anyway.
-  await saveDomain(db, { ...named, checkedAt: wallNow });
+  const subject = { type: 'domain', id: domain } as const;
+  const entry = recordAction(ctx, ctx, { action: 'domain.set', subject, before: { domain: known?.domain ?? null }, after: { domain } });
+  await db.batch([saveDomain(db, { ...named, checkedAt: wallNow }), ...(known?.domain === domain ? [] : [entry])]);
   return checkDomain(ctx, named);
+}
+
+/** Removes the merchant's domain. Idempotent. */
+export async function removeDomain(ctx: Scope): Promise<void> {
+  const known = await findDomain(ctx.db, ctx.merchantId);
+  if (!known) return;
+  const { domain } = known;
+  const entry = { action: 'domain.removed', subject: { type: 'domain', id: domain }, before: { domain }, after: { domain: null } } as const;
+  await ctx.db.batch([deleteDomain(ctx.db, ctx.merchantId), recordAction(ctx, ctx, entry)]);
 }
 
 export async function sweepDomains(ctx: Shard): Promise<Swept> {

@@ -7,8 +7,8 @@ import { given, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { didOf } from '#protocols/x402/offer-receipt.ts';
 import { DOMAIN } from '#rules/states.ts';
-import { deleteDomain, findDomain } from '../store.ts';
-import { setDomain } from './domain.ts';
+import { removeDomain, setDomain } from './domain.ts';
+import { findDomain } from './store.ts';
 
 const DomainBody = z
   .object({
@@ -70,6 +70,7 @@ export const domainRoutes = routes('Account', 'webhooks')
     returns: DomainBody,
     codes: ['rate_limited'],
     leased: ({ scope, body: { domain } }) => setDomain(scope, domain),
+    audit: ['domain.set'],
     present: (domain, { scope }) => toDomainResource(scope, domain),
   })
   .person({
@@ -79,6 +80,7 @@ export const domainRoutes = routes('Account', 'webhooks')
     summary: 'Remove your domain',
     description: 'Removes your domain. Buyers no longer see it. Succeeds if no domain is set.',
     returns: { 204: { description: 'Removed' } },
-    leased: ({ scope: { db, merchantId } }) => deleteDomain(db, merchantId),
+    leased: ({ scope }) => removeDomain(scope),
+    audit: ['domain.removed'],
     present: () => undefined,
   });

@@ -53,7 +53,7 @@ export async function changeKey(
       if (key.livemode && !isNarrower(next, key)) requireRecentSignIn(ctx, actor);
       if (JSON.stringify(next) === JSON.stringify(key)) return unchangedWithAnswer(key, storeAnswer);
       const result = { ...next, version: key.version + 1 };
-      return withAnswer({ events: [], writes: updateKey(ctx, key, patch), result }, storeAnswer(result));
+      return withAnswer({ events: [], writes: updateKey(ctx, key, patch), result }, storeAnswer(result, { before: key }));
     }),
   );
 }

@@ -1,6 +1,8 @@
 import { ApiError, formatErrorChain, planFull, raise } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newFence, newId } from '#core/ids.ts';
+import { isoOrNull } from '#core/time.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
 import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
@@ -40,6 +42,11 @@ export function draftKey(ctx: Ctx, merchantId: AccountId, given: Given): Created
 }
 
 export const personOf = ({ accountId }: Actor): KeyMaker => ({ kind: 'person', user_id: accountId });
+
+/** Fields of a key in the audit log. */
+export const recordedKey = ({ id, name, permissions, livemode, scopes, expiresAt, allowedIps, rolledFrom }: ApiKey) => ({
+  ...{ id, name, permissions, livemode, scopes, expires_at: isoOrNull(expiresAt), allowed_ips: allowedIps, rolled_from: rolledFrom },
+});
 
 export interface CreatedKey {
   key: ApiKey;
@@ -128,6 +135,13 @@ export async function revokeKey(ctx: Scope, actor: Actor, keyId: KeyId): Promise
   const merchantId = actor.accountId;
   const key = (await findKey(ctx.db, merchantId, keyId)) ?? raise('not_found');
   const revokedAt = Math.min(key.revokedAt ?? ctx.now, ctx.now);
+  const isNew = key.revokedAt === null || key.revokedAt > ctx.now;
   await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).revokeKey(key.keyHash, revokedAt);
-  await commit(ctx, { events: [], writes: [revokeKeyRow(ctx.db, merchantId, keyId, revokedAt)], result: null });
+  const entry = recordAction(ctx, key, {
+    action: 'key.revoked',
+    subject: { type: 'key', id: keyId },
+    before: { name: key.name },
+    after: {},
+  });
+  await commit(ctx, { events: [], writes: [revokeKeyRow(ctx.db, merchantId, keyId, revokedAt), ...(isNew ? [entry] : [])], result: null });
 }

@@ -13,7 +13,7 @@ import { PERMISSIONS } from '#rules/admission.ts';
 import { emptyUsage, type KeyUsage } from '#rules/analytics/key-usage.ts';
 import { listKeys } from '../store.ts';
 import { changeKey, rollKey } from './change.ts';
-import { announceKey, createKey } from './keys.ts';
+import { announceKey, createKey, recordedKey } from './keys.ts';
 import { UNRESTRICTED } from './restrictions.ts';
 
 const KeyBody = z
@@ -189,6 +189,7 @@ export const keyRoutes = routes('API keys', 'keys')
     codes: ['admin_requires_staff', 'invalid_permissions', 'plan_limit_reached'],
     once: ({ scope, actor, body: { name, permissions, sandbox_mode, ...restrictions } }, storeAnswer) =>
       createKey(scope, actor, { name, permissions, sandboxMode: sandbox_mode, ...UNRESTRICTED, ...patchOf(restrictions) }, storeAnswer),
+    audit: { action: 'key.created', subject: 'key', fields: ({ key }) => recordedKey(key) },
     present: ({ key, rawKey }, { scope }) => ({ key: toKeyResource(key, scope.now), raw_key: rawKey }),
     answered: ({ scope, actor }, { body }) => announceKey(scope, { merchantId: actor.accountId, id: JSON.parse(body).key.id }),
     isSecret: true,
@@ -210,6 +211,7 @@ export const keyRoutes = routes('API keys', 'keys')
         { keyId: params.key_id, patch: { ...(name === undefined ? {} : { name }), ...patchOf(restrictions) } },
         storeAnswer,
       ),
+    audit: { action: 'key.changed', subject: 'key', fields: recordedKey },
     present: async (key, { scope }) => toKeyResource(key, scope.now, (await usageOf(scope))[key.id]),
     answered: ({ scope, actor, params }) => announceKey(scope, { merchantId: actor.accountId, id: params.key_id }),
   })
@@ -226,6 +228,7 @@ export const keyRoutes = routes('API keys', 'keys')
     codes: ['admin_requires_staff', 'not_found', 'state_conflict', 'plan_limit_reached'],
     once: ({ scope, actor, params, body }, storeAnswer) =>
       rollKey(scope, actor, { keyId: params.key_id, overlapHours: body.overlap_hours, expiresAt: body.expires_at }, storeAnswer),
+    audit: { action: 'key.rolled', subject: 'key', fields: ({ key }) => recordedKey(key) },
     present: ({ key, rawKey }, { scope }) => ({ key: toKeyResource(key, scope.now), raw_key: rawKey }),
     answered: async ({ scope, actor, params }, { body }) => {
       for (const id of [JSON.parse(body).key.id, params.key_id]) await announceKey(scope, { merchantId: actor.accountId, id });

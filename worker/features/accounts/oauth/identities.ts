@@ -2,6 +2,7 @@ import { pepperedHashes } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Actor, Ctx, Db, Scope, Shard } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { IsUsed } from '#platform/db/names/names.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
@@ -59,7 +60,13 @@ export async function unlinkIdentity(ctx: Scope, actor: Actor, provider: SignInP
         meta: { reason: 'last_way_in' },
       });
     // Increments the account's version, so that of two concurrent unlinks each sees the other.
+    const entry = recordAction(ctx, ctx, {
+      action: 'person.provider_unlinked',
+      subject: { type: 'person', id: account.id },
+      before: { provider },
+      after: {},
+    });
     const alerts = planSecurityAlert(ctx, account, { change: 'provider_unlinked', named: titleOf(provider) });
-    return { values: {}, writes: [deleteIdentity(ctx.db, account.id, provider), ...alerts, ...(await storeAnswer(null))] };
+    return { values: {}, writes: [deleteIdentity(ctx.db, account.id, provider), ...alerts, entry, ...(await storeAnswer(null))] };
   });
 }

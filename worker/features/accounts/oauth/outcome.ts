@@ -1,5 +1,7 @@
 import { ApiError } from '#core/errors.ts';
+import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
+import { personIn, recordAction } from '#platform/db/audit/record-action.ts';
 import { commitNew, isAborted, isConstraint, type Write } from '#platform/db/commit.ts';
 import { homeForNew, homeOf } from '#platform/db/directory.ts';
 import { findNamed, NameTaken, withNames } from '#platform/db/names/names.ts';
@@ -7,9 +9,9 @@ import type { Account } from '#platform/db/tables/accounts.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { planSecurityAlert } from '../auth/owner-emails.ts';
-import { emailKeysOf, emailName, findAccountByEmail, newAccount, normaliseEmail } from '../auth/sign-in.ts';
+import { emailKeysOf, emailName, findAccountByEmail, newAccount, normaliseEmail, recordNewAccount } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
-import { claiming, planRevokeAccess, withoutAccess } from '../claim/claim.ts';
+import { claiming, planRevokeAccess, recordClaim, withoutAccess } from '../claim/claim.ts';
 import { abortIfSold, findAccountAccess, hasSold } from '../claim/store.ts';
 import {
   abortIfTaken,
@@ -93,10 +95,22 @@ async function linkPerson(
 }
 
 /** Adds an identity if the account is unchanged. Returns false if the account has another one of this provider. */
+const recordLink = (ctx: Shard, accountId: AccountId, provider: SignInProvider): Write =>
+  recordAction(
+    ctx,
+    { merchantId: accountId, livemode: true },
+    { action: 'person.provider_linked', subject: { type: 'person', id: accountId }, after: { provider }, by: personIn(accountId) },
+  );
+
 async function addIdentity(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<boolean> {
   const isTheirs = async () => (await findIdentity(ctx.db, provider, person.subject))?.accountId === account.id;
   const alerts = planSecurityAlert(ctx, account, { change: 'provider_linked', named: titleOf(provider) });
-  const writes = [abortUnlessAsBefore(ctx, account), insertIdentity(ctx, account.id, provider, person), ...alerts];
+  const writes = [
+    abortUnlessAsBefore(ctx, account),
+    insertIdentity(ctx, account.id, provider, person),
+    recordLink(ctx, account.id, provider),
+    ...alerts,
+  ];
   try {
     await withNames(ctx, account.id, [identityName(ctx, provider, person.subject)], (reserved) =>
       commitNew(ctx, { events: [], writes: [...reserved, ...writes], result: null }, isTheirs),
@@ -140,6 +154,8 @@ async function claimAccount(ctx: Shard, account: Account, provider: SignInProvid
           ...planRevokeAccess(ctx, row, access),
           forgetLogo(ctx.db, account.id),
           insertIdentity(ctx, account.id, provider, person),
+          recordClaim(ctx, account.id),
+          recordLink(ctx, account.id, provider),
         ],
         wasStored: async () => (await findIdentity(ctx.db, provider, person.subject))?.accountId === account.id,
       };
@@ -159,6 +175,8 @@ async function registerPerson(ctx: Shard, provider: SignInProvider, person: Pers
     ...abortIfTaken(ctx, account.id, keys),
     insertAccount(ctx.db, account),
     insertIdentity(ctx, account.id, provider, person),
+    recordNewAccount(ctx, account),
+    recordLink(ctx, account.id, provider),
   ];
   const named = [emailName(ctx, email), identityName(ctx, provider, person.subject)];
   await withNames(ctx, account.id, named, (reserved) =>

@@ -204,5 +204,6 @@ export const oauthRoutes = routes('Authentication')
       await unlinkIdentity(scope, actor, provider, storeAnswer);
       return null;
     },
+    audit: ['person.provider_unlinked'],
     present: () => undefined,
   });

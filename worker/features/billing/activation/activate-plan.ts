@@ -10,6 +10,7 @@ import { isIdentifierTaken, newIdentifierConflict } from '#features/settlements/
 import { newProof, paymentResponse, receiptKeyIdOf, settledBy } from '#features/settlements/proofs.ts';
 import { findSettlement } from '#features/settlements/store.ts';
 import { type Actor, type Ctx, hasX402, type Scope, type Shard } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Activation } from '#platform/db/tables/plans.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { describeEmptyPost } from '#protocols/x402/bazaar.ts';
@@ -83,8 +84,13 @@ function requireSamePlan(ctx: Scope, settlement: Settlement, plan: PaidPlan): vo
 }
 
 async function claimActivation(ctx: Shard, settlement: Settlement): Promise<{ settlement: Settlement; isNew: boolean }> {
+  const entry = recordAction(ctx, settlement, {
+    action: 'billing.plan_bought',
+    subject: { type: 'account', id: settlement.merchantId },
+    after: { plan: settlement.terms.plan, payment_id: settlement.paymentId },
+  });
   try {
-    return await claimOnce(ctx, settlement, [abortIfSetupEnded(ctx, settlement), ...abortIfOverspending(ctx, settlement)]);
+    return await claimOnce(ctx, settlement, [abortIfSetupEnded(ctx, settlement), ...abortIfOverspending(ctx, settlement), entry]);
   } catch (error) {
     const { setupIntentId, terms } = settlement;
     // The claim was refused without a stored settlement: the setup ended, concurrent claims used the day's budget, or the signature is

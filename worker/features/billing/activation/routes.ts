@@ -160,6 +160,7 @@ for (const plan of PAID_PLANS) {
       'rpc_unavailable',
       'not_found',
     ),
+    audit: ['billing.plan_bought'],
     respond: ({ c }) => activate(c as Context<ActivatorEnv>, plan),
   });
 }

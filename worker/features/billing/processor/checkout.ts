@@ -1,7 +1,8 @@
 import type Stripe from 'stripe';
 import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
-import { findVerifiedDomain, getAccount } from '#features/accounts/store.ts';
+import { findVerifiedDomain } from '#features/accounts/domain/store.ts';
+import { getAccount } from '#features/accounts/store.ts';
 import type { Ctx, Scope } from '#platform/context.ts';
 import { withNames } from '#platform/db/names/names.ts';
 import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';

@@ -7,6 +7,7 @@ import { getAccount, getActiveKeyCount } from '#features/accounts/store.ts';
 import { getActiveProductCount } from '#features/products/product.ts';
 import { getEnabledEndpointCount } from '#features/webhooks/store.ts';
 import type { Scope } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { type AppEnv, errors, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { hitCeiling, requireCeilingLeft } from '#platform/http/rate-limit.ts';
@@ -57,6 +58,10 @@ export async function readBilling(ctx: Scope): Promise<z.infer<typeof BillingSum
 }
 
 const load = () => import('./calls.ts');
+
+/** The page exists at the processor alone, so its entry follows it. */
+const recordOpened = (scope: Scope, action: 'billing.checkout_opened' | 'billing.portal_opened', after: { plan?: string }) =>
+  scope.db.batch([recordAction(scope, scope, { action, subject: { type: 'account', id: scope.merchantId }, after })]);
 const ReturnUrl = z.string().max(2048);
 
 /** Throws 401 before the body is parsed unless the processor signed its bytes. */
@@ -108,8 +113,11 @@ export const billingRoutes = routes('Billing', 'billing')
     codes: ['state_conflict', 'billing_not_configured'],
     leased: async ({ ctx, scope, actor, body: { plan, success_url: successUrl, cancel_url: cancelUrl } }) => {
       requireFreshSignIn(ctx, actor);
-      return (await load()).beginCheckout(scope, { plan, successUrl, cancelUrl });
+      const url = await (await load()).beginCheckout(scope, { plan, successUrl, cancelUrl });
+      await recordOpened(scope, 'billing.checkout_opened', { plan });
+      return url;
     },
+    audit: ['billing.checkout_opened'],
     present: (checkout_url) => ({ checkout_url }),
     isSecret: true,
   })
@@ -129,8 +137,11 @@ export const billingRoutes = routes('Billing', 'billing')
     codes: ['state_conflict', 'billing_not_configured'],
     leased: async ({ ctx, scope, actor, body }) => {
       requireFreshSignIn(ctx, actor);
-      return (await load()).openPortal(scope, body.return_url);
+      const url = await (await load()).openPortal(scope, body.return_url);
+      await recordOpened(scope, 'billing.portal_opened', {});
+      return url;
     },
+    audit: ['billing.portal_opened'],
     present: (portal_url) => ({ portal_url }),
     isSecret: true,
   })
@@ -147,6 +158,8 @@ export const billingRoutes = routes('Billing', 'billing')
       await (await load()).refreshAccount(scope);
       return readBilling(scope);
     },
+    // Reads what the processor has decided.
+    audit: false,
     present: (body) => body,
   })
   .public({

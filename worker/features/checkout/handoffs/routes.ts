@@ -46,6 +46,7 @@ export const handoffRoutes = routes('Checkout', 'products')
         .openapi('Handoff'),
     ),
     codes: ['not_found', 'state_conflict', 'invalid_wallet_address', 'handoff_not_configured'],
+    audit: false,
     once: ({ scope, params, body: { customer_ref, email, wallet_address, success_url, metadata } }, storeAnswer) => {
       const input = {
         productId: params.product_id,

@@ -80,6 +80,7 @@ export const paymentSessionRoutes = routes('Checkout', 'products').write({
       throw new ApiError('validation_error', { problems: [{ loc: ['body', 'rail_id'], msg, type: 'invalid_value' }] });
     }
   },
+  audit: false,
   once: async ({ scope, body }, storeAnswer) => {
     const input = {
       railId: body.rail_id ?? null,

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import { MONEY_RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
@@ -54,6 +55,15 @@ export const refundRoutes = routes('Payments', 'refunds')
     owner: (payment) => payment,
     once: ({ scope, row, body: { amount, revoke_access: revokesAccess = false } }, storeAnswer) =>
       prepareRefund(scope, row, { amount, revokesAccess, storeAnswer }),
+    audit: {
+      action: 'refund.prepared',
+      subject: 'payment',
+      fields: ({ refund }, { row, body }) => ({
+        id: row.id,
+        amount: toMoneyResource({ asset: row.asset, units: refund.amount }),
+        revoke_access: body.revoke_access ?? false,
+      }),
+    },
     present: ({ transaction, refund }) => ({ transaction, expires_at: iso(refund.expiresAt) }),
     retentionMs: MONEY_RETENTION_MS,
   })
@@ -71,6 +81,7 @@ export const refundRoutes = routes('Payments', 'refunds')
     load: ({ scope, params }) => loadPayment(scope, params.payment_id, scope),
     owner: (payment) => payment,
     once: ({ scope, row, body }, storeAnswer) => confirmRefund(scope, row, { txSignature: body.tx_signature, storeAnswer }),
+    audit: { action: 'refund.confirmed', subject: 'payment', fields: ({ id }, { body }) => ({ id, tx_signature: body.tx_signature }) },
     present: (payment, { scope }) => toPaymentResource(scope, payment, 'merchant'),
     retentionMs: MONEY_RETENTION_MS,
   });

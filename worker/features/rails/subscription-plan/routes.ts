@@ -110,6 +110,7 @@ export const subscriptionPlanRoutes = routes('Subscriptions', 'products')
     returns: SubscriptionPlanBody,
     codes: [...planErrors, 'plan_limit_reached', 'state_conflict'],
     once: (call, storeAnswer) => publish(call, call.params.product_id, storeAnswer, preparePlan),
+    audit: { action: 'plan.prepared', subject: 'product', fields: (_, { params }) => ({ id: params.product_id }) },
     present: toPlanResource,
   })
   .write({
@@ -124,5 +125,10 @@ export const subscriptionPlanRoutes = routes('Subscriptions', 'products')
     returns: SubscriptionPlanBody,
     codes: [...planErrors, 'plan_limit_reached', 'payment_mismatch'],
     once: (call, storeAnswer) => publish(call, call.params.product_id, storeAnswer, confirmPlan),
+    audit: {
+      action: 'plan.confirmed',
+      subject: 'product',
+      fields: (_, { params, body }) => ({ id: params.product_id, tx_signature: body.tx_signature }),
+    },
     present: toPlanResource,
   });

@@ -1,5 +1,6 @@
 import { utf8 } from '#core/encoding.ts';
 import { formatAmount, type Money } from '#core/money.ts';
+import { csvLine } from '#core/text/csv.ts';
 import { iso } from '#core/time.ts';
 
 export interface ReceiptRow {
@@ -66,26 +67,11 @@ const COLUMNS: [name: string, cell: (row: ReceiptRow) => string | null][] = [
 ];
 
 /**
- * Start of a formula in a spreadsheet (OWASP, CSV injection), including full-width signs. Spreadsheets that separate cells at semicolons or
- * tabs ignore the quotes, so a formula may also begin after those and after a line break.
- */
-const FORMULA = /^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=[=+\-@＝＋－＠])/g;
-const QUOTED = /[",;\t\r\n]/;
-
-/** Formats a cell by RFC 4180. An apostrophe before a formula makes it text. */
-function cellOf(value: string): string {
-  const text = value.replace(FORMULA, "'");
-  return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-const lineOf = (cells: string[]): string => `${cells.map(cellOf).join(',')}\r\n`;
-
-/**
  * Streams pages of rows as CSV: UTF-8 without a BOM, header first. Holds one page at a time and pulls the next when the reader has room.
  */
 export const csvOfReceipts = (): TransformStream<ReceiptRow[], Uint8Array> =>
   new TransformStream({
-    start: (controller) => controller.enqueue(utf8(lineOf(COLUMNS.map(([name]) => name)))),
+    start: (controller) => controller.enqueue(utf8(csvLine(COLUMNS.map(([name]) => name)))),
     transform: (rows, controller) =>
-      controller.enqueue(utf8(rows.map((row) => lineOf(COLUMNS.map(([, cell]) => cell(row) ?? ''))).join(''))),
+      controller.enqueue(utf8(rows.map((row) => csvLine(COLUMNS.map(([, cell]) => cell(row) ?? ''))).join(''))),
   });

@@ -6,9 +6,10 @@ import { routes } from '#platform/http/route.ts';
 import { ReceiptQuery } from '../routes.ts';
 import { getReceipt, getReceiptWithOutcome } from '../store.ts';
 import { exportReceipts } from './export.ts';
-import { InvoiceMetadataPatch, updateMetadata } from './invoice-metadata.ts';
+import { InvoiceMetadataPatch } from './invoice-metadata.ts';
 import { drawReceipt } from './paper.ts';
 import { SendProofRequest, sendProof } from './send-proof.ts';
+import { updateMetadata } from './update-metadata.ts';
 
 const file = (type: string, description: string) => ({
   200: { description, content: { [type]: { schema: z.string().openapi({ format: 'binary' }) } } },
@@ -82,6 +83,11 @@ export const pdfRoutes = routes('Receipts', 'receipts')
     returns: UpdateResponse,
     codes: ['not_found', 'state_conflict'],
     once: ({ scope, params, body }, storeAnswer) => updateMetadata(scope, params.receipt_id, body, storeAnswer),
+    audit: {
+      action: 'receipt.invoice_updated',
+      subject: 'receipt',
+      fields: (updated_fields, { params }) => ({ id: params.receipt_id, updated_fields }),
+    },
     present: (updated: string[]) => ({ detail: 'Invoice metadata updated.', updated_fields: updated }),
   })
   .write({
@@ -95,5 +101,10 @@ export const pdfRoutes = routes('Receipts', 'receipts')
     returns: z.object({ detail: Detail, message_id: z.uuid().describe('Identifier of the message.') }).openapi('SendProofResponse'),
     codes: ['not_found', 'mail_not_configured'],
     once: ({ scope, params, body }, storeAnswer) => sendProof(scope, params.receipt_id, body, storeAnswer),
+    audit: {
+      action: 'receipt.proof_sent',
+      subject: 'receipt',
+      fields: (message_id, { params }) => ({ id: params.receipt_id, message_id }),
+    },
     present: (messageId) => ({ detail: 'The proof was sent.', message_id: messageId }),
   });

@@ -1,7 +1,7 @@
 import { formatErrorChain } from '#core/errors.ts';
 import { actOfEvent, type SandboxSessionId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
-import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
+import { sweepEntitlements } from '#features/entitlements/sweep.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepSandboxPlacements } from '#features/membership-delivery/sweep.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';

@@ -8,7 +8,7 @@ import { created, given, PageQuery, positiveInteger, Timestamp } from '#platform
 import { routes } from '#platform/http/route.ts';
 import { isTypePattern } from '#rules/events.ts';
 import { loadIntegrationHealth } from '../deliveries/breaker.store.ts';
-import { createEndpoint, disableEndpoint } from '../endpoints/endpoint.ts';
+import { createEndpoint, disableEndpoint, recordedEndpoint } from '../endpoints/endpoint.ts';
 import { listEvents } from '../events.store.ts';
 import { CreateEndpointRequest, EndpointBody, EventPage, EventQuery, toEndpointResource, toEventPage } from '../resource.ts';
 import { getEndpoint } from '../store.ts';
@@ -130,6 +130,7 @@ export const integrationRoutes = routes('Integrations', 'webhooks')
       return { ...wanted, kind: 'automation' as const, urlField: target.field };
     },
     once: ({ scope, actor, checked }, storeAnswer) => createEndpoint(scope, actor, checked, storeAnswer),
+    audit: { action: 'endpoint.created', subject: 'endpoint', fields: ({ endpoint }) => recordedEndpoint(endpoint) },
     present: ({ endpoint, rawSecret }) => ({ ...toHookResource(endpoint), secret: rawSecret }),
     isSecret: true,
   })
@@ -146,5 +147,6 @@ export const integrationRoutes = routes('Integrations', 'webhooks')
       if (kind !== 'automation') throw new ApiError('not_found');
     },
     once: ({ scope, actor, params }, storeAnswer) => disableEndpoint(scope, actor, params.endpoint_id, storeAnswer),
+    audit: { action: 'endpoint.disabled', subject: 'endpoint', fields: recordedEndpoint },
     present: toHookResource,
   });

@@ -1,7 +1,9 @@
 import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { actOfEvent, type EndpointId } from '#core/ids.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
+import { DAY, HOUR, iso, MINUTE, SECOND } from '#core/time.ts';
 import type { Scope, Shard } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
+import type { Write } from '#platform/db/commit.ts';
 import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
@@ -166,7 +168,9 @@ export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since:
     const missed: Awaited<ReturnType<typeof listMissed>> = await listMissed(ctx.db, endpoint, types, window, RECOVER_PAGE);
     const wanted = missed.filter(({ event }) => wantsEvent(endpoint, event));
     if (wanted.length > 0) {
-      scheduled += await insertRecovered(ctx, endpoint, wanted);
+      const after = { since: iso(from), until: iso(until) };
+      const entry = { action: 'endpoint.recovered', subject: { type: 'endpoint', id: endpointId }, after } as const;
+      scheduled += await insertRecovered(ctx, endpoint, wanted, pages === 0 ? [recordAction(ctx, endpoint, entry)] : []);
       pages++;
     }
     if (missed.length < RECOVER_PAGE) break;
@@ -175,11 +179,17 @@ export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since:
   return scheduled;
 }
 
-async function insertRecovered(ctx: Scope, endpoint: Endpoint, missed: Awaited<ReturnType<typeof listMissed>>): Promise<number> {
-  const written = await insertMissed(
+async function insertRecovered(
+  ctx: Scope,
+  endpoint: Endpoint,
+  missed: Awaited<ReturnType<typeof listMissed>>,
+  entries: Write[],
+): Promise<number> {
+  const insertion = insertMissed(
     ctx,
     missed.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
   );
+  const [written] = await ctx.db.batch([insertion, ...entries]);
   await sendAttempts(
     ctx,
     written.map((key) => ({ ...key, failureStreak: endpoint.failureStreak })),

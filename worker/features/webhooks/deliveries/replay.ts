@@ -22,7 +22,7 @@ export async function replayDelivery(ctx: Scope, deliveryId: number, storeAnswer
     async (waiting): Promise<Change<Delivery | null>> => {
       if (waiting) return unchanged<Delivery | null>(waiting);
       const replay = newReplay(original);
-      const stored = storeAnswer(storedAs(ctx, replay), { delivery_id: newestReplayId(original) });
+      const stored = storeAnswer(storedAs(ctx, replay), { late: { delivery_id: newestReplayId(original) } });
       return withAnswer<Delivery | null>({ events: [], writes: insertReplay(ctx, original, replay), result: null }, stored);
     },
   );

@@ -44,6 +44,11 @@ export const deliveryRoutes = routes('Webhooks', 'webhooks')
     returns: DeliveryBody,
     codes: ['not_found', 'state_conflict'],
     once: ({ scope, params }, storeAnswer) => replayDelivery(scope, params.delivery_id, storeAnswer),
+    audit: {
+      action: 'event.replayed',
+      subject: 'delivery',
+      fields: (_, { params }) => ({ id: String(params.delivery_id) }),
+    },
     present: (delivery) => toDeliveryResource(delivery),
   })
   .read({

@@ -62,6 +62,13 @@ export interface EndpointWithSecret {
 export const makerOf = ({ keyId, accountId }: Actor): Maker =>
   keyId === null ? { kind: 'person', id: accountId } : { kind: 'key', id: keyId };
 
+/** Fields of an endpoint in the audit log. */
+export const recordedEndpoint = (endpoint: Endpoint) => {
+  const { id, kind, url, description, status } = endpoint;
+  const [event_types, product_ids, signed_payload] = [endpoint.eventTypes, endpoint.productIds, endpoint.signedPayload];
+  return { id, kind, url, description, status, event_types, product_ids, signed_payload };
+};
+
 /** Creates an endpoint. Only this answer contains `rawSecret`. Throws 422 for the URL or a foreign product, 429 plan_limit_reached. */
 export async function createEndpoint(
   ctx: Scope,
@@ -195,5 +202,5 @@ export const updateEndpointBy = (
     const waiting = patch.status === 'disabled' ? [cancelWaiting(ctx, endpoint)] : [];
     const result = { ...endpoint, ...patch, updatedAt: ctx.now, version: endpoint.version + 1 };
     const writes = [...quota, ...updateEndpoint(ctx, endpoint, patch), ...waiting, ...extraWrites];
-    return withAnswer({ events: [], writes, result }, storeAnswer(result));
+    return withAnswer({ events: [], writes, result }, storeAnswer(result, { before: endpoint }));
   });

@@ -2,6 +2,7 @@ import { raise } from '#core/errors.ts';
 import type { KeyId } from '#core/ids.ts';
 import { findKey } from '#features/accounts/store.ts';
 import type { Actor, Scope } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
 import { transact } from '#platform/db/commit.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
 import { ENDPOINT } from '#rules/states.ts';
@@ -23,6 +24,12 @@ export async function disableEndpointsOfKey(ctx: Scope, actor: Actor, keyId: Key
     const writes = enabled.flatMap((endpoint) => [
       ...updateEndpoint(ctx, endpoint, { status: ENDPOINT.next(endpoint.status, 'disable'), disabledReason: 'key_revoked' }),
       cancelWaiting(ctx, endpoint),
+      recordAction(ctx, endpoint, {
+        action: 'endpoint.disabled',
+        subject: { type: 'endpoint', id: endpoint.id },
+        before: { status: endpoint.status },
+        after: { status: 'disabled', key_id: keyId },
+      }),
     ]);
     return { events: [], writes, result: null };
   });

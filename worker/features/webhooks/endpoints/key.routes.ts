@@ -44,5 +44,6 @@ export const keyResourceRoutes = routes('API keys', 'keys')
       // The key is revoked already, so it cannot create endpoints that this call would miss.
       if (query.with === 'endpoints') await disableEndpointsOfKey(scope, actor, params.key_id);
     },
+    audit: ['key.revoked', 'endpoint.disabled'],
     present: () => undefined,
   });

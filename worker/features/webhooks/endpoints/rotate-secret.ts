@@ -30,7 +30,7 @@ export async function rotateSecret(
   };
   const endpoint = await updateEndpointBy(ctx, actor, endpointId, {
     decide,
-    storeAnswer: (after) => storeAnswer({ endpoint: after, rawSecret }),
+    storeAnswer: (after, effect) => storeAnswer({ endpoint: after, rawSecret }, effect?.isUnchanged ? { isUnchanged: true } : {}),
   });
   return { endpoint, rawSecret };
 }

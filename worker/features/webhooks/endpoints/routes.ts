@@ -6,7 +6,7 @@ import { routes } from '#platform/http/route.ts';
 import { recoverEndpoint } from '../deliveries/fan-out.ts';
 import { CreateEndpointRequest, EndpointBody, EndpointSecretBody, toEndpointResource, UpdateEndpointRequest } from '../resource.ts';
 import { listEndpoints } from '../store.ts';
-import { changeEndpoint, createEndpoint, disableEndpoint, type EndpointWithSecret } from './endpoint.ts';
+import { changeEndpoint, createEndpoint, disableEndpoint, type EndpointWithSecret, recordedEndpoint } from './endpoint.ts';
 import { rotateSecret } from './rotate-secret.ts';
 
 const OVERLAP_HOURS = 24;
@@ -36,6 +36,7 @@ export const webhookRoutes = routes('Webhooks', 'webhooks')
     returns: created(EndpointSecretBody),
     codes: ['plan_limit_reached'],
     once: ({ scope, actor, body }, storeAnswer) => createEndpoint(scope, actor, { ...body, kind: 'webhook' }, storeAnswer),
+    audit: { action: 'endpoint.created', subject: 'endpoint', fields: ({ endpoint }) => recordedEndpoint(endpoint) },
     present: toSecretResource,
     isSecret: true,
   })
@@ -50,6 +51,7 @@ export const webhookRoutes = routes('Webhooks', 'webhooks')
     codes: ['not_found', 'plan_limit_reached', 'state_conflict'],
     once: ({ scope, actor, params, body }, storeAnswer) =>
       changeEndpoint(scope, actor, { ...body, endpointId: params.endpoint_id }, storeAnswer),
+    audit: { action: 'endpoint.changed', subject: 'endpoint', fields: recordedEndpoint },
     present: toEndpointResource,
   })
   .write({
@@ -61,6 +63,7 @@ export const webhookRoutes = routes('Webhooks', 'webhooks')
     returns: EndpointBody,
     codes: ['not_found', 'state_conflict'],
     once: ({ scope, actor, params }, storeAnswer) => disableEndpoint(scope, actor, params.endpoint_id, storeAnswer),
+    audit: { action: 'endpoint.disabled', subject: 'endpoint', fields: recordedEndpoint },
     present: toEndpointResource,
   })
   .write({
@@ -80,6 +83,11 @@ export const webhookRoutes = routes('Webhooks', 'webhooks')
     codes: ['not_found', 'state_conflict'],
     once: ({ scope, actor, params, body: { overlap_hours: overlapHours = OVERLAP_HOURS } }, storeAnswer) =>
       rotateSecret(scope, actor, { endpointId: params.endpoint_id, overlapHours, storeAnswer }),
+    audit: {
+      action: 'endpoint.secret_rotated',
+      subject: 'endpoint',
+      fields: ({ endpoint: { id } }, { body }) => ({ id, overlap_hours: body.overlap_hours ?? OVERLAP_HOURS }),
+    },
     present: toSecretResource,
     isSecret: true,
   })
@@ -122,5 +130,6 @@ export const webhookRoutes = routes('Webhooks', 'webhooks')
       return { since: Date.parse(since), to };
     },
     leased: ({ scope, params, checked: { since, to } }) => recoverEndpoint(scope, params.endpoint_id, since, to),
+    audit: ['endpoint.recovered'],
     present: (scheduled) => ({ scheduled }),
   });

@@ -1,6 +1,7 @@
 import { formatErrorChain, raise } from '#core/errors.ts';
 import { type EndpointId, newId } from '#core/ids.ts';
 import type { Scope } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
 import { looseEvent } from '#platform/db/commit.ts';
 import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
@@ -55,7 +56,9 @@ function eventOf(ctx: Scope, endpoint: Endpoint, { type, subject, data: { object
  */
 async function storeTest(ctx: Scope, test: NewDelivery): Promise<Delivery> {
   try {
-    const [stored] = await insertDeliveries(ctx, [test]);
+    const subject = { type: 'endpoint', id: test.endpointId } as const;
+    const entry = recordAction(ctx, test, { action: 'endpoint.tested', subject, after: { event_type: test.eventType } });
+    const [[stored]] = await ctx.db.batch([insertDeliveries(ctx, [test]), entry]);
     return { ...storedAs(ctx, test), ...stored! };
   } catch (error) {
     ctx.note(`test: ${formatErrorChain(error)}`);

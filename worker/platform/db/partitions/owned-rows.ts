@@ -18,6 +18,7 @@ import { apiKeys } from '../tables/keys.ts';
 import { bouncedAddresses, mails } from '../tables/mail.ts';
 import { memberships } from '../tables/memberships.ts';
 import { analyticsCursors, analyticsDays, analyticsQuarters, analyticsTotals, endedDeliveries } from '../tables/office/analytics.ts';
+import { auditEntries } from '../tables/office/audit-log.ts';
 import { billingCustomers, processorEvents } from '../tables/office/billing.ts';
 import { sellerDomains } from '../tables/office/domains.ts';
 import { listings, listingWords } from '../tables/office/listings.ts';
@@ -171,6 +172,7 @@ export const OWNED: readonly OwnedTable[] = [
   owned(supportTickets, supportTickets.id),
   owned(supportMessages, supportMessages.ticketId),
   owned(mails, mails.id),
+  owned(auditEntries, auditEntries.merchantId),
   owned(idempotencyRecords, (row) => `iif(${HAS_ACCOUNT(row)}, substr(${row}.scope, 21, 3), NULL)`, {
     shared: (row) => `NOT (${HAS_ACCOUNT(row)})`,
   }),

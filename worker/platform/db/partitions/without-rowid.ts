@@ -2,6 +2,7 @@
 export const WITHOUT_ROWID: readonly string[] = [
   'archived_subjects',
   'archived_types',
+  'audit_entries',
   'claims',
   'ended_deliveries',
   'endpoint_hours',

@@ -1,0 +1,31 @@
+import type { AccountId } from '#core/ids.ts';
+import type { Shard } from '#platform/context.ts';
+import { forEach } from '#platform/db/commit.ts';
+import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
+import { entryHash, GENESIS_HASH } from './entry.ts';
+import { findHead, listAfter, listUnchained, saveHashes } from './store.ts';
+
+const ENTRIES_MAX = 500;
+
+/** Chains new entries by their hashes, in the order of their numbers. Concurrent runs compute the same hashes. */
+export async function sweepAuditChain(ctx: Shard): Promise<Swept> {
+  const accountIds = await listUnchained(ctx.db, ENTRIES_MAX);
+  let isFull = false;
+  const taken = await forEach(ctx, accountIds, async (accountId) => {
+    isFull = (await chainEntries(ctx, accountId)) === ENTRIES_MAX || isFull;
+  });
+  return { taken, end: emptyOrBound(!isFull && taken === accountIds.length) };
+}
+
+async function chainEntries({ db }: Shard, accountId: AccountId): Promise<number> {
+  const head = await findHead(db, accountId);
+  const entries = await listAfter(db, accountId, head?.seq ?? 0, ENTRIES_MAX);
+  let prevHash = head?.hash ?? GENESIS_HASH;
+  const links = entries.map((entry) => {
+    const link = { seq: entry.seq, prevHash, hash: entryHash(entry, prevHash) };
+    prevHash = link.hash;
+    return link;
+  });
+  if (links.length > 0) await saveHashes(db, accountId, links);
+  return links.length;
+}

@@ -1,0 +1,70 @@
+import { z } from '@hono/zod-openapi';
+import { sha256Hex } from '#core/crypto.ts';
+import { canonicalJson, utf8 } from '#core/encoding.ts';
+import { auditEntryIdOf } from '#core/ids.ts';
+import { iso } from '#core/time.ts';
+import type { AuditEntry } from '#platform/db/tables/office/audit-log.ts';
+import { given, Livemode, Timestamp } from '#platform/http/openapi.ts';
+import { AUDIT_ACTIONS, AUDIT_ACTORS, AUDIT_OUTCOMES, AUDIT_SUBJECTS } from '#rules/access/audit-actions.ts';
+
+const Fields = z.record(z.string(), z.unknown());
+const Hash = z.string().describe('SHA-256 in hex.');
+
+export const EntryBody = z
+  .object({
+    entry_id: z.string().describe('Identifier of the entry.'),
+    seq: z.int().describe('Number of the entry in the log of the account, from 1.'),
+    at: Timestamp.describe('Time of the action.'),
+    actor: z
+      .object({
+        kind: z.enum(AUDIT_ACTORS).describe('Kind of the actor.'),
+        id: z.string().optional().describe('Identifier of the person or key.'),
+        name: z.string().optional().describe('Name of the person, key or operator at that time.'),
+        role: z.string().optional().describe('Role of the person in the account at that time.'),
+      })
+      .describe('Author of the action.'),
+    action: z.enum(AUDIT_ACTIONS).describe('Action, `<noun>.<verb>`.'),
+    subject: z
+      .object({
+        type: z.enum(AUDIT_SUBJECTS).describe('Type of the object.'),
+        id: z.string().describe('Unique identifier.'),
+      })
+      .describe('Object of the action.'),
+    before: Fields.optional().describe('Changed fields before the action. Secrets are never recorded.'),
+    after: Fields.optional().describe('Changed fields after the action. Secrets are never recorded.'),
+    outcome: z.enum(AUDIT_OUTCOMES).describe('`done`, or `refused`.'),
+    reason: z.string().optional().describe('Reason given for the action, or of the refusal.'),
+    request_id: z.string().describe('Identifier of the request in the operator’s log.'),
+    ip: z.string().optional().describe('Address of the caller.'),
+    livemode: Livemode,
+    erased: z.literal(true).optional().describe('True if names and addresses were erased with the account.'),
+    prev_hash: Hash.optional().describe('Hash of the entry before; 64 zeros for the first. Absent until the entry is chained.'),
+    hash: Hash.optional().describe('SHA-256 of the RFC 8785 bytes of this entry without `hash`. Absent until the entry is chained.'),
+  })
+  .openapi('AuditEntry');
+type Entry = z.infer<typeof EntryBody>;
+
+export const toEntryResource = ({ details, ...entry }: AuditEntry): Entry => ({
+  entry_id: auditEntryIdOf(entry.merchantId, entry.at, entry.seq),
+  seq: entry.seq,
+  at: iso(entry.at),
+  actor: { kind: entry.actorKind, ...given('id', entry.actorId), ...given('name', entry.actorName), ...given('role', entry.role) },
+  action: entry.action,
+  subject: { type: entry.subjectType, id: entry.subjectId },
+  outcome: entry.outcome,
+  ...details,
+  request_id: entry.requestId,
+  livemode: entry.livemode,
+  ...(entry.isErased ? { erased: true } : {}),
+  ...given('prev_hash', entry.prevHash),
+  ...given('hash', entry.hash),
+});
+
+/** `prev_hash` of the first entry. */
+export const GENESIS_HASH = '0'.repeat(64);
+
+/** Hash of an entry after the one with `prevHash`. */
+export function entryHash(entry: AuditEntry, prevHash: string): string {
+  const { hash: _, ...hashed } = toEntryResource({ ...entry, prevHash });
+  return sha256Hex(utf8(canonicalJson(hashed)));
+}

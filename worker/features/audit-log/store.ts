@@ -1,0 +1,95 @@
+import { and, asc, desc, eq, gt, gte, isNotNull, lt, type SQL, sql } from 'drizzle-orm';
+import type { AccountId } from '#core/ids.ts';
+import type { Db, Scope } from '#platform/context.ts';
+import { digitsField, fieldOf, jsonRows, textOfId } from '#platform/db/among.ts';
+import { type Listed, listPage, type PageRequest, rowsOf } from '#platform/db/page.ts';
+import { type AuditEntry, auditEntries } from '#platform/db/tables/office/audit-log.ts';
+
+export interface EntryFilter {
+  actorKind?: AuditEntry['actorKind'] | undefined;
+  actorId?: string | undefined;
+  /** An action, or all of a noun: `key.*`. */
+  action?: string | undefined;
+  subjectId?: string | undefined;
+  outcome?: AuditEntry['outcome'] | undefined;
+  from?: number | undefined;
+  to?: number | undefined;
+  q?: string | undefined;
+}
+
+const { merchantId: ofMerchant, seq, at, action: ofAction } = auditEntries;
+
+const isInFilter = (scope: Pick<Scope, 'merchantId' | 'livemode'>, { action, from, to, q, ...filter }: EntryFilter): SQL =>
+  and(
+    rowsOf(auditEntries, scope, [
+      [auditEntries.actorKind, filter.actorKind],
+      [auditEntries.actorId, filter.actorId],
+      [auditEntries.subjectId, filter.subjectId],
+      [auditEntries.outcome, filter.outcome],
+    ]),
+    action === undefined ? undefined : action.endsWith('.*') ? sql`${ofAction} GLOB ${action}` : sql`${ofAction} = ${action}`,
+    from === undefined ? undefined : gte(at, from),
+    to === undefined ? undefined : lt(at, to),
+    q === undefined ? undefined : contains(q),
+  )!;
+
+/** SQL condition: a name, action or identifier contains the text, in any case. */
+const contains = (q: string): SQL =>
+  sql`instr(lower(concat_ws(char(10), ${auditEntries.actorName}, ${ofAction}, ${auditEntries.requestId},
+    ${textOfId(sql`${auditEntries.subjectId}`)}, ${textOfId(sql`${auditEntries.actorId}`)})), lower(${q})) > 0`;
+
+export const listAuditEntries = (scope: Scope, filter: EntryFilter, page: PageRequest): Promise<Listed<AuditEntry>> =>
+  listPage(scope.db, auditEntries, isInFilter(scope, filter), [desc(seq)], page);
+
+export const hasMoreEntries = async ({ db, ...scope }: Scope, filter: EntryFilter, max: number): Promise<boolean> =>
+  (await db.select({ seq }).from(auditEntries).where(isInFilter(scope, filter)).limit(1).offset(max)).length > 0;
+
+/** Reads entries of a filter, newest first, before the number `below`. */
+export const listBelow = (scope: Scope, filter: EntryFilter, below: number, max: number): Promise<AuditEntry[]> =>
+  scope.db
+    .select()
+    .from(auditEntries)
+    .where(and(isInFilter(scope, filter), lt(seq, below)))
+    .orderBy(desc(seq))
+    .limit(max);
+
+export const findEntry = (scope: Scope, number: number): Promise<AuditEntry | undefined> =>
+  scope.db
+    .select()
+    .from(auditEntries)
+    .where(and(rowsOf(auditEntries, scope), eq(seq, number)))
+    .get();
+
+/** Reads the entries of an account after a number, in order. */
+export const listAfter = (db: Db, merchantId: AccountId, after: number, max: number): Promise<AuditEntry[]> =>
+  db
+    .select()
+    .from(auditEntries)
+    .where(and(eq(ofMerchant, merchantId), gt(seq, after)))
+    .orderBy(asc(seq))
+    .limit(max);
+
+/** Last chained entry of an account. */
+export const findHead = (db: Db, merchantId: AccountId): Promise<Pick<AuditEntry, 'seq' | 'hash'> | undefined> =>
+  db
+    .select({ seq, hash: auditEntries.hash })
+    .from(auditEntries)
+    .where(and(eq(ofMerchant, merchantId), isNotNull(auditEntries.hash)))
+    .orderBy(desc(seq))
+    .limit(1)
+    .get();
+
+/** Lists accounts with entries to chain, those of the oldest first. */
+export async function listUnchained(db: Db, max: number): Promise<AccountId[]> {
+  const oldest = db.select({ merchantId: ofMerchant }).from(auditEntries).where(sql`hash IS NULL`).orderBy(at).limit(max).as('oldest');
+  const found = await db.selectDistinct({ merchantId: oldest.merchantId }).from(oldest);
+  return found.map(({ merchantId }) => merchantId);
+}
+
+/** Stores the hashes of entries, each once. */
+export const saveHashes = (db: Db, merchantId: AccountId, links: { seq: number; prevHash: string; hash: string }[]) =>
+  db
+    .update(auditEntries)
+    .set({ prevHash: sql`${digitsField('prevHash')}`, hash: sql`${digitsField('hash')}` })
+    .from(jsonRows(links))
+    .where(sql`${eq(ofMerchant, merchantId)} AND audit_entries.seq = ${fieldOf('seq')} AND audit_entries.hash IS NULL`);

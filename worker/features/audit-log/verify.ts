@@ -1,0 +1,42 @@
+import type { Scope } from '#platform/context.ts';
+import type { AuditEntry } from '#platform/db/tables/office/audit-log.ts';
+import { entryHash, GENESIS_HASH } from './entry.ts';
+import { listAfter } from './store.ts';
+
+interface Verification {
+  checked: number;
+  head: { seq: number; hash: string };
+  /** Number of the first entry that is missing or differs. */
+  brokenAt: number | null;
+}
+
+const PAGE = 1000;
+
+/**
+ * Recomputes the chain of the account, in both modes. An erased entry is verified by its links alone, if a later entry records the erasure.
+ * Entries since the last run of the chain are not checked yet.
+ */
+export async function verifyLog({ db, merchantId }: Scope): Promise<Verification> {
+  let head: Verification['head'] = { seq: 0, hash: GENESIS_HASH };
+  let [checked, firstErased, isErasureRecorded, isOver] = [0, null as number | null, false, false];
+  for (let after = 0; ; ) {
+    const entries = await listAfter(db, merchantId, after, PAGE);
+    for (const entry of entries) {
+      isOver ||= entry.hash === null;
+      // Entries before the first one are in the archive.
+      if (checked === 0 && entry.seq > 1 && entry.prevHash !== null) head = { seq: entry.seq - 1, hash: entry.prevHash };
+      if (entry.seq !== after + 1 && after > 0) return { checked, head, brokenAt: after + 1 };
+      after = entry.seq;
+      if (isOver && entry.hash === null) continue;
+      if (isOver || !follows(entry, head)) return { checked, head, brokenAt: entry.seq };
+      head = { seq: entry.seq, hash: entry.hash! };
+      checked++;
+      if (entry.isErased) firstErased ??= entry.seq;
+      isErasureRecorded ||= entry.action === 'account.erased' && !entry.isErased;
+    }
+    if (entries.length < PAGE) return { checked, head, brokenAt: isErasureRecorded ? null : firstErased };
+  }
+}
+
+const follows = (entry: AuditEntry, head: Verification['head']): boolean =>
+  entry.seq === head.seq + 1 && entry.prevHash === head.hash && (entry.isErased || entry.hash === entryHash(entry, head.hash));

@@ -1,0 +1,94 @@
+/**
+ * Writes of the audit log. An entry belongs in the batch of its effect, so that neither exists without the other.
+ * @module
+ */
+
+import { getTableColumns, type SQL, sql } from 'drizzle-orm';
+import { canonicalJson } from '#core/encoding.ts';
+import type { AccountId } from '#core/ids.ts';
+import type { Ctx, Shard, Tenant } from '#platform/context.ts';
+import type { AuditAction, AuditActor, AuditOutcome, AuditSubject } from '#rules/access/audit-actions.ts';
+import { fieldAs, idField, jsonRows } from '../among.ts';
+import type { Write } from '../commit.ts';
+import { accounts } from '../tables/accounts.ts';
+import { apiKeys } from '../tables/keys.ts';
+import { type AuditDetails, auditEntries } from '../tables/office/audit-log.ts';
+
+export type AuditFields = Record<string, unknown>;
+
+/** Author of an action. Without a name, the database adds that of the key or person. */
+interface Author {
+  kind: AuditActor;
+  id: string | null;
+  name?: string;
+  role?: 'owner';
+}
+
+export interface NewAuditEntry {
+  action: AuditAction;
+  subject: { type: AuditSubject; id: string };
+  /** Allowed fields before the action, none for a new object. */
+  before?: AuditFields | undefined;
+  after?: AuditFields | undefined;
+  reason?: string | undefined;
+  outcome?: AuditOutcome;
+  /** Author, if not the caller of the request. */
+  by?: Author;
+}
+
+function authorOf({ acting }: Ctx, merchantId: AccountId): Author {
+  const { actor } = acting;
+  if (!actor) return { kind: 'system', id: null };
+  if (actor.accountId !== merchantId) return { kind: 'staff', id: actor.accountId };
+  if (actor.keyId !== null) return { kind: 'key', id: actor.keyId };
+  return personIn(actor.accountId);
+}
+
+/** Owner of the account, acting by a proof other than a token. */
+export const personIn = (accountId: AccountId): Author => ({ kind: 'person', id: accountId, role: 'owner' });
+
+const isSame = (a: unknown, b: unknown): boolean => canonicalJson(a ?? null) === canonicalJson(b ?? null);
+
+/** Fields that differ. A new object has those of its fields that are set. */
+export function changedFields(before: AuditFields | undefined, after: AuditFields | undefined): Pick<AuditDetails, 'before' | 'after'> {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].filter(
+    (name) => !isSame(before?.[name], after?.[name]),
+  );
+  const pick = (fields: AuditFields) => Object.fromEntries(names.map((name) => [name, fields[name] ?? null]));
+  return names.length === 0 ? {} : { ...(before && { before: pick(before) }), ...(after && { after: pick(after) }) };
+}
+
+/** SQL of the author's name. A person of another database has none here. */
+const NAME_OF: Record<AuditActor, SQL | null> = {
+  key: sql`(SELECT ${apiKeys.name} FROM ${apiKeys} WHERE ${apiKeys.id} = ${idField('actorId')})`,
+  person: sql`(SELECT ${accounts.displayName} FROM ${accounts} WHERE ${accounts.id} = ${idField('actorId')})`,
+  staff: sql`(SELECT ${accounts.displayName} FROM ${accounts} WHERE ${accounts.id} = ${idField('actorId')})`,
+  operator: null,
+  system: null,
+};
+
+/** SQL of the next number of an account. The last entry of an account is never deleted. */
+const NEXT_SEQ = sql`coalesce((SELECT max(${auditEntries.seq}) FROM ${auditEntries} WHERE ${auditEntries.merchantId} = ${idField('merchantId')}), 0) + 1`;
+
+/** Plans the entry of an action in the log of `tenant`. `unless`: SQL condition under which none is written. */
+export function recordAction(ctx: Shard, { merchantId, livemode }: Tenant, entry: NewAuditEntry, unless?: SQL): Write {
+  const { action, subject, before, after, reason, outcome = 'done', by = authorOf(ctx, merchantId) } = entry;
+  const details: AuditDetails = {
+    ...changedFields(before, after),
+    ...(reason === undefined ? {} : { reason }),
+    ...(ctx.acting.ip === null ? {} : { ip: ctx.acting.ip }),
+  };
+  const row = {
+    ...{ merchantId, at: ctx.wallNow, actorKind: by.kind, actorId: by.id, actorName: by.name ?? null, role: by.role ?? null },
+    ...{ action, subjectType: subject.type, subjectId: subject.id, outcome, livemode, requestId: ctx.cause, isErased: false },
+    ...{ prevHash: null, hash: null, details: JSON.stringify(details) },
+  };
+  const computed: Record<string, SQL> = {
+    seq: NEXT_SEQ,
+    ...(row.actorName === null && NAME_OF[by.kind] ? { actorName: NAME_OF[by.kind]! } : {}),
+  };
+  const values = Object.entries(getTableColumns(auditEntries)).map(([name, column]) => computed[name] ?? fieldAs(column, name));
+  return ctx.db
+    .insert(auditEntries)
+    .select(sql`SELECT ${sql.join(values, sql`, `)} FROM ${jsonRows([row])} WHERE ${unless ? sql`NOT (${unless})` : sql`true`}`);
+}
