@@ -182,7 +182,7 @@ export function auditEntryIdOf(accountId: string, at: number, seq: number): Audi
 
 /** Number in the id of an entry, which may be another's. Null: no such id. */
 export function auditSeqOf(entryId: string): number | null {
-  const [, digits] = /^aud_.{10}([0-9A-HJKMNP-TV-Z]{8}).{8}$/.exec(entryId) ?? [];
+  const [, digits] = /^aud_.{10}(.{8})/.exec(entryId) ?? [];
   return digits === undefined ? null : [...digits].reduce((seq, digit) => seq * 32 + CROCKFORD.indexOf(digit), 0);
 }
 
