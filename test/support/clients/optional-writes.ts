@@ -6,6 +6,7 @@ import { CONNECTOR_SECRETS, testEnv } from '../runner/env.ts';
 import { emailedToken, mailConfig } from '../servers/mail.ts';
 import { TestProcessor } from '../servers/processor.ts';
 import { type Merchant, strangerAddress, World } from '../world.ts';
+import { tokenSignedIn } from './session.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 export type Body = any;
@@ -210,6 +211,13 @@ export const WRITES: Record<string, () => Promise<Write>> = {
     await row.bind('google', unique(), userId, null, Date.now()).run();
     const effects = async () => 1 - (await count('sign_in_identities WHERE account_id = ?', userId));
     return { method: 'DELETE', path: '/v1/account/identities/google', by: token, effects };
+  },
+  'DELETE /v1/account/sessions/{session_id}': async () => {
+    const { token, userId } = await w.merchant();
+    await tokenSignedIn(w, userId, 1);
+    const open = async () => (await w.call('GET', '/v1/account/sessions', { key: token })).body.items;
+    const [, { session_id: id }] = await open();
+    return { method: 'DELETE', path: `/v1/account/sessions/${id}`, by: token, effects: async () => 2 - (await open()).length };
   },
   'DELETE /v1/account/domain': async () => {
     const { token, userId } = await w.merchant();
