@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Env } from '#platform/context.ts';
+import type { EndedSessions, Session, UsedSession } from '#rules/access/sessions.ts';
 import {
   type AddressAnswer,
   type AddressWindow,
@@ -26,6 +27,7 @@ import {
 import { addOutcome, type CallOutcome, emptyUsage, type KeyUsage } from '#rules/analytics/key-usage.ts';
 import { PLANS, type PlanName, planAt, rateOf } from '#rules/plans.ts';
 import { ConsumeForwarder } from './consume-forwarder.ts';
+import { Sessions } from './people/sessions.ts';
 
 /** Less than the ten idle seconds after which an object leaves memory. */
 const FLUSH_MS = 8 * SECOND;
@@ -64,6 +66,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   readonly #passing: ConsumeForwarder;
   #hasAlarm = false;
   #hasTables: boolean;
+  #ofPerson: Sessions | null = null;
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
@@ -76,8 +79,10 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   async admit(request: AdmissionRequest): Promise<AdmissionAnswer> {
     // If the writer of a staged change died, only the database knows whether the change was stored.
     if (!this.#account || this.#hasStaleStage()) return { ok: false, reason: 'unknown' };
-    const key = request.credential.kind === 'key' ? this.#keys.get(request.credential.keyHash) : undefined;
-    const judged = judgeCaller(this.#staged?.account ?? this.#account, key, request);
+    const { credential, now, wallNow = now } = request;
+    const key = credential.kind === 'key' ? this.#keys.get(credential.keyHash) : undefined;
+    const isOpen = credential.kind === 'jwt' && this.#sessions.use(credential, wallNow);
+    const judged = judgeCaller(this.#staged?.account ?? this.#account, key, request, isOpen);
     if (!judged.ok) return judged;
     const counted = this.#count({ ...request, livemode: judged.caller.livemode }, judged.caller.plan);
     return counted.ok ? { ...counted, caller: judged.caller } : { ...counted, ...(key && { keyId: key.keyId }) };
@@ -231,11 +236,49 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     this.#save('feeCount', this.#fees);
   }
 
-  /** Stores the usage of keys, or deletes ended windows of an address. A crash loses at most FLUSH_MS of usage. */
+  /** Sessions of the person. Created on demand, so that a call with a key reads nothing of them. */
+  get #sessions(): Sessions {
+    this.#ofPerson ??= new Sessions(this.ctx.storage.sql);
+    return this.#ofPerson;
+  }
+
+  async beginSession(session: Session, isFirst = false): Promise<void> {
+    this.#sessions.begin(session, isFirst);
+    // An alarm under way stores usage, and sets the next one itself.
+    if ((await this.ctx.storage.getAlarm()) === null) await this.#expireSessions();
+  }
+
+  async useSession(session: UsedSession, now: number): Promise<boolean> {
+    return this.#sessions.use(session, now);
+  }
+
+  async listSessions(now: number): Promise<Session[]> {
+    return this.#sessions.list(this.#account?.tokenVersion ?? 0, now);
+  }
+
+  async endSession(sessionId: string, now: number): Promise<boolean> {
+    return this.#sessions.end(sessionId, now);
+  }
+
+  async endSessions(ended: EndedSessions, now: number): Promise<number> {
+    const open = (await this.listSessions(now)).filter(({ sessionId, method }) =>
+      'methods' in ended ? ended.methods.includes(method) : sessionId !== ended.except,
+    );
+    for (const { sessionId } of open) this.#sessions.end(sessionId, now);
+    return open.length;
+  }
+
+  async #expireSessions(): Promise<void> {
+    const expiresAt = this.#sessions.expire(Date.now());
+    if (expiresAt !== null) await this.ctx.storage.setAlarm(expiresAt);
+  }
+
+  /** Stores the usage of keys and deletes expired sessions, or deletes ended windows of an address. A crash loses at most FLUSH_MS of usage. */
   override async alarm(): Promise<void> {
     if (this.#hits.size > 0) return this.#dropEndedWindows();
     this.#hasUsageAlarm = false;
     this.#storeUsage();
+    await this.#expireSessions();
   }
 
   async #dropEndedWindows(): Promise<void> {

@@ -1,5 +1,6 @@
 import { emailRoutes } from '#features/accounts/auth/email.routes.ts';
 import { authRoutes } from '#features/accounts/auth/routes.ts';
+import { sessionRoutes } from '#features/accounts/auth/session.routes.ts';
 import { domainRoutes } from '#features/accounts/domain/routes.ts';
 import { keyRoutes } from '#features/accounts/keys/routes.ts';
 import { oauthRoutes } from '#features/accounts/oauth/routes.ts';
@@ -53,6 +54,7 @@ import { webhookRoutes } from '#features/webhooks/endpoints/routes.ts';
 /** Routers under /v1, in the order of the API document's tags. */
 export const versionedRouters = [
   authRoutes,
+  sessionRoutes,
   emailRoutes,
   oauthRoutes,
   accountRoutes,

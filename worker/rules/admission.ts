@@ -4,10 +4,11 @@
  * @module
  */
 
-import type { AccountId } from '#core/ids.ts';
+import type { AccountId, SessionId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import { isInNetworks } from './access/networks.ts';
 import { hasScope, type KeyScope } from './access/scopes.ts';
+import type { EndedSessions, Session, UsedSession } from './access/sessions.ts';
 import type { CallOutcome, KeyUsage } from './analytics/key-usage.ts';
 import type { Customer } from './balance.ts';
 import type { KeyedUse, PassedOutcome } from './entitlement-rpc.ts';
@@ -42,7 +43,7 @@ export interface AdmittedKey {
   allowedIps?: string[];
 }
 
-export type Credential = { kind: 'key'; keyHash: string } | { kind: 'jwt'; accountId: string; tokenVersion: number };
+export type Credential = { kind: 'key'; keyHash: string } | ({ kind: 'jwt'; accountId: string } & UsedSession);
 
 export interface AdmissionRequest {
   credential: Credential;
@@ -67,14 +68,17 @@ export interface CountedCall extends Pick<AdmissionRequest, 'bucket' | 'rateMult
 }
 
 /** Sign-in methods. `nonce` is a wallet signature over the bare nonce, which names no domain. */
-export const SIGN_IN_METHODS = ['pwd', 'siws', 'nonce', 'oauth'] as const;
+export const SIGN_IN_METHODS = ['pwd', 'siws', 'nonce', 'oauth', 'passkey'] as const;
 export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
 
 export const SIGN_IN_PROVIDERS = ['google', 'github'] as const;
 export type SignInProvider = (typeof SIGN_IN_PROVIDERS)[number];
-/** Sign-in facts carried over by a refresh: time and method of the last authentication and the start of the session. Milliseconds. */
+/** Sign-in facts carried over by a refresh: session, time and method of the last authentication, start of the session. Milliseconds. */
 export interface SignIn {
+  sessionId: SessionId;
   authTime: number;
+  /** Last time at which the person proved a factor. Null: never in this session. */
+  factorTime: number | null;
   firstIat: number;
   method: SignInMethod;
 }
@@ -105,6 +109,8 @@ export type RefusalReason =
   | 'expired'
   | 'address'
   | 'stale_token'
+  | 'session_ended'
+  | 'not_a_member'
   | 'account_suspended'
   | 'account_deleted'
   | 'permission'
@@ -155,6 +161,15 @@ export interface AdmissionRpc {
   /** Returns the owner of the message. Null: no claim is known. */
   messageOwner(): Promise<string | null>;
   noteFailedFee(now: number): Promise<void>;
+  /** Stores a session of the person. `isFirst`: only if the person never had one. */
+  beginSession(session: Session, isFirst?: boolean): Promise<void>;
+  /** True if the session is open. Notes its use. */
+  useSession(session: UsedSession, now: number): Promise<boolean>;
+  listSessions(now: number): Promise<Session[]>;
+  /** Ends a session. False if the person never had it. */
+  endSession(sessionId: string, now: number): Promise<boolean>;
+  /** Ends sessions, and returns the number of those that were open. */
+  endSessions(ended: EndedSessions, now: number): Promise<number>;
 }
 
 export interface AddressWindow {
@@ -196,12 +211,13 @@ const TOKEN_PERMISSIONS: Permission[] = ['read', 'execute'];
 
 /**
  * Authenticates and authorizes a caller before any counting. Order: credential, account, address, permission, scope, mode, so that a bad key
- * reveals nothing about the account's state, and a key used from elsewhere nothing about what it may do.
+ * reveals nothing about the account's state, and a key used from elsewhere nothing about what it may do. `isOpen`: the token's session.
  */
 export function judgeCaller(
   account: AdmittedAccount,
   key: AdmittedKey | undefined,
   request: AdmissionRequest,
+  isOpen = false,
 ): { ok: true; caller: Caller } | { ok: false; reason: RefusalReason; keyId?: string } {
   const { credential, permission, scope, mode } = request;
   if (credential.kind === 'key') {
@@ -214,7 +230,10 @@ export function judgeCaller(
   if (account.status === 'deleted') return { ok: false, reason: 'account_deleted' };
   const known = key && { keyId: key.keyId };
   if (account.status === 'suspended') return { ok: false, reason: 'account_suspended', ...known };
-  if (credential.kind === 'jwt' && credential.tokenVersion !== account.tokenVersion) return { ok: false, reason: 'stale_token' };
+  if (credential.kind === 'jwt') {
+    if (credential.tokenVersion !== account.tokenVersion) return { ok: false, reason: 'stale_token' };
+    if (!isOpen) return { ok: false, reason: 'session_ended' };
+  }
   if (key?.allowedIps && !(request.ip !== null && isInNetworks(request.ip, key.allowedIps)))
     return { ok: false, reason: 'address', ...known };
   const permissions = key?.permissions ?? TOKEN_PERMISSIONS;

@@ -115,6 +115,9 @@ analytics:
 getAnalytics get GET /v1/account/analytics mq
 exportAnalytics export GET /v1/account/analytics.csv mqr
 account:
+listSessions listSessions GET /v1/account/sessions
+endSessions endSessions DELETE /v1/account/sessions q
+endSession endSession DELETE /v1/account/sessions/{session_id}
 sendVerification sendVerification POST /v1/account/email/verification
 verifyEmail verifyEmail POST /v1/account/email/verify b
 previewVerification previewVerification POST /v1/account/email/preview b
@@ -188,7 +191,7 @@ login login POST /v1/auth/login b
 createWalletNonce createWalletNonce POST /v1/auth/wallet/nonce b
 loginWithWallet loginWithWallet POST /v1/auth/wallet b
 refreshToken refresh POST /v1/auth/refresh b
-logout logout POST /v1/auth/logout
+logout logout POST /v1/auth/logout b
 forgotPassword forgotPassword POST /v1/auth/password/forgot b
 resetPassword resetPassword POST /v1/auth/password/reset b
 listOAuthProviders listProviders GET /v1/auth/oauth/providers

@@ -62,6 +62,8 @@ import type {
   DetailResponse,
   DidDocument,
   DisownEmailRequest,
+  EndedSessions,
+  EndSessionsQuery,
   Entitlement,
   EntitlementPage,
   EventPage,
@@ -106,6 +108,7 @@ import type {
   ListWebhookEndpointsQuery,
   ListWebhookEventsQuery,
   LoginRequest,
+  LogoutRequest,
   LookupMembershipQuery,
   Membership,
   MembershipPage,
@@ -161,6 +164,7 @@ import type {
   SendProofResponse,
   SendTransactionRequest,
   SendTransactionResponse,
+  Sessions,
   SetDomainRequest,
   SettlePending,
   SettleRequest,
@@ -501,6 +505,15 @@ export interface AnalyticsResource {
 }
 
 export interface AccountResource {
+  /** Lists your open sessions, newest use first. A sign-in beyond 50 sessions ends the one unused longest. */
+  listSessions(options?: CallOptions): Promise<Answer<Sessions>>;
+
+  /** Ends all your sessions, from the next request on. */
+  endSessions(query?: EndSessionsQuery, options?: CallOptions): Promise<Answer<EndedSessions>>;
+
+  /** Ends one of your sessions, from the next request on. A repeated call changes nothing. */
+  endSession(sessionId: string, options?: CallOptions): Promise<Answer<object>>;
+
   /** Sends a verification email to the account’s address. Registration sends the first one. The link works once, for 24 hours. At most three emails are sent per hour. */
   sendVerification(options?: CallOptions): Promise<Answer<DetailResponse>>;
 
@@ -516,7 +529,7 @@ export interface AccountResource {
   /** Lists the providers that are linked to this account. */
   listIdentities(options?: CallOptions): Promise<Answer<SignInIdentities>>;
 
-  /** Unlinks a provider. Requires a recent sign-in. A repeated call changes nothing. The last sign-in method of an account cannot be removed (409 `state_conflict`). */
+  /** Unlinks a provider and ends the sessions that it began. Requires a recent sign-in. A repeated call changes nothing. The last sign-in method of an account cannot be removed (409 `state_conflict`). */
   unlinkIdentity(provider: 'google' | 'github', options?: CallOptions): Promise<Answer<object>>;
 
   /** Returns the calling account. */
@@ -709,8 +722,8 @@ export interface AuthResource {
   /** Renews a token that is valid or expired at most 7 days ago, from the body or the Bearer header. Possible until 30 days after the sign-in. */
   refresh(body?: RefreshRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
 
-  /** Has no effect on the server: the token remains valid until it expires. Discard it. */
-  logout(options?: CallOptions): Promise<Answer<DetailResponse>>;
+  /** Without `end` it has no effect on the server: the token remains valid until it expires, and you discard it. With `end` the session of the token, or every session, ends from the next request on. */
+  logout(body?: LogoutRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
 
   /** Sends a password reset link. The response and its timing are the same for every address. The link works once, for 30 minutes. */
   forgotPassword(body: ForgotPasswordRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
@@ -777,7 +790,10 @@ export interface Operations {
   createWalletNonce: { body: WalletNonceRequest; answer: Promise<Answer<WalletNonce>> };
   loginWithWallet: { body: WalletLoginRequest; answer: Promise<Answer<AuthResponse>> };
   refreshToken: { body?: RefreshRequest; answer: Promise<Answer<AuthResponse>> };
-  logout: { answer: Promise<Answer<DetailResponse>> };
+  logout: { body?: LogoutRequest; answer: Promise<Answer<DetailResponse>> };
+  listSessions: { answer: Promise<Answer<Sessions>> };
+  endSessions: { query?: EndSessionsQuery; answer: Promise<Answer<EndedSessions>> };
+  endSession: { params: { session_id: string }; answer: Promise<Answer<object>> };
   sendVerification: { answer: Promise<Answer<DetailResponse>> };
   verifyEmail: { body: VerifyEmailRequest; answer: Promise<Answer<DetailResponse>> };
   previewVerification: { body: PreviewVerificationRequest; answer: Promise<Answer<VerificationPreview>> };

@@ -33,6 +33,12 @@ export interface AuthResponse {
   tier: 'free' | 'starter' | 'growth' | 'scale';
   /** Email address. */
   email: string | null;
+  /** Account that the token acts on. */
+  account_id: string;
+  /** Role in that account. */
+  role: 'owner' | 'admin' | 'developer' | 'finance' | 'support' | 'viewer';
+  /** Session of the token. A renewed token keeps it. */
+  session_id: string;
   /** Claims of the token about the account. */
   claims: Claims;
   /** Time of expiry. */
@@ -76,9 +82,49 @@ export interface RefreshRequest {
   token?: string;
 }
 
+export interface LogoutRequest {
+  /** Sessions to end on the server: that of the token, or all. */
+  end?: 'session' | 'all';
+}
+
 export interface DetailResponse {
   /** Human-readable message. Do not branch on it. */
   detail: string;
+}
+
+export interface Session {
+  /** Identifier of the session. */
+  session_id: string;
+  /** True for the session of the calling token. */
+  current: boolean;
+  /** Sign-in method that began the session. */
+  method: 'password' | 'siws' | 'nonce' | 'google' | 'github' | 'passkey' | 'email_link';
+  /** Second factor of the sign-in. */
+  factor: 'passkey' | 'totp' | 'recovery_code' | null;
+  /** Address of the sign-in. */
+  ip: string;
+  /** Country of that address, as ISO 3166-1 alpha-2. */
+  country?: string;
+  /** Browser or program that signed in, as it names itself. */
+  user_agent: string;
+  /** Account that the session acts on. */
+  account_id: string;
+  /** Time at which the object was created. */
+  created_at: string;
+  /** Time of the last use, exact within five minutes. */
+  last_seen_at: string;
+  /** Time of expiry. */
+  expires_at: string;
+}
+
+export interface Sessions {
+  /** Open sessions. */
+  items: Session[];
+}
+
+export interface EndedSessions {
+  /** Number of sessions that ended. */
+  ended: number;
 }
 
 export interface VerifyEmailRequest {
@@ -3902,6 +3948,11 @@ export interface PayerLimit {
   paid: Money;
   /** Day in UTC. */
   day: string;
+}
+
+export interface EndSessionsQuery {
+  /** Whether the session of the calling token remains. */
+  keep_current?: 'true' | 'false';
 }
 
 export interface StartOAuthQuery {

@@ -23,7 +23,9 @@ describe('registration and login', () => {
     const email = newEmail();
     const { status, body } = await register({ email, password: PASSWORD, display_name: '  Grace  ' });
     expect(status).toBe(201);
-    expect(Object.keys(body).sort()).toEqual(['claims', 'email', 'expires_at', 'tier', 'token', 'user_id']);
+    const fields = ['account_id', 'claims', 'email', 'expires_at', 'role', 'session_id', 'tier', 'token', 'user_id'];
+    expect(Object.keys(body).sort()).toEqual(fields);
+    expect([body.account_id, body.role]).toEqual([body.user_id, 'owner']);
     expect([body.tier, body.email]).toEqual(['free', email]);
     expect(body.claims).toEqual({ svc_score: false, svc_pay: true, svc_ops: false, is_staff: false });
     const me = await w.call('GET', '/v1/account/me', { key: body.token });

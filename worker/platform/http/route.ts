@@ -15,6 +15,7 @@ import type {
   PaymentId,
   ProductId,
   ReceiptId,
+  SessionId,
   SetupIntentId,
   TicketId,
 } from '#core/ids.ts';
@@ -55,6 +56,7 @@ interface IdParams {
   payment_id: PaymentId;
   product_id: ProductId;
   receipt_id: ReceiptId;
+  session_id: SessionId;
   setup_intent_id: SetupIntentId;
   ticket_id: TicketId;
 }

@@ -10,7 +10,6 @@ import type { AdmissionAnswer, AdmissionRequest, AdmissionRpc, Credential, Permi
 import type { CallBucket } from '#rules/plans.ts';
 import { parseRawKey } from '../keys/raw-key.ts';
 import { findAdmission } from '../store.ts';
-import { readToken } from './tokens.ts';
 
 interface Presented {
   admissionId: string;
@@ -127,12 +126,15 @@ async function readCredential(c: RouteContext, ctx: Ctx): Promise<Presented> {
     const { admissionId, keyHashes, isVouched } = parsed;
     return { admissionId, credentials: keyHashes.map((keyHash) => ({ kind: 'key', keyHash })), signIn: null, isVouched };
   }
-  const claims = bearer ? await readToken(ctx, bearer) : null;
+  // Loaded on demand, because most calls are made by servers with a key.
+  const claims = bearer ? await (await import('./tokens.ts')).readToken(ctx, bearer) : null;
   if (!claims) {
     if (bearer === null) throw new ApiError('invalid_authorization');
     return refuse(c, 'stale_token');
   }
-  const credentials: Credential[] = [{ kind: 'jwt', accountId: claims.sub, tokenVersion: claims.ver }];
+  // The person's own account alone: members of another account are not known yet.
+  if (claims.acc !== undefined && claims.acc !== claims.sub) return refuse(c, 'not_a_member');
+  const credentials: Credential[] = [{ kind: 'jwt', accountId: claims.sub, sessionId: claims.sid, tokenVersion: claims.ver }];
   return { admissionId: admissionIdOf(claims.sub), credentials, signIn: claims.signIn, isVouched: true };
 }
 
@@ -145,6 +147,9 @@ function modeOf(c: RouteContext): 'live' | 'sandbox' | 'unknown' | null {
   return mode === 'live' || mode === 'sandbox' ? mode : 'unknown';
 }
 
+export const sessionEnded = (): ApiError =>
+  new ApiError('invalid_authorization', { detail: 'The session has ended. Sign in again.', meta: { reason: 'session_ended' } });
+
 /** Maps many internal reasons to few public messages, so that an outsider learns nothing from the difference. */
 function refusal(reason: RefusalReason | 'unknown', { detail, needs }: { detail?: string; needs?: KeyScope }): ApiError {
   switch (reason) {
@@ -153,6 +158,13 @@ function refusal(reason: RefusalReason | 'unknown', { detail, needs }: { detail?
     case 'revoked':
     case 'stale_token':
       return new ApiError('invalid_authorization', detail === undefined ? {} : { detail });
+    case 'session_ended':
+      return sessionEnded();
+    case 'not_a_member':
+      return new ApiError('invalid_authorization', {
+        detail: 'You are not a member of the account. Sign in again.',
+        meta: { reason: 'not_a_member' },
+      });
     case 'expired':
       return new ApiError('invalid_authorization', {
         detail: 'The key has expired. Create another one, or move its end while it still works.',

@@ -16,10 +16,12 @@ import {
 } from '#platform/http/openapi.ts';
 import { countPasswordTry, countRefusedCredential, rememberSignIn, underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
-import type { SignIn, SignInMethod } from '#rules/admission.ts';
+import { ROLES } from '#rules/access/roles.ts';
+import type { SignIn } from '#rules/admission.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { bearerOf } from './authenticate.ts';
-import { emailKeysOf, homeOfRegistration, logIn, normaliseEmail, refreshSession, registerAccount } from './sign-in.ts';
+import { draftFirstSession, endPersonSession, endPersonSessions, signInOrigin, startFirstSession, startSession } from './sessions.ts';
+import { emailKeysOf, homeOfRegistration, logIn, NEW_TOKEN_VERSION, normaliseEmail, refreshSession, registerAccount } from './sign-in.ts';
 import { claimsOf, issueToken } from './tokens.ts';
 import { issueLoginNonce, logInWithWallet } from './wallet-sign-in.ts';
 
@@ -37,6 +39,9 @@ const AuthResponse = z
     user_id: AccountUuid,
     tier: z.enum(PLAN_NAMES).describe('Plan: `free`, `starter`, `growth` or `scale`.'),
     email: orNull(z.string()).describe('Email address.'),
+    account_id: z.uuid().describe('Account that the token acts on.'),
+    role: z.enum(ROLES).describe('Role in that account.'),
+    session_id: z.uuid().describe('Session of the token. A renewed token keeps it.'),
     claims: ClaimsBody.describe('Claims of the token about the account.'),
     expires_at: ExpiresAt,
   })
@@ -55,15 +60,16 @@ const LoginRequest = z
   .object({ email: Email.describe('Email address.'), password: z.string().max(1024).describe('Password of 8 to 128 characters.') })
   .openapi('LoginRequest');
 
-const signedInNow = ({ wallNow }: Ctx, method: SignInMethod): SignIn => ({ authTime: wallNow, firstIat: wallNow, method });
-
-async function toAuthResponse(ctx: Ctx, account: Account, signIn: SignIn) {
+export async function toAuthResponse(ctx: Ctx, account: Account, signIn: SignIn) {
   const { token, expiresAt } = await issueToken(ctx, account, signIn);
   return {
     token,
     user_id: account.id,
     tier: planAt(account, ctx.now),
     email: account.email,
+    account_id: account.id,
+    role: 'owner' as const,
+    session_id: signIn.sessionId,
     claims: claimsOf(account),
     expires_at: iso(expiresAt),
   };
@@ -106,6 +112,10 @@ const RefreshRequest = z
   .object({ token: z.string().max(4096).optional().describe('Session token to renew, unless the header carries it.') })
   .openapi('RefreshRequest');
 
+const LogoutRequest = z
+  .object({ end: z.enum(['session', 'all']).optional().describe('Sessions to end on the server: that of the token, or all.') })
+  .openapi('LogoutRequest');
+
 const toNonceResource = ({ nonce, message, expiresAt }: LoginNonce, issuedAt: number) => ({
   message_nonce: nonce,
   message,
@@ -127,7 +137,12 @@ export const authRoutes = routes('Authentication')
     shard: ({ ctx, body: { email, region } }) => homeOfRegistration(ctx, email, region),
     once: ({ shard, body: { display_name: displayName, region: _region, ...login } }, storeAnswer) =>
       registerAccount(shard, { ...login, displayName }, storeAnswer),
-    present: (account, { shard }) => toAuthResponse(shard, account, signedInNow(shard, 'pwd')),
+    present: (account, { shard }) => toAuthResponse(shard, account, draftFirstSession(shard, account)),
+    // After the account is stored, also by an earlier call that failed here. A refused registration stores no session.
+    answered: async ({ c, ctx }, { body }) => {
+      const { user_id: id, session_id: sessionId } = JSON.parse(body);
+      await startFirstSession(ctx, { id, tokenVersion: NEW_TOKEN_VERSION }, sessionId, signInOrigin(c));
+    },
     isSecret: true,
   })
   .public({
@@ -148,7 +163,7 @@ export const authRoutes = routes('Authentication')
       await countPasswordTry(c, email);
       const account = await logIn(ctx, body);
       await rememberSignIn(c, email);
-      return toAuthResponse(ctx, account, signedInNow(ctx, 'pwd'));
+      return toAuthResponse(ctx, account, await startSession(ctx, account, 'password', signInOrigin(c)));
     },
   })
   .public({
@@ -175,10 +190,10 @@ export const authRoutes = routes('Authentication')
     body: WalletLoginRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'account_suspended', 'account_deleted', 'invalid_wallet_address'],
-    answer: async ({ ctx, body: { wallet_address, signed_message, message_nonce } }) => {
+    answer: async ({ c, ctx, body: { wallet_address, signed_message, message_nonce } }) => {
       const proof = { walletAddress: wallet_address, signature: signed_message, nonce: message_nonce };
-      const { account, method } = await logInWithWallet(ctx, proof);
-      return toAuthResponse(ctx, account, signedInNow(ctx, method));
+      const { account, signIn } = await logInWithWallet(ctx, proof, signInOrigin(c));
+      return toAuthResponse(ctx, account, signIn);
     },
   })
   .public({
@@ -210,8 +225,16 @@ export const authRoutes = routes('Authentication')
     sdk: 'auth.logout',
     idempotency: 'natural',
     summary: 'Log out',
-    description: 'Has no effect on the server: the token remains valid until it expires. Discard it.',
+    description:
+      'Without `end` it has no effect on the server: the token remains valid until it expires, and you discard it. With `end` the session of the token, or every session, ends from the next request on.',
     key: 'none',
+    body: LogoutRequest,
+    isBodyOptional: true,
     returns: DetailResponse,
-    answer: () => ({ detail: 'Signed out. Discard the token: it remains valid until it expires.' }),
+    answer: async ({ ctx, actor, body: { end } }) => {
+      if (end === undefined) return { detail: 'Signed out. Discard the token: it remains valid until it expires.' };
+      if (end === 'session' && actor.signIn) await endPersonSession(ctx, actor.accountId, actor.signIn.sessionId);
+      else await endPersonSessions(ctx, actor.accountId, { except: null });
+      return { detail: end === 'session' ? 'The session has ended.' : 'All sessions have ended.' };
+    },
   });

@@ -9,11 +9,14 @@ import { findNamed, type IsUsed, NameTaken, withNames } from '#platform/db/names
 import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { Region } from '#platform/variables/regions.ts';
+import { SESSION_MS } from '#rules/access/sessions.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { planAccountPayout } from '../payout.ts';
 import { type AccountKeys, abortIfTaken, findAccount, findAccountByKeys, hasKey, insertAccount } from '../store.ts';
+import { sessionEnded } from './authenticate.ts';
 import { planVerification } from './owner-emails.ts';
 import { findByPassword, newPasswordHash, renewPasswordHash } from './passwords.ts';
+import { personObject } from './sessions.ts';
 import { readToken } from './tokens.ts';
 
 const PASSWORD_LENGTH = { min: 8, max: 128 };
@@ -51,11 +54,17 @@ export function requirePasswordLength(password: string): void {
 
 type SignInIdentity = Partial<Pick<Account, 'email' | 'emailKey' | 'passwordHash' | 'walletAddress' | 'walletKey'>>;
 
+/** Token version of a new account. */
+export const NEW_TOKEN_VERSION = 1;
+
 export function newAccount(ctx: Shard, displayName: string, identity: SignInIdentity): Account {
   const accountId = newIdIn<AccountId>(ctx.now, drawPartition(ctx));
   return {
     id: accountId,
     admissionId: admissionIdOf(accountId),
+    ownerId: accountId,
+    payoutWallet: identity.walletAddress ?? null,
+    name: displayName,
     email: null,
     emailKey: null,
     walletAddress: null,
@@ -67,7 +76,7 @@ export function newAccount(ctx: Shard, displayName: string, identity: SignInIden
     processorPlans: [],
     status: 'active',
     isStaff: false,
-    tokenVersion: 1,
+    tokenVersion: NEW_TOKEN_VERSION,
     emailVerified: false,
     formerEmails: [],
     timezone: 'UTC',
@@ -98,7 +107,7 @@ export async function storeAccount(
   const named = [...(email === null ? [] : [emailName(ctx, email)]), ...(walletAddress === null ? [] : [walletName(ctx, walletAddress)])];
   return withNames(ctx, account.id, named, async (reserved) => {
     const guards = [...reserved, ...known.flatMap((keys) => abortIfTaken(ctx, account.id, keys))];
-    const writes = [...guards, insertAccount(ctx.db, account), ...payout.writes, ...emails];
+    const writes = [...guards, ...insertAccount(ctx.db, account), ...payout.writes, ...emails];
     const change = await withAnswer({ events: payout.events, writes, result: account }, storeAnswer(account));
     return commitNew(ctx, change, () => findAccount(ctx.db, account.id));
   });
@@ -156,18 +165,20 @@ export function requireActive(account: Account): Account {
   return account;
 }
 
-const REFRESH = { graceMs: 7 * DAY, sessionMs: 30 * DAY };
+const REFRESH_GRACE_MS = 7 * DAY;
 
 /**
  * Returns the account of a token and the session's sign-in, which a refresh does not change. Throws 401 for a token that is foreign, too
- * old or of an earlier token version, 403 for a suspended or deleted account.
+ * old, of an earlier token version or of an ended session, 403 for a suspended or deleted account.
  */
 export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ account: Account; signIn: SignIn }> {
-  const claims = token ? await readToken(ctx, token, REFRESH.graceMs) : null;
+  const claims = token ? await readToken(ctx, token, REFRESH_GRACE_MS) : null;
   const account = claims ? await findAccount(homeOf(ctx, claims.sub).db, claims.sub) : null;
   if (!claims || !account) throw new ApiError('invalid_authorization');
   requireActive(account);
   const { signIn } = claims;
-  if (claims.ver !== account.tokenVersion || ctx.wallNow - signIn.firstIat > REFRESH.sessionMs) throw new ApiError('invalid_authorization');
+  if (claims.ver !== account.tokenVersion || ctx.wallNow - signIn.firstIat > SESSION_MS) throw new ApiError('invalid_authorization');
+  const used = { sessionId: signIn.sessionId, tokenVersion: claims.ver };
+  if (!(await personObject(ctx, account.id).useSession(used, ctx.wallNow))) throw sessionEnded();
   return { account, signIn };
 }

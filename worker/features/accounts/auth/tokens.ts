@@ -1,32 +1,43 @@
 import { importJWK, type JWTPayload, errors as joseErrors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { keyRing } from '#core/crypto.ts';
-import type { AccountId } from '#core/ids.ts';
+import { type AccountId, newId, type SessionId, type TokenId } from '#core/ids.ts';
 import { DAY, SECOND, unixSeconds } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
+import { ROLES } from '#rules/access/roles.ts';
 import { SIGN_IN_METHODS, type SignIn } from '#rules/admission.ts';
 import { planAt } from '#rules/plans.ts';
 import { isStaffMember } from '../store.ts';
 
-/** Session tokens: JWT, EdDSA pinned, 24 hours. Stateless, but bound to the account's token version. */
+/** Session tokens: JWT, EdDSA pinned, 24 hours. Bound to a session of the person and to the person's token version. */
 const LIFETIME_MS = DAY;
 const CLOCK_SKEW_MS = 30 * SECOND;
 
 const Claims = z
   .object({
     sub: z.uuid().transform((id) => id as AccountId),
+    sid: z.uuid().transform((id) => id as SessionId),
+    /** Account acted on. Absent: the person's own. */
+    acc: z
+      .uuid()
+      .transform((id) => id as AccountId)
+      .optional(),
+    role: z.enum(ROLES),
     ver: z.int(),
     auth_time: z.int(),
-    first_iat: z.int().optional(),
+    factor_time: z.int().optional(),
+    first_iat: z.int(),
     amr: z.enum(SIGN_IN_METHODS),
     exp: z.int(),
   })
   .transform((claims) => ({
     ...claims,
     signIn: {
+      sessionId: claims.sid,
       authTime: claims.auth_time * SECOND,
-      firstIat: (claims.first_iat ?? claims.auth_time) * SECOND,
+      factorTime: claims.factor_time === undefined ? null : claims.factor_time * SECOND,
+      firstIat: claims.first_iat * SECOND,
       method: claims.amr,
     } satisfies SignIn,
   }));
@@ -45,10 +56,14 @@ export async function issueToken(ctx: Ctx, account: Account, signIn: SignIn): Pr
     tier: planAt(account, ctx.now),
     ...claimsOf(account),
     auth_time: unixSeconds(signIn.authTime),
+    ...(signIn.factorTime !== null && { factor_time: unixSeconds(signIn.factorTime) }),
     first_iat: unixSeconds(signIn.firstIat),
     amr: signIn.method,
     ver: account.tokenVersion,
+    sid: signIn.sessionId,
+    role: 'owner',
   })
+    .setJti(newId<TokenId>(ctx.wallNow, account.id))
     .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: key!.keyId })
     .setSubject(account.id)
     .setIssuer(issuerOf(ctx))

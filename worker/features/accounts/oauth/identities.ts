@@ -3,6 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Actor, Ctx, Db, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import type { IsUsed } from '#platform/db/names/names.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { SignInIdentity } from '#platform/db/tables/office/sign-in.ts';
@@ -45,6 +46,9 @@ export async function planLocks(ctx: Shard, accountId: AccountId): Promise<Write
   const open = (await listIdentities(ctx.db, accountId)).filter((identity) => !isLocked(identity));
   return open.map((identity) => lockIdentity(ctx.db, identity, locksOf(ctx, identity.provider, identity.subject)[0]!));
 }
+
+export const isLinked = async (ctx: Ctx, accountId: AccountId, provider: SignInProvider): Promise<boolean> =>
+  (await listIdentities(homeOf(ctx, accountId).db, accountId)).some((one) => one.provider === provider);
 
 /** Unlinks a provider. Idempotent. Throws 403 sign_in_required for an old session, 409 state_conflict for the last way in. */
 export async function unlinkIdentity(ctx: Scope, actor: Actor, provider: SignInProvider, storeAnswer: StoreAnswer<null>): Promise<void> {

@@ -9,14 +9,16 @@ import { given, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
 import { hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
-import { SIGN_IN_PROVIDERS } from '#rules/admission.ts';
+import type { Origin } from '#rules/access/sessions.ts';
+import { SIGN_IN_PROVIDERS, type SignInProvider } from '#rules/admission.ts';
+import { endPersonSessions, signInOrigin, startSession } from '../auth/sessions.ts';
 import { issueToken } from '../auth/tokens.ts';
 import { getAccount, listIdentities, takeState } from '../store.ts';
-import { unlinkIdentity } from './identities.ts';
+import { isLinked, unlinkIdentity } from './identities.ts';
 import { decideOutcome, type OAuthOutcome } from './outcome.ts';
 import { NEXT_PATH_MAX, type OAuthProvider, PROVIDER_ERRORS } from './provider.ts';
 import { callbackUrlOf, listProviders, requireProvider } from './registry.ts';
-import { type BegunSignIn, beginState, MODES, readState, SURFACES } from './state.ts';
+import { beginState, MODES, readState, SURFACES } from './state.ts';
 
 const Provider = z.enum(SIGN_IN_PROVIDERS);
 const ProviderParam = z.object({
@@ -27,11 +29,14 @@ const ProviderParam = z.object({
 });
 const DASHBOARD = '/dashboard';
 
-async function buildFragment(ctx: Ctx, outcome: OAuthOutcome, { provider }: BegunSignIn): Promise<string> {
+async function buildFragment(ctx: Ctx, outcome: OAuthOutcome, provider: SignInProvider, origin: Origin): Promise<string> {
   if (outcome.kind === 'refused') return `error=${outcome.reason}`;
   if (outcome.kind === 'linked') return `linked=${provider}`;
-  const signIn = { authTime: ctx.wallNow, firstIat: ctx.wallNow, method: 'oauth' as const };
-  return `token=${(await issueToken(ctx, outcome.account, signIn)).token}`;
+  const { account } = outcome;
+  const signIn = await startSession(ctx, account, provider, origin);
+  // Unlinked meanwhile. A provider that is unlinked from here on ends this session itself.
+  if (!(await isLinked(ctx, account.id, provider))) return 'error=access_denied';
+  return `token=${(await issueToken(ctx, account, signIn)).token}`;
 }
 
 async function finish(
@@ -44,7 +49,8 @@ async function finish(
   if (error !== undefined) return `error=${error === 'access_denied' ? error : 'provider_unavailable'}`;
   if (code === undefined) return 'error=provider_unavailable';
   try {
-    return await buildFragment(ctx, await decideOutcome(ctx, begun, await provider.identify(ctx, code, attempt)), begun);
+    const outcome = await decideOutcome(ctx, begun, await provider.identify(ctx, code, attempt));
+    return await buildFragment(ctx, outcome, provider.name, signInOrigin(c));
   } catch (failure) {
     if (!(failure instanceof ProviderAway)) throw failure;
     ctx.note(`${provider.name}: ${failure.message}`);
@@ -195,7 +201,7 @@ export const oauthRoutes = routes('Authentication')
     tag: 'Account',
     summary: 'Unlink a provider',
     description:
-      'Unlinks a provider. Requires a recent sign-in. A repeated call changes nothing. The last sign-in method of an account cannot be removed (409 `state_conflict`).',
+      'Unlinks a provider and ends the sessions that it began. Requires a recent sign-in. A repeated call changes nothing. The last sign-in method of an account cannot be removed (409 `state_conflict`).',
     params: ProviderParam,
     returns: { 204: { description: 'Unlinked' } },
     codes: ['not_found', 'state_conflict'],
@@ -205,4 +211,6 @@ export const oauthRoutes = routes('Authentication')
       return null;
     },
     present: () => undefined,
+    // After the change is stored, also by an earlier call that failed here.
+    answered: ({ scope, actor, checked: provider }) => endPersonSessions(scope, actor.accountId, { methods: [provider] }),
   });

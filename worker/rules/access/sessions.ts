@@ -1,0 +1,51 @@
+/**
+ * Sessions of a person. The person's object lists the open ones, and a token of any other session is refused. Pure.
+ * @module
+ */
+
+import type { AccountId, SessionId } from '#core/ids.ts';
+import { DAY, MINUTE } from '#core/time.ts';
+
+/** Ways to begin a session. Removing one ends the sessions that it began. */
+export const SESSION_METHODS = ['password', 'siws', 'nonce', 'google', 'github', 'passkey', 'email_link'] as const;
+export type SessionMethod = (typeof SESSION_METHODS)[number];
+
+export const FACTORS = ['passkey', 'totp', 'recovery_code'] as const;
+export type Factor = (typeof FACTORS)[number];
+
+/** Time after sign-in at which a session ends, however often its token was renewed. */
+export const SESSION_MS = 30 * DAY;
+/** Sessions of a person. The next one ends the one unused longest. Also the ended ones that are known as such. */
+export const SESSIONS_MAX = 50;
+/** Accuracy of the time of use: of the uses within it, one is stored. */
+export const SEEN_MS = 5 * MINUTE;
+export const USER_AGENT_MAX = 200;
+
+/** Caller that signed in. */
+export interface Origin {
+  ip: string;
+  country: string | null;
+  userAgent: string;
+}
+
+export interface Session extends Origin {
+  sessionId: SessionId;
+  method: SessionMethod;
+  factor: Factor | null;
+  /** Account that the session acts on. */
+  accountId: AccountId;
+  /** Token version of the person at the sign-in. A later one ends the session. */
+  tokenVersion: number;
+  createdAt: number;
+  lastSeenAt: number;
+  expiresAt: number;
+}
+
+/** Session that a token names. */
+export interface UsedSession {
+  sessionId: string;
+  tokenVersion: number;
+}
+
+/** Sessions to end: all but one, or those that these methods began. */
+export type EndedSessions = { except: string | null } | { methods: readonly SessionMethod[] };
