@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { base58 } from '#core/encoding.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { entitlementKeyOfPaid } from '#features/entitlements/credit-payments.ts';
 import { projectEntitlement, readEntitlement } from '#features/entitlements/entitlement.ts';
@@ -15,6 +16,8 @@ const BYTES_MAX = { fresh: 6_200, old: 1_250, customer: 950 };
 const COPIES = 3000;
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+/** Stored form of an address. */
+const bytesOf = (address: string) => Array.from(base58.decode(address)!) as unknown as string;
 const readRows = (table: string, where: string, ...values: string[]) => legibleRows(w.env.DB, table, where, ...values);
 /** Projects what the payment bought from the object to the database, with its event. */
 async function projectPurchase(paymentId: string): Promise<void> {
@@ -49,8 +52,8 @@ describe(`database size of a confirmed checkout among ${COPIES} others`, () => {
       receipts: await readRows('receipts', 'id = ?', receiptId),
     });
     const wallet = (await readRows('payments', 'id = ?', paymentId))[0]!.payer_wallet as string;
-    const entitlements = await readRows('entitlements', 'wallet_address = ?', wallet);
-    const entitlementId = entitlements[0]!.id as string;
+    const entitlements = await readRows('entitlements', 'wallet_address = ?', bytesOf(wallet));
+    const { id: entitlementId, wallet_address: walletBytes } = entitlements[0]! as Record<string, string>;
     customer = { memberships: await readRows('memberships', 'id = ?', membershipId), entitlements };
     const acts = await legibleActs(w.env.DB, `payment_id = ? OR ${isLedBy(paymentId)} OR ${isLedBy(entitlementId)}`, paymentId);
     const opened = acts.map(({ events }) => JSON.parse(events as string) as { type: string }[]);
@@ -79,7 +82,10 @@ describe(`database size of a confirmed checkout among ${COPIES} others`, () => {
     const { nonce, reference } = fresh.payments![0]!;
     const eventIds = [...acts, ...archives.map(({ first_event_id: id }) => ({ id }))].map(({ id }) => id as string);
     names = [
-      ...new Set([paymentId, membershipId, receiptId, entitlementId, signature, wallet, nonce as string, reference as string, ...eventIds]),
+      ...new Set([
+        ...[paymentId, membershipId, receiptId, entitlementId!, signature, wallet, walletBytes!],
+        ...[nonce as string, reference as string, ...eventIds],
+      ]),
     ];
   }, 60_000);
 
