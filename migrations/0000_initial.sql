@@ -64,7 +64,7 @@ CREATE TABLE `archived_payments` (
 	`membership_id` blob,
 	`nonce` text,
 	`customer_ref` text,
-	`payer_wallet` text NOT NULL,
+	`payer_wallet` blob NOT NULL,
 	`asset` text NOT NULL,
 	`price_amount` text NOT NULL,
 	`overpaid_amount` text,
@@ -95,7 +95,7 @@ CREATE TABLE `archived_receipts` (
 	`after_seq` integer,
 	`product_id` blob NOT NULL,
 	`payment_id` blob NOT NULL,
-	`payer` text NOT NULL,
+	`payer` blob NOT NULL,
 	`product_name` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`archive_id` integer NOT NULL,
@@ -723,7 +723,7 @@ CREATE TABLE `payments` (
 	`customer_ref` text,
 	`customer_wallet` blob,
 	`email` text,
-	`payer_wallet` text,
+	`payer_wallet` blob,
 	`tx_signature` text,
 	`slot` integer,
 	`block_time` integer,
@@ -929,7 +929,7 @@ CREATE TABLE `receipts` (
 	`sha256` blob NOT NULL,
 	`signature` blob NOT NULL,
 	`key_id` text NOT NULL,
-	`payer` text NOT NULL,
+	`payer` blob NOT NULL,
 	`is_paid_by_owner` integer NOT NULL,
 	`seq` integer NOT NULL,
 	`after_seq` integer,
@@ -1308,7 +1308,7 @@ CREATE INDEX `webhook_endpoints_sealed` ON `webhook_endpoints` (substr(secret_se
 CREATE INDEX `webhook_endpoints_by_merchant` ON `webhook_endpoints` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `webhook_endpoints_by_status` ON `webhook_endpoints` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
 -- For an operator's console: ids as text. No statement of the service reads these views.
-CREATE VIEW `readable_payments` AS SELECT lower(substr(hex(id), 1, 8) || '-' || substr(hex(id), 9, 4) || '-' || substr(hex(id), 13, 4) || '-' || substr(hex(id), 17, 4) || '-' || substr(hex(id), 21)) AS id, lower(substr(hex(merchant_id), 1, 8) || '-' || substr(hex(merchant_id), 9, 4) || '-' || substr(hex(merchant_id), 13, 4) || '-' || substr(hex(merchant_id), 17, 4) || '-' || substr(hex(merchant_id), 21)) AS merchant_id, livemode, lower(substr(hex(product_id), 1, 8) || '-' || substr(hex(product_id), 9, 4) || '-' || substr(hex(product_id), 13, 4) || '-' || substr(hex(product_id), 17, 4) || '-' || substr(hex(product_id), 21)) AS product_id, status, asset, price_amount, payer_wallet, tx_signature, customer_ref, iif(membership_id IS NULL, NULL, lower(substr(hex(membership_id), 1, 8) || '-' || substr(hex(membership_id), 9, 4) || '-' || substr(hex(membership_id), 13, 4) || '-' || substr(hex(membership_id), 17, 4) || '-' || substr(hex(membership_id), 21))) AS membership_id, iif(receipt_id IS NULL, NULL, lower(substr(hex(receipt_id), 1, 8) || '-' || substr(hex(receipt_id), 9, 4) || '-' || substr(hex(receipt_id), 13, 4) || '-' || substr(hex(receipt_id), 17, 4) || '-' || substr(hex(receipt_id), 21))) AS receipt_id, created_at, confirmed_at, finalized_at FROM payments;
+CREATE VIEW `readable_payments` AS SELECT lower(substr(hex(id), 1, 8) || '-' || substr(hex(id), 9, 4) || '-' || substr(hex(id), 13, 4) || '-' || substr(hex(id), 17, 4) || '-' || substr(hex(id), 21)) AS id, lower(substr(hex(merchant_id), 1, 8) || '-' || substr(hex(merchant_id), 9, 4) || '-' || substr(hex(merchant_id), 13, 4) || '-' || substr(hex(merchant_id), 17, 4) || '-' || substr(hex(merchant_id), 21)) AS merchant_id, livemode, lower(substr(hex(product_id), 1, 8) || '-' || substr(hex(product_id), 9, 4) || '-' || substr(hex(product_id), 13, 4) || '-' || substr(hex(product_id), 17, 4) || '-' || substr(hex(product_id), 21)) AS product_id, status, asset, price_amount, lower(hex(payer_wallet)) AS payer_wallet, tx_signature, customer_ref, iif(membership_id IS NULL, NULL, lower(substr(hex(membership_id), 1, 8) || '-' || substr(hex(membership_id), 9, 4) || '-' || substr(hex(membership_id), 13, 4) || '-' || substr(hex(membership_id), 17, 4) || '-' || substr(hex(membership_id), 21))) AS membership_id, iif(receipt_id IS NULL, NULL, lower(substr(hex(receipt_id), 1, 8) || '-' || substr(hex(receipt_id), 9, 4) || '-' || substr(hex(receipt_id), 13, 4) || '-' || substr(hex(receipt_id), 17, 4) || '-' || substr(hex(receipt_id), 21))) AS receipt_id, created_at, confirmed_at, finalized_at FROM payments;
 --> statement-breakpoint
 CREATE VIEW `readable_accounts` AS SELECT lower(substr(hex(id), 1, 8) || '-' || substr(hex(id), 9, 4) || '-' || substr(hex(id), 13, 4) || '-' || substr(hex(id), 17, 4) || '-' || substr(hex(id), 21)) AS id, email, status, plan, created_at FROM accounts;
 --> statement-breakpoint

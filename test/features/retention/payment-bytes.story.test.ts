@@ -51,9 +51,13 @@ describe(`database size of a confirmed checkout among ${COPIES} others`, () => {
       tx_claims: await readRows('tx_claims', 'tx_signature = ?', signature),
       receipts: await readRows('receipts', 'id = ?', receiptId),
     });
-    const wallet = (await readRows('payments', 'id = ?', paymentId))[0]!.payer_wallet as string;
+    const bought = await w.db
+      .select()
+      .from(payments)
+      .where(eq(payments.id, paymentId as PaymentId));
+    const wallet = bought[0]!.payerWallet!;
     const entitlements = await readRows('entitlements', 'wallet_address = ?', bytesOf(wallet));
-    const { id: entitlementId, wallet_address: walletBytes } = entitlements[0]! as Record<string, string>;
+    const [entitlementId, walletBytes] = [entitlements[0]!.id as string, entitlements[0]!.wallet_address as string];
     customer = { memberships: await readRows('memberships', 'id = ?', membershipId), entitlements };
     const acts = await legibleActs(w.env.DB, `payment_id = ? OR ${isLedBy(paymentId)} OR ${isLedBy(entitlementId)}`, paymentId);
     const opened = acts.map(({ events }) => JSON.parse(events as string) as { type: string }[]);
@@ -83,7 +87,7 @@ describe(`database size of a confirmed checkout among ${COPIES} others`, () => {
     const eventIds = [...acts, ...archives.map(({ first_event_id: id }) => ({ id }))].map(({ id }) => id as string);
     names = [
       ...new Set([
-        ...[paymentId, membershipId, receiptId, entitlementId!, signature, wallet, walletBytes!],
+        ...[paymentId, membershipId, receiptId, entitlementId, signature, wallet, walletBytes],
         ...[nonce as string, reference as string, ...eventIds],
       ]),
     ];

@@ -43,7 +43,7 @@ export const payments = sqliteTable(
     customerRef: text('customer_ref'),
     customerWallet: addressBytes('customer_wallet'),
     email: text('email'),
-    payerWallet: text('payer_wallet'),
+    payerWallet: addressBytes('payer_wallet'),
     txSignature: text('tx_signature'),
     slot: integer('slot'),
     blockTime: instant('block_time'),
