@@ -8,7 +8,6 @@ import { type MerchantTable, rowsOf } from '#platform/db/page.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
-import { activations } from '#platform/db/tables/plans.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 import { channelPayouts } from '#platform/db/tables/settlements.ts';
@@ -117,11 +116,6 @@ const lookupByIdentifier = ({ merchantId, livemode }: Owner, q: string): Lookup 
   const isIt = and(gte(txClaims.identifier, prefix), lt(txClaims.identifier, `${prefix}\uffff`), sql`identifier IS NOT NULL`);
   return [sql`${txClaims.subjectId}`, txClaims, and(isIt, eq(txClaims.livemode, livemode))!];
 };
-
-/** SQL condition for receipts in the database of payments in `ids`, an SQL set. A payment moves to the archive after its receipt. */
-export const receiptsOfPayments = (ids: SQL): SQL => sql`${receipts.id} IN (
-  SELECT ${payments.receiptId} FROM ${payments} WHERE ${payments.id} IN ${ids}
-  UNION ALL SELECT ${activations.receiptId} FROM ${activations} WHERE ${activations.paymentId} IN ${ids})`;
 
 /** Received receipts have the wallet of their payment. Paid ones are few. */
 const paidByWallet = (owner: Owner, q: string): Lookup[] =>
