@@ -1,22 +1,14 @@
 CREATE TABLE `accounts` (
 	`id` blob PRIMARY KEY NOT NULL,
 	`admission_id` text NOT NULL,
-	`email` text,
-	`email_key` text,
-	`wallet_address` text,
-	`wallet_key` text,
-	`password_hash` text,
+	`owner_id` blob NOT NULL,
+	`payout_wallet` text,
 	`display_name` text NOT NULL,
 	`plan` text NOT NULL,
 	`plan_through` integer,
 	`processor_plans` text DEFAULT '[]' NOT NULL,
 	`status` text NOT NULL,
-	`is_staff` integer NOT NULL,
-	`token_version` integer NOT NULL,
-	`email_verified` integer NOT NULL,
-	`former_emails` text DEFAULT '[]' NOT NULL,
 	`timezone` text NOT NULL,
-	`locale` text DEFAULT 'en' NOT NULL,
 	`notification_prefs` text NOT NULL,
 	`merchant_settings` text NOT NULL,
 	`created_at` integer NOT NULL,
@@ -28,11 +20,7 @@ CREATE TABLE `accounts` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `accounts_admission_id_unique` ON `accounts` (`admission_id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `accounts_email_key_unique` ON `accounts` (`email_key`);--> statement-breakpoint
-CREATE UNIQUE INDEX `accounts_wallet_key_unique` ON `accounts` (`wallet_key`);--> statement-breakpoint
 CREATE INDEX `accounts_erasing` ON `accounts` (`deleted_at`) WHERE status = 'deleted' AND erased_at IS NULL;--> statement-breakpoint
-CREATE INDEX `accounts_sealed` ON `accounts` (substr(password_hash, 1, 8)) WHERE password_hash IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `accounts_staff` ON `accounts` (`id`) WHERE is_staff = 1;--> statement-breakpoint
 CREATE INDEX `accounts_ending` ON `accounts` (`plan_through`) WHERE plan_through IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `login_nonces` (
 	`nonce` text PRIMARY KEY NOT NULL,
@@ -553,6 +541,25 @@ CREATE TABLE `moves` (
 	`opened_at` integer
 );
 --> statement-breakpoint
+CREATE TABLE `persons` (
+	`id` blob PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`email` text,
+	`email_key` text,
+	`wallet_address` text,
+	`wallet_key` text,
+	`password_hash` text,
+	`is_staff` integer NOT NULL,
+	`token_version` integer NOT NULL,
+	`email_verified` integer NOT NULL,
+	`former_emails` text DEFAULT '[]' NOT NULL,
+	`locale` text DEFAULT 'en' NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `persons_email_key_unique` ON `persons` (`email_key`);--> statement-breakpoint
+CREATE UNIQUE INDEX `persons_wallet_key_unique` ON `persons` (`wallet_key`);--> statement-breakpoint
+CREATE INDEX `persons_sealed` ON `persons` (substr(password_hash, 1, 8)) WHERE password_hash IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `persons_staff` ON `persons` (`id`) WHERE is_staff = 1;--> statement-breakpoint
 CREATE TABLE `communities` (
 	`id` blob PRIMARY KEY NOT NULL,
 	`account_id` blob NOT NULL,
@@ -1310,7 +1317,7 @@ CREATE INDEX `webhook_endpoints_by_status` ON `webhook_endpoints` (`merchant_id`
 -- For an operator's console: ids as text. No statement of the service reads these views.
 CREATE VIEW `readable_payments` AS SELECT lower(substr(hex(id), 1, 8) || '-' || substr(hex(id), 9, 4) || '-' || substr(hex(id), 13, 4) || '-' || substr(hex(id), 17, 4) || '-' || substr(hex(id), 21)) AS id, lower(substr(hex(merchant_id), 1, 8) || '-' || substr(hex(merchant_id), 9, 4) || '-' || substr(hex(merchant_id), 13, 4) || '-' || substr(hex(merchant_id), 17, 4) || '-' || substr(hex(merchant_id), 21)) AS merchant_id, livemode, lower(substr(hex(product_id), 1, 8) || '-' || substr(hex(product_id), 9, 4) || '-' || substr(hex(product_id), 13, 4) || '-' || substr(hex(product_id), 17, 4) || '-' || substr(hex(product_id), 21)) AS product_id, status, asset, price_amount, payer_wallet, tx_signature, customer_ref, iif(membership_id IS NULL, NULL, lower(substr(hex(membership_id), 1, 8) || '-' || substr(hex(membership_id), 9, 4) || '-' || substr(hex(membership_id), 13, 4) || '-' || substr(hex(membership_id), 17, 4) || '-' || substr(hex(membership_id), 21))) AS membership_id, iif(receipt_id IS NULL, NULL, lower(substr(hex(receipt_id), 1, 8) || '-' || substr(hex(receipt_id), 9, 4) || '-' || substr(hex(receipt_id), 13, 4) || '-' || substr(hex(receipt_id), 17, 4) || '-' || substr(hex(receipt_id), 21))) AS receipt_id, created_at, confirmed_at, finalized_at FROM payments;
 --> statement-breakpoint
-CREATE VIEW `readable_accounts` AS SELECT lower(substr(hex(id), 1, 8) || '-' || substr(hex(id), 9, 4) || '-' || substr(hex(id), 13, 4) || '-' || substr(hex(id), 17, 4) || '-' || substr(hex(id), 21)) AS id, email, status, plan, created_at FROM accounts;
+CREATE VIEW `readable_accounts` AS SELECT lower(substr(hex(id), 1, 8) || '-' || substr(hex(id), 9, 4) || '-' || substr(hex(id), 13, 4) || '-' || substr(hex(id), 17, 4) || '-' || substr(hex(id), 21)) AS id, email, status, plan, created_at FROM accounts JOIN persons USING (id);
 --> statement-breakpoint
 CREATE VIEW `readable_claims` AS SELECT tx_signature, livemode, kind, lower(substr(hex(subject_id), 1, 8) || '-' || substr(hex(subject_id), 9, 4) || '-' || substr(hex(subject_id), 13, 4) || '-' || substr(hex(subject_id), 17, 4) || '-' || substr(hex(subject_id), 21)) AS subject_id, confirmed_at, final_at, dropped_at, created_at FROM tx_claims;
 --> statement-breakpoint

@@ -22,7 +22,7 @@ describe.each(['google', 'github'])('attacks on sign-in with %s', (provider) => 
   it('an email that the provider has not verified opens no account', async () => {
     const victim = await w.merchant('free');
     for (const isVerifiedHere of [0, 1]) {
-      await testEnv.DB.prepare('UPDATE accounts SET email_verified = ? WHERE id = ?').bind(isVerifiedHere, victim.userId).run();
+      await testEnv.DB.prepare('UPDATE persons SET email_verified = ? WHERE id = ?').bind(isVerifiedHere, victim.userId).run();
       await browser.is({ ...ada, email: victim.email, isEmailVerified: false });
       for (const mode of ['login', 'register']) expect((await browser.signIn({ mode })).outcome).toEqual({ error: 'email_unverified' });
     }

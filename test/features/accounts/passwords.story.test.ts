@@ -25,9 +25,9 @@ describe('stored password', () => {
   const login = (email: string, { password = PASSWORD, env = w.env }: { password?: string; env?: Env } = {}) =>
     w.call('POST', '/v1/auth/login', { body: { email, password }, env });
   const stored = async (email: string) =>
-    (await w.env.DB.prepare('SELECT password_hash FROM accounts WHERE email = ?').bind(email).first<string>('password_hash'))!;
+    (await w.env.DB.prepare('SELECT password_hash FROM persons WHERE email = ?').bind(email).first<string>('password_hash'))!;
   const store = (email: string, hash: string) =>
-    w.env.DB.prepare('UPDATE accounts SET password_hash = ? WHERE email = ?').bind(hash, email).run();
+    w.env.DB.prepare('UPDATE persons SET password_hash = ? WHERE email = ?').bind(hash, email).run();
   const peppered = (PEPPER: string): Env => ({ ...w.env, PEPPER });
 
   it('a stored hash cannot be tested without the pepper', async () => {
@@ -130,7 +130,7 @@ describe('concurrent password checks', () => {
 
   it('a check takes as long for an unknown account as for a known one', async () => {
     const { email } = await w.merchant();
-    const account = await w.env.DB.prepare('SELECT * FROM accounts WHERE email = ?').bind(email).first();
+    const account = await w.env.DB.prepare('SELECT * FROM persons WHERE email = ?').bind(email).first();
     const known = { ...account, passwordHash: await hashPassword('another password') } as never;
     const now = Date.now() + 60_000;
     const cost = async (found: undefined | never): Promise<number> => {

@@ -59,7 +59,7 @@ describe('names of two databases under two peppers', () => {
     const email = newEmail();
     const { id } = await register(email);
     const other = await register(newEmail());
-    const retain = 'UPDATE accounts SET email = NULL, email_key = ? WHERE id = ?';
+    const retain = 'UPDATE persons SET email = NULL, email_key = ? WHERE id = ?';
     await (w.env.DB_2 as D1Database).prepare(retain).bind(keyUnder(FRESH, email), other.id).run();
     await walk();
     expect(await listKeys(id)).toContain(keyUnder(OLD, email));

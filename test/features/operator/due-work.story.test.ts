@@ -49,7 +49,12 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
     kind(
       'setup_intents',
       { status: 'created', account_id: 'a', expires_at: AT },
-      { also: [['accounts', { id: 'a', plan: 'free', status: 'active' }]] },
+      {
+        also: [
+          ['accounts', { id: 'a', plan: 'free', status: 'active' }],
+          ['persons', { id: 'a' }],
+        ],
+      },
     ),
   ],
   plans: [kind('accounts', { plan: 'scale', plan_through: AT, status: 'active' })],
@@ -89,7 +94,7 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
   ],
   placements: ['telegram', 'discord'].map((provider) => kind('placements', { ...live, provider, status: 'pending', next_attempt_at: AT })),
   duePlans: [
-    kind('accounts', { plan: 'scale', plan_through: AT + 60 * DAY, status: 'active', email: 'ada@example.com' }),
+    kind('accounts', { plan: 'scale', plan_through: AT + 60 * DAY, status: 'active' }),
     ...[0, 1].map((cancels_at_period_end) =>
       kind(
         'billing_customers',
@@ -100,7 +105,7 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
           current_period_end: AT + 60 * DAY,
           cancels_at_period_end,
         },
-        { also: [['accounts', { id: 'a', plan: 'free', status: 'active', email: 'ada@example.com' }]] },
+        { also: [['accounts', { id: 'a', plan: 'free', status: 'active' }]] },
       ),
     ),
   ],

@@ -306,7 +306,7 @@ export const WRITES: Record<string, () => Promise<Write>> = {
     return { method: 'PATCH', path: `/v1/receipt/${id}/invoice-metadata`, body, other: { invoice_number: '2' }, effects };
   },
   'POST /v1/receipt/{receipt_id}/send-proof': async () => {
-    await w.db.run(`UPDATE accounts SET email_verified = 1 WHERE id = '${people.ada.userId}'` as never);
+    await w.db.run(`UPDATE persons SET email_verified = 1 WHERE id = '${people.ada.userId}'` as never);
     const id = await newReceipt();
     const [body, effects] = [{ email: 'grace@example.com' }, () => count('mails WHERE subject_id = ?', id)];
     return { path: `/v1/receipt/${id}/send-proof`, body, other: { ...body, name: 'G' }, effects };

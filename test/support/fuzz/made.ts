@@ -241,7 +241,7 @@ async function makeProof(w: World): Promise<Made> {
 }
 
 async function makeSender(w: World, { merchant }: Tenant): Promise<Made> {
-  await w.db.run(`UPDATE accounts SET email_verified = 1 WHERE id = '${merchant.userId}'` as never);
+  await w.db.run(`UPDATE persons SET email_verified = 1 WHERE id = '${merchant.userId}'` as never);
   return { email: ['grace@example.com'] };
 }
 

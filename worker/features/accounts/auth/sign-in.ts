@@ -62,6 +62,9 @@ export function newAccount(ctx: Shard, displayName: string, identity: SignInIden
   return {
     id: accountId,
     admissionId: admissionIdOf(accountId),
+    ownerId: accountId,
+    payoutWallet: identity.walletAddress ?? null,
+    name: displayName,
     email: null,
     emailKey: null,
     walletAddress: null,
@@ -104,7 +107,7 @@ export async function storeAccount(
   const named = [...(email === null ? [] : [emailName(ctx, email)]), ...(walletAddress === null ? [] : [walletName(ctx, walletAddress)])];
   return withNames(ctx, account.id, named, async (reserved) => {
     const guards = [...reserved, ...known.flatMap((keys) => abortIfTaken(ctx, account.id, keys))];
-    const writes = [...guards, insertAccount(ctx.db, account), ...payout.writes, ...emails];
+    const writes = [...guards, ...insertAccount(ctx.db, account), ...payout.writes, ...emails];
     const change = await withAnswer({ events: payout.events, writes, result: account }, storeAnswer(account));
     return commitNew(ctx, change, () => findAccount(ctx.db, account.id));
   });

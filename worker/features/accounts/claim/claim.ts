@@ -19,6 +19,7 @@ function withoutLinks(settings: Account['merchantSettings']): Account['merchantS
 }
 
 export const withoutAccess = ({ now }: Shard, { tokenVersion, merchantSettings }: Account, access: AccountAccess): Partial<Account> => ({
+  payoutWallet: null,
   walletAddress: null,
   walletKey: null,
   emailVerified: true,

@@ -113,8 +113,11 @@ async function resumeAccount(ctx: Shard, account: Account, provider: SignInProvi
   return (await addIdentity(ctx, account, provider, person)) ? { kind: 'signed_in', account } : refused('identity_in_use');
 }
 
-const ownSettings = ({ displayName }: Person) => ({
-  displayName: displayName.trim().slice(0, 120) || 'New account',
+const nameOf = ({ displayName }: Person): string => displayName.trim().slice(0, 120) || 'New account';
+
+const ownSettings = (person: Person) => ({
+  displayName: nameOf(person),
+  name: nameOf(person),
   merchantSettings: {},
   notificationPrefs: {},
   locale: 'en' as const,
@@ -152,12 +155,12 @@ async function registerPerson(ctx: Shard, provider: SignInProvider, person: Pers
   const email = normaliseEmail(person.email!);
   const keys = emailKeysOf(ctx, email);
   const account = {
-    ...newAccount(ctx, ownSettings(person).displayName, { email, emailKey: keys.keys[0] }),
+    ...newAccount(ctx, nameOf(person), { email, emailKey: keys.keys[0] }),
     emailVerified: true,
   };
   const writes = [
     ...abortIfTaken(ctx, account.id, keys),
-    insertAccount(ctx.db, account),
+    ...insertAccount(ctx.db, account),
     insertIdentity(ctx, account.id, provider, person),
   ];
   const named = [emailName(ctx, email), identityName(ctx, provider, person.subject)];

@@ -60,7 +60,7 @@ export const prospectOf = ({ product, merchant, setting, switchedOff }: Sale): P
   product,
   setting,
   // A sandbox needs no setup: without a wallet it uses one of its own.
-  accountWallet: merchant.walletAddress ?? (product.livemode ? null : SANDBOX_WALLET),
+  accountWallet: merchant.payoutWallet ?? (product.livemode ? null : SANDBOX_WALLET),
   switchedOff,
 });
 

@@ -20,6 +20,7 @@ import * as billing from './office/billing.ts';
 import * as listings from './office/listings.ts';
 import * as names from './office/names.ts';
 import * as partitions from './office/partitions.ts';
+import * as people from './office/people.ts';
 import * as placements from './office/placements.ts';
 import * as signIn from './office/sign-in.ts';
 import * as support from './office/support.ts';
@@ -56,6 +57,7 @@ const TABLES = [
   operations,
   partitions,
   payments,
+  people,
   placements,
   plans,
   products,

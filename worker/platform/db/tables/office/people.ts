@@ -1,0 +1,43 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { AccountId } from '#core/ids.ts';
+import type { Locale } from '#core/locales.ts';
+import { flag, json, uuidBytes } from '../columns.ts';
+
+/** Verified former address of a person. `until` in epoch ms. */
+export interface FormerEmail {
+  email: string;
+  until: number;
+}
+
+/**
+ * Persons who sign in. Registration inserts a person and an account of one id. A person changes under the version of that account, which one
+ * admission object holds for both. Never deleted: after the person's end only keyed hashes and the password remain.
+ */
+export const persons = sqliteTable(
+  'persons',
+  {
+    id: uuidBytes('id').$type<AccountId>().primaryKey(),
+    name: text('name').notNull(),
+    email: text('email'),
+    /** Keyed hash of the normalized email: unique lock for registration, retained when the email is erased. */
+    emailKey: text('email_key').unique(),
+    walletAddress: text('wallet_address'),
+    /** Keyed hash of the sign-in wallet: the same lock for wallets. */
+    walletKey: text('wallet_key').unique(),
+    passwordHash: text('password_hash'),
+    isStaff: flag('is_staff').notNull(),
+    /** Tokens carry this version. A token of an older version is refused. */
+    tokenVersion: integer('token_version').notNull(),
+    emailVerified: flag('email_verified').notNull(),
+    formerEmails: json<FormerEmail[]>('former_emails').notNull().default([]),
+    locale: text('locale').$type<Locale>().notNull().default('en'),
+  },
+  (table) => [
+    // Must equal the expression in features/key-rotation/store.ts.
+    index('persons_sealed').on(sql`substr(password_hash, 1, 8)`).where(sql`password_hash IS NOT NULL`),
+    index('persons_staff').on(table.id).where(sql`is_staff = 1`),
+  ],
+);
+
+export type PersonRow = typeof persons.$inferSelect;
