@@ -145,7 +145,7 @@ describe('a sign-in that fails halfway', () => {
     } as unknown as typeof w.env.ADMISSION,
   });
 
-  it('a sign-in whose session was not stored gives no token and leaves nothing', async () => {
+  it('a sign-in gives no token and leaves nothing if the session is not stored', async () => {
     const { email, token } = await w.merchant();
     const answer = await w.call('POST', '/v1/auth/login', { body: { email, password: PASSWORD }, env: silent() });
     expect(answer.status).toBe(503);
@@ -153,7 +153,7 @@ describe('a sign-in that fails halfway', () => {
     expect(await listed(token)).toHaveLength(1);
   });
 
-  it('a registration whose session was not stored begins it when repeated, and not again once it ended', async () => {
+  it('a repeated registration begins a session that was not stored, and does not begin an ended one again', async () => {
     const body = { email: `half-${crypto.randomUUID()}@example.com`, password: PASSWORD, display_name: 'Half' };
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
     expect((await w.call('POST', '/v1/auth/register', { body, headers, env: silent() })).status).toBe(503);

@@ -219,6 +219,12 @@ export const WRITES: Record<string, () => Promise<Write>> = {
     const [, { session_id: id }] = await open();
     return { method: 'DELETE', path: `/v1/account/sessions/${id}`, by: token, effects: async () => 2 - (await open()).length };
   },
+  'DELETE /v1/account/sessions': async () => {
+    const { token, userId } = await w.merchant();
+    await tokenSignedIn(w, userId, 1);
+    const open = async () => (await w.call('GET', '/v1/account/sessions', { key: token })).body.items;
+    return { method: 'DELETE', path: '/v1/account/sessions', by: token, effects: async () => 2 - (await open()).length };
+  },
   'DELETE /v1/account/domain': async () => {
     const { token, userId } = await w.merchant();
     const names = 'INSERT INTO seller_domains (merchant_id, domain, token, status, next_check_at, created_at)';

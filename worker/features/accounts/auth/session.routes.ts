@@ -64,16 +64,15 @@ export const sessionRoutes = routes('Account')
     path: 'DELETE /account/sessions',
     id: 'endSessions',
     sdk: 'account.endSessions',
-    idempotency: 'natural',
     summary: 'End all sessions',
     description: 'Ends all your sessions, from the next request on.',
-    key: 'none',
     query: z.object({
       keep_current: z.enum(['true', 'false']).default('true').describe('Whether the session of the calling token remains.'),
     }),
     returns: z.object({ ended: z.int().describe('Number of sessions that ended.') }).openapi('EndedSessions'),
-    answer: async ({ ctx, actor, query }) => {
+    leased: ({ ctx, actor, query }) => {
       const except = query.keep_current === 'true' ? (actor.signIn?.sessionId ?? null) : null;
-      return { ended: await endPersonSessions(ctx, actor.accountId, { except }) };
+      return endPersonSessions(ctx, actor.accountId, { except });
     },
+    present: (ended) => ({ ended }),
   });
