@@ -1,4 +1,5 @@
 import { isUsedAs } from '#features/accounts/auth/sign-in.ts';
+import { isPasskeyUsed } from '#features/accounts/factors/passkeys/passkey.ts';
 import { isIdentityUsed } from '#features/accounts/oauth/identities.ts';
 import { isCustomerUsed } from '#features/billing/processor/store.ts';
 import { isSlugUsed } from '#features/products/create-product.ts';
@@ -10,6 +11,7 @@ export const NAME_USES: Record<NameKind, IsUsed> = {
   email: isUsedAs('emailKey'),
   wallet: isUsedAs('walletKey'),
   identity: isIdentityUsed,
+  passkey: isPasskeyUsed,
   slug: isSlugUsed,
   customer: isCustomerUsed,
 };
