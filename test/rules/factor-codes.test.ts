@@ -53,7 +53,7 @@ describe('findTotpStep', () => {
 });
 
 describe('otpauthUri', () => {
-  it('is read by a public library with issuer, account and secret', () => {
+  it('a public library reads the URI with issuer, account and secret', () => {
     const secret = crypto.getRandomValues(new Uint8Array(20));
     const uri = otpauthUri({ issuer: 'Shop & Söhne', label: 'ada+x@example.com', secret });
     const read = URI.parse(uri) as TOTP;
@@ -67,7 +67,7 @@ describe('otpauthUri', () => {
     ]);
   });
 
-  it('keeps a colon of the issuer out of the label', () => {
+  it('a colon of the issuer does not separate the label', () => {
     expect((URI.parse(otpauthUri({ issuer: 'a:b', label: 'c:d', secret: SECRET })) as TOTP).issuer).toBe('a b');
   });
 });

@@ -24,7 +24,7 @@ export class App {
   }
 }
 
-/** Sets up an authenticator app. `at`: instant of the code that confirms it, whose step is then used. */
+/** Sets up an authenticator app. `at`: instant of the code that confirms it and uses up its step. */
 export async function addApp(w: World, token: string, at = Date.now() - 30_000): Promise<{ app: App; codes: string[] | undefined }> {
   const begun = await w.call('POST', '/v1/account/totp', { key: token });
   if (begun.status !== 201) throw new Error(JSON.stringify(begun.body));

@@ -9,7 +9,7 @@ export function signValue({ config }: Ctx, purpose: string, value: object): stri
 }
 
 /** Reads a signed value, and the position of its pepper in the ring. Null unless this service signed it for this purpose. */
-export function readSigned({ config }: Ctx, purpose: string, text: string | undefined): { value: unknown; pepper: number } | null {
+export function readSignedValue({ config }: Ctx, purpose: string, text: string | undefined): { value: unknown; pepper: number } | null {
   const [, payload = '', shown = ''] = /^([\w-]{1,4096})\.([0-9a-f]{64})$/.exec(text ?? '') ?? [];
   const hashes = pepperedHashes(config.PEPPER, purpose, payload);
   const pepper = hashes.findIndex((hash) => equalBytes(hex.decode(hash), hex.decode(shown)));

@@ -249,7 +249,7 @@ export function requireRecentSignIn(ctx: Ctx, actor: Actor): void {
   if (!actor.factors && !isRecent(ctx, actor.signIn?.authTime ?? null)) throw signInRequired(ctx, actor);
 }
 
-/** Throws 403 step_up_required for a person with a factor that was not proven recently. Anybody without a factor passes. */
+/** Throws 403 step_up_required for a person with a factor that was not proven recently. A caller without a factor passes. */
 export function requireStepUp(ctx: Ctx, actor: Actor): void {
   if (actor.factors && !isFreshSignIn(ctx, actor)) throw stepUpRequired(actor.factors);
 }

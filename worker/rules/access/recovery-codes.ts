@@ -16,6 +16,6 @@ export function newRecoveryCodes(): string[] {
   });
 }
 
-/** One spelling per code: lower case, without spaces and hyphens, and with the letters that Crockford reads as digits replaced. */
+/** Returns one spelling per code: lower case, without spaces and hyphens, and with the digits that Crockford reads for `i`, `l` and `o`. */
 export const normaliseRecoveryCode = (code: string): string =>
   code.toLowerCase().replace(/[\s-]/g, '').replace(/[il]/g, '1').replaceAll('o', '0');

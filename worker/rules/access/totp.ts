@@ -30,7 +30,7 @@ function codeOf(secret: Uint8Array, step: number): string {
 export function findTotpStep(secret: Uint8Array, code: string, { now, lastStep }: { now: number; lastStep: number }): number | null {
   const current = Math.floor(now / TOTP.stepMs);
   const steps = Array.from({ length: 2 * SKEW_STEPS + 1 }, (_, i) => current - SKEW_STEPS + i);
-  // Compares with every step, so that timing does not tell how far the caller's clock is off.
+  // Compares with every step, so that timing does not reveal the offset of the caller's clock.
   const matching = steps.filter((step) => equalBytes(utf8(codeOf(secret, step)), utf8(code)));
   return matching.find((step) => step > lastStep) ?? null;
 }

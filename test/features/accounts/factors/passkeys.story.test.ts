@@ -130,7 +130,7 @@ describe('registration of a passkey', () => {
     expect(handles.results).toHaveLength(1);
   });
 
-  it('of 50 parallel requests with one ceremony, one registers', async () => {
+  it('a ceremony registers one passkey in 50 parallel requests', async () => {
     const { ceremony_id, options } = await beginPasskey(w, ada.token);
     const response = await new Authenticator().create(options);
     const answers = await Promise.all(Array.from({ length: 50 }, () => register(ada.token, { ceremony_id, response })));
@@ -149,7 +149,7 @@ describe('registration of a passkey', () => {
 });
 
 describe('sign-in with a passkey', () => {
-  it('needs no email and no second factor, and proves a factor', async () => {
+  it('a passkey needs no email and no second factor, and proves a factor', async () => {
     const { device } = await addPasskey(w, ada.token);
     const { options } = await beginSignIn();
     expect(options).toMatchObject({ rpId: 'svc.test', allowCredentials: [], userVerification: 'required' });
@@ -195,7 +195,7 @@ describe('sign-in with a passkey', () => {
     expect(codeOf(await signIn({ ceremony_id: old.ceremony_id, response: await device.get(old.options) }))).toEqual(WRONG);
   });
 
-  it('of 50 parallel requests with one ceremony, one signs in', async () => {
+  it('a ceremony signs in once in 50 parallel requests', async () => {
     const { device } = await addPasskey(w, ada.token);
     const { ceremony_id, options } = await beginSignIn();
     const response = await device.get(options);
@@ -223,7 +223,7 @@ describe('sign-in with a passkey', () => {
     expect(await w.env.DB.prepare('SELECT name FROM passkeys WHERE person_id = ?').bind(ada.userId).first('name')).toBe('');
   });
 
-  it('completes a sign-in with a ticket, of its own person alone', async () => {
+  it('a passkey completes a sign-in with a ticket, of its own person alone', async () => {
     const { device } = await addPasskey(w, ada.token);
     const bob = await w.merchant();
     const other = (await addPasskey(w, bob.token)).device;
@@ -242,7 +242,7 @@ describe('sign-in with a passkey', () => {
     expect(codeOf(await complete(device))).toEqual(WRONG);
   });
 
-  it('is the fifth wrong proof that spends the ticket', async () => {
+  it('the fifth wrong passkey spends the ticket', async () => {
     const { device } = await addPasskey(w, ada.token);
     const ticket = await newTicket(w, ada);
     const complete = async (lies: Lies) => {
@@ -255,7 +255,7 @@ describe('sign-in with a passkey', () => {
 });
 
 describe('step-up with a passkey', () => {
-  it('offers the person’s passkeys and returns a token of the same session', async () => {
+  it('the options offer the person’s passkeys and the step-up returns a token of the same session', async () => {
     const { device } = await addPasskey(w, ada.token);
     const { options } = (await beginStepUp(ada.token)).body;
     expect(options.allowCredentials.map(({ id }: { id: string }) => id)).toEqual([device.credentials[0]!.id]);
@@ -268,12 +268,12 @@ describe('step-up with a passkey', () => {
     expect(codeOf(await stepUpBy(device, ada.token, { isForged: true }))).toEqual(WRONG);
   });
 
-  it('without a passkey is 409', async () => {
+  it('a person without a passkey gets 409', async () => {
     const answer = await beginStepUp(ada.token);
     expect([...codeOf(answer), answer.body.meta.reason]).toEqual([409, 'state_conflict', 'no_passkey']);
   });
 
-  it('refuses the passkey and the ceremony of another person', async () => {
+  it('the passkey and the ceremony of another person are refused', async () => {
     const { device } = await addPasskey(w, ada.token);
     const bob = await w.merchant();
     const other = (await addPasskey(w, bob.token)).device;
@@ -285,7 +285,7 @@ describe('step-up with a passkey', () => {
 });
 
 describe('removal of a passkey', () => {
-  it('takes a step-up, ends the sessions that it began and no others, and the last factor ends the codes', async () => {
+  it('the removal takes a step-up, ends the sessions that it began and no others, and the last factor ends the codes', async () => {
     const { device, passkey, codes } = await addPasskey(w, ada.token);
     const begun = (await signInWith(device)).body.token;
     expect((await remove(ada.token, passkey.passkey_id)).body.meta).toMatchObject({
@@ -304,7 +304,7 @@ describe('removal of a passkey', () => {
     expect((await remove((await logInAgain(w, ada)).body.token, passkey.passkey_id)).status).toBe(404);
   });
 
-  it('of the only way to sign in is 409', async () => {
+  it('the only way to sign in cannot be removed', async () => {
     const { device, passkey } = await addPasskey(w, ada.token);
     await w.env.DB.prepare('UPDATE persons SET password_hash = NULL WHERE id = ?').bind(ada.userId).run();
     const token = (await signInWith(device)).body.token;
@@ -314,7 +314,7 @@ describe('removal of a passkey', () => {
     expect((await remove(token, second.passkey_id)).status).toBe(204);
   });
 
-  it('leaves the authenticator app as factor', async () => {
+  it('the authenticator app remains as factor', async () => {
     const { device, passkey } = await addPasskey(w, ada.token);
     const token = (await stepUpBy(device, ada.token)).body.token;
     await addApp(w, token);
@@ -325,9 +325,9 @@ describe('removal of a passkey', () => {
 });
 
 describe('name of a passkey', () => {
-  it('is a hash in the directory', async () => {
+  it('the directory has a hash of the credential', async () => {
     const { device } = await addPasskey(w, ada.token);
-    const { passkeyName } = await import('#features/accounts/factors/passkeys/passkey.ts');
+    const { passkeyName } = await import('#features/accounts/passkeys/passkey.ts');
     const { id } = device.credentials[0]!;
     expect(passkeyName(id)).toMatchObject({ kind: 'passkey', keys: [sha256Hex(utf8(id))] });
   });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HOUR, MINUTE } from '#core/time.ts';
-import { OAuthBrowser, somebody } from '../../../support/clients/oauth.ts';
+import { openBrowser } from '../../../support/clients/oauth.ts';
+import { newKey } from '../../../support/people/agent.ts';
 import { type App, addApp, addPasskey, logInAgain, newTicket } from '../../../support/people/factors.ts';
 import { OPERATOR_SECRET, openStaff } from '../../../support/people/staff.ts';
 import { letTimeRun, setTime } from '../../../support/runner/clock.ts';
@@ -26,7 +27,7 @@ afterEach(letTimeRun);
 async function listGuarded(): Promise<[string, (key: string) => ReturnType<World['call']>][]> {
   const { address } = await w.chain.wallet(0n);
   const live = (await w.call('POST', '/v1/keys', { key: ada.token, body: { name: 'live', scopes: ['products:read'] } })).body.key.id;
-  const product = await w.product(ada);
+  const product = await w.product(ada, { external_product_id: 'mine' });
   const price = { asset: 'USDC', amount: '1' };
   return [
     ['a live key', (key) => w.call('POST', '/v1/keys', { key, body: { name: 'server' } })],
@@ -49,20 +50,20 @@ async function listGuarded(): Promise<[string, (key: string) => ReturnType<World
     ['another authenticator app', (key) => w.call('POST', '/v1/account/totp', { key })],
     ['no authenticator app', (key) => w.call('DELETE', '/v1/account/totp', { key })],
     ['recovery codes', (key) => w.call('POST', '/v1/account/recovery-codes', { key })],
-    ['the card checkout', (key) => w.call('POST', '/v1/billing/checkout', { key, body: { tier: 'starter' } })],
-    ['the card portal', (key) => w.call('POST', '/v1/billing/portal', { key, body: {} })],
+    ['the card checkout', (key) => w.call('POST', '/v1/billing/checkout/processor', { key, body: { plan: 'starter' } })],
+    ['the card portal', (key) => w.call('POST', '/v1/billing/portal/processor', { key, body: {} })],
     ['the end of the account', (key) => w.call('DELETE', '/v1/account/account', { key })],
   ];
 }
 
 describe('step-up', () => {
-  it('is required for every guarded call of a person with a factor, and lasts for FRESH_SIGN_IN_SECONDS', async () => {
+  it('a step-up is required for every guarded call of a person with a factor, and lasts for FRESH_SIGN_IN_SECONDS', async () => {
     const guarded = await listGuarded();
     const { app } = await addApp(w, ada.token);
     for (const [name, call] of guarded) expect(await call(ada.token), name).toMatchObject(STEP_UP);
     const { token } = (await w.call('POST', '/v1/auth/step-up', { key: ada.token, body: { totp: app.code() } })).body;
     const asked = Date.now();
-    setTime(asked + 15 * MINUTE);
+    setTime(asked + 15 * MINUTE - 1000);
     const [[, makeKey]] = guarded as [(typeof guarded)[number]];
     expect((await makeKey(token)).status).toBe(201);
     setTime(asked + 15 * MINUTE + 2000);
@@ -70,15 +71,19 @@ describe('step-up', () => {
     for (const [name, call] of guarded) expect(await call(renewed), name).toMatchObject(STEP_UP);
   });
 
-  it('counts for the session that proved it, and passes every guarded call', async () => {
+  it('a step-up counts for the session that proved it, and passes every guarded call', async () => {
     const guarded = await listGuarded();
     const { app } = await addApp(w, ada.token);
     const { token } = (await w.call('POST', '/v1/auth/step-up', { key: ada.token, body: { totp: app.code() } })).body;
-    for (const [name, call] of guarded.slice(0, 5)) expect([name, (await call(token)).body.meta?.reason]).toEqual([name, undefined]);
+    const bypassed = guarded.filter(
+      ([name]) => !['the email address', 'the password', 'no authenticator app', 'the end of the account'].includes(name),
+    );
+    for (const [name, call] of bypassed)
+      expect((await call(token)) as { body: { meta?: { reason?: string } } | null }, name).not.toMatchObject(STEP_UP);
     expect(await guarded[0]![1](ada.token)).toMatchObject(STEP_UP);
   });
 
-  it('is not required for reads, sandbox keys and settings', async () => {
+  it('a step-up is not required for reads, sandbox keys and settings', async () => {
     await addApp(w, ada.token);
     const statuses = await Promise.all([
       w.call('GET', '/v1/keys', { key: ada.token }),
@@ -89,21 +94,23 @@ describe('step-up', () => {
     expect(statuses.map(({ status }) => status)).toEqual([200, 201, 200, 200]);
   });
 
-  it('is required from the request after the factor was confirmed, in every session', async () => {
+  it('a step-up is required from the request after the factor was confirmed, in every session', async () => {
     const other = (await logInAgain(w, ada)).body.token;
     await addApp(w, ada.token);
     for (const key of [ada.token, other])
       expect(await w.call('POST', '/v1/keys', { key, body: { name: 'server' } })).toMatchObject(STEP_UP);
   });
 
-  it('changes nothing for a key', async () => {
+  it('a factor changes nothing for a key', async () => {
     await addApp(w, ada.token);
     expect((await w.call('GET', '/v1/account/me', { key: ada.key })).body.factors).toEqual({
       passkeys: 0,
       totp: true,
       recovery_codes_left: 10,
     });
-    expect((await w.call('POST', '/v1/access/apps', { key: ada.key, body: { name: 'App' } })).status).toBe(201);
+    expect(
+      (await w.call('POST', '/v1/access/apps', { key: ada.key, body: { name: 'App' }, headers: { 'Idempotency-Key': newKey() } })).status,
+    ).toBe(201);
   });
 });
 
@@ -113,9 +120,10 @@ describe('ways to sign in', () => {
     const signer = await w.chain.wallet(0n);
     const { token } = (await walletSignIn(w, signer)).body;
     const { app } = await addApp(w, token);
-    const answer = await walletSignIn(w, signer);
-    expect([answer.status, answer.body.code]).toEqual([401, 'factor_required']);
-    const done = await w.call('POST', '/v1/auth/factor', { body: { ticket: answer.body.meta.ticket, totp: app.code() } });
+    const { status, body } = await walletSignIn(w, signer);
+    const refusal = body as unknown as { code: string; meta: { ticket: string } };
+    expect([status, refusal.code]).toEqual([401, 'factor_required']);
+    const done = await w.call('POST', '/v1/auth/factor', { body: { ticket: refusal.meta.ticket, totp: app.code() } });
     expect(done.status).toBe(200);
     expect((await w.call('GET', '/v1/account/sessions', { key: done.body.token })).body.items[0]).toMatchObject({
       method: 'siws',
@@ -124,7 +132,7 @@ describe('ways to sign in', () => {
   });
 
   it('a provider’s callback ends in factor_required with a ticket', async () => {
-    const browser = new OAuthBrowser(w, somebody());
+    const { browser } = await openBrowser(w, 'google');
     const { outcome } = await browser.signIn({ mode: 'register' });
     const { app } = await addApp(w, outcome.token!);
     const again = (await browser.signIn({ mode: 'login' })).outcome;
@@ -135,7 +143,7 @@ describe('ways to sign in', () => {
   });
 
   it('a ticket of a provider that was unlinked meanwhile is refused', async () => {
-    const browser = new OAuthBrowser(w, somebody());
+    const { browser } = await openBrowser(w, 'google');
     const { token } = (await browser.signIn({ mode: 'register' })).outcome;
     const { app, codes } = await addApp(w, token!);
     const { ticket } = (await browser.signIn({ mode: 'login' })).outcome;
@@ -147,7 +155,7 @@ describe('ways to sign in', () => {
   });
 
   it('the last passkey is a way in that lets a provider be unlinked', async () => {
-    const browser = new OAuthBrowser(w, somebody());
+    const { browser } = await openBrowser(w, 'google');
     const { token } = (await browser.signIn({ mode: 'register' })).outcome;
     const unlink = (key: string) => w.call('DELETE', '/v1/account/identities/google', { key });
     expect((await unlink(token!)).body.meta.reason).toBe('last_way_in');
@@ -166,7 +174,7 @@ describe('STAFF_FACTOR', () => {
   const asStaff = async (key: string) => [
     await w.call('GET', '/v1/support/tickets?scope=all', { key, env: strict }),
     await w.call('GET', `/v1/support/tickets/${ticket}`, { key, env: strict }),
-    await w.call('POST', `/v1/support/tickets/${ticket}/messages`, { key, env: strict, body: { body: 'Hello' } }),
+    await w.call('POST', `/v1/support/tickets/${ticket}/message`, { key, env: strict, body: { body: 'Hello' } }),
     await w.call('POST', `/v1/support/tickets/${ticket}/resolve`, { key, env: strict }),
     await w.call('POST', '/v1/keys', { key, env: strict, body: { name: 'staff', sandbox_mode: true, permissions: ['read', 'admin'] } }),
   ];

@@ -12,7 +12,7 @@ const codeOf = ({ status, body }: { status: number; body: { code?: string } }) =
 const factor = (body: object) => w.call('POST', '/v1/auth/factor', { body });
 const stepUp = (key: string, body: object) => w.call('POST', '/v1/auth/step-up', { key, body });
 const confirm = (key: string, code: string, headers = {}) => w.call('POST', '/v1/account/totp/confirm', { key, body: { code }, headers });
-const factorsOf = async (key: string) => (await w.call('GET', '/v1/account/me', { key })).body.factors;
+const readFactors = async (key: string) => (await w.call('GET', '/v1/account/me', { key })).body.factors;
 const countOf = (answers: { status: number }[], status: number) => answers.filter((answer) => answer.status === status).length;
 
 /** Begins at the first millisecond of a step, so that no test crosses one unawares. */
@@ -47,7 +47,7 @@ describe('authenticator app', () => {
     expect(answer.body).toEqual({ confirmed_at: new Date(Date.now()).toISOString(), recovery_codes: expect.any(Array) });
     expect(answer.body.recovery_codes).toHaveLength(10);
     expect((await confirm(ada.token, code, headers)).body).toEqual(answer.body);
-    expect(await factorsOf(ada.token)).toEqual({ passkeys: 0, totp: true, recovery_codes_left: 10 });
+    expect(await readFactors(ada.token)).toEqual({ passkeys: 0, totp: true, recovery_codes_left: 10 });
     const token = (await factor({ ticket: await newTicket(w, ada), totp: new NewApp(begun.body.secret).code(Date.now() + STEP) })).body
       .token;
     const again = await w.call('POST', '/v1/account/totp', { key: token });
@@ -94,7 +94,7 @@ describe('authenticator app', () => {
     expect((await stepUp(ada.token, { totp: app.code(at + 8 * STEP) })).status).toBe(200);
   });
 
-  it('of 50 parallel requests with one code, one succeeds', async () => {
+  it('a code gives one success in 50 parallel requests', async () => {
     const { app } = await addApp(w, ada.token);
     const totp = app.code();
     const answers = await Promise.all(Array.from({ length: 50 }, () => stepUp(ada.token, { totp })));
@@ -115,7 +115,7 @@ describe('authenticator app', () => {
     });
     const token = await stepUpWith(w, ada.token, { totp: app.code() });
     expect([(await remove(token)).status, (await remove(token)).status]).toEqual([204, 204]);
-    expect(await factorsOf(token)).toEqual({ passkeys: 0, totp: false, recovery_codes_left: 0 });
+    expect(await readFactors(token)).toEqual({ passkeys: 0, totp: false, recovery_codes_left: 0 });
     expect((await logInAgain(w, ada)).status).toBe(200);
     for (const table of ['totp_secrets', 'recovery_codes'])
       expect(await w.env.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE person_id = ?`).bind(ada.userId).first('n')).toBe(0);
@@ -141,15 +141,15 @@ describe('recovery codes', () => {
     const typed = codes![0]!.toUpperCase().replace('-', ' ');
     expect((await stepUp(ada.token, { recovery_code: typed })).status).toBe(200);
     expect(codeOf(await stepUp(ada.token, { recovery_code: codes![0] }))).toEqual(WRONG);
-    expect(await factorsOf(ada.token)).toMatchObject({ recovery_codes_left: 9 });
+    expect(await readFactors(ada.token)).toMatchObject({ recovery_codes_left: 9 });
   });
 
-  it('of 50 parallel requests with one code, one succeeds', async () => {
+  it('a code gives one success in 50 parallel requests', async () => {
     const { codes } = await addApp(w, ada.token);
     const answers = await Promise.all(Array.from({ length: 50 }, () => stepUp(ada.token, { recovery_code: codes![3] })));
     expect(countOf(answers, 200)).toBe(1);
     expect(countOf(answers, 401) + countOf(answers, 429)).toBe(49);
-    expect(await factorsOf(ada.token)).toMatchObject({ recovery_codes_left: 9 });
+    expect(await readFactors(ada.token)).toMatchObject({ recovery_codes_left: 9 });
   });
 
   it('new codes end the earlier ones and take a step-up', async () => {
@@ -167,14 +167,14 @@ describe('recovery codes', () => {
   it('a person without a factor has none', async () => {
     const answer = await w.call('POST', '/v1/account/recovery-codes', { key: ada.token });
     expect([...codeOf(answer), answer.body.meta.reason]).toEqual([409, 'state_conflict', 'no_factor']);
-    expect(await factorsOf(ada.token)).toEqual({ passkeys: 0, totp: false, recovery_codes_left: 0 });
+    expect(await readFactors(ada.token)).toEqual({ passkeys: 0, totp: false, recovery_codes_left: 0 });
   });
 
   it('a further factor returns no codes', async () => {
     const { app } = await addApp(w, ada.token);
     const token = await stepUpWith(w, ada.token, { totp: app.code() });
     expect((await addPasskey(w, token)).codes).toBeUndefined();
-    expect(await factorsOf(token)).toEqual({ passkeys: 1, totp: true, recovery_codes_left: 10 });
+    expect(await readFactors(token)).toEqual({ passkeys: 1, totp: true, recovery_codes_left: 10 });
   });
 });
 
@@ -208,12 +208,12 @@ describe('sign-in with a factor', () => {
     expect((await w.call('POST', '/v1/keys', { key: renewed, body: { name: 'live' } })).status).toBe(201);
   });
 
-  it('of 50 parallel requests with one ticket, one succeeds and no second recovery code is lost', async () => {
+  it('a ticket gives one session in 50 parallel requests, and no second recovery code is lost', async () => {
     const ticket = await newTicket(w, ada);
     const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => factor({ ticket, recovery_code: codes[i % 10] })));
     expect(countOf(answers, 200)).toBe(1);
     expect(countOf(answers, 401) + countOf(answers, 429)).toBe(49);
-    expect(await factorsOf(answers.find(({ status }) => status === 200)!.body.token)).toMatchObject({ recovery_codes_left: 9 });
+    expect(await readFactors(answers.find(({ status }) => status === 200)!.body.token)).toMatchObject({ recovery_codes_left: 9 });
   });
 
   it('a used ticket, an old one, a changed one and one of before a password change are refused', async () => {

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import { CreatedAt, orNull, Timestamp } from '#platform/http/openapi.ts';
-import { AuthenticationResponse, RegistrationResponse } from './passkeys/verify.ts';
+import { AuthenticationResponse, RegistrationResponse } from '../passkeys/verify.ts';
 
 const CeremonyId = z.string().max(2048).describe('Identifier of the ceremony, as its options name it.');
 const Descriptors = z.array(
@@ -56,7 +56,7 @@ export const AuthenticationCeremony = z
       .object({
         ...ofOptions,
         rpId: z.string().describe('Host of the service.'),
-        allowCredentials: Descriptors.describe('Passkeys that may answer. Empty: any.'),
+        allowCredentials: Descriptors.describe('Passkeys that may answer. All may if the list is empty.'),
         userVerification: z.literal('required').describe('The authenticator verifies the person.'),
       })
       .describe('`PublicKeyCredentialRequestOptionsJSON` for `navigator.credentials.get`.'),

@@ -7,20 +7,20 @@ import type { Passkey } from '#platform/db/tables/office/factors.ts';
 import { ownerAddresses, planSecurityAlert } from '../auth/owner-emails.ts';
 import type { ProvenFactor } from '../auth/sessions.ts';
 import { changeAccount } from '../change-account.ts';
+import { type Ceremony, takeCeremony } from '../passkeys/ceremony.ts';
+import { type AuthenticationResponse, verifyAssertion } from '../passkeys/verify.ts';
 import { recoveryHashes } from './factors.ts';
-import { type Ceremony, takeCeremony } from './passkeys/ceremony.ts';
-import { type AuthenticationResponse, verifyAssertion } from './passkeys/verify.ts';
 import { findPasskeyByCredential, findRecoveryCode, findTotp, usePasskey, useRecoveryCode, useTotpStep } from './store.ts';
 import { findStep } from './totp.ts';
 
-/** Proof of a factor: the only field that is present. */
-export interface Proof {
+/** FactorProof of a factor: the only field that is present. */
+export interface FactorProof {
   totp?: string | undefined;
   recoveryCode?: string | undefined;
   passkey?: { ceremonyId: string; response: AuthenticationResponse } | undefined;
 }
 
-/** Proof that was right when it was checked. `spend` uses it up, and returns false if another request was faster. */
+/** FactorProof that was right when it was checked. `spend` uses it up, and returns false if another request was faster. */
 export interface CheckedProof extends ProvenFactor {
   spend(): Promise<boolean>;
 }
@@ -29,7 +29,7 @@ export interface CheckedProof extends ProvenFactor {
  * Checks a proof of a person, without effect but for the ceremony of a passkey. Null for a wrong, used or unknown one. `kind`: kind of the
  * ceremony.
  */
-export async function checkProof(home: Shard, account: Account, proof: Proof, kind: Ceremony['kind']): Promise<CheckedProof | null> {
+export async function checkProof(home: Shard, account: Account, proof: FactorProof, kind: Ceremony['kind']): Promise<CheckedProof | null> {
   if (proof.totp !== undefined) return checkTotp(home, account, proof.totp);
   if (proof.recoveryCode !== undefined) return checkRecoveryCode(home, account, proof.recoveryCode);
   const { ceremonyId, response } = proof.passkey!;
@@ -91,7 +91,7 @@ export async function checkPasskey(
   return { factor: 'passkey', passkeyId: passkey.id, spend };
 }
 
-/** A counter that goes back says that somebody copied the passkey. */
+/** Emails the person that the counter of a passkey went back, as that of a copy does. */
 async function reportSuspect(ctx: Shard, account: Account, { name }: Passkey): Promise<void> {
   const facts = { named: name, at: iso(ctx.wallNow) };
   const writes = ownerAddresses(ctx, account).flatMap(
@@ -100,4 +100,4 @@ async function reportSuspect(ctx: Shard, account: Account, { name }: Passkey): P
   await commit(ctx, { events: [], writes, result: null });
 }
 
-export const isCode = ({ passkey }: Proof): boolean => passkey === undefined;
+export const isCode = ({ passkey }: FactorProof): boolean => passkey === undefined;

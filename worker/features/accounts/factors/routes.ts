@@ -4,6 +4,7 @@ import { created, ExpiresAt, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { AuthResponse, toAuthResponse } from '../auth/routes.ts';
 import { endPersonSessions, signInOrigin } from '../auth/sessions.ts';
+import { beginRegistration, registerPasskey, removePasskey, renamePasskey, toPasskeyResource } from '../passkeys/passkey.ts';
 import {
   AuthenticationCeremony,
   FactorRequest,
@@ -18,7 +19,6 @@ import {
   TotpCode,
 } from './bodies.ts';
 import { renewRecoveryCodes } from './factors.ts';
-import { beginRegistration, registerPasskey, removePasskey, renamePasskey, toPasskeyResource } from './passkeys/passkey.ts';
 import { beginPasskeySignIn, beginStepUp, redeemTicket, signInWithPasskey, stepUp } from './sign-in.ts';
 import { listPasskeys } from './store.ts';
 import { beginTotp, confirmTotp, removeTotp } from './totp.ts';
@@ -100,7 +100,7 @@ export const factorRoutes = routes('Account')
     path: 'POST /account/totp',
     id: 'beginTotp',
     sdk: 'account.beginTotp',
-    summary: 'Begin to set up an authenticator app',
+    summary: 'Set up an authenticator app',
     description: `Returns a secret for an authenticator app, in place of one that waits for its first code. Confirm it with a code within ten minutes. ${FRESH}`,
     returns: created(
       z

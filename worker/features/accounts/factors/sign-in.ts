@@ -7,13 +7,13 @@ import type { Origin } from '#rules/access/sessions.ts';
 import { SIGN_IN_PROVIDERS, type SignIn } from '#rules/admission.ts';
 import { type ProvenFactor, personObject, startSession } from '../auth/sessions.ts';
 import { requireActive } from '../auth/sign-in.ts';
+import { beginCeremony } from '../passkeys/ceremony.ts';
+import { findCredential, requestOptions } from '../passkeys/passkey.ts';
+import type { AuthenticationResponse } from '../passkeys/verify.ts';
 import { findAccount, getAccount, listIdentities, takeState } from '../store.ts';
-import { beginCeremony } from './passkeys/ceremony.ts';
-import { findCredential, requestOptions } from './passkeys/passkey.ts';
-import type { AuthenticationResponse } from './passkeys/verify.ts';
-import { checkPasskey, checkProof, isCode, type Proof } from './prove.ts';
+import { checkPasskey, checkProof, type FactorProof, isCode } from './prove.ts';
 import { findPasskey, listPasskeys } from './store.ts';
-import { readTicket, type Ticket } from './ticket.ts';
+import { type FactorTicket, readTicket } from './ticket.ts';
 import { tryCode, tryTicket, wrongProof } from './tries.ts';
 
 interface SignedIn {
@@ -46,7 +46,13 @@ export async function signInWithPasskey(
 }
 
 /** Begins a session by a factor. Removing the passkey meanwhile ends it: a passkey that is removed from here on ends it itself. */
-async function beginProven(home: Shard, account: Account, method: Ticket['method'], origin: Origin, proven: ProvenFactor): Promise<SignIn> {
+async function beginProven(
+  home: Shard,
+  account: Account,
+  method: FactorTicket['method'],
+  origin: Origin,
+  proven: ProvenFactor,
+): Promise<SignIn> {
   const signIn = await startSession(home, account, method, origin, proven);
   const { passkeyId } = proven;
   if ((await isRemoved(home, account.id, passkeyId)) || (await isUnlinked(home, account.id, method))) {
@@ -59,7 +65,7 @@ async function beginProven(home: Shard, account: Account, method: Ticket['method
 const isRemoved = async ({ db }: Shard, personId: AccountId, passkeyId: PasskeyId | null): Promise<boolean> =>
   passkeyId !== null && (await findPasskey(db, personId, passkeyId)) === undefined;
 
-async function isUnlinked({ db }: Shard, personId: AccountId, method: Ticket['method']): Promise<boolean> {
+async function isUnlinked({ db }: Shard, personId: AccountId, method: FactorTicket['method']): Promise<boolean> {
   const provider = SIGN_IN_PROVIDERS.find((name) => name === method);
   return provider !== undefined && !(await listIdentities(db, personId)).some((linked) => linked.provider === provider);
 }
@@ -68,7 +74,11 @@ async function isUnlinked({ db }: Shard, personId: AccountId, method: Ticket['me
  * Completes a sign-in with a factor. The ticket is used up by the first right proof, before that is, so that no second code is lost. Throws
  * 401 invalid_credentials, 403 for a suspended or deleted account, 429 rate_limited after too many wrong codes.
  */
-export async function redeemTicket(ctx: Ctx, { ticket: text, proof }: { ticket: string; proof: Proof }, origin: Origin): Promise<SignedIn> {
+export async function redeemTicket(
+  ctx: Ctx,
+  { ticket: text, proof }: { ticket: string; proof: FactorProof },
+  origin: Origin,
+): Promise<SignedIn> {
   const ticket = readTicket(ctx, text);
   const home = ticket && homeOf(ctx, ticket.personId);
   const account = ticket && (await findAccount(home!.db, ticket.personId));
@@ -92,7 +102,7 @@ export async function beginStepUp(ctx: Scope, { accountId: personId }: Actor) {
 }
 
 /** Proves a factor in a session. Throws 401 invalid_credentials, 429 rate_limited at the fifth wrong code. */
-export async function stepUp(ctx: Scope, actor: Actor, proof: Proof): Promise<SignedIn> {
+export async function stepUp(ctx: Scope, actor: Actor, proof: FactorProof): Promise<SignedIn> {
   const account = await getAccount(ctx.db, actor.accountId);
   const check = async () => {
     const checked = await checkProof(ctx, account, proof, 'step_up');

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, isNull, lt, or, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, or, sql } from 'drizzle-orm';
 import type { AccountId, PasskeyId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
@@ -20,7 +20,7 @@ export const listPasskeys = (db: Db, personId: AccountId): Promise<Passkey[]> =>
 
 export const insertPasskey = (db: Db, passkey: Passkey): Write => db.insert(passkeys).values(passkey);
 
-export const renamePasskey = (db: Db, { personId, id }: Passkey, name: string): Write =>
+export const setPasskeyName = (db: Db, { personId, id }: Passkey, name: string): Write =>
   db
     .update(passkeys)
     .set({ name })
@@ -59,7 +59,7 @@ export const replacePendingTotp = (ctx: Shard, secret: TotpSecret): Write[] => [
 ];
 
 /** Confirms the pending secret that was read. Aborts the batch if it was replaced, confirmed or deleted meanwhile. */
-export const confirmTotp = (ctx: Shard, { personId, sealed }: TotpSecret, confirmed: Partial<TotpSecret>): Write[] => [
+export const confirmPendingTotp = (ctx: Shard, { personId, sealed }: TotpSecret, confirmed: Partial<TotpSecret>): Write[] => [
   ctx.db
     .update(totpSecrets)
     .set({ ...confirmed, expiresAt: null })
@@ -84,7 +84,7 @@ export const findRecoveryCode = async (db: Db, personId: AccountId, hashes: read
     await db
       .select({ hash: recoveryCodes.hash })
       .from(recoveryCodes)
-      .where(and(eq(recoveryCodes.personId, personId), sql`hash IN (SELECT value FROM json_each(${JSON.stringify(hashes)}))`))
+      .where(and(eq(recoveryCodes.personId, personId), inArray(recoveryCodes.hash, [...hashes])))
       .get()
   )?.hash;
 

@@ -6,13 +6,13 @@ import type { Ctx } from '#platform/context.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { methodsOf } from '#rules/access/factors.ts';
 import { SESSION_METHODS, type SessionMethod } from '#rules/access/sessions.ts';
-import { randomText, readSigned, signValue } from '../signed-values.ts';
+import { randomText, readSignedValue, signValue } from '../signed-values.ts';
 
 const LIFE_MS = 5 * MINUTE;
 const PURPOSE = 'factor ticket';
 
 /** First half of a sign-in: the person proved one way, and has yet to prove a factor. Signed, so that it is stored only when it is used. */
-const Ticket = z.object({
+const FactorTicket = z.object({
   id: z.string(),
   personId: z.string().transform((id) => id as AccountId),
   method: z.enum(SESSION_METHODS),
@@ -20,23 +20,23 @@ const Ticket = z.object({
   tokenVersion: z.number(),
   expiresAt: z.number(),
 });
-export type Ticket = z.infer<typeof Ticket>;
+export type FactorTicket = z.infer<typeof FactorTicket>;
 
 /** Refusal of a sign-in that was right but for the factor, with the ticket to complete it. */
 export function factorRequired(ctx: Ctx, { id: personId, tokenVersion, factors }: Account, method: SessionMethod): ApiError {
-  const ticket: Ticket = { id: randomText(), personId, method, tokenVersion, expiresAt: ctx.wallNow + LIFE_MS };
+  const ticket: FactorTicket = { id: randomText(), personId, method, tokenVersion, expiresAt: ctx.wallNow + LIFE_MS };
   return new ApiError('factor_required', {
     meta: { ticket: signValue(ctx, PURPOSE, ticket), methods: methodsOf(factors), expires_in: LIFE_MS / SECOND },
   });
 }
 
-/** Ticket of a refusal by `factorRequired`, for a redirect. Null for another error. */
+/** FactorTicket of a refusal by `factorRequired`, for a redirect. Null for another error. */
 export const ticketOf = (error: unknown): string | null =>
   error instanceof ApiError && error.code === 'factor_required' ? String(error.options.meta!.ticket) : null;
 
 /** Null for a ticket that is forged or expired. */
-export function readTicket(ctx: Ctx, text: string): Ticket | null {
-  const read = readSigned(ctx, PURPOSE, text);
-  const ticket = read && Ticket.parse(read.value);
+export function readTicket(ctx: Ctx, text: string): FactorTicket | null {
+  const read = readSignedValue(ctx, PURPOSE, text);
+  const ticket = read && FactorTicket.parse(read.value);
   return ticket && ctx.wallNow < ticket.expiresAt ? ticket : null;
 }

@@ -10,10 +10,10 @@ import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { newRecoveryCodes } from '#rules/access/recovery-codes.ts';
 import { encodeTotpSecret, findTotpStep, otpauthUri, TOTP } from '#rules/access/totp.ts';
 import { changeAccount } from '../change-account.ts';
+import { relyingParty } from '../passkeys/ceremony.ts';
 import { getAccount } from '../store.ts';
 import { planAddedFactor, planRemovedFactor, recoveryHashes } from './factors.ts';
-import { relyingParty } from './passkeys/ceremony.ts';
-import { confirmTotp as confirmed, deleteTotp, findRecoveryCode, findTotp, replacePendingTotp } from './store.ts';
+import { confirmPendingTotp, deleteTotp, findRecoveryCode, findTotp, replacePendingTotp } from './store.ts';
 import { tryCode } from './tries.ts';
 
 const PENDING_MS = 10 * MINUTE;
@@ -92,7 +92,7 @@ export async function confirmTotp(ctx: Scope, actor: Actor, code: string, storeA
       return {
         values: planned.values,
         writes: [
-          ...confirmed(ctx, pending, { confirmedAt: now.confirmedAt, lastStep: step }),
+          ...confirmPendingTotp(ctx, pending, { confirmedAt: now.confirmedAt, lastStep: step }),
           ...planned.writes,
           ...(await storeAnswer(now)),
         ],

@@ -6,7 +6,7 @@ import type { AccountId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { SignInProvider } from '#rules/admission.ts';
-import { randomText, readSigned, signValue } from '../signed-values.ts';
+import { randomText, readSignedValue, signValue } from '../signed-values.ts';
 import type { Attempt } from './provider.ts';
 import { callbackUrlOf } from './registry.ts';
 
@@ -75,7 +75,7 @@ export function readState(
   state: string | undefined,
   { provider, cookies }: { provider: SignInProvider; cookies: string | undefined },
 ): { begun: BegunSignIn; attempt: Attempt } {
-  const read = readSigned(ctx, PURPOSE, state);
+  const read = readSignedValue(ctx, PURPOSE, state);
   if (!read) throw invalidState();
   const begun = Begun.parse(read.value) as BegunSignIn;
   const secret = secretIn(cookies);

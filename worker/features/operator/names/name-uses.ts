@@ -1,6 +1,6 @@
 import { isUsedAs } from '#features/accounts/auth/sign-in.ts';
-import { isPasskeyUsed } from '#features/accounts/factors/passkeys/passkey.ts';
 import { isIdentityUsed } from '#features/accounts/oauth/identities.ts';
+import { isPasskeyUsed } from '#features/accounts/passkeys/passkey.ts';
 import { isCustomerUsed } from '#features/billing/processor/store.ts';
 import { isSlugUsed } from '#features/products/create-product.ts';
 import type { IsUsed } from '#platform/db/names/names.ts';

@@ -1,8 +1,8 @@
 import { ApiError } from '#core/errors.ts';
 import { partitionOfSlug } from '#core/ids.ts';
-import { passkeyName } from '#features/accounts/factors/passkeys/passkey.ts';
 import { listPasskeysAfter } from '#features/accounts/factors/store.ts';
 import { identityName, isLocked } from '#features/accounts/oauth/identities.ts';
+import { passkeyName } from '#features/accounts/passkeys/passkey.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/each-database.ts';
 import { noteNamesComplete, type SharedName, type UsedName, writeNames } from '#platform/db/names/write-names.ts';

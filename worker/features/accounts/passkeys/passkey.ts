@@ -11,11 +11,11 @@ import type { Passkey } from '#platform/db/tables/office/factors.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { PASSKEYS_MAX } from '#rules/access/factors.ts';
 import { newRecoveryCodes } from '#rules/access/recovery-codes.ts';
-import { changeAccount } from '../../change-account.ts';
-import { randomText } from '../../signed-values.ts';
-import { getAccount, listIdentities } from '../../store.ts';
-import { planAddedFactor, planRemovedFactor } from '../factors.ts';
-import { deletePasskey, findPasskey, findPasskeyByCredential, insertPasskey, listPasskeys, renamePasskey as renamed } from '../store.ts';
+import { changeAccount } from '../change-account.ts';
+import { planAddedFactor, planRemovedFactor } from '../factors/factors.ts';
+import { deletePasskey, findPasskey, findPasskeyByCredential, insertPasskey, listPasskeys, setPasskeyName } from '../factors/store.ts';
+import { randomText } from '../signed-values.ts';
+import { getAccount, listIdentities } from '../store.ts';
 import { beginCeremony, CEREMONY_MS, relyingParty, takeCeremony } from './ceremony.ts';
 import { ALGORITHMS, type PasskeyProblem, type RegistrationResponse, verifyRegistration } from './verify.ts';
 
@@ -155,7 +155,7 @@ export async function renamePasskey(
 ): Promise<Passkey> {
   const passkey = (await findPasskey(ctx.db, actor.accountId, id)) ?? raise('not_found');
   const result = { ...passkey, name };
-  return commitWithAnswer(ctx, { events: [], writes: [renamed(ctx.db, passkey, name)], result }, storeAnswer);
+  return commitWithAnswer(ctx, { events: [], writes: [setPasskeyName(ctx.db, passkey, name)], result }, storeAnswer);
 }
 
 /**

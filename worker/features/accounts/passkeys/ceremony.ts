@@ -3,8 +3,8 @@ import type { AccountId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { globalOf } from '#platform/db/directory.ts';
-import { randomText, readSigned, signValue } from '../../signed-values.ts';
-import { takeState } from '../../store.ts';
+import { randomText, readSignedValue, signValue } from '../signed-values.ts';
+import { takeState } from '../store.ts';
 
 export const CEREMONY_MS = 5 * MINUTE;
 const PURPOSE = 'passkey ceremony';
@@ -13,7 +13,7 @@ const PURPOSE = 'passkey ceremony';
 const Ceremony = z.object({
   kind: z.enum(['register', 'sign_in', 'step_up']),
   challenge: z.string(),
-  /** Null: anybody may sign in. */
+  /** Null: a sign-in, which names no person. */
   personId: z
     .string()
     .transform((id) => id as AccountId)
@@ -41,7 +41,7 @@ export async function takeCeremony(
   ceremonyId: string,
   { kind, personId = null }: Pick<Ceremony, 'kind'> & { personId?: AccountId | null },
 ): Promise<Ceremony | null> {
-  const read = readSigned(ctx, PURPOSE, ceremonyId);
+  const read = readSignedValue(ctx, PURPOSE, ceremonyId);
   if (!read) return null;
   const ceremony = Ceremony.parse(read.value);
   if (ceremony.kind !== kind || ceremony.personId !== personId || ctx.wallNow >= ceremony.expiresAt) return null;
