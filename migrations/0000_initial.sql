@@ -503,7 +503,7 @@ CREATE TABLE `totp_secrets` (
 	`expires_at` integer
 );
 --> statement-breakpoint
-CREATE INDEX `totp_secrets_sealed` ON `totp_secrets` (substr(sealed, 1, 8)) WHERE sealed IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `totp_secrets_sealed` ON `totp_secrets` (substr(sealed, 1, 8));--> statement-breakpoint
 CREATE INDEX `totp_secrets_expiring` ON `totp_secrets` (`expires_at`) WHERE expires_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `listing_words` (
 	`listing_id` blob NOT NULL,

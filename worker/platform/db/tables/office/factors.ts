@@ -43,7 +43,7 @@ export const totpSecrets = sqliteTable(
   },
   (table) => [
     // Must equal the expression in features/key-rotation/store.ts.
-    index('totp_secrets_sealed').on(sql`substr(sealed, 1, 8)`).where(sql`sealed IS NOT NULL`),
+    index('totp_secrets_sealed').on(sql`substr(sealed, 1, 8)`),
     index('totp_secrets_expiring').on(table.expiresAt).where(sql`expires_at IS NOT NULL`),
   ],
 );
