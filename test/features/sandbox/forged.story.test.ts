@@ -22,11 +22,12 @@ describe('POST /v1/testing/pay with a transaction that carries the memo of a liv
     const path = `/v1/payments/${payment.payment_id}/refund-transaction`;
     await w.call('POST', path, { key: ada.key, body: { revoke_access: true } });
     const row = await testEnv.DB.prepare(
-      'SELECT f.nonce, p.mint, p.recipient_wallet AS "from", p.payer_wallet AS "to" FROM refunds f JOIN payments p ON p.id = f.payment_id WHERE p.id = ?',
+      'SELECT f.nonce, p.payer_wallet AS "to" FROM refunds f JOIN payments p ON p.id = f.payment_id WHERE p.id = ?',
     )
       .bind(payment.payment_id)
-      .first<{ nonce: string; mint: string; from: string; to: string }>();
-    const forged = await forgeTransfer(w, ada, { ...row!, memo: `svc-refund:${row!.nonce}`, units: 5_000_000n });
+      .first<{ nonce: string; to: string }>();
+    const bill = { mint: payment.mint, from: payoutWallet };
+    const forged = await forgeTransfer(w, ada, { ...bill, ...row!, memo: `svc-refund:${row!.nonce}`, units: 5_000_000n });
     while (w.queue.sent.length > 0) await w.deliver();
     return forged;
   }
