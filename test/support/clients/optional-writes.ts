@@ -336,7 +336,7 @@ export const WRITES: Record<string, () => Promise<Write>> = {
   },
   'POST /v1/auth/register': async () => {
     const body = { email: `${unique()}@example.com`, password: 'correct horse battery', display_name: 'Ada' };
-    const effects = () => count('accounts WHERE email = ?', body.email);
+    const effects = () => count('persons WHERE email = ?', body.email);
     return { path: '/v1/auth/register', by: null, body, other: { ...body, display_name: 'Ada ' }, effects };
   },
 };
